@@ -1,0 +1,143 @@
+# Checks of arguments, each made once, at the door of an exported function.
+# `call` is the environment of that function, so that errors name it.
+
+check_no_dots <- function(..., call = rlang::caller_env()) {
+  if (...length() == 0) {
+    return(invisible())
+  }
+  given <- names(list(...))
+  given <- if (is.null(given)) character(...length()) else given
+  given[!nzchar(given)] <- "(unnamed)"
+  stop_sdc(
+    "bad_argument",
+    c(
+      "All arguments must be arguments of this function.",
+      x = paste0("Unknown: ", quote_names(given), "."),
+      i = "Arguments after the first ones are given by their full names."
+    ),
+    argument = given, call = call
+  )
+}
+
+stop_argument <- function(arg, must, found = NULL, advice = NULL, call) {
+  stop_sdc(
+    "bad_argument",
+    c(paste0("`", arg, "` must ", must, "."), x = found, i = advice),
+    argument = arg, call = call
+  )
+}
+
+# One of several words; the vector of all of them means the first.
+check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
+  if (identical(x, choices)) {
+    return(choices[[1]])
+  }
+  if (!is.character(x) || length(x) != 1 || !x %in% choices) {
+    stop_argument(
+      arg, paste("be one of", quote_names(choices, Inf)), call = call
+    )
+  }
+  x
+}
+
+check_flag <- function(x, arg, call = rlang::caller_env()) {
+  if (!is.logical(x) || length(x) != 1 || is.na(x)) {
+    stop_argument(arg, "be TRUE or FALSE", call = call)
+  }
+  x
+}
+
+is_plain_number <- function(x) is.numeric(x) && !is.object(x)
+
+# Distinct whole numbers between `low` and `high`.
+check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
+                        several = FALSE, call = rlang::caller_env()) {
+  what <- if (several) "be distinct whole numbers" else "be one whole number"
+  valid <- is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
+    !anyNA(x) && all(x == round(x)) && !anyDuplicated(x)
+  if (!valid || any(x < low) || any(x > high)) {
+    range <- if (is.finite(high) && high < .Machine$integer.max) {
+      paste(" between", low, "and", high)
+    } else {
+      paste(" of at least", low)
+    }
+    stop_argument(arg, paste0(what, range), call = call)
+  }
+  as.integer(x)
+}
+
+# Distinct probabilities strictly between 0 and 1.
+check_probability <- function(x, arg, several = FALSE,
+                              call = rlang::caller_env()) {
+  what <- if (several) "be distinct numbers" else "be one number"
+  valid <- is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
+    !anyNA(x) && !anyDuplicated(x)
+  if (!valid || any(x <= 0 | x >= 1)) {
+    stop_argument(arg, paste(what, "strictly between 0 and 1"), call = call)
+  }
+  as.double(x)
+}
+
+# Names or positions of columns, as positions. `arg` names the argument.
+check_columns <- function(x, data, arg, call = rlang::caller_env()) {
+  columns <- names(data)
+  if (is.character(x)) {
+    absent <- x[!x %in% columns | is.na(x)]
+    positions <- match(x, columns)
+    # A name that two columns share does not say which one is meant.
+    shared <- intersect(x, columns[duplicated(columns)])
+    if (length(shared)) {
+      stop_sdc(
+        "bad_data",
+        c(
+          paste0("The columns of `data` named by `", arg, "` must have one name each."),
+          x = paste0("Several columns are named ", quote_names(shared), "."),
+          i = paste0("Rename them, or give `", arg, "` as positions.")
+        ),
+        names = shared, call = call
+      )
+    }
+  } else if (is_plain_number(x)) {
+    absent <- x[is.na(x) | x != round(x) | x < 1 | x > length(columns)]
+    positions <- x
+  } else {
+    stop_argument(
+      arg, "hold names or positions of columns of `data`", call = call
+    )
+  }
+  if (length(absent)) {
+    stop_sdc(
+      "unknown_key_var",
+      c(
+        paste0("`", arg, "` must name columns of `data`."),
+        x = paste0("Not found: ", quote_names(as.character(absent)), "."),
+        i = paste0("Columns of `data`: ", quote_names(columns, 8), ".")
+      ),
+      unknown = absent, call = call
+    )
+  }
+  if (anyDuplicated(positions)) {
+    stop_argument(
+      arg, "name every column once",
+      found = paste0(
+        "Repeated: ", quote_names(unique(columns[positions[duplicated(positions)]])), "."
+      ),
+      call = call
+    )
+  }
+  as.integer(positions)
+}
+
+# A package we suggest and do not require.
+check_installed <- function(package, purpose, call = rlang::caller_env()) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_sdc(
+      "missing_package",
+      c(
+        paste0("The package \"", package, "\" must be installed to ", purpose, "."),
+        i = paste0("install.packages(\"", package, "\")")
+      ),
+      package = package, call = call
+    )
+  }
+}

@@ -1,0 +1,75 @@
+#' Conditions that sdcRisk signals
+#'
+#' Every error, warning and message of the package has classes, so that
+#' scripts can react to them by [tryCatch()] or [withCallingHandlers()] without
+#' reading texts.
+#'
+#' An error inherits from `sdcRisk_error` and from `sdcRisk_error_<kind>`; a
+#' warning and a message likewise from `sdcRisk_warning`,
+#' `sdcRisk_warning_<kind>`, `sdcRisk_message` and `sdcRisk_message_<kind>`.
+#' Fields of the condition carry what the text names: columns, arguments,
+#' counts. Neither fields nor texts ever hold a record's values. An interrupt
+#' is R's own `interrupt` condition.
+#'
+#' Errors:
+#'
+#' | kind | meaning | fields |
+#' |---|---|---|
+#' | `bad_data` | `data` is no data frame, has no records, or lost all of them | `class`, `names` |
+#' | `unknown_key_var` | a name or position is not a column of `data` | `unknown` |
+#' | `bad_argument` | an argument outside its domain, or one that does not exist | `argument` |
+#' | `bad_column` | a key variable of a class that has no defined values | `columns`, `classes` |
+#' | `bad_weights` | weights that are missing, negative or not finite | `column` |
+#' | `missing_package` | a suggested package is needed and not installed | `package` |
+#' | `mismatched_data` | a result was given other data than it was made from | |
+#' | `ambiguous_analysis` | a result holds several analyses and one must be chosen | |
+#' | `too_large` | more work or memory than a stated limit | |
+#' | `not_converged` | an iteration did not reach its tolerance | |
+#' | `unprotectable` | a protection cannot be reached on this file | |
+#' | `internal` | a failure in the compiled core, to be reported | |
+#'
+#' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`,
+#' `constant_column`. Message: `single_set`. See [qar_risk()] for each.
+#'
+#' @name sdcRisk_conditions
+#' @examples
+#' outcome <- tryCatch(
+#'   qar_risk(adult, key_vars = c("age", "height")),
+#'   sdcRisk_error_unknown_key_var = function(e) e$unknown
+#' )
+#' outcome # "height"
+NULL
+
+condition_class <- function(severity, kind) {
+  paste0("sdcRisk_", severity, c(paste0("_", kind), ""))
+}
+
+# Signal a classed condition. `message` is a character vector: first what must
+# hold, then bullets named "x" (what was found) and "i" (what to do). Texts are
+# taken as they are: a brace or a percent sign in a column name is harmless.
+stop_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+  rlang::abort(
+    message, class = condition_class("error", kind), ..., call = call
+  )
+}
+
+warn_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+  rlang::warn(message, class = condition_class("warning", kind), ..., call = call)
+}
+
+inform_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+  rlang::inform(
+    message, class = condition_class("message", kind), ..., call = call
+  )
+}
+
+# "a", "b" and 3 more
+quote_names <- function(x, most = 5) {
+  quoted <- encodeString(utils::head(x, most), quote = "\"")
+  rest <- length(x) - most
+  if (rest > 0) {
+    paste0(paste(quoted, collapse = ", "), " and ", rest, " more")
+  } else {
+    paste(quoted, collapse = ", ")
+  }
+}

@@ -1,0 +1,425 @@
+# The only door for data: a data frame becomes coded key columns.
+#
+# A key table holds, per column, dense codes in value order with missing
+# explicit; the codes live in the core, behind `pointer`. Values never enter
+# the core's results: rows come back, and values are found by indexing the
+# original column with them.
+#
+# Fields of an `sdc_key_table`:
+#   pointer     the core's table
+#   n           number of records
+#   variables   names of the columns
+#   positions   their positions in `data`
+#   keys        named list: per key variable the columns (of `variables`) it
+#               consists of; a key group has several
+#   ordered     per column, whether its values have an order
+#   n_values, n_missing   per column
+#   first_rows  per column, the record where each code first occurs
+
+key_table <- function(data, ...) {
+  UseMethod("key_table")
+}
+
+#' @export
+key_table.default <- function(data, ..., call = rlang::caller_env()) {
+  stop_sdc(
+    "bad_data",
+    c(
+      "`data` must be a data frame, tibble or data.table.",
+      x = paste0("It has class ", quote_names(class(data)), "."),
+      i = if (is.matrix(data)) "as.data.frame() makes a data frame of a matrix."
+    ),
+    class = class(data), call = call
+  )
+}
+
+# `exclude` are the positions of columns that serve other arguments. `levels`
+# is a list of one vector of values per column, in the order of the codes they
+# are to have: a value that is not among them gets the code after the last.
+#' @export
+key_table.data.frame <- function(data, key_vars = NULL, ..., key_groups = NULL,
+                                 exclude = integer(), levels = NULL,
+                                 tick = NULL, call = rlang::caller_env()) {
+  check_records(data, call)
+  positions <- resolve_key_vars(data, key_vars, exclude, call)
+  variables <- names(data)[positions]
+  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  sources <- column_sources(data, positions, call)
+  if (is.null(levels)) {
+    return(encode(sources, variables, positions, keys, tick, call))
+  }
+  below <- Map(
+    below_levels, sources, levels, variables,
+    MoreArgs = list(most = max(lengths(levels)), call = call)
+  )
+  table <- encode(below, variables, positions, keys, tick, call)
+  drop_levels(table, lengths(levels), call)
+}
+
+# Code several data frames with one dictionary per column: equal values get
+# equal codes in all of them.
+shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
+                              call = rlang::caller_env()) {
+  parts <- lapply(tables, function(data) {
+    check_records(data, call)
+    positions <- resolve_key_vars(data, key_vars, integer(), call)
+    list(
+      positions = positions, n = nrow(data),
+      sources = column_sources(data, positions, call)
+    )
+  })
+  variables <- key_vars
+  stacked <- lapply(seq_along(variables), function(v) {
+    stack_sources(lapply(parts, function(p) p$sources[[v]]), variables[[v]], call)
+  })
+  keys <- as.list(seq_along(variables))
+  names(keys) <- variables
+  together <- encode(stacked, variables, parts[[1]]$positions, keys, tick, call)
+  on.exit(release(together))
+  ends <- cumsum(vapply(parts, function(p) p$n, 0))
+  Map(function(part, end) {
+    table <- together
+    table$n <- part$n
+    table$positions <- part$positions
+    table$pointer <- unwrap(rs_select_rows(
+      together$pointer, as.integer(seq(end - part$n + 1, end))
+    ), call)
+    table$first_rows <- NULL
+    table
+  }, parts, ends)
+}
+
+# The values of every column, in the order of their codes.
+key_levels <- function(table, data) {
+  Map(function(position, rows) data[[position]][rows], table$positions, table$first_rows)
+}
+
+# 64 bits, as 16 hexadecimal digits, that tell coded data apart.
+fingerprint <- function(table, call = rlang::caller_env()) {
+  unwrap(
+    rs_fingerprint(table$pointer, enc2utf8(table$variables), sdc_threads()), call
+  )
+}
+
+# The fingerprint of the key variables of other data, NA where they have none.
+fingerprint_of <- function(data, settings) {
+  tryCatch(
+    {
+      table <- key_table(
+        data, settings$key_vars,
+        key_groups = settings$key_groups
+      )
+      on.exit(release(table))
+      fingerprint(table)
+    },
+    sdcRisk_error = function(e) NA_character_
+  )
+}
+
+# The table in which every key variable, a group included, is one column.
+merge_keys <- function(table, tick = NULL, call = rlang::caller_env()) {
+  if (all(lengths(table$keys) == 1)) {
+    return(table)
+  }
+  replace_codes(table, unwrap(rs_merge_keys(
+    table$pointer, unname(lapply(table$keys, as.integer)), sdc_threads(), tick
+  ), call))
+}
+
+# The records that are complete on all columns.
+complete_records <- function(table, call = rlang::caller_env()) {
+  unwrap(rs_complete_rows(table$pointer), call)
+}
+
+select_records <- function(table, rows, call = rlang::caller_env()) {
+  table <- replace_codes(table, unwrap(rs_select_rows(table$pointer, rows), call))
+  table$n <- length(rows)
+  table$first_rows <- NULL
+  table
+}
+
+# The table with other codes; the memory of the old ones is given back.
+replace_codes <- function(table, pointer) {
+  release(table)
+  table$pointer <- pointer
+  table
+}
+
+# Distinct keys: `first_rows`, `counts` and the `row_group` of every record.
+group_records <- function(table, tick = NULL, call = rlang::caller_env()) {
+  unwrap(rs_group(table$pointer, sdc_threads(), tick), call)
+}
+
+# Gives the memory of the codes back without waiting for R's collector.
+release <- function(table) {
+  invisible(rs_release(table$pointer))
+}
+
+check_records <- function(data, call) {
+  if (ncol(data) == 0 || nrow(data) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "`data` must have at least one record and one column.",
+        x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
+      ),
+      class = class(data), call = call
+    )
+  }
+}
+
+resolve_key_vars <- function(data, key_vars, exclude, call) {
+  columns <- names(data)
+  positions <- if (is.null(key_vars)) {
+    setdiff(seq_along(columns), exclude)
+  } else {
+    check_columns(key_vars, data, "key_vars", call)
+  }
+  if (length(positions) == 0) {
+    stop_argument("key_vars", "name at least one column of `data`", call = call)
+  }
+  used <- columns[positions]
+  unusable <- is.na(used) | !nzchar(used) | duplicated(used)
+  if (any(unusable)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "Every key variable must have a name of its own.",
+        x = if (anyDuplicated(used)) {
+          paste0("Names used twice: ", quote_names(unique(used[duplicated(used)])), ".")
+        } else {
+          paste0("Columns without a name: ", paste(positions[unusable], collapse = ", "), ".")
+        },
+        i = "Rename the columns, or leave them out of `key_vars`."
+      ),
+      names = used[unusable], call = call
+    )
+  }
+  positions
+}
+
+# The key variables as a named list of columns; a group stands where its first
+# column stood.
+resolve_key_groups <- function(key_groups, data, positions, variables, call) {
+  group_of <- variables
+  if (!is.null(key_groups)) {
+    named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
+      all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
+    if (!named || any(lengths(key_groups) == 0)) {
+      stop_argument(
+        "key_groups", "be a list of columns with a name for every group",
+        call = call
+      )
+    }
+    members <- lapply(key_groups, check_columns, data = data, arg = "key_groups", call = call)
+    outside <- setdiff(unlist(members), positions)
+    if (length(outside)) {
+      stop_argument(
+        "key_groups", "consist of key variables",
+        found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), "."),
+        call = call
+      )
+    }
+    if (anyDuplicated(unlist(members))) {
+      stop_argument("key_groups", "name every column once", call = call)
+    }
+    for (group in names(members)) {
+      group_of[match(members[[group]], positions)] <- group
+    }
+    grouped <- match(unlist(members), positions)
+    clash <- intersect(names(members), variables[-grouped])
+    if (length(clash)) {
+      stop_argument(
+        "key_groups", "have names that no other key variable has",
+        found = paste0("Taken: ", quote_names(clash), "."), call = call
+      )
+    }
+  }
+  split(seq_along(variables), factor(group_of, levels = unique(group_of)))
+}
+
+# What the core needs of every column, after one error for all that have no
+# defined values.
+column_sources <- function(data, positions, call) {
+  sources <- lapply(positions, function(v) column_source(data[[v]], nrow(data)))
+  bad <- vapply(sources, is.null, NA)
+  if (any(bad)) {
+    names <- names(data)[positions[bad]]
+    classes <- vapply(
+      positions[bad], function(v) paste(class(data[[v]]), collapse = "/"), ""
+    )
+    stop_sdc(
+      "bad_column",
+      c(
+        paste0(
+          "Every key variable must be a factor, text, number, logical, Date, ",
+          "POSIXct or labelled column."
+        ),
+        rlang::set_names(
+          utils::head(paste0(
+            encodeString(names, quote = "\""), " has class ", classes, "."
+          ), 5),
+          "x"
+        ),
+        i = "Convert these columns, or leave them out of `key_vars`."
+      ),
+      columns = names, classes = classes, call = call
+    )
+  }
+  sources
+}
+
+# One column as bare values and the way to read them: `kind` is how the core
+# codes it, `scale` how values of two tables compare. NULL for a column whose
+# class has no defined values.
+column_source <- function(x, n) {
+  if (length(dim(x)) > 0 || length(x) != n) {
+    return(NULL)
+  }
+  if (is.factor(x)) {
+    return(factor_source(x))
+  }
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
+  } else if (inherits(x, "integer64")) {
+    return(as_source(x, "wide", "wide", TRUE))
+  } else if (inherits(x, c("Date", "POSIXct"))) {
+    scale <- if (inherits(x, "Date")) "date" else "time"
+    kind <- switch(typeof(x), integer = "integer", double = "double")
+    return(if (!is.null(kind)) as_source(x, kind, scale, TRUE))
+  } else if (is.object(x)) {
+    return(NULL)
+  }
+  switch(typeof(x),
+    logical = as_source(x, "logical", "number", TRUE),
+    integer = as_source(x, "integer", "number", TRUE),
+    double = as_source(x, "double", "number", TRUE),
+    character = as_source(x, "text", "text", FALSE)
+  )
+}
+
+as_source <- function(values, kind, scale, ordered, level_names = NULL) {
+  list(
+    values = values, kind = kind, scale = scale, ordered = ordered,
+    level_is_missing = is.na(level_names), level_names = level_names
+  )
+}
+
+factor_source <- function(x) {
+  levels <- levels(x)
+  if (typeof(x) != "integer" || !is.character(levels)) {
+    return(NULL)
+  }
+  if (anyDuplicated(levels)) {
+    # Equal text in two encodings can stand as two levels.
+    once <- unique(levels)
+    codes <- match(levels, once)[x]
+    return(as_source(codes, "levels", "text", is.ordered(x), once))
+  }
+  as_source(x, "levels", "text", is.ordered(x), levels)
+}
+
+# Values that a labelled column declares missing become NA.
+drop_user_missing <- function(x) {
+  declared <- attr(x, "na_values", exact = TRUE)
+  range <- attr(x, "na_range", exact = TRUE)
+  x <- as.vector(unclass(x))
+  if (length(declared)) {
+    x[x %in% declared] <- NA
+  }
+  if (length(range) == 2) {
+    x[!is.na(x) & x >= range[[1]] & x <= range[[2]]] <- NA
+  }
+  x
+}
+
+encode <- function(sources, variables, positions, keys, tick, call) {
+  coded <- unwrap(rs_key_table(
+    lapply(sources, `[[`, "values"),
+    vapply(sources, `[[`, "", "kind"),
+    lapply(sources, `[[`, "level_is_missing"),
+    sdc_threads(), tick
+  ), call)
+  structure(
+    list(
+      pointer = coded$table, n = length(sources[[1]]$values),
+      variables = variables, positions = positions, keys = keys,
+      ordered = vapply(sources, `[[`, NA, "ordered"),
+      n_values = coded$n_values, n_missing = coded$n_missing,
+      first_rows = coded$first_rows
+    ),
+    class = "sdc_key_table"
+  )
+}
+
+# Puts the values of several tables below each other, as values.
+stack_sources <- function(sources, name, call) {
+  kinds <- unique(vapply(sources, `[[`, "", "kind"))
+  scales <- unique(vapply(sources, `[[`, "", "scale"))
+  values <- lapply(sources, `[[`, "values")
+  ordered <- all(vapply(sources, `[[`, NA, "ordered"))
+  if (identical(kinds, "levels")) {
+    names <- lapply(sources, `[[`, "level_names")
+    union <- unique(unlist(names))
+    codes <- unlist(Map(function(x, l) match(l, union)[x], values, names))
+    same_order <- all(vapply(names, function(l) !is.unsorted(match(l, union)), NA))
+    return(as_source(codes, "levels", "text", ordered && same_order, union))
+  }
+  if (length(kinds) == 1 && length(scales) == 1) {
+    return(as_source(unlist(lapply(values, as_bare)), kinds, scales, ordered))
+  }
+  if (length(scales) == 1 && scales %in% c("number", "date", "time")) {
+    return(as_source(unlist(lapply(values, as.double)), "double", scales, ordered))
+  }
+  text <- unlist(lapply(sources, source_text, name = name, call = call))
+  as_source(text, "text", "text", FALSE)
+}
+
+# Values without class or names; an integer64 keeps its bits.
+as_bare <- function(x) {
+  attributes(x) <- NULL
+  x
+}
+
+# Values of any kind as text, for columns whose types differ between tables.
+source_text <- function(source, name, call) {
+  switch(source$scale,
+    text = if (is.null(source$level_names)) {
+      as_bare(source$values)
+    } else {
+      source$level_names[source$values]
+    },
+    wide = {
+      check_installed("bit64", paste0("compare the column \"", name, "\" as text"), call)
+      as.character(source$values)
+    },
+    as.character(source$values)
+  )
+}
+
+# Puts the given values, filled up to `most` with missing ones, above a column,
+# so that they are coded together.
+below_levels <- function(source, levels, name, most, call) {
+  given <- column_source(levels, length(levels))
+  if (is.null(given)) {
+    stop_argument("levels", "hold vectors of values", call = call)
+  }
+  # The missing integer64 has the bits of -0.
+  missing <- if (given$kind == "wide") -0.0 else NA
+  given$values <- c(as_bare(given$values), rep(missing, most - length(levels)))
+  stack_sources(list(given, source), name, call)
+}
+
+# Takes the rows of the given values off again and gives every value the code
+# of its place among them; values not given share the code after the last.
+drop_levels <- function(table, n_levels, call) {
+  most <- max(n_levels)
+  for (v in seq_along(n_levels)) {
+    map <- pmin(table$first_rows[[v]], n_levels[[v]] + 1L)
+    table <- replace_codes(
+      table, unwrap(rs_recode(table$pointer, v, map, n_levels[[v]] + 1L), call)
+    )
+  }
+  table$n_values <- n_levels + 1L
+  select_records(table, seq(most + 1L, table$n), call)
+}

@@ -1,0 +1,210 @@
+# Pictures of qar_risk(). ggplot2 is suggested: these methods are registered
+# when it is loaded, and plot() loads it.
+
+#' Pictures of the extreme risk
+#'
+#' Four pictures of a [qar_risk()] result; `plot()` draws the same.
+#'
+#' @param object A result of [qar_risk()].
+#' @param type `"distribution"`: the set risks with the threshold \eqn{u} and the
+#'   extreme risk \eqn{T}; `"sets"`: the riskiest key sets with their shares of
+#'   sample uniques; `"variables"`: each key variable's share in the riskiest
+#'   5 % of key sets, and \eqn{T} without it; `"threshold"`: \eqn{T} over
+#'   `pi_u` from 0.02 to 0.20.
+#' @param n Number of key sets shown by `"sets"`.
+#' @param ... None.
+#' @return A ggplot. A result made with `sets = FALSE` has nothing to draw: an
+#'   error of class `sdcRisk_error_bad_argument`.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_qar_risk
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' risk <- qar_risk(adult, pi_u = 0.1)
+#' plot(risk, "sets", n = 8)
+autoplot.sdc_qar_risk <- function(object,
+                                  type = c("distribution", "sets", "variables", "threshold"),
+                                  ..., n = 15) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type", call)
+  n <- check_whole(n, "n", call = call)
+  if (is.null(object$sets)) {
+    stop_sdc(
+      "bad_argument",
+      c(
+        "Pictures need the table of key sets.",
+        i = "Run `qar_risk()` with `sets = TRUE`."
+      ),
+      argument = "object", call = call
+    )
+  }
+  switch(type,
+    distribution = plot_set_risks(object),
+    sets = plot_riskiest_sets(object, n),
+    variables = plot_key_variables(object),
+    threshold = plot_threshold(object)
+  )
+}
+
+# Colours that remain apart for colour-blind readers and in grey print.
+sdc_blue <- "#0072B2"
+sdc_orange <- "#D55E00"
+sdc_grey <- "grey60"
+
+sdc_theme <- function() {
+  ggplot2::theme_minimal(base_size = 11) +
+    ggplot2::theme(
+      panel.grid.minor = ggplot2::element_blank(),
+      plot.title.position = "plot", plot.caption.position = "plot",
+      plot.caption = ggplot2::element_text(colour = "grey40", hjust = 0),
+      legend.position = "bottom"
+    )
+}
+
+size_label <- function(p) paste0("key sets of size ", p)
+
+plot_set_risks <- function(x) {
+  sets <- x$sets
+  sets$size <- size_label(sets$p)
+  estimates <- x$estimates[!is.na(x$estimates$risk), ]
+  lines <- rbind(
+    frame(
+      size = size_label(estimates$p), at = estimates$threshold,
+      what = rep("threshold u", nrow(estimates))
+    ),
+    frame(
+      size = size_label(estimates$p), at = estimates$risk,
+      what = paste0("extreme risk T, alpha = ", format(estimates$alpha))
+    )
+  )
+  lines <- unique(lines)
+  lines$what <- factor(lines$what, unique(lines$what))
+  ggplot2::ggplot(sets, ggplot2::aes(x = .data$set_risk)) +
+    ggplot2::geom_histogram(bins = 40, fill = sdc_grey, boundary = 0) +
+    ggplot2::geom_vline(
+      ggplot2::aes(xintercept = .data$at, colour = .data$what, linetype = .data$what),
+      data = lines, linewidth = 0.8
+    ) +
+    ggplot2::scale_colour_manual(
+      values = rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), nlevels(lines$what))
+    ) +
+    ggplot2::scale_linetype_manual(
+      values = rep_len(c("dashed", "solid", "dotdash", "dotted", "longdash"), nlevels(lines$what))
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$size), ncol = 1, scales = "free_y") +
+    ggplot2::labs(
+      title = "How risky are the key sets?",
+      x = "set risk (distinct keys / records)", y = "key sets",
+      colour = NULL, linetype = NULL
+    ) +
+    sdc_theme()
+}
+
+plot_riskiest_sets <- function(x, n) {
+  top <- utils::head(x$sets, n)
+  top$label <- factor(top$key_set, rev(unique(top$key_set)))
+  long <- rbind(
+    frame(label = top$label, share = top$n_unique / top$n, what = rep("sample uniques", nrow(top))),
+    frame(label = top$label, share = top$set_risk, what = rep("set risk (distinct keys)", nrow(top)))
+  )
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$share, y = .data$label)) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$label), colour = sdc_grey) +
+    ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
+    ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
+    ggplot2::labs(
+      title = paste("The", nrow(top), "riskiest key sets"),
+      x = "share of the records", y = NULL, colour = NULL, shape = NULL
+    ) +
+    sdc_theme()
+}
+
+plot_key_variables <- function(x) {
+  first <- x$estimates[1, ]
+  variables <- x$variables[x$variables$p == first$p & x$variables$alpha == first$alpha, ]
+  order <- variables$variable[order(variables$share_top, -variables$risk_without)]
+  panels <- c(
+    "share of the riskiest 5 % of key sets that contain it",
+    paste0("extreme risk T without it (line: T with all)")
+  )
+  long <- frame(
+    variable = factor(rep(variables$variable, 2), order),
+    value = c(variables$share_top, variables$risk_without),
+    panel = factor(rep(panels, each = nrow(variables)), panels)
+  )
+  reference <- frame(
+    value = c(first$p / nrow(variables), first$risk), panel = factor(panels, panels)
+  )
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$value, y = .data$variable)) +
+    ggplot2::geom_col(width = 0.7, fill = sdc_blue, na.rm = TRUE) +
+    ggplot2::geom_vline(
+      ggplot2::aes(xintercept = .data$value),
+      data = reference, colour = sdc_orange, linetype = "dashed", na.rm = TRUE
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
+    ggplot2::labs(
+      title = paste0("Which key variables drive T(", first$p, ", ", format(first$alpha), ")?"),
+      x = NULL, y = NULL,
+      caption = "Left line: the share a variable would have if all key sets were alike."
+    ) +
+    sdc_theme()
+}
+
+plot_threshold <- function(x) {
+  threshold <- x$diagnostics$threshold
+  threshold <- threshold[!is.na(threshold$risk), ]
+  threshold$size <- size_label(threshold$p)
+  long <- rbind(
+    frame(
+      size = threshold$size, pi_u = threshold$pi_u, value = threshold$risk,
+      what = paste0("extreme risk T, alpha = ", format(threshold$alpha)),
+      status = threshold$status
+    ),
+    frame(
+      size = threshold$size, pi_u = threshold$pi_u, value = threshold$threshold,
+      what = rep("threshold u", nrow(threshold)), status = threshold$status
+    )
+  )
+  long$few <- ifelse(long$status %in% c("few", "no_exceedance"), "fewer than 10", "10 or more")
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$pi_u, y = .data$value, colour = .data$what)) +
+    ggplot2::geom_vline(xintercept = x$settings$pi_u, colour = sdc_grey, linetype = "dashed") +
+    ggplot2::geom_line() +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$few), size = 2.2) +
+    ggplot2::scale_shape_manual(values = c("fewer than 10" = 1, "10 or more" = 19)) +
+    ggplot2::scale_colour_manual(
+      values = rep_len(c(sdc_orange, sdc_blue, "#009E73", "#CC79A7", "black"), length(unique(long$what)))
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$size), ncol = 1, scales = "free_y") +
+    ggplot2::labs(
+      title = "Does T depend on where the tail begins?",
+      x = expression(pi[u] ~ "(share of key sets above the threshold; dashed: the one in use)"),
+      y = "risk", colour = NULL, shape = "exceedances"
+    ) +
+    sdc_theme()
+}
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_comparison <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  table <- object$table
+  table <- table[!is.na(table$estimate), ]
+  ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
+  table$analysis <- do.call(paste, c(
+    unname(Map(function(name, value) paste(name, "=", format(value, trim = TRUE)), ids, table[ids])),
+    sep = ", "
+  ))
+  table$result <- factor(table$result, rev(unique(table$result)))
+  table$term <- factor(table$term, unique(table$term))
+  ggplot2::ggplot(table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)) +
+    ggplot2::geom_point(
+      size = 2.8,
+      position = ggplot2::position_dodge(width = if (length(unique(table$analysis)) > 1) 0.5 else 0)
+    ) +
+    ggplot2::scale_colour_manual(
+      values = rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), length(unique(table$analysis)))
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
+    ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
+    sdc_theme()
+}
+
+#' @importFrom rlang .data
+NULL

@@ -1,0 +1,411 @@
+#' Extreme re-identification risk of a file
+#'
+#' How easily do a few known key variables single out the records of a file,
+#' in the worst choices of these variables? Every set of `p` key variables has
+#' a risk: the share of distinct keys among the records. The extreme risk
+#' \eqn{T(p, \alpha)} is the \eqn{1 - \alpha} quantile of these risks over all
+#' key sets of size `p`, estimated from the tail of their distribution (the QaR
+#' method).
+#'
+#' @details
+#' A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes
+#' \eqn{H(j)} distinct keys; its risk is
+#' \deqn{\theta(j) = H(j) / L, \quad j = 1, \dots, N_p = {N \choose p}.}{%
+#'   theta(j) = H(j) / L, j = 1, ..., N_p = choose(N, p).}
+#' Because every equivalence class of size \eqn{k} contributes
+#' \eqn{k \cdot 1/k = 1}{k * 1/k = 1}, \eqn{\theta(j)}{theta(j)} is also the
+#' average over records of the prosecutor risk \eqn{1/k}: the chance that an
+#' intruder who knows the target is in the file, and knows its key, picks the
+#' right record.
+#'
+#' The threshold \eqn{u} is the empirical \eqn{1 - \pi_u}{1 - pi_u} quantile of
+#' the risks (definition 8 of Hyndman and Fan). To the excesses
+#' \eqn{\mathrm{logit}\,\theta(j) - \mathrm{logit}\,u}{logit(theta(j)) - logit(u)}
+#' of the risks strictly above it a generalised Pareto distribution with shape
+#' \eqn{\xi}{xi} and scale \eqn{\beta}{beta} is fitted by probability-weighted
+#' moments, and
+#' \deqn{\mathrm{logit}\,\hat T(p, \alpha) = \mathrm{logit}\,u +
+#'   \frac{\hat\beta}{\hat\xi}\left[\left(\frac{\alpha}{\pi_u}\right)^{-\hat\xi} - 1\right].}{%
+#'   logit(T) = logit(u) + (beta / xi) ((alpha / pi_u)^(-xi) - 1).}
+#' With ascending excesses \eqn{l_{(1)}, \dots, l_{(n)}}{l_(1), ..., l_(n)},
+#' \eqn{a_0 = \bar l}{a0 = mean(l)} and \eqn{a_1 = \frac1n\sum_j w_j l_{(j)}}{%
+#' a1 = mean(w_j l_(j))}: \eqn{\hat\xi = 2 - a_0/(a_0 - 2a_1)}{%
+#' xi = 2 - a0 / (a0 - 2 a1)}, \eqn{\hat\beta = 2 a_0 a_1/(a_0 - 2 a_1)}{%
+#' beta = 2 a0 a1 / (a0 - 2 a1)}, where \eqn{w_j = 1 - (j - 0.35)/n} for
+#' `pwm = "plotting"` and \eqn{w_j = (n - j)/(n - 1)} for `"unbiased"`. The two
+#' differ noticeably when exceedances are few.
+#'
+#' @section What the number is not:
+#' \eqn{T} describes this file, not a population, so no sampling error is
+#' given: resampling records is wrong for distinct counts. What it depends on
+#' is the threshold: `autoplot(x, "threshold")` and a line of the print show
+#' \eqn{T} for `pi_u` from 0.02 to 0.20. Key sets share variables, so that
+#' their risks are no independent sample; the tail is a device to smooth an
+#' extreme quantile.
+#'
+#' @section When the tail cannot be fitted:
+#' The column `status` of `estimates` says so, with a warning (a message for a
+#' single set) that says what to do.
+#'
+#' | status | what happened | `risk` |
+#' |---|---|---|
+#' | `ok` | ten exceedances or more | \eqn{T} |
+#' | `few` | one to nine exceedances | \eqn{T}, not to be relied on; `NA` with one exceedance and `pwm = "unbiased"` |
+#' | `no_exceedance` | no risk above the threshold, as when all are equal | the threshold |
+#' | `theta_one` | a key set identifies every record | 1 by definition (see `theta_one`); `NA` where no set is left |
+#' | `single` | there is one key set, `p` being the number of key variables | its risk |
+#'
+#' `risk` equals `threshold` exactly where `alpha` equals `pi_u`, unless the
+#' status is `theta_one`. Equal
+#' excesses under unbiased moments give the largest risk, shape `-Inf` and
+#' scale `Inf`.
+#'
+#' @section Missing values:
+#' `"category"` treats missing as a value of its own; `"exclude"` drops every
+#' record that misses a value of any key variable, as the authors do. `NaN` is
+#' missing. A missing value never matches everything here: distinct counts are
+#' not defined then (see the number of matches for that).
+#'
+#' @section Key variables:
+#' Factors, text in any encoding, integers, doubles, logicals, Dates, POSIXct,
+#' integer64 and labelled columns, compared as values; a value that a labelled
+#' column declares missing is missing. Other classes are an error that names
+#' the columns.
+#'
+#' @section Cost:
+#' Time grows with the number of key sets times the number of records, less
+#' where records become unique early. Memory beyond `data`: one to four bytes
+#' per cell of the key variables (one up to 255 values, two up to 65,535), 8
+#' bytes per record, thread and key variable in a set, and about 50 bytes per
+#' key set and member; results list every key set unless `sets = FALSE`.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns.
+#' @param p Size of the key sets: one or several whole numbers from 1 to the
+#'   number of key variables.
+#' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several
+#'   numbers above 0 and at most `pi_u`.
+#' @param pi_u Share of key sets above the threshold \eqn{u}, between 0 and 1.
+#' @param ... None: what follows is given by its full name.
+#' @param missing `"category"` or `"exclude"`, see the section on missing
+#'   values.
+#' @param pwm Weights of the moments: `"plotting"` positions or `"unbiased"`.
+#' @param theta_one What to do with key sets that identify every record, for
+#'   which the logit is infinite: the extreme risk is `"one"`; `"clamp"` counts
+#'   half a class less; `"exclude"` leaves these sets out.
+#' @param sets Whether to keep the table of all key sets. `FALSE` gives
+#'   \eqn{T} alone, without `sets`, `variables` and the sensitivity to the
+#'   threshold.
+#' @param key_groups Named list of columns that count as one key variable, such
+#'   as `list(language = c("first_language", "second_language"))`. Missing is
+#'   judged per column.
+#' @param max_sets More key sets than this are an error of class
+#'   `sdcRisk_error_too_large`, raised before any work.
+#'
+#' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are
+#' `NULL`, with
+#' \describe{
+#'   \item{`estimates`}{one row per `p` and `alpha`: `p`, `alpha`, `risk`
+#'     (\eqn{\hat T}), `risk_empirical` (the empirical \eqn{1 - \alpha} quantile,
+#'     definition 8), `threshold` (\eqn{u}), `shape`, `scale`, `n_exceedances`,
+#'     `n_sets` (\eqn{N_p}), `n_records` (\eqn{L}), `status`}
+#'   \item{`sets`}{one row per key set by falling risk, ties in the order of
+#'     [combn()]: `key_set`, `p`, `n`, `n_distinct` (\eqn{H}), `n_unique`
+#'     (sample uniques), `n_pairs` (keys that two records share), `set_risk`
+#'     (\eqn{\theta}{theta}); this is `as.data.frame()`}
+#'   \item{`variables`}{per `p`, `alpha` and key variable: `n_distinct` values,
+#'     `share_top` (share of the riskiest 5 % of key sets that contain it) and
+#'     `risk_without` (\eqn{T} of the file without it, `NA` where too few key
+#'     variables remain)}
+#'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying_sets`:
+#'     up to 20 key sets that identify every record; `without_theta_one`: the
+#'     estimates without them; `feasible`: whether the largest risk lies below
+#'     the end point of the fitted tail; `n_excluded` records}
+#' }
+#' @references
+#' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and
+#' Stavropoulos, P. (2023). Quantifying the contribution of individual records
+#' to the reidentification risk of (pseudo)anonymized datasets. 64th ISI World
+#' Statistics Congress, Ottawa. <https://cnam.hal.science/hal-04165346>.
+#'
+#' AFNOR (2020). AFNOR SPEC Z90-030: La méthode QaR de mesure du risque extrême
+#' de réidentification d'une base de données. No text or code of it is public;
+#' this implementation follows the paper.
+#'
+#' Hosking, J. R. M. and Wallis, J. R. (1987). Parameter and quantile estimation
+#' for the generalized Pareto distribution. Technometrics 29(3), 339-349.
+#' \doi{10.1080/00401706.1987.10488243}.
+#'
+#' Hyndman, R. J. and Fan, Y. (1996). Sample quantiles in statistical packages.
+#' The American Statistician 50(4), 361-365.
+#' \doi{10.1080/00031305.1996.10473566}.
+#' @family extreme risk
+#' @seealso [compare_risk()], [interpret()]
+#' @export
+#' @examples
+#' risk <- qar_risk(adult, pi_u = 0.1)
+#' risk
+#' risk$estimates$risk
+#' head(as.data.frame(risk), 3)
+qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ...,
+                     missing = "category", pwm = c("plotting", "unbiased"),
+                     theta_one = c("one", "clamp", "exclude"), sets = TRUE,
+                     key_groups = NULL, max_sets = 5e6) {
+  call <- rlang::current_env()
+  this_call <- match.call()
+  check_no_dots(..., call = call)
+  p <- check_whole(p, "p", several = TRUE, call = call)
+  pi_u <- check_probability(pi_u, "pi_u", call = call)
+  alpha <- check_alpha(alpha, pi_u, call)
+  check_qar_missing(missing, call)
+  pwm <- check_choice(pwm, c("plotting", "unbiased"), "pwm", call)
+  theta_one <- check_choice(theta_one, c("one", "clamp", "exclude"), "theta_one", call)
+  check_flag(sets, "sets", call)
+  max_sets <- check_whole(max_sets, "max_sets", call = call)
+
+  with_progress("Counting key sets", function(tick) {
+    table <- key_table(data, key_vars, key_groups = key_groups, tick = tick, call = call)
+    on.exit(release(table))
+    check_p(p, length(table$keys), max_sets, call)
+    settings <- list(
+      key_vars = table$variables, key_groups = lapply(
+        table$keys[lengths(table$keys) > 1], function(v) table$variables[v]
+      ),
+      p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm,
+      theta_one = theta_one, n = table$n, fingerprint = fingerprint(table, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    )
+    if (missing == "exclude") {
+      table <- drop_incomplete(table, call)
+    }
+    table <- merge_keys(table, tick, call)
+    counted <- lapply(p, function(size) {
+      unwrap(rs_qar_risk(
+        table$pointer, size, alpha, pi_u, pwm, theta_one,
+        if (sets) threshold_grid else double(),
+        if (sets) .Machine$integer.max else most_listed,
+        max_sets, sdc_threads(), tick
+      ), call)
+    })
+    result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, this_call)
+    signal_qar(result, call)
+    result
+  })
+}
+
+# Shares of key sets above the threshold at which its influence is shown.
+threshold_grid <- seq(2, 20) / 100
+# Key sets that identify every record and are named.
+most_listed <- 20L
+
+check_alpha <- function(alpha, pi_u, call) {
+  alpha <- check_probability(alpha, "alpha", several = TRUE, call = call)
+  if (any(alpha > pi_u)) {
+    stop_argument(
+      "alpha", "be at most `pi_u`",
+      found = paste0("`pi_u` is ", format(pi_u), "."),
+      advice = "The tail is fitted above the 1 - pi_u quantile only.", call = call
+    )
+  }
+  alpha
+}
+
+check_qar_missing <- function(missing, call) {
+  if (identical(missing, "wildcard")) {
+    stop_argument(
+      "missing", "be \"category\" or \"exclude\" here",
+      found = "\"wildcard\" would let a missing value match everything.",
+      advice = "Distinct keys cannot be counted then.", call = call
+    )
+  }
+  check_choice(missing, c("category", "exclude"), "missing", call)
+}
+
+check_p <- function(p, n_keys, max_sets, call) {
+  if (any(p > n_keys)) {
+    stop_argument(
+      "p", paste0("be at most the number of key variables (", n_keys, ")"),
+      call = call
+    )
+  }
+  n_sets <- choose(n_keys, p)
+  if (any(n_sets > max_sets)) {
+    stop_sdc(
+      "too_large",
+      c(
+        "The number of key sets must not exceed `max_sets`.",
+        x = paste0(
+          n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = ","),
+          " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
+          format_count(max_sets), "."
+        ),
+        i = "Take a smaller `p`, fewer `key_vars`, or a larger `max_sets`."
+      ),
+      n_sets = max(n_sets), call = call
+    )
+  }
+}
+
+drop_incomplete <- function(table, call) {
+  complete <- complete_records(table, call)
+  if (length(complete) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "At least one record must be complete on all key variables.",
+        x = "Every record misses a value.",
+        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
+      ),
+      call = call
+    )
+  }
+  if (length(complete) == table$n) table else select_records(table, complete, call)
+}
+
+new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
+  estimates <- bind_rows(counted, settings$p, function(found, p) {
+    estimate_frame(found$estimates, p, settings$alpha, n_records)
+  })
+  without_one <- bind_rows(counted, settings$p, function(found, p) {
+    n <- length(found$without_theta_one$risk)
+    estimate_frame(found$without_theta_one, rep(p, n), utils::head(settings$alpha, n), n_records)
+  })
+  listed <- bind_rows(counted, settings$p, function(found, p) {
+    set_frame(found, p, key_names, n_records)
+  })
+  listed <- listed[order(-listed$n_distinct), ]
+  rownames(listed) <- NULL
+  identifying <- listed$key_set[listed$n_distinct == n_records]
+  new_sdc_result(
+    "sdc_qar_risk",
+    estimates = estimates[names(estimates) != "feasible"], records = NULL,
+    settings = settings,
+    diagnostics = list(
+      threshold = if (sets) bind_rows(counted, settings$p, sensitivity_frame, settings$alpha),
+      identifying_sets = utils::head(identifying, most_listed),
+      without_theta_one = without_one,
+      feasible = estimates[c("p", "alpha", "feasible")],
+      n_excluded = settings$n - n_records,
+      n_distinct = rlang::set_names(counted[[1]]$key_distinct, key_names)
+    ),
+    call = call,
+    sets = if (sets) listed,
+    variables = if (sets) {
+      bind_rows(counted, settings$p, variable_frame, settings$alpha, key_names)
+    }
+  )
+}
+
+bind_rows <- function(counted, p, make, ...) {
+  do.call(rbind, Map(function(found, size) make(found, size, ...), counted, p))
+}
+
+estimate_frame <- function(found, p, alpha, n_records) {
+  frame(
+    p = rep(p, length.out = length(alpha)), alpha = alpha, risk = found$risk,
+    risk_empirical = found$risk_empirical, threshold = found$threshold,
+    shape = found$shape, scale = found$scale,
+    n_exceedances = as.integer(found$n_exceedances),
+    n_sets = as.integer(found$n_sets),
+    n_records = rep(n_records, length(alpha)), status = found$status,
+    feasible = found$feasible
+  )
+}
+
+set_frame <- function(found, p, key_names, n_records) {
+  n <- length(found$distinct)
+  members <- matrix(key_names[found$members], ncol = p)
+  columns <- lapply(seq_len(p), function(i) members[, i])
+  frame(
+    key_set = do.call(paste, c(columns, sep = " + ")), p = rep(p, n),
+    n = rep(n_records, n), n_distinct = found$distinct, n_unique = found$unique,
+    n_pairs = found$pairs, set_risk = found$distinct / n_records
+  )
+}
+
+variable_frame <- function(found, p, alpha, key_names) {
+  n_keys <- length(key_names)
+  n <- n_keys * length(alpha)
+  frame(
+    p = rep(p, n), alpha = rep(alpha, each = n_keys),
+    variable = rep(key_names, length(alpha)),
+    n_distinct = rep(found$key_distinct, length(alpha)),
+    share_top = rep(found$share_top, length(alpha)),
+    # The core lists all levels of one key variable after the other.
+    risk_without = as.vector(matrix(found$risk_without, nrow = n_keys, byrow = TRUE))
+  )
+}
+
+sensitivity_frame <- function(found, p, alpha) {
+  n <- length(alpha) * length(threshold_grid)
+  of <- function(name) unlist(lapply(found$sensitivity, `[[`, name))
+  frame(
+    p = rep(p, n), alpha = rep(alpha, length(threshold_grid)),
+    pi_u = rep(threshold_grid, each = length(alpha)),
+    risk = of("risk"), threshold = of("threshold"), shape = of("shape"),
+    n_exceedances = as.integer(of("n_exceedances")), status = of("status")
+  )
+}
+
+# One condition per kind of trouble, whatever the number of analyses.
+signal_qar <- function(x, call) {
+  estimates <- x$estimates
+  with_status <- function(status) unique(estimates$p[estimates$status == status])
+  sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
+  constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
+  if (length(constant)) {
+    warn_sdc(
+      "constant_column",
+      c(
+        "A key variable with one value tells an intruder nothing.",
+        x = paste0("Constant: ", quote_names(constant), "."),
+        i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
+      ),
+      columns = constant, call = call
+    )
+  }
+  if (length(p <- with_status("theta_one"))) {
+    warn_sdc(
+      "theta_one",
+      c(
+        paste0("A key set identifies every record (", sizes(p), "): the extreme risk is 1."),
+        x = paste0("Identifying: ", quote_names(x$diagnostics$identifying_sets, 3), "."),
+        i = "Is an identifier or a continuous variable among the key variables? See `theta_one`."
+      ),
+      p = p, call = call
+    )
+  }
+  if (length(p <- with_status("few"))) {
+    few <- estimates$status == "few"
+    warn_sdc(
+      "few_exceedances",
+      c(
+        paste0("The tail should rest on 10 key sets or more (", sizes(p), ")."),
+        x = paste0("Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."),
+        i = "A larger `pi_u` or more key variables give more."
+      ),
+      p = p, call = call
+    )
+  }
+  if (length(p <- with_status("no_exceedance"))) {
+    warn_sdc(
+      "no_exceedance",
+      c(
+        paste0("No key set has a risk above the threshold (", sizes(p), ")."),
+        x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
+        i = "The extreme risk reported is the threshold; a larger `pi_u` may help."
+      ),
+      p = p, call = call
+    )
+  }
+  if (length(p <- with_status("single"))) {
+    inform_sdc(
+      "single_set",
+      c(paste0(
+        "There is one key set of size ", paste(p, collapse = ", "),
+        ": the extreme risk is its risk."
+      )),
+      p = p, call = call
+    )
+  }
+}

@@ -1,0 +1,72 @@
+# Talking to the compiled core: errors, threads, progress, seeds.
+
+# Raises the error a call into the core came back with.
+unwrap <- function(x, call = rlang::caller_env()) {
+  if (!inherits(x, "sdcRisk_rust_error")) {
+    return(x)
+  }
+  if (identical(x$kind, "interrupted")) {
+    rlang::interrupt()
+  }
+  advice <- if (identical(x$kind, "internal")) {
+    c(i = "This is a defect of sdcRisk: please report it with the call.")
+  }
+  stop_sdc(x$kind, c(x$message, advice), call = call)
+}
+
+#' Threads that sdcRisk computes with
+#'
+#' Long computations run on several threads of the processor. Results never
+#' depend on their number, and neither do random numbers.
+#'
+#' The number is the option `sdcRisk.threads`, 2 by default:
+#' `options(sdcRisk.threads = 4)`.
+#'
+#' @return The number of threads, an integer. An option that is not a whole
+#'   number from 1 to 1024 is an error of class `sdcRisk_error_bad_argument`.
+#' @export
+#' @examples
+#' sdc_threads() # 2 unless the option says otherwise
+sdc_threads <- function() {
+  check_whole(
+    getOption("sdcRisk.threads", 2L), "options(sdcRisk.threads)", high = 1024
+  )
+}
+
+# Runs `work(tick)`; `tick` is what the core tells its progress, or NULL where
+# nobody watches. The bar appears after one second.
+with_progress <- function(label, work) {
+  if (!isTRUE(getOption("sdcRisk.progress", interactive()))) {
+    return(work(NULL))
+  }
+  bar <- NULL
+  here <- environment()
+  began <- proc.time()[["elapsed"]]
+  on.exit(if (!is.null(bar)) cli::cli_progress_done(id = bar, .envir = here))
+  draw <- function(done, total) {
+    if (proc.time()[["elapsed"]] - began < 1 || total <= 0) {
+      return(TRUE)
+    }
+    if (is.null(bar)) {
+      old <- options(cli.progress_show_after = 0)
+      on.exit(options(old))
+      bar <<- cli::cli_progress_bar(
+        label, total = total, .auto_close = FALSE, .envir = here
+      )
+    }
+    cli::cli_progress_update(set = done, total = total, id = bar, .envir = here)
+    TRUE
+  }
+  # A bar that cannot be drawn is no reason to stop; an interrupt is.
+  work(function(done, total) {
+    tryCatch(
+      draw(done, total),
+      error = function(e) TRUE, interrupt = function(e) FALSE
+    )
+  })
+}
+
+# Eight 32-bit draws of R's generator: set.seed() governs all random numbers.
+draw_seed <- function() {
+  floor(stats::runif(8, 0, 2^32))
+}

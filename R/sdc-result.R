@@ -1,0 +1,340 @@
+# What all results have in common: one shape, and the verbs that read it.
+#
+# A result is a list of class c("sdc_<function>", "sdc_result") with
+#   estimates    data frame, one row per analysis
+#   records      data frame, one row per record of the input, or NULL
+#   settings     what was asked, with a fingerprint of the data, not the data
+#   diagnostics  how the computation went
+#   call         the call
+# and the extras of its method. A method adds `format()`, `interpret()`,
+# `tidy_terms()` and, where its records carry a risk, `record_risk()`.
+
+new_sdc_result <- function(class, estimates, records, settings, diagnostics,
+                           call, ...) {
+  stopifnot(
+    is.data.frame(estimates), is.null(records) || is.data.frame(records),
+    is.list(settings), is.list(diagnostics)
+  )
+  structure(
+    list(
+      estimates = estimates, records = records, settings = settings,
+      diagnostics = diagnostics, call = call, ...
+    ),
+    class = c(class, "sdc_result")
+  )
+}
+
+# A data frame from columns of equal length, without the cost of checking them.
+frame <- function(...) {
+  columns <- list(...)
+  structure(
+    columns,
+    class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
+  )
+}
+
+#' Results of sdcRisk
+#'
+#' All functions of sdcRisk that estimate a risk return a list of class
+#' `sdc_result` with the same fields and the same verbs.
+#'
+#' @section Fields:
+#' \describe{
+#'   \item{`estimates`}{data frame, one row per analysis}
+#'   \item{`records`}{data frame, one row per record of the input in input
+#'     order, or `NULL` where the method has no risk per record}
+#'   \item{`settings`}{what was asked, and a fingerprint of the data; never
+#'     the data}
+#'   \item{`diagnostics`}{how the computation went}
+#'   \item{`call`}{the call}
+#' }
+#'
+#' @section Verbs:
+#' \describe{
+#'   \item{`print()`, `format()`}{the question, the answer and its scenario in at
+#'     most 16 lines; never a record's values}
+#'   \item{`summary()`}{more of the same, and by `by` the record risks by
+#'     strata: number of records, mean, 95 % and 99 % quantile and maximum}
+#'   \item{`as.data.frame()`}{the main table of the method}
+#'   \item{`tidy()`}{the estimates in long form: `term`, `estimate`,
+#'     `std_error`, `conf_low`, `conf_high`, `NA` where the method has none}
+#'   \item{`glance()`}{one row for the whole run}
+#'   \item{`augment()`}{`data` with the columns of `records`, their names
+#'     beginning with a dot}
+#'   \item{`plot()`, `autoplot()`}{pictures, with ggplot2; load ggplot2 to call
+#'     `autoplot()` by its name}
+#'   \item{[interpret()]}{one sentence to cite}
+#'   \item{[compare_risk()]}{several results side by side}
+#' }
+#'
+#' @param object,x A result.
+#' @param by Strata: a vector with one value per record, or the name of a
+#'   column of `data`. Missing values form a stratum of their own.
+#' @param data The data the result was made from. Other data are an error of
+#'   class `sdcRisk_error_mismatched_data`: the fingerprint of the key
+#'   variables is compared.
+#' @param ... Passed on to methods.
+#' @return `summary()` an object of class `sdc_summary`, a list of data frames
+#'   with a print method. `tidy()` and `glance()` a data frame. `augment()`
+#'   `data`, in its own class. `plot()` the ggplot, invisibly.
+#' @name sdc_result
+#' @aliases print.sdc_result
+#' @examples
+#' risk <- qar_risk(adult, pi_u = 0.1)
+#' generics::tidy(risk)
+#' generics::glance(risk)$n_sets # 165
+NULL
+
+#' @importFrom generics tidy
+#' @export
+generics::tidy
+
+#' @importFrom generics glance
+#' @export
+generics::glance
+
+#' @importFrom generics augment
+#' @export
+generics::augment
+
+#' One sentence to cite
+#'
+#' Says in one sentence what was measured, under which scenario and
+#' assumptions, the number found and its limits, for a release note or a
+#' disclosure board.
+#'
+#' @param x A result of sdcRisk.
+#' @param ... Unused.
+#' @return A character string, printed as it is.
+#' @export
+#' @examples
+#' interpret(qar_risk(adult, pi_u = 0.1))
+interpret <- function(x, ...) {
+  UseMethod("interpret")
+}
+
+#' @export
+interpret.default <- function(x, ...) {
+  stop_argument("x", "be a result of sdcRisk", call = rlang::current_env())
+}
+
+# The columns of `estimates` that identify an analysis, and those that are
+# terms of `tidy()`.
+tidy_terms <- function(x) {
+  UseMethod("tidy_terms")
+}
+
+# The risk of every record, or NULL.
+record_risk <- function(x) {
+  UseMethod("record_risk")
+}
+
+#' @export
+record_risk.default <- function(x) NULL
+
+#' @export
+print.sdc_result <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}
+
+#' @export
+as.data.frame.sdc_result <- function(x, ...) {
+  if (is.null(x$records)) {
+    stop_sdc(
+      "bad_argument",
+      "This result has no table of records.",
+      argument = "x", call = rlang::current_env()
+    )
+  }
+  x$records
+}
+
+#' @rdname sdc_result
+#' @export
+tidy.sdc_result <- function(x, ...) {
+  spec <- tidy_terms(x)
+  n <- nrow(x$estimates)
+  rows <- rep(seq_len(n), each = length(spec$terms))
+  pick <- function(columns) {
+    as.vector(t(as.matrix(x$estimates[columns])))
+  }
+  out <- x$estimates[rows, spec$ids, drop = FALSE]
+  out$term <- rep(spec$terms, n)
+  out$estimate <- pick(spec$terms)
+  bound <- function(suffix) {
+    columns <- paste0(spec$terms, suffix)
+    values <- lapply(columns, function(column) {
+      if (column %in% names(x$estimates)) x$estimates[[column]] else rep(NA_real_, n)
+    })
+    as.vector(do.call(rbind, values))
+  }
+  out$std_error <- bound("_se")
+  out$conf_low <- bound("_low")
+  out$conf_high <- bound("_high")
+  rownames(out) <- NULL
+  out
+}
+
+#' @rdname sdc_result
+#' @export
+augment.sdc_result <- function(x, data, ...) {
+  call <- rlang::current_env()
+  if (is.null(x$records)) {
+    stop_sdc(
+      "bad_argument",
+      c(
+        "Only a result with records can be added to data.",
+        x = "This method gives risks of key sets or files, not of records."
+      ),
+      argument = "x", call = call
+    )
+  }
+  check_same_data(x, data, call)
+  for (column in names(x$records)) {
+    data[[paste0(".", column)]] <- x$records[[column]]
+  }
+  data
+}
+
+#' @rdname sdc_result
+#' @export
+summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
+  call <- rlang::current_env()
+  structure(
+    list(
+      title = format(object)[[1]], estimates = object$estimates,
+      strata = risk_by_strata(object, by, data, call)
+    ),
+    class = "sdc_summary"
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+plot.sdc_result <- function(x, ...) {
+  check_installed("ggplot2", "draw results", rlang::current_env())
+  picture <- ggplot2::autoplot(x, ...)
+  print(picture)
+  invisible(picture)
+}
+
+# Whether `data` is what the result was made from.
+check_same_data <- function(x, data, call) {
+  if (!identical(fingerprint_of(data, x$settings), x$settings$fingerprint)) {
+    stop_sdc(
+      "mismatched_data",
+      c(
+        "`data` must be the data this result was made from.",
+        x = "Its key variables or their values differ.",
+        i = "Was `data` sorted, filtered or recoded since?"
+      ),
+      call = call
+    )
+  }
+}
+
+# The stratum of every record: a vector, or the name of a column of `data`.
+resolve_strata <- function(x, by, data, n, call) {
+  if (is.character(by) && length(by) == 1 && n != 1) {
+    if (is.null(data)) {
+      stop_argument(
+        "by", "be a vector with one value per record where `data` is not given",
+        advice = "Give `data` to name one of its columns.", call = call
+      )
+    }
+    check_same_data(x, data, call)
+    by <- data[[check_columns(by, data, "by", call)]]
+  }
+  if (length(by) != n) {
+    stop_argument(
+      "by", paste("have one value for each of the", n, "records"),
+      found = paste0("It has ", length(by), "."), call = call
+    )
+  }
+  addNA(if (is.factor(by)) by else factor(by), ifany = TRUE)
+}
+
+risk_by_strata <- function(x, by, data, call) {
+  risk <- record_risk(x)
+  if (is.null(risk)) {
+    if (!is.null(by)) {
+      stop_argument(
+        "by", "be NULL for this result",
+        found = "It has no risk per record.", call = call
+      )
+    }
+    return(NULL)
+  }
+  strata <- if (is.null(by)) {
+    factor(rep("all records", length(risk)))
+  } else {
+    resolve_strata(x, by, data, length(risk), call)
+  }
+  parts <- split(risk, strata)
+  of <- function(f) vapply(parts, f, 0, USE.NAMES = FALSE)
+  known <- function(f) of(function(r) if (all(is.na(r))) NA_real_ else f(r[!is.na(r)]))
+  frame(
+    stratum = names(parts),
+    n = of(length), n_missing = of(function(r) sum(is.na(r))),
+    mean = known(mean),
+    q95 = known(function(r) stats::quantile(r, 0.95, names = FALSE, type = 8)),
+    q99 = known(function(r) stats::quantile(r, 0.99, names = FALSE, type = 8)),
+    max = known(max)
+  )
+}
+
+#' @export
+format.sdc_summary <- function(x, ...) {
+  tables <- x[vapply(x, is.data.frame, NA)]
+  c(
+    x$title,
+    unlist(Map(function(name, table) {
+      c("", paste0(gsub("_", " ", name), ":"), format_table(table))
+    }, names(tables), tables), use.names = FALSE)
+  )
+}
+
+#' @export
+print.sdc_summary <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}
+
+# Words of numbers ---------------------------------------------------------
+
+format_count <- function(x) {
+  formatC(x, format = "d", big.mark = ",")
+}
+
+# Four significant digits, so that small risks do not vanish.
+format_risk <- function(x) {
+  ifelse(is.na(x), "NA", formatC(x, digits = 4, format = "fg", flag = "#"))
+}
+
+format_percent <- function(x) {
+  paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%")
+}
+
+# "1 record", "2 records"
+plural <- function(n, noun) {
+  paste0(format_count(n), " ", noun, if (n != 1) "s")
+}
+
+# A data frame as lines, numbers rounded to four significant digits.
+format_table <- function(table) {
+  shown <- lapply(table, function(column) {
+    if (is.double(column)) {
+      whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
+      ifelse(whole, format(column, trim = TRUE, scientific = FALSE, digits = 15, drop0trailing = TRUE),
+        formatC(column, digits = 4, format = "g")
+      )
+    } else {
+      as.character(column)
+    }
+  })
+  cells <- Map(function(name, column, original) {
+    format(c(name, column), justify = if (is.numeric(original)) "right" else "left")
+  }, names(table), shown, table)
+  trimws(do.call(paste, c(unname(cells), sep = "  ")), "right")
+}

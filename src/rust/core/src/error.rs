@@ -1,0 +1,42 @@
+//! What can go wrong, in words a statistician can act on.
+
+use thiserror::Error as ThisError;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Every failure of this crate. [`Error::kind`] is the name of the condition
+/// class under which the failure reaches the user.
+#[derive(Debug, Clone, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// Input that is not what its type promises, such as a factor code
+    /// without a level.
+    #[error("{0}")]
+    BadColumn(String),
+    /// An argument outside its domain.
+    #[error("{0}")]
+    BadArgument(String),
+    /// Work or memory beyond a stated limit, found before it is attempted.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The user asked to stop.
+    #[error("The computation was interrupted.")]
+    Interrupted,
+    /// The operating system refused something the computation needs.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The kind of condition: one of the words users can catch.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::BadColumn(_) => "bad_column",
+            Error::BadArgument(_) => "bad_argument",
+            Error::TooLarge(_) => "too_large",
+            Error::Interrupted => "interrupted",
+            Error::Internal(_) => "internal",
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A 64-bit hash of a key table, stable across versions and platforms.
+
+use rayon::prelude::*;
+
+use super::{Codes, KeyTable};
+
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Mixes one word into a running hash.
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash ^ word)
+        .wrapping_mul(MULTIPLIER)
+        .rotate_left(29)
+        .wrapping_add(word)
+}
+
+/// Hashes words in four lanes, so that a word need not wait for the one
+/// before it.
+fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
+    let mut lanes = [1u64, 2, 3, 4];
+    for (i, word) in words.enumerate() {
+        lanes[i & 3] = mix(lanes[i & 3], word);
+    }
+    lanes.into_iter().fold(MULTIPLIER, mix)
+}
+
+fn hash_bytes(bytes: &[u8]) -> u64 {
+    let whole = bytes.chunks_exact(8);
+    let mut rest = [0u8; 8];
+    rest[..whole.remainder().len()].copy_from_slice(whole.remainder());
+    let word = |chunk: &[u8]| {
+        let mut eight = [0u8; 8];
+        eight.copy_from_slice(chunk);
+        u64::from_le_bytes(eight)
+    };
+    hash_words(whole.map(word).chain([word(&rest), bytes.len() as u64]))
+}
+
+fn hash_codes(codes: &Codes) -> u64 {
+    match codes {
+        Codes::U8(c) => hash_bytes(c),
+        Codes::U16(c) => hash_words(c.iter().map(|&x| u64::from(x))),
+        Codes::U32(c) => hash_words(c.iter().map(|&x| u64::from(x))),
+    }
+}
+
+pub(super) fn fingerprint(table: &KeyTable, names: &[&[u8]]) -> u64 {
+    let columns: Vec<u64> = table
+        .columns
+        .par_iter()
+        .map(|c| hash_codes(c.codes()))
+        .collect();
+    let names = names.iter().map(|n| hash_bytes(n));
+    let rows = table.multiplicity().map(|m| hash_words(m.iter().copied()));
+    // The last steps spread the low bits over the whole word.
+    let hash = [table.n_rows as u64]
+        .into_iter()
+        .chain(columns)
+        .chain(names)
+        .chain(rows)
+        .fold(MULTIPLIER, mix);
+    mix(hash ^ (hash >> 32), hash >> 17)
+}

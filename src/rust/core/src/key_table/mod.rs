@@ -1,0 +1,181 @@
+//! Key variables as columns of dense codes: the one type every method takes.
+//!
+//! In a [`KeyTable`] with `n` rows, column `v` holds codes `0..=K_v`. Code 0
+//! is missing; codes `1..=K_v` number the values that occur, in value order.
+//! A row stands for one record, or, in a table of distinct rows, for as many
+//! records as its multiplicity says.
+
+mod column;
+mod encode;
+mod fingerprint;
+mod group;
+
+pub use column::{Codes, Column};
+pub use encode::{
+    encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers, text_ids,
+    Coded, TextIds,
+};
+pub use group::Groups;
+
+pub(crate) use column::{with_codes, Code};
+
+use crate::error::{Error, Result};
+use crate::parallel::Monitor;
+
+/// Coded key variables, each row with a multiplicity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyTable {
+    columns: Vec<Column>,
+    n_rows: usize,
+    multiplicity: Option<Vec<u64>>,
+}
+
+impl KeyTable {
+    /// A table of records: every row stands for one.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        let n_rows = columns.first().map_or(0, Column::len);
+        if columns.is_empty() || n_rows == 0 {
+            return Err(Error::BadArgument(
+                "A key table needs at least one key variable and one record.".into(),
+            ));
+        }
+        if u32::try_from(n_rows).is_err() {
+            return Err(Error::TooLarge(format!(
+                "A key table has at most {} rows, not {n_rows}.",
+                u32::MAX
+            )));
+        }
+        if columns.iter().any(|c| c.len() != n_rows) {
+            return Err(Error::BadArgument(
+                "All key variables must have the same number of records.".into(),
+            ));
+        }
+        Ok(Self {
+            columns,
+            n_rows,
+            multiplicity: None,
+        })
+    }
+
+    /// The same rows, row `i` standing for `multiplicity[i]` records.
+    pub fn with_multiplicity(mut self, multiplicity: Vec<u64>) -> Result<Self> {
+        if multiplicity.len() != self.n_rows || multiplicity.contains(&0) {
+            return Err(Error::BadArgument(
+                "Every row of a key table must stand for at least one record.".into(),
+            ));
+        }
+        self.multiplicity = Some(multiplicity);
+        Ok(self)
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of records the rows stand for.
+    pub fn n_records(&self) -> u64 {
+        match &self.multiplicity {
+            None => self.n_rows as u64,
+            Some(m) => m.iter().sum(),
+        }
+    }
+
+    /// The columns, in the order of the key variables.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Records per row; `None` when every row is one record.
+    pub fn multiplicity(&self) -> Option<&[u64]> {
+        self.multiplicity.as_deref()
+    }
+
+    /// Indices of the rows without a missing value.
+    pub fn complete_rows(&self) -> Vec<u32> {
+        let mut complete = vec![true; self.n_rows];
+        for column in self.columns.iter().filter(|c| c.n_missing() > 0) {
+            with_codes!(column.codes(), |codes| {
+                for (flag, &code) in complete.iter_mut().zip(codes) {
+                    *flag &= code != 0;
+                }
+            });
+        }
+        (0u32..)
+            .zip(complete)
+            .filter_map(|(row, keep)| keep.then_some(row))
+            .collect()
+    }
+
+    /// The table of the given rows, in the given order. Codes stay as they
+    /// are, so a value may no longer occur.
+    pub fn select(&self, rows: &[u32]) -> Result<Self> {
+        let columns = self.columns.iter().map(|c| c.select(rows)).collect();
+        let table = Self::new(columns)?;
+        match &self.multiplicity {
+            None => Ok(table),
+            Some(m) => table.with_multiplicity(rows.iter().map(|&r| m[r as usize]).collect()),
+        }
+    }
+
+    /// The table in which every member of `keys`, a list of column indices,
+    /// is one column: a group's columns become one, whose values are the
+    /// combinations that occur, missing being a value of its own inside.
+    pub fn merge(&self, keys: &[Vec<usize>], monitor: &Monitor) -> Result<Self> {
+        if keys.iter().flatten().any(|&v| v >= self.columns.len()) {
+            return Err(Error::BadArgument(
+                "A key group names a column the table does not have.".into(),
+            ));
+        }
+        let columns = keys
+            .iter()
+            .map(|members| match members.as_slice() {
+                [one] => Ok(self.columns[*one].clone()),
+                several => {
+                    let parts: Vec<&Column> = several.iter().map(|&v| &self.columns[v]).collect();
+                    let groups = group::group_columns(&parts, self.n_rows, None, monitor)?;
+                    Ok(groups.into_column())
+                }
+            })
+            .collect::<Result<_>>()?;
+        let mut merged = Self::new(columns)?;
+        merged.multiplicity.clone_from(&self.multiplicity);
+        Ok(merged)
+    }
+
+    /// The distinct rows, in order of first appearance.
+    pub fn group(&self, monitor: &Monitor) -> Result<Groups> {
+        let columns: Vec<&Column> = self.columns.iter().collect();
+        group::group_columns(&columns, self.n_rows, self.multiplicity(), monitor)
+    }
+
+    /// The table whose rows are the distinct rows of this one.
+    pub fn distinct(&self, groups: &Groups) -> Result<Self> {
+        let columns = self
+            .columns
+            .iter()
+            .map(|c| c.select(groups.first_rows()))
+            .collect();
+        Self::new(columns)?.with_multiplicity(groups.counts().to_vec())
+    }
+
+    /// Replaces the codes of column `v` by `map[code - 1]`, for codes counted
+    /// in a dictionary of `n_values` values shared with other tables.
+    pub fn recode(&mut self, v: usize, map: &[u32], n_values: u32) -> Result<()> {
+        let Some(column) = self.columns.get_mut(v) else {
+            return Err(Error::BadArgument(
+                "There is no such column to recode.".into(),
+            ));
+        };
+        column.recode(map, n_values)
+    }
+
+    /// 64 bits that tell tables apart: the hash of all codes, the names of
+    /// the columns and the number of rows.
+    pub fn fingerprint(&self, names: &[&[u8]]) -> u64 {
+        fingerprint::fingerprint(self, names)
+    }
+}
+
+#[cfg(test)]
+mod tests;

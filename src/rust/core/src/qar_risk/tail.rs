@@ -1,0 +1,188 @@
+//! The tail of the set risks: quantile, generalised Pareto fit, extreme risk.
+//!
+//! Risks are whole numbers over a common denominator, so ties are ties and
+//! the threshold is exactly a risk where two order statistics agree.
+
+use crate::probability::Probability;
+
+/// Which weights the probability-weighted moments use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pwm {
+    /// Plotting positions (j - 0.35) / n.
+    Plotting,
+    /// Unbiased estimators.
+    Unbiased,
+}
+
+/// The largest of `n` risks, in descending order, over one denominator.
+#[derive(Debug, Clone, Copy)]
+pub struct TopRisks<'a> {
+    /// Numerators; at least down to the lower order statistic in use.
+    pub numerators: &'a [u64],
+    /// Their common denominator.
+    pub denominator: u64,
+    /// Number of risks, listed here or not.
+    pub n: usize,
+}
+
+/// Position of a quantile by definition 8 of Hyndman and Fan (1996) among `n`
+/// ascending order statistics, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Position {
+    /// The lower order statistic.
+    pub lower: usize,
+    /// The upper order statistic.
+    pub upper: usize,
+    /// Weight of the upper one.
+    pub weight: f64,
+}
+
+impl Position {
+    /// Where the `probability` quantile of `n` values lies. The guard against
+    /// rounding is that of R's `quantile(type = 8)`.
+    pub fn new(n: usize, probability: f64) -> Self {
+        let third = 1.0 / 3.0;
+        let fuzz = 4.0 * f64::EPSILON;
+        let place = third + probability * (n as f64 + 1.0 - third - third);
+        let floor = (place + fuzz).floor();
+        let rest = place - floor;
+        let index = |i: f64| i.clamp(1.0, n as f64) as usize;
+        Self {
+            lower: index(floor),
+            upper: index(floor + 1.0),
+            weight: if rest.abs() < fuzz { 0.0 } else { rest },
+        }
+    }
+
+    /// How many of the largest values the quantile and everything above it
+    /// need.
+    pub fn n_top(self, n: usize) -> usize {
+        n + 1 - self.lower
+    }
+}
+
+impl TopRisks<'_> {
+    fn ascending(&self, k: usize) -> u64 {
+        self.numerators[self.n - k]
+    }
+
+    fn ratio(&self, numerator: u64) -> f64 {
+        numerator as f64 / self.denominator as f64
+    }
+
+    fn logit(&self, numerator: u64) -> f64 {
+        (numerator as f64).ln() - ((self.denominator - numerator) as f64).ln()
+    }
+
+    /// The `probability` quantile, definition 8.
+    pub fn quantile(&self, probability: f64) -> f64 {
+        let at = Position::new(self.n, probability);
+        let (lower, upper) = (self.ascending(at.lower), self.ascending(at.upper));
+        if lower == upper || at.weight <= 0.0 {
+            self.ratio(lower)
+        } else {
+            (1.0 - at.weight) * self.ratio(lower) + at.weight * self.ratio(upper)
+        }
+    }
+
+    /// Numerators strictly above the threshold, in descending order.
+    pub fn exceedances(&self, pi_u: Probability) -> &[u64] {
+        let at = Position::new(self.n, 1.0 - pi_u.get());
+        // The threshold lies at, or between, two neighbours and reaches the
+        // upper one only when they are equal.
+        let lower = self.ascending(at.lower);
+        &self.numerators[..self.numerators.partition_point(|&x| x > lower)]
+    }
+}
+
+/// A generalised Pareto distribution fitted to the excesses over a threshold
+/// on the logit scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tail {
+    /// The threshold u, the empirical 1 - pi_u quantile.
+    pub threshold: f64,
+    /// Risks strictly above it.
+    pub n_exceedances: usize,
+    /// Shape and scale; `None` where the moments do not determine them.
+    pub shape_scale: Option<(f64, f64)>,
+    /// Whether the largest excess lies below the fitted end point.
+    pub feasible: bool,
+    /// The largest excess on the logit scale.
+    largest: f64,
+    pi_u: Probability,
+}
+
+/// Fits the tail of `risks`, none of which may be 1.
+///
+/// # Formula
+///
+/// With excesses `l = logit(theta) - logit(u)` in ascending order,
+/// `a0 = mean(l)` and `a1 = mean(w_j l_(j))`: shape `2 - a0 / (a0 - 2 a1)`,
+/// scale `2 a0 a1 / (a0 - 2 a1)` (Hosking and Wallis 1987), where
+/// `w_j = 1 - (j - 0.35) / n` (plotting) or `(n - j) / (n - 1)` (unbiased).
+pub fn fit_tail(risks: TopRisks, pi_u: Probability, pwm: Pwm) -> Tail {
+    let threshold = risks.quantile(1.0 - pi_u.get());
+    let exceedances = risks.exceedances(pi_u);
+    let n = exceedances.len();
+    let at_threshold = threshold.ln() - (-threshold).ln_1p();
+    let excess = |numerator: u64| risks.logit(numerator) - at_threshold;
+    let mut tail = Tail {
+        threshold,
+        n_exceedances: n,
+        shape_scale: None,
+        feasible: true,
+        largest: exceedances.first().map_or(0.0, |&x| excess(x)),
+        pi_u,
+    };
+    if n == 0 || (n == 1 && pwm == Pwm::Unbiased) {
+        return tail;
+    }
+    if pwm == Pwm::Unbiased && exceedances[0] == exceedances[n - 1] {
+        // Equal excesses: a0 = 2 a1, the distribution shrinks to that point.
+        tail.shape_scale = Some((f64::NEG_INFINITY, f64::INFINITY));
+        return tail;
+    }
+    let (mut a0, mut a1) = (0.0, 0.0);
+    for (j, &numerator) in (1..).zip(exceedances.iter().rev()) {
+        let weight = match pwm {
+            Pwm::Plotting => 1.0 - (f64::from(j) - 0.35) / n as f64,
+            Pwm::Unbiased => (n as f64 - f64::from(j)) / (n as f64 - 1.0),
+        };
+        a0 += excess(numerator);
+        a1 += weight * excess(numerator);
+    }
+    a0 /= n as f64;
+    a1 /= n as f64;
+    let shape = 2.0 - a0 / (a0 - 2.0 * a1);
+    let scale = 2.0 * a0 * a1 / (a0 - 2.0 * a1);
+    tail.shape_scale = Some((shape, scale));
+    tail.feasible = shape >= 0.0 || tail.largest <= -scale / shape;
+    tail
+}
+
+impl Tail {
+    /// The extreme risk T(p, alpha), for `alpha <= pi_u`; `None` where the
+    /// moments do not determine it.
+    ///
+    /// # Formula
+    ///
+    /// `logit T = logit u + (scale / shape) ((alpha / pi_u)^(-shape) - 1)`,
+    /// with limit `scale log(pi_u / alpha)` at shape 0, evaluated without
+    /// cancellation by `expm1`.
+    pub fn risk(&self, alpha: Probability) -> Option<f64> {
+        let log_ratio = (self.pi_u.get() / alpha.get()).ln();
+        if self.n_exceedances == 0 || log_ratio <= 0.0 {
+            return Some(self.threshold);
+        }
+        let (shape, scale) = self.shape_scale?;
+        let rise = if shape == f64::NEG_INFINITY {
+            self.largest
+        } else {
+            let t = shape * log_ratio;
+            let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };
+            scale * log_ratio * factor
+        };
+        let logit = self.threshold.ln() - (-self.threshold).ln_1p() + rise;
+        Some(1.0 / (1.0 + (-logit).exp()))
+    }
+}

@@ -1,0 +1,63 @@
+//! R vectors to slices and numbers, and results back to R vectors.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::{Probability, Result};
+
+use crate::guard::bad_call;
+
+pub fn integers<'a>(x: &'a Robj, name: &str) -> Result<&'a [i32]> {
+    x.as_integer_slice().ok_or_else(|| bad_call(name))
+}
+
+pub fn doubles<'a>(x: &'a Robj, name: &str) -> Result<&'a [f64]> {
+    x.as_real_slice().ok_or_else(|| bad_call(name))
+}
+
+pub fn text<'a>(x: &'a Robj, name: &str) -> Result<&'a str> {
+    x.as_str().ok_or_else(|| bad_call(name))
+}
+
+pub fn list(x: &Robj, name: &str) -> Result<List> {
+    x.as_list().ok_or_else(|| bad_call(name))
+}
+
+pub fn count(x: &Robj, name: &str) -> Result<usize> {
+    match integers(x, name)? {
+        [n] if *n >= 0 => Ok(*n as usize),
+        _ => Err(bad_call(name)),
+    }
+}
+
+pub fn probabilities(x: &Robj, name: &str) -> Result<Vec<Probability>> {
+    doubles(x, name)?
+        .iter()
+        .map(|&value| Probability::new(value, name))
+        .collect()
+}
+
+/// R's positions, counted from 1, as indices.
+pub fn indices(x: &Robj, name: &str) -> Result<Vec<usize>> {
+    integers(x, name)?
+        .iter()
+        .map(|&i| usize::try_from(i - 1).map_err(|_| bad_call(name)))
+        .collect()
+}
+
+/// Indices as R's positions.
+pub fn positions(indices: &[u32]) -> Robj {
+    // A data frame has at most 2^31 - 1 rows, so every position fits.
+    indices.iter().map(|&i| i as i32 + 1).collect_robj()
+}
+
+/// Counts as R integers; none exceeds the number of rows.
+pub fn counts(counts: impl Iterator<Item = u32>) -> Robj {
+    counts.map(|c| c as i32).collect_robj()
+}
+
+/// Numbers, not determined ones as NA.
+pub fn optional(numbers: impl Iterator<Item = Option<f64>>) -> Robj {
+    numbers
+        .map(|x| x.map_or(Rfloat::na(), Rfloat::from))
+        .collect::<Doubles>()
+        .into()
+}

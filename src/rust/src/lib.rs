@@ -1,0 +1,21 @@
+//! Glue between R and `sdcrisk-core`: convert, call, convert.
+//!
+//! Every exported body runs inside [`guard::guard`]; nothing here decides
+//! anything about data.
+
+mod convert;
+mod guard;
+mod key_table;
+mod qar_risk;
+mod r_api;
+mod self_test;
+mod watch;
+
+use extendr_api::prelude::*;
+
+extendr_module! {
+    mod sdcrisk;
+    use key_table;
+    use qar_risk;
+    use self_test;
+}

@@ -1,0 +1,119 @@
+//! `qar_risk()`: settings in, counts and estimates out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::qar_risk::{qar_risk, Estimate, KeySets, Pwm, QarRisk, TailSettings, ThetaOne};
+use sdcrisk_core::Result;
+
+use crate::convert::{count, counts, optional, probabilities, text};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// Extreme risk over the key sets of size `p`; members and counts of the
+/// `n_listed` riskiest sets come back.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_qar_risk(
+    table: Robj,
+    p: Robj,
+    alpha: Robj,
+    pi_u: Robj,
+    pwm: Robj,
+    theta_one: Robj,
+    grid: Robj,
+    n_listed: Robj,
+    max_sets: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let [pi_u] = probabilities(&pi_u, "pi_u")?[..] else {
+            return Err(bad_call("pi_u"));
+        };
+        let settings = TailSettings {
+            alpha: probabilities(&alpha, "alpha")?,
+            pi_u,
+            pwm: match text(&pwm, "pwm")? {
+                "plotting" => Pwm::Plotting,
+                "unbiased" => Pwm::Unbiased,
+                _ => return Err(bad_call("pwm")),
+            },
+            theta_one: match text(&theta_one, "theta_one")? {
+                "one" => ThetaOne::One,
+                "clamp" => ThetaOne::Clamp,
+                "exclude" => ThetaOne::Exclude,
+                _ => return Err(bad_call("theta_one")),
+            },
+        };
+        let grid = probabilities(&grid, "grid")?;
+        let p = count(&p, "p")?;
+        let n_listed = count(&n_listed, "n_listed")?;
+        let max_sets = count(&max_sets, "max_sets")?;
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
+            let found = watched(threads, &tick, |monitor| {
+                qar_risk(table, sets, &settings, &grid, monitor)
+            })?;
+            to_r(&found, sets, n_listed.min(sets.len()))
+        })
+    })
+}
+
+fn to_r(found: &QarRisk, sets: KeySets, n_listed: usize) -> Result<Robj> {
+    let listed = &found.order[..n_listed];
+    let column = |values: &[u32]| counts(listed.iter().map(|&set| values[set as usize]));
+    // Column-major: one column of positions per member.
+    let members = (0..sets.p()).flat_map(|i| {
+        listed
+            .iter()
+            .map(move |&set| u32::from(found.members[set as usize * sets.p() + i]) + 1)
+    });
+    let sensitivity: Vec<Robj> = found
+        .sensitivity
+        .iter()
+        .map(|at| estimates(at.iter().map(Option::as_ref)))
+        .collect();
+    let risk_without = found.keys.iter().flat_map(|k| k.risk_without.clone());
+    let share_top: Vec<f64> = found.keys.iter().map(|k| k.share_top).collect();
+    Ok(list!(
+        n_sets = sets.len() as f64,
+        members = counts(members),
+        distinct = column(&found.counts.distinct),
+        unique = column(&found.counts.unique),
+        pairs = column(&found.counts.pairs),
+        estimates = estimates(found.estimates.iter().map(Some)),
+        without_theta_one = estimates(found.without_theta_one.iter().map(Some)),
+        key_distinct = counts(found.key_distinct.iter().copied()),
+        share_top = share_top,
+        risk_without = optional(risk_without),
+        sensitivity = List::from_values(sensitivity)
+    )
+    .into())
+}
+
+/// Estimates as a list of columns.
+fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
+    let rows: Vec<Option<&Estimate>> = rows.collect();
+    let column =
+        |value: fn(&Estimate) -> Option<f64>| optional(rows.iter().map(|e| e.and_then(value)));
+    let status: Vec<Option<&str>> = rows.iter().map(|e| e.map(|e| e.status.name())).collect();
+    let feasible: Vec<Option<bool>> = rows.iter().map(|e| e.map(|e| e.feasible)).collect();
+    list!(
+        risk = column(|e| e.risk),
+        risk_empirical = column(|e| e.risk_empirical),
+        threshold = column(|e| e.threshold),
+        shape = column(|e| e.shape),
+        scale = column(|e| e.scale),
+        n_exceedances = column(|e| Some(e.n_exceedances as f64)),
+        n_sets = column(|e| Some(e.n_sets as f64)),
+        status = status,
+        feasible = feasible
+    )
+    .into()
+}
+
+extendr_module! {
+    mod qar_risk;
+    fn rs_qar_risk;
+}

@@ -1,0 +1,70 @@
+//! Failures on purpose, so that tests can see R survive them.
+
+#![allow(clippy::panic, reason = "a panic is what is tested here")]
+
+use std::time::Duration;
+
+use extendr_api::prelude::*;
+use sdcrisk_core::{Error, Result};
+
+use crate::convert::{count, text};
+use crate::guard::{bad_call, guard};
+use crate::r_api::protected;
+use crate::watch::watched;
+
+/// Fails in the way named by `how`; `message` is what the failure says.
+#[extendr]
+fn rs_fail(how: Robj, message: Robj) -> Robj {
+    guard(|| {
+        let message = text(&message, "message")?.to_owned();
+        match text(&how, "how")? {
+            "error" => Err(Error::BadArgument(message)),
+            "panic" => std::panic::panic_any(message),
+            "thread" => {
+                watched(2, &r!(NULL), |_| -> Result<()> {
+                    std::panic::panic_any(message)
+                })?;
+                Ok(r!(NULL))
+            }
+            // Names of the wrong length: an R error inside a Rust call.
+            "r_error" => {
+                let values = r!([1, 2, 3]);
+                let names = r!(["a", "b", "c", "d"]);
+                // SAFETY: both vectors are alive; the error is caught.
+                protected(|| unsafe {
+                    extendr_ffi::Rf_setAttrib(
+                        values.get(),
+                        extendr_ffi::R_NamesSymbol,
+                        names.get(),
+                    );
+                })?;
+                Ok(values)
+            }
+            _ => Err(bad_call("how")),
+        }
+    })
+}
+
+/// Works for `milliseconds`, in steps of one, to be interrupted.
+#[extendr]
+fn rs_wait(milliseconds: Robj, tick: Robj) -> Robj {
+    guard(|| {
+        let steps = count(&milliseconds, "milliseconds")?;
+        watched(2, &tick, |monitor| {
+            monitor.set_total(steps as u64);
+            for _ in 0..steps {
+                monitor.check()?;
+                std::thread::sleep(Duration::from_millis(1));
+                monitor.advance(1);
+            }
+            Ok(())
+        })?;
+        Ok(r!(true))
+    })
+}
+
+extendr_module! {
+    mod self_test;
+    fn rs_fail;
+    fn rs_wait;
+}

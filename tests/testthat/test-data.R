@@ -1,0 +1,116 @@
+# Base R only: the data sets are the ground on which the methods are tested,
+# so their figures must not come from the methods.
+
+count_unique <- function(data) {
+  key <- do.call(paste, c(unname(as.list(data)), sep = "\r"))
+  sum(!(duplicated(key) | duplicated(key, fromLast = TRUE)))
+}
+
+count_missing <- function(data) {
+  n <- colSums(is.na(data))
+  n[n > 0]
+}
+
+nals_keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+
+test_that("nals_prison has the documented shape and types", {
+  expect_identical(class(nals_prison), "data.frame")
+  expect_identical(dim(nals_prison), c(182L, 19L))
+  expect_named(nals_prison, c(
+    "CENREG", "DAGE3", "EDUC3", "DAGE", "WEIGHT", "DIC0401", "EDUC_DET",
+    "BIB1201", "BIC0501", "BID0101", "BIE0601", "GENDER", "CASEID", "BORNUSA",
+    "DRACE3", "SCORE", "RATE", "VARUNIT", "VARSTRAT"
+  ))
+  double <- names(nals_prison)[vapply(nals_prison, is.double, NA)]
+  integer <- names(nals_prison)[vapply(nals_prison, is.integer, NA)]
+  expect_identical(double, c("WEIGHT", "DIC0401", "SCORE", "RATE"))
+  expect_setequal(c(double, integer), names(nals_prison))
+})
+
+test_that("nals_prison misses three values of DIC0401 and no other", {
+  expect_equal(count_missing(nals_prison), c(DIC0401 = 3))
+})
+
+test_that("nals_prison gives the published counts on its six key variables", {
+  # The key variables of the log-linear example of SDCNway.
+  cells <- table(nals_prison[nals_keys])
+  expect_length(cells, 432)
+  expect_identical(sum(cells == 1), 52L)
+  expect_identical(count_unique(nals_prison[nals_keys]), 52L)
+})
+
+test_that("nals_prison gives the counts on its help page", {
+  cells <- table(nals_prison[nals_keys])
+  expect_identical(sum(cells > 0), 90L)
+  tabulated <- c("BIB1201", "BIC0501", "BID0101", "BIE0601", nals_keys)
+  expect_identical(count_unique(nals_prison[tabulated]), 156L)
+  expect_identical(anyDuplicated(nals_prison$CASEID), 0L)
+  expect_equal(sum(nals_prison$WEIGHT), 123105.3025, tolerance = 1e-12)
+  expect_true(all(nals_prison$WEIGHT > 0))
+  expect_equal(
+    tapply(nals_prison$DAGE, nals_prison$DAGE3, range),
+    list(`1` = c(18L, 29L), `2` = c(30L, 49L), `3` = c(50L, 68L)),
+    ignore_attr = TRUE
+  )
+  expect_equal(
+    tapply(nals_prison$EDUC_DET, nals_prison$EDUC3, range),
+    list(`1` = c(2L, 3L), `2` = c(4L, 5L), `3` = c(6L, 10L)),
+    ignore_attr = TRUE
+  )
+})
+
+test_that("adult has the documented shape and types", {
+  expect_identical(class(adult), "data.frame")
+  expect_identical(dim(adult), c(32561L, 11L))
+  kind <- vapply(adult, function(x) class(x)[1], "")
+  expect_identical(kind, c(
+    age = "integer", workclass = "factor", education_num = "integer",
+    marital_status = "factor", occupation = "factor", relationship = "factor",
+    race = "factor", sex = "factor", hours_per_week = "integer",
+    native_country = "factor", income = "ordered"
+  ))
+})
+
+test_that("adult has levels in order, all of them in use", {
+  expect_identical(sort(unique(adult$education_num)), 1:16)
+  expect_identical(levels(adult$income), c("small", "large"))
+
+  factors <- adult[vapply(adult, is.factor, NA)]
+  expect_identical(
+    vapply(factors, nlevels, 1L),
+    c(
+      workclass = 8L, marital_status = 7L, occupation = 14L,
+      relationship = 6L, race = 5L, sex = 2L, native_country = 41L,
+      income = 2L
+    )
+  )
+  expect_true(all(vapply(factors, function(x) all(table(x) > 0), NA)))
+
+  # method = "radix" sorts in the C locale, wherever the test runs
+  nominal <- lapply(factors[!vapply(factors, is.ordered, NA)], levels)
+  expect_identical(nominal, lapply(nominal, sort, method = "radix"))
+})
+
+test_that("adult marks unknown values as missing, and only in three columns", {
+  expect_equal(
+    count_missing(adult),
+    c(workclass = 1836, occupation = 1843, native_country = 583)
+  )
+  expect_identical(sum(!stats::complete.cases(adult)), 2399L)
+  unknown <- c("", "?", "NA")
+  factors <- adult[vapply(adult, is.factor, NA)]
+  expect_false(any(unlist(lapply(factors, levels)) %in% unknown))
+})
+
+test_that("adult gives the published share of unique records", {
+  # Rocher, Hendrickx and de Montjoye (2019), Table 1 prints .794. The margin
+  # is far below one record (3e-5) and above rounding.
+  share <- count_unique(adult) / nrow(adult)
+  expect_lt(abs(share - 0.793894536408587), 1e-14)
+  expect_identical(count_unique(adult), 25850L)
+})
+
+test_that("adult begins with the first records of UCI's training file", {
+  expect_identical(adult$age[1:3], c(39L, 50L, 38L))
+  expect_identical(adult$education_num[1:3], c(13L, 13L, 9L))
+})

@@ -1,0 +1,62 @@
+# Writes src/Makevars (src/Makevars.win) for one of three situations: a
+# checkout, a tarball with vendored crates, a tarball without.
+
+source("tools/msrv.R")
+path <- find_rust()
+
+windows <- .Platform$OS.type == "windows"
+linux <- Sys.info()[["sysname"]] == "Linux"
+checkout <- file.exists("Cargo.toml")
+vendored <- file.exists("src/rust/vendor.tar.xz")
+debug <- nzchar(Sys.getenv("SDCRISK_DEBUG"))
+
+if (!checkout) {
+  manifest <- readLines("src/rust/Cargo.toml")
+  if (!any(manifest == "[workspace]")) {
+    writeLines(
+      c(manifest, readLines("src/rust/standalone.toml")), "src/rust/Cargo.toml"
+    )
+  }
+}
+
+# A checkout shares one target directory with `cargo test`; a tarball builds
+# inside itself, with at most two jobs and nothing left behind, as CRAN asks.
+target <- if (checkout) "../target" else "rust/target"
+jobs <- if (checkout) "" else "-j 2"
+offline <- if (vendored) "--offline --locked" else ""
+profile <- if (debug) "" else "--release"
+cargo_home <- if (vendored) "CARGO_HOME=\"$(CURDIR)/rust/.cargo\"" else ""
+
+link_flags <- if (linux) {
+  # The static library carries debug sections and unused code of the standard
+  # library; without this the shared object is six times as large.
+  "-Wl,-S -Wl,--gc-sections -Wl,--exclude-libs,ALL"
+} else {
+  ""
+}
+
+fields <- c(
+  TARGET_DIR = target,
+  PROFILE_DIR = if (debug) "debug" else "release",
+  MANIFEST = "rust/Cargo.toml",
+  LINK_FLAGS = link_flags,
+  UNPACK_VENDOR = if (vendored) {
+    paste(
+      "mkdir -p rust/.cargo && tar -xJf rust/vendor.tar.xz -C rust &&",
+      "cp rust/vendor-config.toml rust/.cargo/config.toml"
+    )
+  } else {
+    "true"
+  },
+  CARGO_ENV = trimws(paste(sprintf("PATH=\"%s\"", path), cargo_home)),
+  CARGO_FLAGS = trimws(gsub(" +", " ", paste(profile, jobs, offline))),
+  REMOVE_SOURCES = if (vendored) "rm -rf rust/vendor rust/.cargo" else "true",
+  CLEAN = if (checkout) "" else "rust/target"
+)
+
+makevars <- if (windows) "src/Makevars.win" else "src/Makevars"
+text <- readLines(paste0(makevars, ".in"))
+for (field in names(fields)) {
+  text <- gsub(paste0("@", field, "@"), fields[[field]], text, fixed = TRUE)
+}
+writeLines(text, makevars)
