@@ -49,13 +49,16 @@ check_flag <- function(x, arg, call = rlang::caller_env()) {
 
 is_plain_number <- function(x) is.numeric(x) && !is.object(x)
 
+are_distinct_numbers <- function(x, several) {
+  is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
+    !anyNA(x) && !anyDuplicated(x)
+}
+
 # Distinct whole numbers between `low` and `high`.
 check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
                         several = FALSE, call = rlang::caller_env()) {
   what <- if (several) "be distinct whole numbers" else "be one whole number"
-  valid <- is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
-    !anyNA(x) && all(x == round(x)) && !anyDuplicated(x)
-  if (!valid || any(x < low) || any(x > high)) {
+  if (!are_distinct_numbers(x, several) || any(x != round(x) | x < low | x > high)) {
     range <- if (is.finite(high) && high < .Machine$integer.max) {
       paste(" between", low, "and", high)
     } else {
@@ -70,9 +73,7 @@ check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
 check_probability <- function(x, arg, several = FALSE,
                               call = rlang::caller_env()) {
   what <- if (several) "be distinct numbers" else "be one number"
-  valid <- is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
-    !anyNA(x) && !anyDuplicated(x)
-  if (!valid || any(x <= 0 | x >= 1)) {
+  if (!are_distinct_numbers(x, several) || any(x <= 0 | x >= 1)) {
     stop_argument(arg, paste(what, "strictly between 0 and 1"), call = call)
   }
   as.double(x)

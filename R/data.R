@@ -59,9 +59,8 @@
 #'
 #' @source National Center for Education Statistics, U.S. Department of
 #'   Education, 1992 National Adult Literacy Survey, prison public-use file,
-#'   <https://nces.ed.gov/naal/datafiles.asp>. A federal public-use file, as
-#'   distributed with the R package SDCNway,
-#'   <https://CRAN.R-project.org/package=SDCNway>.
+#'   data files of the National Assessment of Adult Literacy. A federal
+#'   public-use file, as distributed with the R package SDCNway.
 #'
 #' @references
 #' Kirsch I, Yamamoto K, Norris N, and others (2001). *Technical Report and
@@ -134,9 +133,7 @@
 #'
 #' @source Becker B, Kohavi R (1996). *Adult*. UCI Machine Learning Repository.
 #'   \doi{10.24432/C5XW20}. Licence: Creative Commons Attribution 4.0
-#'   International (CC BY 4.0),
-#'   <https://creativecommons.org/licenses/by/4.0/>. Changed as described under
-#'   Details.
+#'   International (CC BY 4.0). Changed as described under Details.
 #'
 #' @references
 #' Rocher L, Hendrickx JM, de Montjoye Y-A (2019). Estimating the success of

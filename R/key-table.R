@@ -140,6 +140,8 @@ select_records <- function(table, rows, call = rlang::caller_env()) {
 
 # The table with other codes; the memory of the old ones is given back.
 replace_codes <- function(table, pointer) {
+  # `pointer` may still have to be made, from the codes about to go.
+  force(pointer)
   release(table)
   table$pointer <- pointer
   table

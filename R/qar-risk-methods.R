@@ -24,6 +24,11 @@ format.sdc_qar_risk <- function(x, ...) {
   )
 }
 
+# An extreme risk by its name, such as T(3, 0.01).
+name_of_t <- function(estimate) {
+  paste0("T(", estimate$p, ", ", format(estimate$alpha), ")")
+}
+
 qar_size_line <- function(x) {
   settings <- x$settings
   excluded <- x$diagnostics$n_excluded
@@ -58,7 +63,7 @@ qar_meaning_line <- function(first) {
     return("T is not determined: see the status and ?qar_risk.")
   }
   paste0(
-    "Meaning of T(", first$p, ", ", format(first$alpha), "): ", format_percent(first$alpha),
+    "Meaning of ", name_of_t(first), ": ", format_percent(first$alpha),
     " of the key sets have more than ",
     format_percent(first$risk), " distinct keys among the records."
   )
@@ -75,7 +80,7 @@ qar_identifying_line <- function(x) {
     "Identify every record: ", quote_names(sets, 2),
     if (any(known)) {
       first <- without[known, ][1, ]
-      paste0("; without such sets T(", first$p, ", ", format(first$alpha), ") = ", format_risk(first$risk))
+      paste0("; without such sets ", name_of_t(first), " = ", format_risk(first$risk))
     },
     "."
   )
@@ -121,8 +126,8 @@ qar_threshold_line <- function(x) {
     return(NULL)
   }
   paste0(
-    "T(", first$p, ", ", format(first$alpha), ") over pi_u from 0.02 to 0.20: ", format_risk(min(risk, na.rm = TRUE)), " to ",
-    format_risk(max(risk, na.rm = TRUE)), "."
+    name_of_t(first), " over pi_u from 0.02 to 0.20: ",
+    format_risk(min(risk, na.rm = TRUE)), " to ", format_risk(max(risk, na.rm = TRUE)), "."
   )
 }
 

@@ -50,6 +50,10 @@ sdc_blue <- "#0072B2"
 sdc_orange <- "#D55E00"
 sdc_grey <- "grey60"
 
+sdc_colours <- function(n) {
+  rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), n)
+}
+
 sdc_theme <- function() {
   ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(
@@ -84,9 +88,7 @@ plot_set_risks <- function(x) {
       ggplot2::aes(xintercept = .data$at, colour = .data$what, linetype = .data$what),
       data = lines, linewidth = 0.8
     ) +
-    ggplot2::scale_colour_manual(
-      values = rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), nlevels(lines$what))
-    ) +
+    ggplot2::scale_colour_manual(values = sdc_colours(nlevels(lines$what))) +
     ggplot2::scale_linetype_manual(
       values = rep_len(c("dashed", "solid", "dotdash", "dotted", "longdash"), nlevels(lines$what))
     ) +
@@ -102,14 +104,15 @@ plot_set_risks <- function(x) {
 plot_riskiest_sets <- function(x, n) {
   top <- utils::head(x$sets, n)
   top$label <- factor(top$key_set, rev(unique(top$key_set)))
-  long <- rbind(
-    frame(label = top$label, share = top$n_unique / top$n, what = rep("sample uniques", nrow(top))),
-    frame(label = top$label, share = top$set_risk, what = rep("set risk (distinct keys)", nrow(top)))
+  long <- frame(
+    label = rep(top$label, 2), share = c(top$n_unique / top$n, top$set_risk),
+    what = rep(c("sample uniques", "set risk (distinct keys)"), each = nrow(top))
   )
   ggplot2::ggplot(long, ggplot2::aes(x = .data$share, y = .data$label)) +
     ggplot2::geom_line(ggplot2::aes(group = .data$label), colour = sdc_grey) +
     ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
     ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
+    ggplot2::expand_limits(x = 0) +
     ggplot2::labs(
       title = paste("The", nrow(top), "riskiest key sets"),
       x = "share of the records", y = NULL, colour = NULL, shape = NULL
@@ -163,15 +166,15 @@ plot_threshold <- function(x) {
       what = rep("threshold u", nrow(threshold)), status = threshold$status
     )
   )
+  # The threshold has the colour it has among the set risks.
+  long$what <- factor(long$what, rev(unique(long$what)))
   long$few <- ifelse(long$status %in% c("few", "no_exceedance"), "fewer than 10", "10 or more")
   ggplot2::ggplot(long, ggplot2::aes(x = .data$pi_u, y = .data$value, colour = .data$what)) +
     ggplot2::geom_vline(xintercept = x$settings$pi_u, colour = sdc_grey, linetype = "dashed") +
     ggplot2::geom_line() +
     ggplot2::geom_point(ggplot2::aes(shape = .data$few), size = 2.2) +
     ggplot2::scale_shape_manual(values = c("fewer than 10" = 1, "10 or more" = 19)) +
-    ggplot2::scale_colour_manual(
-      values = rep_len(c(sdc_orange, sdc_blue, "#009E73", "#CC79A7", "black"), length(unique(long$what)))
-    ) +
+    ggplot2::scale_colour_manual(values = sdc_colours(length(unique(long$what)))) +
     ggplot2::facet_wrap(ggplot2::vars(.data$size), ncol = 1, scales = "free_y") +
     ggplot2::labs(
       title = "Does T depend on where the tail begins?",
@@ -187,20 +190,18 @@ autoplot.sdc_comparison <- function(object, ...) {
   table <- object$table
   table <- table[!is.na(table$estimate), ]
   ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
-  table$analysis <- do.call(paste, c(
-    unname(Map(function(name, value) paste(name, "=", format(value, trim = TRUE)), ids, table[ids])),
-    sep = ", "
-  ))
+  name_analysis <- function(id) paste(id, "=", format(table[[id]], trim = TRUE))
+  table$analysis <- do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
+  n_analyses <- length(unique(table$analysis))
   table$result <- factor(table$result, rev(unique(table$result)))
   table$term <- factor(table$term, unique(table$term))
-  ggplot2::ggplot(table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)) +
+  ggplot2::ggplot(
+    table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)
+  ) +
     ggplot2::geom_point(
-      size = 2.8,
-      position = ggplot2::position_dodge(width = if (length(unique(table$analysis)) > 1) 0.5 else 0)
+      size = 2.8, position = ggplot2::position_dodge(width = if (n_analyses > 1) 0.5 else 0)
     ) +
-    ggplot2::scale_colour_manual(
-      values = rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), length(unique(table$analysis)))
-    ) +
+    ggplot2::scale_colour_manual(values = sdc_colours(n_analyses)) +
     ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
     ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
     sdc_theme()

@@ -47,13 +47,17 @@
 #' The column `status` of `estimates` says so, with a warning (a message for a
 #' single set) that says what to do.
 #'
-#' | status | what happened | `risk` |
-#' |---|---|---|
-#' | `ok` | ten exceedances or more | \eqn{T} |
-#' | `few` | one to nine exceedances | \eqn{T}, not to be relied on; `NA` with one exceedance and `pwm = "unbiased"` |
-#' | `no_exceedance` | no risk above the threshold, as when all are equal | the threshold |
-#' | `theta_one` | a key set identifies every record | 1 by definition (see `theta_one`); `NA` where no set is left |
-#' | `single` | there is one key set, `p` being the number of key variables | its risk |
+#' \describe{
+#'   \item{`ok`}{ten exceedances or more.}
+#'   \item{`few`}{one to nine exceedances: `risk` is \eqn{T}, not to be relied
+#'     on; `NA` with one exceedance and `pwm = "unbiased"`.}
+#'   \item{`no_exceedance`}{no risk above the threshold, as when all are equal:
+#'     `risk` is the threshold.}
+#'   \item{`theta_one`}{a key set identifies every record: `risk` is 1 by
+#'     definition, see `theta_one`; `NA` where that leaves no set.}
+#'   \item{`single`}{there is one key set, `p` being the number of key
+#'     variables: `risk` is its risk.}
+#' }
 #'
 #' `risk` equals `threshold` exactly where `alpha` equals `pi_u`, unless the
 #' status is `theta_one`. Equal
@@ -126,7 +130,7 @@
 #' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and
 #' Stavropoulos, P. (2023). Quantifying the contribution of individual records
 #' to the reidentification risk of (pseudo)anonymized datasets. 64th ISI World
-#' Statistics Congress, Ottawa. <https://cnam.hal.science/hal-04165346>.
+#' Statistics Congress, Ottawa. HAL archive, hal-04165346.
 #'
 #' AFNOR (2020). AFNOR SPEC Z90-030: La méthode QaR de mesure du risque extrême
 #' de réidentification d'une base de données. No text or code of it is public;
@@ -381,7 +385,9 @@ signal_qar <- function(x, call) {
       "few_exceedances",
       c(
         paste0("The tail should rest on 10 key sets or more (", sizes(p), ")."),
-        x = paste0("Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."),
+        x = paste0(
+          "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
+        ),
         i = "A larger `pi_u` or more key variables give more."
       ),
       p = p, call = call

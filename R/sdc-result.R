@@ -326,7 +326,8 @@ format_table <- function(table) {
   shown <- lapply(table, function(column) {
     if (is.double(column)) {
       whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
-      ifelse(whole, format(column, trim = TRUE, scientific = FALSE, digits = 15, drop0trailing = TRUE),
+      ifelse(
+        whole, formatC(column, digits = 0, format = "f"),
         formatC(column, digits = 4, format = "g")
       )
     } else {

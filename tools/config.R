@@ -7,7 +7,7 @@ path <- find_rust()
 windows <- .Platform$OS.type == "windows"
 linux <- Sys.info()[["sysname"]] == "Linux"
 checkout <- file.exists("Cargo.toml")
-vendored <- file.exists("src/rust/vendor.tar.xz")
+vendored <- !checkout && file.exists("src/rust/vendor.tar.xz")
 debug <- nzchar(Sys.getenv("SDCRISK_DEBUG"))
 
 if (!checkout) {

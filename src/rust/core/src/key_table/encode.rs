@@ -40,7 +40,8 @@ pub fn encode_levels(levels: &[i32], level_is_missing: &[bool]) -> Result<Coded>
             "A factor holds a code that is none of its levels.".into(),
         ));
     }
-    let slot = |l: i32| if l == NA_INTEGER { 0 } else { l as usize };
+    // Without a branch, which random missing values would make costly.
+    let slot = |l: i32| l as usize * usize::from(l != NA_INTEGER);
     Ok(encode_slots(levels, n_levels, slot, |slot| {
         slot == 0 || level_is_missing[slot - 1]
     }))
@@ -60,11 +61,7 @@ pub fn encode_integers(values: &[i32], monitor: &Monitor) -> Result<Coded> {
     let range = (i64::from(high) - i64::from(low) + 1) as usize;
     if range <= narrow_range(values.len()) {
         let slot = |v: i32| {
-            if v == NA_INTEGER {
-                0
-            } else {
-                (i64::from(v) - i64::from(low) + 1) as usize
-            }
+            (i64::from(v) - i64::from(low) + 1) as usize * usize::from(v != NA_INTEGER)
         };
         return Ok(encode_slots(values, range, slot, |slot| slot == 0));
     }

@@ -1,0 +1,50 @@
+# `make` alone prints the verbs.
+
+R_FILES = $(wildcard R/*.R tests/testthat/*.R)
+
+help: ## print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: ## install what is missing, measure a real file, draw the pictures
+	sh tools/setup.sh demo
+	sh tools/install.sh
+	Rscript tools/demo.R
+
+test: ## install what tests need, run all tests and linters
+	sh tools/setup.sh test
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+	sh tools/install.sh
+	Rscript tools/wrappers.R --check
+	Rscript tools/test.R
+	Rscript tools/lint.R
+
+setup: ## install what development needs
+	sh tools/setup.sh test
+
+install: ## build and install the package from this checkout
+	sh tools/install.sh
+
+doc: ## regenerate R wrappers, NAMESPACE and help pages
+	sh tools/install.sh
+	Rscript tools/wrappers.R
+	Rscript -e 'roxygen2::roxygenise(load_code = "installed")'
+	sh tools/install.sh
+
+fmt: ## format the Rust code
+	cargo fmt --all
+
+vendor: ## write the archive of vendored crates and LICENSE.note
+	sh tools/vendor.sh
+
+tarball: ## build the source package with vendored crates, in check/
+	sh tools/tarball.sh
+
+check: tarball ## R CMD check --as-cran on the source package
+	sh tools/check.sh
+
+bench: ## measure, and write benchmarks/results
+	Rscript benchmarks/run.R
+
+.PHONY: help demo test setup install doc fmt vendor tarball check bench

@@ -1,0 +1,12 @@
+#!/usr/bin/env sh
+# Checks the source package in check/ as CRAN does, and fails on anything but
+# Status: OK or the note on a new submission.
+set -eu
+cd check
+export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
+export _R_CHECK_SYSTEM_CLOCK_=0
+R CMD check --as-cran --no-manual sdcRisk_*.tar.gz
+log=sdcRisk.Rcheck/00check.log
+if grep -q '^Status: OK' "$log"; then exit 0; fi
+if grep -q '^Status: 1 NOTE' "$log" && grep -q 'New submission' "$log"; then exit 0; fi
+exit 1

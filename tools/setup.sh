@@ -1,0 +1,33 @@
+#!/usr/bin/env sh
+# Installs what is missing on a Debian-like machine:
+#   setup.sh demo   to build the package and draw its pictures
+#   setup.sh test   also to test and check it
+# Cargo is expected (rustup); crates come with the build.
+set -eu
+
+packages="r-base-core r-base-dev r-cran-cli r-cran-rlang r-cran-generics r-cran-ggplot2"
+if [ "${1:-demo}" = test ]; then
+  packages="$packages r-cran-testthat r-cran-lintr r-cran-roxygen2 r-cran-knitr
+    r-cran-rmarkdown r-cran-spelling r-cran-tibble r-cran-dplyr r-cran-data.table
+    r-cran-haven r-cran-vdiffr r-cran-bit64 pandoc qpdf devscripts hunspell-en-gb tidy xz-utils"
+fi
+
+missing=""
+for package in $packages; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+    missing="$missing $package"
+done
+
+if [ -n "$missing" ]; then
+  echo "Installing:$missing"
+  as_root=""
+  [ "$(id -u)" -eq 0 ] || as_root="sudo"
+  $as_root apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends \
+    $missing >/dev/null
+fi
+
+if ! command -v cargo >/dev/null 2>&1; then
+  echo "cargo is missing: install Rust with rustup, see https://rust-lang.org/tools/install" >&2
+  exit 1
+fi

@@ -1,0 +1,13 @@
+# Runs the tests of the installed package and prints a closing line.
+
+results <- testthat::test_local(
+  ".",
+  load_package = "installed", reporter = "summary", stop_on_failure = FALSE
+)
+table <- as.data.frame(results)
+failed <- sum(table$failed) + sum(table$error)
+cat(sprintf(
+  "\ntestthat: %d passed, %d failed, %d skipped\n",
+  sum(table$passed), failed, sum(table$skipped)
+))
+if (failed > 0) quit(status = 1)

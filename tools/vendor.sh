@@ -1,0 +1,30 @@
+#!/usr/bin/env sh
+# Writes what lets the source package build without a network:
+#   src/rust/Cargo.lock          the workspace's lock, pruned to what ships
+#   src/rust/vendor.tar.xz       the sources of all crates
+#   src/rust/vendor-config.toml  where cargo finds them
+# and LICENSE.note, their authors and licences.
+set -eu
+root=$(pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Outside the workspace, with its lock: cargo then drops what only
+# development needs and keeps every version.
+mkdir "$work/rust"
+cp -R src/rust/Cargo.toml src/rust/src "$work/rust/"
+mkdir "$work/rust/core"
+cp -R src/rust/core/Cargo.toml src/rust/core/src "$work/rust/core/"
+# The benchmark is not there; its entry would be an error.
+sed -i '/^\[\[bench\]\]/,/^$/d' "$work/rust/core/Cargo.toml"
+cat src/rust/standalone.toml >>"$work/rust/Cargo.toml"
+cp Cargo.lock "$work/rust/Cargo.lock"
+cd "$work/rust"
+cargo metadata --format-version 1 >/dev/null
+cargo vendor --locked --versioned-dirs vendor >vendor-config.toml 2>vendor.log || { cat vendor.log >&2; exit 1; }
+sed -i 's|^directory = .*|directory = "vendor"|' vendor-config.toml
+Rscript "$root/tools/licenses.R" vendor "$root/LICENSE.note"
+XZ_OPT=-9e tar --sort=name --mtime='2026-01-01 00:00Z' --owner=0 --group=0 --numeric-owner \
+  -cJf vendor.tar.xz vendor
+cp Cargo.lock vendor-config.toml vendor.tar.xz "$root/src/rust/"
+echo "src/rust/vendor.tar.xz: $(wc -c <vendor.tar.xz) bytes, $(ls vendor | wc -l) crates"
