@@ -43,7 +43,7 @@ qar_size_line <- function(x) {
   )
 }
 
-qar_estimate_lines <- function(estimates, most = 5) {
+qar_estimate_lines <- function(estimates, most = 4) {
   shown <- utils::head(estimates, most)
   rest <- nrow(estimates) - nrow(shown)
   table <- frame(

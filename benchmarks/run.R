@@ -1,0 +1,104 @@
+# Runs the benchmarks and writes benchmarks/results/<group>.csv:
+#   Rscript benchmarks/run.R            all groups
+#   Rscript benchmarks/run.R coding     one
+# Every line is a process of its own; peers run in turn with us on the same
+# data. Seconds are medians. Memory is the rise of peak resident memory over
+# the process that had only loaded the data.
+
+tasks <- list(
+  coding = rbind(
+    c("code@sdcRisk", "column:factor:1e7", 2, 5),
+    c("code@sdcRisk", "column:integer:1e7", 2, 5),
+    c("code@sdcRisk", "column:logical:1e7", 2, 5),
+    c("code@sdcRisk", "column:double:1e7", 2, 5),
+    c("code@sdcRisk", "column:ascii:1e7", 2, 5),
+    c("code@sdcRisk", "column:utf8:1e7", 2, 5),
+    c("group@sdcRisk", "keys:1e6", 2, 9),
+    c("group@data.table", "keys:1e6", 2, 9)
+  ),
+  qar = rbind(
+    c("qar@sdcRisk", "gss18", 2, 15),
+    c("qar@data.table", "gss18", 2, 5),
+    c("qar@sdcRisk", "gss18b", 2, 15),
+    c("qar_no_sets@sdcRisk", "gss18b", 2, 15),
+    c("qar@data.table", "gss18b", 2, 5),
+    c("qar@sdcRisk", "adult", 2, 15),
+    c("qar@data.table", "adult", 2, 5),
+    c("qar@sdcRisk", "synthetic:1e6:20", 1, 3),
+    c("qar@sdcRisk", "synthetic:1e6:20", 2, 5),
+    c("qar_no_sets@sdcRisk", "synthetic:1e6:20", 2, 5),
+    c("qar@data.table", "synthetic:1e6:20", 2, 1),
+    c("qar@sdcRisk", "synthetic:1e6:40", 1, 3),
+    c("qar@sdcRisk", "synthetic:1e6:40", 2, 3),
+    c("qar_no_sets@sdcRisk", "synthetic:1e6:40", 2, 3),
+    c("qar@data.table 500", "synthetic:1e6:40", 2, 1),
+    c("qar@sdcRisk", "synthetic:1e5:60", 1, 3),
+    c("qar@sdcRisk", "synthetic:1e5:60", 2, 3),
+    c("qar_no_sets@sdcRisk", "synthetic:1e5:60", 2, 3),
+    c("qar@data.table 2000", "synthetic:1e5:60", 2, 1)
+  ),
+  growth = rbind(
+    c("qar@sdcRisk", "synthetic:1e4:20", 2, 5),
+    c("qar@sdcRisk", "synthetic:1e5:20", 2, 5),
+    c("qar@sdcRisk", "synthetic:1e6:20", 2, 3),
+    c("qar@sdcRisk", "synthetic:1e7:20", 2, 1),
+    c("qar@sdcRisk", "synthetic:1e5:10", 2, 5),
+    c("qar@sdcRisk", "synthetic:1e5:40", 2, 3),
+    c("qar_4@sdcRisk", "synthetic:1e5:20", 2, 3),
+    c("qar_4@sdcRisk", "gss18", 2, 5)
+  )
+)
+
+measure <- function(task, fixture, threads, repeats) {
+  words <- strsplit(task, " ", fixed = TRUE)[[1]]
+  output <- system2(
+    file.path(R.home("bin"), "Rscript"),
+    c("benchmarks/measure.R", words[[1]], fixture, threads, repeats, words[-1]),
+    stdout = TRUE, stderr = FALSE
+  )
+  line <- grep("^RESULT", output, value = TRUE)
+  if (length(line) == 0) {
+    message("no result: ", task, " ", fixture)
+    return(NULL)
+  }
+  field <- strsplit(line, " ", fixed = TRUE)[[1]][-1]
+  seconds <- as.numeric(strsplit(field[[4]], ",", fixed = TRUE)[[1]])
+  rows <- as.numeric(field[[5]])
+  columns <- as.numeric(field[[6]])
+  data.frame(
+    task = words[[1]], fixture = fixture, rows = rows, columns = columns,
+    threads = threads, median_s = stats::median(seconds), min_s = min(seconds),
+    max_s = max(seconds), repeats = repeats,
+    memory_mb = round((as.numeric(field[[3]]) - as.numeric(field[[2]])) / 1024, 1),
+    # A peer that counts a sample of the key sets: how many it counted.
+    sets_counted = if (length(words) > 1) field[[7]] else "all",
+    check = field[[1]]
+  )
+}
+
+machine <- function() {
+  model <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1]]
+  c(
+    paste("processor:", sub(".*: ", "", model), "-", parallel::detectCores(), "cores"),
+    paste("R:", R.version.string),
+    paste("sdcRisk:", utils::packageVersion("sdcRisk")),
+    paste("data.table:", utils::packageVersion("data.table")),
+    system2("rustc", "--version", stdout = TRUE)
+  )
+}
+
+wanted <- commandArgs(TRUE)
+if (length(wanted) == 0) wanted <- names(tasks)
+for (group in wanted) {
+  rows <- apply(tasks[[group]], 1, function(x) {
+    result <- measure(x[[1]], x[[2]], x[[3]], x[[4]])
+    if (!is.null(result)) message(paste(format(result), collapse = "  "))
+    result
+  })
+  file <- file.path("benchmarks", "results", paste0(group, ".csv"))
+  writeLines(paste("#", machine()), file)
+  suppressWarnings(utils::write.table(
+    do.call(rbind, rows), file,
+    append = TRUE, sep = ",", row.names = FALSE, quote = FALSE
+  ))
+}
