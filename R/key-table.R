@@ -29,7 +29,7 @@ key_table.default <- function(data, ..., call = rlang::caller_env()) {
       x = paste0("It has class ", quote_names(class(data)), "."),
       i = if (is.matrix(data)) "as.data.frame() makes a data frame of a matrix."
     ),
-    class = class(data), call = call
+    data_class = class(data), call = call
   )
 }
 
@@ -165,7 +165,7 @@ check_records <- function(data, call) {
         "`data` must have at least one record and one column.",
         x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
       ),
-      class = class(data), call = call
+      data_class = class(data), call = call
     )
   }
 }

@@ -62,6 +62,9 @@ qar_meaning_line <- function(first) {
   if (is.na(first$risk)) {
     return("T is not determined: see the status and ?qar_risk.")
   }
+  if (first$status == "theta_one") {
+    return(paste0("Meaning of ", name_of_t(first), ": a key set identifies every record."))
+  }
   paste0(
     "Meaning of ", name_of_t(first), ": ", format_percent(first$alpha),
     " of the key sets have more than ",

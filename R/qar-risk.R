@@ -357,7 +357,7 @@ signal_qar <- function(x, call) {
   with_status <- function(status) unique(estimates$p[estimates$status == status])
   sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
   constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
-  if (length(constant)) {
+  if (length(constant) && estimates$n_records[[1]] > 1) {
     warn_sdc(
       "constant_column",
       c(
