@@ -27,7 +27,7 @@ if (tool == "sdcRisk") {
   data <- as.data.table(data)
   invisible(uniqueN(data[1:2]))
 }
-gc(FALSE)
+invisible(gc(FALSE))
 before <- peak_memory()
 
 # The key sets a peer counts: all, or an even sample of `more[1]` of them.
@@ -69,7 +69,7 @@ run <- switch(task,
 
 seconds <- numeric(repeats)
 for (i in seq_len(repeats)) {
-  gc(FALSE)
+  invisible(gc(FALSE))
   seconds[[i]] <- system.time(check <- suppressWarnings(run()))[["elapsed"]]
 }
 cat(

@@ -7,7 +7,6 @@
 //! narrow range, else one hash look-up per row.
 
 use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
 use super::column::{with_codes, Codes, Column};
 use crate::error::{Error, Result};
@@ -185,7 +184,7 @@ fn encode_by_hash<T>(
     monitor: &Monitor,
 ) -> Result<Appearance> {
     let mut ids = Vec::with_capacity(values.len());
-    let mut seen: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
+    let mut seen: HashMap<u64, u32> = HashMap::default();
     let mut distinct = Vec::new();
     let mut row = 0u32;
     for block in values.chunks(ROWS_PER_CHECK) {
