@@ -59,9 +59,8 @@ pub fn encode_integers(values: &[i32], monitor: &Monitor) -> Result<Coded> {
     }
     let range = (i64::from(high) - i64::from(low) + 1) as usize;
     if range <= narrow_range(values.len()) {
-        let slot = |v: i32| {
-            (i64::from(v) - i64::from(low) + 1) as usize * usize::from(v != NA_INTEGER)
-        };
+        let slot =
+            |v: i32| (i64::from(v) - i64::from(low) + 1) as usize * usize::from(v != NA_INTEGER);
         return Ok(encode_slots(values, range, slot, |slot| slot == 0));
     }
     let bits = |&v: &i32| (v != NA_INTEGER).then_some(u64::from(v as u32));
