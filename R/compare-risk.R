@@ -133,3 +133,26 @@ plot.sdc_comparison <- function(x, ...) {
   print(picture)
   invisible(picture)
 }
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_comparison <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  table <- object$table
+  table <- table[!is.na(table$estimate), ]
+  ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
+  name_analysis <- function(id) paste(id, "=", format(table[[id]], trim = TRUE))
+  table$analysis <- do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
+  n_analyses <- length(unique(table$analysis))
+  table$result <- factor(table$result, rev(unique(table$result)))
+  table$term <- factor(table$term, unique(table$term))
+  ggplot2::ggplot(
+    table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)
+  ) +
+    ggplot2::geom_point(
+      size = 2.8, position = ggplot2::position_dodge(width = if (n_analyses > 1) 0.5 else 0)
+    ) +
+    ggplot2::scale_colour_manual(values = sdc_colours(n_analyses)) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
+    ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
+    sdc_theme()
+}

@@ -1,5 +1,4 @@
-# Pictures of qar_risk(). ggplot2 is suggested: these methods are registered
-# when it is loaded, and plot() loads it.
+# Pictures of qar_risk().
 
 #' Pictures of the extreme risk
 #'
@@ -43,25 +42,6 @@ autoplot.sdc_qar_risk <- function(object,
     variables = plot_key_variables(object),
     threshold = plot_threshold(object)
   )
-}
-
-# Colours that remain apart for colour-blind readers and in grey print.
-sdc_blue <- "#0072B2"
-sdc_orange <- "#D55E00"
-sdc_grey <- "grey60"
-
-sdc_colours <- function(n) {
-  rep_len(c(sdc_blue, sdc_orange, "#009E73", "#CC79A7", "black"), n)
-}
-
-sdc_theme <- function() {
-  ggplot2::theme_minimal(base_size = 11) +
-    ggplot2::theme(
-      panel.grid.minor = ggplot2::element_blank(),
-      plot.title.position = "plot", plot.caption.position = "plot",
-      plot.caption = ggplot2::element_text(colour = "grey40", hjust = 0),
-      legend.position = "bottom"
-    )
 }
 
 size_label <- function(p) paste0("key sets of size ", p)
@@ -183,29 +163,3 @@ plot_threshold <- function(x) {
     ) +
     sdc_theme()
 }
-
-#' @exportS3Method ggplot2::autoplot
-autoplot.sdc_comparison <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
-  table <- object$table
-  table <- table[!is.na(table$estimate), ]
-  ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
-  name_analysis <- function(id) paste(id, "=", format(table[[id]], trim = TRUE))
-  table$analysis <- do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
-  n_analyses <- length(unique(table$analysis))
-  table$result <- factor(table$result, rev(unique(table$result)))
-  table$term <- factor(table$term, unique(table$term))
-  ggplot2::ggplot(
-    table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)
-  ) +
-    ggplot2::geom_point(
-      size = 2.8, position = ggplot2::position_dodge(width = if (n_analyses > 1) 0.5 else 0)
-    ) +
-    ggplot2::scale_colour_manual(values = sdc_colours(n_analyses)) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
-    ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
-    sdc_theme()
-}
-
-#' @importFrom rlang .data
-NULL

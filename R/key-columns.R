@@ -1,0 +1,142 @@
+# Columns of a data frame as bare values, the way the core codes them and the
+# way values of two tables compare. Types are told by class, never by storage.
+
+# What the core needs of every column, after one error for all that have no
+# defined values.
+column_sources <- function(data, positions, call) {
+  sources <- lapply(positions, function(v) column_source(data[[v]], nrow(data)))
+  bad <- vapply(sources, is.null, NA)
+  if (any(bad)) {
+    names <- names(data)[positions[bad]]
+    classes <- vapply(
+      positions[bad], function(v) paste(class(data[[v]]), collapse = "/"), ""
+    )
+    stop_sdc(
+      "bad_column",
+      c(
+        paste0(
+          "Every key variable must be a factor, text, number, logical, Date, ",
+          "POSIXct or labelled column."
+        ),
+        rlang::set_names(
+          utils::head(paste0(
+            encodeString(names, quote = "\""), " has class ", classes, "."
+          ), 5),
+          "x"
+        ),
+        i = "Convert these columns, or leave them out of `key_vars`."
+      ),
+      columns = names, classes = classes, call = call
+    )
+  }
+  sources
+}
+
+# One column as bare values and the way to read them: `kind` is how the core
+# codes it, `scale` how values of two tables compare. NULL for a column whose
+# class has no defined values.
+column_source <- function(x, n) {
+  if (length(dim(x)) > 0 || length(x) != n) {
+    return(NULL)
+  }
+  if (is.factor(x)) {
+    return(factor_source(x))
+  }
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
+  } else if (inherits(x, "integer64")) {
+    return(as_source(x, "wide", "wide", TRUE))
+  } else if (inherits(x, c("Date", "POSIXct"))) {
+    scale <- if (inherits(x, "Date")) "date" else "time"
+    kind <- switch(typeof(x), integer = "integer", double = "double")
+    return(if (!is.null(kind)) as_source(x, kind, scale, TRUE))
+  } else if (is.object(x)) {
+    return(NULL)
+  }
+  switch(typeof(x),
+    logical = as_source(x, "logical", "number", TRUE),
+    integer = as_source(x, "integer", "number", TRUE),
+    double = as_source(x, "double", "number", TRUE),
+    character = as_source(x, "text", "text", FALSE)
+  )
+}
+
+as_source <- function(values, kind, scale, ordered, level_names = NULL) {
+  list(
+    values = values, kind = kind, scale = scale, ordered = ordered,
+    level_is_missing = is.na(level_names), level_names = level_names
+  )
+}
+
+factor_source <- function(x) {
+  levels <- levels(x)
+  if (typeof(x) != "integer" || !is.character(levels)) {
+    return(NULL)
+  }
+  if (anyDuplicated(levels)) {
+    # Equal text in two encodings can stand as two levels.
+    once <- unique(levels)
+    codes <- match(levels, once)[x]
+    return(as_source(codes, "levels", "text", is.ordered(x), once))
+  }
+  as_source(x, "levels", "text", is.ordered(x), levels)
+}
+
+# Values that a labelled column declares missing become NA.
+drop_user_missing <- function(x) {
+  declared <- attr(x, "na_values", exact = TRUE)
+  range <- attr(x, "na_range", exact = TRUE)
+  x <- as.vector(unclass(x))
+  if (length(declared)) {
+    x[x %in% declared] <- NA
+  }
+  if (length(range) == 2) {
+    x[!is.na(x) & x >= range[[1]] & x <= range[[2]]] <- NA
+  }
+  x
+}
+
+# Puts the values of several tables below each other, as values.
+stack_sources <- function(sources, name, call) {
+  kinds <- unique(vapply(sources, `[[`, "", "kind"))
+  scales <- unique(vapply(sources, `[[`, "", "scale"))
+  values <- lapply(sources, `[[`, "values")
+  ordered <- all(vapply(sources, `[[`, NA, "ordered"))
+  if (identical(kinds, "levels")) {
+    names <- lapply(sources, `[[`, "level_names")
+    union <- unique(unlist(names))
+    codes <- unlist(Map(function(x, l) match(l, union)[x], values, names))
+    same_order <- all(vapply(names, function(l) !is.unsorted(match(l, union)), NA))
+    return(as_source(codes, "levels", "text", ordered && same_order, union))
+  }
+  if (length(kinds) == 1 && length(scales) == 1) {
+    return(as_source(unlist(lapply(values, as_bare)), kinds, scales, ordered))
+  }
+  if (length(scales) == 1 && scales %in% c("number", "date", "time")) {
+    return(as_source(unlist(lapply(values, as.double)), "double", scales, ordered))
+  }
+  text <- unlist(lapply(sources, source_text, name = name, call = call))
+  as_source(text, "text", "text", FALSE)
+}
+
+# Values without class or names; an integer64 keeps its bits.
+as_bare <- function(x) {
+  attributes(x) <- NULL
+  x
+}
+
+# Values of any kind as text, for columns whose types differ between tables.
+source_text <- function(source, name, call) {
+  switch(source$scale,
+    text = if (is.null(source$level_names)) {
+      as_bare(source$values)
+    } else {
+      source$level_names[source$values]
+    },
+    wide = {
+      check_installed("bit64", paste0("compare the column \"", name, "\" as text"), call)
+      as.character(source$values)
+    },
+    as.character(source$values)
+  )
+}
