@@ -1,6 +1,7 @@
 //! R vectors to slices and numbers, and results back to R vectors.
 
 use extendr_api::prelude::*;
+use sdcrisk_core::random::Seed;
 use sdcrisk_core::{Probability, Result};
 
 use crate::guard::bad_call;
@@ -33,6 +34,18 @@ pub fn probabilities(x: &Robj, name: &str) -> Result<Vec<Probability>> {
         .iter()
         .map(|&value| Probability::new(value, name))
         .collect()
+}
+
+/// Eight draws of R's generator as the seed of all streams.
+pub fn seed(x: &Robj, name: &str) -> Result<Seed> {
+    let draws: Vec<u32> = doubles(x, name)?
+        .iter()
+        .filter(|&&d| (0.0..4_294_967_296.0).contains(&d))
+        .map(|&d| d as u32)
+        .collect();
+    <[u32; 8]>::try_from(draws)
+        .map(Seed::from_draws)
+        .map_err(|_| bad_call(name))
 }
 
 /// R's positions, counted from 1, as indices.

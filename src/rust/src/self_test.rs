@@ -1,13 +1,17 @@
-//! Failures on purpose, so that tests can see R survive them.
+//! Failures, waiting and random draws on purpose, so that tests can see R
+//! survive them and `set.seed()` govern them.
 
 #![allow(clippy::panic, reason = "a panic is what is tested here")]
 
 use std::time::Duration;
 
 use extendr_api::prelude::*;
+use rand::Rng;
+use rayon::prelude::*;
+use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Error, Result};
 
-use crate::convert::{count, text};
+use crate::convert::{self, count, text};
 use crate::guard::{bad_call, guard};
 use crate::r_api::protected;
 use crate::watch::watched;
@@ -63,8 +67,31 @@ fn rs_wait(milliseconds: Robj, tick: Robj) -> Robj {
     })
 }
 
+/// `n` random numbers between 0 and 1, drawn in blocks of 1024.
+#[extendr]
+fn rs_draws(seed: Robj, n: Robj, threads: Robj) -> Robj {
+    guard(|| {
+        let streams = Streams::new(convert::seed(&seed, "seed")?);
+        let n = count(&n, "n")?;
+        let threads = count(&threads, "threads")?;
+        let draws = watched(threads, &r!(NULL), |_| {
+            let mut draws = vec![0.0f64; n];
+            draws
+                .par_chunks_mut(1024)
+                .enumerate()
+                .for_each(|(number, block)| {
+                    let mut rng = streams.block(number as u64);
+                    block.fill_with(|| rng.next_u32() as f64 / 4_294_967_296.0);
+                });
+            Ok(draws)
+        })?;
+        Ok(r!(draws))
+    })
+}
+
 extendr_module! {
     mod self_test;
+    fn rs_draws;
     fn rs_fail;
     fn rs_wait;
 }
