@@ -5,6 +5,8 @@
 # data. Seconds are medians. Memory is the rise of peak resident memory over
 # the process that had only loaded the data.
 
+source("benchmarks/fixtures.R")
+
 tasks <- list(
   coding = rbind(
     c("code@sdcRisk", "column:factor:1e7", 2, 5),
@@ -36,6 +38,16 @@ tasks <- list(
     c("qar@sdcRisk", "synthetic:1e5:60", 2, 3),
     c("qar_no_sets@sdcRisk", "synthetic:1e5:60", 2, 3),
     c("qar@data.table 2000", "synthetic:1e5:60", 2, 1)
+  ),
+  # Peers outside R, where python3 has them: the number of key sets counted is
+  # a sample of all for the larger fixtures.
+  peers = rbind(
+    c("qar@polars 816", "gss18", 2, 1),
+    c("qar@duckdb 816", "gss18", 2, 1),
+    c("qar@polars 100", "synthetic:1e6:20", 2, 1),
+    c("qar@duckdb 100", "synthetic:1e6:20", 2, 1),
+    c("qar@polars 1000", "synthetic:1e5:60", 2, 1),
+    c("qar@duckdb 1000", "synthetic:1e5:60", 2, 1)
   ),
   growth = rbind(
     c("qar@sdcRisk", "synthetic:1e4:20", 2, 5),
@@ -76,6 +88,31 @@ measure <- function(task, fixture, threads, repeats) {
   )
 }
 
+# The same line for a tool of Python, which reads the fixture as a CSV file.
+measure_python <- function(tool, fixture, threads, n_sets) {
+  data <- fixture(fixture)
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  utils::write.csv(data, file, row.names = FALSE)
+  output <- suppressWarnings(system2(
+    "python3", c("benchmarks/peers.py", tool, file, threads, n_sets, 3),
+    stdout = TRUE, stderr = FALSE
+  ))
+  line <- grep("^RESULT", output, value = TRUE)
+  if (length(line) == 0) {
+    message("no result: ", tool, " ", fixture)
+    return(NULL)
+  }
+  field <- strsplit(line, " ", fixed = TRUE)[[1]][-1]
+  seconds <- as.numeric(field[[2]])
+  data.frame(
+    task = paste0("qar@", tool, "-", field[[1]]), fixture = fixture,
+    rows = nrow(data), columns = ncol(data), threads = threads,
+    median_s = seconds, min_s = seconds, max_s = seconds, repeats = 1,
+    memory_mb = NA, sets_counted = field[[3]], check = field[[4]]
+  )
+}
+
 machine <- function() {
   model <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1]]
   c(
@@ -91,7 +128,12 @@ wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(tasks)
 for (group in wanted) {
   rows <- apply(tasks[[group]], 1, function(x) {
-    result <- measure(x[[1]], x[[2]], x[[3]], x[[4]])
+    python <- regmatches(x[[1]], regexec("@(polars|duckdb) (\\d+)", x[[1]]))[[1]]
+    result <- if (length(python)) {
+      measure_python(python[[2]], x[[2]], x[[3]], python[[3]])
+    } else {
+      measure(x[[1]], x[[2]], x[[3]], x[[4]])
+    }
     if (!is.null(result)) message(paste(format(result), collapse = "  "))
     result
   })
