@@ -137,6 +137,21 @@ source_text <- function(source, name, call) {
       check_installed("bit64", paste0("compare the column \"", name, "\" as text"), call)
       as.character(source$values)
     },
+    number = number_text(source$values),
     as.character(source$values)
   )
+}
+
+# Numbers as people write them: 100000 and not 1e+05, with as many digits as it
+# takes to tell them apart.
+number_text <- function(x) {
+  if (is.logical(x)) {
+    return(as.character(x))
+  }
+  values <- unique(as.double(x))
+  text <- formatC(values, digits = 15, width = 1, format = "fg")
+  inexact <- is.finite(values) & as.double(text) != values
+  text[inexact] <- formatC(values[inexact], digits = 17, width = 1, format = "fg")
+  text[is.na(values)] <- NA
+  text[match(as.double(x), values)]
 }

@@ -36,14 +36,17 @@ key_table.default <- function(data, ..., call = rlang::caller_env()) {
 # `exclude` are the positions of columns that serve other arguments. `levels`
 # is a list of one vector of values per column, in the order of the codes they
 # are to have: a value that is not among them gets the code after the last.
+# `check_keys` sees the key variables before any work is done.
 #' @export
 key_table.data.frame <- function(data, key_vars = NULL, ..., key_groups = NULL,
                                  exclude = integer(), levels = NULL,
-                                 tick = NULL, call = rlang::caller_env()) {
+                                 check_keys = NULL, tick = NULL,
+                                 call = rlang::caller_env()) {
   check_records(data, call)
   positions <- resolve_key_vars(data, key_vars, exclude, call)
   variables <- names(data)[positions]
   keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  if (!is.null(check_keys)) check_keys(keys)
   sources <- column_sources(data, positions, call)
   if (is.null(levels)) {
     return(encode(sources, variables, positions, keys, tick, call))
@@ -81,9 +84,11 @@ shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
     table <- together
     table$n <- part$n
     table$positions <- part$positions
-    table$pointer <- unwrap(rs_select_rows(
+    selected <- unwrap(rs_select_rows(
       together$pointer, as.integer(seq(end - part$n + 1, end))
     ), call)
+    table$pointer <- selected$table
+    table$n_missing <- selected$n_missing
     table$first_rows <- NULL
     table
   }, parts, ends)
@@ -132,7 +137,9 @@ complete_records <- function(table, call = rlang::caller_env()) {
 }
 
 select_records <- function(table, rows, call = rlang::caller_env()) {
-  table <- replace_codes(table, unwrap(rs_select_rows(table$pointer, rows), call))
+  selected <- unwrap(rs_select_rows(table$pointer, rows), call)
+  table <- replace_codes(table, selected$table)
+  table$n_missing <- selected$n_missing
   table$n <- length(rows)
   table$first_rows <- NULL
   table
@@ -241,12 +248,21 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
 }
 
 encode <- function(sources, variables, positions, keys, tick, call) {
-  coded <- unwrap(rs_key_table(
+  coded <- rs_key_table(
     lapply(sources, `[[`, "values"),
     vapply(sources, `[[`, "", "kind"),
     lapply(sources, `[[`, "level_is_missing"),
     sdc_threads(), tick
-  ), call)
+  )
+  if (inherits(coded, "sdcRisk_rust_error") && !is.null(coded$column)) {
+    name <- variables[[coded$column]]
+    stop_sdc(
+      coded$kind,
+      c(coded$message, x = paste0("Found in ", quote_names(name), ".")),
+      columns = name, call = call
+    )
+  }
+  unwrap(coded, call)
   structure(
     list(
       pointer = coded$table, n = length(sources[[1]]$values),

@@ -168,9 +168,12 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   max_sets <- check_whole(max_sets, "max_sets", call = call)
 
   with_progress("Counting key sets", function(tick) {
-    table <- key_table(data, key_vars, key_groups = key_groups, tick = tick, call = call)
+    table <- key_table(
+      data, key_vars,
+      key_groups = key_groups, tick = tick, call = call,
+      check_keys = function(keys) check_p(p, length(keys), max_sets, call)
+    )
     on.exit(release(table))
-    check_p(p, length(table$keys), max_sets, call)
     settings <- list(
       key_vars = table$variables, key_groups = lapply(
         table$keys[lengths(table$keys) > 1], function(v) table$variables[v]

@@ -14,15 +14,25 @@ use sdcrisk_core::{Error, Result};
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
-        Ok(Err(error)) => error_value(error.kind(), &error.to_string()),
-        Err(panic) => error_value("internal", &panic_text(panic.as_ref())),
+        Ok(Err(error)) => {
+            let column = match &error {
+                Error::BadColumn { column, .. } => column.map(|index| index as i32 + 1),
+                _ => None,
+            };
+            error_value(error.kind(), &error.to_string(), column)
+        }
+        Err(panic) => error_value("internal", &panic_text(panic.as_ref()), None),
     }
 }
 
-fn error_value(kind: &str, message: &str) -> Robj {
+/// What R raises; `column` is the position of a column at fault.
+fn error_value(kind: &str, message: &str, column: Option<i32>) -> Robj {
     // Text with a zero byte would be an R error.
     let message = message.replace('\0', " ");
-    let mut value: Robj = list!(kind = kind, message = message).into();
+    let mut value: Robj = match column {
+        Some(column) => list!(kind = kind, message = message, column = column).into(),
+        None => list!(kind = kind, message = message).into(),
+    };
     match value.set_class(["sdcRisk_rust_error"]) {
         Ok(value) => value.clone(),
         Err(_) => r!(NULL),

@@ -7,9 +7,9 @@ use sdcrisk_core::key_table::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers, text_ids,
     Coded, TextIds,
 };
-use sdcrisk_core::{KeyTable, Result};
+use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{count, indices, integers, list, positions};
+use crate::convert::{count, counts, indices, integers, list, positions};
 use crate::guard::{bad_call, guard};
 use crate::r_api::{protected, text_bytes};
 use crate::watch::watched;
@@ -76,6 +76,19 @@ impl<'a> Column<'a> {
     }
 }
 
+impl Column<'_> {
+    /// Codes the column, text by address only.
+    fn draft(&self, missing_text: usize, monitor: &Monitor) -> Result<Draft> {
+        Ok(match self {
+            Column::Levels(x, missing) => Draft::Done(encode_levels(x, missing)?),
+            Column::Integers(x) => Draft::Done(encode_integers(x, monitor)?),
+            Column::Doubles(x) => Draft::Done(encode_doubles(x, monitor)?),
+            Column::WideIntegers(x) => Draft::Done(encode_wide_integers(x, monitor)?),
+            Column::Texts(x) => Draft::Text(text_ids(x, missing_text, monitor)?),
+        })
+    }
+}
+
 /// A slice over R's memory; R's pointer to no elements need not be aligned.
 ///
 /// # Safety
@@ -123,17 +136,12 @@ fn rs_key_table(
             monitor.set_total(sources.len() as u64);
             sources
                 .par_iter()
-                .map(|source| {
+                .enumerate()
+                .map(|(v, source)| {
                     monitor.check()?;
-                    let draft = match source {
-                        Column::Levels(x, missing) => Draft::Done(encode_levels(x, missing)?),
-                        Column::Integers(x) => Draft::Done(encode_integers(x, monitor)?),
-                        Column::Doubles(x) => Draft::Done(encode_doubles(x, monitor)?),
-                        Column::WideIntegers(x) => Draft::Done(encode_wide_integers(x, monitor)?),
-                        Column::Texts(x) => Draft::Text(text_ids(x, missing_text, monitor)?),
-                    };
+                    let draft = source.draft(missing_text, monitor);
                     monitor.advance(1);
-                    Ok(draft)
+                    draft.map_err(|error| error.at_column(v))
                 })
                 .collect::<Result<Vec<Draft>>>()
         })?;
@@ -207,7 +215,7 @@ fn rs_complete_rows(table: Robj) -> Robj {
     guard(|| with_table(&table, |table| Ok(positions(&table.complete_rows()))))
 }
 
-/// The table of some of the rows.
+/// The table of some of the rows, and its missing rows per column.
 #[extendr]
 fn rs_select_rows(table: Robj, rows: Robj) -> Robj {
     guard(|| {
@@ -221,7 +229,10 @@ fn rs_select_rows(table: Robj, rows: Robj) -> Robj {
                     _ => Err(bad_call("rows")),
                 })
                 .collect::<Result<Vec<u32>>>()?;
-            Ok(pointer_to(table.select(&rows)?))
+            let selected = table.select(&rows)?;
+            let n_missing = selected.columns().iter().map(|c| c.n_missing() as u32);
+            let n_missing = counts(n_missing);
+            Ok(list!(table = pointer_to(selected), n_missing = n_missing).into())
         })
     })
 }

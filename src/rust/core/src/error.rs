@@ -12,8 +12,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// Input that is not what its type promises, such as a factor code
     /// without a level.
-    #[error("{0}")]
-    BadColumn(String),
+    #[error("{message}")]
+    BadColumn {
+        /// What must hold.
+        message: String,
+        /// Which column, where the caller knows.
+        column: Option<usize>,
+    },
     /// An argument outside its domain.
     #[error("{0}")]
     BadArgument(String),
@@ -29,10 +34,29 @@ pub enum Error {
 }
 
 impl Error {
+    /// A column that is not what its type promises.
+    pub(crate) fn bad_column(message: &str) -> Self {
+        Error::BadColumn {
+            message: message.to_owned(),
+            column: None,
+        }
+    }
+
+    /// The same failure, said of column `index` where it is about a column.
+    pub fn at_column(self, index: usize) -> Self {
+        match self {
+            Error::BadColumn { message, .. } => Error::BadColumn {
+                message,
+                column: Some(index),
+            },
+            other => other,
+        }
+    }
+
     /// The kind of condition: one of the words users can catch.
     pub fn kind(&self) -> &'static str {
         match self {
-            Error::BadColumn(_) => "bad_column",
+            Error::BadColumn { .. } => "bad_column",
             Error::BadArgument(_) => "bad_argument",
             Error::TooLarge(_) => "too_large",
             Error::Interrupted => "interrupted",

@@ -96,8 +96,8 @@ impl Column {
             slice.iter().filter(|&&c| c == 0).count()
         ));
         if largest > n_values {
-            return Err(Error::BadColumn(
-                "A code of a column lies outside its values.".into(),
+            return Err(Error::bad_column(
+                "The codes of a column must be numbers of its values.",
             ));
         }
         Ok(Self {

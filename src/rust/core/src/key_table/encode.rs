@@ -35,8 +35,8 @@ pub fn encode_levels(levels: &[i32], level_is_missing: &[bool]) -> Result<Coded>
         .iter()
         .any(|&l| l != NA_INTEGER && (l < 1 || l as usize > n_levels))
     {
-        return Err(Error::BadColumn(
-            "A factor holds a code that is none of its levels.".into(),
+        return Err(Error::bad_column(
+            "The codes of a factor must be numbers of its levels.",
         ));
     }
     // Without a branch, which random missing values would make costly.
