@@ -49,18 +49,53 @@ condition_class <- function(severity, kind) {
 # taken as they are: a brace or a percent sign in a column name is harmless.
 stop_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
   rlang::abort(
-    message, class = condition_class("error", kind), ..., call = call
+    message,
+    class = condition_class("error", kind), ..., call = bare_call(call)
   )
 }
 
 warn_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
-  rlang::warn(message, class = condition_class("warning", kind), ..., call = call)
+  rlang::warn(
+    message,
+    class = condition_class("warning", kind), ..., call = bare_call(call)
+  )
 }
 
 inform_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
   rlang::inform(
-    message, class = condition_class("message", kind), ..., call = call
+    message,
+    class = condition_class("message", kind), ..., call = bare_call(call)
   )
+}
+
+# The call of a function of ours without its arguments: after do.call() they are
+# the data themselves.
+bare_call <- function(frame) {
+  frames <- sys.frames()
+  at <- which(vapply(frames, identical, NA, frame))
+  if (length(at) == 0) {
+    return(NULL)
+  }
+  name <- sys.call(at[[1]])[[1]]
+  if (is.function(name)) {
+    exports <- getNamespaceExports("sdcRisk")
+    same <- vapply(exports, function(e) identical(getExportedValue("sdcRisk", e), name), NA)
+    name <- as.name(c(exports[same], "sdcRisk")[[1]])
+  }
+  as.call(list(name))
+}
+
+# A matched call as a result keeps it: code, never data.
+call_without_data <- function(call, name) {
+  if (is.function(call[[1]])) {
+    call[[1]] <- as.name(name)
+  }
+  for (i in seq_along(call)[-1]) {
+    if (!is.language(call[[i]]) && (!is.atomic(call[[i]]) || length(call[[i]]) > 100)) {
+      call[[i]] <- as.name(names(call)[[i]])
+    }
+  }
+  call
 }
 
 # "a", "b" and 3 more

@@ -62,14 +62,16 @@ qar_meaning_line <- function(first) {
   if (is.na(first$risk)) {
     return("T is not determined: see the status and ?qar_risk.")
   }
-  if (first$status == "theta_one") {
-    return(paste0("Meaning of ", name_of_t(first), ": a key set identifies every record."))
-  }
-  paste0(
-    "Meaning of ", name_of_t(first), ": ", format_percent(first$alpha),
-    " of the key sets have more than ",
-    format_percent(first$risk), " distinct keys among the records."
+  meaning <- switch(first$status,
+    theta_one = "a key set identifies every record.",
+    single = "the one key set has this share of distinct keys among the records.",
+    no_exceedance = "hardly any key set has a larger share of distinct keys among the records.",
+    paste(
+      format_percent(first$alpha), "of the key sets have more than",
+      format_percent(first$risk), "distinct keys among the records."
+    )
   )
+  paste0("Meaning of ", name_of_t(first), ": ", meaning)
 }
 
 qar_identifying_line <- function(x) {
@@ -93,9 +95,10 @@ qar_set_line <- function(x) {
   if (is.null(x$sets)) {
     return(NULL)
   }
-  top <- x$sets[1, ]
+  size <- x$estimates$p[[1]]
+  top <- x$sets[x$sets$p == size, ][1, ]
   paste0(
-    "Riskiest key set: ", top$key_set, " (risk ", format_risk(top$set_risk), ", ",
+    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", size), ": ", top$key_set, " (risk ", format_risk(top$set_risk), ", ",
     plural(top$n_unique, "sample unique"), ", ",
     format_percent(top$n_unique / top$n), " of the records)."
   )
@@ -220,7 +223,7 @@ interpret.sdc_qar_risk <- function(x, ...) {
     } else {
       paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
     },
-    "): ", qar_reading(first, settings),
+    ")", if (!is.na(first$risk)) paste0(": ", qar_reading(first, settings)),
     " (QaR method, Bera et al. 2023; sdcRisk ", settings$version, "); it describes ",
     "this file and these key variables, and an intruder who knows other variables, ",
     "or more of them, faces another risk."

@@ -44,7 +44,11 @@ autoplot.sdc_qar_risk <- function(object,
   )
 }
 
-size_label <- function(p) paste0("key sets of size ", p)
+size_label <- function(p) if (length(p)) paste0("key sets of size ", p) else character()
+
+risk_label <- function(alpha) {
+  if (length(alpha)) paste0("extreme risk T, alpha = ", format(alpha)) else character()
+}
 
 plot_set_risks <- function(x) {
   sets <- x$sets
@@ -57,7 +61,7 @@ plot_set_risks <- function(x) {
     ),
     frame(
       size = size_label(estimates$p), at = estimates$risk,
-      what = paste0("extreme risk T, alpha = ", format(estimates$alpha))
+      what = risk_label(estimates$alpha)
     )
   )
   lines <- unique(lines)
@@ -117,10 +121,11 @@ plot_key_variables <- function(x) {
     value = c(first$p / nrow(variables), first$risk), panel = factor(panels, panels)
   )
   ggplot2::ggplot(long, ggplot2::aes(x = .data$value, y = .data$variable)) +
-    ggplot2::geom_col(width = 0.7, fill = sdc_blue, na.rm = TRUE) +
+    ggplot2::geom_col(data = long[!is.na(long$value), ], width = 0.7, fill = sdc_blue) +
+    ggplot2::scale_y_discrete(drop = FALSE) +
     ggplot2::geom_vline(
       ggplot2::aes(xintercept = .data$value),
-      data = reference, colour = sdc_orange, linetype = "dashed", na.rm = TRUE
+      data = reference[!is.na(reference$value), ], colour = sdc_orange, linetype = "dashed"
     ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
     ggplot2::labs(
@@ -133,12 +138,12 @@ plot_key_variables <- function(x) {
 
 plot_threshold <- function(x) {
   threshold <- x$diagnostics$threshold
-  threshold <- threshold[!is.na(threshold$risk), ]
+  threshold <- threshold[!is.na(threshold$threshold), ]
   threshold$size <- size_label(threshold$p)
   long <- rbind(
     frame(
       size = threshold$size, pi_u = threshold$pi_u, value = threshold$risk,
-      what = paste0("extreme risk T, alpha = ", format(threshold$alpha)),
+      what = risk_label(threshold$alpha),
       status = threshold$status
     ),
     frame(
@@ -148,6 +153,7 @@ plot_threshold <- function(x) {
   )
   # The threshold has the colour it has among the set risks.
   long$what <- factor(long$what, rev(unique(long$what)))
+  long <- long[!is.na(long$value), ]
   long$few <- ifelse(long$status %in% c("few", "no_exceedance"), "fewer than 10", "10 or more")
   ggplot2::ggplot(long, ggplot2::aes(x = .data$pi_u, y = .data$value, colour = .data$what)) +
     ggplot2::geom_vline(xintercept = x$settings$pi_u, colour = sdc_grey, linetype = "dashed") +

@@ -156,7 +156,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
-  this_call <- match.call()
+  this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(..., call = call)
   p <- check_whole(p, "p", several = TRUE, call = call)
   pi_u <- check_probability(pi_u, "pi_u", call = call)
@@ -372,10 +372,15 @@ signal_qar <- function(x, call) {
     )
   }
   if (length(p <- with_status("theta_one"))) {
+    outcome <- if (x$settings$theta_one == "one") {
+      ": the extreme risk is 1."
+    } else {
+      ": no key set is left to estimate from."
+    }
     warn_sdc(
       "theta_one",
       c(
-        paste0("A key set identifies every record (", sizes(p), "): the extreme risk is 1."),
+        paste0("A key set identifies every record (", sizes(p), ")", outcome),
         x = paste0("Identifying: ", quote_names(x$diagnostics$identifying_sets, 3), "."),
         i = "Is an identifier or a continuous variable among the key variables? See `theta_one`."
       ),
