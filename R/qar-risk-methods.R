@@ -98,7 +98,8 @@ qar_set_line <- function(x) {
   size <- x$estimates$p[[1]]
   top <- x$sets[x$sets$p == size, ][1, ]
   paste0(
-    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", size), ": ", top$key_set, " (risk ", format_risk(top$set_risk), ", ",
+    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", size), ": ",
+    top$key_set, " (risk ", format_risk(top$set_risk), ", ",
     plural(top$n_unique, "sample unique"), ", ",
     format_percent(top$n_unique / top$n), " of the records)."
   )

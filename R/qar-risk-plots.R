@@ -12,8 +12,9 @@
 #'   `pi_u` from 0.02 to 0.20.
 #' @param n Number of key sets shown by `"sets"`.
 #' @param ... None.
-#' @return A ggplot. A result made with `sets = FALSE` has nothing to draw: an
-#'   error of class `sdcRisk_error_bad_argument`.
+#' @return A ggplot. A result made with `sets = FALSE` has nothing to draw, and
+#'   one from which `theta_one = "exclude"` took all key sets no threshold: errors
+#'   of class `sdcRisk_error_bad_argument`.
 #' @exportS3Method ggplot2::autoplot
 #' @name autoplot.sdc_qar_risk
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -40,11 +41,11 @@ autoplot.sdc_qar_risk <- function(object,
     distribution = plot_set_risks(object),
     sets = plot_riskiest_sets(object, n),
     variables = plot_key_variables(object),
-    threshold = plot_threshold(object)
+    threshold = plot_threshold(object, call)
   )
 }
 
-size_label <- function(p) if (length(p)) paste0("key sets of size ", p) else character()
+size_label <- function(p) paste0("key sets of size ", p)
 
 risk_label <- function(alpha) {
   if (length(alpha)) paste0("extreme risk T, alpha = ", format(alpha)) else character()
@@ -136,9 +137,15 @@ plot_key_variables <- function(x) {
     sdc_theme()
 }
 
-plot_threshold <- function(x) {
+plot_threshold <- function(x, call) {
   threshold <- x$diagnostics$threshold
   threshold <- threshold[!is.na(threshold$threshold), ]
+  if (nrow(threshold) == 0) {
+    stop_argument(
+      "type", "be another one for this result",
+      found = "T is not determined at any threshold: no key set is left.", call = call
+    )
+  }
   threshold$size <- size_label(threshold$p)
   long <- rbind(
     frame(

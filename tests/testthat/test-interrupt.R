@@ -1,0 +1,115 @@
+# An interrupt stops long work at once and leaves R as it was.
+
+# Evaluates `expr`, with an interrupt sent to this process after `delay`
+# seconds. Waits for the interrupt if `expr` is done before it, so that it
+# never hits the test that follows.
+interrupted <- function(expr, delay = 0.3) {
+  began <- proc.time()[["elapsed"]]
+  stopped_by <- tryCatch(
+    {
+      system(paste0("(sleep ", delay, "; kill -INT ", Sys.getpid(), ") &"))
+      force(expr)
+      done <- TRUE
+      Sys.sleep(delay + 2)
+      "nothing"
+    },
+    interrupt = function(i) "interrupt",
+    error = function(e) conditionMessage(e)
+  )
+  list(
+    by = stopped_by, before_end = !exists("done", inherits = FALSE),
+    after = proc.time()[["elapsed"]] - began
+  )
+}
+
+expect_stopped <- function(outcome, within = 1.5) {
+  expect_identical(outcome$by, "interrupt")
+  expect_true(outcome$before_end)
+  expect_lt(outcome$after, within)
+}
+
+# The package works, and works as it did.
+expect_healthy <- function() {
+  data <- random_file(100, levels = c(3, 4, 5, 6), missing_rate = 0.1, seed = 51)
+  result <- quietly(qar_risk(data, p = 2, pi_u = 0.4))
+  expect_oracle(result, oracle_qar(data, p = 2, pi_u = 0.4))
+}
+
+skip_unless_signals <- function() {
+  skip_on_cran()
+  skip_on_os("windows")
+}
+
+# Half a minute of work.
+long_file <- function() {
+  set.seed(52)
+  as.data.frame(lapply(1:30, function(v) sample.int(10 + v, 2e5, TRUE)), col.names = 1:30)
+}
+
+test_that("an interrupt stops the core within a second and the session goes on", {
+  skip_unless_signals()
+  for (i in 1:2) {
+    outcome <- interrupted(sdcRisk:::unwrap(sdcRisk:::rs_wait(20000L, NULL)))
+    expect_stopped(outcome)
+    expect_gte(outcome$after, 0.25)
+  }
+  expect_healthy()
+})
+
+test_that("an interrupt stops a long qar_risk() and the session goes on", {
+  skip_unless_signals()
+  data <- long_file()
+  expect_stopped(interrupted(qar_risk(data, p = 4)))
+  expect_healthy()
+  expect_stopped(interrupted(qar_risk(data, p = 4), delay = 0.9), within = 2)
+  expect_healthy()
+})
+
+test_that("an interrupt stops work that shows its progress", {
+  skip_unless_signals()
+  old <- options(sdcRisk.progress = TRUE)
+  on.exit(options(old))
+  data <- long_file()
+  shown <- utils::capture.output(type = "message", {
+    # Before and after the bar appears.
+    early <- interrupted(qar_risk(data, p = 4))
+    late <- interrupted(qar_risk(data, p = 4), delay = 1.8)
+  })
+  expect_stopped(early)
+  expect_stopped(late, within = 3)
+  expect_false(any(grepl("Error", shown)))
+  expect_healthy()
+})
+
+test_that("a progress function that asks to stop is an interrupt", {
+  stopped <- tryCatch(
+    sdcRisk:::unwrap(sdcRisk:::rs_wait(20000L, function(done, total) FALSE)),
+    interrupt = function(i) "interrupt"
+  )
+  expect_identical(stopped, "interrupt")
+  expect_healthy()
+})
+
+test_that("progress is told in steps that rise to the total", {
+  told <- list()
+  answer <- sdcRisk:::rs_wait(400L, function(done, total) {
+    told <<- c(told, list(c(done, total)))
+    TRUE
+  })
+  expect_true(answer)
+  done <- vapply(told, `[[`, 0, 1)
+  expect_gte(length(told), 3)
+  expect_false(is.unsorted(done))
+  expect_true(all(done >= 0 & done <= 400))
+  expect_identical(unique(vapply(told, `[[`, 0, 2)), 400)
+})
+
+test_that("progress that is shown changes no result", {
+  old <- options(sdcRisk.progress = FALSE)
+  on.exit(options(old))
+  data <- random_file(100, levels = c(3, 4, 5, 6), seed = 53)
+  hidden <- quietly(qar_risk(data, p = 1:3))
+  options(sdcRisk.progress = TRUE)
+  shown <- quietly(qar_risk(data, p = 1:3))
+  expect_identical(shown, hidden)
+})
