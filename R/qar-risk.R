@@ -207,10 +207,14 @@ most_listed <- 20L
 
 check_alpha <- function(alpha, pi_u, call) {
   alpha <- check_probability(alpha, "alpha", several = TRUE, call = call)
+  # Equal but for rounding, such as 1 - 0.95 and 0.05, is equal.
+  alpha[abs(alpha - pi_u) < 1e-12] <- pi_u
   if (any(alpha > pi_u)) {
     stop_argument(
       "alpha", "be at most `pi_u`",
-      found = paste0("`pi_u` is ", format(pi_u), "."),
+      found = paste0(
+        "`alpha` goes up to ", format(max(alpha)), ", `pi_u` is ", format(pi_u), "."
+      ),
       advice = "The tail is fitted above the 1 - pi_u quantile only.", call = call
     )
   }

@@ -276,7 +276,8 @@ risk_by_strata <- function(x, by, data, call) {
   known <- function(f) of(function(r) if (all(is.na(r))) NA_real_ else f(r[!is.na(r)]))
   frame(
     stratum = names(parts),
-    n = of(length), n_missing = of(function(r) sum(is.na(r))),
+    n = lengths(parts, use.names = FALSE),
+    n_missing = as.integer(of(function(r) sum(is.na(r)))),
     mean = known(mean),
     q95 = known(function(r) stats::quantile(r, 0.95, names = FALSE, type = 8)),
     q99 = known(function(r) stats::quantile(r, 0.99, names = FALSE, type = 8)),

@@ -287,3 +287,12 @@ test_that("the European Social Survey file of the authors gives T = 0.1948661", 
   expect_identical(estimates$n_sets, 816L)
   expect_lt(abs(estimates$risk - 0.1948661), 5e-8)
 })
+
+test_that("alpha and pi_u that differ by rounding only are equal", {
+  data <- random_file(40, levels = c(3, 4, 5, 6), seed = 12)
+  exact <- quietly(qar_risk(data, p = 2, alpha = 0.2, pi_u = 0.2))
+  rounded <- quietly(qar_risk(data, p = 2, alpha = 1 - 0.8, pi_u = 0.2))
+  expect_false(1 - 0.8 == 0.2)
+  expect_identical(rounded$estimates, exact$estimates)
+  expect_identical(rounded$estimates$risk, rounded$estimates$threshold)
+})
