@@ -5,6 +5,8 @@ set -eu
 cd check
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_=0
+# The check wants a UTF-8 locale and does not find one by itself everywhere.
+case $(locale charmap) in UTF-8) ;; *) export LC_ALL=C.UTF-8 ;; esac
 R CMD check --as-cran --no-manual sdcRisk_*.tar.gz
 log=sdcRisk.Rcheck/00check.log
 if grep -q '^Status: OK' "$log"; then exit 0; fi
