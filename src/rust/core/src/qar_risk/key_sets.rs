@@ -109,6 +109,36 @@ impl KeySets {
     }
 }
 
+/// Finds the place of a set in the order of [`KeySets`].
+#[derive(Debug, Clone)]
+pub struct SetIndex {
+    sets: KeySets,
+    /// Subsets of size `k` of `n` things, at `n * (p + 1) + k`.
+    subsets: Vec<u64>,
+}
+
+impl SetIndex {
+    /// Prepares the places of `sets`.
+    pub fn new(sets: KeySets) -> Self {
+        let subsets = (0..sets.n_keys() as u64)
+            // Numbers beyond 64 bits belong to no set and are never looked up.
+            .flat_map(|n| (0..=sets.p() as u64).map(move |k| binomial(n, k).unwrap_or(0)))
+            .collect();
+        Self { sets, subsets }
+    }
+
+    /// The place of the set of the given members, which rise.
+    pub fn of(&self, members: &[usize]) -> usize {
+        let (n, p) = (self.sets.n_keys(), self.sets.p());
+        let after: u64 = members
+            .iter()
+            .enumerate()
+            .map(|(i, &v)| self.subsets[(n - 1 - v) * (p + 1) + p - i])
+            .sum();
+        self.sets.len() - 1 - after as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +160,18 @@ mod tests {
         assert_eq!(sets.members(), [0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3]);
         assert_eq!(KeySets::new(3, 3, 10).unwrap().members(), [0, 1, 2]);
         assert_eq!(KeySets::new(3, 1, 10).unwrap().members(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn every_set_is_found_at_its_place() {
+        for (n, p) in [(1, 1), (6, 1), (7, 3), (5, 5), (9, 4)] {
+            let sets = KeySets::new(n, p, 1000).unwrap();
+            let index = SetIndex::new(sets);
+            for (place, set) in sets.members().chunks(p).enumerate() {
+                let set: Vec<usize> = set.iter().map(|&v| usize::from(v)).collect();
+                assert_eq!(index.of(&set), place);
+            }
+        }
     }
 
     #[test]

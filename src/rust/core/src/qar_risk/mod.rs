@@ -10,11 +10,13 @@
 //!
 //! Source: Bera et al. (2023), hal-04165346, section 2.
 //!
-//! [`key_sets`] enumerates the sets, [`partition`] counts their classes,
-//! [`tail`] fits and extrapolates; this page puts them together.
+//! [`key_sets`] enumerates the sets, [`planes`] counts their classes with the
+//! help of [`partition`], [`tail`] fits and extrapolates; this page puts them
+//! together.
 
 pub mod key_sets;
 pub mod partition;
+pub mod planes;
 pub mod tail;
 
 pub use key_sets::KeySets;
@@ -147,7 +149,7 @@ pub fn qar_risk(
     grid: &[Probability],
     monitor: &Monitor,
 ) -> Result<QarRisk> {
-    let counts = partition::count_sets(table, sets, monitor)?;
+    let counts = planes::count_sets(table, sets, monitor)?;
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
     order.sort_by_key(|&set| std::cmp::Reverse(counts.distinct[set as usize]));
     let members = sets.members();

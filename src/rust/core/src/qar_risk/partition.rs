@@ -31,6 +31,21 @@ pub struct SetCounts {
 }
 
 impl SetCounts {
+    /// Counts of no class for each of `n` sets.
+    pub(super) fn zeros(n: usize) -> Self {
+        Self {
+            distinct: vec![0; n],
+            unique: vec![0; n],
+            pairs: vec![0; n],
+        }
+    }
+
+    pub(super) fn set(&mut self, index: usize, tally: Tally) {
+        self.distinct[index] = tally.distinct;
+        self.unique[index] = tally.unique;
+        self.pairs[index] = tally.pairs;
+    }
+
     fn with_capacity(n: usize) -> Self {
         Self {
             distinct: Vec::with_capacity(n),
@@ -59,14 +74,15 @@ pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<
         .prefixes(sets.p().min(3) - 1)
         .into_par_iter()
         .map(|prefix| {
-            let mut search = Search::new(table, sets, monitor);
+            let mut search = Search::new(table, monitor);
             let mut partition = Partition::whole(table);
             for &v in &prefix {
                 partition = search.refine(&partition, v)?;
             }
             let from = prefix.last().map_or(0, |&v| v + 1);
-            search.descend(&partition, from, prefix.len())?;
-            Ok(search.counts)
+            let mut counts = SetCounts::default();
+            search.descend(&partition, sets, from, prefix.len(), &mut counts)?;
+            Ok(counts)
         })
         .collect::<Result<Vec<SetCounts>>>()?;
     let mut counts = SetCounts::with_capacity(sets.len());
@@ -76,12 +92,33 @@ pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<
     Ok(counts)
 }
 
+/// Counts the sets listed in `sets`, each a list of columns of `table`. Sets
+/// that stand side by side and begin alike share the work on their beginning.
+pub(super) fn count_listed(
+    table: &KeyTable,
+    sets: &[Vec<usize>],
+    monitor: &Monitor,
+) -> Result<Vec<Tally>> {
+    let first_two = |set: &[usize]| (set.first().copied(), set.get(1).copied());
+    let tasks: Vec<&[Vec<usize>]> = sets.chunk_by(|a, b| first_two(a) == first_two(b)).collect();
+    let parts = tasks
+        .into_par_iter()
+        .map(|task| {
+            let mut search = Search::new(table, monitor);
+            let mut tallies = Vec::with_capacity(task.len());
+            search.walk(&Partition::whole(table), task, 0, &mut tallies)?;
+            Ok(tallies)
+        })
+        .collect::<Result<Vec<Vec<Tally>>>>()?;
+    Ok(parts.concat())
+}
+
 /// Classes counted so far.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    distinct: u32,
-    unique: u32,
-    pairs: u32,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) distinct: u32,
+    pub(super) unique: u32,
+    pub(super) pairs: u32,
 }
 
 impl Tally {
@@ -95,15 +132,15 @@ impl Tally {
 
 /// The classes of two or more rows, one after the other, and the tally of
 /// those already stripped.
-struct Partition {
-    rows: Vec<u32>,
-    ends: Vec<u32>,
-    stripped: Tally,
+pub(super) struct Partition {
+    pub(super) rows: Vec<u32>,
+    pub(super) ends: Vec<u32>,
+    pub(super) stripped: Tally,
 }
 
 impl Partition {
     /// All rows in one class, or the only row stripped.
-    fn whole(table: &KeyTable) -> Self {
+    pub(super) fn whole(table: &KeyTable) -> Self {
         let n = table.n_rows() as u32;
         let mut stripped = Tally::default();
         if n == 1 {
@@ -129,10 +166,9 @@ impl Partition {
     }
 }
 
-/// One walk over the key sets below a prefix.
-struct Search<'a> {
+/// Scratch for refining partitions of one table.
+pub(super) struct Search<'a> {
     table: &'a KeyTable,
-    sets: KeySets,
     monitor: &'a Monitor,
     /// Per code: rows, then places, of the class at hand. Zero between classes.
     slots: Vec<u32>,
@@ -140,43 +176,68 @@ struct Search<'a> {
     records: Vec<u64>,
     /// Codes of the class at hand.
     touched: Vec<u32>,
-    counts: SetCounts,
 }
 
 impl<'a> Search<'a> {
-    fn new(table: &'a KeyTable, sets: KeySets, monitor: &'a Monitor) -> Self {
+    pub(super) fn new(table: &'a KeyTable, monitor: &'a Monitor) -> Self {
         let widest = table.columns().iter().map(Column::n_values).max();
         let width = widest.unwrap_or(0) as usize + 1;
         Self {
             table,
-            sets,
             monitor,
             slots: vec![0; width],
             records: vec![0; table.multiplicity().map_or(0, |_| width)],
             touched: Vec::new(),
-            counts: SetCounts::default(),
         }
     }
 
     /// Counts all sets that extend a prefix of `depth` variables, whose
     /// classes are `partition`, by variables from `from` on.
-    fn descend(&mut self, partition: &Partition, from: usize, depth: usize) -> Result<()> {
-        let last = depth + 1 == self.sets.p();
-        for v in from..=self.sets.n_keys() - self.sets.p() + depth {
+    fn descend(
+        &mut self,
+        partition: &Partition,
+        sets: KeySets,
+        from: usize,
+        depth: usize,
+        counts: &mut SetCounts,
+    ) -> Result<()> {
+        let last = depth + 1 == sets.p();
+        for v in from..=sets.n_keys() - sets.p() + depth {
             if last {
-                let tally = self.count(partition, v)?;
-                self.counts.push(tally);
+                counts.push(self.count(partition, v)?);
                 self.monitor.advance(1);
             } else {
                 let finer = self.refine(partition, v)?;
-                self.descend(&finer, v + 1, depth + 1)?;
+                self.descend(&finer, sets, v + 1, depth + 1, counts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts listed sets that agree in their first `depth` variables, whose
+    /// classes are `partition`.
+    fn walk(
+        &mut self,
+        partition: &Partition,
+        sets: &[Vec<usize>],
+        depth: usize,
+        tallies: &mut Vec<Tally>,
+    ) -> Result<()> {
+        for alike in sets.chunk_by(|a, b| a[depth] == b[depth]) {
+            let v = alike[0][depth];
+            if depth + 1 == alike[0].len() {
+                tallies.push(self.count(partition, v)?);
+                self.monitor.advance(1);
+            } else {
+                let finer = self.refine(partition, v)?;
+                self.walk(&finer, alike, depth + 1, tallies)?;
             }
         }
         Ok(())
     }
 
     /// Splits the classes of `partition` by variable `v`.
-    fn refine(&mut self, partition: &Partition, v: usize) -> Result<Partition> {
+    pub(super) fn refine(&mut self, partition: &Partition, v: usize) -> Result<Partition> {
         let mut finer = Partition {
             rows: Vec::with_capacity(partition.rows.len()),
             ends: Vec::new(),

@@ -1,0 +1,107 @@
+//! How the columns are lined up for counting: by number of values, the
+//! narrow ones as bits.
+
+use crate::key_table::{with_codes, Code, KeyTable};
+
+/// Columns with more values than this are too wide for bits: a record would
+/// spend more time on them than on a look-up in a table.
+pub const MAX_BITS: usize = 256;
+
+/// Bytes of a granule: as many bits as the registers of any machine hold
+/// three times over.
+pub const GRANULE_BYTES: usize = 32;
+
+/// The columns in rising number of values, and the codes of the narrow ones
+/// row by row, renumbered so that every code occurs.
+pub struct Layout {
+    /// Per rank: the column of the table.
+    pub column: Vec<usize>,
+    /// Per narrow rank: the number of codes that occur.
+    pub levels: Vec<usize>,
+    /// Per narrow rank: its first byte among the bits of a record. One entry
+    /// more closes the last rank.
+    pub first_byte: Vec<usize>,
+    /// Codes of the narrow ranks, row by row.
+    codes: Vec<u8>,
+    /// Per row the number of records, at most three; empty if all are one.
+    repeats: Vec<u8>,
+}
+
+impl Layout {
+    /// Lines up the columns of `table`; columns of more than `max_bits`
+    /// values are wide.
+    pub fn new(table: &KeyTable, max_bits: usize) -> Self {
+        let renumbered: Vec<(usize, Vec<u32>)> = table.columns().iter().map(dense).collect();
+        let mut column: Vec<usize> = (0..renumbered.len()).collect();
+        column.sort_by_key(|&v| (renumbered[v].0, v));
+        let levels: Vec<usize> = column
+            .iter()
+            .map(|&v| renumbered[v].0)
+            .take_while(|&k| k <= max_bits.min(MAX_BITS))
+            .collect();
+        let mut first_byte = vec![0];
+        for k in &levels {
+            first_byte.push(first_byte[first_byte.len() - 1] + k.div_ceil(8));
+        }
+        let n_narrow = levels.len();
+        let mut codes = vec![0u8; table.n_rows() * n_narrow];
+        for (rank, &v) in column[..n_narrow].iter().enumerate() {
+            let new_code: Vec<u8> = renumbered[v].1.iter().map(|&c| c as u8).collect();
+            with_codes!(table.columns()[v].codes(), |old| {
+                for (row, c) in codes.chunks_exact_mut(n_narrow).zip(old) {
+                    row[rank] = new_code[c.index()];
+                }
+            });
+        }
+        let repeats = table.multiplicity().map_or_else(Vec::new, |m| {
+            m.iter().map(|&records| records.min(3) as u8).collect()
+        });
+        Self {
+            column,
+            levels,
+            first_byte,
+            codes,
+            repeats,
+        }
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Number of columns that go as bits; they have the first ranks.
+    pub fn n_narrow(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Codes of the narrow ranks of one row.
+    pub fn row(&self, row: u32) -> &[u8] {
+        &self.codes[row as usize * self.n_narrow()..][..self.n_narrow()]
+    }
+
+    /// How often a row must be counted: more than three records are three.
+    pub fn repeats(&self, row: u32) -> u8 {
+        self.repeats.get(row as usize).copied().unwrap_or(1)
+    }
+
+    /// Whether rows stand for more than one record.
+    pub fn has_repeats(&self) -> bool {
+        !self.repeats.is_empty()
+    }
+}
+
+/// Number of codes of a column that occur, and per code its number among them.
+fn dense(column: &crate::key_table::Column) -> (usize, Vec<u32>) {
+    let mut number = vec![0u32; column.n_values() as usize + 1];
+    with_codes!(column.codes(), |codes| codes
+        .iter()
+        .for_each(|c| number[c.index()] = 1));
+    let mut n = 0;
+    for place in &mut number {
+        let occurs = *place;
+        *place = n;
+        n += occurs;
+    }
+    (n as usize, number)
+}

@@ -1,0 +1,311 @@
+//! The last one or two columns of all sets that share a prefix.
+
+use super::chunk::{Chunk, Group, Sorted, ROWS};
+use super::layout::{Layout, GRANULE_BYTES};
+use super::seen::{ByteSums, Granule, Seen, Sums, WORDS};
+use crate::error::Result;
+use crate::parallel::Monitor;
+
+/// Bytes that the half-counted groups of a class longer than a chunk may take
+/// before the columns are treated in several rounds.
+const ROOM_FOR_STATES: usize = 1 << 22;
+
+/// A column that splits the classes before the last column is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// None: the last column is counted on the classes as they are.
+    Whole,
+    /// The column of this rank.
+    Rank(usize),
+}
+
+impl Split {
+    fn levels(self, layout: &Layout) -> usize {
+        match self {
+            Split::Whole => 1,
+            Split::Rank(rank) => layout.levels[rank],
+        }
+    }
+}
+
+/// What to count: one split and the last columns, those of ranks below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// The column before the last.
+    pub split: Split,
+    /// The last columns have the ranks `0..n_last`.
+    pub n_last: usize,
+    /// Sums per byte of the bits.
+    totals: Vec<Sums>,
+    /// Groups of one record: one class each, whatever the last column.
+    n_single: u32,
+    /// Where the half-counted groups of a long class begin.
+    first_state: usize,
+}
+
+impl Job {
+    /// Nothing counted yet.
+    pub fn new(layout: &Layout, split: Split, n_last: usize) -> Self {
+        Self {
+            split,
+            n_last,
+            totals: vec![Sums::default(); layout.first_byte[n_last]],
+            n_single: 0,
+            first_state: 0,
+        }
+    }
+
+    /// The sums of the last column of `rank`.
+    pub fn sums(&self, layout: &Layout, rank: usize) -> Sums {
+        let mut sums = Sums {
+            once: self.n_single,
+            ..Sums::default()
+        };
+        for byte in &self.totals[layout.first_byte[rank]..layout.first_byte[rank + 1]] {
+            sums += *byte;
+        }
+        sums
+    }
+
+    /// Adds what another part of the rows gave.
+    pub fn merge(&mut self, other: &Self) {
+        self.n_single += other.n_single;
+        for (mine, theirs) in self.totals.iter_mut().zip(&other.totals) {
+            *mine += *theirs;
+        }
+    }
+
+    fn n_granules(&self) -> usize {
+        self.totals.len().div_ceil(GRANULE_BYTES)
+    }
+}
+
+/// Scratch of one thread.
+pub struct Leaf<'a> {
+    layout: &'a Layout,
+    monitor: &'a Monitor,
+    chunk: Chunk,
+    sorted: Sorted,
+    states: Vec<Seen<WORDS>>,
+}
+
+impl<'a> Leaf<'a> {
+    /// Scratch for the columns of `layout`.
+    pub fn new(layout: &'a Layout, monitor: &'a Monitor) -> Self {
+        Self {
+            layout,
+            monitor,
+            chunk: Chunk::new(layout),
+            sorted: Sorted::new(),
+            states: Vec::new(),
+        }
+    }
+
+    /// Counts `jobs` on `rows`, whose classes end at `ends` (places in a
+    /// longer list, in which `rows` begins at `start`). The jobs stand in
+    /// rising order of their columns.
+    pub fn count(
+        &mut self,
+        rows: &[u32],
+        ends: &[u32],
+        start: u32,
+        jobs: &mut [Job],
+    ) -> Result<()> {
+        let mut filled: Vec<u32> = Vec::with_capacity(ROWS);
+        let mut class_ends: Vec<u16> = Vec::new();
+        let mut from = 0;
+        for &end in ends {
+            let class = &rows[from..(end - start) as usize];
+            from = (end - start) as usize;
+            let records: usize = if self.layout.has_repeats() {
+                class
+                    .iter()
+                    .map(|&r| usize::from(self.layout.repeats(r)))
+                    .sum()
+            } else {
+                class.len()
+            };
+            if filled.len() + records > ROWS {
+                self.count_short(&mut filled, &mut class_ends, jobs)?;
+            }
+            if records > ROWS {
+                self.count_long(class, jobs)?;
+            } else {
+                for &row in class {
+                    for _ in 0..self.layout.repeats(row) {
+                        filled.push(row);
+                    }
+                }
+                class_ends.push(filled.len() as u16);
+            }
+        }
+        self.count_short(&mut filled, &mut class_ends, jobs)
+    }
+
+    /// Counts a chunk of whole classes and empties it.
+    fn count_short(
+        &mut self,
+        rows: &mut Vec<u32>,
+        ends: &mut Vec<u16>,
+        jobs: &mut [Job],
+    ) -> Result<()> {
+        if !rows.is_empty() {
+            self.load(rows, ends, jobs)?;
+            for job in jobs.iter_mut() {
+                self.sort(job, false);
+                job.n_single += self.sorted.n_single;
+                for g in 0..job.n_granules() {
+                    self.short_granule(g, job);
+                }
+            }
+        }
+        rows.clear();
+        ends.clear();
+        Ok(())
+    }
+
+    fn load(&mut self, rows: &[u32], ends: &[u16], jobs: &[Job]) -> Result<()> {
+        self.monitor.check()?;
+        let last = &jobs[jobs.len() - 1];
+        // The bits of the last columns, and the codes of one rank more.
+        let n_ranks = (last.n_last + 1).min(self.layout.n_narrow());
+        self.chunk
+            .load(self.layout, rows, ends, n_ranks, last.n_last);
+        Ok(())
+    }
+
+    fn sort(&mut self, job: &Job, keep_single: bool) {
+        match job.split {
+            Split::Whole => self.sorted.by_class(&self.chunk),
+            Split::Rank(rank) => {
+                let levels = self.layout.levels[rank];
+                self.sorted.by_rank(&self.chunk, rank, levels, keep_single);
+            }
+        }
+    }
+
+    fn short_granule(&self, g: usize, job: &mut Job) {
+        let totals = &mut job.totals[g * GRANULE_BYTES..];
+        let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
+        match totals.len() {
+            0..=8 => sum_groups::<1>(bits, sorted, totals),
+            9..=16 => sum_groups::<2>(bits, sorted, totals),
+            17..=24 => sum_groups::<3>(bits, sorted, totals),
+            _ => sum_groups::<4>(bits, sorted, totals),
+        }
+    }
+
+    /// Counts one class that is longer than a chunk: groups are carried from
+    /// chunk to chunk, for as many jobs at a time as there is room.
+    fn count_long(&mut self, class: &[u32], jobs: &mut [Job]) -> Result<()> {
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            let mut n_states = 0;
+            let mut n_jobs = 0;
+            for job in rest.iter_mut() {
+                let more = job.split.levels(self.layout) * job.n_granules();
+                if n_jobs > 0 && (n_states + more) * 3 * GRANULE_BYTES > ROOM_FOR_STATES {
+                    break;
+                }
+                job.first_state = n_states;
+                n_states += more;
+                n_jobs += 1;
+            }
+            let (now, later) = rest.split_at_mut(n_jobs);
+            self.states.clear();
+            self.states.resize(n_states, Seen::NOTHING);
+            self.carry(class, now)?;
+            self.finish(now);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn carry(&mut self, class: &[u32], jobs: &[Job]) -> Result<()> {
+        let mut repeated = Vec::with_capacity(ROWS);
+        // A row counts three times at most.
+        let step = if self.layout.has_repeats() {
+            ROWS / 3
+        } else {
+            ROWS
+        };
+        for part in class.chunks(step) {
+            repeated.clear();
+            for &row in part {
+                for _ in 0..self.layout.repeats(row) {
+                    repeated.push(row);
+                }
+            }
+            self.load(&repeated, &[repeated.len() as u16], jobs)?;
+            for job in jobs {
+                self.sort(job, true);
+                for g in 0..job.n_granules() {
+                    self.long_granule(g, job);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn long_granule(&mut self, g: usize, job: &Job) {
+        let levels = job.split.levels(self.layout);
+        let states = &mut self.states[job.first_state + g * levels..][..levels];
+        let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
+        match job.totals.len() - g * GRANULE_BYTES {
+            0..=8 => carry_groups::<1>(bits, sorted, states),
+            9..=16 => carry_groups::<2>(bits, sorted, states),
+            17..=24 => carry_groups::<3>(bits, sorted, states),
+            _ => carry_groups::<4>(bits, sorted, states),
+        }
+    }
+
+    /// Sums the groups of a long class once all its records were seen.
+    fn finish(&self, jobs: &mut [Job]) {
+        for job in jobs {
+            let levels = job.split.levels(self.layout);
+            for (g, totals) in job.totals.chunks_mut(GRANULE_BYTES).enumerate() {
+                let mut sums = ByteSums::<WORDS>::new(totals);
+                for state in &self.states[job.first_state + g * levels..][..levels] {
+                    sums.add(state);
+                }
+                sums.flush();
+            }
+        }
+    }
+}
+
+/// Goes through the records of a group.
+#[inline(always)]
+fn add_group<const W: usize>(
+    seen: &mut Seen<W>,
+    bits: &[Granule; ROWS],
+    order: &[u16; ROWS],
+    group: Group,
+) {
+    for &i in &order[usize::from(group.start)..usize::from(group.end)] {
+        seen.add(&bits[usize::from(i) % ROWS]);
+    }
+}
+
+fn sum_groups<const W: usize>(bits: &[Granule; ROWS], sorted: &Sorted, totals: &mut [Sums]) {
+    let mut sums = ByteSums::<W>::new(totals);
+    for &group in &sorted.groups {
+        let mut seen = Seen::NOTHING;
+        add_group(&mut seen, bits, &sorted.order, group);
+        sums.add(&seen);
+    }
+    sums.flush();
+}
+
+fn carry_groups<const W: usize>(
+    bits: &[Granule; ROWS],
+    sorted: &Sorted,
+    states: &mut [Seen<WORDS>],
+) {
+    for &group in &sorted.groups {
+        let state = &mut states[usize::from(group.code)];
+        let mut seen: Seen<W> = state.resize();
+        add_group(&mut seen, bits, &sorted.order, group);
+        *state = seen.resize();
+    }
+}
