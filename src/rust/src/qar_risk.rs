@@ -1,10 +1,13 @@
 //! `qar_risk()`: settings in, counts and estimates out.
 
 use extendr_api::prelude::*;
+use sdcrisk_core::key_table::Column;
+use sdcrisk_core::qar_risk::sample::{sampled_risk, MOST_SETS};
 use sdcrisk_core::qar_risk::{qar_risk, Estimate, KeySets, Pwm, QarRisk, TailSettings, ThetaOne};
+use sdcrisk_core::random::Streams;
 use sdcrisk_core::Result;
 
-use crate::convert::{count, counts, optional, probabilities, text};
+use crate::convert::{self, count, counts, optional, probabilities, text};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::watch::watched;
@@ -27,24 +30,7 @@ fn rs_qar_risk(
     tick: Robj,
 ) -> Robj {
     guard(|| {
-        let [pi_u] = probabilities(&pi_u, "pi_u")?[..] else {
-            return Err(bad_call("pi_u"));
-        };
-        let settings = TailSettings {
-            alpha: probabilities(&alpha, "alpha")?,
-            pi_u,
-            pwm: match text(&pwm, "pwm")? {
-                "plotting" => Pwm::Plotting,
-                "unbiased" => Pwm::Unbiased,
-                _ => return Err(bad_call("pwm")),
-            },
-            theta_one: match text(&theta_one, "theta_one")? {
-                "one" => ThetaOne::One,
-                "clamp" => ThetaOne::Clamp,
-                "exclude" => ThetaOne::Exclude,
-                _ => return Err(bad_call("theta_one")),
-            },
-        };
+        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
         let grid = probabilities(&grid, "grid")?;
         let p = count(&p, "p")?;
         let n_listed = count(&n_listed, "n_listed")?;
@@ -57,6 +43,78 @@ fn rs_qar_risk(
             })?;
             to_r(&found, sets, n_listed.min(sets.len()))
         })
+    })
+}
+
+/// Extreme risk from a sample of at most `max_sets` key sets of size `p`.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_qar_risk_sampled(
+    table: Robj,
+    p: Robj,
+    alpha: Robj,
+    pi_u: Robj,
+    pwm: Robj,
+    theta_one: Robj,
+    max_sets: Robj,
+    seed: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
+        let p = count(&p, "p")?;
+        let max_sets = count(&max_sets, "max_sets")?;
+        let streams = Streams::new(convert::seed(&seed, "seed")?);
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let sets = KeySets::new(table.columns().len(), p, MOST_SETS)?;
+            let found = watched(threads, &tick, |monitor| {
+                sampled_risk(table, sets, max_sets, &settings, streams, monitor)
+            })?;
+            let key_distinct = table.columns().iter().map(Column::n_distinct);
+            // Column-major, as for all sets.
+            let members = (0..p).flat_map(|i| {
+                found
+                    .members
+                    .chunks(p)
+                    .map(move |set| u32::from(set[i]) + 1)
+            });
+            Ok(list!(
+                n_sets = sets.len() as f64,
+                members = counts(members),
+                distinct = counts(found.counts.distinct.iter().copied()),
+                unique = counts(found.counts.unique.iter().copied()),
+                pairs = counts(found.counts.pairs.iter().copied()),
+                estimates = estimates(found.estimates.iter().map(Some)),
+                key_distinct = counts(key_distinct),
+                n_complete = found.n_complete as f64,
+                exact = found.exact,
+                risk_se = optional(found.risk_se.iter().copied())
+            )
+            .into())
+        })
+    })
+}
+
+fn tail_settings(alpha: &Robj, pi_u: &Robj, pwm: &Robj, theta_one: &Robj) -> Result<TailSettings> {
+    let [pi_u] = probabilities(pi_u, "pi_u")?[..] else {
+        return Err(bad_call("pi_u"));
+    };
+    Ok(TailSettings {
+        alpha: probabilities(alpha, "alpha")?,
+        pi_u,
+        pwm: match text(pwm, "pwm")? {
+            "plotting" => Pwm::Plotting,
+            "unbiased" => Pwm::Unbiased,
+            _ => return Err(bad_call("pwm")),
+        },
+        theta_one: match text(theta_one, "theta_one")? {
+            "one" => ThetaOne::One,
+            "clamp" => ThetaOne::Clamp,
+            "exclude" => ThetaOne::Exclude,
+            _ => return Err(bad_call("theta_one")),
+        },
     })
 }
 
@@ -116,4 +174,5 @@ fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
 extendr_module! {
     mod qar_risk;
     fn rs_qar_risk;
+    fn rs_qar_risk_sampled;
 }

@@ -1,6 +1,7 @@
 //! The key sets of size p over N key variables, in the order of R's `combn()`.
 
 use crate::error::{Error, Result};
+use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Number of subsets of size `k` of `n` things; `None` beyond 64 bits.
 pub fn binomial(n: u64, k: u64) -> Option<u64> {
@@ -70,15 +71,41 @@ impl KeySets {
     /// The members of all sets, `p` entries a set.
     pub fn members(&self) -> Vec<u16> {
         let mut all = Vec::with_capacity(self.len * self.p);
+        self.walk(|set| {
+            all.extend_from_slice(set);
+            true
+        });
+        all
+    }
+
+    /// Shows every set to `look`, looking at the cancel flag now and then.
+    pub fn for_each(&self, monitor: &Monitor, mut look: impl FnMut(&[u16])) -> Result<()> {
+        let mut seen = 0usize;
+        let mut outcome = Ok(());
+        self.walk(|set| {
+            look(set);
+            seen += 1;
+            if seen % ROWS_PER_CHECK == 0 {
+                outcome = monitor.check();
+            }
+            outcome.is_ok()
+        });
+        outcome
+    }
+
+    /// Shows the sets in order until `look` says false.
+    fn walk(&self, mut look: impl FnMut(&[u16]) -> bool) {
         let mut set: Vec<u16> = (0..self.p as u16).collect();
         loop {
-            all.extend_from_slice(&set);
+            if !look(&set) {
+                return;
+            }
             // The last member that can still move up.
             let Some(i) = (0..self.p)
                 .rev()
                 .find(|&i| usize::from(set[i]) < self.n_keys - self.p + i)
             else {
-                return all;
+                return;
             };
             let next = set[i] + 1;
             for (member, value) in set[i..].iter_mut().zip(next..) {

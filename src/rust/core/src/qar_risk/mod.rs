@@ -17,6 +17,7 @@
 pub mod key_sets;
 pub mod partition;
 pub mod planes;
+pub mod sample;
 pub mod tail;
 
 pub use key_sets::KeySets;

@@ -54,7 +54,7 @@ impl SetCounts {
         }
     }
 
-    fn push(&mut self, tally: Tally) {
+    pub(super) fn push(&mut self, tally: Tally) {
         self.distinct.push(tally.distinct);
         self.unique.push(tally.unique);
         self.pairs.push(tally.pairs);
