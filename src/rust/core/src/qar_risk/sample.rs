@@ -557,12 +557,6 @@ mod tests {
             assert!(found.counts.distinct.len() >= 490);
             let risk = found.estimates[0].risk.unwrap();
             let se = found.risk_se[0].unwrap();
-                "{} {} {} {}",
-                risk - truth,
-                se,
-                found.exact,
-                found.n_complete
-            );
             covered += usize::from(found.exact || (risk - truth).abs() <= 2.5 * se);
         }
         assert!(covered >= 34, "{covered}");
