@@ -28,8 +28,9 @@
 #' | `unprotectable` | a protection cannot be reached on this file | |
 #' | `internal` | a failure in the compiled core, to be reported | |
 #'
-#' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`,
-#' `constant_column`. Message: `single_set`. See [qar_risk()] for each.
+#' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`, `sampled_sets`,
+#' `constant_column`. Messages: `single_set`, `sampled_sets`. See [qar_risk()]
+#' for each.
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -12,6 +12,7 @@ format.sdc_qar_risk <- function(x, ...) {
     qar_size_line(x),
     qar_estimate_lines(x$estimates),
     qar_meaning_line(first),
+    qar_sampling_line(x),
     qar_identifying_line(x),
     qar_set_line(x),
     qar_variable_line(x),
@@ -43,7 +44,7 @@ qar_size_line <- function(x) {
   )
 }
 
-qar_estimate_lines <- function(estimates, most = 4) {
+qar_estimate_lines <- function(estimates, most = 3) {
   shown <- utils::head(estimates, most)
   rest <- nrow(estimates) - nrow(shown)
   table <- frame(
@@ -72,6 +73,18 @@ qar_meaning_line <- function(first) {
     )
   )
   paste0("Meaning of ", name_of_t(first), ": ", meaning)
+}
+
+qar_sampling_line <- function(x) {
+  sampling <- x$diagnostics$sampling
+  if (is.null(sampling)) {
+    return(NULL)
+  }
+  first <- sampling[1, ]
+  paste0(
+    "Sampled: ", format_count(first$n_counted), " of ", format_count(first$n_sets),
+    " key sets of size ", first$p, " counted; ", sampling_error(first), "."
+  )
 }
 
 qar_identifying_line <- function(x) {
@@ -106,11 +119,11 @@ qar_set_line <- function(x) {
 }
 
 qar_variable_line <- function(x) {
-  if (is.null(x$variables)) {
-    return(NULL)
-  }
   first <- x$estimates[1, ]
   variables <- x$variables[x$variables$p == first$p & x$variables$alpha == first$alpha, ]
+  if (is.null(variables) || nrow(variables) == 0) {
+    return(NULL)
+  }
   top <- variables[which.max(variables$share_top), ]
   paste0(
     "Strongest key variable: ", top$variable, ", in ", format_percent(top$share_top),
@@ -146,14 +159,18 @@ summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
       title = format(object)[c(1, 3)], estimates = base$estimates,
       key_variables = object$variables,
       riskiest_key_sets = if (!is.null(object$sets)) utils::head(object$sets, 10),
-      set_risk = if (!is.null(object$sets)) set_risk_summary(object$sets)
+      set_risk = if (!is.null(object$sets)) set_risk_summary(object)
     ),
     class = "sdc_summary"
   )
 }
 
-# Where the risks of the key sets lie, per p.
-set_risk_summary <- function(sets) {
+# Where the risks of the key sets lie, per p; a sample of them leans to the top.
+set_risk_summary <- function(x) {
+  sets <- x$sets[!x$sets$p %in% x$diagnostics$sampling$p, ]
+  if (nrow(sets) == 0) {
+    return(NULL)
+  }
   parts <- split(sets$set_risk, sets$p)
   at <- function(probability) {
     vapply(parts, stats::quantile, 0, probability, names = FALSE, type = 8)

@@ -40,12 +40,16 @@ autoplot.sdc_qar_risk <- function(object,
   switch(type,
     distribution = plot_set_risks(object),
     sets = plot_riskiest_sets(object, n),
-    variables = plot_key_variables(object),
+    variables = plot_key_variables(object, call),
     threshold = plot_threshold(object, call)
   )
 }
 
 size_label <- function(p) paste0("key sets of size ", p)
+
+stop_undrawable <- function(found, call) {
+  stop_argument("type", "be another one for this result", found = found, call = call)
+}
 
 risk_label <- function(alpha) {
   if (length(alpha)) paste0("extreme risk T, alpha = ", format(alpha)) else character()
@@ -105,9 +109,12 @@ plot_riskiest_sets <- function(x, n) {
     sdc_theme()
 }
 
-plot_key_variables <- function(x) {
+plot_key_variables <- function(x, call) {
   first <- x$estimates[1, ]
   variables <- x$variables[x$variables$p == first$p & x$variables$alpha == first$alpha, ]
+  if (is.null(variables) || nrow(variables) == 0) {
+    stop_undrawable("key sets were sampled, which says too little of key variables.", call)
+  }
   order <- variables$variable[order(variables$share_top, -variables$risk_without)]
   panels <- c(
     "share of the riskiest 5 % of key sets that contain it",
@@ -140,11 +147,8 @@ plot_key_variables <- function(x) {
 plot_threshold <- function(x, call) {
   threshold <- x$diagnostics$threshold
   threshold <- threshold[!is.na(threshold$threshold), ]
-  if (nrow(threshold) == 0) {
-    stop_argument(
-      "type", "be another one for this result",
-      found = "T is not determined at any threshold: no key set is left.", call = call
-    )
+  if (is.null(threshold) || nrow(threshold) == 0) {
+    stop_undrawable("T is not known over thresholds: key sets were sampled or left out.", call)
   }
   threshold$size <- size_label(threshold$p)
   long <- rbind(

@@ -64,6 +64,21 @@
 #' excesses under unbiased moments give the largest risk, shape `-Inf` and
 #' scale `Inf`.
 #'
+#' @section Very many key sets:
+#' Where a size has more than `max_sets` key sets, a stratified sample of that
+#' many is counted. The counts of pairs of key variables bound the distinct keys
+#' of a set; the half with the highest bounds is counted whole, the rest is drawn
+#' at random, without replacement, from four strata of the bound, and every set
+#' drawn stands for its share of the stratum. The estimates then have a standard
+#' error by design: the jackknife over ten random groups of the sample, and what
+#' one more draw above the threshold would have changed. A warning of class
+#' `sdcRisk_warning_sampled_sets` says so, and `sets` lists what was counted;
+#' `variables` and the sensitivity to the threshold are left out. Where the sets
+#' counted whole hold every risk down to the threshold, the result is exact, the
+#' error zero, and the condition a message. More than 100 million key sets are an
+#' error of class `sdcRisk_error_too_large`, raised before any work. The draw
+#' obeys [set.seed()].
+#'
 #' @section Missing values:
 #' `"category"` treats missing as a value of its own; `"exclude"` drops every
 #' record that misses a value of any key variable, as the authors do. `NaN` is
@@ -103,8 +118,8 @@
 #' @param key_groups Named list of columns that count as one key variable, such
 #'   as `list(language = c("first_language", "second_language"))`. Missing is
 #'   judged per column.
-#' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`, raised before any work.
+#' @param max_sets Most key sets to count. Where there are more, this many are
+#'   counted in their place, see the section on very many key sets.
 #'
 #' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are
 #' `NULL`, with
@@ -124,7 +139,9 @@
 #'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying_sets`:
 #'     up to 20 key sets that identify every record; `without_theta_one`: the
 #'     estimates without them; `feasible`: whether the largest risk lies below
-#'     the end point of the fitted tail; `n_excluded` records}
+#'     the end point of the fitted tail; `n_excluded` records; `sampling`, where
+#'     key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete`
+#'     (counted whole for their bounds), `exact` and `risk_se`}
 #' }
 #' @references
 #' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and
@@ -171,7 +188,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
     table <- key_table(
       data, key_vars,
       key_groups = key_groups, tick = tick, call = call,
-      check_keys = function(keys) check_p(p, length(keys), max_sets, call)
+      check_keys = function(keys) check_p(p, length(keys), call)
     )
     on.exit(release(table))
     settings <- list(
@@ -187,6 +204,12 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
     }
     table <- merge_keys(table, tick, call)
     counted <- lapply(p, function(size) {
+      if (choose(length(table$keys), size) > max_sets) {
+        return(unwrap(rs_qar_risk_sampled(
+          table$pointer, size, alpha, pi_u, pwm, theta_one, max_sets, draw_seed(),
+          sdc_threads(), tick
+        ), call))
+      }
       unwrap(rs_qar_risk(
         table$pointer, size, alpha, pi_u, pwm, theta_one,
         if (sets) threshold_grid else double(),
@@ -204,6 +227,8 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
 threshold_grid <- seq(2, 20) / 100
 # Key sets that identify every record and are named.
 most_listed <- 20L
+# Key sets the core draws a sample from.
+most_sets <- 1e8
 
 check_alpha <- function(alpha, pi_u, call) {
   alpha <- check_probability(alpha, "alpha", several = TRUE, call = call)
@@ -232,7 +257,7 @@ check_qar_missing <- function(missing, call) {
   check_choice(missing, c("category", "exclude"), "missing", call)
 }
 
-check_p <- function(p, n_keys, max_sets, call) {
+check_p <- function(p, n_keys, call) {
   if (any(p > n_keys)) {
     stop_argument(
       "p", paste0("be at most the number of key variables (", n_keys, ")"),
@@ -240,17 +265,17 @@ check_p <- function(p, n_keys, max_sets, call) {
     )
   }
   n_sets <- choose(n_keys, p)
-  if (any(n_sets > max_sets)) {
+  if (any(n_sets > most_sets)) {
     stop_sdc(
       "too_large",
       c(
-        "The number of key sets must not exceed `max_sets`.",
+        "There must not be more key sets than can be sampled.",
         x = paste0(
           n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = ","),
           " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
-          format_count(max_sets), "."
+          format_count(most_sets), "."
         ),
-        i = "Take a smaller `p`, fewer `key_vars`, or a larger `max_sets`."
+        i = "Take a smaller `p` or fewer `key_vars`."
       ),
       n_sets = max(n_sets), call = call
     )
@@ -277,6 +302,7 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
   estimates <- bind_rows(counted, settings$p, function(found, p) {
     estimate_frame(found$estimates, p, settings$alpha, n_records)
   })
+  sampled <- vapply(counted, function(found) !is.null(found$exact), NA)
   without_one <- bind_rows(counted, settings$p, function(found, p) {
     n <- length(found$without_theta_one$risk)
     estimate_frame(found$without_theta_one, rep(p, n), utils::head(settings$alpha, n), n_records)
@@ -292,7 +318,12 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
     estimates = estimates[names(estimates) != "feasible"], records = NULL,
     settings = settings,
     diagnostics = list(
-      threshold = if (sets) bind_rows(counted, settings$p, sensitivity_frame, settings$alpha),
+      threshold = if (sets) {
+        bind_rows(counted[!sampled], settings$p[!sampled], sensitivity_frame, settings$alpha)
+      },
+      sampling = bind_rows(
+        counted[sampled], settings$p[sampled], sampling_frame, settings$alpha
+      ),
       identifying_sets = utils::head(identifying, most_listed),
       without_theta_one = without_one,
       feasible = estimates[c("p", "alpha", "feasible")],
@@ -302,7 +333,9 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
     call = call,
     sets = if (sets) listed,
     variables = if (sets) {
-      bind_rows(counted, settings$p, variable_frame, settings$alpha, key_names)
+      bind_rows(
+        counted[!sampled], settings$p[!sampled], variable_frame, settings$alpha, key_names
+      )
     }
   )
 }
@@ -347,6 +380,15 @@ variable_frame <- function(found, p, alpha, key_names) {
   )
 }
 
+sampling_frame <- function(found, p, alpha) {
+  n <- length(alpha)
+  frame(
+    p = rep(p, n), alpha = alpha, n_sets = rep(found$n_sets, n),
+    n_counted = rep(length(found$distinct), n), n_complete = rep(found$n_complete, n),
+    exact = rep(found$exact, n), risk_se = found$risk_se
+  )
+}
+
 sensitivity_frame <- function(found, p, alpha) {
   n <- length(alpha) * length(threshold_grid)
   of <- function(name) unlist(lapply(found$sensitivity, `[[`, name))
@@ -356,6 +398,17 @@ sensitivity_frame <- function(found, p, alpha) {
     risk = of("risk"), threshold = of("threshold"), shape = of("shape"),
     n_exceedances = as.integer(of("n_exceedances")), status = of("status")
   )
+}
+
+# The error of a sampled estimate in words.
+sampling_error <- function(row) {
+  if (row$exact) {
+    "the result is exact, since the others cannot reach the threshold"
+  } else if (is.na(row$risk_se)) {
+    "the sample is too small for a standard error"
+  } else {
+    paste0("standard error of T by design ", formatC(row$risk_se, digits = 2, format = "g"))
+  }
 }
 
 # One condition per kind of trouble, whatever the number of analyses.
@@ -373,6 +426,23 @@ signal_qar <- function(x, call) {
         i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
       ),
       columns = constant, call = call
+    )
+  }
+  sampling <- x$diagnostics$sampling
+  if (!is.null(sampling)) {
+    first <- sampling[1, ]
+    signal <- if (all(sampling$exact)) inform_sdc else warn_sdc
+    signal(
+      "sampled_sets",
+      c(
+        paste0("Not all key sets were counted (", sizes(unique(sampling$p)), ")."),
+        x = paste0(
+          "Counted: ", format_count(first$n_counted), " of ", format_count(first$n_sets), "; ",
+          sampling_error(first), "."
+        ),
+        i = "A larger `max_sets` counts more."
+      ),
+      n_counted = sampling$n_counted, call = call
     )
   }
   if (length(p <- with_status("theta_one"))) {

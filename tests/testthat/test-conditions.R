@@ -253,14 +253,10 @@ test_that("an argument that does not exist is an error that names it", {
 test_that("too many key sets are an error at once", {
   data <- as.data.frame(matrix(0L, 200, 60))
   took <- system.time(error <- without_work(expect_kind(
-    qar_risk(data, p = 30), "too_large", c("60 key variables", "max_sets")
+    qar_risk(data, p = 30), "too_large", c("60 key variables", "100,000,000")
   )))
   expect_lt(took[["elapsed"]], 1)
   expect_identical(error$n_sets, choose(60, 30))
-  small <- expect_kind(
-    qar_risk(data[1:5], p = 1:3, max_sets = 9), "too_large", c("10", "9")
-  )
-  expect_identical(small$n_sets, 10)
   expect_identical(nrow(quietly(qar_risk(data[1:5], p = 2, max_sets = 10))$sets), 10L)
 })
 

@@ -7,8 +7,9 @@
 //! threshold, the result is exact. Otherwise the rest is cut into strata by
 //! bound, each is sampled at random without replacement, and every set stands
 //! for as many as its stratum has per set drawn. The error is that of the
-//! design alone, by the jackknife: the spread of the estimate when one random
-//! group of the sample at a time is left out.
+//! design alone: the jackknife, the spread of the estimate when one random group
+//! of the sample at a time is left out, and what one more draw above the
+//! threshold would have changed.
 
 use rand::seq::SliceRandom;
 use rand::RngExt;
@@ -107,8 +108,13 @@ pub fn sampled_risk(
             .collect();
         // Sampling without replacement: what was counted has no error.
         let left = 1.0 - listed.len() as f64 / sets.len() as f64;
+        let one_more = with_one_more(&all, &design, sets.len(), n_records, settings);
         (0..settings.alpha.len())
-            .map(|a| standard_error(groups.iter().map(|e| e[a].risk), left))
+            .map(|a| {
+                let jackknife = standard_error(groups.iter().map(|e| e[a].risk), left)?;
+                let unseen = one_more[a].risk? - estimates[a].risk?;
+                Some(jackknife.hypot(unseen * left.sqrt()))
+            })
             .collect()
     };
     Ok(SampledRisk {
@@ -441,6 +447,37 @@ fn extrapolate(
     let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };
     let logit_risk = logit(threshold) + scale * log_ratio * factor;
     Some(1.0 / (1.0 + (-logit_risk).exp()))
+}
+
+/// The estimates had one more set been drawn as risky as the riskiest drawn, or
+/// as the least risky above the threshold. Where few sets beyond those counted
+/// whole reach the tail, a sample may miss them, and the jackknife cannot see
+/// what no draw shows.
+fn with_one_more(
+    all: &[(u32, f64)],
+    design: &Design,
+    n_sets: usize,
+    n_records: u64,
+    settings: &TailSettings,
+) -> Vec<Estimate> {
+    let weight = (1..=STRATA)
+        .filter(|&h| design.draws[h] > 0)
+        .map(|h| design.sizes[h] as f64 / design.draws[h] as f64)
+        .fold(0.0, f64::max);
+    let k = Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets);
+    let mut above = 0.0;
+    let threshold = all.iter().find(|(_, w)| {
+        above += w;
+        above >= k as f64 * (1.0 - 1e-9)
+    });
+    let at_least = threshold.map_or(0, |t| t.0);
+    let above = all.iter().rev().map(|v| v.0).find(|&h| h > at_least);
+    // Sets drawn, and none counted whole, weigh more than one.
+    let drawn = all.iter().find(|v| v.1 > 1.0).map(|v| v.0);
+    let risky = above.max(drawn).unwrap_or(at_least);
+    let mut more = all.to_vec();
+    more.insert(all.partition_point(|v| v.0 > risky), (risky, weight));
+    weighted_estimates(&more, n_sets, n_records, settings)
 }
 
 /// Standard error by the jackknife over groups, `left` being the share of sets
