@@ -1,8 +1,8 @@
 //! The last one or two columns of all sets that share a prefix.
 
 use super::chunk::{Chunk, Group, Sorted, ROWS};
-use super::layout::{Layout, GRANULE_BYTES};
-use super::seen::{ByteSums, Granule, Seen, Sums, WORDS};
+use super::layout::{Layout, RowCodes, GRANULE_BYTES};
+use super::seen::{ByteSums, Record, Seen, Sums, WORDS};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -83,6 +83,7 @@ impl Job {
 /// Scratch of one thread.
 pub struct Leaf<'a> {
     layout: &'a Layout,
+    codes: &'a RowCodes,
     monitor: &'a Monitor,
     chunk: Chunk,
     sorted: Sorted,
@@ -90,10 +91,11 @@ pub struct Leaf<'a> {
 }
 
 impl<'a> Leaf<'a> {
-    /// Scratch for the columns of `layout`.
-    pub fn new(layout: &'a Layout, monitor: &'a Monitor) -> Self {
+    /// Scratch for the columns of `layout`, whose rows are those of `codes`.
+    pub fn new(layout: &'a Layout, codes: &'a RowCodes, monitor: &'a Monitor) -> Self {
         Self {
             layout,
+            codes,
             monitor,
             chunk: Chunk::new(layout),
             sorted: Sorted::new(),
@@ -170,7 +172,7 @@ impl<'a> Leaf<'a> {
         // The bits of the last columns, and the codes of one rank more.
         let n_ranks = (last.n_last + 1).min(self.layout.n_narrow());
         self.chunk
-            .load(self.layout, rows, ends, n_ranks, last.n_last);
+            .load(self.layout, self.codes, rows, ends, n_ranks, last.n_last);
         Ok(())
     }
 
@@ -188,9 +190,7 @@ impl<'a> Leaf<'a> {
         let totals = &mut job.totals[g * GRANULE_BYTES..];
         let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
         match totals.len() {
-            0..=8 => sum_groups::<1>(bits, sorted, totals),
-            9..=16 => sum_groups::<2>(bits, sorted, totals),
-            17..=24 => sum_groups::<3>(bits, sorted, totals),
+            0..=16 => sum_groups::<2>(bits, sorted, totals),
             _ => sum_groups::<4>(bits, sorted, totals),
         }
     }
@@ -252,9 +252,7 @@ impl<'a> Leaf<'a> {
         let states = &mut self.states[job.first_state + g * levels..][..levels];
         let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
         match job.totals.len() - g * GRANULE_BYTES {
-            0..=8 => carry_groups::<1>(bits, sorted, states),
-            9..=16 => carry_groups::<2>(bits, sorted, states),
-            17..=24 => carry_groups::<3>(bits, sorted, states),
+            0..=16 => carry_groups::<2>(bits, sorted, states),
             _ => carry_groups::<4>(bits, sorted, states),
         }
     }
@@ -278,7 +276,7 @@ impl<'a> Leaf<'a> {
 #[inline(always)]
 fn add_group<const W: usize>(
     seen: &mut Seen<W>,
-    bits: &[Granule; ROWS],
+    bits: &[Record; ROWS],
     order: &[u16; ROWS],
     group: Group,
 ) {
@@ -287,9 +285,9 @@ fn add_group<const W: usize>(
     }
 }
 
-fn sum_groups<const W: usize>(bits: &[Granule; ROWS], sorted: &Sorted, totals: &mut [Sums]) {
+fn sum_groups<const W: usize>(bits: &[Record; ROWS], sorted: &Sorted, totals: &mut [Sums]) {
     let mut sums = ByteSums::<W>::new(totals);
-    for &group in &sorted.groups {
+    for &group in sorted.groups() {
         let mut seen = Seen::NOTHING;
         add_group(&mut seen, bits, &sorted.order, group);
         sums.add(&seen);
@@ -298,11 +296,11 @@ fn sum_groups<const W: usize>(bits: &[Granule; ROWS], sorted: &Sorted, totals: &
 }
 
 fn carry_groups<const W: usize>(
-    bits: &[Granule; ROWS],
+    bits: &[Record; ROWS],
     sorted: &Sorted,
     states: &mut [Seen<WORDS>],
 ) {
-    for &group in &sorted.groups {
+    for &group in sorted.groups() {
         let state = &mut states[usize::from(group.code)];
         let mut seen: Seen<W> = state.resize();
         add_group(&mut seen, bits, &sorted.order, group);

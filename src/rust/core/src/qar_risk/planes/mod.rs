@@ -36,7 +36,7 @@ use super::partition::{self, Partition, Search, SetCounts, Tally};
 use crate::error::Result;
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
-use layout::{Layout, MAX_BITS};
+use layout::{Layout, RowCodes, MAX_BITS};
 use leaf::{Job, Leaf, Split};
 use seen::Sums;
 
@@ -135,7 +135,7 @@ impl Plan<'_> {
         let (p, depth) = (self.sets.p(), prefix.len());
         let below = prefix.last().copied().unwrap_or(self.layout.n_columns());
         if depth > 0 && depth + 2 >= p {
-            return self.count_below(partition, prefix);
+            return self.count_below(partition, self.layout.codes(), prefix);
         }
         // The widest first: they begin the most sets.
         let parts = (p - depth - 1..below)
@@ -145,6 +145,11 @@ impl Plan<'_> {
             .with_max_len(1)
             .map(|rank| {
                 let column = self.layout.column[rank];
+                if p <= 3 && !self.layout.has_repeats() {
+                    let width = rank.min(self.layout.n_narrow());
+                    let (sorted, codes) = self.layout.sort_by(&self.table.columns()[column], width);
+                    return self.count_below(&sorted, &codes, &[rank]);
+                }
                 let finer = Search::new(self.table, self.monitor).refine(partition, column)?;
                 let mut longer = prefix.to_vec();
                 longer.push(rank);
@@ -155,7 +160,13 @@ impl Plan<'_> {
     }
 
     /// Counts the sets of `prefix` and one or two columns of lower rank.
-    fn count_below(&self, partition: &Partition, prefix: &[usize]) -> Result<Vec<Counted>> {
+    /// `codes` holds the rows of the partition.
+    fn count_below(
+        &self,
+        partition: &Partition,
+        codes: &RowCodes,
+        prefix: &[usize],
+    ) -> Result<Vec<Counted>> {
         let below = prefix[prefix.len() - 1].min(self.layout.n_narrow());
         let jobs: Vec<Job> = match self.n_inner() {
             1 if below >= 1 => vec![Job::new(self.layout, Split::Whole, below)],
@@ -167,7 +178,7 @@ impl Plan<'_> {
         if jobs.is_empty() {
             return Ok(Vec::new());
         }
-        let jobs = self.count_jobs(partition, jobs)?;
+        let jobs = self.count_jobs(partition, codes, jobs)?;
         let mut counted = Vec::new();
         for job in &jobs {
             let split = match job.split {
@@ -184,14 +195,19 @@ impl Plan<'_> {
     }
 
     /// Counts `jobs` on all classes, piece by piece.
-    fn count_jobs(&self, partition: &Partition, jobs: Vec<Job>) -> Result<Vec<Job>> {
+    fn count_jobs(
+        &self,
+        partition: &Partition,
+        codes: &RowCodes,
+        jobs: Vec<Job>,
+    ) -> Result<Vec<Job>> {
         let n_sets: u64 = jobs.iter().map(|job| job.n_last as u64).sum();
         let n_rows = partition.rows.len() as u64;
         let parts = pieces(partition)
             .into_par_iter()
             .with_max_len(1)
             .map_init(
-                || Leaf::new(self.layout, self.monitor),
+                || Leaf::new(self.layout, codes, self.monitor),
                 |leaf, (start, ends)| {
                     let end = ends[ends.len() - 1];
                     let rows = &partition.rows[start as usize..end as usize];

@@ -10,8 +10,18 @@ use super::layout::GRANULE_BYTES;
 /// 64-bit words of a granule.
 pub const WORDS: usize = GRANULE_BYTES / 8;
 
-/// The bits of one record, or a part of them.
-pub type Granule = [u64; WORDS];
+/// The bits of one record in one granule.
+pub type Record = [u8; GRANULE_BYTES];
+
+/// The words of a record.
+#[inline(always)]
+fn words<const W: usize>(record: &Record) -> [u64; W] {
+    let mut words = [0; W];
+    for (word, b) in words.iter_mut().zip(record.chunks_exact(8)) {
+        *word = u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+    }
+    words
+}
 
 /// Values seen at least once, twice and three times in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +41,9 @@ impl<const W: usize> Seen<W> {
 
     /// Adds a record by the first words of its granule.
     #[inline(always)]
-    pub fn add(&mut self, record: &Granule) {
+    pub fn add(&mut self, record: &Record) {
         let seen = self.once.iter_mut().zip(&mut self.twice);
-        for (((once, twice), thrice), &bits) in seen.zip(&mut self.thrice).zip(record) {
+        for (((once, twice), thrice), bits) in seen.zip(&mut self.thrice).zip(words::<W>(record)) {
             *thrice |= *twice & bits;
             *twice |= *once & bits;
             *once |= bits;
