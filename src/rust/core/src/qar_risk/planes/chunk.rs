@@ -1,6 +1,8 @@
 //! A few thousand records, small enough to stay in the fast caches while all
 //! pairs of further columns are counted on them.
 
+use std::ops::Range;
+
 use super::layout::{Layout, RowCodes, GRANULE_BYTES};
 use super::seen::Record;
 
@@ -62,7 +64,8 @@ impl Chunk {
     }
 
     /// Loads `rows`, whose classes end at `class_ends`: the codes of the
-    /// first `n_codes` ranks and the bits of the first `n_bits` of them.
+    /// first `n_codes` ranks and the bits of those of
+    /// `ranks`.
     pub fn load(
         &mut self,
         layout: &Layout,
@@ -70,7 +73,7 @@ impl Chunk {
         rows: &[u32],
         class_ends: &[u16],
         n_codes: usize,
-        n_bits: usize,
+        ranks: Range<usize>,
     ) {
         self.n = rows.len();
         self.class_ends.clear();
@@ -81,13 +84,14 @@ impl Chunk {
             start = usize::from(end);
         }
         self.load_codes(source, rows, n_codes);
-        let n_bytes = layout.first_byte[n_bits];
-        for granule in &mut self.bits[..n_bytes.div_ceil(GRANULE_BYTES)] {
+        let granules = layout.first_byte[ranks.start] / GRANULE_BYTES
+            ..layout.first_byte[ranks.end].div_ceil(GRANULE_BYTES);
+        for granule in &mut self.bits[granules] {
             granule[..rows.len()].fill([0; GRANULE_BYTES]);
         }
-        for (rank, codes) in self.codes[..n_bits].iter().enumerate() {
+        for rank in ranks {
             let bytes = layout.first_byte[rank]..layout.first_byte[rank + 1];
-            set_bits(&mut self.bits, bytes, &codes[..rows.len()]);
+            set_bits(&mut self.bits, bytes, &self.codes[rank][..rows.len()]);
         }
     }
 
@@ -113,7 +117,7 @@ impl Chunk {
 
 /// Sets the bit of its code for every record, in the given bytes. A column has
 /// its bytes for itself, so that they need not be read.
-fn set_bits(bits: &mut [[Record; ROWS]], bytes: std::ops::Range<usize>, codes: &[u8]) {
+fn set_bits(bits: &mut [[Record; ROWS]], bytes: Range<usize>, codes: &[u8]) {
     let (first, last) = (bytes.start, bytes.end - 1);
     let granule = first / GRANULE_BYTES;
     if first == last {

@@ -2,7 +2,9 @@
 //! narrow ones as bits.
 
 use super::super::partition::{Partition, Tally};
+use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Columns with more values than this are too wide for bits: a record would
 /// spend more time on them than on a look-up in a table.
@@ -89,7 +91,12 @@ impl Layout {
     /// Rows alone in their class are stripped. One pass that reads in order
     /// and writes in as many places as there are values: later passes over a
     /// class then read what lies together.
-    pub fn sort_by(&self, column: &Column, width: usize) -> (Partition, RowCodes) {
+    pub fn sort_by(
+        &self,
+        column: &Column,
+        width: usize,
+        monitor: &Monitor,
+    ) -> Result<(Partition, RowCodes)> {
         let n_codes = column.n_values() as usize + 1;
         let mut place = vec![0u32; n_codes];
         let mut stripped = Tally::default();
@@ -112,14 +119,15 @@ impl Layout {
                 }
             }
             let mut codes = vec![0u8; at as usize * width];
-            for (code, row) in by
-                .iter()
-                .zip(self.codes.codes.chunks_exact(self.n_narrow()))
-            {
-                let place = &mut place[code.index()];
-                if *place != u32::MAX {
-                    codes[*place as usize * width..][..width].copy_from_slice(&row[..width]);
-                    *place += 1;
+            let rows = self.codes.codes.chunks(self.n_narrow() * ROWS_PER_CHECK);
+            for (by, rows) in by.chunks(ROWS_PER_CHECK).zip(rows) {
+                monitor.check()?;
+                for (code, row) in by.iter().zip(rows.chunks_exact(self.n_narrow())) {
+                    let place = &mut place[code.index()];
+                    if *place != u32::MAX {
+                        codes[*place as usize * width..][..width].copy_from_slice(&row[..width]);
+                        *place += 1;
+                    }
                 }
             }
             let partition = Partition {
@@ -127,7 +135,7 @@ impl Layout {
                 ends,
                 stripped,
             };
-            (partition, RowCodes { codes, width })
+            Ok((partition, RowCodes { codes, width }))
         })
     }
 
