@@ -10,6 +10,9 @@ use super::seen::Record;
 /// spares the check of bounds.
 pub const ROWS: usize = 2048;
 
+/// Records that are turned from rows of codes into columns and bits at once.
+const ROWS_AT_ONCE: usize = 128;
+
 /// Two or more records of one class that agree on a further column, as a
 /// range of [`Sorted::order`].
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +35,8 @@ pub struct Chunk {
     codes: Vec<[u8; ROWS]>,
     /// Bits, granule by granule.
     bits: Vec<[Record; ROWS]>,
+    /// Rows of codes that did not lie together.
+    gathered: Vec<u8>,
 }
 
 /// The records of a chunk in the order of class and one further column.
@@ -55,6 +60,7 @@ impl Chunk {
             class_of: Box::new([0; ROWS]),
             codes: vec![[0; ROWS]; layout.n_narrow()],
             bits: vec![[[0; GRANULE_BYTES]; ROWS]; bytes.div_ceil(GRANULE_BYTES)],
+            gathered: Vec::new(),
         }
     }
 
@@ -63,9 +69,8 @@ impl Chunk {
         &self.bits[g]
     }
 
-    /// Loads `rows`, whose classes end at `class_ends`: the codes of the
-    /// first `n_codes` ranks and the bits of those of
-    /// `ranks`.
+    /// Loads `rows`, whose classes end at `class_ends`: the bits of
+    /// `ranks`, and the codes from their first rank to `n_codes`.
     pub fn load(
         &mut self,
         layout: &Layout,
@@ -83,56 +88,49 @@ impl Chunk {
             self.class_of[start..usize::from(end)].fill(class);
             start = usize::from(end);
         }
-        self.load_codes(source, rows, n_codes);
         let granules = layout.first_byte[ranks.start] / GRANULE_BYTES
             ..layout.first_byte[ranks.end].div_ceil(GRANULE_BYTES);
-        for granule in &mut self.bits[granules] {
-            granule[..rows.len()].fill([0; GRANULE_BYTES]);
-        }
-        for rank in ranks {
-            let bytes = layout.first_byte[rank]..layout.first_byte[rank + 1];
-            set_bits(&mut self.bits, bytes, &self.codes[rank][..rows.len()]);
-        }
-    }
-
-    /// Turns rows of codes into columns, a few rows at a time, so that every
-    /// row is fetched once.
-    fn load_codes(&mut self, from: &RowCodes, rows: &[u32], n_codes: usize) {
-        const AT_ONCE: usize = 32;
+        // A few rows at a time: what one column leaves in the fastest cache,
+        // the next one finds there.
         let mut at = 0;
-        for some in rows.chunks(AT_ONCE) {
-            let mut sources: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
-            for (source, &row) in sources.iter_mut().zip(some) {
-                *source = &from.row(row)[..n_codes];
+        for some in rows.chunks(ROWS_AT_ONCE) {
+            let now = at..at + some.len();
+            let block = source.block(some, &mut self.gathered);
+            for granule in &mut self.bits[granules.clone()] {
+                granule[now.clone()].fill([0; GRANULE_BYTES]);
             }
-            for (rank, codes) in self.codes[..n_codes].iter_mut().enumerate() {
-                for (code, source) in codes[at..at + some.len()].iter_mut().zip(&sources) {
-                    *code = source[rank];
+            for rank in ranks.start..n_codes {
+                let codes = &mut self.codes[rank][now.clone()];
+                for (code, row) in codes.iter_mut().zip(block.chunks_exact(source.width())) {
+                    *code = row[rank];
+                }
+                if ranks.contains(&rank) {
+                    let bytes = layout.first_byte[rank]..layout.first_byte[rank + 1];
+                    set_bits(&mut self.bits, at, bytes, codes);
                 }
             }
-            at += some.len();
+            at = now.end;
         }
     }
 }
 
-/// Sets the bit of its code for every record, in the given bytes. A column has
-/// its bytes for itself, so that they need not be read.
-fn set_bits(bits: &mut [[Record; ROWS]], bytes: Range<usize>, codes: &[u8]) {
+/// Sets the bit of its code for every record from `at` on, in the given bytes.
+/// A column has its bytes for itself, so that they need not be read.
+fn set_bits(bits: &mut [[Record; ROWS]], at: usize, bytes: Range<usize>, codes: &[u8]) {
     let (first, last) = (bytes.start, bytes.end - 1);
     let granule = first / GRANULE_BYTES;
+    let shift = first % GRANULE_BYTES;
     if first == last {
-        let byte = first % GRANULE_BYTES;
-        for (record, &code) in bits[granule].iter_mut().zip(codes) {
-            record[byte] = 1 << (code % 8);
+        for (record, &code) in bits[granule][at..].iter_mut().zip(codes) {
+            record[shift] = 1 << (code % 8);
         }
     } else if granule == last / GRANULE_BYTES {
-        let shift = first % GRANULE_BYTES;
-        for (record, &code) in bits[granule].iter_mut().zip(codes) {
+        for (record, &code) in bits[granule][at..].iter_mut().zip(codes) {
             let byte = shift + usize::from(code / 8);
             record[byte % GRANULE_BYTES] = 1 << (code % 8);
         }
     } else {
-        for (i, &code) in codes.iter().enumerate() {
+        for (i, &code) in (at..).zip(codes) {
             let byte = first + usize::from(code / 8);
             bits[byte / GRANULE_BYTES][i][byte % GRANULE_BYTES] = 1 << (code % 8);
         }

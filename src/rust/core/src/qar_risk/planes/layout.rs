@@ -157,10 +157,23 @@ pub struct RowCodes {
 }
 
 impl RowCodes {
-    /// Codes of one row.
-    #[inline(always)]
-    pub fn row(&self, row: u32) -> &[u8] {
-        &self.codes[row as usize * self.width..][..self.width]
+    /// Codes of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The codes of `rows`, one after the other: as they stand where they
+    /// stand together, else brought together in `gathered`.
+    pub fn block<'a>(&'a self, rows: &[u32], gathered: &'a mut Vec<u8>) -> &'a [u8] {
+        let at = |row: u32| row as usize * self.width;
+        if rows.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            return &self.codes[at(rows[0])..][..rows.len() * self.width];
+        }
+        gathered.clear();
+        for &row in rows {
+            gathered.extend_from_slice(&self.codes[at(row)..][..self.width]);
+        }
+        gathered
     }
 }
 

@@ -25,6 +25,7 @@
 mod chunk;
 mod layout;
 mod leaf;
+mod pairs;
 mod plan;
 mod seen;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Bits against partitions.
 
+use super::super::partition;
 use super::*;
 use crate::key_table::{Codes, Column};
 use crate::parallel::with_threads;

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 
 use super::super::key_sets::{KeySets, SetIndex};
 use super::layout::{Layout, MAX_BITS};
+use super::pairs::pairs_distinct;
 use super::plan::Plan;
 use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
@@ -67,7 +68,11 @@ pub(super) fn top_with(
             .iter()
             .copied()
             .take_while(|&set| bounds[set as usize] >= least)
-            .take(n_top + n_top / 4)
+            .take(if found.is_empty() {
+                n_top
+            } else {
+                n_top / 2 + 1
+            })
             .collect();
         if batch.is_empty() {
             break;
@@ -110,12 +115,7 @@ fn bounds(
     monitor: &Monitor,
 ) -> Result<Vec<u32>> {
     let p = sets.p();
-    let wanted = vec![true; smaller.len()];
-    let mut classes = vec![0u32; smaller.len()];
-    let plan = Plan::new(table, smaller, layout, monitor).only_distinct(&wanted);
-    for (set, tally) in plan.count()? {
-        classes[set] = tally.distinct;
-    }
+    let classes = classes(table, smaller, layout, monitor)?;
     let values: Vec<u32> = table.columns().iter().map(Column::n_distinct).collect();
     let index = SetIndex::new(smaller);
     let bound = |set: &[u16]| {
@@ -129,4 +129,25 @@ fn bounds(
         with_one_left_out.fold(table.n_rows() as u32, u32::min)
     };
     Ok(sets.members().chunks(p).map(bound).collect())
+}
+
+/// Number of classes of all sets.
+fn classes(
+    table: &KeyTable,
+    sets: KeySets,
+    layout: &Layout,
+    monitor: &Monitor,
+) -> Result<Vec<u32>> {
+    if sets.p() == 2 {
+        if let Some(classes) = pairs_distinct(table, monitor) {
+            return classes;
+        }
+    }
+    let wanted = vec![true; sets.len()];
+    let mut classes = vec![0u32; sets.len()];
+    let plan = Plan::new(table, sets, layout, monitor).only_distinct(&wanted);
+    for (set, tally) in plan.count()? {
+        classes[set] = tally.distinct;
+    }
+    Ok(classes)
 }
