@@ -22,6 +22,8 @@ rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 
+rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)
+
 rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)

@@ -112,9 +112,10 @@
 #' @param theta_one What to do with key sets that identify every record, for
 #'   which the logit is infinite: the extreme risk is `"one"`; `"clamp"` counts
 #'   half a class less; `"exclude"` leaves these sets out.
-#' @param sets Whether to keep the table of all key sets. `FALSE` gives
-#'   \eqn{T} alone, without `sets`, `variables` and the sensitivity to the
-#'   threshold.
+#' @param sets Whether to keep the table of all key sets. `FALSE` gives the same
+#'   estimates without `sets`, `variables` and the sensitivity to the threshold,
+#'   sooner: key sets that cannot reach the threshold, by the distinct keys of
+#'   their subsets, are not counted (`diagnostics$share_counted`).
 #' @param key_groups Named list of columns that count as one key variable, such
 #'   as `list(language = c("first_language", "second_language"))`. Missing is
 #'   judged per column.
@@ -139,7 +140,8 @@
 #'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying_sets`:
 #'     up to 20 key sets that identify every record; `without_theta_one`: the
 #'     estimates without them; `feasible`: whether the largest risk lies below
-#'     the end point of the fitted tail; `n_excluded` records; `sampling`, where
+#'     the end point of the fitted tail; `share_counted`: share of the key sets
+#'     that were counted, per `p`; `n_excluded` records; `sampling`, where
 #'     key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete`
 #'     (counted whole for their bounds), `exact` and `risk_se`}
 #' }
@@ -210,11 +212,15 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
           sdc_threads(), tick
         ), call))
       }
+      if (!sets) {
+        return(unwrap(rs_qar_risk_alone(
+          table$pointer, size, alpha, pi_u, pwm, theta_one, most_listed, max_sets,
+          sdc_threads(), tick
+        ), call))
+      }
       unwrap(rs_qar_risk(
-        table$pointer, size, alpha, pi_u, pwm, theta_one,
-        if (sets) threshold_grid else double(),
-        if (sets) .Machine$integer.max else most_listed,
-        max_sets, sdc_threads(), tick
+        table$pointer, size, alpha, pi_u, pwm, theta_one, threshold_grid,
+        .Machine$integer.max, max_sets, sdc_threads(), tick
       ), call)
     })
     result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, this_call)
@@ -327,6 +333,7 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
       identifying_sets = utils::head(identifying, most_listed),
       without_theta_one = without_one,
       feasible = estimates[c("p", "alpha", "feasible")],
+      share_counted = rlang::set_names(vapply(counted, share_counted, 0), settings$p),
       n_excluded = settings$n - n_records,
       n_distinct = rlang::set_names(counted[[1]]$key_distinct, key_names)
     ),
@@ -338,6 +345,15 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
       )
     }
   )
+}
+
+# Share of the key sets that were counted.
+share_counted <- function(found) {
+  if (is.null(found$share_counted)) {
+    if (is.null(found$exact)) 1 else length(found$distinct) / found$n_sets
+  } else {
+    found$share_counted
+  }
 }
 
 bind_rows <- function(counted, p, make, ...) {
@@ -356,14 +372,16 @@ estimate_frame <- function(found, p, alpha, n_records) {
   )
 }
 
+# The key sets that were listed; none where those that matter sufficed.
 set_frame <- function(found, p, key_names, n_records) {
   n <- length(found$distinct)
   members <- matrix(key_names[found$members], ncol = p)
   columns <- lapply(seq_len(p), function(i) members[, i])
   frame(
     key_set = do.call(paste, c(columns, sep = " + ")), p = rep(p, n),
-    n = rep(n_records, n), n_distinct = found$distinct, n_unique = found$unique,
-    n_pairs = found$pairs, set_risk = found$distinct / n_records
+    n = rep(n_records, n), n_distinct = as.integer(found$distinct),
+    n_unique = as.integer(found$unique), n_pairs = as.integer(found$pairs),
+    set_risk = as.integer(found$distinct) / n_records
   )
 }
 

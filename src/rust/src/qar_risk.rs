@@ -3,7 +3,9 @@
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::qar_risk::sample::{sampled_risk, MOST_SETS};
-use sdcrisk_core::qar_risk::{qar_risk, Estimate, KeySets, Pwm, QarRisk, TailSettings, ThetaOne};
+use sdcrisk_core::qar_risk::{
+    qar_risk, risk_alone, Estimate, KeySets, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
+};
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::Result;
 
@@ -42,6 +44,50 @@ fn rs_qar_risk(
                 qar_risk(table, sets, &settings, &grid, monitor)
             })?;
             to_r(&found, sets, n_listed.min(sets.len()))
+        })
+    })
+}
+
+/// Extreme risk alone, most key sets being excluded by bounds.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_qar_risk_alone(
+    table: Robj,
+    p: Robj,
+    alpha: Robj,
+    pi_u: Robj,
+    pwm: Robj,
+    theta_one: Robj,
+    n_listed: Robj,
+    max_sets: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
+        let p = count(&p, "p")?;
+        let n_listed = count(&n_listed, "n_listed")?;
+        let max_sets = count(&max_sets, "max_sets")?;
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
+            let found = watched(threads, &tick, |monitor| {
+                risk_alone(table, sets, &settings, monitor)
+            })?;
+            match found {
+                RiskAlone::Whole(found) => to_r(&found, sets, n_listed.min(sets.len())),
+                RiskAlone::Pruned {
+                    estimates: found,
+                    share_counted,
+                    key_distinct,
+                } => Ok(list!(
+                    n_sets = sets.len() as f64,
+                    estimates = estimates(found.iter().map(Some)),
+                    key_distinct = counts(key_distinct.into_iter()),
+                    share_counted = share_counted
+                )
+                .into()),
+            }
         })
     })
 }
@@ -174,5 +220,6 @@ fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
 extendr_module! {
     mod qar_risk;
     fn rs_qar_risk;
+    fn rs_qar_risk_alone;
     fn rs_qar_risk_sampled;
 }

@@ -204,6 +204,44 @@ pub fn qar_risk(
     })
 }
 
+/// The extreme risk alone.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RiskAlone {
+    /// From the sets that matter, the others excluded by bounds.
+    Pruned {
+        /// One estimate per level.
+        estimates: Vec<Estimate>,
+        /// Share of the sets that were counted.
+        share_counted: f64,
+        /// Values of every key variable that occur, missing being one.
+        key_distinct: Vec<u32>,
+    },
+    /// A set identifies every record: all sets were counted to say which do.
+    Whole(Box<QarRisk>),
+}
+
+/// The extreme risk without the table of all sets: the same numbers as
+/// [`qar_risk`], from the sets that can reach the threshold.
+pub fn risk_alone(
+    table: &KeyTable,
+    sets: KeySets,
+    settings: &TailSettings,
+    monitor: &Monitor,
+) -> Result<RiskAlone> {
+    let n_top = Position::new(sets.len(), 1.0 - settings.pi_u.get()).n_top(sets.len());
+    let top = planes::top_sets(table, sets, n_top, monitor)?;
+    let n_records = table.n_records();
+    if top.distinct.first().map(|&h| u64::from(h)) == Some(n_records) {
+        let whole = qar_risk(table, sets, settings, &[], monitor)?;
+        return Ok(RiskAlone::Whole(Box::new(whole)));
+    }
+    Ok(RiskAlone::Pruned {
+        estimates: estimate(top.distinct.into_iter(), sets.len(), n_records, settings),
+        share_counted: top.share_counted,
+        key_distinct: table.columns().iter().map(Column::n_distinct).collect(),
+    })
+}
+
 /// Share of every key variable in the top sets, and the risk without it.
 fn key_profiles(
     sets: KeySets,
