@@ -2,6 +2,10 @@
 #' @useDynLib sdcRisk, .registration = TRUE
 NULL
 
+rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_entropy, max_sets, threads, tick) .Call(wrap__rs_risk_contribution, table, p, alpha, pi_u, pwm, theta_one, with_entropy, max_sets, threads, tick)
+
+rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)

@@ -222,16 +222,20 @@ plot.sdc_result <- function(x, ...) {
 # Whether `data` is what the result was made from.
 check_same_data <- function(x, data, call) {
   if (!identical(fingerprint_of(data, x$settings), x$settings$fingerprint)) {
-    stop_sdc(
-      "mismatched_data",
-      c(
-        "`data` must be the data this result was made from.",
-        x = "Its key variables or their values differ.",
-        i = "Was `data` sorted, filtered or recoded since?"
-      ),
-      call = call
-    )
+    stop_mismatched(call)
   }
+}
+
+stop_mismatched <- function(call) {
+  stop_sdc(
+    "mismatched_data",
+    c(
+      "`data` must be the data this result was made from.",
+      x = "Its key variables or their values differ.",
+      i = "Was `data` sorted, filtered or recoded since?"
+    ),
+    call = call
+  )
 }
 
 # The stratum of every record: a vector, or the name of a column of `data`.

@@ -3,6 +3,7 @@
 //! Every exported body runs inside [`guard::guard`]; nothing here decides
 //! anything about data.
 
+mod contribution;
 mod convert;
 mod guard;
 mod key_table;
@@ -15,6 +16,7 @@ use extendr_api::prelude::*;
 
 extendr_module! {
     mod sdcrisk;
+    use contribution;
     use key_table;
     use qar_risk;
     use self_test;

@@ -143,7 +143,8 @@ fn rs_qar_risk_sampled(
     })
 }
 
-fn tail_settings(alpha: &Robj, pi_u: &Robj, pwm: &Robj, theta_one: &Robj) -> Result<TailSettings> {
+/// How the tail is fitted and read.
+pub fn tail_settings(alpha: &Robj, pi_u: &Robj, pwm: &Robj, theta_one: &Robj) -> Result<TailSettings> {
     let [pi_u] = probabilities(pi_u, "pi_u")?[..] else {
         return Err(bad_call("pi_u"));
     };
@@ -197,7 +198,7 @@ fn to_r(found: &QarRisk, sets: KeySets, n_listed: usize) -> Result<Robj> {
 }
 
 /// Estimates as a list of columns.
-fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
+pub fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
     let rows: Vec<Option<&Estimate>> = rows.collect();
     let column =
         |value: fn(&Estimate) -> Option<f64>| optional(rows.iter().map(|e| e.and_then(value)));

@@ -9,12 +9,14 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod association;
 pub mod error;
 pub mod key_table;
 pub mod parallel;

@@ -14,11 +14,15 @@
 //! help of [`partition`], [`tail`] fits and extrapolates; this page puts them
 //! together.
 
+pub mod contribution;
+pub mod entropy;
 pub mod key_sets;
 pub mod partition;
 pub mod planes;
 pub mod sample;
 pub mod tail;
+pub mod uniqueness;
+pub mod walk;
 
 pub use key_sets::KeySets;
 pub use partition::SetCounts;

@@ -70,7 +70,8 @@ impl TopRisks<'_> {
         numerator as f64 / self.denominator as f64
     }
 
-    fn logit(&self, numerator: u64) -> f64 {
+    /// The logit of a risk below 1.
+    pub fn logit(&self, numerator: u64) -> f64 {
         (numerator as f64).ln() - ((self.denominator - numerator) as f64).ln()
     }
 
@@ -121,11 +122,22 @@ pub struct Tail {
 /// scale `2 a0 a1 / (a0 - 2 a1)` (Hosking and Wallis 1987), where
 /// `w_j = 1 - (j - 0.35) / n` (plotting) or `(n - j) / (n - 1)` (unbiased).
 pub fn fit_tail(risks: TopRisks, pi_u: Probability, pwm: Pwm) -> Tail {
+    fit_tail_with(risks, pi_u, pwm, |numerator| risks.logit(numerator))
+}
+
+/// [`fit_tail`] with logits that the caller knows: `logit(numerator)` must be
+/// what [`TopRisks::logit`] gives.
+pub fn fit_tail_with(
+    risks: TopRisks,
+    pi_u: Probability,
+    pwm: Pwm,
+    logit: impl Fn(u64) -> f64,
+) -> Tail {
     let threshold = risks.quantile(1.0 - pi_u.get());
     let exceedances = risks.exceedances(pi_u);
     let n = exceedances.len();
     let at_threshold = threshold.ln() - (-threshold).ln_1p();
-    let excess = |numerator: u64| risks.logit(numerator) - at_threshold;
+    let excess = |numerator: u64| logit(numerator) - at_threshold;
     let mut tail = Tail {
         threshold,
         n_exceedances: n,

@@ -1,0 +1,436 @@
+//! What every record contributes to the extreme risk.
+//!
+//! # Formula
+//!
+//! `DT(i) = T - T(:i)`, where `T(:i)` is the extreme risk of the file without
+//! record i: there, key set j has `H(j) - U(i, j)` distinct keys among L - 1
+//! records. Source: Bera et al. (2023), hal-04165346, section 3, whose text
+//! calls the exact values too expensive. They are not:
+//!
+//! * T depends on the m largest counts only, down to the lower of the two
+//!   order statistics around the threshold. A removal lowers a count by one
+//!   at most. So with `h` the m-th largest count, only the *candidates*
+//!   `{j : H(j) >= h - 1}` can be among the m largest without record i.
+//! * Records with the same bits of U on the candidates have the same DT: one
+//!   evaluation per distinct pattern.
+//! * Without record i the counts of the candidates are two sorted runs, `H`
+//!   where it is not unique and `H - 1` where it is, which are merged.
+//!
+//! Every number is the one that a new analysis of the file without the record
+//! gives, to the last bit: counts and denominator are the same whole numbers
+//! and the same operations follow.
+
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use super::key_sets::KeySets;
+use super::partition::count_sets;
+use super::tail::{fit_tail_with, Position, TopRisks};
+use super::uniqueness::{uniqueness, BitRows, Uniqueness};
+use super::{estimate, Estimate, TailSettings, ThetaOne};
+use crate::error::Result;
+use crate::key_table::{with_codes, Code, KeyTable};
+use crate::parallel::Monitor;
+
+/// The contributions of all records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contributions {
+    /// The extreme risk of the whole file and its companions.
+    pub whole: Estimate,
+    /// DT per record; `None` where one of the two risks is not determined.
+    pub contribution: Vec<Option<f64>>,
+    /// Sum of theta over the key sets a record is unique on.
+    pub u_plus: Vec<f64>,
+    /// Sum of 1 - theta over these sets.
+    pub u_star: Vec<f64>,
+    /// Number of these sets.
+    pub n_unique_sets: Vec<u32>,
+    /// The key sets at the lower and the upper order statistic around the
+    /// threshold, and the weight of the upper one; sets by their index.
+    pub threshold_sets: (u32, u32, f64),
+    /// Distinct counts of these two sets.
+    pub threshold_distinct: (u32, u32),
+    /// Per record, whether it is unique on each of the two.
+    pub unique_at_threshold: Vec<(bool, bool)>,
+    /// Candidate sets and distinct patterns of uniqueness on them.
+    pub n_candidates: usize,
+    /// Distinct patterns.
+    pub n_patterns: usize,
+}
+
+/// How many of the largest counts any estimate of `n_sets` sets draws, when
+/// at most `ones` of them may belong to sets that identify every record.
+pub fn depth(n_sets: usize, ones: usize, settings: &TailSettings) -> usize {
+    let n_top = Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets);
+    match settings.theta_one {
+        // Sets left out let as many others move up.
+        ThetaOne::Exclude => (n_top + ones).min(n_sets),
+        ThetaOne::One | ThetaOne::Clamp => n_top,
+    }
+}
+
+/// The smallest count among the `depth` largest.
+pub fn count_at_depth(distinct: &[u32], depth: usize) -> u32 {
+    let mut counts = distinct.to_vec();
+    *counts.select_nth_unstable_by(depth - 1, |a, b| b.cmp(a)).1
+}
+
+/// The contributions of all records to T at the first level of `settings`.
+pub fn contributions(
+    table: &KeyTable,
+    sets: KeySets,
+    settings: &TailSettings,
+    monitor: &Monitor,
+) -> Result<Contributions> {
+    let n_records = table.n_records();
+    let counts = count_sets(table, sets, monitor)?;
+    monitor.set_total(monitor.progress().0 + sets.len() as u64);
+    let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+    order.sort_by_key(|&set| std::cmp::Reverse(counts.distinct[set as usize]));
+    let falling = order.iter().map(|&set| counts.distinct[set as usize]);
+    let whole = estimate(falling, sets.len(), n_records, settings).swap_remove(0);
+    let candidates = candidates(&counts.distinct, n_records, settings);
+    let (lower, upper, weight_of_upper) = threshold_sets(&order, whole.n_sets, settings);
+    let weight: Vec<u64> = counts.distinct.iter().map(|&h| u64::from(h)).collect();
+    let found = uniqueness(table, sets, &counts.unique, &weight, &candidates, monitor)?;
+    let whole_risk = whole.risk;
+    let (patterns, risks) = if n_records < 2 {
+        // Nothing is left without the only record.
+        (Patterns::one(table.n_rows()), vec![None])
+    } else {
+        let without = Without::new(
+            candidates.iter().map(|&set| counts.distinct[set as usize]),
+            sets.len(),
+            n_records - 1,
+            settings,
+        );
+        let mask = vec![u64::MAX; BitRows::words_for(candidates.len())];
+        let patterns = Patterns::find(&found.bits, &mask, None, table.n_rows());
+        let risks = without.risks(&patterns, &found.bits, monitor)?;
+        (patterns, risks)
+    };
+    let changes: Vec<Option<f64>> = risks.iter().map(|r| Some(whole_risk? - (*r)?)).collect();
+    let unique_at_threshold = {
+        let place = |set: u32| candidates.binary_search(&set).ok();
+        let (lower, upper) = (place(lower), place(upper));
+        let bit = |row: usize, place: Option<usize>| {
+            place.is_some_and(|c| found.bits.row(row)[c / 64] >> (c % 64) & 1 == 1)
+        };
+        (0..table.n_rows())
+            .map(|row| (bit(row, lower), bit(row, upper)))
+            .collect()
+    };
+    let Uniqueness { n_sets, weight, .. } = found;
+    let of_sets = n_records as f64;
+    Ok(Contributions {
+        whole,
+        contribution: patterns
+            .of_row
+            .iter()
+            .map(|&pattern| changes[pattern as usize])
+            .collect(),
+        u_plus: weight.iter().map(|&w| w as f64 / of_sets).collect(),
+        u_star: weight
+            .iter()
+            .zip(&n_sets)
+            .map(|(&w, &n)| (u64::from(n) * n_records - w) as f64 / of_sets)
+            .collect(),
+        n_unique_sets: n_sets,
+        threshold_sets: (lower, upper, weight_of_upper),
+        threshold_distinct: (
+            counts.distinct[lower as usize],
+            counts.distinct[upper as usize],
+        ),
+        unique_at_threshold,
+        n_candidates: candidates.len(),
+        n_patterns: patterns.first_rows.len(),
+    })
+}
+
+/// The key sets at the order statistics around the threshold, of which the
+/// first `n_used` by rising risk are in use, and the weight of the upper one.
+fn threshold_sets(order: &[u32], n_used: usize, settings: &TailSettings) -> (u32, u32, f64) {
+    if n_used == 0 {
+        return (order[0], order[0], 0.0);
+    }
+    let at = Position::new(n_used, 1.0 - settings.pi_u.get());
+    (
+        order[order.len() - at.lower],
+        order[order.len() - at.upper],
+        at.weight,
+    )
+}
+
+/// The key sets whose count can matter once any one record is removed, in
+/// rising order.
+fn candidates(distinct: &[u32], n_records: u64, settings: &TailSettings) -> Vec<u32> {
+    let ones = distinct
+        .iter()
+        .filter(|&&h| u64::from(h) + 1 >= n_records)
+        .count();
+    let least = count_at_depth(distinct, depth(distinct.len(), ones, settings)).saturating_sub(1);
+    (0u32..)
+        .zip(distinct)
+        .filter_map(|(set, &h)| (h >= least).then_some(set))
+        .collect()
+}
+
+/// Records by their bits of U on the candidates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patterns {
+    /// Per pattern, the first row that has it.
+    pub first_rows: Vec<u32>,
+    /// Per row, its pattern; `u32::MAX` for rows left out.
+    pub of_row: Vec<u32>,
+}
+
+impl Patterns {
+    fn one(n_rows: usize) -> Self {
+        Self {
+            first_rows: vec![0],
+            of_row: vec![0; n_rows],
+        }
+    }
+
+    /// Groups rows by the bits that `mask` lets through; `alive` says which
+    /// rows take part.
+    pub fn find(bits: &BitRows, mask: &[u64], alive: Option<&[bool]>, n_rows: usize) -> Self {
+        let used: Vec<(usize, u64)> = mask
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|&(_, m)| m != 0)
+            .collect();
+        let hash = |row: &[u64]| {
+            let mixed = used.iter().fold(0u64, |hash, &(word, mask)| {
+                (hash.rotate_left(26) ^ (row[word] & mask)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+            // The table reads low and high bits; products mix upwards only.
+            mixed ^ (mixed >> 32)
+        };
+        let equal = |a: &[u64], b: &[u64]| {
+            used.iter()
+                .all(|&(word, mask)| (a[word] ^ b[word]) & mask == 0)
+        };
+        let mut seen: HashTable<u32> = HashTable::new();
+        let mut first_rows: Vec<u32> = Vec::new();
+        let of_row = (0..n_rows)
+            .map(|row| {
+                if alive.is_some_and(|alive| !alive[row]) {
+                    return u32::MAX;
+                }
+                let words = bits.row(row);
+                let found = seen
+                    .entry(
+                        hash(words),
+                        |&p| equal(bits.row(first_rows[p as usize] as usize), words),
+                        |&p| hash(bits.row(first_rows[p as usize] as usize)),
+                    )
+                    .or_insert(first_rows.len() as u32);
+                let pattern = *found.get();
+                if pattern as usize == first_rows.len() {
+                    first_rows.push(row as u32);
+                }
+                pattern
+            })
+            .collect();
+        Self { first_rows, of_row }
+    }
+}
+
+/// The extreme risk of a file without one record, from its bits of U.
+pub struct Without<'a> {
+    /// Counts of the candidates in falling order, and the bit of each.
+    distinct: Vec<u32>,
+    places: Vec<u32>,
+    n_sets: usize,
+    n_records: u64,
+    n_top: usize,
+    /// Logits of counts from `lowest` on.
+    lowest: u32,
+    logits: Vec<f64>,
+    settings: &'a TailSettings,
+}
+
+impl<'a> Without<'a> {
+    /// For candidates with these counts, whose bits stand in the same order,
+    /// among `n_sets` sets; `n_records` are left.
+    pub fn new(
+        counts: impl Iterator<Item = u32>,
+        n_sets: usize,
+        n_records: u64,
+        settings: &'a TailSettings,
+    ) -> Self {
+        Self::with_places((0..).zip(counts).collect(), n_sets, n_records, settings)
+    }
+
+    /// For candidates given as pairs of bit and count.
+    pub fn with_places(
+        mut candidates: Vec<(u32, u32)>,
+        n_sets: usize,
+        n_records: u64,
+        settings: &'a TailSettings,
+    ) -> Self {
+        candidates.sort_unstable_by_key(|&(place, h)| (std::cmp::Reverse(h), place));
+        let distinct: Vec<u32> = candidates.iter().map(|c| c.1).collect();
+        let lowest = distinct.last().map_or(0, |&h| h.saturating_sub(1));
+        let highest = distinct.first().copied().unwrap_or(0);
+        let mut logits = vec![f64::NAN; (highest - lowest) as usize + 1];
+        let risks = TopRisks {
+            numerators: &[],
+            denominator: 2 * n_records,
+            n: n_sets,
+        };
+        for &h in &distinct {
+            for count in h.saturating_sub(1)..=h {
+                logits[(count - lowest) as usize] = risks.logit(2 * u64::from(count));
+            }
+        }
+        Self {
+            distinct,
+            places: candidates.iter().map(|c| c.0).collect(),
+            n_sets,
+            n_records,
+            n_top: Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets),
+            lowest,
+            logits,
+            settings,
+        }
+    }
+
+    /// The risk per pattern.
+    pub fn risks(
+        &self,
+        patterns: &Patterns,
+        bits: &BitRows,
+        monitor: &Monitor,
+    ) -> Result<Vec<Option<f64>>> {
+        let blocks = patterns
+            .first_rows
+            .par_chunks(256)
+            .map(|rows| {
+                monitor.check()?;
+                let mut numerators = Vec::new();
+                Ok(rows
+                    .iter()
+                    .map(|&row| self.risk(bits.row(row as usize), &mut numerators))
+                    .collect())
+            })
+            .collect::<Result<Vec<Vec<Option<f64>>>>>()?;
+        Ok(blocks.concat())
+    }
+
+    /// The risk without a record with these bits: what
+    /// [`estimate`](super::estimate) gives for the counts after its removal.
+    fn risk(&self, bits: &[u64], numerators: &mut Vec<u64>) -> Option<f64> {
+        let denominator = 2 * self.n_records;
+        let mut falling = Falling {
+            of: self,
+            bits,
+            stays: 0,
+            falls: 0,
+        }
+        .map(u64::from);
+        let mut next = falling.next();
+        let mut ones = 0;
+        while next == Some(self.n_records) {
+            ones += 1;
+            next = falling.next();
+        }
+        numerators.clear();
+        let (n, n_top) = match self.settings.theta_one {
+            ThetaOne::One if ones > 0 => return Some(1.0),
+            ThetaOne::Exclude if ones > 0 => {
+                let n = self.n_sets - ones;
+                if n == 0 {
+                    return None;
+                }
+                let at = Position::new(n, 1.0 - self.settings.pi_u.get());
+                (n, at.n_top(n))
+            }
+            _ => {
+                // Half a class less than every record.
+                numerators.extend(std::iter::repeat_n(denominator - 1, ones.min(self.n_top)));
+                (self.n_sets, self.n_top)
+            }
+        };
+        let left = n_top - numerators.len();
+        numerators.extend(next.into_iter().chain(falling).map(|h| 2 * h).take(left));
+        let risks = TopRisks {
+            numerators,
+            denominator,
+            n,
+        };
+        let logit = |numerator: u64| {
+            if numerator % 2 == 1 {
+                risks.logit(numerator)
+            } else {
+                self.logits[(numerator / 2 - u64::from(self.lowest)) as usize]
+            }
+        };
+        fit_tail_with(risks, self.settings.pi_u, self.settings.pwm, logit)
+            .risk(self.settings.alpha[0])
+    }
+}
+
+/// Counts after a removal in falling order: those that stay and those that
+/// fall by one, merged.
+struct Falling<'a> {
+    of: &'a Without<'a>,
+    bits: &'a [u64],
+    stays: usize,
+    falls: usize,
+}
+
+impl Falling<'_> {
+    fn unique(&self, candidate: usize) -> bool {
+        let place = self.of.places[candidate];
+        self.bits[(place / 64) as usize] >> (place % 64) & 1 == 1
+    }
+}
+
+impl Iterator for Falling<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let counts = &self.of.distinct;
+        while self.stays < counts.len() && self.unique(self.stays) {
+            self.stays += 1;
+        }
+        while self.falls < counts.len() && !self.unique(self.falls) {
+            self.falls += 1;
+        }
+        let stays = counts.get(self.stays).copied();
+        let falls = counts.get(self.falls).map(|&h| h - 1);
+        // `None` is less than any count.
+        if stays >= falls {
+            self.stays += 1;
+            stays
+        } else {
+            self.falls += 1;
+            falls
+        }
+    }
+}
+
+/// Mean over the key variables of `-ln` of the share of records that have a
+/// record's own category; missing is a category.
+pub fn surprisal(table: &KeyTable) -> Vec<f64> {
+    let n = table.n_rows();
+    let mut sums = vec![0.0f64; n];
+    for column in table.columns() {
+        let mut counts = vec![0u32; column.n_values() as usize + 1];
+        with_codes!(column.codes(), |codes| {
+            codes.iter().for_each(|c| counts[c.index()] += 1);
+            let cost: Vec<f64> = counts
+                .iter()
+                .map(|&c| (n as f64 / f64::from(c)).ln())
+                .collect();
+            for (sum, c) in sums.iter_mut().zip(codes) {
+                *sum += cost[c.index()];
+            }
+        });
+    }
+    let n_keys = table.columns().len() as f64;
+    sums.iter().map(|s| s / n_keys).collect()
+}
