@@ -282,7 +282,8 @@ impl<'a> Without<'a> {
             n: n_sets,
         };
         for &h in &distinct {
-            for count in h.saturating_sub(1)..=h {
+            // A set that identifies every record falls with any of them.
+            for count in h.saturating_sub(1)..=h.min(n_records as u32) {
                 logits[(count - lowest) as usize] = risks.logit(2 * u64::from(count));
             }
         }

@@ -375,4 +375,6 @@ fn undetermined(status: Status) -> Estimate {
 }
 
 #[cfg(test)]
+mod contribution_tests;
+#[cfg(test)]
 mod tests;
