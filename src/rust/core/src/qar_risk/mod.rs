@@ -20,6 +20,7 @@ pub mod key_sets;
 pub mod partition;
 pub mod planes;
 pub mod sample;
+pub mod removal;
 pub mod tail;
 pub mod uniqueness;
 pub mod walk;
@@ -376,5 +377,7 @@ fn undetermined(status: Status) -> Estimate {
 
 #[cfg(test)]
 mod contribution_tests;
+#[cfg(test)]
+mod removal_tests;
 #[cfg(test)]
 mod tests;
