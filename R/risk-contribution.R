@@ -104,16 +104,20 @@ risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FA
   with_progress("Contributions of records", function(tick) {
     coded <- code_again(x, data, tick, call)
     on.exit(release(coded$table))
-    if (entropy) {
-      check_ordinal(coded, call)
-    }
-    settings <- x$settings
-    found <- unwrap(rs_risk_contribution(
-      coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-      settings$theta_one, entropy, .Machine$integer.max, sdc_threads(), tick
-    ), call)
+    found <- find_contributions(coded, chosen, x$settings, entropy, tick, call)
     new_risk_contribution(found, x, chosen, coded, entropy, this_call)
   })
+}
+
+# Contributions and companions of the records in use.
+find_contributions <- function(coded, chosen, settings, entropy, tick, call) {
+  if (entropy) {
+    check_ordinal(coded, call)
+  }
+  unwrap(rs_risk_contribution(
+    coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
+    settings$theta_one, entropy, .Machine$integer.max, sdc_threads(), tick
+  ), call)
 }
 
 # The one analysis of a qar_risk() result that is meant.

@@ -9,6 +9,7 @@ mod guard;
 mod key_table;
 mod qar_risk;
 mod r_api;
+mod removal;
 mod self_test;
 mod watch;
 
@@ -19,5 +20,6 @@ extendr_module! {
     use contribution;
     use key_table;
     use qar_risk;
+    use removal;
     use self_test;
 }

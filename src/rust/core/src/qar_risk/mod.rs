@@ -14,6 +14,7 @@
 //! help of [`partition`], [`tail`] fits and extrapolates; this page puts them
 //! together.
 
+pub mod bound;
 pub mod contribution;
 pub mod entropy;
 pub mod key_sets;

@@ -1,0 +1,189 @@
+#' How much removal can buy at most
+#'
+#' Before any record is removed: by how much can the threshold and the
+#' empirical quantile behind the extreme risk fall when any `n` records go?
+#' Where even the bound is small, recoding is the better way.
+#'
+#' @details
+#' A class of equal keys dies when all its members are removed, so `n` removals
+#' kill at most \eqn{m_j(n)} classes of key set \eqn{j}: as many of its smallest
+#' classes as have `n` members together. Whichever records go,
+#' \deqn{\theta'(j) \ge \frac{H(j) - m_j(n)}{L - n},}{%
+#'   theta'(j) >= (H(j) - m_j(n)) / (L - n),}
+#' and every quantile of the risks is at least that of these bounds. The bound
+#' treats each key set as if the removals served it alone, so it is usually not
+#' reached. For \eqn{T} itself no such bound exists: it can fall while all
+#' risks rise, see [removal_path()].
+#'
+#' With `theta_one = "exclude"` in `x`, as many of the largest risks are left
+#' out as there are key sets that might come to identify all records left.
+#'
+#' @param x A result of [qar_risk()].
+#' @param data The data `x` was made from.
+#' @param n One or several numbers of records to remove, fewer than there are.
+#' @param ... None: what follows is given by its full name.
+#' @param p,alpha Which analysis, where `x` holds several.
+#'
+#' @return An object of class `sdc_removal_bound`, an [sdc_result] without
+#'   `records`; `estimates`, also `as.data.frame()`, has one row per `n`: `p`,
+#'   `alpha`, `n`, `prop_removed`, `threshold` (of the whole file),
+#'   `threshold_least` and `threshold_reduction` (the largest share of it that
+#'   can go; negative where every removal raises it), and likewise
+#'   `risk_empirical`, `risk_empirical_least`, `risk_empirical_reduction`.
+#'   Errors as for [risk_contribution()].
+#' @inherit qar_risk references
+#' @family extreme risk
+#' @export
+#' @examples
+#' risk <- qar_risk(adult, pi_u = 0.1)
+#' removal_bound(risk, adult, n = c(100, 1000))
+removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL) {
+  call <- rlang::current_env()
+  this_call <- match.call()
+  check_no_dots(..., call = call)
+  n <- check_whole(n, "n", several = TRUE, call = call)
+  chosen <- choose_analysis(x, p, alpha, call)
+  with_progress("Bounds of removal", function(tick) {
+    coded <- code_again(x, data, tick, call)
+    on.exit(release(coded$table))
+    check_fewer(n, coded$table$n, "n", call)
+    settings <- x$settings
+    found <- unwrap(rs_removal_bounds(
+      coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
+      settings$theta_one, n, sdc_threads(), tick
+    ), call)
+    rows <- length(n)
+    threshold <- rep(found$whole$threshold, rows)
+    empirical <- rep(found$whole$risk_empirical, rows)
+    new_sdc_result(
+      "sdc_removal_bound",
+      estimates = frame(
+        p = rep(chosen$p, rows), alpha = rep(chosen$alpha, rows), n = n,
+        prop_removed = n / coded$table$n,
+        threshold = threshold, threshold_least = found$threshold,
+        threshold_reduction = 1 - found$threshold / threshold,
+        risk_empirical = empirical, risk_empirical_least = found$risk_empirical,
+        risk_empirical_reduction = 1 - found$risk_empirical / empirical
+      ),
+      records = NULL,
+      settings = c(
+        settings[c("key_vars", "key_groups")], chosen[c("p", "alpha")],
+        settings[c("pi_u", "missing", "pwm", "theta_one", "n", "fingerprint", "version")]
+      ),
+      diagnostics = list(
+        risk = found$whole$risk, n_records = coded$table$n,
+        n_excluded = coded$n - coded$table$n, n_keys = length(coded$table$keys)
+      ),
+      call = this_call
+    )
+  })
+}
+
+#' @export
+format.sdc_removal_bound <- function(x, ...) {
+  most <- 5
+  shown <- utils::head(x$estimates, most)
+  rest <- nrow(x$estimates) - nrow(shown)
+  table <- frame(
+    removed = format_count(shown$n), "u falls at most by" = format_fall(shown$threshold_reduction),
+    "empirical quantile at most by" = format_fall(shown$risk_empirical_reduction)
+  )
+  c(
+    "Bounds of what removing records can buy",
+    paste0(
+      "Question: how far can the threshold u and the empirical ", format(1 - shown$alpha[[1]]),
+      " quantile fall, whichever records go?"
+    ),
+    analysis_size_line(x, x$diagnostics$n_records),
+    paste0(
+      "Now: u = ", format_risk(shown$threshold[[1]]), ", empirical quantile ",
+      format_risk(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
+      format_risk(x$diagnostics$risk), "."
+    ),
+    format_table(table),
+    if (rest > 0) paste0("... and ", rest, " more in x$estimates"),
+    "The bounds hold for u and the quantile; T itself has none, as it can fall by its fit alone.",
+    paste(
+      "Scenario: prosecutor (the target is known to be in the file);",
+      "the risk is given an attempt."
+    ),
+    "What some orders reach: removal_path()."
+  )
+}
+
+format_fall <- function(x) {
+  ifelse(is.na(x), "not bounded", format_percent(x))
+}
+
+#' @export
+as.data.frame.sdc_removal_bound <- function(x, ...) {
+  x$estimates
+}
+
+#' @export
+tidy_terms.sdc_removal_bound <- function(x) {
+  list(
+    ids = c("p", "alpha", "n"),
+    terms = c(
+      "threshold_least", "threshold_reduction", "risk_empirical_least",
+      "risk_empirical_reduction"
+    )
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_removal_bound <- function(x, ...) {
+  last <- x$estimates[which.max(x$estimates$n), ]
+  cbind(
+    frame(n_records = x$diagnostics$n_records, n_keys = x$diagnostics$n_keys),
+    last[c("p", "alpha", "n", "threshold_reduction", "risk_empirical_reduction")],
+    frame(
+      missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
+      pi_u = x$settings$pi_u, fingerprint = x$settings$fingerprint
+    )
+  )
+}
+
+#' @export
+interpret.sdc_removal_bound <- function(x, ...) {
+  last <- x$estimates[which.max(x$estimates$n), ]
+  sentence <- paste0(
+    "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
+    plural(x$diagnostics$n_keys, "key variable"), ", removing ", plural(last$n, "record"), " (",
+    format_percent(last$prop_removed), "), whichever they are, lowers the empirical ",
+    format(1 - last$alpha), " quantile of the risks of all sets of ", last$p,
+    " key variables by at most ", format_fall(last$risk_empirical_reduction),
+    " and their ", format(1 - x$settings$pi_u), " quantile by at most ",
+    format_fall(last$threshold_reduction),
+    " (prosecutor scenario, given an attempt; rigorous bounds from class sizes, sdcRisk ",
+    x$settings$version, "); they are not claimed to be reached, and do not bound the ",
+    "extrapolated extreme risk."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_removal_bound <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  estimates <- object$estimates
+  long <- frame(
+    n = rep(estimates$n, 2),
+    reduction = c(estimates$threshold_reduction, estimates$risk_empirical_reduction),
+    what = rep(
+      c("threshold u", paste0("empirical ", format(1 - estimates$alpha[[1]]), " quantile")),
+      each = nrow(estimates)
+    )
+  )
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$n, y = .data$reduction, colour = .data$what)) +
+    ggplot2::geom_line(na.rm = TRUE) +
+    ggplot2::geom_point(size = 2, na.rm = TRUE) +
+    ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
+    ggplot2::scale_y_continuous(labels = percent_labels) +
+    ggplot2::expand_limits(x = 0, y = 0) +
+    ggplot2::labs(
+      title = "How much can removing records buy at most?", x = "records removed",
+      y = "largest possible fall", colour = NULL
+    ) +
+    sdc_theme()
+}

@@ -1,0 +1,329 @@
+#' What removing records does to the extreme risk
+#'
+#' Removes `n` records one after the other, or block by block, in an order of
+#' your choice, and reports the extreme risk of the reduced file after every
+#' block, with what it rests on: the threshold, the shape of the tail and the
+#' empirical quantile.
+#'
+#' @details
+#' Orders that look at the file as it then is, recomputed after every block:
+#' \describe{
+#'   \item{`"top_count"`}{the number of key sets on which a record is unique,
+#'     among the share `top` of key sets of highest risk (ties between key sets
+#'     in the order of [combn()]). The default: best, or close to it, on all
+#'     files we tried}
+#'   \item{`"u_plus_updated"`}{\eqn{U^+}{U+} of [risk_contribution()]}
+#'   \item{`"proper"`}{the largest contribution to \eqn{T} (contributions
+#'     within 1e-15 of each other are ties)}
+#' }
+#' Orders that rank once on the original file: `"contribution"`, `"u_plus"`,
+#' `"u_star"`, `"entropy"`, `"surprisal"` (all from [risk_contribution()]);
+#' `"pls"`, a prediction of the contribution from the record's own values;
+#' `"filtered_entropy"`, the entropy where that prediction says that removing
+#' the record lowers the risk, else 0; `"random"`, which a useful order must
+#' beat. Ties go to the lowest row number, everywhere.
+#'
+#' Risks after removal are exact: those of [qar_risk()] on the reduced file.
+#'
+#' @section When T falls for the wrong reason:
+#' Backward elimination by contribution looks optimal and is not. \eqn{T} is
+#' extrapolated from a threshold \eqn{u} by a fitted tail, and an order that
+#' maximises its fall learns to raise \eqn{u}, which lowers the excesses and
+#' moves the fit, while the risky key sets stay as they are. What needs no fit
+#' is the empirical \eqn{1 - \alpha}{1 - alpha} quantile of the risks. The
+#' print warns, and `diagnostics$fit_moved` is `TRUE`, where \eqn{T} fell and
+#' this quantile rose, or fell by less than half as much (both in per cent of
+#' their first values); the threshold or the shape account for the rest.
+#'
+#' @section PLS:
+#' Partial least squares regression (package pls) of the response on one
+#' column per key variable: the code of an ordered key (missing lowest), the
+#' surprisal of the category of a nominal one, all scaled. The response is
+#' whether the contribution is positive, or the contribution itself. A random
+#' 75 % of the records train the model (`set.seed()` governs), all are ranked
+#' by its prediction. `diagnostics$pls` holds the coefficient of determination
+#' and the area under the ROC curve for the sign of the contribution, in the
+#' training and in the test records. A record is predicted to lower the risk
+#' where the prediction exceeds the mean response of the training records
+#' (`pls_response = "sign"`) or 0 (`"contribution"`).
+#'
+#' @section Cost:
+#' An order fixed beforehand costs two or three counts of all key sets,
+#' whatever `n`. The others update classes: about `n` times records times key
+#' sets / 64 steps, and for `"proper"` one evaluation of the tail per distinct
+#' pattern of uniqueness and block. They take 4 bytes per record and key set
+#' that can matter. Beyond `max_memory` the file is counted anew after every
+#' block, up to 200 blocks; smaller blocks are then an error of class
+#' `sdcRisk_error_too_large` that names a possible `block`.
+#'
+#' @param x A result of [qar_risk()].
+#' @param data The data `x` was made from.
+#' @param n How many records to remove, fewer than there are.
+#' @param by The order, see Details.
+#' @param ... None: what follows is given by its full name.
+#' @param block Records removed before the risk is looked at again.
+#' @param top Share of key sets that `"top_count"` looks at.
+#' @param p,alpha Which analysis, where `x` holds several.
+#' @param draws Random orders drawn for `"random"`.
+#' @param pls_response,pls_degree,pls_ncomp The model of `"pls"` and
+#'   `"filtered_entropy"`: response `"sign"` or `"contribution"`; degree 1, or 2
+#'   for squares and products as well; number of components.
+#' @param max_memory Bytes that the incremental scheme may take.
+#'
+#' @return An object of class `sdc_removal_path`, an [sdc_result] with
+#' \describe{
+#'   \item{`path`}{one row per removed record in order of removal: `step`
+#'     (number of the block), `record` (row number in `data`), `risk`
+#'     (\eqn{T} after the whole block), `reduction` (share of the initial risk
+#'     removed so far), `threshold`, `shape`, `risk_empirical`; for `"random"`,
+#'     which shows its first draw, also `risk_mean`, `risk_low` and `risk_high`,
+#'     the mean and the range of all draws. This is `as.data.frame()`}
+#'   \item{`estimates`}{one row: `p`, `alpha`, `by`, `n_removed`,
+#'     `prop_removed`, `risk_before`, `risk`, `reduction`, `best_reduction` and
+#'     `best_n` (the largest reduction on the way and after how many records),
+#'     and threshold, shape and empirical quantile before and after}
+#'   \item{`records`}{`removal_step`: the block each record goes with, `NA` for
+#'     records that stay}
+#'   \item{`diagnostics`}{`fit_moved`; `draws` of `"random"`; `pls`; `n_kept`
+#'     key sets followed}
+#' }
+#' Removing more than 20 % of the records is worth a message of class
+#' `sdcRisk_message_many_removed`. Errors as for [risk_contribution()].
+#' @inherit qar_risk references
+#' @family extreme risk
+#' @seealso [compare_risk()] draws several paths in one picture.
+#' @export
+#' @examples
+#' some <- adult[1:2000, ]
+#' risk <- qar_risk(some, pi_u = 0.1)
+#' path <- removal_path(risk, some, n = 100)
+#' path
+#' tail(as.data.frame(path), 1)$reduction
+removal_path <- function(x, data, n, by = c(
+                           "top_count", "u_plus_updated", "u_plus", "u_star",
+                           "contribution", "proper", "entropy", "filtered_entropy",
+                           "surprisal", "pls", "random"
+                         ),
+                         ..., block = 1, top = 0.1, p = NULL, alpha = NULL, draws = 20,
+                         pls_response = c("sign", "contribution"), pls_degree = 1,
+                         pls_ncomp = 3, max_memory = 2e9) {
+  call <- rlang::current_env()
+  this_call <- match.call()
+  check_no_dots(..., call = call)
+  n <- check_whole(n, "n", call = call)
+  by <- check_choice(by, names(removal_orders), "by", call)
+  plan <- list(
+    n = n, by = by, block = check_whole(block, "block", call = call),
+    top = check_share(top, "top", call),
+    draws = check_whole(draws, "draws", high = 10000, call = call),
+    max_memory = check_memory(max_memory, call)
+  )
+  model <- list(
+    response = check_choice(pls_response, c("sign", "contribution"), "pls_response", call),
+    degree = check_whole(pls_degree, "pls_degree", high = 2, call = call),
+    ncomp = check_whole(pls_ncomp, "pls_ncomp", call = call)
+  )
+  chosen <- choose_analysis(x, p, alpha, call)
+  if (by %in% c("pls", "filtered_entropy")) {
+    check_installed("pls", "predict contributions by partial least squares", call)
+  }
+  with_progress("Removing records", function(tick) {
+    coded <- code_again(x, data, tick, call)
+    on.exit(release(coded$table))
+    check_fewer(n, coded$table$n, "n", call)
+    found <- if (by %in% adaptive_orders) {
+      list(paths = list(adaptive_path(coded, chosen, x$settings, plan, tick, call)))
+    } else {
+      fixed_paths(coded, chosen, x$settings, plan, model, tick, call)
+    }
+    result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
+    signal_removal(result, call)
+    result
+  })
+}
+
+# The orders, in words that follow "removing n records".
+removal_orders <- c(
+  top_count = "by uniqueness on the riskiest key sets, updated",
+  u_plus_updated = "by U+, updated",
+  u_plus = "by their initial U+",
+  u_star = "by their initial U*",
+  contribution = "by their initial contribution",
+  proper = "by their contribution, updated (proper backward elimination)",
+  entropy = "by their entropy",
+  filtered_entropy = "by their entropy where PLS predicts a fall",
+  surprisal = "by the surprisal of their categories",
+  pls = "by the contribution that PLS predicts",
+  random = "at random"
+)
+adaptive_orders <- c("top_count", "u_plus_updated", "proper")
+
+# A share above 0 and at most 1.
+check_share <- function(x, arg, call) {
+  if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
+    stop_argument(arg, "be one number above 0 and at most 1", call = call)
+  }
+  as.double(x)
+}
+
+check_memory <- function(x, call) {
+  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 2^50) {
+    stop_argument("max_memory", "be one number of bytes, 0 or more", call = call)
+  }
+  as.double(x)
+}
+
+check_fewer <- function(n, n_records, arg, call) {
+  if (any(n >= n_records)) {
+    stop_argument(
+      arg, paste0("be less than the number of records in use (", format_count(n_records), ")"),
+      found = paste0("It is ", format_count(max(n)), "."), call = call
+    )
+  }
+}
+
+adaptive_path <- function(coded, chosen, settings, plan, tick, call) {
+  n_sets <- choose(length(coded$table$keys), chosen$p)
+  # A product such as 0.1 * 30 may lie just above the whole number it means.
+  n_top <- as.integer(max(1, ceiling(plan$top * n_sets - 1e-9)))
+  unwrap(rs_adaptive_path(
+    coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
+    settings$theta_one, plan$by, n_top, plan$n, plan$block, plan$max_memory,
+    sdc_threads(), tick
+  ), call)
+}
+
+# Paths in orders known beforehand: one, or as many as there are random draws.
+fixed_paths <- function(coded, chosen, settings, plan, model, tick, call) {
+  ranked <- if (plan$by == "random") {
+    list(orders = replicate(plan$draws, sample.int(coded$table$n, plan$n), simplify = FALSE))
+  } else {
+    rank_records(coded, chosen, settings, plan, model, tick, call)
+  }
+  list(
+    paths = unwrap(rs_fixed_paths(
+      coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
+      settings$theta_one, ranked$orders, plan$block, sdc_threads(), tick
+    ), call),
+    pls = ranked$pls
+  )
+}
+
+# Records in use by a metric of the original file, largest first, ties by row.
+rank_records <- function(coded, chosen, settings, plan, model, tick, call) {
+  with_entropy <- plan$by %in% c("entropy", "filtered_entropy")
+  found <- find_contributions(coded, chosen, settings, with_entropy, tick, call)
+  fit <- NULL
+  score <- if (plan$by %in% c("pls", "filtered_entropy")) {
+    fit <- predict_contribution(found$contribution, coded, model, call)
+    if (plan$by == "pls") fit$predicted else found$entropy * fit$lowers
+  } else {
+    found[[plan$by]]
+  }
+  list(
+    orders = list(utils::head(order(-score, na.last = TRUE), plan$n)),
+    pls = fit$quality
+  )
+}
+
+new_removal_path <- function(found, x, chosen, coded, plan, model, call) {
+  first <- found$paths[[1]]
+  n_used <- coded$table$n
+  of_record <- (seq_len(plan$n) - 1L) %/% plan$block + 1L
+  rows <- if (is.null(coded$rows)) first$rows else coded$rows[first$rows]
+  before <- first$before$risk
+  after <- lapply(first$after, function(column) column[of_record])
+  path <- frame(
+    step = of_record, record = rows, risk = after$risk, reduction = 1 - after$risk / before,
+    threshold = after$threshold, shape = after$shape, risk_empirical = after$risk_empirical
+  )
+  all_draws <- if (plan$by == "random") draw_frame(found$paths, plan)
+  if (!is.null(all_draws)) {
+    path <- add_band(path, all_draws)
+  }
+  removal_step <- rep(NA_integer_, coded$n)
+  removal_step[rows] <- of_record
+  settings <- x$settings
+  estimates <- path_estimates(path, first, chosen, plan, n_used)
+  new_sdc_result(
+    "sdc_removal_path",
+    estimates = estimates, records = frame(removal_step = removal_step),
+    settings = c(
+      settings[c("key_vars", "key_groups")], chosen[c("p", "alpha")],
+      settings[c("pi_u", "missing", "pwm", "theta_one", "n", "fingerprint", "version")],
+      plan[c("by", "block")],
+      if (plan$by == "top_count") plan["top"],
+      if (!is.null(found$pls)) list(pls = model)
+    ),
+    diagnostics = list(
+      fit_moved = fit_moved(estimates), draws = all_draws, pls = found$pls,
+      n_kept = as.integer(first$n_kept), status = utils::tail(first$after$status, 1),
+      n_excluded = coded$n - n_used, n_keys = length(coded$table$keys)
+    ),
+    call = call, path = path
+  )
+}
+
+path_estimates <- function(path, first, chosen, plan, n_used) {
+  last <- path[nrow(path), ]
+  best <- if (all(is.na(path$reduction))) NA_integer_ else which.max(path$reduction)
+  # A block counts as a whole.
+  best_n <- if (is.na(best)) NA_integer_ else sum(path$step <= path$step[[best]])
+  frame(
+    p = chosen$p, alpha = chosen$alpha, by = plan$by, n_removed = plan$n,
+    prop_removed = plan$n / n_used, risk_before = first$before$risk, risk = last$risk,
+    reduction = last$reduction,
+    best_reduction = if (is.na(best)) NA_real_ else path$reduction[[best]], best_n = best_n,
+    threshold_before = first$before$threshold, threshold = last$threshold,
+    shape_before = first$before$shape, shape = last$shape,
+    risk_empirical_before = first$before$risk_empirical,
+    risk_empirical = last$risk_empirical, n_records = n_used
+  )
+}
+
+# Whether T fell because the fit moved, not because the risks of the riskiest
+# key sets fell: see the section of the help page.
+fit_moved <- function(estimates) {
+  of_risk <- 1 - estimates$risk / estimates$risk_before
+  of_quantile <- 1 - estimates$risk_empirical / estimates$risk_empirical_before
+  isTRUE(of_risk > 0 && of_quantile < of_risk / 2)
+}
+
+# Every draw of a random order, one row per draw and block.
+draw_frame <- function(paths, plan) {
+  parts <- lapply(seq_along(paths), function(i) {
+    after <- paths[[i]]$after
+    step <- seq_along(after$risk)
+    frame(
+      draw = rep(i, length(step)), step = step,
+      n_removed = pmin(step * plan$block, plan$n), risk = after$risk,
+      reduction = 1 - after$risk / paths[[i]]$before$risk
+    )
+  })
+  do.call(rbind, parts)
+}
+
+add_band <- function(path, draws) {
+  by_step <- matrix(draws$risk, ncol = max(draws$draw))
+  path$risk_mean <- rowMeans(by_step)[path$step]
+  path$risk_low <- apply(by_step, 1, min)[path$step]
+  path$risk_high <- apply(by_step, 1, max)[path$step]
+  path
+}
+
+signal_removal <- function(x, call) {
+  estimates <- x$estimates
+  if (estimates$prop_removed > 0.2) {
+    inform_sdc(
+      "many_removed",
+      c(
+        paste0(
+          format_percent(estimates$prop_removed), " of the records are removed; more than ",
+          "20 % leave a file of little use."
+        ),
+        i = "Recoding key variables usually costs less information."
+      ),
+      n = estimates$n_removed, call = call
+    )
+  }
+}

@@ -1,0 +1,107 @@
+# Predicting contributions from the records' own values by partial least
+# squares, with the package pls.
+
+# Predictions for all records in use, which of them are predicted to lower the
+# risk when removed, and how well that works.
+predict_contribution <- function(contribution, coded, model, call) {
+  known <- which(!is.na(contribution))
+  positive <- contribution > 0
+  response <- if (model$response == "sign") as.double(positive) else contribution
+  train <- known[sort(sample.int(length(known), round(0.75 * length(known))))]
+  test <- setdiff(known, train)
+  if (length(train) < 3 || length(unique(response[train])) < 2) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "PLS needs training records with different contributions.",
+        x = paste0("Training records: ", format_count(length(train)), "."),
+        i = "Take another `by`."
+      ),
+      call = call
+    )
+  }
+  features <- pls_features(coded, model$degree, train, call)
+  fit <- pls::plsr(
+    response ~ features,
+    ncomp = min(model$ncomp, ncol(features), length(train) - 1),
+    data = list(response = response[train], features = features[train, , drop = FALSE])
+  )
+  predicted <- as.vector(stats::predict(
+    fit,
+    newdata = list(features = features), ncomp = fit$ncomp
+  ))
+  cut <- if (model$response == "sign") mean(response[train]) else 0
+  quality <- function(rows) {
+    c(
+      r_squared = determination(response[rows], predicted[rows]),
+      auc = area_under_curve(positive[rows], predicted[rows])
+    )
+  }
+  both <- rbind(quality(train), quality(test))
+  list(
+    predicted = predicted, lowers = predicted > cut,
+    quality = frame(
+      sample = c("train", "test"), n = c(length(train), length(test)),
+      r_squared = both[, "r_squared"], auc = both[, "auc"]
+    )
+  )
+}
+
+# One scaled column per key variable, with squares and products for degree 2.
+pls_features <- function(coded, degree, train, call) {
+  n_keys <- length(coded$ordered)
+  n_columns <- if (degree == 1) n_keys else n_keys + n_keys * (n_keys + 1) / 2
+  if (coded$table$n * n_columns > 2e8) {
+    stop_sdc(
+      "too_large",
+      c(
+        "The table of predictors must stay below 200 million cells.",
+        x = paste0(format_count(coded$table$n), " records, ", n_columns, " predictors."),
+        i = "Take `pls_degree = 1`, or another `by`."
+      ),
+      call = call
+    )
+  }
+  columns <- lapply(seq_len(n_keys), function(i) {
+    codes <- unwrap(rs_codes(coded$table$pointer, i), call)
+    if (coded$ordered[[i]]) {
+      return(as.double(codes))
+    }
+    counts <- tabulate(codes + 1L)
+    -log(counts[codes + 1L] / length(codes))
+  })
+  linear <- scaled(do.call(cbind, columns), train)
+  if (degree == 1) {
+    return(linear)
+  }
+  pairs <- cbind(utils::combn(ncol(linear), 2), rbind(seq_len(ncol(linear)), seq_len(ncol(linear))))
+  products <- linear[, pairs[1, ], drop = FALSE] * linear[, pairs[2, ], drop = FALSE]
+  cbind(linear, scaled(products, train))
+}
+
+# Columns with mean 0 and standard deviation 1 in the training rows; columns
+# without variation there are left out.
+scaled <- function(x, train) {
+  center <- colMeans(x[train, , drop = FALSE])
+  spread <- apply(x[train, , drop = FALSE], 2, stats::sd)
+  varies <- spread > 1e-8 * pmax(1, abs(center))
+  scale(x[, varies, drop = FALSE], center[varies], spread[varies])
+}
+
+determination <- function(observed, predicted) {
+  total <- sum((observed - mean(observed))^2)
+  if (length(observed) == 0 || total <= 0) {
+    return(NA_real_)
+  }
+  1 - sum((observed - predicted)^2) / total
+}
+
+# The probability that a positive is predicted higher than a negative.
+area_under_curve <- function(positive, predicted) {
+  n_1 <- as.double(sum(positive))
+  n_0 <- as.double(sum(!positive))
+  if (n_1 == 0 || n_0 == 0) {
+    return(NA_real_)
+  }
+  (sum(rank(predicted)[positive]) - n_1 * (n_1 + 1) / 2) / (n_1 * n_0)
+}
