@@ -39,7 +39,7 @@
 #' removal_bound(risk, adult, n = c(100, 1000))
 removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL) {
   call <- rlang::current_env()
-  this_call <- match.call()
+  this_call <- call_without_data(match.call(), "removal_bound")
   check_no_dots(..., call = call)
   n <- check_whole(n, "n", several = TRUE, call = call)
   chosen <- choose_analysis(x, p, alpha, call)

@@ -108,7 +108,7 @@ removal_path <- function(x, data, n, by = c(
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9) {
   call <- rlang::current_env()
-  this_call <- match.call()
+  this_call <- call_without_data(match.call(), "removal_path")
   check_no_dots(..., call = call)
   n <- check_whole(n, "n", call = call)
   by <- check_choice(by, names(removal_orders), "by", call)

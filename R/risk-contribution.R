@@ -97,7 +97,7 @@
 #' summary(contribution)$correlations
 risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE) {
   call <- rlang::current_env()
-  this_call <- match.call()
+  this_call <- call_without_data(match.call(), "risk_contribution")
   check_no_dots(..., call = call)
   check_flag(entropy, "entropy", call)
   chosen <- choose_analysis(x, p, alpha, call)

@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::qar_risk::bound::removal_bounds;
-use sdcrisk_core::qar_risk::partition::count_sets;
+use sdcrisk_core::qar_risk::planes::count_sets;
 use sdcrisk_core::qar_risk::removal::{adaptive_path, fixed_path, Path, Plan, Rule};
 use sdcrisk_core::qar_risk::KeySets;
 

@@ -16,7 +16,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::key_sets::KeySets;
-use super::partition::count_sets;
+use super::planes::count_sets;
 use super::tail::TopRisks;
 use super::walk::{walk, Classes, Scratch, Visitor};
 use super::{estimate, Estimate, TailSettings, ThetaOne};

@@ -24,7 +24,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use super::key_sets::KeySets;
-use super::partition::count_sets;
+use super::planes::count_sets;
 use super::tail::{fit_tail_with, Position, TopRisks};
 use super::uniqueness::{uniqueness, BitRows, Uniqueness};
 use super::{estimate, Estimate, TailSettings, ThetaOne};

@@ -24,7 +24,8 @@ use rayon::prelude::*;
 
 use super::contribution::{count_at_depth, depth, Patterns, Without};
 use super::key_sets::KeySets;
-use super::partition::{count_sets, SetCounts};
+use super::partition::SetCounts;
+use super::planes::count_sets;
 use super::uniqueness::{uniqueness, BitRows};
 use super::walk::{walk, Classes, Scratch, Visitor};
 use super::{estimate, Estimate, TailSettings};
