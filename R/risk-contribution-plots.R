@@ -102,7 +102,7 @@ plot_contribution_boxes <- function(x, records, n) {
     long, ggplot2::aes(x = .data$metric, y = .data$contribution, fill = .data$group)
   ) +
     ggplot2::geom_hline(yintercept = 0, colour = sdc_grey, linewidth = 0.4) +
-    ggplot2::geom_boxplot(outlier.size = 0.5, outlier.alpha = 0.3, width = 0.6) +
+    ggplot2::geom_boxplot(outlier.size = 0.4, outlier.colour = sdc_grey, width = 0.6) +
     ggplot2::scale_fill_manual(values = c(sdc_orange, "grey85")) +
     ggplot2::labs(
       title = "Does a metric find the records that carry the risk?",

@@ -39,7 +39,32 @@ key_sets <- function(p = 3) {
   sets
 }
 
+# What tasks about records start from.
+if (grepl("^(contribution|removal)", task)) {
+  risk <- suppressWarnings(qar_risk(data))
+}
+removal <- function(n, by, ...) {
+  suppressMessages(removal_path(risk, data, n, by, ...))$estimates$risk
+}
+
 run <- switch(task,
+  "contribution@sdcRisk" = function() {
+    sum(risk_contribution(risk, data)$records$n_unique_sets)
+  },
+  "contribution_entropy@sdcRisk" = function() {
+    sum(risk_contribution(risk, data, entropy = TRUE)$records$entropy)
+  },
+  "removal_top_count@sdcRisk" = function() removal(2500, "top_count"),
+  "removal_u_plus_updated@sdcRisk" = function() removal(2500, "u_plus_updated"),
+  "removal_proper@sdcRisk" = function() removal(2500, "proper"),
+  "removal_contribution@sdcRisk" = function() removal(2500, "contribution"),
+  "removal_random@sdcRisk" = function() {
+    set.seed(1)
+    removal(2500, "random")
+  },
+  "removal_bound@sdcRisk" = function() {
+    removal_bound(risk, data, 2500)$estimates$threshold_least
+  },
   "qar@sdcRisk" = function() {
     sum(qar_risk(data, p = 3)$sets$n_distinct)
   },

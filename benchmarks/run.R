@@ -49,6 +49,22 @@ tasks <- list(
     c("qar@polars 1000", "synthetic:1e5:60", 2, 1),
     c("qar@duckdb 1000", "synthetic:1e5:60", 2, 1)
   ),
+  # Targets on gss18: contributions 0.3 s, removal by top_count and
+  # u_plus_updated 3 s, proper 15 s; contributions of 10^6 x 20 10 s.
+  records = rbind(
+    c("contribution@sdcRisk", "gss18", 2, 15),
+    c("contribution_entropy@sdcRisk", "gss18", 2, 5),
+    c("removal_top_count@sdcRisk", "gss18", 2, 5),
+    c("removal_u_plus_updated@sdcRisk", "gss18", 2, 5),
+    c("removal_proper@sdcRisk", "gss18", 2, 3),
+    c("removal_contribution@sdcRisk", "gss18", 2, 5),
+    c("removal_random@sdcRisk", "gss18", 2, 5),
+    c("removal_bound@sdcRisk", "gss18", 2, 5),
+    c("contribution@sdcRisk", "adult", 2, 5),
+    c("removal_proper@sdcRisk", "adult", 2, 3),
+    c("contribution@sdcRisk", "synthetic:1e6:20", 1, 3),
+    c("contribution@sdcRisk", "synthetic:1e6:20", 2, 3)
+  ),
   growth = rbind(
     c("qar@sdcRisk", "synthetic:1e4:20", 2, 5),
     c("qar@sdcRisk", "synthetic:1e5:20", 2, 5),

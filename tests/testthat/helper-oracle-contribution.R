@@ -13,7 +13,9 @@ slow_tail <- function(data, p, alpha, pi_u, pwm = "plotting", theta_one = "one")
   n <- nrow(data)
   theta <- slow_distinct(data, p) / n
   certain <- theta == 1
-  none <- c(risk = NA, threshold = NA, shape = NA, risk_empirical = NA)
+  none <- c(
+    risk = NA_real_, threshold = NA_real_, shape = NA_real_, risk_empirical = NA_real_
+  )
   if (theta_one == "exclude") {
     theta <- theta[!certain]
     if (length(theta) == 0) {
