@@ -8,8 +8,8 @@ format.sdc_removal_path <- function(x, ...) {
     paste0(
       "Question: what does removing ", plural(estimates$n_removed, "record"), " ",
       removal_orders[[estimates$by]],
-      if (x$settings$block > 1) paste0(", in blocks of ", format_count(x$settings$block)),
-      ", buy?"
+      if (x$settings$block > 1) paste0(" in blocks of ", format_count(x$settings$block)),
+      " buy?"
     ),
     analysis_size_line(x, estimates$n_records),
     path_table_lines(estimates),
@@ -191,8 +191,8 @@ interpret.sdc_removal_path <- function(x, ...) {
   sentence <- paste0(
     "In the file of ", plural(estimates$n_records, "record"), " and ",
     plural(x$diagnostics$n_keys, "key variable"), ", removing ",
-    plural(estimates$n_removed, "record"), " (", format_percent(estimates$prop_removed),
-    ") ", removal_orders[[estimates$by]], " ", change,
+    plural(estimates$n_removed, "record"), " ", removal_orders[[estimates$by]], " (",
+    format_percent(estimates$prop_removed), " of the file) ", change,
     " and its empirical quantile from ", format_risk(estimates$risk_empirical_before), " to ",
     format_risk(estimates$risk_empirical),
     if (x$diagnostics$fit_moved) {

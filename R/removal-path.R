@@ -144,12 +144,12 @@ removal_path <- function(x, data, n, by = c(
 
 # The orders, in words that follow "removing n records".
 removal_orders <- c(
-  top_count = "by uniqueness on the riskiest key sets, updated",
-  u_plus_updated = "by U+, updated",
+  top_count = "by their current uniqueness on the riskiest key sets",
+  u_plus_updated = "by their current U+",
   u_plus = "by their initial U+",
   u_star = "by their initial U*",
   contribution = "by their initial contribution",
-  proper = "by their contribution, updated (proper backward elimination)",
+  proper = "by their current contribution, that is by proper backward elimination,",
   entropy = "by their entropy",
   filtered_entropy = "by their entropy where PLS predicts a fall",
   surprisal = "by the surprisal of their categories",

@@ -303,3 +303,38 @@ test_that("pictures show the numbers of the tables", {
     expect_error(ggplot2::autoplot(object, "none"), class = "sdcRisk_error_bad_argument")
   }
 })
+
+test_that("work that is asked to stop stops, and the session goes on", {
+  data <- small_file(20000, 12, 30, 1)
+  x <- quiet_qar(data, p = 3)
+  coded <- sdcRisk:::code_again(x, data, NULL, NULL)
+  stop_now <- function(done, total) FALSE
+  table <- coded$table$pointer
+  work <- list(
+    function() {
+      sdcRisk:::rs_adaptive_path(
+        table, 3L, 0.01, 0.05, "plotting", "one", "proper", 1L, 15000L, 1L, 2e9, 2L, stop_now
+      )
+    },
+    function() {
+      sdcRisk:::rs_adaptive_path(
+        table, 3L, 0.01, 0.05, "plotting", "one", "u_plus_updated", 1L, 15000L, 100L, 0, 2L,
+        stop_now
+      )
+    },
+    function() {
+      sdcRisk:::rs_fixed_paths(
+        table, 3L, 0.01, 0.05, "plotting", "one", rep(list(1:15000), 50), 1L, 2L, stop_now
+      )
+    }
+  )
+  for (run in work) {
+    began <- proc.time()[["elapsed"]]
+    outcome <- tryCatch(sdcRisk:::unwrap(run()), interrupt = function(i) "interrupt")
+    expect_identical(outcome, "interrupt")
+    expect_lt(proc.time()[["elapsed"]] - began, 1.5)
+  }
+  sdcRisk:::release(coded$table)
+  small <- adult[1:100, ]
+  expect_silent(removal_path(qar_risk(small, pi_u = 0.1), small, 5))
+})
