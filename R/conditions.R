@@ -18,7 +18,7 @@
 #' | `bad_data` | `data` is no data frame, or has no records left | `data_class`, `names` |
 #' | `unknown_key_var` | a name or position is not a column of `data` | `unknown` |
 #' | `bad_argument` | an argument outside its domain, or one that does not exist | `argument` |
-#' | `bad_column` | a key variable of a class without defined values, or without order | `columns`, `classes` |
+#' | `bad_column` | a key variable has no defined values, or no order | `columns`, `classes` |
 #' | `bad_weights` | weights that are missing, negative or not finite | `column` |
 #' | `missing_package` | a suggested package is needed and not installed | `package` |
 #' | `mismatched_data` | a result was given other data than it was made from | |

@@ -30,10 +30,13 @@ rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, m
 
 rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
 rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block, threads, tick) .Call(wrap__rs_fixed_paths, table, p, alpha, pi_u, pwm, theta_one, orders, block, threads, tick)
+rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
 
-rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, threads, tick) .Call(wrap__rs_adaptive_path, table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, threads, tick)
+rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick) .Call(wrap__rs_fixed_paths, table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick)
 
-rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, threads, tick)
+rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick) .Call(wrap__rs_adaptive_path, table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick)
+
+rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 

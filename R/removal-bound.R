@@ -23,6 +23,8 @@
 #' @param n One or several numbers of records to remove, fewer than there are.
 #' @param ... None: what follows is given by its full name.
 #' @param p,alpha Which analysis, where `x` holds several.
+#' @param max_sets More key sets than this are an error of class
+#'   `sdcRisk_error_too_large`.
 #'
 #' @return An object of class `sdc_removal_bound`, an [sdc_result] without
 #'   `records`; `estimates`, also `as.data.frame()`, has one row per `n`: `p`,
@@ -37,12 +39,12 @@
 #' @examples
 #' risk <- qar_risk(adult, pi_u = 0.1)
 #' removal_bound(risk, adult, n = c(100, 1000))
-removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL) {
+removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "removal_bound")
   check_no_dots(..., call = call)
   n <- check_whole(n, "n", several = TRUE, call = call)
-  chosen <- choose_analysis(x, p, alpha, call)
+  chosen <- choose_analysis(x, p, alpha, max_sets, call)
   with_progress("Bounds of removal", function(tick) {
     coded <- code_again(x, data, tick, call)
     on.exit(release(coded$table))
@@ -50,7 +52,7 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL) {
     settings <- x$settings
     found <- unwrap(rs_removal_bounds(
       coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-      settings$theta_one, n, sdc_threads(), tick
+      settings$theta_one, n, chosen$max_sets, sdc_threads(), tick
     ), call)
     rows <- length(n)
     threshold <- rep(found$whole$threshold, rows)

@@ -66,7 +66,7 @@ comparison_part.sdc_removal_path <- function(x) {
   } else {
     curve$low <- curve$high <- curve$reduction
   }
-  list(curve = curve, label = gsub("_", " ", estimates$by), p = estimates$p, alpha = estimates$alpha)
+  list(curve = curve, label = gsub("_", " ", estimates$by))
 }
 
 percent_labels <- function(x) paste(format(100 * x, trim = TRUE), "%")

@@ -69,6 +69,8 @@
 #'   `"filtered_entropy"`: response `"sign"` or `"contribution"`; degree 1, or 2
 #'   for squares and products as well; number of components.
 #' @param max_memory Bytes that the incremental scheme may take.
+#' @param max_sets More key sets than this are an error of class
+#'   `sdcRisk_error_too_large`.
 #'
 #' @return An object of class `sdc_removal_path`, an [sdc_result] with
 #' \describe{
@@ -106,7 +108,7 @@ removal_path <- function(x, data, n, by = c(
                          ),
                          ..., block = 1, top = 0.1, p = NULL, alpha = NULL, draws = 20,
                          pls_response = c("sign", "contribution"), pls_degree = 1,
-                         pls_ncomp = 3, max_memory = 2e9) {
+                         pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "removal_path")
   check_no_dots(..., call = call)
@@ -123,7 +125,7 @@ removal_path <- function(x, data, n, by = c(
     degree = check_whole(pls_degree, "pls_degree", high = 2, call = call),
     ncomp = check_whole(pls_ncomp, "pls_ncomp", call = call)
   )
-  chosen <- choose_analysis(x, p, alpha, call)
+  chosen <- choose_analysis(x, p, alpha, max_sets, call)
   if (by %in% c("pls", "filtered_entropy")) {
     check_installed("pls", "predict contributions by partial least squares", call)
   }
@@ -189,7 +191,7 @@ adaptive_path <- function(coded, chosen, settings, plan, tick, call) {
   unwrap(rs_adaptive_path(
     coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
     settings$theta_one, plan$by, n_top, plan$n, plan$block, plan$max_memory,
-    sdc_threads(), tick
+    chosen$max_sets, sdc_threads(), tick
   ), call)
 }
 
@@ -203,7 +205,7 @@ fixed_paths <- function(coded, chosen, settings, plan, model, tick, call) {
   list(
     paths = unwrap(rs_fixed_paths(
       coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-      settings$theta_one, ranked$orders, plan$block, sdc_threads(), tick
+      settings$theta_one, ranked$orders, plan$block, chosen$max_sets, sdc_threads(), tick
     ), call),
     pls = ranked$pls
   )

@@ -62,6 +62,8 @@
 #' @param ... None: what follows is given by its full name.
 #' @param p,alpha Which analysis, where `x` holds several.
 #' @param entropy Whether to compute the entropy of every record.
+#' @param max_sets More key sets than this are an error of class
+#'   `sdcRisk_error_too_large`.
 #'
 #' @return An object of class `sdc_risk_contribution`, an [sdc_result] with
 #' \describe{
@@ -95,12 +97,13 @@
 #' contribution <- risk_contribution(risk, adult)
 #' contribution
 #' summary(contribution)$correlations
-risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE) {
+risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE,
+                              max_sets = 5e6) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "risk_contribution")
   check_no_dots(..., call = call)
   check_flag(entropy, "entropy", call)
-  chosen <- choose_analysis(x, p, alpha, call)
+  chosen <- choose_analysis(x, p, alpha, max_sets, call)
   with_progress("Contributions of records", function(tick) {
     coded <- code_again(x, data, tick, call)
     on.exit(release(coded$table))
@@ -116,12 +119,13 @@ find_contributions <- function(coded, chosen, settings, entropy, tick, call) {
   }
   unwrap(rs_risk_contribution(
     coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-    settings$theta_one, entropy, .Machine$integer.max, sdc_threads(), tick
+    settings$theta_one, entropy, chosen$max_sets, sdc_threads(), tick
   ), call)
 }
 
 # The one analysis of a qar_risk() result that is meant.
-choose_analysis <- function(x, p, alpha, call) {
+choose_analysis <- function(x, p, alpha, max_sets, call) {
+  max_sets <- check_whole(max_sets, "max_sets", call = call)
   if (!inherits(x, "sdc_qar_risk")) {
     stop_argument("x", "be a result of `qar_risk()`", call = call)
   }
@@ -155,7 +159,7 @@ choose_analysis <- function(x, p, alpha, call) {
       call = call
     )
   }
-  list(p = estimates$p, alpha = estimates$alpha, status = estimates$status)
+  list(p = estimates$p, alpha = estimates$alpha, max_sets = max_sets)
 }
 
 # The key table `x` was computed from, and which records it holds (`rows`,
@@ -378,7 +382,9 @@ summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
 }
 
 #' @export
-record_risk.sdc_risk_contribution <- function(x) x$records$contribution
+record_risk.sdc_risk_contribution <- function(x) {
+  x$records$contribution
+}
 
 # Correlations of the metrics, one row per pair.
 metric_correlations <- function(x) {

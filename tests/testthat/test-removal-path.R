@@ -313,18 +313,19 @@ test_that("work that is asked to stop stops, and the session goes on", {
   work <- list(
     function() {
       sdcRisk:::rs_adaptive_path(
-        table, 3L, 0.01, 0.05, "plotting", "one", "proper", 1L, 15000L, 1L, 2e9, 2L, stop_now
-      )
-    },
-    function() {
-      sdcRisk:::rs_adaptive_path(
-        table, 3L, 0.01, 0.05, "plotting", "one", "u_plus_updated", 1L, 15000L, 100L, 0, 2L,
+        table, 3L, 0.01, 0.05, "plotting", "one", "proper", 1L, 15000L, 1L, 2e9, 1000L, 2L,
         stop_now
       )
     },
     function() {
+      sdcRisk:::rs_adaptive_path(
+        table, 3L, 0.01, 0.05, "plotting", "one", "u_plus_updated", 1L, 15000L, 100L, 0, 1000L,
+        2L, stop_now
+      )
+    },
+    function() {
       sdcRisk:::rs_fixed_paths(
-        table, 3L, 0.01, 0.05, "plotting", "one", rep(list(1:15000), 50), 1L, 2L, stop_now
+        table, 3L, 0.01, 0.05, "plotting", "one", rep(list(1:15000), 50), 1L, 1000L, 2L, stop_now
       )
     }
   )

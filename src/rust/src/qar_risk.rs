@@ -144,7 +144,12 @@ fn rs_qar_risk_sampled(
 }
 
 /// How the tail is fitted and read.
-pub fn tail_settings(alpha: &Robj, pi_u: &Robj, pwm: &Robj, theta_one: &Robj) -> Result<TailSettings> {
+pub fn tail_settings(
+    alpha: &Robj,
+    pi_u: &Robj,
+    pwm: &Robj,
+    theta_one: &Robj,
+) -> Result<TailSettings> {
     let [pi_u] = probabilities(pi_u, "pi_u")?[..] else {
         return Err(bad_call("pi_u"));
     };

@@ -24,6 +24,7 @@ fn rs_fixed_paths(
     theta_one: Robj,
     orders: Robj,
     block: Robj,
+    max_sets: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
@@ -31,6 +32,7 @@ fn rs_fixed_paths(
         let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
         let p = count(&p, "p")?;
         let block = count(&block, "block")?;
+        let max_sets = count(&max_sets, "max_sets")?;
         let threads = count(&threads, "threads")?;
         let orders = list(&orders, "orders")?
             .values()
@@ -42,7 +44,7 @@ fn rs_fixed_paths(
             })
             .collect::<sdcrisk_core::Result<Vec<Vec<u32>>>>()?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, usize::MAX)?;
+            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
             let paths = watched(threads, &tick, |monitor| {
                 let counts = count_sets(table, sets, monitor)?;
                 orders
@@ -70,6 +72,7 @@ fn rs_adaptive_path(
     n: Robj,
     block: Robj,
     max_bytes: Robj,
+    max_sets: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
@@ -90,9 +93,10 @@ fn rs_adaptive_path(
             [bytes] => *bytes as u64,
             _ => return Err(bad_call("max_bytes")),
         };
+        let max_sets = count(&max_sets, "max_sets")?;
         let threads = count(&threads, "threads")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, usize::MAX)?;
+            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
             let path = watched(threads, &tick, |monitor| {
                 adaptive_path(table, sets, rule, plan, &settings, max_bytes, monitor)
             })?;
@@ -122,6 +126,7 @@ fn rs_removal_bounds(
     pwm: Robj,
     theta_one: Robj,
     n: Robj,
+    max_sets: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
@@ -129,9 +134,10 @@ fn rs_removal_bounds(
         let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
         let p = count(&p, "p")?;
         let removals: Vec<u32> = indices(&n, "n")?.iter().map(|&i| i as u32 + 1).collect();
+        let max_sets = count(&max_sets, "max_sets")?;
         let threads = count(&threads, "threads")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, usize::MAX)?;
+            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
             let (whole, least) = watched(threads, &tick, |monitor| {
                 removal_bounds(table, sets, &removals, &settings, monitor)
             })?;
