@@ -30,10 +30,7 @@
 #'
 #' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`, `sampled_sets`,
 #' `constant_column`. Messages: `single_set`, `sampled_sets`. See [qar_risk()]
-#' for each.
-#' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`,
-#' `constant_column`. Messages: `single_set`, see [qar_risk()] for each;
-#' `many_removed`, see [removal_path()].
+#' for each. Message `many_removed`: see [removal_path()].
 #'
 #' @name sdcRisk_conditions
 #' @examples

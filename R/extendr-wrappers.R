@@ -29,8 +29,6 @@ rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, m
 rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)
 
 rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
-rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block, threads, tick) .Call(wrap__rs_fixed_paths, table, p, alpha, pi_u, pwm, theta_one, orders, block, threads, tick)
-rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
 
 rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick) .Call(wrap__rs_fixed_paths, table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick)
 

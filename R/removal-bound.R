@@ -24,7 +24,8 @@
 #' @param ... None: what follows is given by its full name.
 #' @param p,alpha Which analysis, where `x` holds several.
 #' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`.
+#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
+#'   them.
 #'
 #' @return An object of class `sdc_removal_bound`, an [sdc_result] without
 #'   `records`; `estimates`, also `as.data.frame()`, has one row per `n`: `p`,

@@ -72,7 +72,8 @@
 #'   for squares and products as well; number of components.
 #' @param max_memory Bytes that the incremental scheme may take.
 #' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`.
+#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
+#'   them.
 #'
 #' @return An object of class `sdc_removal_path`, an [sdc_result] with
 #' \describe{

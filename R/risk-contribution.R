@@ -63,7 +63,8 @@
 #' @param p,alpha Which analysis, where `x` holds several.
 #' @param entropy Whether to compute the entropy of every record.
 #' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`.
+#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
+#'   them.
 #'
 #' @return An object of class `sdc_risk_contribution`, an [sdc_result] with
 #' \describe{

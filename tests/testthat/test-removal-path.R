@@ -167,6 +167,18 @@ test_that("bad requests are refused", {
   expect_identical(removal_path(several, data, 5, p = 3)$path, removal_path(x, data, 5)$path)
 })
 
+test_that("more key sets than the limit are refused, also where x sampled them", {
+  data <- adult[1:100, ]
+  sampled <- quiet_qar(data, pi_u = 0.1, max_sets = 60)
+  too_large <- function(expr) expect_error(expr, class = "sdcRisk_error_too_large")
+  too_large(risk_contribution(sampled, data, max_sets = 60))
+  too_large(removal_path(sampled, data, 5, max_sets = 60))
+  too_large(removal_path(sampled, data, 5, "u_plus", max_sets = 60))
+  too_large(removal_bound(sampled, data, 5, max_sets = 60))
+  x <- quiet_qar(data, pi_u = 0.1)
+  expect_identical(risk_contribution(sampled, data)$records, risk_contribution(x, data)$records)
+})
+
 test_that("a message comes with many removals, and none with few", {
   data <- adult[1:200, ]
   x <- qar_risk(data, pi_u = 0.1)
