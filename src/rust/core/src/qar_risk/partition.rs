@@ -123,7 +123,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts one class that holds `records` records.
-    fn add(&mut self, records: u64) {
+    pub(super) fn add(&mut self, records: u64) {
         self.distinct += 1;
         self.unique += u32::from(records == 1);
         self.pairs += u32::from(records == 2);

@@ -1,13 +1,17 @@
 //! A few thousand records, small enough to stay in the fast caches while all
 //! pairs of further columns are counted on them.
 
-use super::layout::{Layout, GRANULE_BYTES};
-use super::seen::{Granule, WORDS};
+use std::ops::Range;
 
-/// Records of a chunk. A power of two: an index is kept inside by its low
-/// bits, which spares the check of bounds.
+use super::layout::{Layout, RowCodes, GRANULE_BYTES};
+use super::seen::Record;
+
+/// Records of a chunk. A power of two: `% ROWS` costs next to nothing and
+/// spares the check of bounds.
 pub const ROWS: usize = 2048;
-const INSIDE: usize = ROWS - 1;
+
+/// Records that are turned from rows of codes into columns and bits at once.
+const ROWS_AT_ONCE: usize = 128;
 
 /// Two or more records of one class that agree on a further column, as a
 /// range of [`Sorted::order`].
@@ -30,15 +34,17 @@ pub struct Chunk {
     /// Codes, column by column.
     codes: Vec<[u8; ROWS]>,
     /// Bits, granule by granule.
-    bits: Vec<[Granule; ROWS]>,
+    bits: Vec<[Record; ROWS]>,
+    /// Rows of codes that did not lie together.
+    gathered: Vec<u8>,
 }
 
 /// The records of a chunk in the order of class and one further column.
 pub struct Sorted {
     /// Places in the chunk.
     pub order: Box<[u16; ROWS]>,
-    /// Groups of two and more, or all when single records were asked for.
-    pub groups: Vec<Group>,
+    groups: Box<[Group; ROWS]>,
+    n_groups: usize,
     /// Groups of one that were left out.
     pub n_single: u32,
     by_code: Box<[u16; ROWS]>,
@@ -53,24 +59,26 @@ impl Chunk {
             class_ends: Vec::new(),
             class_of: Box::new([0; ROWS]),
             codes: vec![[0; ROWS]; layout.n_narrow()],
-            bits: vec![[[0; WORDS]; ROWS]; bytes.div_ceil(GRANULE_BYTES)],
+            bits: vec![[[0; GRANULE_BYTES]; ROWS]; bytes.div_ceil(GRANULE_BYTES)],
+            gathered: Vec::new(),
         }
     }
 
     /// Bits of one granule of all records.
-    pub fn granule(&self, g: usize) -> &[Granule; ROWS] {
+    pub fn granule(&self, g: usize) -> &[Record; ROWS] {
         &self.bits[g]
     }
 
-    /// Loads `rows`, whose classes end at `class_ends`: the codes of the
-    /// first `n_codes` ranks and the bits of the first `n_bits` of them.
+    /// Loads `rows`, whose classes end at `class_ends`: the bits of
+    /// `ranks`, and the codes from their first rank to `n_codes`.
     pub fn load(
         &mut self,
         layout: &Layout,
+        source: &RowCodes,
         rows: &[u32],
         class_ends: &[u16],
         n_codes: usize,
-        n_bits: usize,
+        ranks: Range<usize>,
     ) {
         self.n = rows.len();
         self.class_ends.clear();
@@ -80,49 +88,51 @@ impl Chunk {
             self.class_of[start..usize::from(end)].fill(class);
             start = usize::from(end);
         }
-        let n_bytes = layout.first_byte[n_bits];
-        for granule in &mut self.bits[..n_bytes.div_ceil(GRANULE_BYTES)] {
-            granule[..rows.len()].fill([0; WORDS]);
-        }
-        for (rank, codes) in self.codes[..n_codes].iter_mut().enumerate() {
-            for (code, &row) in codes.iter_mut().zip(rows) {
-                *code = layout.row(row)[rank];
+        let granules = layout.first_byte[ranks.start] / GRANULE_BYTES
+            ..layout.first_byte[ranks.end].div_ceil(GRANULE_BYTES);
+        // A few rows at a time: what one column leaves in the fastest cache,
+        // the next one finds there.
+        let mut at = 0;
+        for some in rows.chunks(ROWS_AT_ONCE) {
+            let now = at..at + some.len();
+            let block = source.block(some, &mut self.gathered);
+            for granule in &mut self.bits[granules.clone()] {
+                granule[now.clone()].fill([0; GRANULE_BYTES]);
             }
-        }
-        for rank in 0..n_bits {
-            let first_bit = 8 * layout.first_byte[rank];
-            set_bits(
-                &mut self.bits,
-                first_bit,
-                layout.levels[rank],
-                &self.codes[rank],
-                rows.len(),
-            );
+            for rank in ranks.start..n_codes {
+                let codes = &mut self.codes[rank][now.clone()];
+                for (code, row) in codes.iter_mut().zip(block.chunks_exact(source.width())) {
+                    *code = row[rank];
+                }
+                if ranks.contains(&rank) {
+                    let bytes = layout.first_byte[rank]..layout.first_byte[rank + 1];
+                    set_bits(&mut self.bits, at, bytes, codes);
+                }
+            }
+            at = now.end;
         }
     }
 }
 
-/// Sets the bit of its code for every record, from `first_bit` on.
-fn set_bits(
-    bits: &mut [[Granule; ROWS]],
-    first_bit: usize,
-    levels: usize,
-    codes: &[u8; ROWS],
-    n: usize,
-) {
-    const BITS: usize = 8 * GRANULE_BYTES;
-    let last = first_bit + levels - 1;
-    if first_bit / BITS == last / BITS {
-        // The usual case: one granule, whose bounds need no check.
-        let shift = first_bit % BITS;
-        for (record, &code) in bits[first_bit / BITS][..n].iter_mut().zip(codes) {
-            let bit = shift + usize::from(code);
-            record[bit / 64 % WORDS] |= 1 << (bit % 64);
+/// Sets the bit of its code for every record from `at` on, in the given bytes.
+/// A column has its bytes for itself, so that they need not be read.
+fn set_bits(bits: &mut [[Record; ROWS]], at: usize, bytes: Range<usize>, codes: &[u8]) {
+    let (first, last) = (bytes.start, bytes.end - 1);
+    let granule = first / GRANULE_BYTES;
+    let shift = first % GRANULE_BYTES;
+    if first == last {
+        for (record, &code) in bits[granule][at..].iter_mut().zip(codes) {
+            record[shift] = 1 << (code % 8);
+        }
+    } else if granule == last / GRANULE_BYTES {
+        for (record, &code) in bits[granule][at..].iter_mut().zip(codes) {
+            let byte = shift + usize::from(code / 8);
+            record[byte % GRANULE_BYTES] = 1 << (code % 8);
         }
     } else {
-        for (i, &code) in codes[..n].iter().enumerate() {
-            let bit = first_bit + usize::from(code);
-            bits[bit / BITS][i][bit / 64 % WORDS] |= 1 << (bit % 64);
+        for (i, &code) in (at..).zip(codes) {
+            let byte = first + usize::from(code / 8);
+            bits[byte / GRANULE_BYTES][i][byte % GRANULE_BYTES] = 1 << (code % 8);
         }
     }
 }
@@ -132,10 +142,16 @@ impl Sorted {
     pub fn new() -> Self {
         Self {
             order: Box::new([0; ROWS]),
-            groups: Vec::with_capacity(ROWS),
+            groups: Box::new([Group::default(); ROWS]),
+            n_groups: 0,
             n_single: 0,
             by_code: Box::new([0; ROWS]),
         }
+    }
+
+    /// Groups of two and more, or all when single records were asked for.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups[..self.n_groups]
     }
 
     /// Groups the records by class alone.
@@ -146,11 +162,12 @@ impl Sorted {
         }
         let mut start = 0;
         for &end in &chunk.class_ends {
-            self.groups.push(Group {
+            self.groups[self.n_groups] = Group {
                 start,
                 end,
                 code: 0,
-            });
+            };
+            self.n_groups += 1;
             start = end;
         }
     }
@@ -173,36 +190,51 @@ impl Sorted {
     }
 
     fn clear(&mut self) {
-        self.groups.clear();
+        self.n_groups = 0;
         self.n_single = 0;
     }
 
-    /// Counting sort of one class.
+    /// Counting sort of one class, in two halves at the same time: a frequent
+    /// code would otherwise wait for its own counter.
     fn sort_class(&mut self, codes: &[u8; ROWS], start: u16, end: u16, levels: usize, keep: bool) {
-        let mut place = [0u16; 256];
-        let (from, to) = (usize::from(start), usize::from(end));
-        for &code in &codes[from..to] {
-            place[usize::from(code)] += 1;
+        let half = (end - start) / 2;
+        let (low, rest) = codes[usize::from(start)..usize::from(end)].split_at(usize::from(half));
+        let (high, odd) = rest.split_at(usize::from(half));
+        let (mut low_place, mut high_place) = ([0u16; 256], [0u16; 256]);
+        for (&a, &b) in low.iter().zip(high) {
+            low_place[usize::from(a)] += 1;
+            high_place[usize::from(b)] += 1;
+        }
+        for &code in odd {
+            high_place[usize::from(code)] += 1;
         }
         let least = if keep { 1 } else { 2 };
         let mut at = start;
-        for (code, place) in (0u8..=255).zip(&mut place[..levels]) {
-            let size = *place;
-            *place = at;
+        let places = low_place[..levels].iter_mut().zip(&mut high_place);
+        for (code, (low, high)) in (0u8..=255).zip(places) {
+            let group = Group {
+                start: at,
+                end: at + *low + *high,
+                code,
+            };
+            (*low, *high) = (at, at + *low);
+            at = group.end;
+            let size = group.end - group.start;
+            self.groups[self.n_groups % ROWS] = group;
+            self.n_groups += usize::from(size >= least);
             self.n_single += u32::from(size == 1 && !keep);
-            if size >= least {
-                self.groups.push(Group {
-                    start: at,
-                    end: at + size,
-                    code,
-                });
-            }
-            at += size;
         }
-        for (i, &code) in (start..).zip(&codes[from..to]) {
-            let place = &mut place[usize::from(code)];
-            self.order[usize::from(*place) & INSIDE] = i;
+        let order = &mut self.order;
+        let mut put = |place: &mut u16, i: u16| {
+            order[usize::from(*place) % ROWS] = i;
             *place += 1;
+        };
+        for ((i, &a), &b) in (start..).zip(low).zip(high) {
+            put(&mut low_place[usize::from(a)], i);
+            put(&mut high_place[usize::from(b)], i + half);
+        }
+        for &code in odd {
+            put(&mut high_place[usize::from(code)], end - 1);
         }
     }
 
@@ -219,7 +251,7 @@ impl Sorted {
         }
         for (i, &code) in (0u16..).zip(&codes[..n]) {
             let place = &mut place[usize::from(code)];
-            self.by_code[usize::from(*place) & INSIDE] = i;
+            self.by_code[usize::from(*place) % ROWS] = i;
             *place += 1;
         }
         let mut next = [0u16; ROWS];
@@ -227,9 +259,9 @@ impl Sorted {
             *start = end;
         }
         for &i in &self.by_code[..n] {
-            let class = usize::from(chunk.class_of[usize::from(i) & INSIDE]);
-            let place = &mut next[class & INSIDE];
-            self.order[usize::from(*place) & INSIDE] = i;
+            let class = usize::from(chunk.class_of[usize::from(i) % ROWS]);
+            let place = &mut next[class % ROWS];
+            self.order[usize::from(*place) % ROWS] = i;
             *place += 1;
         }
         self.find_groups(chunk, codes, keep);
@@ -238,7 +270,7 @@ impl Sorted {
     /// Finds the groups in the sorted order.
     fn find_groups(&mut self, chunk: &Chunk, codes: &[u8; ROWS], keep: bool) {
         let key = |i: u16| {
-            let i = usize::from(i) & INSIDE;
+            let i = usize::from(i) % ROWS;
             (chunk.class_of[i], codes[i])
         };
         let n = chunk.n as u16;
@@ -249,15 +281,14 @@ impl Sorted {
             while end < n && key(self.order[usize::from(end)]) == first {
                 end += 1;
             }
-            if keep || end - start >= 2 {
-                self.groups.push(Group {
-                    start,
-                    end,
-                    code: first.1,
-                });
-            } else {
-                self.n_single += 1;
-            }
+            self.groups[self.n_groups % ROWS] = Group {
+                start,
+                end,
+                code: first.1,
+            };
+            let keeps = keep || end - start >= 2;
+            self.n_groups += usize::from(keeps);
+            self.n_single += u32::from(!keeps);
             start = end;
         }
     }

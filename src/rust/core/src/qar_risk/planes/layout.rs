@@ -1,7 +1,10 @@
 //! How the columns are lined up for counting: by number of values, the
 //! narrow ones as bits.
 
-use crate::key_table::{with_codes, Code, KeyTable};
+use super::super::partition::{Partition, Tally};
+use crate::error::Result;
+use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Columns with more values than this are too wide for bits: a record would
 /// spend more time on them than on a look-up in a table.
@@ -21,8 +24,8 @@ pub struct Layout {
     /// Per narrow rank: its first byte among the bits of a record. One entry
     /// more closes the last rank.
     pub first_byte: Vec<usize>,
-    /// Codes of the narrow ranks, row by row.
-    codes: Vec<u8>,
+    /// Codes of the narrow ranks.
+    codes: RowCodes,
     /// Per row the number of records, at most three; empty if all are one.
     repeats: Vec<u8>,
 }
@@ -60,7 +63,10 @@ impl Layout {
             column,
             levels,
             first_byte,
-            codes,
+            codes: RowCodes {
+                codes,
+                width: n_narrow,
+            },
             repeats,
         }
     }
@@ -75,9 +81,62 @@ impl Layout {
         self.levels.len()
     }
 
-    /// Codes of the narrow ranks of one row.
-    pub fn row(&self, row: u32) -> &[u8] {
-        &self.codes[row as usize * self.n_narrow()..][..self.n_narrow()]
+    /// Codes of the narrow ranks, in the order of the table.
+    pub fn codes(&self) -> &RowCodes {
+        &self.codes
+    }
+
+    /// The rows sorted by `column`: the classes, whose rows are numbered in
+    /// the new order, and the codes of the first `width` ranks in that order.
+    /// Rows alone in their class are stripped. One pass that reads in order
+    /// and writes in as many places as there are values: later passes over a
+    /// class then read what lies together.
+    pub fn sort_by(
+        &self,
+        column: &Column,
+        width: usize,
+        monitor: &Monitor,
+    ) -> Result<(Partition, RowCodes)> {
+        let n_codes = column.n_values() as usize + 1;
+        let mut place = vec![0u32; n_codes];
+        let mut stripped = Tally::default();
+        let mut ends = Vec::new();
+        let mut at = 0;
+        with_codes!(column.codes(), |by| {
+            for code in by {
+                place[code.index()] += 1;
+            }
+            for place in &mut place {
+                let size = *place;
+                *place = if size == 1 { u32::MAX } else { at };
+                match size {
+                    0 => {}
+                    1 => stripped.add(1),
+                    _ => {
+                        at += size;
+                        ends.push(at);
+                    }
+                }
+            }
+            let mut codes = vec![0u8; at as usize * width];
+            let rows = self.codes.codes.chunks(self.n_narrow() * ROWS_PER_CHECK);
+            for (by, rows) in by.chunks(ROWS_PER_CHECK).zip(rows) {
+                monitor.check()?;
+                for (code, row) in by.iter().zip(rows.chunks_exact(self.n_narrow())) {
+                    let place = &mut place[code.index()];
+                    if *place != u32::MAX {
+                        codes[*place as usize * width..][..width].copy_from_slice(&row[..width]);
+                        *place += 1;
+                    }
+                }
+            }
+            let partition = Partition {
+                rows: (0..at).collect(),
+                ends,
+                stripped,
+            };
+            Ok((partition, RowCodes { codes, width }))
+        })
     }
 
     /// How often a row must be counted: more than three records are three.
@@ -91,8 +150,35 @@ impl Layout {
     }
 }
 
+/// Codes of the first ranks, row by row.
+pub struct RowCodes {
+    codes: Vec<u8>,
+    width: usize,
+}
+
+impl RowCodes {
+    /// Codes of a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The codes of `rows`, one after the other: as they stand where they
+    /// stand together, else brought together in `gathered`.
+    pub fn block<'a>(&'a self, rows: &[u32], gathered: &'a mut Vec<u8>) -> &'a [u8] {
+        let at = |row: u32| row as usize * self.width;
+        if rows.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            return &self.codes[at(rows[0])..][..rows.len() * self.width];
+        }
+        gathered.clear();
+        for &row in rows {
+            gathered.extend_from_slice(&self.codes[at(row)..][..self.width]);
+        }
+        gathered
+    }
+}
+
 /// Number of codes of a column that occur, and per code its number among them.
-fn dense(column: &crate::key_table::Column) -> (usize, Vec<u32>) {
+fn dense(column: &Column) -> (usize, Vec<u32>) {
     let mut number = vec![0u32; column.n_values() as usize + 1];
     with_codes!(column.codes(), |codes| codes
         .iter()

@@ -1,8 +1,10 @@
 //! The last one or two columns of all sets that share a prefix.
 
+use std::ops::Range;
+
 use super::chunk::{Chunk, Group, Sorted, ROWS};
-use super::layout::{Layout, GRANULE_BYTES};
-use super::seen::{ByteSums, Granule, Seen, Sums, WORDS};
+use super::layout::{Layout, RowCodes, GRANULE_BYTES};
+use super::seen::{ByteSums, Record, Seen, Sums, WORDS};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -33,9 +35,11 @@ impl Split {
 pub struct Job {
     /// The column before the last.
     pub split: Split,
-    /// The last columns have the ranks `0..n_last`.
-    pub n_last: usize,
-    /// Sums per byte of the bits.
+    /// Ranks of the last columns.
+    pub last: Range<usize>,
+    /// The first granule that they reach into.
+    first_granule: usize,
+    /// Sums per byte of the bits, from that granule on.
     totals: Vec<Sums>,
     /// Groups of one record: one class each, whatever the last column.
     n_single: u32,
@@ -45,11 +49,14 @@ pub struct Job {
 
 impl Job {
     /// Nothing counted yet.
-    pub fn new(layout: &Layout, split: Split, n_last: usize) -> Self {
+    pub fn new(layout: &Layout, split: Split, last: Range<usize>) -> Self {
+        let first_granule = layout.first_byte[last.start] / GRANULE_BYTES;
+        let n_bytes = layout.first_byte[last.end] - first_granule * GRANULE_BYTES;
         Self {
             split,
-            n_last,
-            totals: vec![Sums::default(); layout.first_byte[n_last]],
+            last,
+            first_granule,
+            totals: vec![Sums::default(); n_bytes],
             n_single: 0,
             first_state: 0,
         }
@@ -61,7 +68,9 @@ impl Job {
             once: self.n_single,
             ..Sums::default()
         };
-        for byte in &self.totals[layout.first_byte[rank]..layout.first_byte[rank + 1]] {
+        let before = self.first_granule * GRANULE_BYTES;
+        let bytes = layout.first_byte[rank] - before..layout.first_byte[rank + 1] - before;
+        for byte in &self.totals[bytes] {
             sums += *byte;
         }
         sums
@@ -75,6 +84,14 @@ impl Job {
         }
     }
 
+    /// Ranks whose codes or bits are needed.
+    fn n_ranks(&self) -> usize {
+        match self.split {
+            Split::Whole => self.last.end,
+            Split::Rank(rank) => rank + 1,
+        }
+    }
+
     fn n_granules(&self) -> usize {
         self.totals.len().div_ceil(GRANULE_BYTES)
     }
@@ -83,21 +100,30 @@ impl Job {
 /// Scratch of one thread.
 pub struct Leaf<'a> {
     layout: &'a Layout,
+    codes: &'a RowCodes,
     monitor: &'a Monitor,
     chunk: Chunk,
     sorted: Sorted,
     states: Vec<Seen<WORDS>>,
+    only_distinct: bool,
 }
 
 impl<'a> Leaf<'a> {
-    /// Scratch for the columns of `layout`.
-    pub fn new(layout: &'a Layout, monitor: &'a Monitor) -> Self {
+    /// Scratch for the columns of `layout`, whose rows are those of `codes`.
+    pub fn new(
+        layout: &'a Layout,
+        codes: &'a RowCodes,
+        monitor: &'a Monitor,
+        only_distinct: bool,
+    ) -> Self {
         Self {
             layout,
+            codes,
             monitor,
             chunk: Chunk::new(layout),
             sorted: Sorted::new(),
             states: Vec::new(),
+            only_distinct,
         }
     }
 
@@ -166,11 +192,11 @@ impl<'a> Leaf<'a> {
 
     fn load(&mut self, rows: &[u32], ends: &[u16], jobs: &[Job]) -> Result<()> {
         self.monitor.check()?;
-        let last = &jobs[jobs.len() - 1];
-        // The bits of the last columns, and the codes of one rank more.
-        let n_ranks = (last.n_last + 1).min(self.layout.n_narrow());
+        let n_codes = jobs.iter().map(Job::n_ranks).max().unwrap_or(0);
+        let first = jobs.iter().map(|job| job.last.start).min().unwrap_or(0);
+        let end = jobs.iter().map(|job| job.last.end).max().unwrap_or(0);
         self.chunk
-            .load(self.layout, rows, ends, n_ranks, last.n_last);
+            .load(self.layout, self.codes, rows, ends, n_codes, first..end);
         Ok(())
     }
 
@@ -186,12 +212,12 @@ impl<'a> Leaf<'a> {
 
     fn short_granule(&self, g: usize, job: &mut Job) {
         let totals = &mut job.totals[g * GRANULE_BYTES..];
-        let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
-        match totals.len() {
-            0..=8 => sum_groups::<1>(bits, sorted, totals),
-            9..=16 => sum_groups::<2>(bits, sorted, totals),
-            17..=24 => sum_groups::<3>(bits, sorted, totals),
-            _ => sum_groups::<4>(bits, sorted, totals),
+        let bits = self.chunk.granule(job.first_granule + g);
+        match (totals.len() <= GRANULE_BYTES / 2, self.only_distinct) {
+            (true, true) => sum_groups::<2, true>(bits, &self.sorted, totals),
+            (true, false) => sum_groups::<2, false>(bits, &self.sorted, totals),
+            (false, true) => sum_groups::<4, true>(bits, &self.sorted, totals),
+            (false, false) => sum_groups::<4, false>(bits, &self.sorted, totals),
         }
     }
 
@@ -250,12 +276,13 @@ impl<'a> Leaf<'a> {
     fn long_granule(&mut self, g: usize, job: &Job) {
         let levels = job.split.levels(self.layout);
         let states = &mut self.states[job.first_state + g * levels..][..levels];
-        let (bits, sorted) = (self.chunk.granule(g), &self.sorted);
-        match job.totals.len() - g * GRANULE_BYTES {
-            0..=8 => carry_groups::<1>(bits, sorted, states),
-            9..=16 => carry_groups::<2>(bits, sorted, states),
-            17..=24 => carry_groups::<3>(bits, sorted, states),
-            _ => carry_groups::<4>(bits, sorted, states),
+        let bits = self.chunk.granule(job.first_granule + g);
+        let n_bytes = job.totals.len() - g * GRANULE_BYTES;
+        match (n_bytes <= GRANULE_BYTES / 2, self.only_distinct) {
+            (true, true) => carry_groups::<2, true>(bits, &self.sorted, states),
+            (true, false) => carry_groups::<2, false>(bits, &self.sorted, states),
+            (false, true) => carry_groups::<4, true>(bits, &self.sorted, states),
+            (false, false) => carry_groups::<4, false>(bits, &self.sorted, states),
         }
     }
 
@@ -266,7 +293,7 @@ impl<'a> Leaf<'a> {
             for (g, totals) in job.totals.chunks_mut(GRANULE_BYTES).enumerate() {
                 let mut sums = ByteSums::<WORDS>::new(totals);
                 for state in &self.states[job.first_state + g * levels..][..levels] {
-                    sums.add(state);
+                    sums.add::<false>(state);
                 }
                 sums.flush();
             }
@@ -274,38 +301,38 @@ impl<'a> Leaf<'a> {
     }
 }
 
-/// Goes through the records of a group.
+/// Counts the records of a group, or, for `D`, just sees which values occur.
 #[inline(always)]
-fn add_group<const W: usize>(
-    seen: &mut Seen<W>,
-    bits: &[Granule; ROWS],
+fn see<const W: usize, const D: bool>(
+    bits: &[Record; ROWS],
     order: &[u16; ROWS],
     group: Group,
-) {
+) -> Seen<W> {
+    let mut seen = Seen::NOTHING;
     for &i in &order[usize::from(group.start)..usize::from(group.end)] {
-        seen.add(&bits[usize::from(i) % ROWS]);
+        seen.add::<D>(&bits[usize::from(i) % ROWS]);
     }
+    seen
 }
 
-fn sum_groups<const W: usize>(bits: &[Granule; ROWS], sorted: &Sorted, totals: &mut [Sums]) {
+fn sum_groups<const W: usize, const D: bool>(
+    bits: &[Record; ROWS],
+    sorted: &Sorted,
+    totals: &mut [Sums],
+) {
     let mut sums = ByteSums::<W>::new(totals);
-    for &group in &sorted.groups {
-        let mut seen = Seen::NOTHING;
-        add_group(&mut seen, bits, &sorted.order, group);
-        sums.add(&seen);
+    for &group in sorted.groups() {
+        sums.add::<D>(&see::<W, D>(bits, &sorted.order, group));
     }
     sums.flush();
 }
 
-fn carry_groups<const W: usize>(
-    bits: &[Granule; ROWS],
+fn carry_groups<const W: usize, const D: bool>(
+    bits: &[Record; ROWS],
     sorted: &Sorted,
     states: &mut [Seen<WORDS>],
 ) {
-    for &group in &sorted.groups {
-        let state = &mut states[usize::from(group.code)];
-        let mut seen: Seen<W> = state.resize();
-        add_group(&mut seen, bits, &sorted.order, group);
-        *state = seen.resize();
+    for &group in sorted.groups() {
+        states[usize::from(group.code)].merge(&see::<W, D>(bits, &sorted.order, group));
     }
 }

@@ -10,8 +10,18 @@ use super::layout::GRANULE_BYTES;
 /// 64-bit words of a granule.
 pub const WORDS: usize = GRANULE_BYTES / 8;
 
-/// The bits of one record, or a part of them.
-pub type Granule = [u64; WORDS];
+/// The bits of one record in one granule.
+pub type Record = [u8; GRANULE_BYTES];
+
+/// The words of a record.
+#[inline(always)]
+fn words<const W: usize>(record: &Record) -> [u64; W] {
+    let mut words = [0; W];
+    for (word, b) in words.iter_mut().zip(record.chunks_exact(8)) {
+        *word = u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+    }
+    words
+}
 
 /// Values seen at least once, twice and three times in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,27 +39,29 @@ impl<const W: usize> Seen<W> {
         thrice: [0; W],
     };
 
-    /// Adds a record by the first words of its granule.
+    /// Adds a record by the first words of its granule; for `D`, distinct
+    /// values only, it does not count further than one.
     #[inline(always)]
-    pub fn add(&mut self, record: &Granule) {
+    pub fn add<const D: bool>(&mut self, record: &Record) {
         let seen = self.once.iter_mut().zip(&mut self.twice);
-        for (((once, twice), thrice), &bits) in seen.zip(&mut self.thrice).zip(record) {
-            *thrice |= *twice & bits;
-            *twice |= *once & bits;
+        for (((once, twice), thrice), bits) in seen.zip(&mut self.thrice).zip(words::<W>(record)) {
+            if !D {
+                *thrice |= *twice & bits;
+                *twice |= *once & bits;
+            }
             *once |= bits;
         }
     }
 
-    /// The same in a wider or narrower frame.
+    /// Adds other records of the same group, as far as their words go.
     #[inline(always)]
-    pub fn resize<const V: usize>(&self) -> Seen<V> {
-        let mut other = Seen::NOTHING;
+    pub fn merge<const V: usize>(&mut self, other: &Seen<V>) {
         for w in 0..W.min(V) {
-            other.once[w] = self.once[w];
-            other.twice[w] = self.twice[w];
-            other.thrice[w] = self.thrice[w];
+            self.thrice[w] |=
+                other.thrice[w] | (self.twice[w] & other.once[w]) | (self.once[w] & other.twice[w]);
+            self.twice[w] |= other.twice[w] | (self.once[w] & other.once[w]);
+            self.once[w] |= other.once[w];
         }
-        other
     }
 }
 
@@ -93,13 +105,15 @@ impl<'a, const W: usize> ByteSums<'a, W> {
         }
     }
 
-    /// Adds one group.
+    /// Adds one group, whose values were counted to one for `D`.
     #[inline(always)]
-    pub fn add(&mut self, seen: &Seen<W>) {
+    pub fn add<const D: bool>(&mut self, seen: &Seen<W>) {
         for w in 0..W {
             self.pending.once[w] += ones_per_byte(seen.once[w]);
-            self.pending.twice[w] += ones_per_byte(seen.twice[w]);
-            self.pending.thrice[w] += ones_per_byte(seen.thrice[w]);
+            if !D {
+                self.pending.twice[w] += ones_per_byte(seen.twice[w]);
+                self.pending.thrice[w] += ones_per_byte(seen.thrice[w]);
+            }
         }
         self.n_pending += 1;
         if self.n_pending == Self::ROOM {

@@ -1,5 +1,6 @@
 //! Bits against partitions.
 
+use super::super::partition;
 use super::*;
 use crate::key_table::{Codes, Column};
 use crate::parallel::with_threads;
@@ -40,7 +41,40 @@ fn agree(table: &KeyTable, p: usize, max_bits: usize) {
     assert_eq!(done, total);
 }
 
+fn top_agrees(table: &KeyTable, p: usize, n_top: usize, max_bits: usize) {
+    let sets = KeySets::new(table.columns().len(), p, 1_000_000).unwrap();
+    let all = partition::count_sets(table, sets, &Monitor::new())
+        .unwrap()
+        .distinct;
+    let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+    order.sort_by_key(|&set| std::cmp::Reverse(all[set as usize]));
+    order.truncate(n_top);
+    let monitor = Monitor::new();
+    let top = top::top_with(table, sets, n_top, max_bits, &monitor).unwrap();
+    let (done, total) = monitor.progress();
+    assert_eq!(done, total);
+    assert_eq!(top.sets, order);
+    let expected: Vec<u32> = order.iter().map(|&set| all[set as usize]).collect();
+    assert_eq!(top.distinct, expected);
+    assert!(top.share_counted <= 1.0);
+}
+
 proptest! {
+    #[test]
+    fn the_top_is_that_of_all_sets(
+        n in 1usize..200,
+        levels in prop::collection::vec(1u32..40, 2..9),
+        max_bits in 0usize..50,
+        n_top in 1usize..30,
+        seed in 0u32..1000,
+    ) {
+        let columns: Vec<Vec<u32>> = (seed..).zip(&levels).map(|(s, &k)| skewed(n, k, s)).collect();
+        let rows = table(&columns);
+        for p in 1..=levels.len().min(4) {
+            top_agrees(&rows, p, n_top, max_bits);
+        }
+    }
+
     #[test]
     fn bits_count_like_partitions(
         n in 1usize..60,
