@@ -1,10 +1,13 @@
 //! The sets with the most classes, without counting all.
 //!
-//! Adding a column of K values to a set multiplies its classes by K at most.
-//! So a set has no more classes than any of its subsets of one member less
-//! times the values of the member left out. Those subsets are few; counting
-//! them bounds every set, and the sets whose bound is below what the wanted
-//! ones reach need not be counted.
+//! Adding a column of K values to a set multiplies its classes by K at most:
+//! `H(abc) <= min(H(ab) K_c, H(ac) K_b, H(bc) K_a, n)`. Counting the few pairs
+//! bounds every set of three, and the sets whose bound is below what the
+//! wanted ones reach need not be counted. They are taken by falling bound, in
+//! batches, until no bound is left that reaches the last of the top.
+//!
+//! Sets of other sizes are all counted: of two there are few, and of four the
+//! bounds from three cost more than they save.
 
 use std::cmp::Reverse;
 
@@ -48,22 +51,23 @@ pub(super) fn top_with(
     monitor: &Monitor,
 ) -> Result<TopSets> {
     let n_top = n_top.min(sets.len());
-    let smaller = smaller(sets);
-    let n_smaller = smaller.map_or(0, |s| s.len());
-    monitor.set_total((sets.len() + n_smaller) as u64);
     let layout = Layout::new(table, max_bits);
-    let bounds = match smaller {
-        Some(smaller) => bounds(table, sets, smaller, &layout, monitor)?,
-        None => vec![table.n_rows() as u32; sets.len()],
-    };
+    if sets.p() != 3 {
+        monitor.set_total(sets.len() as u64);
+        let found = classes(table, sets, &layout, monitor)?;
+        return Ok(first(found.into_iter().zip(0..).collect(), n_top, 1.0));
+    }
+    let pairs = KeySets::new(sets.n_keys(), 2, usize::MAX)?;
+    monitor.set_total((sets.len() + pairs.len()) as u64);
+    let bounds = bounds(table, sets, pairs, &layout, monitor)?;
     let mut by_bound: Vec<u32> = (0..sets.len() as u32).collect();
     by_bound.sort_by_key(|&set| Reverse(bounds[set as usize]));
     let mut wanted = vec![false; sets.len()];
-    let mut found: Vec<(Reverse<u32>, u32)> = Vec::new();
+    let mut found: Vec<(u32, u32)> = Vec::new();
     let mut n_counted = 0;
     loop {
         // Batches depend on counts alone, never on threads or time.
-        let least = found.get(n_top - 1).map_or(0, |last| last.0 .0);
+        let least = found.get(n_top - 1).map_or(0, |last| last.0);
         let batch: Vec<u32> = by_bound[n_counted..]
             .iter()
             .copied()
@@ -84,25 +88,28 @@ pub(super) fn top_with(
         }
         let plan = Plan::new(table, sets, &layout, monitor).only_distinct(&wanted);
         for (set, tally) in plan.count()? {
-            found.push((Reverse(tally.distinct), set as u32));
+            found.push((tally.distinct, set as u32));
         }
-        found.sort_unstable();
+        found.sort_unstable_by_key(by_fall);
     }
-    found.truncate(n_top);
     monitor.advance((sets.len() - n_counted) as u64);
-    Ok(TopSets {
-        distinct: found.iter().map(|&(h, _)| h.0).collect(),
-        sets: found.iter().map(|&(_, set)| set).collect(),
-        share_counted: n_counted as f64 / sets.len() as f64,
-    })
+    let share = n_counted as f64 / sets.len() as f64;
+    Ok(first(found, n_top, share))
 }
 
-/// The sets of one member less, unless they are about as many as the sets
-/// themselves and so save nothing.
-fn smaller(sets: KeySets) -> Option<KeySets> {
-    match sets.p() {
-        1 => None,
-        p => KeySets::new(sets.n_keys(), p - 1, sets.len() / 2).ok(),
+/// Falling counts, equal ones in the order of their sets.
+fn by_fall(&(distinct, set): &(u32, u32)) -> (Reverse<u32>, u32) {
+    (Reverse(distinct), set)
+}
+
+fn first(mut found: Vec<(u32, u32)>, n_top: usize, share_counted: f64) -> TopSets {
+    found.sort_unstable_by_key(by_fall);
+    found.truncate(n_top);
+    let (distinct, sets) = found.into_iter().unzip();
+    TopSets {
+        distinct,
+        sets,
+        share_counted,
     }
 }
 
@@ -110,25 +117,26 @@ fn smaller(sets: KeySets) -> Option<KeySets> {
 fn bounds(
     table: &KeyTable,
     sets: KeySets,
-    smaller: KeySets,
+    pairs: KeySets,
     layout: &Layout,
     monitor: &Monitor,
 ) -> Result<Vec<u32>> {
-    let p = sets.p();
-    let classes = classes(table, smaller, layout, monitor)?;
+    let classes = classes(table, pairs, layout, monitor)?;
     let values: Vec<u32> = table.columns().iter().map(Column::n_distinct).collect();
-    let index = SetIndex::new(smaller);
-    let bound = |set: &[u16]| {
-        let with_one_left_out = (0..p).map(|out| {
-            let rest: Vec<usize> = (0..p)
-                .filter(|&i| i != out)
-                .map(|i| usize::from(set[i]))
-                .collect();
-            classes[index.of(&rest)].saturating_mul(values[usize::from(set[out])])
-        });
-        with_one_left_out.fold(table.n_rows() as u32, u32::min)
+    let index = SetIndex::new(pairs);
+    let with = |a: u16, b: u16, out: u16| {
+        let (a, b, out) = (usize::from(a), usize::from(b), usize::from(out));
+        classes[index.of(&[a, b])].saturating_mul(values[out])
     };
-    Ok(sets.members().chunks(p).map(bound).collect())
+    let most = table.n_rows() as u32;
+    Ok(sets
+        .members()
+        .chunks_exact(3)
+        .map(|s| {
+            let bound = with(s[0], s[1], s[2]).min(with(s[0], s[2], s[1]));
+            bound.min(with(s[1], s[2], s[0])).min(most)
+        })
+        .collect())
 }
 
 /// Number of classes of all sets.
