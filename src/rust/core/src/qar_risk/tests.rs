@@ -68,6 +68,14 @@ proptest! {
     }
 
     #[test]
+    fn bits_count_like_brute_force(columns in columns(), p in 1usize..5) {
+        prop_assume!(p <= columns.len());
+        let sets = KeySets::new(columns.len(), p, 100_000).unwrap();
+        let counts = planes::count_sets(&table(&columns), sets, &Monitor::new()).unwrap();
+        prop_assert_eq!(counts, brute(&columns, None, p));
+    }
+
+    #[test]
     fn multiplicities_count_like_repeated_rows(columns in columns(), seed in 0u64..1000, p in 1usize..4) {
         prop_assume!(p <= columns.len());
         let n = columns[0].len();

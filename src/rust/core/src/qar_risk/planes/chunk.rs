@@ -267,29 +267,31 @@ impl Sorted {
         self.find_groups(chunk, codes, keep);
     }
 
-    /// Finds the groups in the sorted order.
+    /// Finds the groups in the sorted order. Groups are short here: no branch
+    /// that depends on where they end could be foreseen.
     fn find_groups(&mut self, chunk: &Chunk, codes: &[u8; ROWS], keep: bool) {
+        let least = if keep { 1 } else { 2 };
         let key = |i: u16| {
             let i = usize::from(i) % ROWS;
-            (chunk.class_of[i], codes[i])
+            u32::from(chunk.class_of[i]) << 8 | u32::from(codes[i])
         };
-        let n = chunk.n as u16;
         let mut start = 0;
-        while start < n {
-            let first = key(self.order[usize::from(start)]);
-            let mut end = start + 1;
-            while end < n && key(self.order[usize::from(end)]) == first {
-                end += 1;
-            }
+        let mut last = key(self.order[0]);
+        let order = &self.order[1..chunk.n];
+        // One more key, equal to none, closes the last group.
+        let keys = order.iter().map(|&i| key(i)).chain([u32::MAX]);
+        for (end, next) in (1u16..).zip(keys) {
             self.groups[self.n_groups % ROWS] = Group {
                 start,
                 end,
-                code: first.1,
+                code: last as u8,
             };
-            let keeps = keep || end - start >= 2;
-            self.n_groups += usize::from(keeps);
-            self.n_single += u32::from(!keeps);
-            start = end;
+            let ends = next != last;
+            let keeps = end - start >= least;
+            self.n_groups += usize::from(ends & keeps);
+            self.n_single += u32::from(ends & !keeps);
+            start = if ends { end } else { start };
+            last = next;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How the columns are lined up for counting: by number of values, the
 //! narrow ones as bits.
 
+use rayon::prelude::*;
+
 use super::super::partition::{Partition, Tally};
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
@@ -13,6 +15,10 @@ pub const MAX_BITS: usize = 256;
 /// Bytes of a granule: as many bits as the registers of any machine hold
 /// three times over.
 pub const GRANULE_BYTES: usize = 32;
+
+/// Rows that are turned from columns into rows of codes at once: few enough
+/// to stay in the caches while one column after the other is filled in.
+const ROWS_PER_BLOCK: usize = 1 << 12;
 
 /// The columns in rising number of values, and the codes of the narrow ones
 /// row by row, renumbered so that every code occurs.
@@ -33,8 +39,12 @@ pub struct Layout {
 impl Layout {
     /// Lines up the columns of `table`; columns of more than `max_bits`
     /// values are wide.
-    pub fn new(table: &KeyTable, max_bits: usize) -> Self {
-        let renumbered: Vec<(usize, Vec<u32>)> = table.columns().iter().map(dense).collect();
+    pub fn new(table: &KeyTable, max_bits: usize, monitor: &Monitor) -> Result<Self> {
+        let renumbered = table
+            .columns()
+            .par_iter()
+            .map(|column| monitor.check().map(|()| dense(column)))
+            .collect::<Result<Vec<(usize, Vec<u32>)>>>()?;
         let mut column: Vec<usize> = (0..renumbered.len()).collect();
         column.sort_by_key(|&v| (renumbered[v].0, v));
         let levels: Vec<usize> = column
@@ -48,18 +58,26 @@ impl Layout {
         }
         let n_narrow = levels.len();
         let mut codes = vec![0u8; table.n_rows() * n_narrow];
-        for (rank, &v) in column[..n_narrow].iter().enumerate() {
-            let new_code: Vec<u8> = renumbered[v].1.iter().map(|&c| c as u8).collect();
-            with_codes!(table.columns()[v].codes(), |old| {
-                for (row, c) in codes.chunks_exact_mut(n_narrow).zip(old) {
-                    row[rank] = new_code[c.index()];
+        let some_rows = (n_narrow * ROWS_PER_BLOCK).max(1);
+        codes
+            .par_chunks_mut(some_rows)
+            .enumerate()
+            .try_for_each(|(i, block)| {
+                monitor.check()?;
+                for (rank, &v) in column[..n_narrow].iter().enumerate() {
+                    with_codes!(table.columns()[v].codes(), |old| {
+                        let old = &old[i * ROWS_PER_BLOCK..];
+                        for (row, c) in block.chunks_exact_mut(n_narrow).zip(old) {
+                            row[rank] = renumbered[v].1[c.index()] as u8;
+                        }
+                    });
                 }
-            });
-        }
+                Ok(())
+            })?;
         let repeats = table.multiplicity().map_or_else(Vec::new, |m| {
             m.iter().map(|&records| records.min(3) as u8).collect()
         });
-        Self {
+        Ok(Self {
             column,
             levels,
             first_byte,
@@ -68,7 +86,7 @@ impl Layout {
                 width: n_narrow,
             },
             repeats,
-        }
+        })
     }
 
     /// Number of columns.

@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Bytes that the half-counted groups of a class longer than a chunk may take
-/// before the columns are treated in several rounds.
-const ROOM_FOR_STATES: usize = 1 << 22;
+/// before the columns are treated in several rounds; few in tests, so that
+/// they come to that.
+const ROOM_FOR_STATES: usize = if cfg!(test) { 1 << 13 } else { 1 << 22 };
 
 /// A column that splits the classes before the last column is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

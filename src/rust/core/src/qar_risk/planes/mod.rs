@@ -56,7 +56,7 @@ fn count_with(
     monitor: &Monitor,
 ) -> Result<SetCounts> {
     monitor.set_total(sets.len() as u64);
-    let layout = Layout::new(table, max_bits);
+    let layout = Layout::new(table, max_bits, monitor)?;
     let mut counts = SetCounts::zeros(sets.len());
     for (set, tally) in Plan::new(table, sets, &layout, monitor).count()? {
         counts.set(set, tally);

@@ -130,3 +130,59 @@ fn one_row_and_missing_columns_count() {
     agree(&table(&[vec![0; 9], vec![0; 9], vec![1; 9]]), 3, MAX_BITS);
     agree(&table(&[vec![0; 9], vec![0; 9], vec![1; 9]]), 3, 0);
 }
+
+#[test]
+fn values_never_three_times_are_counted_apart() {
+    // Groups of 1, 2, 3 and 4 equal records, in one class and a short chunk.
+    let column: Vec<u32> = vec![1, 2, 2, 3, 3, 3, 4, 4, 4, 4];
+    let rows = table(&[vec![1; 10], vec![1; 10], column]);
+    let sets = KeySets::new(3, 3, 10).unwrap();
+    let counts = count_sets(&rows, sets, &Monitor::new()).unwrap();
+    assert_eq!(
+        (counts.distinct[0], counts.unique[0], counts.pairs[0]),
+        (4, 1, 1)
+    );
+}
+
+#[test]
+fn a_cancelled_count_ends_early() {
+    let columns: Vec<Vec<u32>> = (0..6).map(|s| skewed(500, 5 + s, s)).collect();
+    let rows = table(&columns);
+    let monitor = Monitor::new();
+    monitor.cancel();
+    for p in 1..=4 {
+        let sets = KeySets::new(6, p, 100).unwrap();
+        let error = count_sets(&rows, sets, &monitor).unwrap_err();
+        assert_eq!(error.kind(), "interrupted");
+        assert!(top_sets(&rows, sets, 2, &monitor).is_err());
+    }
+}
+
+#[test]
+fn the_top_of_large_tables_leaves_most_sets_uncounted() {
+    let columns: Vec<Vec<u32>> = (0..14).map(|s| skewed(4_000, 2 + s * s / 3, s)).collect();
+    let rows = table(&columns);
+    top_agrees(&rows, 3, 20, MAX_BITS);
+    let sets = KeySets::new(14, 3, 1000).unwrap();
+    let top =
+        |threads| with_threads(threads, || top_sets(&rows, sets, 20, &Monitor::new())).unwrap();
+    let one = top(1);
+    assert!(one.share_counted < 0.5, "{}", one.share_counted);
+    assert_eq!(one, top(2));
+    assert_eq!(one, top(7));
+}
+
+#[test]
+fn columns_of_more_than_65535_values_count() {
+    let n = 70_000;
+    let columns = vec![
+        skewed(n, 300, 1),
+        (0..n as u32).rev().collect(),
+        skewed(n, 20, 2),
+        (0..n as u32).map(|i| i / 2).collect(),
+        skewed(n, 3, 3),
+    ];
+    for p in 2..=3 {
+        agree(&table(&columns), p, MAX_BITS);
+    }
+}

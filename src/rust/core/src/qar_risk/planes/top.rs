@@ -51,7 +51,7 @@ pub(super) fn top_with(
     monitor: &Monitor,
 ) -> Result<TopSets> {
     let n_top = n_top.min(sets.len());
-    let layout = Layout::new(table, max_bits);
+    let layout = Layout::new(table, max_bits, monitor)?;
     if sets.p() != 3 {
         monitor.set_total(sets.len() as u64);
         let found = classes(table, sets, &layout, monitor)?;
