@@ -4,7 +4,7 @@
 //! `H(abc) <= min(H(ab) K_c, H(ac) K_b, H(bc) K_a, n)`. Counting the few pairs
 //! bounds every set of three, and the sets whose bound is below what the
 //! wanted ones reach need not be counted. They are taken by falling bound, in
-//! batches, until no bound is left that reaches the last of the top.
+//! growing growing batches, until no bound is left that reaches the last of the top.
 //!
 //! Sets of other sizes are all counted: of two there are few, and of four the
 //! bounds from three cost more than they save.
@@ -31,7 +31,7 @@ pub struct TopSets {
     pub share_counted: f64,
 }
 
-/// The `n_top` sets with the most classes: what sorting all counts would put
+/// The `n_top` sets with the most classes, at least one: what sorting all counts would put
 /// first, ties included.
 pub fn top_sets(
     table: &KeyTable,
@@ -50,7 +50,7 @@ pub(super) fn top_with(
     max_bits: usize,
     monitor: &Monitor,
 ) -> Result<TopSets> {
-    let n_top = n_top.min(sets.len());
+    let n_top = n_top.clamp(1, sets.len());
     let layout = Layout::new(table, max_bits, monitor)?;
     if sets.p() != 3 {
         monitor.set_total(sets.len() as u64);
@@ -72,10 +72,10 @@ pub(super) fn top_with(
             .iter()
             .copied()
             .take_while(|&set| bounds[set as usize] >= least)
-            .take(if found.is_empty() {
+            .take(if n_counted == 0 {
                 n_top
             } else {
-                n_top / 2 + 1
+                n_counted / 2 + 1
             })
             .collect();
         if batch.is_empty() {
