@@ -44,7 +44,7 @@ use layout::{Layout, MAX_BITS};
 use plan::Plan;
 
 /// Counts all key sets of `sets` on the columns of `table`. The same numbers
-/// as [`partition::count_sets`], sooner.
+/// as [`super::partition::count_sets`], sooner.
 pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<SetCounts> {
     count_with(table, sets, MAX_BITS, monitor)
 }
