@@ -17,10 +17,11 @@
 //!
 //! # Cost
 //!
-//! Per class prefix and further column about one nanosecond a row for the
-//! sort, and for every 128 bits of last columns a quarter of one. Memory: one
-//! byte a cell for the codes row by row, per thread 4 bytes a row for each of
-//! the p - 2 first members, and less than 10 megabytes of scratch.
+//! For every first p - 2 members: two nanoseconds a row and further column to
+//! bring the records together, about one a row and column to sort, and a
+//! quarter of one a row for every 128 bits of last columns. Memory: one byte
+//! a cell for the codes row by row; per thread as much again and 4 bytes a
+//! row for every first member; a few megabytes of scratch.
 
 mod chunk;
 mod layout;
@@ -43,7 +44,7 @@ use layout::{Layout, MAX_BITS};
 use plan::Plan;
 
 /// Counts all key sets of `sets` on the columns of `table`. The same numbers
-/// as [`partition::count_sets`], sooner.
+/// as [`super::partition::count_sets`], sooner.
 pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<SetCounts> {
     count_with(table, sets, MAX_BITS, monitor)
 }

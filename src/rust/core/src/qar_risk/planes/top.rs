@@ -4,7 +4,7 @@
 //! `H(abc) <= min(H(ab) K_c, H(ac) K_b, H(bc) K_a, n)`. Counting the few pairs
 //! bounds every set of three, and the sets whose bound is below what the
 //! wanted ones reach need not be counted. They are taken by falling bound, in
-//! growing growing batches, until no bound is left that reaches the last of the top.
+//! growing a few batches, until no bound is left that reaches the last of the top.
 //!
 //! Sets of other sizes are all counted: of two there are few, and of four the
 //! bounds from three cost more than they save.
@@ -72,11 +72,7 @@ pub(super) fn top_with(
             .iter()
             .copied()
             .take_while(|&set| bounds[set as usize] >= least)
-            .take(if n_counted == 0 {
-                n_top
-            } else {
-                n_counted / 2 + 1
-            })
+            .take(batch_size(n_counted, n_top))
             .collect();
         if batch.is_empty() {
             break;
@@ -95,6 +91,15 @@ pub(super) fn top_with(
     monitor.advance((sets.len() - n_counted) as u64);
     let share = n_counted as f64 / sets.len() as f64;
     Ok(first(found, n_top, share))
+}
+
+/// Sets of the next batch. Sets share work, so few batches cost least: the
+/// first finds a limit, the second sharpens it, the third does what is left.
+fn batch_size(n_counted: usize, n_top: usize) -> usize {
+    match n_counted {
+        n if n < 2 * n_top => n_top,
+        _ => usize::MAX,
+    }
 }
 
 /// Falling counts, equal ones in the order of their sets.
