@@ -16,7 +16,7 @@ use rand::RngExt;
 
 use super::key_sets::KeySets;
 use super::partition::{count_listed, SetCounts};
-use super::tail::{Position, Pwm};
+use super::tail::{logistic, logit_of, rise, Position, Pwm};
 use super::{planes, Estimate, Status, TailSettings, ThetaOne};
 use crate::error::Result;
 use crate::key_table::KeyTable;
@@ -405,10 +405,6 @@ fn largest(values: &[(f64, f64)], k: usize) -> f64 {
     values.last().map_or(f64::NAN, |v| v.0)
 }
 
-fn logit(x: f64) -> f64 {
-    x.ln() - (-x).ln_1p()
-}
-
 /// Shape and scale by probability-weighted moments of weighted excesses in
 /// falling order: a value of weight `w` takes the mean of the `w` ranks it
 /// stands for.
@@ -418,7 +414,7 @@ fn moments(above: &[(f64, f64)], n: f64, threshold: f64, pwm: Pwm) -> Option<(f6
     }
     let (mut a0, mut a1, mut before) = (0.0, 0.0, 0.0);
     for &(value, weight) in above {
-        let excess = logit(value) - logit(threshold);
+        let excess = logit_of(value) - logit_of(threshold);
         let from_top = before + (weight - 1.0) / 2.0;
         let rank_weight = match pwm {
             Pwm::Plotting => (from_top + 0.35) / n,
@@ -443,10 +439,9 @@ fn extrapolate(
         return Some(threshold);
     }
     let (shape, scale) = shape_scale?;
-    let t = shape * log_ratio;
-    let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };
-    let logit_risk = logit(threshold) + scale * log_ratio * factor;
-    Some(1.0 / (1.0 + (-logit_risk).exp()))
+    Some(logistic(
+        logit_of(threshold) + rise(shape, scale, log_ratio),
+    ))
 }
 
 /// The estimates had one more set been drawn as risky as the riskiest drawn, or
@@ -491,119 +486,5 @@ fn standard_error(risks: impl Iterator<Item = Option<f64>>, left: f64) -> Option
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key_table::{Codes, Column};
-    use crate::probability::Probability;
-    use crate::qar_risk::estimate;
-    use crate::random::Seed;
-    use proptest::prelude::*;
-
-    fn settings(pi_u: f64, pwm: Pwm) -> TailSettings {
-        TailSettings {
-            alpha: vec![
-                Probability::new(0.02, "alpha").unwrap(),
-                Probability::new(pi_u, "alpha").unwrap(),
-            ],
-            pi_u: Probability::new(pi_u, "pi_u").unwrap(),
-            pwm,
-            theta_one: ThetaOne::One,
-        }
-    }
-
-    fn table(n_columns: usize, n: u32) -> KeyTable {
-        let columns = (0..n_columns as u32)
-            .map(|v| {
-                let k = 2 + v * v % 23;
-                let codes =
-                    (0..n).map(|i| (i.wrapping_mul(2_654_435_761 + 40_503 * v) >> 9) % k + 1);
-                Column::new(Codes::pack(k, codes), k).unwrap()
-            })
-            .collect();
-        KeyTable::new(columns).unwrap()
-    }
-
-    fn run(table: &KeyTable, sets: KeySets, max_sets: usize, seed: u32) -> SampledRisk {
-        let streams = Streams::new(Seed::from_draws([seed; 8]));
-        let at = settings(0.1, Pwm::Plotting);
-        sampled_risk(table, sets, max_sets, &at, streams, &Monitor::new()).unwrap()
-    }
-
-    proptest! {
-        #[test]
-        fn weights_of_one_give_the_estimate_of_all(h in prop::collection::vec(1u32..60, 2..150)) {
-            let mut falling = h.clone();
-            falling.sort_unstable_by(|a, b| b.cmp(a));
-            let weighted: Vec<(u32, f64)> = falling.iter().map(|&h| (h, 1.0)).collect();
-            let at = settings(0.2, Pwm::Plotting);
-            let expected = estimate(falling.iter().copied(), h.len(), 70, &at);
-            let found = weighted_estimates(&weighted, h.len(), 70, &at);
-            for (a, b) in expected.iter().zip(&found) {
-                prop_assert_eq!(a.n_exceedances, b.n_exceedances);
-                prop_assert_eq!(a.status, b.status);
-                prop_assert!((a.risk.unwrap() - b.risk.unwrap()).abs() < 1e-9);
-                prop_assert!((a.threshold.unwrap() - b.threshold.unwrap()).abs() < 1e-12);
-            }
-        }
-
-        #[test]
-        fn no_set_exceeds_its_bound(seed in 0u32..50) {
-            let t = table(9, 100 + seed);
-            let sets = KeySets::new(9, 3, 1000).unwrap();
-            let bounds = Bounds::new(&t, sets, &Monitor::new()).unwrap();
-            let counts = planes::count_sets(&t, sets, &Monitor::new()).unwrap();
-            for (set, &h) in sets.members().chunks(3).zip(&counts.distinct) {
-                prop_assert!(f64::from(h) <= bounds.most_classes(bounds.bin(set)));
-            }
-        }
-    }
-
-    #[test]
-    fn a_sample_of_all_sets_is_the_full_run() {
-        let t = table(14, 400);
-        let sets = KeySets::new(14, 3, 1000).unwrap();
-        let found = run(&t, sets, 2 * sets.len(), 1);
-        assert!(found.exact);
-        assert_eq!(found.n_complete, 364);
-        assert_eq!(found.members, sets.members());
-        assert_eq!(
-            found.counts,
-            planes::count_sets(&t, sets, &Monitor::new()).unwrap()
-        );
-        assert_eq!(found.risk_se, [Some(0.0), Some(0.0)]);
-    }
-
-    #[test]
-    fn samples_are_of_the_size_asked_and_cover_the_truth() {
-        let t = table(26, 3000);
-        let sets = KeySets::new(26, 3, 10_000).unwrap();
-        let full = planes::count_sets(&t, sets, &Monitor::new()).unwrap();
-        let mut falling = full.distinct.clone();
-        falling.sort_unstable_by(|a, b| b.cmp(a));
-        let truth = estimate(
-            falling.into_iter(),
-            sets.len(),
-            3000,
-            &settings(0.1, Pwm::Plotting),
-        );
-        let truth = truth[0].risk.unwrap();
-        let mut covered = 0;
-        for seed in 0..40 {
-            let found = run(&t, sets, 500, seed);
-            assert!(found.counts.distinct.len() <= 500);
-            assert!(found.counts.distinct.len() >= 490);
-            let risk = found.estimates[0].risk.unwrap();
-            let se = found.risk_se[0].unwrap();
-            covered += usize::from(found.exact || (risk - truth).abs() <= 2.5 * se);
-        }
-        assert!(covered >= 34, "{covered}");
-    }
-
-    #[test]
-    fn the_seed_decides_which_sets_are_drawn() {
-        let t = table(26, 500);
-        let sets = KeySets::new(26, 3, 10_000).unwrap();
-        assert_eq!(run(&t, sets, 300, 5).members, run(&t, sets, 300, 5).members);
-        assert_ne!(run(&t, sets, 300, 5).members, run(&t, sets, 300, 6).members);
-    }
-}
+#[path = "sample_tests.rs"]
+mod tests;

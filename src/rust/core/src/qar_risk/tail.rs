@@ -136,7 +136,7 @@ pub fn fit_tail_with(
     let threshold = risks.quantile(1.0 - pi_u.get());
     let exceedances = risks.exceedances(pi_u);
     let n = exceedances.len();
-    let at_threshold = threshold.ln() - (-threshold).ln_1p();
+    let at_threshold = logit_of(threshold);
     let excess = |numerator: u64| logit(numerator) - at_threshold;
     let mut tail = Tail {
         threshold,
@@ -190,11 +190,26 @@ impl Tail {
         let rise = if shape == f64::NEG_INFINITY {
             self.largest
         } else {
-            let t = shape * log_ratio;
-            let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };
-            scale * log_ratio * factor
+            rise(shape, scale, log_ratio)
         };
-        let logit = self.threshold.ln() - (-self.threshold).ln_1p() + rise;
-        Some(1.0 / (1.0 + (-logit).exp()))
+        Some(logistic(logit_of(self.threshold) + rise))
     }
+}
+
+/// The logit of a risk.
+pub(super) fn logit_of(risk: f64) -> f64 {
+    risk.ln() - (-risk).ln_1p()
+}
+
+/// The risk of a logit.
+pub(super) fn logistic(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// How far the quantile lies above the threshold on the logit scale, where
+/// `log_ratio` is the logarithm of `pi_u / alpha`.
+pub(super) fn rise(shape: f64, scale: f64, log_ratio: f64) -> f64 {
+    let t = shape * log_ratio;
+    let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };
+    scale * log_ratio * factor
 }
