@@ -351,3 +351,13 @@ test_that("work that is asked to stop stops, and the session goes on", {
   small <- adult[1:100, ]
   expect_silent(removal_path(qar_risk(small, pi_u = 0.1), small, 5))
 })
+
+test_that("bounds on a survey file are the known ones", {
+  folder <- Sys.getenv("SDCRISK_DATA")
+  skip_if(!file.exists(file.path(folder, "gss18.csv")), "trial data not at hand")
+  data <- utils::read.csv(file.path(folder, "gss18.csv"))
+  bound <- removal_bound(qar_risk(data), data, n = c(100, 500, 1000, 2500))
+  expect_equal(
+    round(100 * bound$estimates$risk_empirical_reduction, 1), c(1.2, 6.2, 13.1, 36.3)
+  )
+})
