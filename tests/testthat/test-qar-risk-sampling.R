@@ -79,3 +79,21 @@ test_that("sizes with few key sets are counted whole beside sampled ones", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("a sample is called exact only where it is, whatever becomes of identifying sets", {
+  data <- adult[1:2000, ]
+  data$id <- seq_len(nrow(data))
+  claimed <- 0
+  for (theta_one in c("one", "clamp", "exclude")) {
+    full <- sample_risk(data, theta_one = theta_one)
+    for (max_sets in c(60, 110, 150, 190, 219)) {
+      set.seed(max_sets)
+      found <- sample_risk(data, theta_one = theta_one, max_sets = max_sets)
+      if (found$diagnostics$sampling$exact) {
+        claimed <- claimed + 1
+        expect_equal(found$estimates, full$estimates, tolerance = 1e-12)
+      }
+    }
+  }
+  expect_gt(claimed, 5)
+})

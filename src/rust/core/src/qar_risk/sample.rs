@@ -95,7 +95,7 @@ pub fn sampled_risk(
         values
     };
     let all = sample(None);
-    let exact = design.settles(&counts, &drawn, sets.len(), settings);
+    let exact = design.settles(&counts, &drawn, sets.len(), n_records, settings);
     let estimates = weighted_estimates(&all, sets.len(), n_records, settings);
     let n_drawn = drawn.stratum.iter().filter(|&&h| h > 0).count();
     let risk_se = if exact {
@@ -281,19 +281,34 @@ impl Design {
     }
 
     /// Whether no set outside stratum 0 can reach the lower order statistic
-    /// of the threshold: then all that matters was counted.
+    /// of the threshold: then all that matters was counted. Sets that identify
+    /// every record and are left out must all be known as well.
     fn settles(
         &self,
         counts: &SetCounts,
         drawn: &Drawn,
         n_sets: usize,
+        n_records: u64,
         settings: &TailSettings,
     ) -> bool {
-        let needed = Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets);
-        let sure = (0..drawn.stratum.len())
-            .filter(|&i| {
-                drawn.stratum[i] == 0 && f64::from(counts.distinct[i]) >= self.rest_at_most
-            })
+        let excluded = settings.theta_one == ThetaOne::Exclude;
+        if excluded && self.rest_at_most >= n_records as f64 {
+            return self.sizes[0] == n_sets;
+        }
+        let whole = || {
+            let counted = drawn.stratum.iter().zip(&counts.distinct);
+            counted
+                .filter(|&(&h, _)| h == 0)
+                .map(|(_, &distinct)| distinct)
+        };
+        let left_out = |h: u32| excluded && u64::from(h) == n_records;
+        let n = n_sets - whole().filter(|&h| left_out(h)).count();
+        if n == 0 {
+            return true;
+        }
+        let needed = Position::new(n, 1.0 - settings.pi_u.get()).n_top(n);
+        let sure = whole()
+            .filter(|&h| !left_out(h) && f64::from(h) >= self.rest_at_most)
             .count();
         sure >= needed
     }
