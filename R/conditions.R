@@ -28,9 +28,15 @@
 #' | `unprotectable` | a protection cannot be reached on this file | |
 #' | `internal` | a failure in the compiled core, to be reported | |
 #'
-#' Warnings: `few_exceedances`, `no_exceedance`, `theta_one`, `sampled_sets`,
-#' `constant_column`. Messages: `single_set`, `sampled_sets`. See [qar_risk()]
-#' for each. Message `many_removed`: see [removal_path()].
+#' Warnings and messages:
+#'
+#' | kind | severity | signalled by |
+#' |---|---|---|
+#' | `few_exceedances`, `no_exceedance`, `theta_one` | warning | [qar_risk()] |
+#' | `constant_column` | warning | [qar_risk()] |
+#' | `sampled_sets` | warning, message | [qar_risk()] |
+#' | `single_set` | message | [qar_risk()] |
+#' | `many_removed` | message | [removal_path()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -25,6 +25,12 @@ pub enum Error {
     /// Work or memory beyond a stated limit, found before it is attempted.
     #[error("{0}")]
     TooLarge(String),
+    /// An iteration that did not reach its tolerance.
+    #[error("{0}")]
+    NotConverged(String),
+    /// A protection that cannot be reached on this file.
+    #[error("{0}")]
+    Unprotectable(String),
     /// The user asked to stop.
     #[error("The computation was interrupted.")]
     Interrupted,
@@ -59,6 +65,8 @@ impl Error {
             Error::BadColumn { .. } => "bad_column",
             Error::BadArgument(_) => "bad_argument",
             Error::TooLarge(_) => "too_large",
+            Error::NotConverged(_) => "not_converged",
+            Error::Unprotectable(_) => "unprotectable",
             Error::Interrupted => "interrupted",
             Error::Internal(_) => "internal",
         }

@@ -1,0 +1,84 @@
+# Sampling weights and sampling fractions, checked at the door.
+
+# The weights that the column `weight_var` of `data` holds, NULL without one.
+check_weights <- function(data, weight_var, call = rlang::caller_env()) {
+  if (is.null(weight_var)) {
+    return(NULL)
+  }
+  position <- check_column(weight_var, data, "weight_var", call)
+  name <- names(data)[[position]]
+  weights <- data[[position]]
+  if (!is.numeric(weights) || is.factor(weights) || inherits(weights, "integer64")) {
+    stop_weights(name, paste0("It has class ", quote_names(class(weights)), "."), call)
+  }
+  weights <- as.double(weights)
+  bad <- !is.finite(weights) | weights <= 0
+  if (any(bad)) {
+    found <- c(
+      if (anyNA(weights)) paste(format_count(sum(is.na(weights))), "missing"),
+      if (any(weights <= 0, na.rm = TRUE)) {
+        paste(format_count(sum(weights <= 0, na.rm = TRUE)), "zero or negative")
+      },
+      if (any(is.infinite(weights))) paste(format_count(sum(is.infinite(weights))), "infinite")
+    )
+    stop_weights(name, paste0(paste(found, collapse = ", "), "."), call)
+  }
+  weights
+}
+
+stop_weights <- function(name, found, call) {
+  stop_sdc(
+    "bad_weights",
+    c(
+      paste0("The weights in ", quote_names(name), " must be finite and positive."),
+      x = found
+    ),
+    column = name, call = call
+  )
+}
+
+# The name or position of one column, as its position.
+check_column <- function(x, data, arg, call = rlang::caller_env()) {
+  if (length(x) != 1) {
+    stop_argument(arg, "name one column of `data`", call = call)
+  }
+  check_columns(x, data, arg, call)
+}
+
+# The sampling fraction pi = n / N of `n` records, from the number of people in
+# the population or as it is; NULL where neither is given.
+check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_env()) {
+  if (!is.null(pop_size)) {
+    if (!are_distinct_numbers(pop_size, FALSE) || !is.finite(pop_size) || pop_size < n) {
+      stop_argument(
+        "pop_size",
+        paste("be one finite number, at least the number of records,", format_count(n)),
+        call = call
+      )
+    }
+  }
+  if (!is.null(sampling_fraction)) {
+    if (!are_distinct_numbers(sampling_fraction, FALSE) ||
+          sampling_fraction <= 0 || sampling_fraction > 1) {
+      stop_argument(
+        "sampling_fraction", "be one number above 0 and at most 1", call = call
+      )
+    }
+    sampling_fraction <- as.double(sampling_fraction)
+  }
+  if (is.null(pop_size)) {
+    return(sampling_fraction)
+  }
+  fraction <- n / pop_size
+  if (!is.null(sampling_fraction) && abs(sampling_fraction / fraction - 1) > 0.01) {
+    stop_argument(
+      "sampling_fraction", "agree with `pop_size` where both are given",
+      found = paste0(
+        "`pop_size` means a fraction of ", signif(fraction, 4), ", not ",
+        signif(sampling_fraction, 4), "."
+      ),
+      call = call
+    )
+  }
+  fraction
+}

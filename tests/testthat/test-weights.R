@@ -1,0 +1,34 @@
+weights_of <- function(w) sdcRisk:::check_weights(data.frame(w = w), "w")
+
+test_that("weights are finite and positive, and bad ones are counted", {
+  expect_identical(weights_of(c(2L, 3L)), c(2, 3))
+  expect_null(sdcRisk:::check_weights(data.frame(w = 1), NULL))
+  error <- expect_error(
+    weights_of(c(1, NA, 0, -2, Inf)), class = "sdcRisk_error_bad_weights"
+  )
+  expect_match(conditionMessage(error), "1 missing, 2 zero or negative, 1 infinite", fixed = TRUE)
+  expect_identical(error$column, "w")
+  expect_error(weights_of(factor(1)), class = "sdcRisk_error_bad_weights")
+  expect_error(weights_of("1"), class = "sdcRisk_error_bad_weights")
+  expect_error(
+    sdcRisk:::check_weights(data.frame(w = 1), "v"), class = "sdcRisk_error_unknown_key_var"
+  )
+})
+
+test_that("a population size or a fraction suffices, and both must agree", {
+  fraction <- function(...) sdcRisk:::check_fraction(100, ...)
+  expect_null(fraction(NULL, NULL))
+  expect_identical(fraction(400, NULL), 0.25)
+  expect_identical(fraction(NULL, 0.25), 0.25)
+  expect_identical(fraction(400, 0.2500001), 0.25)
+  expect_identical(fraction(NULL, 1), 1)
+  for (size in list(99, Inf, NA_real_, "400", c(400, 500))) {
+    error <- expect_error(fraction(size, NULL), class = "sdcRisk_error_bad_argument")
+    expect_identical(error$argument, "pop_size")
+  }
+  for (share in list(0, 1.1, -1, NA_real_, c(0.1, 0.2))) {
+    error <- expect_error(fraction(NULL, share), class = "sdcRisk_error_bad_argument")
+    expect_identical(error$argument, "sampling_fraction")
+  }
+  expect_error(fraction(400, 0.3), class = "sdcRisk_error_bad_argument")
+})
