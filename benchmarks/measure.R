@@ -31,7 +31,7 @@ invisible(gc(FALSE))
 before <- peak_memory()
 
 group <- names(Filter(function(rows) any(sub(" .*", "", rows[, 1]) == task), tasks))
-for (make in prepare[group]) make()
+for (make in prepare[intersect(group, names(prepare))]) make()
 run <- runs[[task]]
 
 seconds <- numeric(repeats)
