@@ -37,6 +37,7 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `partial_candidates` | message | [candidates()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples
