@@ -288,8 +288,7 @@ check_p <- function(p, n_keys, call) {
   }
 }
 
-drop_incomplete <- function(table, call) {
-  complete <- complete_records(table, call)
+drop_incomplete <- function(table, call, complete = complete_records(table, call)) {
   if (length(complete) == 0) {
     stop_sdc(
       "bad_data",
