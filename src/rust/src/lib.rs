@@ -5,7 +5,9 @@
 
 mod contribution;
 mod convert;
+mod exhaustive;
 mod guard;
+mod individual_risk;
 mod key_table;
 mod qar_risk;
 mod r_api;
@@ -18,6 +20,8 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use exhaustive;
+    use individual_risk;
     use key_table;
     use qar_risk;
     use removal;

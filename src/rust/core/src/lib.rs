@@ -9,6 +9,8 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`exhaustive`] | which cells of all small tables are small? |
+//! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -18,6 +20,8 @@
 
 pub mod association;
 pub mod error;
+pub mod exhaustive;
+pub mod individual_risk;
 pub mod key_table;
 pub mod parallel;
 pub mod probability;
