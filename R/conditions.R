@@ -37,6 +37,7 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `small_weights` | warning | [individual_risk()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -6,6 +6,14 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
+rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
+
+rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
+
+rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
+
+rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)

@@ -136,6 +136,20 @@ complete_records <- function(table, call = rlang::caller_env()) {
   unwrap(rs_complete_rows(table$pointer), call)
 }
 
+check_some_complete <- function(complete, call) {
+  if (length(complete) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "At least one record must be complete on all key variables.",
+        x = "Every record misses a value.",
+        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
+      ),
+      call = call
+    )
+  }
+}
+
 select_records <- function(table, rows, call = rlang::caller_env()) {
   selected <- unwrap(rs_select_rows(table$pointer, rows), call)
   table <- replace_codes(table, selected$table)

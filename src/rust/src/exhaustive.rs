@@ -1,7 +1,7 @@
 //! `exhaustive_tabulation()`: thresholds in, counts of cells and records out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::exhaustive::{tabulate, Cells, Rule, Table, Tabulation};
+use sdcrisk_core::exhaustive::{tabulate, Cells, Records, Rule, Table, Tabulation};
 use sdcrisk_core::Result;
 
 use crate::convert::{count, counts, doubles, integers, text};
@@ -82,12 +82,19 @@ fn to_r(found: &Tabulation, dims: &[usize]) -> Robj {
     };
     let of_tables =
         |of: fn(&Table) -> u64| -> Vec<f64> { tables().map(|t| of(t) as f64).collect() };
+    let of_records = |of: fn(&Records) -> u64| -> Vec<f64> {
+        let records = found.records.iter().flatten();
+        records.map(|r| of(r) as f64).collect()
+    };
     let per_dim = dims.iter().zip(&found.tables);
     list!(
         n_violations = counts(found.violations.iter().copied()),
         n_tables = counts(found.tables_of_row.iter().copied()),
         category_cells = of_cells(|c| c.n),
         category_violations = of_cells(|c| c.violations),
+        records_n = of_records(|r| r.n),
+        records_violating = of_records(|r| r.violating),
+        records_violations = of_records(|r| r.violations),
         table_dim = per_dim
             .flat_map(|(&dim, tables)| std::iter::repeat_n(dim as i32, tables.len()))
             .collect::<Vec<i32>>(),

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::individual_risk::check_weights;
-use crate::key_table::{with_codes, Code, KeyTable};
+use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 use crate::qar_risk::key_sets::{binomial, KeySets, SetIndex};
 
@@ -87,6 +87,17 @@ pub struct Table {
     pub records: u64,
 }
 
+/// The records of a category.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Records {
+    /// Their number.
+    pub n: u64,
+    /// Those that stand in a violation of at least one table.
+    pub violating: u64,
+    /// The tables in which they do, summed over them.
+    pub violations: u64,
+}
+
 /// What all tables together show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tabulation {
@@ -97,6 +108,8 @@ pub struct Tabulation {
     /// Per size asked for, per variable, per code from 0 (missing): the cells
     /// with that category.
     pub categories: Vec<Vec<Vec<Cells>>>,
+    /// Per variable, per code from 0 (missing): the records of that category.
+    pub records: Vec<Vec<Records>>,
     /// Per size asked for, the tables in the order of `combn()`.
     pub tables: Vec<Vec<Table>>,
 }
@@ -165,11 +178,30 @@ pub fn tabulate(
     };
     let tables_of_row = of_rows(tables_of_rows(&distinct, dims, missing_counts));
     Ok(Tabulation {
+        records: records_by_category(&distinct, groups.counts(), &found.violations),
         violations: of_rows(found.violations),
         tables_of_row,
         categories: found.categories,
         tables: found.tables,
     })
+}
+
+/// The records of every category; row `i` stands for `counts[i]` of them, each
+/// in as many violations as `violations` says.
+fn records_by_category(table: &KeyTable, counts: &[u64], violations: &[u32]) -> Vec<Vec<Records>> {
+    let of_column = |column: &Column| {
+        let mut sums = vec![Records::default(); column.n_values() as usize + 1];
+        with_codes!(column.codes(), |codes| {
+            for ((code, &n), &violations) in codes.iter().zip(counts).zip(violations) {
+                let sum = &mut sums[code.index()];
+                sum.n += n;
+                sum.violating += n * u64::from(violations > 0);
+                sum.violations += n * u64::from(violations);
+            }
+        });
+        sums
+    };
+    table.columns().par_iter().map(of_column).collect()
 }
 
 /// Per row, the number of tables it is complete in.

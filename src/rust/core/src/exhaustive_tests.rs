@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::key_table::{Codes, Column};
+use crate::key_table::Codes;
 use crate::parallel::with_threads;
 
 fn table(rows: &[Vec<u32>], n_values: u32) -> KeyTable {
@@ -30,6 +30,7 @@ fn slow(
         violations: vec![0; rows.len()],
         tables_of_row: vec![0; rows.len()],
         categories: vec![vec![vec![Cells::default(); n_values as usize + 1]; n_keys]; dims.len()],
+        records: vec![vec![Records::default(); n_values as usize + 1]; n_keys],
         tables: Vec::new(),
     };
     for (d, &dim) in dims.iter().enumerate() {
@@ -67,6 +68,14 @@ fn slow(
             tables.push(found);
         }
         out.tables.push(tables);
+    }
+    for (row, &violations) in rows.iter().zip(&out.violations) {
+        for (v, &code) in row.iter().enumerate() {
+            let records = &mut out.records[v][code as usize];
+            records.n += 1;
+            records.violating += u64::from(violations > 0);
+            records.violations += u64::from(violations);
+        }
     }
     out
 }
