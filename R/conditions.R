@@ -37,6 +37,8 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
+#' | `empty_records` | warning | [longitudinal_link()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

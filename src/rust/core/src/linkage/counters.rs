@@ -34,15 +34,15 @@ const MOST_COMBINATIONS: u32 = 1024;
 /// Queries per block of parallel work.
 const BLOCK: usize = 2048;
 
-pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Best>> {
+pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor, report: bool) -> Result<Vec<Best>> {
     // The planes must hold one more than the number of keys: nothing found.
     match patterns.n_keys() {
-        0..=2 => Scan::<2>::run(patterns, monitor),
-        3..=6 => Scan::<3>::run(patterns, monitor),
-        7..=14 => Scan::<4>::run(patterns, monitor),
-        15..=30 => Scan::<5>::run(patterns, monitor),
-        31..=62 => Scan::<6>::run(patterns, monitor),
-        63..=126 => Scan::<7>::run(patterns, monitor),
+        0..=2 => Scan::<2>::run(patterns, monitor, report),
+        3..=6 => Scan::<3>::run(patterns, monitor, report),
+        7..=14 => Scan::<4>::run(patterns, monitor, report),
+        15..=30 => Scan::<5>::run(patterns, monitor, report),
+        31..=62 => Scan::<6>::run(patterns, monitor, report),
+        63..=126 => Scan::<7>::run(patterns, monitor, report),
         _ => Err(Error::TooLarge("Too many keys to link on.".into())),
     }
 }
@@ -155,7 +155,7 @@ impl<const P: usize> Table<P> {
 struct Scan<const P: usize>;
 
 impl<const P: usize> Scan<P> {
-    fn run(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Best>> {
+    fn run(patterns: &Patterns, monitor: &Monitor, report: bool) -> Result<Vec<Best>> {
         let groups = group_keys(patterns.queries(), monitor)?;
         let (queries, masks) = sort_queries(patterns, &groups, monitor)?;
         let bounds = patterns.bounds();
@@ -168,7 +168,9 @@ impl<const P: usize> Scan<P> {
             })
             .collect();
         let starts: Vec<usize> = (0..patterns.n_rows()).step_by(ROWS).collect();
-        monitor.set_total(starts.len() as u64);
+        if report {
+            monitor.set_total(starts.len() as u64);
+        }
         let mut tile = Tile::<P>::empty(&groups);
         for start in starts {
             monitor.check()?;
@@ -181,7 +183,7 @@ impl<const P: usize> Scan<P> {
                     scan_block(&tile, &queries, b * BLOCK, best, counts);
                     Ok(())
                 })?;
-            monitor.advance(1);
+            monitor.advance(u64::from(report));
         }
         let mut out = vec![
             Best {

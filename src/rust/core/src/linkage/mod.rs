@@ -36,11 +36,13 @@
 
 mod agreement;
 mod counters;
+mod partners;
 mod patterns;
 mod score;
 mod walk;
 
 pub use agreement::Agreement;
+pub use partners::{partners, Partners};
 pub use score::{add_greedily, scores, Score};
 
 use rayon::prelude::*;
@@ -208,6 +210,29 @@ impl<'a> Waves<'a> {
         }
     }
 
+    /// Rows of each wave with fewer than `least` observed keys.
+    pub fn few_observed(&self, least: u32) -> (u64, u64) {
+        let of = |table: &KeyTable| {
+            let missing: usize = table.columns().iter().map(|c| c.n_missing()).sum();
+            if missing == 0 && least as usize <= self.n_keys() {
+                return 0;
+            }
+            let mut observed = vec![0u32; table.n_rows()];
+            for column in table.columns() {
+                for (row, n) in observed.iter_mut().enumerate() {
+                    *n += u32::from(column.codes().get(row) != 0);
+                }
+            }
+            observed.iter().filter(|&&n| n < least).count() as u64
+        };
+        (of(self.wave1), of(self.wave2))
+    }
+
+    /// Entropy of every key in wave 1, missing values left out.
+    pub fn entropies(&self) -> Vec<f64> {
+        self.wave1.columns().iter().map(patterns::entropy).collect()
+    }
+
     /// The differences of every wave-2 row to its own wave-1 record.
     pub fn partner_differences(
         &self,
@@ -244,6 +269,19 @@ impl<'a> Waves<'a> {
         method: Method,
         monitor: &Monitor,
     ) -> Result<Nearest> {
+        self.search(keys, own, method, monitor, true)
+    }
+
+    /// As [`Waves::nearest`]; `report` says whether the monitor is told the
+    /// progress of this search, or that of several.
+    fn search(
+        &self,
+        keys: &[usize],
+        own: Option<&PartnerDifferences>,
+        method: Method,
+        monitor: &Monitor,
+        report: bool,
+    ) -> Result<Nearest> {
         self.check_keys(keys)?;
         let patterns = Patterns::new(self, keys, own, monitor)?;
         let method = match method {
@@ -251,8 +289,8 @@ impl<'a> Waves<'a> {
             given => given,
         };
         let found = match method {
-            Method::Walk => walk::nearest(&patterns, monitor)?,
-            _ => counters::nearest(&patterns, monitor)?,
+            Method::Walk => walk::nearest(&patterns, monitor, report)?,
+            _ => counters::nearest(&patterns, monitor, report)?,
         };
         let of_row = patterns.query_of_row();
         let mut n_diff = vec![None; of_row.len()];

@@ -222,7 +222,7 @@ fn order_of_search(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<V
     Ok(scored.into_iter().map(|(_, v)| v).collect())
 }
 
-/// Entropy of a column; missing, which agrees with all, tells nothing.
+/// Entropy of a column among its observed rows.
 pub(super) fn entropy(column: &Column) -> f64 {
     let mut counts = vec![0u64; column.n_values() as usize + 1];
     for row in 0..column.len() {

@@ -47,6 +47,7 @@ impl PartnerDifferences {
 
 /// The score of one set of keys after the other.
 pub fn scores(waves: &Waves, key_sets: &[Vec<usize>], monitor: &Monitor) -> Result<Vec<Score>> {
+    monitor.set_total(key_sets.len() as u64);
     key_sets
         .iter()
         .map(|keys| score(waves, keys, monitor))
@@ -55,7 +56,8 @@ pub fn scores(waves: &Waves, key_sets: &[Vec<usize>], monitor: &Monitor) -> Resu
 
 fn score(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Score> {
     let own = waves.partner_differences(keys, monitor)?;
-    let nearest = waves.nearest(keys, Some(&own), Method::Estimate, monitor)?;
+    let nearest = waves.search(keys, Some(&own), Method::Estimate, monitor, false)?;
+    monitor.advance(1);
     Ok(Score::new(&nearest, &own))
 }
 
@@ -67,6 +69,7 @@ pub fn add_greedily(
     keys: &[usize],
     monitor: &Monitor,
 ) -> Result<Vec<(usize, Score)>> {
+    monitor.set_total((keys.len() * (keys.len() + 1) / 2) as u64);
     let mut chosen: Vec<usize> = Vec::new();
     let mut left = keys.to_vec();
     let mut steps = Vec::new();

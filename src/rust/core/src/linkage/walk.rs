@@ -21,7 +21,7 @@ const BLOCK: usize = 256;
 /// Ranges of so few rows are compared row by row.
 const FEW: usize = 6;
 
-pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Best>> {
+pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor, report: bool) -> Result<Vec<Best>> {
     let n = patterns.n_queries();
     let mut found = vec![
         Best {
@@ -30,7 +30,9 @@ pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Best
         };
         n
     ];
-    monitor.set_total(n as u64);
+    if report {
+        monitor.set_total(n as u64);
+    }
     found
         .par_chunks_mut(BLOCK)
         .enumerate()
@@ -39,7 +41,7 @@ pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Best
                 monitor.check()?;
                 *best = Search::new(patterns, query, u64::MAX).nearest();
             }
-            monitor.advance(found.len() as u64);
+            monitor.advance(if report { found.len() as u64 } else { 0 });
             Ok(())
         })?;
     Ok(found)
