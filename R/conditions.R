@@ -39,6 +39,7 @@
 #' | `many_removed` | message | [removal_path()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
+#' | `partial_candidates` | message | [candidates()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples
