@@ -38,6 +38,9 @@
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
+#' | `empty_records` | warning | [longitudinal_link()] |
+#' | `partial_candidates` | message | [candidates()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -32,6 +32,16 @@ rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table
 
 rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
+rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
+
+rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick)
+
+rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, threads, tick)
+
+rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
+
+rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
+
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 
 rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)

@@ -15,6 +15,8 @@
 #   ordered     per column, whether its values have an order
 #   n_values, n_missing   per column
 #   first_rows  per column, the record where each code first occurs
+#   shared_rows   of tables coded together: the same, in all their records one
+#               below the other
 
 key_table <- function(data, ...) {
   UseMethod("key_table")
@@ -90,6 +92,7 @@ shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
     table$pointer <- selected$table
     table$n_missing <- selected$n_missing
     table$first_rows <- NULL
+    table$shared_rows <- together$first_rows
     table
   }, parts, ends)
 }

@@ -9,6 +9,7 @@ mod exhaustive;
 mod guard;
 mod individual_risk;
 mod key_table;
+mod linkage;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -23,6 +24,7 @@ extendr_module! {
     use exhaustive;
     use individual_risk;
     use key_table;
+    use linkage;
     use qar_risk;
     use removal;
     use self_test;

@@ -11,6 +11,7 @@
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`exhaustive`] | which cells of all small tables are small? |
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
+//! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -23,6 +24,7 @@ pub mod error;
 pub mod exhaustive;
 pub mod individual_risk;
 pub mod key_table;
+pub mod linkage;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;
