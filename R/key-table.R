@@ -134,6 +134,24 @@ merge_keys <- function(table, tick = NULL, call = rlang::caller_env()) {
   ), call))
 }
 
+# A table of its own with only the columns of some keys, a named list of
+# columns; `table` stays as it is.
+key_columns <- function(table, keys, tick = NULL, call = rlang::caller_env()) {
+  columns <- unlist(keys, use.names = FALSE)
+  part <- table
+  part$variables <- table$variables[columns]
+  part$positions <- table$positions[columns]
+  part$ordered <- table$ordered[columns]
+  part$n_values <- table$n_values[columns]
+  part$n_missing <- table$n_missing[columns]
+  part$first_rows <- table$first_rows[columns]
+  part$keys <- utils::relist(seq_along(columns), keys)
+  part$pointer <- unwrap(rs_merge_keys(
+    table$pointer, as.list(columns), sdc_threads(), tick
+  ), call)
+  part
+}
+
 # The records that are complete on all columns.
 complete_records <- function(table, call = rlang::caller_env()) {
   unwrap(rs_complete_rows(table$pointer), call)

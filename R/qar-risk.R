@@ -277,8 +277,7 @@ check_p <- function(p, n_keys, call) {
   }
 }
 
-drop_incomplete <- function(table, call) {
-  complete <- complete_records(table, call)
+drop_incomplete <- function(table, call, complete = complete_records(table, call)) {
   check_some_complete(complete, call)
   if (length(complete) == table$n) table else select_records(table, complete, call)
 }

@@ -10,6 +10,7 @@ mod guard;
 mod individual_risk;
 mod key_table;
 mod linkage;
+mod loglinear;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -25,6 +26,7 @@ extendr_module! {
     use individual_risk;
     use key_table;
     use linkage;
+    use loglinear;
     use qar_risk;
     use removal;
     use self_test;

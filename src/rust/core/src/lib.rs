@@ -12,6 +12,7 @@
 //! | [`exhaustive`] | which cells of all small tables are small? |
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
+//! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -25,6 +26,7 @@ pub mod exhaustive;
 pub mod individual_risk;
 pub mod key_table;
 pub mod linkage;
+pub mod loglinear;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;
