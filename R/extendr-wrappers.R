@@ -41,6 +41,7 @@ rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .C
 rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
 
 rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
+
 rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
