@@ -50,15 +50,13 @@ link_lines <- function(x) {
 }
 
 change_line <- function(x) {
-  changes <- x$changes[x$changes$release == x$changes$release[[1]], ]
+  first <- x$changes$release[[1]]
+  changes <- x$changes[x$changes$release == first, ]
   shown <- utils::head(changes, 5)
   rest <- nrow(changes) - nrow(shown)
   paste0(
-    if (x$settings$detail == "indicator") {
-      "Known is that these changed: "
-    } else {
-      "Known are earlier values of: "
-    },
+    if (x$settings$detail == "indicator") "Changes known since " else "Earlier values known of ",
+    first, ": ",
     paste0(
       shown$variable, " (", format_count(shown$n_changed_certain), " certain, ",
       format_count(shown$n_changed), " in all)",
@@ -243,7 +241,9 @@ autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links"
   switch(type,
     scenarios = plot_tau_intervals(
       object$estimates, object$settings$level, scenario_words(object$estimates$scenario)
-    ) + ggplot2::labs(title = "What do links to earlier releases add?"),
+    ) +
+      ggplot2::labs(title = "What do links to earlier releases add?") +
+      ggplot2::theme(plot.margin = ggplot2::margin(5.5, 16, 5.5, 5.5)),
     links = plot_scenarios_by_link(object),
     strata = plot_strata(
       object, by, data, "Where are the sample uniques at risk?",

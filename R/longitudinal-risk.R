@@ -31,13 +31,17 @@
 #' 2.7 % and 3.1 % in the others for the Survey of Doctorate Recipients: about
 #' four times the cross-sectional risk.
 #'
-#' Indicators stand for what people remember of others; they overlook that a
-#' respondent of the latest wave alone may have changed as well, and keep from the
-#' intruder what the earlier value was. `detail = "previous_value"` gives him the
+#' Indicators stand for what people remember of others, and keep from the intruder
+#' what the earlier value was. `detail = "previous_value"` gives him the
 #' earlier value itself, an upper bound: the key variable is then
 #' \eqn{y_{iv}}{y_iv} where the link is known and both values are observed, else
 #' \eqn{x_{iv}}{x_iv} (no change). \eqn{c_{iv}}{c_iv} follows from the two, so that
 #' this table splits the cells of the indicators, and has no fewer sample uniques.
+#'
+#' Respondents without a known link are taken as unchanged, as in the paper. In the
+#' table a change is then rarer than in the population, so that the last two
+#' scenarios tend to overstate the risk of respondents who did change, the more
+#' so the fewer respondents are linked.
 #'
 #' With several earlier releases each is linked to the latest file on its own, and
 #' the changes since each of them are key variables.
