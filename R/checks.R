@@ -142,3 +142,15 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
     )
   }
 }
+
+# The rule for missing values of a method that counts distinct keys.
+check_missing_rule <- function(missing, choices, call) {
+  if (identical(missing, "wildcard")) {
+    stop_argument(
+      "missing", paste("be one of", quote_names(choices, Inf), "here"),
+      found = "\"wildcard\" would let a missing value match everything.",
+      advice = "Distinct keys cannot be counted then.", call = call
+    )
+  }
+  check_choice(missing, choices, "missing", call)
+}

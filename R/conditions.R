@@ -37,9 +37,12 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `small_weights` | warning | [individual_risk()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
+#' | `empty_records` | warning | [longitudinal_link()] |
 #' | `partial_candidates` | message | [candidates()] |
-#' | `zero_margins`, `search_limited` | warning | [loglinear_risk()] |
-#' | `no_sample_unique` | message | [loglinear_risk()] |
+#' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
+#' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -6,6 +6,14 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
+rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
+
+rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
+
+rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
+
+rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)
@@ -23,6 +31,16 @@ rs_group <- function(table, threads, tick) .Call(wrap__rs_group, table, threads,
 rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table, column, map, n_values)
 
 rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
+
+rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
+
+rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick)
+
+rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, threads, tick)
+
+rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
+
+rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
 
 rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
 

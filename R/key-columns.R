@@ -100,7 +100,8 @@ drop_user_missing <- function(x) {
 stack_sources <- function(sources, name, call) {
   kinds <- unique(vapply(sources, `[[`, "", "kind"))
   scales <- unique(vapply(sources, `[[`, "", "scale"))
-  values <- lapply(sources, `[[`, "values")
+  # Names, of tables say, would cost more than all the rest.
+  values <- unname(lapply(sources, `[[`, "values"))
   ordered <- all(vapply(sources, `[[`, NA, "ordered"))
   if (identical(kinds, "levels")) {
     names <- lapply(sources, `[[`, "level_names")

@@ -15,6 +15,8 @@
 #   ordered     per column, whether its values have an order
 #   n_values, n_missing   per column
 #   first_rows  per column, the record where each code first occurs
+#   shared_rows   of tables coded together: the same, in all their records one
+#               below the other
 
 key_table <- function(data, ...) {
   UseMethod("key_table")
@@ -90,6 +92,7 @@ shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
     table$pointer <- selected$table
     table$n_missing <- selected$n_missing
     table$first_rows <- NULL
+    table$shared_rows <- together$first_rows
     table
   }, parts, ends)
 }
@@ -152,6 +155,20 @@ key_columns <- function(table, keys, tick = NULL, call = rlang::caller_env()) {
 # The records that are complete on all columns.
 complete_records <- function(table, call = rlang::caller_env()) {
   unwrap(rs_complete_rows(table$pointer), call)
+}
+
+check_some_complete <- function(complete, call) {
+  if (length(complete) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "At least one record must be complete on all key variables.",
+        x = "Every record misses a value.",
+        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
+      ),
+      call = call
+    )
+  }
 }
 
 select_records <- function(table, rows, call = rlang::caller_env()) {

@@ -5,8 +5,11 @@
 
 mod contribution;
 mod convert;
+mod exhaustive;
 mod guard;
+mod individual_risk;
 mod key_table;
+mod linkage;
 mod loglinear;
 mod qar_risk;
 mod r_api;
@@ -19,7 +22,10 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use exhaustive;
+    use individual_risk;
     use key_table;
+    use linkage;
     use loglinear;
     use qar_risk;
     use removal;

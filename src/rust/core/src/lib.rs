@@ -9,6 +9,9 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`exhaustive`] | which cells of all small tables are small? |
+//! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
+//! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
@@ -19,7 +22,10 @@
 
 pub mod association;
 pub mod error;
+pub mod exhaustive;
+pub mod individual_risk;
 pub mod key_table;
+pub mod linkage;
 pub mod loglinear;
 pub mod parallel;
 pub mod probability;
