@@ -169,7 +169,9 @@ column_difference <- function(x, y, is_id) {
     words <- class(column)
     if (is.factor(column)) "factor" else paste(words, collapse = "/")
   }
-  if (kind(x) != kind(y)) {
+  # Ids are often counted in whole numbers here and as numbers there.
+  same_numbers <- is_id && is_plain_number(x) && is_plain_number(y)
+  if (kind(x) != kind(y) && !same_numbers) {
     return(paste("has class", kind(x), "in wave 1 and", kind(y), "in wave 2"))
   }
   if (is.factor(x) && !is_id) {

@@ -228,15 +228,12 @@ pub(super) fn entropy(column: &Column) -> f64 {
     for row in 0..column.len() {
         counts[column.codes().get(row) as usize] += 1;
     }
-    let n = column.len() as f64;
-    let of = |&c: &u64| {
-        if c == 0 {
-            0.0
-        } else {
-            -(c as f64 / n) * (c as f64 / n).ln()
-        }
-    };
-    counts[1..].iter().map(of).sum()
+    let n = (column.len() - column.n_missing()) as f64;
+    let observed = counts[1..].iter().filter(|&&c| c > 0);
+    observed
+        .map(|&c| c as f64 / n)
+        .map(|share| -share * share.ln())
+        .sum()
 }
 
 /// The distinct rows of a table on the given keys.
