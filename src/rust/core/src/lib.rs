@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -20,6 +21,7 @@ pub mod association;
 pub mod error;
 pub mod key_table;
 pub mod parallel;
+pub mod pram;
 pub mod probability;
 pub mod qar_risk;
 pub mod random;
