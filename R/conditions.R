@@ -37,6 +37,8 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
+#' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

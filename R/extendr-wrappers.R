@@ -24,6 +24,18 @@ rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table
 
 rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
+rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
+
+rs_pram_match_prob <- function(cells, theta, a) .Call(wrap__rs_pram_match_prob, cells, theta, a)
+
+rs_pram_theta <- function(max_match_prob, cells, calibrate) .Call(wrap__rs_pram_theta, max_match_prob, cells, calibrate)
+
+rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, threads, tick) .Call(wrap__rs_pram_margins, cells, block, thetas, group, n_groups, squares, threads, tick)
+
+rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
+
+rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
+
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 
 rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)
