@@ -43,6 +43,8 @@
 #' | `partial_candidates` | message | [candidates()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
+#' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
+#' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

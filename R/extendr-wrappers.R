@@ -43,6 +43,17 @@ rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, 
 rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
 
 rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
+rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
+
+rs_pram_match_prob <- function(cells, theta, a) .Call(wrap__rs_pram_match_prob, cells, theta, a)
+
+rs_pram_theta <- function(max_match_prob, cells, calibrate) .Call(wrap__rs_pram_theta, max_match_prob, cells, calibrate)
+
+rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, threads, tick) .Call(wrap__rs_pram_margins, cells, block, thetas, group, n_groups, squares, threads, tick)
+
+rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
+
+rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 

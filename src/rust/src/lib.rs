@@ -11,6 +11,7 @@ mod individual_risk;
 mod key_table;
 mod linkage;
 mod loglinear;
+mod pram;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -27,6 +28,7 @@ extendr_module! {
     use key_table;
     use linkage;
     use loglinear;
+    use pram;
     use qar_risk;
     use removal;
     use self_test;

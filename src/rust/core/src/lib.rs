@@ -13,6 +13,7 @@
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
+//! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -28,6 +29,7 @@ pub mod key_table;
 pub mod linkage;
 pub mod loglinear;
 pub mod parallel;
+pub mod pram;
 pub mod probability;
 pub mod qar_risk;
 pub mod random;

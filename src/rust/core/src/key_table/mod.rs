@@ -143,6 +143,19 @@ impl KeyTable {
         Ok(merged)
     }
 
+    /// The table with one column more, whose values are numbers from 0.
+    pub fn with_column(&self, values: &[u32]) -> Result<Self> {
+        let n_values = values.iter().max().map_or(0, |&largest| largest + 1);
+        let codes = Codes::pack(n_values, values.iter().map(|&value| value + 1));
+        let mut columns = self.columns.clone();
+        columns.push(Column::new(codes, n_values)?);
+        let table = Self::new(columns)?;
+        match &self.multiplicity {
+            None => Ok(table),
+            Some(m) => table.with_multiplicity(m.clone()),
+        }
+    }
+
     /// The distinct rows, in order of first appearance.
     pub fn group(&self, monitor: &Monitor) -> Result<Groups> {
         let columns: Vec<&Column> = self.columns.iter().collect();

@@ -1,0 +1,210 @@
+# What a result of invariant_pram() says about itself.
+
+#' @export
+as.data.frame.sdc_invariant_pram <- function(x, ...) {
+  x$cells
+}
+
+#' @export
+format.sdc_invariant_pram <- function(x, ...) {
+  estimates <- x$estimates
+  settings <- x$settings
+  c(
+    "Invariant PRAM with a bound on correct matches",
+    "Question: how often is a match on all key variables right, at worst?",
+    paste0(
+      plural(estimates$n_records, "record"),
+      if (x$diagnostics$units == "households") {
+        paste0(" in ", plural(length(x$diagnostics$unit_sizes), "household"))
+      },
+      ", ", plural(length(settings$key_vars), "key variable"), ", ",
+      plural(estimates$n_cells, "cell"), "; missing is a value of its own."
+    ),
+    paste0(
+      "Promised: P(correct match | S = a) <= ", format(estimates$max_match_prob),
+      " for every cell and every a >= 1",
+      if (length(settings$within)) {
+        paste0(", moves inside ", paste(settings$within, collapse = " x "))
+      },
+      "."
+    ),
+    paste0(
+      "Achieved: ", format_risk(estimates$worst_match_prob), " at worst (exact); ",
+      format_count(estimates$n_risky), " of the cells exceeded the bound before",
+      if (estimates$n_unprotected > 0) {
+        paste0(", ", format_count(estimates$n_unprotected), " STILL DO")
+      },
+      "."
+    ),
+    paste0("Records before: ", risk_quantiles(x$records$match_prob_before), "."),
+    paste0("Records after:  ", risk_quantiles(x$records$match_prob), "."),
+    paste0(
+      "Changed: ", format_count(estimates$n_changed), " of ",
+      plural(estimates$n_records, "record"), " (expected ",
+      format(estimates$expected_changed, digits = 4), "), in ",
+      plural(estimates$n_blocks, "block"), ", theta ", theta_words(estimates), "."
+    ),
+    paste0("By key variable: ", changed_words(x$variables), "."),
+    paste0(
+      "Standard errors of one-way proportions grow by at most ",
+      format_percent(max(x$variables$se_inflation) - 1), "."
+    ),
+    plausibility_line(x$plausibility),
+    shift_line(x),
+    paste(
+      "Scenario: prosecutor (the target is known to be in the file), who knows all key",
+      "variables and picks one"
+    ),
+    paste0(
+      if (x$diagnostics$units == "households") "household" else "record",
+      " of the target's cell; the risk is given an attempt."
+    ),
+    "To release: x$data. More: summary(x), plot(x), pram_audit(x, data), interpret(x)."
+  )
+}
+
+risk_quantiles <- function(risk) {
+  quantiles <- stats::quantile(risk, c(0.99, 0.95), names = FALSE, type = 8)
+  paste0(
+    "largest ", format_risk(max(risk)), ", 99 % below ", format_risk(quantiles[[1]]),
+    ", 95 % below ", format_risk(quantiles[[2]])
+  )
+}
+
+theta_words <- function(estimates) {
+  ends <- format(c(estimates$theta_min, estimates$theta_max), digits = 4, trim = TRUE)
+  if (ends[[1]] == ends[[2]]) ends[[1]] else paste(ends[[1]], "to", ends[[2]])
+}
+
+changed_words <- function(variables, most = 5) {
+  shown <- utils::head(variables[order(-variables$n_changed), ], most)
+  rest <- nrow(variables) - nrow(shown)
+  paste0(
+    paste(shown$variable, format_count(shown$n_changed), collapse = ", "),
+    if (rest > 0) paste0(" and ", rest, " more")
+  )
+}
+
+plausibility_line <- function(pairs) {
+  pairs <- pairs[pairs$n_changed > 0, ]
+  if (nrow(pairs) == 0) {
+    return(NULL)
+  }
+  worst <- pairs[which.max(pairs$n_new), ]
+  if (worst$n_new == 0) {
+    return("New pairs of a key value and a value of another column: none.")
+  }
+  paste0(
+    "New pairs with another column: most with ", worst$variable, " and ", worst$other, ", ",
+    format_percent(worst$prop_new), " of its changed records."
+  )
+}
+
+shift_line <- function(x) {
+  if (is.null(x$diagnostics$largest_shift)) {
+    return(NULL)
+  }
+  what <- if ("weighted_before" %in% names(x$cells)) "weighted counts" else "counts of persons"
+  paste0(
+    "Expected ", what, " of one-way margins shift by up to ",
+    format_percent(x$diagnostics$largest_shift), "."
+  )
+}
+
+#' @export
+summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  sizes <- cut(
+    object$cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf),
+    c("1", "2", "3", "4", "5", "6 to 10", "above 10")
+  )
+  of <- function(column, f) {
+    as.vector(vapply(split(object$cells[[column]], sizes, drop = TRUE), f, 0))
+  }
+  structure(
+    list(
+      title = format(object)[c(1, 3, 4, 5)], estimates = base$estimates,
+      variables = object$variables, plausibility = object$plausibility,
+      cells_by_count = frame(
+        count = levels(droplevels(sizes)), n_cells = of("count", length),
+        stay_prob_min = of("stay_prob", min),
+        match_prob_before = of("match_prob_before", max),
+        match_prob = of("match_prob", max)
+      ),
+      match_prob_by_strata = base$strata
+    ),
+    class = "sdc_summary"
+  )
+}
+
+#' @export
+record_risk.sdc_invariant_pram <- function(x) {
+  x$records$match_prob
+}
+
+#' @export
+tidy_terms.sdc_invariant_pram <- function(x) {
+  list(
+    ids = "max_match_prob",
+    terms = c(
+      "worst_match_prob", "theta_min", "theta_max", "n_blocks", "expected_changed",
+      "n_changed", "n_unprotected"
+    )
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_invariant_pram <- function(x, ...) {
+  frame(
+    n_records = x$estimates$n_records, n_keys = length(x$settings$key_vars),
+    n_cells = x$estimates$n_cells, n_risky = x$estimates$n_risky,
+    max_match_prob = x$estimates$max_match_prob,
+    worst_match_prob = x$estimates$worst_match_prob,
+    n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
+    n_changed = x$estimates$n_changed, n_unprotected = x$estimates$n_unprotected,
+    se_inflation = max(x$variables$se_inflation), scope = x$settings$scope,
+    calibration = x$settings$calibration, units = x$diagnostics$units,
+    fingerprint = x$settings$fingerprint
+  )
+}
+
+#' @export
+interpret.sdc_invariant_pram <- function(x, ...) {
+  estimates <- x$estimates
+  households <- x$diagnostics$units == "households"
+  unit <- if (households) "household" else "record"
+  sentence <- paste0(
+    "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
+    format_count(estimates$n_changed), " of the ", plural(estimates$n_records, "record"),
+    " were changed at random by invariant post-randomisation",
+    if (length(x$settings$within)) {
+      paste0(" inside the levels of ", paste(x$settings$within, collapse = " and "))
+    },
+    ", so that whoever knows that a person is in the file, knows all key variables of that ",
+    "person, and takes one of the ", unit, "s released with these values for that person's, ",
+    "is right with a probability of at most ", format_up(estimates$worst_match_prob),
+    " given the number of ", unit, "s found (", if (estimates$n_unprotected > 0) {
+      paste0(
+        "the bound asked for, ", format(estimates$max_match_prob), ", is exceeded by ",
+        plural(estimates$n_unprotected, "cell"), " that could not be protected; "
+      )
+    } else {
+      paste0("bound ", format(estimates$max_match_prob), "; ")
+    },
+    "exact calculation after Nayak, prosecutor scenario, given an attempt, missing values a ",
+    "category of their own; sdcRisk ", x$settings$version, "); expected counts of all ",
+    "combinations of the key variables are those of the original data",
+    if (households) " in households",
+    ", and standard errors of one-way proportions grow by at most ",
+    format_percent(max(x$variables$se_inflation) - 1),
+    "; the bound does not cover attributes inferred from groups, nor intruders who know ",
+    "other variables."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# Four digits, never rounded down: a bound must hold as it is printed.
+format_up <- function(x) {
+  format(ceiling(x * 1e4 - 1e-6) / 1e4)
+}

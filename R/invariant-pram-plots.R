@@ -1,0 +1,109 @@
+# Pictures of invariant_pram().
+
+#' Pictures of a perturbed file
+#'
+#' @param object A result of [invariant_pram()].
+#' @param type `"match_prob"`: the match probability of every cell before and
+#'   after, cells of equal values drawn once with their number, and the bound;
+#'   `"counts"`: counts of all cells before against after, with the band that
+#'   holds about 95 % of the cells (two standard deviations around what they
+#'   were).
+#' @param ... None.
+#' @return A ggplot; `plot()` draws it.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_invariant_pram
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' plot(invariant_pram(nals_prison, keys))
+autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("match_prob", "counts"), "type", call)
+  switch(type,
+    match_prob = plot_match_prob(object),
+    counts = plot_pram_counts(object)
+  )
+}
+
+# Cells that a picture shows at the same place, with their number.
+stacked_points <- function(x, y) {
+  place <- paste(signif(x, 6), signif(y, 6))
+  once <- !duplicated(place)
+  frame(
+    x = x[once], y = y[once], n = as.vector(table(factor(place, place[once])))
+  )
+}
+
+plot_match_prob <- function(x) {
+  points <- stacked_points(x$cells$match_prob_before, x$cells$match_prob)
+  bound <- x$estimates$max_match_prob
+  points$group <- factor(
+    ifelse(points$x > bound + 1e-9, "above the bound before", "below it before"),
+    c("above the bound before", "below it before")
+  )
+  ggplot2::ggplot(points, ggplot2::aes(x = .data$x, y = .data$y)) +
+    ggplot2::geom_abline(intercept = 0, slope = 1, colour = sdc_grey, linewidth = 0.4) +
+    ggplot2::geom_hline(yintercept = bound, colour = sdc_orange, linetype = "dashed") +
+    ggplot2::geom_point(
+      ggplot2::aes(size = .data$n, colour = .data$group), alpha = 0.8
+    ) +
+    ggplot2::scale_size_area(max_size = 7, labels = format_count) +
+    ggplot2::scale_colour_manual(
+      values = c("above the bound before" = sdc_orange, "below it before" = sdc_blue)
+    ) +
+    ggplot2::coord_cartesian(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::labs(
+      title = "How likely is a correct match, before and after?",
+      subtitle = paste0(
+        "Exact worst case of every cell; the dashed line is the bound, ", format(bound), "."
+      ),
+      x = "before: 1 / count of the cell", y = "after: largest P(correct match | S = a)",
+      size = "cells", colour = NULL,
+      caption = "On the grey line: unchanged."
+    ) +
+    sdc_theme()
+}
+
+plot_pram_counts <- function(x) {
+  cells <- x$cells
+  after <- released_counts(x)
+  points <- stacked_points(cells$count, after)
+  extra <- pram_extra(x)
+  variance <- margin_inflation(
+    extra, seq_len(nrow(cells)), NULL, rlang::current_env()
+  )$variance
+  band <- do.call(rbind, lapply(split(
+    frame(count = cells$count, spread = 2 * sqrt(variance)), cells$count
+  ), function(part) part[which.max(part$spread), ]))
+  top <- max(points$x, points$y)
+  ggplot2::ggplot(points, ggplot2::aes(x = .data$x, y = .data$y)) +
+    ggplot2::geom_ribbon(
+      data = band, inherit.aes = FALSE, fill = "grey85",
+      ggplot2::aes(
+        x = .data$count, ymin = pmax(.data$count - .data$spread, 0),
+        ymax = .data$count + .data$spread
+      )
+    ) +
+    ggplot2::geom_abline(intercept = 0, slope = 1, colour = sdc_grey, linewidth = 0.4) +
+    ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = sdc_blue, alpha = 0.7) +
+    ggplot2::scale_size_area(max_size = 6, labels = format_count) +
+    ggplot2::scale_x_continuous(trans = "log1p", breaks = count_breaks(top)) +
+    ggplot2::scale_y_continuous(trans = "log1p", breaks = count_breaks(top)) +
+    ggplot2::labs(
+      title = "What happened to the counts?",
+      subtitle = "Expected counts are those of the original; the band is two standard deviations.",
+      x = if (x$diagnostics$units == "households") "households before" else "records before",
+      y = "after", size = "cells"
+    ) +
+    sdc_theme()
+}
+
+count_breaks <- function(top) {
+  breaks <- c(0, 1, 2, 5) * rep(10^(0:9), each = 4)
+  unique(breaks[breaks <= max(top, 2)])
+}
+
+# Counts of the cells in the released data, from where records went.
+released_counts <- function(x) {
+  tabulate(x$diagnostics$new_cell, nrow(x$cells))
+}

@@ -1,0 +1,392 @@
+# A released design seen from outside: other intruders, and analysts.
+
+#' Audit a perturbed file: the intruder played, and intruders who know less
+#'
+#' Does the bound hold, and what of an intruder who knows only some of the key
+#' variables? The file is released many times at random and attacked; and the
+#' worst match probability is computed exactly for the keys an intruder knows.
+#'
+#' @details
+#' An intruder with `known_keys` sees groups of cells. With \eqn{S} records
+#' released in the target's group, the exact worst case over all \eqn{S = a} and
+#' all records of the group is one over the number of records that cannot leave
+#' the group, where there are such; otherwise it is that of \eqn{S = 1}, for the
+#' record with the largest odds of being there. Equal to full enumeration.
+#'
+#' The simulation draws `n_sim` releases by the transition probabilities of `x`.
+#' In each, every cell that records can leave has one target, drawn from it; the
+#' intruder picks at random one of the records in the target's group. Attempts
+#' are independent between releases and not inside one, and standard errors
+#' respect that.
+#'
+#' @param x A result of [invariant_pram()].
+#' @param data The data `x` was made from, not the released ones.
+#' @param n_sim Number of simulated releases; 0 for none.
+#' @param known_keys Key variables that the intruder knows; `NULL` for all, and
+#'   the levels of `within` besides. Naming all key variables leaves out
+#'   what `within` adds.
+#' @return An object of class `sdc_pram_audit`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row: `max_match_prob`, `worst_match_prob` (exact),
+#'     `worst_match_prob_before`, `n_above` (records above the bound), `n_sim`,
+#'     `hit_rate` and `hit_rate_se` (attempts that found one record)}
+#'   \item{`groups`}{the groups the intruder sees: `count`, `match_prob_before`,
+#'     `match_prob`}
+#'   \item{`simulation`}{`count` (of the target's group before, `"11+"` for more
+#'     than 10), `found` (records released there, `"3+"`), `n_attempts`, `n_hits`,
+#'     `hit_rate`, `std_error`, and `exact`, the largest exact match probability
+#'     of a group of that count}
+#'   \item{`records`}{`group`, `match_prob_before`, `match_prob`}
+#' }
+#' @family perturbation
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' released <- invariant_pram(nals_prison, keys)
+#' set.seed(1)
+#' pram_audit(released, nals_prison)
+#' pram_audit(released, nals_prison, n_sim = 0, known_keys = keys[1:4])
+pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "pram_audit")
+  check_pram_result(x, call)
+  n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
+  check_same_data(x, data, call)
+  known <- pram_key_names(known_keys, "known_keys", x, data, call)
+  with_progress("Audit", function(tick) {
+    extra <- pram_extra(x)
+    group <- if (is.null(known)) {
+      seq_len(nrow(x$cells))
+    } else {
+      match_groups(x, data, known, call)$group
+    }
+    found <- margin_inflation(extra, group, tick, call)
+    units <- as.vector(rowsum(x$cells$count, group))
+    simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, tick, call)
+    new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
+  })
+}
+
+check_pram_result <- function(x, call) {
+  if (!inherits(x, "sdc_invariant_pram")) {
+    stop_argument("x", "be a result of `invariant_pram()`", call = call)
+  }
+}
+
+# Names of key variables from names or positions.
+pram_key_names <- function(vars, arg, x, data, call) {
+  if (is.null(vars)) {
+    return(NULL)
+  }
+  names <- names(data)[check_columns(vars, data, arg, call)]
+  outside <- setdiff(names, x$settings$key_vars)
+  if (length(outside) || length(names) == 0) {
+    stop_argument(
+      arg, "name key variables of `x`",
+      found = if (length(outside)) paste0("Not among them: ", quote_names(outside), "."),
+      call = call
+    )
+  }
+  names
+}
+
+# The design of a result as margin_inflation() takes it.
+pram_extra <- function(x) {
+  persons <- if (!is.null(x$diagnostics$unit_sizes)) {
+    as.vector(rowsum(rep(1, nrow(x$records)), x$records$cell))
+  }
+  list(
+    design = list(cells = x$cells, thetas = x$blocks$theta), n = x$settings$n,
+    squares = x$diagnostics$unit_squares, persons = persons
+  )
+}
+
+# Group of every cell by the values of some key variables, and a record of each.
+match_groups <- function(x, data, vars, call) {
+  table <- key_table(data, vars, call = call)
+  on.exit(release(table))
+  of_record <- group_records(table, call = call)$row_group
+  of_cell <- of_record[x$diagnostics$first_record]
+  once <- sort(unique(of_cell))
+  list(
+    group = match(of_cell, once),
+    record = x$diagnostics$first_record[match(once, of_cell)]
+  )
+}
+
+pram_simulation <- function(x, extra, group, units, exact, n_sim, tick, call) {
+  empty <- frame(
+    count = character(), found = character(), n_attempts = double(), n_hits = double(),
+    hit_rate = double(), std_error = double(), exact = double()
+  )
+  if (n_sim == 0) {
+    return(empty)
+  }
+  found <- unwrap(rs_pram_simulate(
+    x$cells$count, x$cells$block, extra$design$thetas, as.integer(group),
+    as.integer(max(group)), n_sim, draw_seed(), sdc_threads(), tick
+  ), call)
+  counts <- c(1:10, "11+")
+  class <- pmin(units, 11)
+  worst <- vapply(seq_along(counts), function(class_number) {
+    of_class <- class == class_number
+    if (any(of_class)) max(exact[of_class]) else NA_real_
+  }, 0)
+  table <- frame(
+    count = rep(counts, each = 3), found = rep(c("1", "2", "3+"), length(counts)),
+    n_attempts = found$n, n_hits = found$hits, hit_rate = found$rate,
+    std_error = found$std_error, exact = rep(worst, each = 3)
+  )
+  table <- table[table$n_attempts > 0, ]
+  rownames(table) <- NULL
+  table
+}
+
+new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated, call) {
+  groups <- frame(
+    count = units, match_prob_before = 1 / units, match_prob = match_prob
+  )
+  of_record <- group[x$records$cell]
+  unique_matches <- simulated[simulated$found == "1", ]
+  attempts <- sum(unique_matches$n_attempts)
+  rate <- if (attempts > 0) sum(unique_matches$n_hits) / attempts else NA_real_
+  bound <- x$estimates$max_match_prob
+  new_sdc_result(
+    "sdc_pram_audit",
+    estimates = frame(
+      max_match_prob = bound, worst_match_prob = max(match_prob),
+      worst_match_prob_before = max(1 / units),
+      n_above = sum(match_prob[of_record] > bound + 1e-9), n_sim = n_sim,
+      hit_rate = rate,
+      # Attempts of one release hardly depend on each other.
+      hit_rate_se = sqrt(sum((unique_matches$std_error * unique_matches$n_attempts)^2)) /
+        if (attempts > 0) attempts else NA_real_
+    ),
+    records = frame(
+      group = of_record, match_prob_before = 1 / units[of_record],
+      match_prob = match_prob[of_record]
+    ),
+    settings = c(
+      x$settings[c("key_vars", "key_groups", "max_match_prob", "within", "n", "fingerprint",
+                   "missing", "version")],
+      list(known_keys = known)
+    ),
+    diagnostics = list(units = x$diagnostics$units, n_groups = length(units)),
+    call = call, groups = groups, simulation = simulated
+  )
+}
+
+#' @export
+as.data.frame.sdc_pram_audit <- function(x, ...) {
+  x$records
+}
+
+#' @export
+format.sdc_pram_audit <- function(x, ...) {
+  estimates <- x$estimates
+  known <- x$settings$known_keys
+  unique_matches <- x$simulation[x$simulation$found == "1", ]
+  worst <- unique_matches[order(-unique_matches$hit_rate), ]
+  c(
+    "Audit of a file perturbed by invariant PRAM",
+    paste0(
+      "Question: how often is an intruder right who knows ",
+      if (is.null(known)) {
+        "all key variables"
+      } else {
+        paste0(length(known), " of the ", length(x$settings$key_vars), " key variables")
+      },
+      "?"
+    ),
+    if (!is.null(known)) paste0("Known: ", paste(known, collapse = ", "), "."),
+    paste0(
+      plural(nrow(x$records), "record"), " in ",
+      plural(x$diagnostics$n_groups, "group"), " that this intruder can tell apart."
+    ),
+    paste0(
+      "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
+      " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
+      format(estimates$max_match_prob), ")."
+    ),
+    paste0("Records: ", risk_quantiles(x$records$match_prob), "."),
+    if (estimates$n_above > 0) {
+      paste0(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
+    } else {
+      "No record is above the bound."
+    },
+    if (estimates$n_sim > 0 && nrow(unique_matches)) {
+      c(
+        paste0(
+          "Simulated: ", plural(estimates$n_sim, "release"), "; a unique match was right in ",
+          format_percent(estimates$hit_rate), " of ",
+          format_count(sum(unique_matches$n_attempts)), " attempts (standard error ",
+          format_percent(estimates$hit_rate_se), ")."
+        ),
+        paste0(
+          "Worst group of targets, count ", worst$count[[1]], ": right in ",
+          format_percent(worst$hit_rate[[1]]), " (standard error ",
+          format_percent(worst$std_error[[1]]), "), exact bound ",
+          format_percent(worst$exact[[1]]), "."
+        )
+      )
+    },
+    paste(
+      "Scenario: prosecutor (the target is known to be in the file);",
+      "the risk is given an attempt."
+    )
+  )
+}
+
+#' @export
+record_risk.sdc_pram_audit <- function(x) {
+  x$records$match_prob
+}
+
+#' @export
+tidy_terms.sdc_pram_audit <- function(x) {
+  list(
+    ids = "max_match_prob",
+    terms = c("worst_match_prob", "worst_match_prob_before", "n_above", "hit_rate")
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_pram_audit <- function(x, ...) {
+  known <- x$settings$known_keys
+  if (is.null(known)) known <- x$settings$key_vars
+  cbind(
+    frame(
+      n_records = nrow(x$records), n_groups = x$diagnostics$n_groups,
+      n_known = length(known)
+    ),
+    x$estimates
+  )
+}
+
+#' @export
+interpret.sdc_pram_audit <- function(x, ...) {
+  estimates <- x$estimates
+  known <- x$settings$known_keys
+  sentence <- paste0(
+    "Of the perturbed file of ", plural(nrow(x$records), "record"), ", an intruder who knows ",
+    if (is.null(known)) "all key variables" else paste(known, collapse = ", "),
+    " of a person known to be in the file is right with a probability of at most ",
+    format_up(estimates$worst_match_prob), ", given the number of records found (before: ",
+    format_risk(estimates$worst_match_prob_before), "; exact, prosecutor scenario, given an ",
+    "attempt; sdcRisk ", x$settings$version, ")",
+    if (!is.na(estimates$hit_rate)) {
+      paste0(
+        "; in ", plural(estimates$n_sim, "simulated release"), " unique matches were right in ",
+        format_percent(estimates$hit_rate), " of the attempts"
+      )
+    },
+    "."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' What perturbation adds to the variance of counts
+#'
+#' What do analysts of a perturbed file need? For every level of one or several
+#' key variables: the standard error that perturbation adds to its count, and the
+#' factor by which it makes the standard error of its proportion grow.
+#'
+#' @details
+#' A record of cell \eqn{i} is released in group \eqn{c} with probability
+#' \eqn{\alpha_i}{alpha_i}, so that \eqn{Var(S_c \mid T) = \sum_i T_i
+#' \alpha_i (1 - \alpha_i)}{Var(S_c | T) = sum_i T_i alpha_i (1 - alpha_i)}, at
+#' most \eqn{2\theta}{2 theta} for a cell. With \eqn{n} records and a share
+#' \eqn{p}, sampling alone has variance \eqn{p (1 - p) / n}; the factor is
+#' \eqn{\sqrt{1 + Var(S_c) / (n p (1 - p))}}{sqrt(1 + Var(S_c) / (n p (1 - p)))}.
+#'
+#' @param x A result of [invariant_pram()].
+#' @param data The data `x` was made from.
+#' @param vars Key variables whose joint levels are counted, one or several.
+#'   `NULL`: the margin of every key variable by itself.
+#' @return A data frame with a row per level. With `vars`: their values, `count`
+#'   (records before), `std_error` (of the released count, from perturbation),
+#'   `se_inflation`. Without: `variable`, `level` and the same.
+#' @family perturbation
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' released <- invariant_pram(nals_prison, keys)
+#' pram_variance(released, nals_prison, c("DAGE3", "EDUC3"))
+pram_variance <- function(x, data, vars = NULL) {
+  call <- rlang::current_env()
+  check_pram_result(x, call)
+  check_same_data(x, data, call)
+  vars <- pram_key_names(vars, "vars", x, data, call)
+  extra <- pram_extra(x)
+  of_margin <- function(vars) {
+    groups <- match_groups(x, data, vars, call)
+    found <- margin_inflation(extra, groups$group, NULL, call)
+    list(record = groups$record, numbers = frame(
+      count = found$count, std_error = sqrt(found$variance), se_inflation = found$se_inflation
+    ))
+  }
+  if (!is.null(vars)) {
+    margin <- of_margin(vars)
+    values <- as.data.frame(lapply(rlang::set_names(vars), function(v) {
+      data[[v]][margin$record]
+    }), optional = TRUE)
+    out <- cbind(values, margin$numbers)
+    out <- out[do.call(order, unname(values)), , drop = FALSE]
+    rownames(out) <- NULL
+    return(out)
+  }
+  parts <- lapply(x$settings$key_vars, function(v) {
+    margin <- of_margin(v)
+    values <- data[[v]][margin$record]
+    out <- cbind(
+      frame(variable = rep(v, length(values)), level = as.character(values)), margin$numbers
+    )
+    out[order(values), , drop = FALSE]
+  })
+  out <- do.call(rbind, parts)
+  rownames(out) <- NULL
+  out
+}
+
+#' Transition probabilities of a cell
+#'
+#' Where can the records of a cell go, and how likely? With these an analyst can
+#' undo the perturbation in a table or a likelihood.
+#'
+#' @param x A result of [invariant_pram()].
+#' @param cell Rows of `x$cells`, as in `x$records$cell`.
+#' @param data The data `x` was made from, to name the target cells by the values
+#'   of the key variables; the result then holds these values.
+#' @return A data frame with a row per cell and possible destination: `from`,
+#'   `to` (rows of `x$cells`), `prob`, and the values of the key variables at `to`
+#'   where `data` is given. Probabilities of one `from` add up to 1.
+#' @family perturbation
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' released <- invariant_pram(nals_prison, keys, scope = "risky")
+#' unique_cell <- which(released$cells$count == 1)[[1]]
+#' pram_transitions(released, unique_cell) # stays with 0.667, moves with 0.333
+pram_transitions <- function(x, cell, data = NULL) {
+  call <- rlang::current_env()
+  check_pram_result(x, call)
+  cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE, call = call)
+  if (!is.null(data)) check_same_data(x, data, call)
+  members <- split(seq_len(nrow(x$cells)), factor(x$cells$block, x$blocks$block))
+  parts <- lapply(cell, function(from) {
+    block <- x$cells$block[[from]]
+    to <- if (is.na(block)) from else members[[block]]
+    stay <- x$cells$stay_prob[[from]]
+    prob <- ifelse(to == from, stay, (1 - stay) / max(length(to) - 1, 1))
+    frame(from = rep(from, length(to)), to = to, prob = prob)
+  })
+  out <- do.call(rbind, parts)
+  if (is.null(data)) {
+    return(out)
+  }
+  records <- x$diagnostics$first_record[out$to]
+  cbind(out, as.data.frame(lapply(
+    rlang::set_names(x$settings$key_vars), function(v) data[[v]][records]
+  ), optional = TRUE))
+}

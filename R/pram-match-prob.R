@@ -1,0 +1,146 @@
+# The two formulas of invariant PRAM, for one block of cells.
+
+#' Exact probability of a correct match under invariant PRAM
+#'
+#' The probability that an intruder who knows a person's cell, and finds `a`
+#' records released there, is right in picking one of them.
+#'
+#' @details
+#' With \eqn{W} the number of other records that land in cell \eqn{j} and
+#' \eqn{\alpha_j = 1 - \theta / T_j}{alpha_j = 1 - theta / T_j},
+#' \deqn{P(CM \mid S_j = a) = \frac{1}{a}
+#'   \frac{\alpha_j P(W = a - 1)}{\alpha_j P(W = a - 1) + (1 - \alpha_j) P(W = a)}.}{%
+#'   P(CM | S_j = a) = (1/a) alpha_j P(W = a - 1) /
+#'   (alpha_j P(W = a - 1) + (1 - alpha_j) P(W = a)).}
+#' This is equation 8 of the paper, in which \eqn{{T_i^* \choose k}}{C(T*_i, k)}
+#' must read \eqn{{T_i^* \choose a_i}}{C(T*_i, a_i)}. Where no record is more
+#' likely to arrive in a cell than its own are to stay, the probability falls in
+#' `a`: the records found in a cell are a conditional Bernoulli sample, and
+#' ratios of its inclusion probabilities tend to one as it grows. So `a = 1` is
+#' the worst case, which extends Result 2 of the paper to every bound.
+#'
+#' @param counts Counts of the non-empty cells of one block.
+#' @param theta From 0 to 1. At 0 the limit for a falling theta is given.
+#' @param a Numbers of records found, whole and at least 1.
+#' @return A number per cell; a matrix, cells times `a`, where `a` has several
+#'   elements. `NA` where \eqn{S_j = a} is impossible: for `a` above the number
+#'   of records, and for a single cell unless `a` is its count.
+#' @inherit invariant_pram references
+#' @family perturbation
+#' @export
+#' @examples
+#' theta <- pram_theta(0.8) # 0.3903882
+#' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the cells of one
+#' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
+pram_match_prob <- function(counts, theta, a = 1) {
+  call <- rlang::current_env()
+  counts <- check_counts(counts, "counts", call)
+  if (!are_distinct_numbers(theta, FALSE) || theta < 0 || theta > 1) {
+    stop_argument("theta", "be one number from 0 to 1", call = call)
+  }
+  a <- check_counts(a, "a", call)
+  found <- unwrap(rs_pram_match_prob(counts, as.double(theta), a), call)
+  if (length(a) == 1) found else matrix(found, length(counts))
+}
+
+#' The theta of a bound on correct matches
+#'
+#' How strongly must cells be perturbed so that no match is right with more than
+#' a stated probability?
+#'
+#' @details
+#' `"paper"`: the positive root of
+#' \eqn{\xi\theta^2 + (1 - \xi)\theta - (1 - \xi) = 0}{%
+#' xi theta^2 + (1 - xi) theta - (1 - xi) = 0}, whatever the counts; proven for
+#' bounds in \eqn{[1/2, 1)}, and in \eqn{[3/7, 1/2)} with three or more cells.
+#' `"exact"`: the smallest theta for one block of these counts, to
+#' \eqn{10^{-13}}{1e-13}; 0 where the bound holds as it is.
+#'
+#' @param max_match_prob The bound, between 0 and 1; several with `"paper"`.
+#' @param counts Counts of the non-empty cells of one block; needed for
+#'   `"exact"`.
+#' @param calibration `"paper"` or `"exact"`.
+#' @return Theta. A bound that `counts` cannot reach is an error of class
+#'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
+#'   they can; one outside the theorem of the paper is
+#'   `sdcRisk_error_bad_argument`.
+#' @inherit invariant_pram references
+#' @family perturbation
+#' @export
+#' @examples
+#' pram_theta(c(0.5, 0.8)) # 0.6180340 0.3903882
+#' pram_theta(0.8, c(1, 1, 2, 3, 5), "exact") # 0.3829
+#' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
+pram_theta <- function(max_match_prob, counts = NULL, calibration = "paper") {
+  call <- rlang::current_env()
+  calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
+  bound <- check_probability(
+    max_match_prob, "max_match_prob", several = calibration == "paper", call = call
+  )
+  if (!is.null(counts)) counts <- check_counts(counts, "counts", call)
+  if (calibration == "paper") {
+    check_paper_bound(bound, call)
+    check_paper_cells(bound, counts, call)
+    return(vapply(bound, function(b) unwrap(rs_pram_theta(b, NULL, "paper"), call)$theta, 0))
+  }
+  if (is.null(counts)) {
+    stop_argument("counts", "be given with calibration = \"exact\"", call = call)
+  }
+  found <- unwrap(rs_pram_theta(bound, counts, "exact"), call)
+  if (is.na(found$theta)) {
+    stop_unreachable(bound, found$lowest, call)
+  }
+  found$theta
+}
+
+# Whether the theorem covers a block of so many cells.
+check_paper_cells <- function(bound, counts, call) {
+  if (is.null(counts)) {
+    return(invisible())
+  }
+  if (length(counts) == 1) {
+    stop_sdc(
+      c("bad_argument", "unprotectable"),
+      "A single cell has no other cell to exchange records with.",
+      argument = "counts", lowest = 1 / counts, call = call
+    )
+  }
+  if (length(counts) == 2 && any(bound < 0.5 - 1e-12)) {
+    stop_sdc(
+      c("bad_argument", "unprotectable"),
+      c(
+        "With two cells the published theta must be asked for a bound of at least 1/2.",
+        x = paste0("The bound is ", format(min(bound), digits = 4), "."),
+        i = paste(
+          "The theorem covers bounds in [3/7, 1/2) with three or more cells: with two,",
+          "P(CM | S = 2) can exceed P(CM | S = 1)."
+        )
+      ),
+      argument = "max_match_prob", call = call
+    )
+  }
+}
+
+stop_unreachable <- function(bound, lowest, call) {
+  lowest <- ceiling(lowest * 1e4 - 1e-6) / 1e4
+  stop_sdc(
+    "unprotectable",
+    c(
+      "The bound must be one that these cells can reach.",
+      x = paste0(
+        "It is ", format(bound, digits = 4), "; the lowest they can reach is ",
+        format(lowest, digits = 4), "."
+      )
+    ),
+    lowest = lowest, call = call
+  )
+}
+
+# Whole numbers of at least 1, repeated or not.
+check_counts <- function(x, arg, call) {
+  if (!is_plain_number(x) || length(x) == 0 || anyNA(x) || any(!is.finite(x)) ||
+        any(x < 1 | x != round(x) | x > 2^53)) {
+    stop_argument(arg, "hold whole numbers of at least 1", call = call)
+  }
+  as.double(x)
+}
