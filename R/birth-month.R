@@ -229,7 +229,7 @@ format.sdc_birth_month <- function(x, ...) {
   }
   meaning <- c(
     known = "one month remains", candidates = "two to eleven months remain",
-    unknown = "no change of age seen, and no year of birth",
+    unknown = "no change of age seen, or no month excluded",
     conflict = "no month agrees with all ages; taken as missing"
   )
   count <- as.integer(table(factor(x$status, names(meaning))))
