@@ -6,6 +6,8 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
+rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)

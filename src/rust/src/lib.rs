@@ -6,6 +6,7 @@
 mod contribution;
 mod convert;
 mod guard;
+mod key_overview;
 mod key_table;
 mod qar_risk;
 mod r_api;
@@ -18,6 +19,7 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use key_overview;
     use key_table;
     use qar_risk;
     use removal;

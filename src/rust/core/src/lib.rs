@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -18,6 +19,7 @@
 
 pub mod association;
 pub mod error;
+pub mod key_overview;
 pub mod key_table;
 pub mod parallel;
 pub mod probability;
