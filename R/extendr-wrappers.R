@@ -13,6 +13,7 @@ rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_ind
 rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
 
 rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
+rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
 
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 

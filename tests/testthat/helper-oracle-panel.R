@@ -39,3 +39,47 @@ oracle_simulated_months <- function(year, month, age) {
     }, NA))
   }, NA))
 }
+
+expected_uniques <- function(data) {
+  if (length(data) == 0) {
+    return(as.integer(nrow(data) == 1))
+  }
+  key <- do.call(paste, c(unname(lapply(data, as.character)), sep = "\r"))
+  sum(!(duplicated(key) | duplicated(key, fromLast = TRUE)))
+}
+
+oracle_v <- function(x, y) {
+  counts <- table(x, y)
+  counts <- counts[rowSums(counts) > 0, colSums(counts) > 0, drop = FALSE]
+  n <- sum(counts)
+  r <- nrow(counts)
+  c <- ncol(counts)
+  if (n < 2 || r < 2 || c < 2) {
+    return(NA_real_)
+  }
+  expected <- outer(rowSums(counts), colSums(counts)) / n
+  phi2 <- sum((counts - expected)^2 / expected) / n
+  phi2 <- max(0, phi2 - (r - 1) * (c - 1) / (n - 1))
+  room <- min(r - (r - 1)^2 / (n - 1), c - (c - 1)^2 / (n - 1)) - 1
+  if (room < 1e-9) NA_real_ else min(1, sqrt(phi2 / room))
+}
+
+oracle_key_overview <- function(data) {
+  rows <- lapply(seq_along(data), function(v) {
+    x <- data[[v]]
+    share <- table(as.character(x)) / sum(!is.na(x))
+    v_with <- vapply(seq_along(data), function(w) {
+      if (v == w) NA_real_ else oracle_v(x, data[[w]])
+    }, 0)
+    best <- if (all(is.na(v_with))) NA_integer_ else which.max(v_with)
+    data.frame(
+      variable = names(data)[v], n_levels = length(share), n_missing = sum(is.na(x)),
+      prop_missing = mean(is.na(x)), entropy = -sum(share * log(share)),
+      largest_share = if (length(share)) max(share) else NA_real_,
+      association = v_with[best],
+      n_unique_without = expected_uniques(data[-v]),
+      unique_change = expected_uniques(data[-v]) - expected_uniques(data)
+    )
+  })
+  do.call(rbind, rows)
+}

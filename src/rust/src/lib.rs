@@ -8,6 +8,7 @@ mod convert;
 mod exhaustive;
 mod guard;
 mod individual_risk;
+mod key_overview;
 mod key_table;
 mod linkage;
 mod loglinear;
@@ -25,6 +26,7 @@ extendr_module! {
     use contribution;
     use exhaustive;
     use individual_risk;
+    use key_overview;
     use key_table;
     use linkage;
     use loglinear;

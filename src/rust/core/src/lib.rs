@@ -14,6 +14,7 @@
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
+//! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -25,6 +26,7 @@ pub mod association;
 pub mod error;
 pub mod exhaustive;
 pub mod individual_risk;
+pub mod key_overview;
 pub mod key_table;
 pub mod linkage;
 pub mod loglinear;
