@@ -10,6 +10,7 @@
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`association`] | how do two orders of the records agree? |
+//! | [`normal`] | what is the probability of an interval or a rectangle? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
@@ -19,6 +20,7 @@
 pub mod association;
 pub mod error;
 pub mod key_table;
+pub mod normal;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;
