@@ -18,6 +18,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod association;
+pub mod copula;
 pub mod error;
 pub mod key_table;
 pub mod normal;

@@ -1,0 +1,4 @@
+//! A Gaussian copula for the key variables.
+
+pub mod lanes;
+pub mod rectangle;
