@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -17,7 +18,9 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod association;
+pub mod copula;
 pub mod error;
+pub mod gamma;
 pub mod key_table;
 pub mod parallel;
 pub mod probability;
