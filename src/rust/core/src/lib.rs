@@ -11,6 +11,7 @@
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`association`] | how do two orders of the records agree? |
+//! | [`normal`] | what is the probability of an interval or a rectangle? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
@@ -22,6 +23,7 @@ pub mod copula;
 pub mod error;
 pub mod gamma;
 pub mod key_table;
+pub mod normal;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;
