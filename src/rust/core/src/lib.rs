@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`normal`] | what is the probability of an interval or a rectangle? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
@@ -20,6 +21,7 @@
 pub mod association;
 pub mod copula;
 pub mod error;
+pub mod gamma;
 pub mod key_table;
 pub mod normal;
 pub mod parallel;
