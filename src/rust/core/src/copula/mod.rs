@@ -28,3 +28,4 @@ pub mod information;
 pub mod lanes;
 pub mod margins;
 pub mod rectangle;
+pub mod tree;
