@@ -196,8 +196,7 @@ pub fn first_interval((low, high): (f64, f64), w: &Lanes, y: &mut Lanes) -> f64 
 
 /// An [`interval`] with limits of its own at every point.
 pub fn moving_interval(
-    low: &Lanes,
-    high: &Lanes,
+    (low, high): (&Lanes, &Lanes),
     scale: f64,
     shift: &Lanes,
     w: &Lanes,

@@ -27,5 +27,6 @@
 pub mod information;
 pub mod lanes;
 pub mod margins;
+pub mod placement;
 pub mod rectangle;
 pub mod tree;
