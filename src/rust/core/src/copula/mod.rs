@@ -29,4 +29,5 @@ pub mod lanes;
 pub mod margins;
 pub mod placement;
 pub mod rectangle;
+pub mod scores;
 pub mod tree;
