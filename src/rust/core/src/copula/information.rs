@@ -209,7 +209,13 @@ fn expected_cell(n: u64, a: u64, b: u64) -> f64 {
     let ln_expected = (nf / af).ln() - bf.ln();
     let low = (a + b).saturating_sub(n);
     let high = a.min(b);
-    let term = |k: f64| if k > 0.0 { k / nf * (k.ln() + ln_expected) } else { 0.0 };
+    let term = |k: f64| {
+        if k > 0.0 {
+            k / nf * (k.ln() + ln_expected)
+        } else {
+            0.0
+        }
+    };
     if low == high {
         return term(low as f64);
     }
@@ -220,9 +226,8 @@ fn expected_cell(n: u64, a: u64, b: u64) -> f64 {
     }
     // From the mode both ways by the ratio of neighbouring probabilities.
     let mode = (((af + 1.0) * (bf + 1.0) / (nf + 2.0)) as u64).clamp(low, high);
-    let up = |k: u64| {
-        (a - k) as f64 * (b - k) as f64 / ((k + 1) as f64 * ((n + k + 1) - a - b) as f64)
-    };
+    let up =
+        |k: u64| (a - k) as f64 * (b - k) as f64 / ((k + 1) as f64 * ((n + k + 1) - a - b) as f64);
     let (mut mass, mut sum) = (1.0, term(mode as f64));
     let mut p = 1.0;
     for k in mode..high {
@@ -399,13 +404,20 @@ mod tests {
 
     #[test]
     fn the_lattice_equals_the_full_sum() {
-        for (n, a, b) in [(10_000, 3_000, 2_500), (100_000, 50_000, 700), (4_000, 2_000, 3_000)] {
+        for (n, a, b) in [
+            (10_000, 3_000, 2_500),
+            (100_000, 50_000, 700),
+            (4_000, 2_000, 3_000),
+        ] {
             let (nf, af, bf) = (n as f64, a as f64, b as f64);
             let ln_fact = |k: u64| ln_gamma(k as f64 + 1.0);
             let low = (a + b as u64).saturating_sub(n);
             let (mut mass, mut sum) = (0.0, 0.0);
             let peak = |k: u64| {
-                -(ln_fact(k) + ln_fact(a - k) + ln_fact(b as u64 - k) + ln_fact(n + k - a - b as u64))
+                -(ln_fact(k)
+                    + ln_fact(a - k)
+                    + ln_fact(b as u64 - k)
+                    + ln_fact(n + k - a - b as u64))
             };
             let mode = (af * bf / nf) as u64;
             for k in low..=a.min(b as u64) {
