@@ -37,6 +37,9 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
+#' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
+#' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

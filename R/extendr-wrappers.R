@@ -6,6 +6,10 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
+rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
+
+rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)

@@ -5,6 +5,7 @@
 
 mod contribution;
 mod convert;
+mod copula;
 mod guard;
 mod key_table;
 mod qar_risk;
@@ -18,6 +19,7 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use copula;
     use key_table;
     use qar_risk;
     use removal;

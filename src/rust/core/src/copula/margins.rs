@@ -322,11 +322,14 @@ mod tests {
         backwards.reverse();
         let mirrored = auto(&backwards);
         assert!((mirrored.bic - found.bic).abs() < 1e-9);
-        for (a, b) in found.shares[..80]
-            .iter()
-            .zip(mirrored.shares[..80].iter().rev())
-        {
-            assert!((a - b).abs() < 1e-3);
+        // Tied categories may swap ranks.
+        let sorted = |shares: &[f64]| {
+            let mut sorted = shares[..80].to_vec();
+            sorted.sort_by(f64::total_cmp);
+            sorted
+        };
+        for (a, b) in sorted(&found.shares).iter().zip(sorted(&mirrored.shares)) {
+            assert!((a - b).abs() < 1e-9);
         }
     }
 
