@@ -94,6 +94,8 @@
 #'   \item{`pairs`}{the two-way tables of the sample, in the order of [combn()]}
 #'   \item{`cell_sizes`}{how many cells of the sample have how many records}
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
+#'   \item{`tree`}{what the tree score of records needs: `edges`, `prior` (records
+#'     that independence counts for, per edge), `anchor`}
 #'   \item{`diagnostics`}{`pairs`: per pair `information`, `expected` (by
 #'     chance), `correlation` (before projection), `at_bound`; `projection`;
 #'     `n_effective`; `n_excluded`}
@@ -178,6 +180,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
+    result$tree <- fit_tree(result, table, weights, tick, call)
     signal_copula_fit(result, call)
     result
   })

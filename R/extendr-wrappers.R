@@ -40,6 +40,14 @@ rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top,
 
 rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick)
 
+rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick)
+
+rs_tree_scores <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_scores, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick)
+
+rs_tree_anchor <- function(ln_p, n, uniqueness) .Call(wrap__rs_tree_anchor, ln_p, n, uniqueness)
+
+rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, max_blocks, draws, threads, tick)
+
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 
 rs_fail <- function(how, message) .Call(wrap__rs_fail, how, message)
