@@ -23,6 +23,7 @@
 //! | [`sampling`] | records drawn from the model, and how many are unique |
 //! | [`calibration`] | the model brought to the uniqueness of the sample |
 //! | [`fit`] | all steps of a fit |
+//! | [`population`] | uniqueness at population sizes, and how it varies over samples |
 
 pub mod calibration;
 pub mod correlation;
@@ -30,6 +31,7 @@ pub mod fit;
 pub mod information;
 pub mod margins;
 pub mod orders;
+pub mod population;
 pub mod projection;
 pub mod sampling;
 
