@@ -49,6 +49,8 @@ pub struct Estimate {
     pub correctness: f64,
     /// Its Monte Carlo error.
     pub correctness_se: f64,
+    /// Share of people that are unique before calibration.
+    pub model_uniqueness: f64,
 }
 
 /// A model's curve, calibrated where asked for.
@@ -96,8 +98,9 @@ impl Population {
     pub fn at(&self, size: f64) -> Estimate {
         let spectrum = self.curve.spectrum();
         let (mut uniqueness_se, mut correctness_se) = spectrum.standard_errors(size);
+        let model_uniqueness = spectrum.unique_share(size);
         let (uniqueness, correctness) = match self.calibration {
-            Calibration::None => (spectrum.unique_share(size), spectrum.distinct_share(size)),
+            Calibration::None => (model_uniqueness, spectrum.distinct_share(size)),
             calibration => {
                 // The curve's error where it was calibrated adds to it.
                 let (unique, distinct) = spectrum.standard_errors(self.calibrated_at);
@@ -114,6 +117,7 @@ impl Population {
             uniqueness_se,
             correctness,
             correctness_se,
+            model_uniqueness,
         }
     }
 }
