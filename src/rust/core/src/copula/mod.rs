@@ -24,15 +24,25 @@
 //! | [`calibration`] | the model brought to the uniqueness of the sample |
 //! | [`fit`] | all steps of a fit |
 //! | [`population`] | uniqueness at population sizes, and how it varies over samples |
+//! | [`rectangle`] | the probability of a record: equation 18 |
+//! | [`placement`] | the same with random places of categories |
+//! | [`tree`] | the probability of a record from margins and a tree of pairs |
+//! | [`scores`] | one of these for every record of a table |
+//! | [`lanes`] | normal intervals for many lattice points at once |
 
 pub mod calibration;
 pub mod correlation;
 pub mod fit;
 pub mod information;
+pub mod lanes;
 pub mod margins;
 pub mod orders;
 pub mod population;
+pub mod placement;
 pub mod projection;
+pub mod rectangle;
 pub mod sampling;
+pub mod scores;
+pub mod tree;
 
 pub use fit::Model;
