@@ -93,6 +93,7 @@
 #'     A parametric margin has further categories without a value}
 #'   \item{`pairs`}{the two-way tables of the sample, in the order of [combn()]}
 #'   \item{`cell_sizes`}{how many cells of the sample have how many records}
+#'   \item{`tree`}{what the tree score of [copula_uniqueness()] needs}
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
 #'   \item{`diagnostics`}{`pairs`: per pair `information`, `expected` (by
 #'     chance), `correlation` (before projection), `at_bound`; `projection`;
@@ -178,6 +179,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
+    result$tree <- fit_tree(result, table, weights, tick, call)
     signal_copula_fit(result, call)
     result
   })

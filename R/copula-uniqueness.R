@@ -100,7 +100,7 @@
 #'     population sizes}
 #'   \item{`fit`}{the [copula_fit()]}
 #'   \item{`diagnostics`}{`calibration` (`kind`, `parameter`), `n_draws`,
-#'     `n_refits`, `n_unseen` records of `newdata` with an unseen category}
+#'     `n_refits`}
 #' }
 #' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of
 #' records; `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer
@@ -149,7 +149,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
     scored <- score_records(
-      fit, if (records) released, estimates, score, given_sample, is.null(newdata), tick, call
+      fit, if (records) released, estimates, score, given_sample, tick, call
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
@@ -168,7 +168,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       ),
       diagnostics = list(
         calibration = list(kind = found$calibration, parameter = found$parameter),
-        n_draws = found$n_draws, n_refits = n_refits, n_unseen = scored$n_unseen
+        n_draws = found$n_draws, n_refits = n_refits
       ),
       call = this_call, curve = curve[curve_columns], fit = fit
     )
@@ -335,43 +335,52 @@ n_drawn_records <- 2000
 # Scores of records for the first population size, and per size the shares of
 # them above 0.80 and 0.95. Without records to score, records drawn from the
 # model stand for people.
-score_records <- function(fit, released, estimates, score, given_sample, in_sample, tick,
-                          call) {
+score_records <- function(fit, released, estimates, score, given_sample, tick, call) {
   real <- !is.null(released)
   people <- if (real) released else simulate(fit, n_drawn_records)
-  table <- key_table(people, fit$settings$key_vars, tick = tick, call = call)
-  on.exit(release(table))
-  rows <- NULL
-  if (fit$settings$missing == "exclude") {
-    rows <- complete_on(table, call)
-    people <- rows_of(people, table$positions, rows)
+  counts <- NULL
+  fingerprint <- fit$settings$fingerprint
+  if (real) {
+    table <- key_table(people, fit$settings$key_vars, tick = tick, call = call)
+    on.exit(release(table))
+    fingerprint <- fingerprint(table, call)
+    cells <- group_records(table, tick, call)
+    counts <- cells$counts[cells$row_group]
+    release(list(pointer = cells$table))
   }
-  cells <- group_records(table, tick, call)
-  counts <- cells$counts[cells$row_group]
-  used <- if (is.null(rows)) seq_along(counts) else rows
-  found <- Map(function(size, uniqueness) {
-    scored <- individual_scores(
-      fit, people,
-      pop_size = size, score = score, population_uniqueness = uniqueness,
-      in_sample = in_sample, tick = tick, call = call
-    )
-    if (given_sample && real) limit_to_sample(scored, counts[used]) else scored
-  }, estimates$pop_size, estimates$population_uniqueness)
+  limited <- given_sample && real
+  first <- NULL
+  shares <- matrix(NA_real_, nrow(estimates), 2)
+  for (i in seq_len(nrow(estimates))) {
+    size <- estimates$pop_size[[i]]
+    # Only the tree depends on the size; what there is to say is said once.
+    scored <- if (is.null(first) || score == "tree") {
+      withCallingHandlers(
+        individual_scores(
+          fit, people,
+          pop_size = size, score = score,
+          population_uniqueness = estimates$population_uniqueness[[i]], tick = tick, call = call
+        ),
+        sdcRisk_message = function(m) if (i > 1) rlang::cnd_muffle(m)
+      )
+    } else {
+      frame(
+        prob = first$prob, xi = likelihood_unique(first$prob, size),
+        kappa = correctness_of(first$prob, size), prob_error = first$prob_error
+      )
+    }
+    if (limited) scored <- limit_to_sample(scored, counts)
+    shares[i, ] <- c(mean(scored$xi > 0.80, na.rm = TRUE), mean(scored$xi > 0.95, na.rm = TRUE))
+    if (i == 1) first <- scored
+  }
   records <- NULL
   if (real) {
-    columns <- lapply(
-      found[[1]][c("prob", "xi", "kappa", "prob_error")], spread_records, rows, table$n
-    )
-    records <- do.call(frame, c(columns, list(sample_unique = counts == 1)))
+    records <- first[c("prob", "xi", "kappa", "prob_error")]
+    records$sample_unique <- ifelse(is.na(records$prob), NA, counts == 1)
   }
   list(
-    records = records, n = table$n,
-    fingerprint = if (real) fingerprint(table, call) else fit$settings$fingerprint,
-    n_unseen = attr(found[[1]], "n_unseen"),
-    shares = frame(
-      prop_xi_80 = vapply(found, function(f) mean(f$xi > 0.80), 0),
-      prop_xi_95 = vapply(found, function(f) mean(f$xi > 0.95), 0)
-    )
+    records = records, n = if (real) nrow(people) else fit$n, fingerprint = fingerprint,
+    shares = frame(prop_xi_80 = shares[, 1], prop_xi_95 = shares[, 2])
   )
 }
 
@@ -401,20 +410,6 @@ signal_copula_uniqueness <- function(x, call) {
         i = "Small sampling fractions are hard for the Pitman model; report both."
       ),
       pop_size = first$pop_size, call = call
-    )
-  }
-  if (!is.null(x$diagnostics$n_unseen) && x$diagnostics$n_unseen > 0) {
-    inform_sdc(
-      "unseen_categories",
-      c(
-        paste0(
-          plural(x$diagnostics$n_unseen, "record"),
-          " of `newdata` ", if (x$diagnostics$n_unseen == 1) "has" else "have",
-          " a category that the model does not know."
-        ),
-        i = "Such a category is given a small probability."
-      ),
-      n = x$diagnostics$n_unseen, call = call
     )
   }
 }

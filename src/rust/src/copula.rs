@@ -9,7 +9,7 @@ use sdcrisk_core::copula::information::PairTable;
 use sdcrisk_core::copula::margins::{Family, Margin};
 use sdcrisk_core::copula::orders::Order;
 use sdcrisk_core::copula::population::{
-    n_draws, n_monitor_steps, Estimate, Observed, Population, Refits,
+    n_draws, n_monitor_steps, uniqueness_of_sets, Estimate, Observed, Population, Refits,
 };
 use sdcrisk_core::copula::sampling::Sampler;
 use sdcrisk_core::copula::Model;
@@ -317,9 +317,48 @@ fn rs_copula_population(
     })
 }
 
+/// Uniqueness in a population on each of several sets of keys.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_copula_subsets(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    sets: Robj,
+    size: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let sets = list(&sets, "sets")?
+            .values()
+            .map(|set| indices(&set, "sets"))
+            .collect::<Result<Vec<_>>>()?;
+        if sets.iter().flatten().any(|&v| v >= model.n_keys()) {
+            return Err(bad_call("sets"));
+        }
+        let size = size.as_real().ok_or_else(|| bad_call("size"))?;
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let found = watched(threads, &tick, |monitor| {
+            uniqueness_of_sets(&model, &sets, size, seed, monitor)
+        })?;
+        let column = |of: fn(&Estimate) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+        Ok(list!(
+            uniqueness = column(|e| e.uniqueness),
+            uniqueness_mc_se = column(|e| e.uniqueness_se),
+            correctness = column(|e| e.correctness)
+        )
+        .into())
+    })
+}
+
 extendr_module! {
     mod copula;
     fn rs_copula_fit;
+    fn rs_copula_subsets;
     fn rs_copula_population;
     fn rs_copula_simulate;
 }

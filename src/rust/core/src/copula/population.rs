@@ -193,6 +193,25 @@ impl Refits<'_> {
     }
 }
 
+/// Estimates for a population of `size`, not calibrated, on each of several sets
+/// of keys. Sets share their random numbers.
+pub fn uniqueness_of_sets(
+    model: &Model,
+    sets: &[Vec<usize>],
+    size: f64,
+    seed: Seed,
+    monitor: &Monitor,
+) -> Result<Vec<Estimate>> {
+    let n_draws = n_draws(size, 1.0).min((size as u64).max(FEWEST_DRAWS));
+    monitor.set_total(n_steps(n_draws) * sets.len() as u64);
+    sets.iter()
+        .map(|set| {
+            let part = model.select(set);
+            Ok(Population::draw(&part, n_draws, None, seed, monitor)?.at(size))
+        })
+        .collect()
+}
+
 /// The estimates of `first` as they would be from the sample of `other`.
 fn transported(
     first: &Population,
