@@ -15,18 +15,10 @@ use sdcrisk_core::copula::sampling::Sampler;
 use sdcrisk_core::copula::Model;
 use sdcrisk_core::{Monitor, Result};
 
-use crate::convert::{count, doubles, indices, list, seed, text};
+use crate::convert::{count, double_vectors, doubles, indices, list, seed, text};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::watch::watched;
-
-/// A list of vectors of doubles.
-fn double_vectors(x: &Robj, name: &str) -> Result<Vec<Vec<f64>>> {
-    list(x, name)?
-        .values()
-        .map(|values| doubles(&values, name).map(<[f64]>::to_vec))
-        .collect()
-}
 
 /// R's places, counted from 1, per key.
 fn places(x: &Robj, name: &str) -> Result<Vec<Vec<u32>>> {

@@ -11,6 +11,7 @@ mod key_table;
 mod qar_risk;
 mod r_api;
 mod removal;
+mod scores;
 mod self_test;
 mod watch;
 
@@ -23,5 +24,6 @@ extendr_module! {
     use key_table;
     use qar_risk;
     use removal;
+    use scores;
     use self_test;
 }

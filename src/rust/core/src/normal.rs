@@ -7,7 +7,7 @@
 //!   near a correlation of one Genz's expansion (2004); absolute error below 1e-14.
 
 // Coefficients are quoted with all their published digits.
-#![allow(clippy::excessive_precision)]
+#![allow(clippy::excessive_precision, clippy::inconsistent_digit_grouping)]
 
 use std::f64::consts::PI;
 
