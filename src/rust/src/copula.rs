@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use extendr_api::prelude::*;
+use sdcrisk_core::copula::calibration::Calibration;
 use sdcrisk_core::copula::fit::{fit, Marginals, Sample, Settings};
 use sdcrisk_core::copula::information::PairTable;
 use sdcrisk_core::copula::margins::{Family, Margin};
 use sdcrisk_core::copula::orders::Order;
+use sdcrisk_core::copula::population::{
+    n_draws, n_monitor_steps, uniqueness_of_sets, Estimate, Observed, Population, Refits,
+};
 use sdcrisk_core::copula::sampling::Sampler;
 use sdcrisk_core::copula::Model;
 use sdcrisk_core::{Monitor, Result};
@@ -229,8 +233,124 @@ fn rs_copula_simulate(
     })
 }
 
+/// Uniqueness and correctness in populations of several sizes. `observed` is
+/// the sample's uniqueness to calibrate on, or NULL.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_copula_population(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    settings: Robj,
+    sizes: Robj,
+    n: Robj,
+    observed: Robj,
+    n_refits: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let sizes = doubles(&sizes, "sizes")?;
+        let n = count(&n, "n")?;
+        let observed = match observed.as_real() {
+            None => None,
+            Some(uniqueness) => Some(Observed {
+                n: n as f64,
+                uniqueness,
+            }),
+        };
+        let times = count(&n_refits, "n_refits")?;
+        let settings = if times > 0 {
+            Some(settings_of(&settings)?)
+        } else {
+            None
+        };
+        let refits = settings
+            .as_ref()
+            .map(|settings| Refits { times, settings, n });
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let largest = sizes.iter().copied().fold(1.0, f64::max);
+        let n_draws = n_draws(largest, if observed.is_some() { n as f64 } else { 1.0 });
+        let (population, spread) = watched(threads, &tick, |monitor| {
+            monitor.set_total(n_monitor_steps(n_draws, largest, refits.as_ref()));
+            let population = Population::draw(&model, n_draws, observed, seed, monitor)?;
+            let spread = match &refits {
+                None => Vec::new(),
+                Some(refits) => refits.run(&model, &population, sizes, seed, monitor)?,
+            };
+            Ok((population, spread))
+        })?;
+        let estimates: Vec<_> = sizes.iter().map(|&size| population.at(size)).collect();
+        let column = |of: fn(&Estimate) -> f64| estimates.iter().map(of).collect::<Vec<f64>>();
+        let refit_column = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+            spread.iter().flat_map(|r| r.iter().map(of)).collect()
+        };
+        let (method, parameter) = match population.calibration {
+            Calibration::None => ("none", None),
+            Calibration::Gamma { alpha } => ("gamma", Some(alpha)),
+            Calibration::Scale { lambda } => ("scale", Some(lambda)),
+        };
+        Ok(list!(
+            uniqueness = column(|e| e.uniqueness),
+            uniqueness_mc_se = column(|e| e.uniqueness_se),
+            correctness = column(|e| e.correctness),
+            correctness_mc_se = column(|e| e.correctness_se),
+            model_uniqueness = column(|e| e.model_uniqueness),
+            refit_uniqueness = refit_column(|r| r.0),
+            refit_correctness = refit_column(|r| r.1),
+            calibration = method,
+            parameter = crate::convert::optional(std::iter::once(parameter)),
+            n_draws = n_draws as f64
+        )
+        .into())
+    })
+}
+
+/// Uniqueness in a population on each of several sets of keys.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_copula_subsets(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    sets: Robj,
+    size: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let sets = list(&sets, "sets")?
+            .values()
+            .map(|set| indices(&set, "sets"))
+            .collect::<Result<Vec<_>>>()?;
+        if sets.iter().flatten().any(|&v| v >= model.n_keys()) {
+            return Err(bad_call("sets"));
+        }
+        let size = size.as_real().ok_or_else(|| bad_call("size"))?;
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let found = watched(threads, &tick, |monitor| {
+            uniqueness_of_sets(&model, &sets, size, seed, monitor)
+        })?;
+        let column = |of: fn(&Estimate) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+        Ok(list!(
+            uniqueness = column(|e| e.uniqueness),
+            uniqueness_mc_se = column(|e| e.uniqueness_se),
+            correctness = column(|e| e.correctness)
+        )
+        .into())
+    })
+}
+
 extendr_module! {
     mod copula;
     fn rs_copula_fit;
+    fn rs_copula_subsets;
+    fn rs_copula_population;
     fn rs_copula_simulate;
 }

@@ -148,29 +148,30 @@ impl Spectrum {
         })
     }
 
-    /// Standard errors by Monte Carlo of the shares of uniques and of distinct
-    /// records among `m` of twice as many draws, which would be exact for m
-    /// draws and is too large for the mean over subsets used here. With N
-    /// cells of Poisson counts given their sum: `Var s1 = E s1 - E d2(2m) / 2 -
-    /// (E s1 - 2 E d2)^2 / m` and `Var k = E k(2m) - E k(m) - (E s1)^2 / m`.
+    /// Monte Carlo standard errors of the shares of uniques and of distinct
+    /// records among `m` people. For m draws, cells having Poisson counts given
+    /// their sum, `Var s1 = E s1 - E d2(2m) / 2 - (E s1 - 2 E d2)^2 / m` and
+    /// `Var k = E k(2m) - E k(m) - (E s1)^2 / m`, with s1 uniques, d2 pairs and k
+    /// distinct records; a mean over all subsets of m of M draws has at most m / M
+    /// of that variance (Hoeffding). Where there are fewer than 2m draws the
+    /// unknown terms are left out or bounded: the error is then an upper bound.
     pub fn standard_errors(&self, m: f64) -> (f64, f64) {
-        let twice = (2.0 * m).min(self.n_draws);
         let unique = self.unique_share(m);
         // `paired_share` counts records, two per pair.
         let slope = unique - self.paired_share(m);
-        let pairs_twice = 0.5 * self.paired_share(twice) * twice / m;
-        let variance = unique - 0.5 * pairs_twice - slope * slope;
-        let distinct = self.distinct_share(twice) * twice / m - self.distinct_share(m);
-        let distinct_variance = if twice > m {
-            distinct - unique * unique
+        let (pairs_twice, growth) = if 2.0 * m <= self.n_draws {
+            (
+                self.paired_share(2.0 * m),
+                2.0 * self.distinct_share(2.0 * m) - self.distinct_share(m),
+            )
         } else {
-            // Not enough draws to see k(2m): k(2m) - k(m) is at most s1.
-            unique - unique * unique
+            (0.0, unique)
         };
-        let kept = m * self.n_kept / self.n_draws;
+        let variance = unique - 0.5 * pairs_twice - slope * slope;
+        let distinct_variance = growth - unique * unique;
         (
-            (variance.max(0.0) / kept).sqrt(),
-            (distinct_variance.max(0.0) / kept).sqrt(),
+            (variance.max(0.0) / self.n_kept).sqrt(),
+            (distinct_variance.max(0.0) / self.n_kept).sqrt(),
         )
     }
 
@@ -250,8 +251,8 @@ impl Calibration {
             (low * high).sqrt()
         };
         if observed > model {
-            let lambda = bisect(1.0 / n, 1.0, &|lambda| {
-                curve.uniqueness(lambda * n) > observed
+            let lambda = bisect(1e-3 / n, 1.0, &|lambda| {
+                Calibration::Scale { lambda }.uniqueness(curve, n) > observed
             });
             return Calibration::Scale { lambda };
         }
@@ -273,7 +274,8 @@ impl Calibration {
         self.mean(m, |size| curve.correctness(size))
     }
 
-    fn mean(&self, m: f64, of: impl Fn(f64) -> f64) -> f64 {
+    /// The mean over calibrated sizes of any function of size.
+    pub fn mean(&self, m: f64, of: impl Fn(f64) -> f64) -> f64 {
         if m <= 1.0 {
             return 1.0;
         }

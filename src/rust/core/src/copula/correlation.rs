@@ -102,11 +102,13 @@ mod tests {
             let target = table.information(rho);
             let found = solve(&table, target, rho);
             prop_assert!(!found.at_bound);
-            // Information is flat near zero: compare where it is not.
-            prop_assert!((table.information(found.rho) - target).abs() < 1e-6 * target.max(1e-3));
-            if rho.abs() > 0.05 {
-                prop_assert!((found.rho - rho).abs() < 1e-5, "{} {}", found.rho, rho);
-            }
+            // Either is met: information is flat near zero, and where a small
+            // category is all but inside a large one.
+            let missed = (table.information(found.rho) - target).abs();
+            prop_assert!(
+                (found.rho - rho).abs() < 1e-6 || missed < 1e-8,
+                "{} {} {}", found.rho, rho, missed
+            );
         }
     }
 

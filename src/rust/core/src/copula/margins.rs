@@ -96,9 +96,14 @@ pub fn plug_in(counts: &[f64], n: f64) -> Margin {
         .sum();
     Margin {
         family: Family::Categorical,
-        bic: -2.0 * log_likelihood + (counts.len() as f64 - 1.0) * n.ln(),
+        bic: -2.0 * log_likelihood + (n_shown(counts) as f64 - 1.0) * n.ln(),
         shares,
     }
+}
+
+/// Categories that occur.
+fn n_shown(counts: &[f64]) -> usize {
+    counts.iter().filter(|&&c| c > 0.0).count()
 }
 
 /// The margin of least criterion; the categorical one where they tie.
@@ -107,6 +112,7 @@ pub fn best_margin(counts: &[f64], n: f64) -> Margin {
     let order = by_frequency(counts);
     let ranked: Vec<f64> = order
         .iter()
+        .take(n_shown(counts))
         .map(|&c| categorical.shares[c as usize])
         .collect();
     [logarithmic(&ranked, n), negative_binomial(&ranked, n)]

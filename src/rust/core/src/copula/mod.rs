@@ -23,6 +23,7 @@
 //! | [`sampling`] | records drawn from the model, and how many are unique |
 //! | [`calibration`] | the model brought to the uniqueness of the sample |
 //! | [`fit`] | all steps of a fit |
+//! | [`population`] | uniqueness at population sizes, and how it varies over samples |
 //! | [`rectangle`] | the probability of a record: equation 18 |
 //! | [`placement`] | the same with random places of categories |
 //! | [`tree`] | the probability of a record from margins and a tree of pairs |
@@ -37,6 +38,7 @@ pub mod lanes;
 pub mod margins;
 pub mod orders;
 pub mod placement;
+pub mod population;
 pub mod projection;
 pub mod rectangle;
 pub mod sampling;

@@ -254,7 +254,6 @@ impl Sampler {
             (MOST_KEYS as f64 / n as f64 * u64::MAX as f64) as u64
         };
         let blocks = blocks(n);
-        monitor.set_total(blocks.len() as u64);
         let mut keys: Vec<K> = if bound == u64::MAX {
             let mut keys = vec![K::default(); n as usize];
             keys.par_chunks_mut(BLOCK).zip(blocks).try_for_each_init(
@@ -301,6 +300,11 @@ impl Sampler {
         monitor.advance(1);
         Ok(())
     }
+}
+
+/// Steps that drawing `n` records reports to a monitor.
+pub fn n_steps(n: u64) -> u64 {
+    n.div_ceil(BLOCK as u64)
 }
 
 /// Block numbers and sizes of `n` draws.
