@@ -8,6 +8,10 @@ rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
 rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
 
+rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
+
+rs_copula_population <- function(shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick)
+
 rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
 
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
@@ -46,7 +50,7 @@ rs_tree_scores <- function(table, maps, edge_keys, prior, pairs_of_edges, counts
 
 rs_tree_anchor <- function(ln_p, n, uniqueness) .Call(wrap__rs_tree_anchor, ln_p, n, uniqueness)
 
-rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, max_blocks, draws, threads, tick)
+rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 
