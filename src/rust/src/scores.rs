@@ -225,6 +225,7 @@ fn rs_model_scores(
     method: Robj,
     least: Robj,
     tolerance: Robj,
+    absolute: Robj,
     max_blocks: Robj,
     draws: Robj,
     threads: Robj,
@@ -241,6 +242,7 @@ fn rs_model_scores(
         let least = number(&least, "least")?;
         let effort = Effort {
             tolerance: number(&tolerance, "tolerance")?,
+            absolute: number(&absolute, "absolute")?,
             max_blocks: count(&max_blocks, "max_blocks")?,
         };
         let streams = Streams::new(seed(&draws, "seed")?);

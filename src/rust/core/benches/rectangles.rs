@@ -9,6 +9,7 @@ fn rectangles(c: &mut Criterion) {
     group.sample_size(20);
     let effort = Effort {
         tolerance: 0.0,
+        absolute: 0.0,
         max_blocks: 1,
     };
     let streams = Streams::new(Seed::from_draws([1, 2, 3, 4, 5, 6, 7, 8]));

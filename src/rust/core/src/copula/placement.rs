@@ -100,6 +100,7 @@ mod tests {
     fn found(correlation: &[f64], shares: &[f64]) -> Estimate {
         let effort = Effort {
             tolerance: 1e-4,
+            absolute: 0.0,
             max_blocks: 64,
         };
         let streams = Streams::new(Seed::from_draws([9, 8, 7, 6, 5, 4, 3, 2]));

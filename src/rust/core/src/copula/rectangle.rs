@@ -52,8 +52,11 @@ impl Estimate {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
     /// Points are added until the standard error is below this share of the
-    /// probability.
+    /// probability,
     pub tolerance: f64,
+    /// or below this: a probability far below one in the population need not be
+    /// known to any digit.
+    pub absolute: f64,
     /// At most this many blocks of 256 points.
     pub max_blocks: usize,
 }
@@ -62,6 +65,7 @@ impl Default for Effort {
     fn default() -> Self {
         Self {
             tolerance: 0.01,
+            absolute: 0.0,
             max_blocks: 16,
         }
     }
@@ -133,7 +137,9 @@ impl Lattice {
                 value: mean.min(1.0),
                 error: (variance / shifts).sqrt(),
             };
-            if done == self.blocks.len() || estimate.error <= effort.tolerance * mean {
+            if done == self.blocks.len()
+                || estimate.error <= effort.tolerance * mean + effort.absolute
+            {
                 return estimate;
             }
             wanted = (2 * done).min(self.blocks.len());
@@ -344,6 +350,7 @@ mod tests {
 
     const FINE: Effort = Effort {
         tolerance: 1e-4,
+        absolute: 0.0,
         max_blocks: 64,
     };
 

@@ -222,6 +222,7 @@ mod tests {
     fn scores(cells: &[Vec<u32>], method: Method, threads: usize) -> Vec<Estimate> {
         let effort = Effort {
             tolerance: 1e-4,
+            absolute: 0.0,
             max_blocks: 64,
         };
         scores_with(effort, cells, method, threads)
@@ -252,6 +253,7 @@ mod tests {
         let cells = all_cells();
         let effort = Effort {
             tolerance: 1e-7,
+            absolute: 0.0,
             max_blocks: 256,
         };
         let found = scores_with(effort, &cells, Method::Rectangle, 2);
