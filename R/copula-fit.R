@@ -93,7 +93,6 @@
 #'     A parametric margin has further categories without a value}
 #'   \item{`pairs`}{the two-way tables of the sample, in the order of [combn()]}
 #'   \item{`cell_sizes`}{how many cells of the sample have how many records}
-#'   \item{`tree`}{what the tree score of [copula_uniqueness()] needs}
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
 #'   \item{`tree`}{what the tree score of records needs: `edges`, `prior` (records
 #'     that independence counts for, per edge), `anchor`}

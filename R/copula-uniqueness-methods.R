@@ -36,19 +36,25 @@ format.sdc_copula_uniqueness <- function(x, ...) {
   )
 }
 
+# Four digits of a share, and no tail of zeros.
+format_share <- function(x) {
+  small <- ifelse(x < 1e-9, "0", formatC(x, digits = 2, format = "g"))
+  ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))
+}
+
 uniqueness_lines <- function(x, most = 4) {
   shown <- utils::head(x$estimates, most)
   rest <- nrow(x$estimates) - nrow(shown)
   band <- function(low, high) {
-    ifelse(is.na(low), "-", paste0(format_risk(low), " to ", format_risk(high)))
+    ifelse(is.na(low), "-", paste0(format_share(low), " to ", format_share(high)))
   }
   c(
     format_table(frame(
       people = format_count(shown$pop_size),
-      unique = format_risk(shown$population_uniqueness),
+      unique = format_share(shown$population_uniqueness),
       interval = band(shown$uniqueness_low, shown$uniqueness_high),
-      correctness = format_risk(shown$population_correctness),
-      Pitman = format_risk(shown$pitman_yor)
+      correctness = format_share(shown$population_correctness),
+      Pitman = format_share(shown$pitman_yor)
     )),
     if (rest > 0) paste0("... and ", rest, " more in x$estimates")
   )
@@ -64,11 +70,11 @@ record_lines <- function(x) {
     return(paste0("Likelihood of uniqueness xi, records drawn from the model: ", above, "."))
   }
   xi <- x$records$xi[!is.na(x$records$xi)]
-  at <- function(p) format_risk(stats::quantile(xi, p, names = FALSE, type = 8))
+  at <- function(p) format_share(stats::quantile(xi, p, names = FALSE, type = 8))
   c(
     paste0(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      "largest ", format_risk(max(xi)), ", 99 % below ", at(0.99), ", 95 % below ", at(0.95)
+      "largest ", format_share(max(xi)), ", 99 % below ", at(0.99), ", 95 % below ", at(0.95)
     ),
     paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
   )

@@ -113,8 +113,8 @@ format.sdc_uniqueness_by_size <- function(x, ...) {
       format_count(x$settings$pop_size), " people; not calibrated."
     ),
     format_table(frame(
-      keys = shown$n_keys, sets = shown$n_subsets, mean = format_risk(shown$uniqueness_mean),
-      least = format_risk(shown$uniqueness_min), most = format_risk(shown$uniqueness_max)
+      keys = shown$n_keys, sets = shown$n_subsets, mean = format_share(shown$uniqueness_mean),
+      least = format_share(shown$uniqueness_min), most = format_share(shown$uniqueness_max)
     )),
     if (nrow(estimates) > 8) paste0("... and ", nrow(estimates) - 8, " more in x$estimates"),
     paste(
