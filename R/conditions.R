@@ -45,6 +45,9 @@
 #' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
 #' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
+#' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
+#' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
+#' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -14,6 +14,13 @@ rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_househol
 
 rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
 rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
+rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
+
+rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
+
+rs_copula_population <- function(shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick)
+
+rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
 
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
@@ -67,6 +74,14 @@ rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block,
 rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick) .Call(wrap__rs_adaptive_path, table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick)
 
 rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick)
+
+rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick)
+
+rs_tree_scores <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_scores, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick)
+
+rs_tree_anchor <- function(ln_p, n, uniqueness) .Call(wrap__rs_tree_anchor, ln_p, n, uniqueness)
+
+rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 

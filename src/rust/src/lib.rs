@@ -6,6 +6,7 @@
 mod contribution;
 mod convert;
 mod exhaustive;
+mod copula;
 mod guard;
 mod individual_risk;
 mod key_overview;
@@ -16,6 +17,7 @@ mod pram;
 mod qar_risk;
 mod r_api;
 mod removal;
+mod scores;
 mod self_test;
 mod watch;
 
@@ -27,11 +29,13 @@ extendr_module! {
     use exhaustive;
     use individual_risk;
     use key_overview;
+    use copula;
     use key_table;
     use linkage;
     use loglinear;
     use pram;
     use qar_risk;
     use removal;
+    use scores;
     use self_test;
 }

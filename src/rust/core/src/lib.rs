@@ -15,7 +15,9 @@
 //! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`key_overview`] | what does every key variable hold and add? |
+//! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`association`] | how do two orders of the records agree? |
+//! | [`normal`] | what is the probability of an interval or a rectangle? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
@@ -23,6 +25,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod association;
+pub mod copula;
 pub mod error;
 pub mod exhaustive;
 pub mod individual_risk;
@@ -30,6 +33,9 @@ pub mod key_overview;
 pub mod key_table;
 pub mod linkage;
 pub mod loglinear;
+pub mod gamma;
+pub mod key_table;
+pub mod normal;
 pub mod parallel;
 pub mod pram;
 pub mod probability;
