@@ -9,17 +9,70 @@
 # What the tree score needs of the sample, kept in a fit: edges (two rows of
 # positions of key variables), the records the prior counts for per edge, and
 # `anchor`, quantiles of ln p over the records of the sample.
-fit_tree <- function(fit, table, weights, tick = NULL, call = rlang::caller_env()) {
+# Without the sample (`table$pointer` NULL) the anchor is that of people drawn from the tree.
+fit_tree <- function(fit, table, weights = NULL, tick = NULL, call = rlang::caller_env()) {
   parts <- tree_parts(fit)
   found <- unwrap(rs_tree_fit(
     table$pointer, weights, lapply(unname(fit$pairs), bare_matrix),
     fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
     parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
   ), call)
-  list(
-    edges = matrix(found$edges, 2), prior = found$prior,
-    anchor = spread_of(found$ln_p, weights)
-  )
+  tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
+  ln_p <- if (is.null(table$pointer)) draw_ln_p(fit, tree, parts) else found$ln_p
+  tree$anchor <- spread_of(ln_p, weights)
+  tree
+}
+
+# ln p of people drawn from a tree.
+draw_ln_p <- function(fit, tree, parts, n = 4000) {
+  d <- length(fit$levels)
+  shares <- Map(function(counts, given) {
+    share <- if (is.null(given)) counts / sum(counts) else given[seq_along(counts)]
+    share / sum(share)
+  }, parts$counts, parts$given)
+  people <- vector("list", d)
+  ln_p <- numeric(n)
+  left <- seq_len(ncol(tree$edges))
+  while (length(open <- which(lengths(people) == 0))) {
+    # An edge with one end drawn, or a key variable no edge leads to.
+    near <- left[colSums(matrix(tree$edges[, left] %in% open, 2)) == 1]
+    if (length(near) == 0) {
+      v <- open[[1]]
+      people[[v]] <- sample.int(length(shares[[v]]), n, TRUE, shares[[v]])
+      ln_p <- ln_p + log(shares[[v]][people[[v]]])
+      next
+    }
+    edge <- near[[1]]
+    left <- setdiff(left, edge)
+    ends <- tree$edges[, edge]
+    joint <- shrunken_pair(fit, ends, tree$prior[[edge]], parts)
+    if (ends[[1]] %in% open) {
+      ends <- rev(ends)
+      joint <- t(joint)
+    }
+    given <- joint / rowSums(joint)
+    drawn <- integer(n)
+    for (from in unique(people[[ends[[1]]]])) {
+      who <- which(people[[ends[[1]]]] == from)
+      drawn[who] <- sample.int(ncol(given), length(who), TRUE, given[from, ])
+    }
+    people[[ends[[2]]]] <- drawn
+    ln_p <- ln_p + log(given[cbind(people[[ends[[1]]]], drawn)])
+  }
+  ln_p
+}
+
+# The two-way shares of a pair, drawn towards independence.
+shrunken_pair <- function(fit, ends, prior, parts) {
+  cells <- bare_matrix(fit$pairs[[pair_position(ends[[1]], ends[[2]], length(fit$levels))]])
+  cells <- cells * parts$scale
+  independent <- outer(rowSums(cells), colSums(cells)) / sum(cells)^2
+  (cells + prior * independent) / (sum(cells) + prior)
+}
+
+# The place of a pair of key variables in the order of combn().
+pair_position <- function(i, j, d) {
+  (i - 1) * d - i * (i - 1) / 2 + j - i
 }
 
 # Integers or doubles with nothing but a dimension.
@@ -85,11 +138,10 @@ individual_scores <- function(fit, data, pop_size, score, population_uniqueness 
 tree_scores <- function(fit, coded, pop_size, population_uniqueness, tick, call) {
   parts <- tree_parts(fit)
   tree <- fit$tree
-  d <- length(fit$levels)
-  which_pair <- function(i, j) (i - 1) * d - i * (i - 1) / 2 + j - i
+  pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
   ln_p <- unwrap(rs_tree_scores(
     coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
-    lapply(unname(fit$pairs[which_pair(tree$edges[1, ], tree$edges[2, ])]), bare_matrix),
+    lapply(unname(fit$pairs[pairs]), bare_matrix),
     parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
   ), call)
   ln_factor <- if (is.null(population_uniqueness)) {

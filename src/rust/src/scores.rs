@@ -1,6 +1,7 @@
 //! Scores of records: a fit in, one probability per record out.
 
 use extendr_api::prelude::*;
+use rayon::prelude::*;
 use sdcrisk_core::copula::information::{pairs, PairTable};
 use sdcrisk_core::copula::margins::categories as own_categories;
 use sdcrisk_core::copula::rectangle::Effort;
@@ -9,7 +10,7 @@ use sdcrisk_core::copula::tree::{
     anchor, prior_records, spanning_tree, Edge, Margin, Tree, UNSEEN,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::Result;
+use sdcrisk_core::{Monitor, Result};
 
 use crate::convert::{count, double_vectors, doubles, indices, integers, list, seed, text};
 use crate::copula::model_of;
@@ -92,8 +93,8 @@ fn edges(keys: &Robj, prior: &Robj) -> Result<Vec<Edge>> {
 }
 
 /// The tree of a sample, and ln p of each of its records as if the record were
-/// not in it. `pairs` are the tables of all pairs, `excess` their information
-/// above chance.
+/// not in it; without a sample the tree alone. `pairs_of_keys` are the tables of
+/// all pairs, `excess` their information above chance.
 #[extendr]
 #[allow(clippy::too_many_arguments)]
 fn rs_tree_fit(
@@ -133,33 +134,39 @@ fn rs_tree_fit(
             Some(doubles(&weights, "weights")?)
         };
         let threads = count(&threads, "threads")?;
-        with_table(&table, |table| {
-            if weights.is_some_and(|w| w.len() != table.n_rows()) {
-                return Err(bad_call("weights"));
-            }
-            let (edges, ln_p) = watched(threads, &tick, |monitor| {
-                let priors = prior_records_of(&tables, scale, monitor)?;
-                let edges: Vec<Edge> = keys
-                    .iter()
-                    .zip(priors)
-                    .map(|(&keys, prior)| Edge { keys, prior })
-                    .collect();
-                let categories: Vec<Vec<u32>> =
-                    table.columns().iter().map(own_categories).collect();
-                let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let ln_p = tree.ln_probabilities_without(&categories, weights, monitor)?;
-                Ok((edges, ln_p))
-            })?;
-            Ok(list!(
-                edges = edges
-                    .iter()
-                    .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
-                    .collect::<Vec<i32>>(),
-                prior = edges.iter().map(|e| e.prior).collect::<Vec<f64>>(),
-                ln_p = ln_p
-            )
-            .into())
-        })
+        let edges_with = |priors: Vec<f64>| -> Vec<Edge> {
+            keys.iter()
+                .zip(priors)
+                .map(|(&keys, prior)| Edge { keys, prior })
+                .collect()
+        };
+        let (edges, ln_p) = if table.is_null() {
+            let fit = |monitor: &Monitor| prior_records_of(&tables, scale, monitor);
+            (edges_with(watched(threads, &tick, fit)?), Vec::new())
+        } else {
+            with_table(&table, |table| {
+                if weights.is_some_and(|w| w.len() != table.n_rows()) {
+                    return Err(bad_call("weights"));
+                }
+                watched(threads, &tick, |monitor| {
+                    let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
+                    let categories: Vec<Vec<u32>> =
+                        table.columns().iter().map(own_categories).collect();
+                    let tree = Tree::new(margins, &edges, &tables, n, scale)?;
+                    let ln_p = tree.ln_probabilities_without(&categories, weights, monitor)?;
+                    Ok((edges, ln_p))
+                })
+            })?
+        };
+        Ok(list!(
+            edges = edges
+                .iter()
+                .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
+                .collect::<Vec<i32>>(),
+            prior = edges.iter().map(|e| e.prior).collect::<Vec<f64>>(),
+            ln_p = ln_p
+        )
+        .into())
     })
 }
 
@@ -273,12 +280,7 @@ fn rs_model_scores(
     })
 }
 
-fn prior_records_of(
-    tables: &[PairTable],
-    scale: f64,
-    monitor: &sdcrisk_core::Monitor,
-) -> Result<Vec<f64>> {
-    use rayon::prelude::*;
+fn prior_records_of(tables: &[PairTable], scale: f64, monitor: &Monitor) -> Result<Vec<f64>> {
     tables
         .par_iter()
         .map(|table| {
