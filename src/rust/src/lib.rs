@@ -7,6 +7,7 @@ mod contribution;
 mod convert;
 mod guard;
 mod key_table;
+mod n_matches;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -19,6 +20,7 @@ extendr_module! {
     mod sdcrisk;
     use contribution;
     use key_table;
+    use n_matches;
     use qar_risk;
     use removal;
     use self_test;
