@@ -62,6 +62,7 @@ rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, thre
 rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
 
 rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
+rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 

@@ -14,6 +14,7 @@ mod key_table;
 mod linkage;
 mod loglinear;
 mod pram;
+mod n_matches;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -34,6 +35,7 @@ extendr_module! {
     use linkage;
     use loglinear;
     use pram;
+    use n_matches;
     use qar_risk;
     use removal;
     use scores;
