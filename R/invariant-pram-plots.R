@@ -57,7 +57,7 @@ plot_match_prob <- function(x) {
       subtitle = paste0(
         "Exact worst case of every cell; the dashed line is the bound, ", format(bound), "."
       ),
-      x = "before: 1 / count of the cell", y = "after: largest P(correct match | S = a)",
+      x = "before: 1 / count of the cell", y = "after: worst case over all a",
       size = "cells", colour = NULL,
       caption = "On the grey line: unchanged."
     ) +
@@ -77,8 +77,8 @@ plot_pram_counts <- function(x) {
   ), function(part) part[which.max(part$spread), ]))
   top <- max(points$x, points$y)
   ggplot2::ggplot(points, ggplot2::aes(x = .data$x, y = .data$y)) +
-    ggplot2::geom_ribbon(
-      data = band, inherit.aes = FALSE, fill = "grey85",
+    ggplot2::geom_linerange(
+      data = band, inherit.aes = FALSE, colour = "grey82", linewidth = 4,
       ggplot2::aes(
         x = .data$count, ymin = pmax(.data$count - .data$spread, 0),
         ymax = .data$count + .data$spread
@@ -91,7 +91,7 @@ plot_pram_counts <- function(x) {
     ggplot2::scale_y_continuous(trans = "log1p", breaks = count_breaks(top)) +
     ggplot2::labs(
       title = "What happened to the counts?",
-      subtitle = "Expected counts are those of the original; the band is two standard deviations.",
+      subtitle = "Expected counts are those of the original; grey: two standard deviations.",
       x = if (x$diagnostics$units == "households") "households before" else "records before",
       y = "after", size = "cells"
     ) +

@@ -331,8 +331,8 @@ pub fn simulate(
     for (&g, &count) in group.iter().zip(&layout.counts) {
         before[g as usize] += count;
     }
-    let moving: Vec<u32> = (0..layout.counts.len() as u32)
-        .filter(|&cell| layout.moving(cell as usize).is_some())
+    let moving: Vec<Moving> = (0..layout.counts.len() as u32)
+        .filter_map(|cell| Moving::new(layout, cell))
         .collect();
     monitor.set_total(n_sim as u64);
     let empty = vec![[Attempts::default(); FOUND_CLASSES]; COUNT_CLASSES];
@@ -356,10 +356,53 @@ pub fn simulate(
         )
 }
 
+/// A cell that records can leave.
+struct Moving {
+    cell: u32,
+    block: u32,
+    count: u64,
+    /// Odds of leaving, of one record.
+    odds: f64,
+    /// Probability that nobody leaves.
+    nobody: f64,
+}
+
+impl Moving {
+    fn new(layout: &Layout, cell: u32) -> Option<Self> {
+        let (block, theta, _) = layout.moving(cell as usize)?;
+        let count = layout.counts[cell as usize];
+        let leave = theta / count as f64;
+        Some(Self {
+            cell,
+            block,
+            count,
+            odds: leave / (1.0 - leave),
+            nobody: (count as f64 * (-leave).ln_1p()).exp(),
+        })
+    }
+
+    /// How many leave: a binomial number with a mean of at most 1, by
+    /// inversion.
+    fn draw_leaving(&self, rng: &mut impl Rng) -> u64 {
+        let mut left = rng.random::<f64>();
+        let mut probability = self.nobody;
+        let mut drawn = 0;
+        if !self.odds.is_finite() {
+            return self.count;
+        }
+        while left >= probability && drawn < self.count {
+            left -= probability;
+            probability *= (self.count - drawn) as f64 / (drawn + 1) as f64 * self.odds;
+            drawn += 1;
+        }
+        drawn
+    }
+}
+
 /// One release and one attempt on every cell that moves.
 fn release(
     layout: &Layout,
-    moving: &[u32],
+    moving: &[Moving],
     group: &[u32],
     before: &[u64],
     rng: &mut impl Rng,
@@ -367,34 +410,30 @@ fn release(
     let mut after = before.to_vec();
     // Whether the target of a cell is found in its own group.
     let mut there = vec![true; moving.len()];
-    for (&cell, there) in moving.iter().zip(&mut there) {
-        let at = cell as usize;
-        let Some((block, theta, _)) = layout.moving(at) else {
-            continue;
-        };
-        let t = layout.counts[at];
-        let leaving = draw_binomial(t, theta / t as f64, rng);
+    for (from, there) in moving.iter().zip(&mut there) {
+        let leaving = from.draw_leaving(rng);
         if leaving == 0 {
             continue;
         }
-        let target = rng.random_range(0..t);
+        let here = group[from.cell as usize];
+        let target = rng.random_range(0..from.count);
         for record in 0..leaving {
-            let to = layout.members.other(cell, block, rng) as usize;
-            after[group[at] as usize] -= 1;
-            after[group[to] as usize] += 1;
+            let to = group[layout.members.other(from.cell, from.block, rng) as usize];
+            after[here as usize] -= 1;
+            after[to as usize] += 1;
             if record == target {
-                *there = group[to] == group[at];
+                *there = to == here;
             }
         }
     }
     let mut counted = vec![[(0u64, 0u64); FOUND_CLASSES]; COUNT_CLASSES];
-    for (&cell, &there) in moving.iter().zip(&there) {
-        let g = group[cell as usize] as usize;
+    for (from, &there) in moving.iter().zip(&there) {
+        let g = group[from.cell as usize] as usize;
         let found = after[g];
         if found == 0 {
             continue;
         }
-        let hit = rng.random_range(0..found) == 0 && there;
+        let hit = there && (found == 1 || rng.random_range(0..found) == 0);
         let count_class = (before[g] as usize).min(COUNT_CLASSES) - 1;
         let found_class = (found as usize).min(FOUND_CLASSES) - 1;
         let entry = &mut counted[count_class][found_class];
@@ -405,21 +444,4 @@ fn release(
         .iter()
         .map(|row| row.map(|(n, hits)| Attempts::of_release(n, hits)))
         .collect()
-}
-
-/// A binomial number with a mean of at most 1, by inversion.
-fn draw_binomial(n: u64, p: f64, rng: &mut impl Rng) -> u64 {
-    if p >= 1.0 {
-        return n;
-    }
-    let mut left = rng.random::<f64>();
-    let mut probability = (n as f64 * (-p).ln_1p()).exp();
-    let odds = p / (1.0 - p);
-    let mut drawn = 0;
-    while left >= probability && drawn < n {
-        left -= probability;
-        probability *= (n - drawn) as f64 / (drawn + 1) as f64 * odds;
-        drawn += 1;
-    }
-    drawn
 }
