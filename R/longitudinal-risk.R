@@ -32,11 +32,11 @@
 #' four times the cross-sectional risk.
 #'
 #' Indicators stand for what people remember of others, and keep from the intruder
-#' what the earlier value was. `detail = "previous_value"` gives him the
-#' earlier value itself, an upper bound: the key variable is then
-#' \eqn{y_{iv}}{y_iv} where the link is known and both values are observed, else
-#' \eqn{x_{iv}}{x_iv} (no change). \eqn{c_{iv}}{c_iv} follows from the two, so that
-#' this table splits the cells of the indicators, and has no fewer sample uniques.
+#' what the earlier value was. `detail = "previous_value"` gives him the earlier
+#' value itself, an upper bound: the key variable is then \eqn{y_{iv}}{y_iv} where
+#' it is known to differ from \eqn{x_{iv}}{x_iv}, and "no change" elsewhere. This
+#' table splits the cells of the indicators, and has no fewer sample uniques; for a
+#' variable of two values it is the same.
 #'
 #' Respondents without a known link are taken as unchanged, as in the paper. In the
 #' table a change is then rarer than in the population, so that the last two
@@ -166,8 +166,8 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
     loglinear_risk(
       table$data, table$keys,
       weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
-      model = scenario_model(model, table$keys, every_key, call), sampling = sampling, missing = missing, interval = interval,
-      n_boot = n_boot, level = level, max_cells = max_cells
+      model = scenario_model(model, table$keys, every_key, call), sampling = sampling,
+      missing = missing, interval = interval, n_boot = n_boot, level = level, max_cells = max_cells
     )
   }
   fits <- without_fit_conditions(fit_scenarios(tables, fit))
@@ -259,18 +259,15 @@ known_changes <- function(earlier, wave2, columns, link, detail, call) {
   list(columns = rlang::set_names(changed, paste0(columns$change, suffix)), n_changed = n_changed)
 }
 
-# The earlier value where it is known to differ, else the latest one, as codes:
-# equal codes are equal values.
+# The earlier value where it is known to differ, as its code, else 0.
 previous_values <- function(earlier, wave2, columns, changed, call) {
   coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", NULL, call)
   on.exit(release_waves(coded))
-  codes <- function(wave, v) unwrap(rs_codes(coded$tables[[wave]]$pointer, v), call)
   lapply(seq_along(columns$change), function(v) {
     differs <- changed[[v]] == 1L
-    value <- codes(2, v)
-    value[differs] <- codes(1, v)[coded$partners[differs]]
-    # Code 0 is missing.
-    value[value == 0L] <- NA_integer_
+    codes <- unwrap(rs_codes(coded$tables[[1]]$pointer, v), call)
+    value <- integer(length(differs))
+    value[differs] <- codes[coded$partners[differs]]
     value
   })
 }

@@ -61,7 +61,7 @@ test_that("indicators follow their definition, and previous values split them", 
   differs <- !is.na(before) & !is.na(now) & before != now
   indicator <- panel_risk(change_vars = "n_children")
   expect_identical(indicator$changes$n_changed, sum(differs))
-  table <- data.frame(wave2[setdiff(keys, "n_children")], now, ifelse(differs, before, now))
+  table <- data.frame(wave2[setdiff(keys, "n_children")], now, ifelse(differs, before, "same"))
   cells <- do.call(paste, c(lapply(table, as.character), sep = "\r"))
   previous <- panel_risk(change_vars = "n_children", detail = "previous_value")
   expect_equal(previous$estimates$n_unique[[3]], sum(table(cells) == 1))
