@@ -92,8 +92,9 @@ fn check_fraction(pi: f64, cells: &Cells, cell_fractions: bool) -> Result<()> {
     if cell_fractions && above > 0 {
         return Err(Error::BadWeights(format!(
             "The weights in a cell must sum to at least its number of records for \
-             `sampling = \"cell\"`: in {above} cells they do not. \
-             `sampling = \"overall\"` does not need this."
+             `sampling = \"cell\"`: in {above} cell{} they do not. \
+             `sampling = \"overall\"` does not need this.",
+            if above == 1 { "" } else { "s" }
         )));
     }
     Ok(())

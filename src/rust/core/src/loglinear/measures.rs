@@ -71,28 +71,36 @@ fn second_moment(q: f64) -> f64 {
 }
 
 /// `h2(q) - exp(-q)`.
+#[inline]
 fn alpha(q: f64) -> f64 {
     if q < SERIES_BELOW {
-        series(q, alpha_coefficient)
+        series(q, &ALPHA)
     } else {
         h2(q) - (-q).exp()
     }
 }
 
 /// `h2(q) - exp(-q) (1 + q / 2)`.
+#[inline]
 fn gamma(q: f64) -> f64 {
     if q < SERIES_BELOW {
-        series(q, gamma_coefficient)
+        series(q, &GAMMA)
     } else {
         h2(q) - (-q).exp() * (1.0 + q / 2.0)
     }
 }
 
-fn factorial(k: usize) -> f64 {
-    (1..=k).map(|i| i as f64).product()
+const fn factorial(k: usize) -> f64 {
+    let mut product = 1.0;
+    let mut i = 2;
+    while i <= k {
+        product *= i as f64;
+        i += 1;
+    }
+    product
 }
 
-fn sign(k: usize) -> f64 {
+const fn sign(k: usize) -> f64 {
     if k % 2 == 0 {
         1.0
     } else {
@@ -100,11 +108,11 @@ fn sign(k: usize) -> f64 {
     }
 }
 
-fn alpha_coefficient(k: usize) -> f64 {
+const fn alpha_coefficient(k: usize) -> f64 {
     sign(k) * (1.0 / factorial(k + 1) - 1.0 / factorial(k))
 }
 
-fn gamma_coefficient(k: usize) -> f64 {
+const fn gamma_coefficient(k: usize) -> f64 {
     let half = if k == 0 {
         0.0
     } else {
@@ -113,9 +121,30 @@ fn gamma_coefficient(k: usize) -> f64 {
     alpha_coefficient(k) + half
 }
 
-fn series(x: f64, coefficient: fn(usize) -> f64) -> f64 {
-    // 14 terms leave less than 1e-17 at x = 0.5.
-    (0..15).rev().fold(0.0, |sum, k| sum * x + coefficient(k))
+/// 14 terms leave less than 1e-17 at `q = 0.5`.
+const ALPHA: [f64; 14] = {
+    let mut table = [0.0; 14];
+    let mut k = 0;
+    while k < 14 {
+        table[k] = alpha_coefficient(k);
+        k += 1;
+    }
+    table
+};
+
+const GAMMA: [f64; 14] = {
+    let mut table = [0.0; 14];
+    let mut k = 0;
+    while k < 14 {
+        table[k] = gamma_coefficient(k);
+        k += 1;
+    }
+    table
+};
+
+#[inline]
+fn series(x: f64, coefficients: &[f64; 14]) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
 /// Sums over cells of the terms of the criterion.

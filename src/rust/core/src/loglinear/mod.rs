@@ -32,6 +32,7 @@ mod measures;
 pub mod model;
 mod nested;
 mod optimise;
+mod poisson;
 pub mod search;
 pub mod spread;
 mod tree;
@@ -48,7 +49,7 @@ use search::{search, Step, Tried};
 use spread::{sample_of, spread, Spread};
 
 /// Largest relative deviation of a fitted margin.
-const TOLERANCE: f64 = 1e-7;
+const TOLERANCE: f64 = 1e-9;
 
 /// Which model is fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
