@@ -5,16 +5,16 @@
 
 mod contribution;
 mod convert;
-mod exhaustive;
 mod copula;
+mod exhaustive;
 mod guard;
 mod individual_risk;
 mod key_overview;
 mod key_table;
 mod linkage;
 mod loglinear;
-mod pram;
 mod n_matches;
+mod pram;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -27,15 +27,15 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use copula;
     use exhaustive;
     use individual_risk;
     use key_overview;
-    use copula;
     use key_table;
     use linkage;
     use loglinear;
-    use pram;
     use n_matches;
+    use pram;
     use qar_risk;
     use removal;
     use scores;
