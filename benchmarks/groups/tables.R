@@ -1,4 +1,4 @@
-# Exhaustive tabulation and individual risk. sdcMicro's riskyCells() was
+# Exhaustive tabulation, individual and longitudinal risk. sdcMicro's riskyCells() was
 # measured elsewhere at 8 s of processor time for what tables@sdcRisk does on
 # 100,000 records, and cannot be installed here.
 
@@ -8,6 +8,8 @@ fixtures$weighted <- function(n) {
   data$w <- stats::runif(nrow(data), 5, 50)
   data
 }
+
+fixtures$latest_wave <- function() sdcRisk::panel_waves$wave2
 
 tasks$tables <- rbind(
   c("tables@sdcRisk", "weighted:1e5", 1, 9),
@@ -20,7 +22,9 @@ tasks$tables <- rbind(
   c("individual@sdcRisk", "weighted:1e5", 2, 9),
   c("individual@data.table", "weighted:1e5", 2, 3),
   c("individual@sdcRisk", "weighted:1e6", 2, 5),
-  c("individual@data.table", "weighted:1e6", 2, 1)
+  c("individual@data.table", "weighted:1e6", 2, 1),
+  c("longitudinal@sdcRisk", "latest_wave", 1, 3),
+  c("longitudinal@sdcRisk", "latest_wave", 2, 3)
 )
 
 keys_of <- function(data) setdiff(names(data), "w")
@@ -64,4 +68,18 @@ runs[["individual@data.table"]] <- function() {
     risk[further] <- (1 / f - risk[further]) / x[further]
   }
   round(sum(cells$f * risk), 6)
+}
+
+# Three fits with all two-way interactions, the larger two of 3.2 million cells.
+runs[["longitudinal@sdcRisk"]] <- function() {
+  change_vars <- c("civil_status", "n_children", "urbanity", "occupation")
+  found <- longitudinal_risk(
+    sdcRisk::panel_waves$wave1, data,
+    key_vars = c("gender", "age_group", "born_abroad", "education", change_vars),
+    link_vars = c(
+      "gender", "born_abroad", "education", "degree_year", "degree_field", "birth_region"
+    ),
+    change_vars = change_vars, id = "id", weight_var = "weight"
+  )
+  round(found$estimates$tau1[[3]], 3)
 }
