@@ -113,8 +113,9 @@
 #'     `n_changed` (records), `se_inflation` (factor by which the standard
 #'     error of the proportion of a level grows, the largest over levels)}
 #'   \item{`plausibility`}{per key variable and other column of at most 1,000
-#'     values, half as many as records: records whose key changed, and the share of them whose new value
-#'     stands beside their value of the other column nowhere in the original}
+#'     values, and half as many as records: records whose key changed, and the
+#'     share of them whose new value stands beside their value of the other
+#'     column nowhere in the original}
 #'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`,
 #'     `n_blocks`, `worst_match_prob`, `expected_changed`, `n_changed`, and
 #'     `n_records`, `n_cells`, `n_risky` (cells above the bound before),

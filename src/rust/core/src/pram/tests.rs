@@ -304,7 +304,9 @@ proptest! {
             let safe = found.match_prob[cell] <= xi + 1e-9;
             prop_assert!(safe || unreached.contains(&(cell as u32)));
         }
-        prop_assert!(found.unreached.is_empty() || found.lowest > xi);
+        // The theorem of the published theta may leave out what a theta reaches.
+        let refused = asked.calibration == Calibration::Paper && xi < 0.5;
+        prop_assert!(found.unreached.is_empty() || found.lowest > xi || refused);
         // Blocks: exact values, within one level, no forbidden pair.
         for b in 0..found.thetas.len() as u32 {
             let members: Vec<usize> = (0..found.counts.len())
