@@ -19,7 +19,7 @@
 #' | `unknown_key_var` | a name or position is not a column of `data` | `unknown` |
 #' | `bad_argument` | an argument outside its domain, or one that does not exist | `argument` |
 #' | `bad_column` | a key variable has no defined values, or no order | `columns`, `classes` |
-#' | `bad_weights` | weights that are missing, negative or not finite | `column` |
+#' | `bad_weights` | weights that are missing, negative, not finite or too small | `column` |
 #' | `missing_package` | a suggested package is needed and not installed | `package` |
 #' | `mismatched_data` | a result was given other data than it was made from | |
 #' | `ambiguous_analysis` | a result holds several analyses and one must be chosen | |
@@ -37,8 +37,17 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
+#' | `small_weights` | warning | [individual_risk()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
+#' | `empty_records` | warning | [longitudinal_link()] |
+#' | `partial_candidates` | message | [candidates()] |
+#' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
+#' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
 #' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
+#' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
+#' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
+#' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -151,3 +151,102 @@
 #' mean(!(duplicated(key) | duplicated(key, fromLast = TRUE))) # 0.06676699
 #' @keywords datasets
 "adult"
+
+#' A simulated survey panel with a known population
+#'
+#' What a survey panel looks like to someone who measures its risk: monthly
+#' background questionnaires with gaps, people of whom only the background is
+#' known, modules that part of the members answered, and two survey waves
+#' released without a common identifier. Because it is simulated, what is
+#' estimated elsewhere can be looked up: who is who in the two waves, in which
+#' month everybody was born, and how often every key occurs in the population.
+#' No record is that of a person.
+#'
+#' @details
+#' A region of 60,000 households was simulated month by month from January 2011
+#' to December 2012. In December 2012 it has 110,072 people aged 16 or over, the
+#' population of the survey; nobody dies, and nobody moves in or out. The panel
+#' is drawn from it by household, with other rates by urbanity; households join
+#' at the start, in a refreshment in December 2011 and in a few other months, and
+#' leave by and by. The script that made the data set is part of the source of
+#' the package (`data-raw/panel_waves.R`).
+#'
+#' **The panel.** Of 17,924 people there are background records; 10,997 of them
+#' answered at least one module and are members, and 6,927 are known by proxy
+#' only, every child under 16 among them. These three numbers, and the numbers of
+#' members without urbanity (8), income (1,783), class of income (406) and origin
+#' (2,264) after the waves are merged, are those that Mulder reports of the
+#' Dutch LISS panel. All other figures are made up.
+#'
+#' **The background.** The whole questionnaire is asked when a household enters
+#' and every January; in other months a variable is filled in only where it
+#' changed. Age is that on the day of the answer, which differs from month to
+#' month: a birthday shows in its own month or in the next. For 30 people a
+#' wrong month of birth stood in the files until it was corrected, so that their
+#' ages contradict each other.
+#'
+#' **The waves.** `wave1` is of January 2011, `wave2` of December 2012: ages rise
+#' by one or two years. 5,310 of the 7,908 respondents of wave 2 took part in
+#' wave 1. Of the variables, ten have fewer than 200 changes among them: `gender`,
+#' `born_abroad`, `education`, `civil_status`, and the six from `degree_year` to
+#' `home_language`, some of whose changes are misreports. The weights are numbers
+#' of people in the population per respondent, by gender, age and urbanity.
+#'
+#' **The population.** `population` counts the people aged 16 or over in December
+#' 2012 by the first eight keys of `wave2`, and by whether four of them differ
+#' from those of January 2011. These twelve columns have no missing values and no
+#' misreports, so a respondent of both waves is counted in the cell of his or her
+#' key. A respondent of wave 2 alone, whose indicators are zero because nothing is
+#' known, may fall in a cell that the population does not have.
+#'
+#' @format A list of six:
+#' \describe{
+#'   \item{`background`}{data frame, 312,679 rows, one per person and month with
+#'     an answer: `id`, `household`, `year`, `month`, `age` (completed years),
+#'     `birth_year`, `gender`, `position` (in the household), `n_children` (living
+#'     at home), `civil_status`, `domestic` (situation), `occupation`,
+#'     `education`, `urbanity`, `income` (net, euro a month), `income_class`,
+#'     `origin`}
+#'   \item{`modules`}{list of four data frames with `id` and one row per member
+#'     who answered: `religion` (`religious`, `religion`), `work` (`profession`,
+#'     and the field of education as 17 columns `field_*`), `media` (a profile on
+#'     `facebook`, `linkedin`, `hyves`) and `language` (spoken as a child, nine
+#'     columns `language_*`). The columns of one question are one piece of
+#'     knowledge: give them as a key group}
+#'   \item{`wave1`, `wave2`}{data frames, 7,539 and 7,908 rows: `id`, `weight`,
+#'     `age`, the eight keys `gender`, `age_group`, `born_abroad`, `education`,
+#'     `civil_status`, `n_children`, `urbanity`, `occupation`, further
+#'     `household_size`, `income_class`, and the stable `degree_year`,
+#'     `degree_field`, `school_region`, `birth_region`, `father_education`,
+#'     `home_language`}
+#'   \item{`population`}{data frame, 38,271 rows: the eight keys, the indicators
+#'     `civil_status_changed`, `n_children_changed`, `urbanity_changed`,
+#'     `occupation_changed` (0 or 1), and `n`, the number of people}
+#'   \item{`truth`}{data frame, 17,924 rows: `id`, `birth_year`, `birth_month`}
+#' }
+#'
+#' @source Simulated for this package. The numbers taken over from the LISS panel
+#'   are in Mulder K, *Ensuring anonymity in survey panel research*, section 3.
+#'
+#' @references
+#' Li J, Li L, Krenzke T, Chang W-Y. *An Approach to Estimate the
+#' Re-identification Risk in Longitudinal Survey Microdata*: the model of the two
+#' waves.
+#'
+#' @examples
+#' sapply(panel_waves[c("background", "wave1", "wave2", "population", "truth")], nrow)
+#'
+#' # who is in both waves
+#' sum(panel_waves$wave2$id %in% panel_waves$wave1$id) # 5310
+#'
+#' # the population behind the respondents who are unique on six keys
+#' keys <- c("gender", "age_group", "born_abroad", "education", "n_children", "occupation")
+#' key <- function(data) do.call(paste, c(data[keys], sep = "\r"))
+#' in_population <- tapply(panel_waves$population$n, key(panel_waves$population), sum)
+#' in_sample <- table(key(panel_waves$wave2))
+#' unique_keys <- names(in_sample)[in_sample == 1]
+#' length(unique_keys)                   # 1016 sample uniques,
+#' sum(in_population[unique_keys] == 1)  # 87 of them unique in the population
+#' sum(1 / in_population[unique_keys])   # 257.8151 expected correct matches
+#' @keywords datasets
+"panel_waves"

@@ -6,6 +6,22 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
+rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
+
+rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
+
+rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
+
+rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
+rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
+rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
+
+rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
+
+rs_copula_population <- function(shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick)
+
+rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
+
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
 rs_release <- function(table) .Call(wrap__rs_release, table)
@@ -24,6 +40,17 @@ rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table
 
 rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
+rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
+
+rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick)
+
+rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, threads, tick)
+
+rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
+
+rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
+
+rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
 rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
 
 rs_pram_match_prob <- function(cells, theta, a) .Call(wrap__rs_pram_match_prob, cells, theta, a)
@@ -35,6 +62,7 @@ rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, thre
 rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
 
 rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
+rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 
@@ -47,6 +75,14 @@ rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block,
 rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick) .Call(wrap__rs_adaptive_path, table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick)
 
 rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick)
+
+rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick)
+
+rs_tree_scores <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_scores, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick)
+
+rs_tree_anchor <- function(ln_p, n, uniqueness) .Call(wrap__rs_tree_anchor, ln_p, n, uniqueness)
+
+rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 

@@ -22,3 +22,31 @@ sdc_theme <- function() {
 
 #' @importFrom rlang .data
 NULL
+
+# Numbers of an axis as people write them: 0.001 and not 1e-03.
+plain_numbers <- function(x) {
+  ifelse(is.na(x), "", format(x, scientific = FALSE, trim = TRUE, drop0trailing = TRUE))
+}
+
+# Boxes of one number per record, by strata given to autoplot() as `by` and
+# `data`. `values` defaults to the risk of the records.
+plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FALSE, call) {
+  if (is.null(by)) {
+    stop_argument(
+      "by", "be given for this picture",
+      advice = "One value per record, or the name of a column of `data`.", call = call
+    )
+  }
+  strata <- resolve_strata(x, by, data, length(values), call)
+  levels(strata)[is.na(levels(strata))] <- "(missing)"
+  shown <- frame(value = values, stratum = strata)
+  shown <- shown[!is.na(shown$value) & (!log | shown$value > 0), ]
+  picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$stratum)) +
+    ggplot2::geom_boxplot(
+      fill = "grey90", colour = sdc_blue, outlier.size = 0.6, outlier.colour = sdc_grey
+    ) +
+    ggplot2::scale_y_discrete(limits = rev(levels(droplevels(shown$stratum)))) +
+    ggplot2::labs(title = title, x = y, y = if (is.character(by) && length(by) == 1) by) +
+    sdc_theme()
+  if (log) picture + ggplot2::scale_x_log10(labels = plain_numbers) else picture
+}

@@ -180,7 +180,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   p <- check_whole(p, "p", several = TRUE, call = call)
   pi_u <- check_probability(pi_u, "pi_u", call = call)
   alpha <- check_alpha(alpha, pi_u, call)
-  check_qar_missing(missing, call)
+  check_missing_rule(missing, c("category", "exclude"), call)
   pwm <- check_choice(pwm, c("plotting", "unbiased"), "pwm", call)
   theta_one <- check_choice(theta_one, c("one", "clamp", "exclude"), "theta_one", call)
   check_flag(sets, "sets", call)
@@ -252,17 +252,6 @@ check_alpha <- function(alpha, pi_u, call) {
   alpha
 }
 
-check_qar_missing <- function(missing, call) {
-  if (identical(missing, "wildcard")) {
-    stop_argument(
-      "missing", "be \"category\" or \"exclude\" here",
-      found = "\"wildcard\" would let a missing value match everything.",
-      advice = "Distinct keys cannot be counted then.", call = call
-    )
-  }
-  check_choice(missing, c("category", "exclude"), "missing", call)
-}
-
 check_p <- function(p, n_keys, call) {
   if (any(p > n_keys)) {
     stop_argument(
@@ -288,19 +277,8 @@ check_p <- function(p, n_keys, call) {
   }
 }
 
-drop_incomplete <- function(table, call) {
-  complete <- complete_records(table, call)
-  if (length(complete) == 0) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "At least one record must be complete on all key variables.",
-        x = "Every record misses a value.",
-        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      ),
-      call = call
-    )
-  }
+drop_incomplete <- function(table, call, complete = complete_records(table, call)) {
+  check_some_complete(complete, call)
   if (length(complete) == table$n) table else select_records(table, complete, call)
 }
 

@@ -82,3 +82,27 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
   }
   fraction
 }
+
+# The positions of the columns that are no keys, and what they hold.
+check_roles <- function(data, key_vars, weight_var, hh_id, call) {
+  if (!is.data.frame(data)) {
+    return(list(positions = integer(), weights = 1, weight_at = 1L))
+  }
+  weights <- check_weights(data, weight_var, call)
+  weight_at <- if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
+  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
+  positions <- c(weight_at, hh_at)
+  if (!is.null(key_vars)) {
+    clash <- intersect(check_columns(key_vars, data, "key_vars", call), positions)
+    if (length(clash)) {
+      stop_argument(
+        "key_vars", "leave out the columns that other arguments name",
+        found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
+      )
+    }
+  }
+  if (anyDuplicated(positions)) {
+    stop_argument("hh_id", "name another column than `weight_var`", call = call)
+  }
+  list(positions = positions, weights = weights, weight_at = weight_at)
+}

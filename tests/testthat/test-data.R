@@ -114,3 +114,116 @@ test_that("adult begins with the first records of UCI's training file", {
   expect_identical(adult$age[1:3], c(39L, 50L, 38L))
   expect_identical(adult$education_num[1:3], c(13L, 13L, 9L))
 })
+
+panel_members_of <- function() unique(unlist(lapply(panel_waves$modules, `[[`, "id")))
+
+panel_keys <- c(
+  "gender", "age_group", "born_abroad", "education", "civil_status", "n_children",
+  "urbanity", "occupation"
+)
+
+panel_cells <- function(data, keys) do.call(paste, c(unname(as.list(data[keys])), sep = "\r"))
+
+test_that("panel_waves has the documented parts", {
+  expect_named(
+    panel_waves, c("background", "modules", "wave1", "wave2", "population", "truth")
+  )
+  expect_identical(
+    vapply(panel_waves[-2], nrow, 1L),
+    c(background = 312679L, wave1 = 7539L, wave2 = 7908L, population = 38271L, truth = 17924L)
+  )
+  expect_named(panel_waves$modules, c("religion", "work", "media", "language"))
+  expect_identical(names(panel_waves$wave1), names(panel_waves$wave2))
+  expect_identical(
+    lapply(panel_waves$wave1, levels), lapply(panel_waves$wave2, levels)
+  )
+  expect_identical(
+    lapply(panel_waves$wave2[panel_keys], levels),
+    lapply(panel_waves$population[panel_keys], levels)
+  )
+})
+
+test_that("panel_waves has the numbers of people and missing values of Mulder's panel", {
+  # Mulder, section 3.1: 17924 - 6927 = 10997, and Table 1.
+  background <- panel_waves$background
+  members <- panel_members_of()
+  expect_setequal(background$id, seq_len(17924))
+  expect_length(members, 10997)
+  expect_identical(17924L - length(members), 6927L)
+  never <- vapply(names(background)[-(1:5)], function(v) {
+    sum(!members %in% background$id[!is.na(background[[v]])])
+  }, 1L)
+  expect_equal(
+    never[never > 0], c(urbanity = 8, income = 1783, income_class = 406, origin = 2264)
+  )
+})
+
+test_that("ages of the background agree with year and month of birth, but for 30 people", {
+  background <- panel_waves$background
+  expect_identical(anyDuplicated(background[c("id", "year", "month")]), 0L)
+  expect_false(anyNA(background[c("id", "household", "year", "month", "age")]))
+  truth <- panel_waves$truth[match(background$id, panel_waves$truth$id), ]
+  passed <- background$year - truth$birth_year - background$age # 0 once the birthday was
+  wrong <- !((passed == 0 & background$month >= truth$birth_month) |
+               (passed == 1 & background$month <= truth$birth_month))
+  expect_lte(length(unique(background$id[wrong])), 30)
+  expect_gte(length(unique(background$id[wrong])), 20)
+  given <- !is.na(background$birth_year)
+  expect_true(all(background$birth_year[given] == truth$birth_year[given]))
+})
+
+test_that("waves overlap, age and change as documented", {
+  wave1 <- panel_waves$wave1
+  wave2 <- panel_waves$wave2
+  expect_identical(anyDuplicated(wave1$id), 0L)
+  expect_identical(anyDuplicated(wave2$id), 0L)
+  both <- intersect(wave1$id, wave2$id)
+  expect_length(both, 5310)
+  one <- wave1[match(both, wave1$id), ]
+  two <- wave2[match(both, wave2$id), ]
+  expect_setequal(two$age - one$age, 1:2)
+  changes <- vapply(setdiff(names(one), c("id", "weight", "age")), function(v) {
+    sum(as.integer(one[[v]]) != as.integer(two[[v]]), na.rm = TRUE)
+  }, 1L)
+  expect_setequal(names(changes)[changes < 200], c(
+    "gender", "born_abroad", "education", "civil_status", "degree_year", "degree_field",
+    "school_region", "birth_region", "father_education", "home_language"
+  ))
+  expect_true(all(c(wave1$weight, wave2$weight) > 0))
+})
+
+test_that("the population counts every key of wave 2, and the weights add up to it", {
+  population <- panel_waves$population
+  wave2 <- panel_waves$wave2
+  expect_identical(sum(population$n), 110072L)
+  expect_equal(sum(wave2$weight), 110072, tolerance = 1e-5)
+  changed <- paste0(c("civil_status", "n_children", "urbanity", "occupation"), "_changed")
+  expect_identical(anyDuplicated(population[c(panel_keys, changed)]), 0L)
+  expect_false(anyNA(population))
+  expect_false(anyNA(wave2[panel_keys]))
+  counts <- tapply(population$n, panel_cells(population, panel_keys), sum)
+  sample <- table(panel_cells(wave2, panel_keys))
+  expect_true(all(sample <= counts[names(sample)]))
+
+  both <- intersect(panel_waves$wave1$id, wave2$id)
+  one <- panel_waves$wave1[match(both, panel_waves$wave1$id), ]
+  two <- wave2[match(both, wave2$id), ]
+  for (v in changed) {
+    key <- sub("_changed", "", v)
+    two[[v]] <- as.integer(as.integer(one[[key]]) != as.integer(two[[key]]))
+  }
+  expect_true(all(
+    panel_cells(two, c(panel_keys, changed)) %in% panel_cells(population, c(panel_keys, changed))
+  ))
+})
+
+test_that("panel_waves gives the counts on its help page", {
+  keys <- c("gender", "age_group", "born_abroad", "education", "n_children", "occupation")
+  population <- panel_waves$population
+  counts <- tapply(population$n, panel_cells(population, keys), sum)
+  sample <- table(panel_cells(panel_waves$wave2, keys))
+  uniques <- names(sample)[sample == 1]
+  expect_length(uniques, 1016)
+  expect_identical(sum(counts[uniques] == 1), 87L)
+  expect_equal(sum(1 / counts[uniques]), 257.8151, tolerance = 1e-6)
+})

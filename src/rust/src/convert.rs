@@ -14,6 +14,14 @@ pub fn doubles<'a>(x: &'a Robj, name: &str) -> Result<&'a [f64]> {
     x.as_real_slice().ok_or_else(|| bad_call(name))
 }
 
+/// A list of vectors of doubles.
+pub fn double_vectors(x: &Robj, name: &str) -> Result<Vec<Vec<f64>>> {
+    list(x, name)?
+        .values()
+        .map(|values| doubles(&values, name).map(<[f64]>::to_vec))
+        .collect()
+}
+
 pub fn text<'a>(x: &'a Robj, name: &str) -> Result<&'a str> {
     x.as_str().ok_or_else(|| bad_call(name))
 }

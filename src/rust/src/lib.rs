@@ -5,12 +5,20 @@
 
 mod contribution;
 mod convert;
+mod copula;
+mod exhaustive;
 mod guard;
+mod individual_risk;
+mod key_overview;
 mod key_table;
+mod linkage;
+mod loglinear;
+mod n_matches;
 mod pram;
 mod qar_risk;
 mod r_api;
 mod removal;
+mod scores;
 mod self_test;
 mod watch;
 
@@ -19,9 +27,17 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use contribution;
+    use copula;
+    use exhaustive;
+    use individual_risk;
+    use key_overview;
     use key_table;
+    use linkage;
+    use loglinear;
+    use n_matches;
     use pram;
     use qar_risk;
     use removal;
+    use scores;
     use self_test;
 }

@@ -22,6 +22,9 @@ pub enum Error {
     /// An argument outside its domain.
     #[error("{0}")]
     BadArgument(String),
+    /// Weights that cannot be the numbers of people records stand for.
+    #[error("{0}")]
+    BadWeights(String),
     /// Work or memory beyond a stated limit, found before it is attempted.
     #[error("{0}")]
     TooLarge(String),
@@ -64,6 +67,7 @@ impl Error {
         match self {
             Error::BadColumn { .. } => "bad_column",
             Error::BadArgument(_) => "bad_argument",
+            Error::BadWeights(_) => "bad_weights",
             Error::TooLarge(_) => "too_large",
             Error::NotConverged(_) => "not_converged",
             Error::Unprotectable(_) => "unprotectable",

@@ -9,8 +9,16 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`exhaustive`] | which cells of all small tables are small? |
+//! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
+//! | [`linkage`] | how many respondents of two waves can be linked without ids? |
+//! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
+//! | [`key_overview`] | what does every key variable hold and add? |
+//! | [`copula`] | how likely is a record unique in the population, from a sample? |
+//! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`association`] | how do two orders of the records agree? |
+//! | [`normal`] | what is the probability of an interval or a rectangle? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
@@ -18,8 +26,17 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod association;
+pub mod copula;
 pub mod error;
+pub mod exhaustive;
+pub mod gamma;
+pub mod individual_risk;
+pub mod key_overview;
 pub mod key_table;
+pub mod linkage;
+pub mod loglinear;
+pub mod n_matches;
+pub mod normal;
 pub mod parallel;
 pub mod pram;
 pub mod probability;

@@ -1,0 +1,83 @@
+#' Indicators of change between two waves
+#'
+#' What a second wave tells beyond the first: whether a respondent changed. The
+#' indicators are added to the second wave as key variables of a risk
+#' assessment, such as [longitudinal_risk()], in place of the earlier values
+#' themselves.
+#'
+#' @details
+#' `<var>_changed` is 1 where a record's partner in wave 1 has another value,
+#' and 0 otherwise: also where either value is missing and where there is no
+#' partner, as in the paper. Values are compared as in [longitudinal_link()].
+#'
+#' `scope` says what the intruder knows. `"all"`: changes of all respondents of
+#' both waves, a conservative view. `"certain"`: only of those whom `link`
+#' matched with certainty; all others have 0, which a model reads as "no
+#' change".
+#'
+#' @inheritParams longitudinal_link
+#' @param vars Names of columns of both waves, or their positions in `wave1`.
+#' @param id Name of the column that identifies persons in both waves.
+#' @param link A result of [longitudinal_link()] on these waves, with `id`;
+#'   needed for `scope = "certain"`.
+#' @param scope Whose changes are known: `"all"` or `"certain"`.
+#' @return `wave2`, in its own class, with one more integer column of 0 and 1
+#'   per variable. A column of that name in `wave2` is an error of class
+#'   `sdcRisk_error_bad_argument`; a `link` of other data one of class
+#'   `sdcRisk_error_mismatched_data`.
+#' @references
+#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
+#' re-identification risk in longitudinal survey microdata. Westat and National
+#' Center for Science and Engineering Statistics. Section 3.2, Table 4.
+#' @export
+#' @examples
+#' wave1 <- data.frame(id = 1:3, children = c(0, 2, 1), sex = c("f", "f", "m"))
+#' wave2 <- data.frame(id = c(3, 1, 4), children = c(1, 1, 5), sex = c("m", "f", "f"))
+#' change_indicators(wave1, wave2, "children", id = "id")$children_changed # 0 1 0
+change_indicators <- function(wave1, wave2, vars, id, link = NULL,
+                              scope = c("all", "certain")) {
+  call <- rlang::current_env()
+  scope <- check_choice(scope, c("all", "certain"), "scope", call)
+  if (missing(id) || is.null(id)) {
+    stop_argument("id", "name one column of both waves", call = call)
+  }
+  if (missing(vars) || is.null(vars)) {
+    stop_argument("vars", "name columns of both waves", call = call)
+  }
+  coded <- code_waves(wave1, wave2, vars, id, "vars", NULL, call)
+  on.exit(release_waves(coded))
+  known <- known_links(coded, wave2, link, scope, call)
+  columns <- paste0(coded$key_vars, "_changed")
+  taken <- intersect(columns, names(wave2))
+  if (length(taken)) {
+    stop_argument(
+      "vars", "give columns that `wave2` does not have",
+      found = paste0("Already there: ", quote_names(taken), "."), call = call
+    )
+  }
+  changed <- unwrap(rs_changed(
+    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, coded$partners
+  ), call)
+  for (v in seq_along(columns)) {
+    changed[[v]][!known] <- 0L
+    wave2[[columns[[v]]]] <- changed[[v]]
+  }
+  wave2
+}
+
+# The wave-2 records whose changes are known.
+known_links <- function(coded, wave2, link, scope, call) {
+  if (scope == "all") {
+    return(!is.na(coded$partners))
+  }
+  if (!inherits(link, "sdc_longitudinal_link")) {
+    stop_argument(
+      "link", "be a result of `longitudinal_link()` where `scope` is \"certain\"", call = call
+    )
+  }
+  if (anyNA(link$records$certain)) {
+    stop_argument("link", "be made with `id`, so that certain links are known", call = call)
+  }
+  check_same_data(link, wave2, call)
+  link$records$certain
+}

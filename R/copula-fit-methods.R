@@ -1,0 +1,178 @@
+# Reading a result of copula_fit(): words, tables, a picture.
+
+#' @export
+format.sdc_copula_fit <- function(x, ...) {
+  estimates <- x$estimates
+  settings <- x$settings
+  excluded <- x$diagnostics$n_excluded
+  families <- table(x$marginals$family)
+  c(
+    "Gaussian copula of the key variables",
+    paste0(
+      "Question: how are the key variables distributed in the population the file is drawn from?"
+    ),
+    paste0(
+      plural(x$n, "record"), if (!is.null(settings$weight_var)) {
+        paste0(" (weighted, effective number ", format_count(x$diagnostics$n_effective), ")")
+      },
+      ", ", plural(estimates$n_keys, "key variable"), "; ",
+      if (settings$missing == "category") {
+        "missing is a value of its own."
+      } else {
+        paste0(plural(excluded, "incomplete record"), " excluded.")
+      }
+    ),
+    paste0(
+      "Unique in the sample: ", format_percent(x$sample_uniqueness), " of the records (",
+      format_count(x$n_singletons), "); ", format_count(estimates$n_cells),
+      " distinct records."
+    ),
+    paste0(
+      "Margins: ", paste(families, names(families), collapse = ", "),
+      "; order of nominal categories: ", settings$order, "."
+    ),
+    strongest_pair_lines(x),
+    projection_line(x),
+    "Keeps the two-way tables of the sample: treat it like the data.",
+    "More: copula_uniqueness(x, pop_size = ...), summary(x), coef(x), plot(x)."
+  )
+}
+
+strongest_pair_lines <- function(x, most = 3) {
+  pairs <- x$diagnostics$pairs
+  if (nrow(pairs) == 0) {
+    return("One key variable: no correlation to fit.")
+  }
+  beyond <- pmax(pairs$information - pairs$expected, 0)
+  top <- pairs[utils::head(order(-beyond), most), ]
+  c(
+    "Strongest pairs (information beyond chance, in nats):",
+    paste0(
+      "  ", top$first, " + ", top$second, ": ",
+      format_risk(pmax(top$information - top$expected, 0)),
+      ", correlation ", formatC(top$correlation, digits = 2, format = "f")
+    )
+  )
+}
+
+projection_line <- function(x) {
+  projection <- x$diagnostics$projection
+  if (projection$steps == 0) {
+    return(NULL)
+  }
+  paste0(
+    "Not positive definite (least eigenvalue ", format(projection$least_eigenvalue, digits = 2),
+    "): the nearest matrix differs by up to ", format(projection$largest_change, digits = 2), "."
+  )
+}
+
+#' @export
+summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
+  call <- rlang::current_env()
+  risk_by_strata(object, by, data, call)
+  pairs <- object$diagnostics$pairs
+  pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
+  pairs <- pairs[order(-pairs$beyond_chance), ]
+  rownames(pairs) <- NULL
+  structure(
+    list(
+      title = format(object)[[1]], estimates = object$estimates,
+      marginals = object$marginals, pairs = pairs
+    ),
+    class = "sdc_summary"
+  )
+}
+
+#' @export
+as.data.frame.sdc_copula_fit <- function(x, ...) {
+  x$marginals
+}
+
+#' @importFrom stats coef
+#' @export
+coef.sdc_copula_fit <- function(object, ...) {
+  object$correlation
+}
+
+#' @export
+tidy_terms.sdc_copula_fit <- function(x) {
+  list(ids = character(), terms = c("sample_uniqueness", "largest_correlation"))
+}
+
+#' @export
+glance.sdc_copula_fit <- function(x, ...) {
+  cbind(x$estimates, order = x$settings$order, marginals = x$settings$marginals)
+}
+
+#' @export
+interpret.sdc_copula_fit <- function(x, ...) {
+  sentence <- paste0(
+    "A Gaussian copula with ", x$settings$marginals, " margins was fitted to ",
+    plural(x$n, "record"), " and ", plural(x$estimates$n_keys, "key variable"),
+    " by matching the mutual information of every pair beyond chance (after Rocher et al. ",
+    "2019; sdcRisk ", x$settings$version, "); it describes the population as far as the ",
+    "records are a random sample of it",
+    if (!is.null(x$settings$weight_var)) " given their weights",
+    " and pairs of key variables tell how all of them depend."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' Picture of a fitted copula
+#'
+#' The correlation matrix of a [copula_fit()], key variables ordered so that
+#' strongly correlated ones stand together; `plot()` draws the same.
+#'
+#' @param object A result of [copula_fit()].
+#' @param ... None.
+#' @return A ggplot. The sign of a correlation with a nominal key variable depends
+#'   on its latent order and means nothing by itself.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_copula_fit
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(copula_fit(adult))
+autoplot.sdc_copula_fit <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  matrix <- object$correlation
+  if (nrow(matrix) < 2) {
+    stop_argument(
+      "object", "have several key variables to draw their correlations",
+      call = rlang::current_env()
+    )
+  }
+  order <- stats::hclust(stats::as.dist(1 - abs(matrix)), "average")$order
+  names <- rownames(matrix)[order]
+  long <- frame(
+    row = factor(rep(names, length(names)), rev(names)),
+    column = factor(rep(names, each = length(names)), names),
+    correlation = as.vector(matrix[order, order])
+  )
+  long <- long[as.integer(long$column) < length(names) + 1 - as.integer(long$row), ]
+  ggplot2::ggplot(
+    long, ggplot2::aes(x = .data$column, y = .data$row, fill = .data$correlation)
+  ) +
+    ggplot2::geom_tile(colour = "white", linewidth = 0.8) +
+    ggplot2::geom_text(
+      ggplot2::aes(
+        label = formatC(.data$correlation, digits = 2, format = "f"),
+        colour = abs(.data$correlation) > 0.6
+      ),
+      size = if (length(names) > 15) 2 else 3, show.legend = FALSE
+    ) +
+    ggplot2::scale_fill_gradient2(
+      low = sdc_orange, mid = "white", high = sdc_blue, limits = c(-1, 1)
+    ) +
+    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
+    ggplot2::coord_fixed() +
+    ggplot2::labs(
+      title = "How do the key variables depend on each other?",
+      subtitle = "Latent correlations that reproduce the information of every pair",
+      x = NULL, y = NULL, fill = "correlation",
+      caption = "Signs with nominal variables depend on the latent order of their categories."
+    ) +
+    sdc_theme() +
+    ggplot2::theme(
+      panel.grid = ggplot2::element_blank(),
+      axis.text.x = ggplot2::element_text(angle = 45, hjust = 1)
+    )
+}

@@ -1,0 +1,310 @@
+# Reading a result of copula_uniqueness(): words, one sentence, pictures.
+
+score_words <- c(
+  tree = "tree of pairs, scaled to the population uniqueness (not the paper's equation 18)",
+  copula = "rectangle of the copula (equation 18)",
+  placement = "copula with random places of categories"
+)
+
+#' @export
+format.sdc_copula_uniqueness <- function(x, ...) {
+  fit <- x$fit
+  c(
+    "Uniqueness in the population by a Gaussian copula",
+    "Question: how many people, and which records, are unique on the key variables?",
+    paste0(
+      "Model from ", plural(fit$n, "record"), ", ", plural(fit$estimates$n_keys, "key variable"),
+      "; ", format_percent(fit$sample_uniqueness), " unique in the sample; missing ",
+      if (x$settings$missing == "category") "is a value of its own." else "is excluded."
+    ),
+    uniqueness_lines(x),
+    paste0(
+      "Method: ",
+      switch(x$diagnostics$calibration$kind,
+        none = "people drawn from the model",
+        gamma = "drawn from the model, calibrated on the sample's uniqueness (gamma)",
+        scale = "drawn from the model, calibrated on the sample's uniqueness (scale)"
+      ),
+      "; interval: estimation from this many records, not model error."
+    ),
+    record_lines(x),
+    paste(
+      "Scenario: journalist (the target is not known to be in the file);",
+      "the risk is given an attempt."
+    ),
+    "More: x$records, summary(x), plot(x), interpret(x)."
+  )
+}
+
+# Four digits of a share, and no tail of zeros.
+format_share <- function(x) {
+  small <- ifelse(x < 1e-9, "0", formatC(x, digits = 2, format = "g"))
+  ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))
+}
+
+uniqueness_lines <- function(x, most = 4) {
+  shown <- utils::head(x$estimates, most)
+  rest <- nrow(x$estimates) - nrow(shown)
+  band <- function(low, high) {
+    ifelse(is.na(low), "-", paste0(format_share(low), " to ", format_share(high)))
+  }
+  c(
+    format_table(frame(
+      people = format_count(shown$pop_size),
+      unique = format_share(shown$population_uniqueness),
+      interval = band(shown$uniqueness_low, shown$uniqueness_high),
+      correctness = format_share(shown$population_correctness),
+      Pitman = format_share(shown$pitman_yor)
+    )),
+    if (rest > 0) paste0("... and ", rest, " more in x$estimates")
+  )
+}
+
+record_lines <- function(x) {
+  first <- x$estimates[1, ]
+  above <- paste0(
+    "above 0.80 ", format_percent(first$prop_xi_80), ", above 0.95 ",
+    format_percent(first$prop_xi_95)
+  )
+  if (is.null(x$records)) {
+    return(paste0("Likelihood of uniqueness xi, records drawn from the model: ", above, "."))
+  }
+  xi <- x$records$xi[!is.na(x$records$xi)]
+  at <- function(p) format_share(stats::quantile(xi, p, names = FALSE, type = 8))
+  c(
+    paste0(
+      "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
+      "largest ", format_share(max(xi)), ", 99 % below ", at(0.99), ", 95 % below ", at(0.95)
+    ),
+    paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
+  )
+}
+
+#' @export
+tidy_terms.sdc_copula_uniqueness <- function(x) {
+  list(
+    ids = c("pop_size", "method"),
+    terms = c("population_uniqueness", "population_correctness")
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+tidy.sdc_copula_uniqueness <- function(x, ...) {
+  for (measure in c("uniqueness", "correctness")) {
+    for (bound in c("_low", "_high")) {
+      x$estimates[[paste0("population_", measure, bound)]] <-
+        x$estimates[[paste0(measure, bound)]]
+    }
+    half <- (x$estimates[[paste0(measure, "_high")]] - x$estimates[[paste0(measure, "_low")]]) / 2
+    x$estimates[[paste0("population_", measure, "_se")]] <-
+      half / stats::qt(1 - (1 - x$settings$level) / 2, max(x$diagnostics$n_refits, 1))
+  }
+  tidy.sdc_result(x)
+}
+
+#' @export
+glance.sdc_copula_uniqueness <- function(x, ...) {
+  cbind(
+    x$estimates[1, ], n_records = x$fit$n, n_keys = x$fit$estimates$n_keys,
+    sample_uniqueness = x$fit$sample_uniqueness
+  )
+}
+
+#' @export
+record_risk.sdc_copula_uniqueness <- function(x) x$records$kappa
+
+#' @export
+comparison_part.sdc_copula_uniqueness <- function(x) x$curve
+
+#' @export
+as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
+  if (is.null(x$records)) x$estimates else x$records
+}
+
+#' @export
+interpret.sdc_copula_uniqueness <- function(x, ...) {
+  first <- x$estimates[1, ]
+  sentence <- paste0(
+    "If an intruder knows ", plural(x$fit$estimates$n_keys, "key variable"), " (",
+    paste(utils::head(x$settings$key_vars, 6), collapse = ", "),
+    if (length(x$settings$key_vars) > 6) " and others", ") of a person who need not be in the ",
+    "file, an estimated ", format_percent(first$population_uniqueness),
+    if (!is.na(first$uniqueness_low)) {
+      paste0(
+        " (", format_percent(x$settings$level), " interval ",
+        format_percent(first$uniqueness_low), " to ", format_percent(first$uniqueness_high), ")"
+      )
+    },
+    " of the ", format_count(first$pop_size), " people in the population are unique, and a match ",
+    "would be the right person in ", format_percent(first$population_correctness),
+    " of the cases (Gaussian copula after Rocher et al. 2019, ",
+    if (first$method == "calibrated") "calibrated on the sample's uniqueness, ",
+    "from ", plural(x$fit$n, "record"), "; sdcRisk ", x$settings$version,
+    "); this supposes a random sample, keys recorded without error and a population that the ",
+    "copula describes, which the interval does not cover",
+    if (!is.na(first$pitman_yor)) {
+      paste0(" (a Pitman model of the cell sizes gives ", format_percent(first$pitman_yor), ")")
+    },
+    "."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' Pictures of uniqueness in the population
+#'
+#' Three pictures of a [copula_uniqueness()] result; `plot()` draws the same.
+#'
+#' @param object A result of [copula_uniqueness()].
+#' @param type `"size"`: uniqueness and correctness against population size, with
+#'   the interval; `"records"`: the distribution of the records' likelihood of
+#'   uniqueness \eqn{\xi}{xi}, with the correctness \eqn{\kappa}{kappa} that follows
+#'   from it inset (Figure 3a of Rocher and others 2019).
+#' @param by Strata for `"records"`: a vector with one value per record, or the
+#'   name of a column of `data`; each has a panel.
+#' @param data The data the records come from, where `by` names a column.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_copula_uniqueness
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' sample <- adult[sample(nrow(adult), 2000), ]
+#' risk <- copula_uniqueness(sample, c("age", "sex", "occupation"), pop_size = 1e5)
+#' plot(risk)
+#' plot(risk, "records")
+autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), ...,
+                                           by = NULL, data = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("size", "records"), "type", call)
+  if (type == "size") {
+    if (!is.null(by)) {
+      stop_argument("by", "be NULL for the picture of sizes", call = call)
+    }
+    return(plot_uniqueness_sizes(object))
+  }
+  if (is.null(object$records)) {
+    stop_argument(
+      "object", "have records for this picture",
+      advice = "Give `newdata` with a fit, or data instead of it.", call = call
+    )
+  }
+  strata <- if (!is.null(by)) resolve_strata(object, by, data, nrow(object$records), call)
+  plot_xi(object, strata)
+}
+
+plot_uniqueness_sizes <- function(x) {
+  words <- c(uniqueness = "unique", correctness = "correct when matched")
+  long <- function(table) {
+    do.call(rbind, lapply(names(words), function(measure) {
+      frame(
+        pop_size = table$pop_size, estimate = table[[paste0("population_", measure)]],
+        low = table[[paste0(measure, "_low")]], high = table[[paste0(measure, "_high")]],
+        measure = rep(words[[measure]], nrow(table))
+      )
+    }))
+  }
+  curve <- long(x$curve)
+  points <- long(x$estimates)
+  pitman <- x$estimates[!is.na(x$estimates$pitman_yor), ]
+  has_band <- !anyNA(curve$low)
+  ggplot2::ggplot(
+    curve, ggplot2::aes(x = .data$pop_size, y = .data$estimate, colour = .data$measure)
+  ) +
+    (if (has_band) {
+      ggplot2::geom_ribbon(
+        ggplot2::aes(ymin = .data$low, ymax = .data$high, fill = .data$measure),
+        alpha = 0.2, colour = NA, show.legend = FALSE
+      )
+    }) +
+    ggplot2::geom_vline(
+      xintercept = x$fit$n, linetype = "dotted", colour = sdc_grey
+    ) +
+    ggplot2::geom_line(linewidth = 0.8) +
+    ggplot2::geom_point(data = points, size = 2.4) +
+    (if (nrow(pitman)) {
+      ggplot2::geom_point(
+        data = pitman, ggplot2::aes(x = .data$pop_size, y = .data$pitman_yor),
+        shape = 4, size = 2.6, colour = "black", inherit.aes = FALSE
+      )
+    }) +
+    ggplot2::scale_x_log10(labels = format_count) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
+    ggplot2::scale_fill_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
+    ggplot2::labs(
+      title = "How unique are people in populations of growing size?",
+      subtitle = if (has_band) {
+        paste0("Bands: ", format_percent(x$settings$level), " intervals, without model error")
+      },
+      x = "people in the population", y = "share of people", colour = NULL,
+      caption = paste0(
+        "Dotted: size of the sample.",
+        if (nrow(pitman)) " Crosses: uniqueness by the Pitman model."
+      )
+    ) +
+    sdc_theme()
+}
+
+plot_xi <- function(x, strata) {
+  records <- x$records
+  known <- !is.na(records$xi)
+  size <- x$settings$pop_size[[1]]
+  shown <- frame(xi = records$xi[known])
+  if (!is.null(strata)) shown$stratum <- strata[known]
+  shares <- paste0(
+    format_percent(mean(shown$xi > 0.80)), " of the records above 0.80, ",
+    format_percent(mean(shown$xi > 0.95)), " above 0.95"
+  )
+  picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$xi)) +
+    ggplot2::geom_histogram(
+      ggplot2::aes(y = ggplot2::after_stat(.data$density) / 40),
+      breaks = seq(0, 1, length.out = 41), fill = sdc_blue
+    ) +
+    ggplot2::geom_vline(xintercept = c(0.80, 0.95), linetype = "dashed", colour = sdc_orange) +
+    ggplot2::scale_y_continuous(labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::labs(
+      title = "How likely are records to be unique in the population?",
+      subtitle = shares,
+      x = paste0("likelihood of uniqueness xi among ", format_count(size), " people"),
+      y = "share of records",
+      caption = paste0("Score: ", score_words[[x$settings$score]], ".")
+    ) +
+    sdc_theme()
+  if (!is.null(strata)) {
+    return(picture + ggplot2::facet_wrap(ggplot2::vars(.data$stratum)))
+  }
+  bars <- ggplot2::ggplot_build(picture)$data[[1]]
+  height <- max(bars$y)
+  # The inset goes where the bars are lowest.
+  middle <- (bars$xmin + bars$xmax) / 2
+  starts <- seq(0.05, 0.62, by = 0.01)
+  room <- vapply(starts, function(s) max(bars$y[middle > s - 0.03 & middle < s + 0.36]), 0)
+  left <- starts[[which.min(room)]]
+  bottom <- max(min(room) + 0.06 * height, 0.35 * height)
+  picture + ggplot2::annotation_custom(
+    ggplot2::ggplotGrob(kappa_inset(size)),
+    xmin = left, xmax = left + 0.33, ymin = bottom, ymax = bottom + 0.65 * height
+  ) + ggplot2::expand_limits(y = bottom + 0.65 * height)
+}
+
+# Correctness against likelihood of uniqueness, equation 29.
+kappa_inset <- function(size) {
+  xi <- seq(0, 1, length.out = 101)
+  ggplot2::ggplot(
+    frame(xi = xi, kappa = uniqueness_to_correctness(xi, size)),
+    ggplot2::aes(x = .data$xi, y = .data$kappa)
+  ) +
+    ggplot2::geom_abline(linetype = "dotted", colour = sdc_grey) +
+    ggplot2::geom_line(colour = sdc_orange, linewidth = 0.8) +
+    ggplot2::coord_fixed(xlim = c(0, 1), ylim = c(0, 1)) +
+    ggplot2::scale_x_continuous(breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_y_continuous(breaks = c(0, 0.5, 1)) +
+    ggplot2::labs(x = "xi", y = "kappa", title = "correctness") +
+    ggplot2::theme_minimal(base_size = 8) +
+    ggplot2::theme(
+      panel.grid.minor = ggplot2::element_blank(),
+      plot.background = ggplot2::element_rect(fill = "white", colour = "grey80")
+    )
+}

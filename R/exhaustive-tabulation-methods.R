@@ -1,0 +1,246 @@
+# What exhaustive_tabulation() results say of themselves.
+
+#' @export
+format.sdc_exhaustive_tabulation <- function(x, ...) {
+  e <- x$estimates
+  incomplete <- sum(x$diagnostics$n_missing)
+  c(
+    "Exhaustive tabulation",
+    paste(
+      "Question: which records and categories stand in small cells of the tables",
+      "of a few key variables?"
+    ),
+    paste0(
+      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ": ",
+      plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), "; ",
+      if (x$settings$missing == "category") {
+        "missing is a category."
+      } else {
+        paste0(
+          "a record is left out of tables it is incomplete in (",
+          plural(incomplete, "missing value"), ")."
+        )
+      }
+    ),
+    paste0("Violation: a cell with ", violation_words(x$settings), "."),
+    paste0(
+      "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",
+      format_percent(e$prop_cells), ") are violations."
+    ),
+    paste0(
+      "Records: ", format_count(e$n_records_violating), " (", format_percent(e$prop_records),
+      ") stand in a violation of at least one table."
+    ),
+    paste0(
+      "Violations of a record: largest ", format_count(e$violations_max),
+      ", 99 % of the records at most ", format_risk(e$violations_q99), ", 95 % at most ",
+      format_risk(e$violations_q95), ", median ", format(e$violations_median), ", mean ",
+      format_risk(e$violations_mean), "."
+    ),
+    worst_categories(x),
+    worst_table(x),
+    paste(
+      "Scenario: prosecutor (the target is known to be in the file); counts rank records and",
+      "categories, given an attempt, and are no probabilities."
+    ),
+    "More: x$cells, x$categories, x$tables, summary(x), plot(x), interpret(x)."
+  )
+}
+
+# "2 or 3 key variables"
+words_of_sizes <- function(dims) {
+  last <- length(dims)
+  paste0(
+    if (last > 1) paste0(paste(dims[-last], collapse = ", "), " or "), dims[[last]],
+    " key variable", if (!identical(dims, 1L)) "s"
+  )
+}
+
+violation_words <- function(settings) {
+  few <- if (!is.null(settings$threshold)) {
+    paste("fewer than", plural(settings$threshold, "record"))
+  }
+  light <- if (!is.null(settings$weight_threshold)) {
+    paste("weights that sum to less than", format(settings$weight_threshold, big.mark = ","))
+  }
+  paste(c(few, light), collapse = paste0(" ", settings$combine, " "))
+}
+
+# The categories with the largest shares of violations, one line per size.
+worst_categories <- function(x) {
+  parts <- split(x$cells, x$cells$dim)
+  lines <- vapply(parts, function(cells) {
+    top <- utils::head(cells[!is.na(cells$pct_cells) & cells$pct_cells > 0, ], 3)
+    if (nrow(top) == 0) {
+      return("none")
+    }
+    paste(
+      paste0(category_names(top), " (", format_percent(top$pct_cells / 100), ")"),
+      collapse = ", "
+    )
+  }, "")
+  shown <- utils::head(lines, 4)
+  paste0(
+    "Most violations among cells, tables of ", names(shown), ": ", shown, "."
+  )
+}
+
+category_names <- function(table) {
+  paste(table$variable, "=", ifelse(is.na(table$category), "(missing)", table$category))
+}
+
+worst_table <- function(x) {
+  top <- x$tables[which.max(x$tables$n_records), ]
+  if (top$n_records == 0) {
+    return(NULL)
+  }
+  paste0(
+    "Table with most records in violations: ", top$key_set, " (", format_count(top$n_records),
+    " records, ", format_count(top$n_violations), " of ", plural(top$n_cells, "cell"), ")."
+  )
+}
+
+#' @export
+summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  structure(
+    list(
+      title = format(object)[c(1, 3, 4)], estimates = base$estimates,
+      cells = utils::head(object$cells[order(-object$cells$pct_cells), ], 15),
+      categories = utils::head(object$categories[order(-object$categories$pct_records), ], 15),
+      tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
+      violations_by_strata = base$strata
+    ),
+    class = "sdc_summary"
+  )
+}
+
+#' @export
+record_risk.sdc_exhaustive_tabulation <- function(x) {
+  as.double(x$records$n_violations)
+}
+
+#' @export
+tidy_terms.sdc_exhaustive_tabulation <- function(x) {
+  list(
+    ids = c("dims", "threshold", "weight_threshold", "combine"),
+    terms = c(
+      "n_cells", "n_cell_violations", "prop_cells", "n_records_violating", "prop_records",
+      "violations_sum", "violations_mean", "violations_median", "violations_q95",
+      "violations_q99", "violations_max"
+    )
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_exhaustive_tabulation <- function(x, ...) {
+  e <- x$estimates
+  frame(
+    n_records = e$n, n_keys = x$diagnostics$n_keys, n_tables = e$n_tables, n_cells = e$n_cells,
+    prop_cells = e$prop_cells, prop_records = e$prop_records,
+    violations_mean = e$violations_mean, violations_max = e$violations_max,
+    missing = x$settings$missing, fingerprint = x$settings$fingerprint
+  )
+}
+
+#' @export
+interpret.sdc_exhaustive_tabulation <- function(x, ...) {
+  e <- x$estimates
+  sentence <- paste0(
+    "In the file of ", plural(e$n, "record"), " on ",
+    plural(x$diagnostics$n_keys, "key variable"), ", ", format_percent(e$prop_cells),
+    " of the ", format_count(e$n_cells), " cells of all ", plural(e$n_tables, "table"), " of ",
+    words_of_sizes(x$settings$dims), " hold ", violation_words(x$settings), ", and ",
+    format_percent(e$prop_records), " of the records stand in at least one such cell, the ",
+    "most exposed one in ", format_count(e$violations_max), " of the tables (exhaustive ",
+    "tabulation; prosecutor scenario, given an attempt; ",
+    if (x$settings$missing == "category") {
+      "missing values a category of their own"
+    } else {
+      "records left out of the tables in which they are incomplete"
+    },
+    "; sdcRisk ", x$settings$version, "); the counts rank records and categories of this file ",
+    "and are no probabilities of re-identification."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# Pictures -----------------------------------------------------------------
+
+#' Pictures of exhaustive tabulation
+#'
+#' Three pictures of an [exhaustive_tabulation()] result; `plot()` draws the same.
+#'
+#' @param object A result of [exhaustive_tabulation()].
+#' @param type `"categories"`: the categories with the largest shares of
+#'   violations among their cells, by size of table; `"records"`: how many
+#'   violations the records stand in; `"strata"`: the same by a variable.
+#' @param by,data For `"strata"`: a vector with one value per record, or the
+#'   name of a column of `data`, the data the result was made from.
+#' @param n Number of categories shown.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_exhaustive_tabulation
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' plot(exhaustive_tabulation(nals_prison, keys, dims = 2:3))
+autoplot.sdc_exhaustive_tabulation <- function(object,
+                                               type = c("categories", "records", "strata"), ...,
+                                               by = NULL, data = NULL, n = 15) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("categories", "records", "strata"), "type", call)
+  n <- check_whole(n, "n", call = call)
+  switch(type,
+    categories = plot_violating_categories(object, n),
+    records = plot_violations(object),
+    strata = plot_strata(
+      object, by, data, "Violations by stratum", "tables in which the record is in a violation",
+      call = call
+    )
+  )
+}
+
+plot_violating_categories <- function(x, n) {
+  cells <- x$cells[!is.na(x$cells$pct_cells), ]
+  cells$name <- category_names(cells)
+  worst <- vapply(split(cells$pct_cells, cells$name), max, 0)
+  top <- utils::head(names(sort(worst, decreasing = TRUE)), n)
+  shown <- cells[cells$name %in% top, ]
+  shown$name <- factor(shown$name, rev(top))
+  sizes <- x$settings$dims
+  shown$size <- factor(shown$dim, sizes)
+  ggplot2::ggplot(
+    shown, ggplot2::aes(x = .data$pct_cells, y = .data$name, colour = .data$size)
+  ) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$name), colour = sdc_grey) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$size), size = 2.5) +
+    ggplot2::scale_colour_manual(values = sdc_colours(length(sizes))) +
+    ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 18), length(sizes))) +
+    ggplot2::expand_limits(x = 0) +
+    ggplot2::labs(
+      title = "Which categories stand in small cells?",
+      subtitle = paste0("Violation: ", violation_words(x$settings), "."),
+      x = "violations among the cells with the category, %", y = NULL,
+      colour = "key variables in the table", shape = "key variables in the table"
+    ) +
+    sdc_theme()
+}
+
+plot_violations <- function(x) {
+  e <- x$estimates
+  ggplot2::ggplot(x$records, ggplot2::aes(x = .data$n_violations)) +
+    ggplot2::geom_histogram(
+      binwidth = max(1, ceiling(e$violations_max / 40)), boundary = -0.5, fill = sdc_blue
+    ) +
+    ggplot2::geom_vline(xintercept = e$violations_q95, linetype = "dashed") +
+    ggplot2::labs(
+      title = "In how many tables do records stand in violations?",
+      subtitle = paste0("Violation: ", violation_words(x$settings), "."),
+      x = paste0("tables, of ", format_count(e$n_tables)), y = "records",
+      caption = "Dashed: 95 % of the records have at most so many."
+    ) +
+    sdc_theme()
+}

@@ -1,0 +1,260 @@
+#' Exhaustive tabulation
+#'
+#' Which records and which categories stand in small cells of the tables that a
+#' few key variables span? All tables of one, two or more key variables are
+#' counted; a cell that few records or little weight fall into is a violation.
+#' It is the usual first look at a file before it is recoded.
+#'
+#' @details
+#' A cell is a combination of values that occurs in the file. It is a violation
+#' where fewer than `threshold` records fall into it, where their weights sum to
+#' less than `weight_threshold`, or, with `combine = "and"`, where both hold.
+#' Sums of weights within a billionth of the threshold reach it, so that rounding
+#' decides nothing.
+#'
+#' * Per **record**, the number of tables in which it stands in a violation. A
+#'   record with many of them is easily told apart by a few variables.
+#' * Per size of table and **category**, the share of the cells with that
+#'   category that are violations. A category near 100 % is too rare to be
+#'   published beside other variables.
+#' * Per category, the share of its records that stand in a violation of at
+#'   least one table.
+#'
+#' Counts of violations rank records and categories; they are no probabilities.
+#' Every violation of a table is again one in all tables that add variables to
+#' it.
+#'
+#' @section Missing values:
+#' They are judged table by table: with `"exclude"` a record is left out of the
+#' tables in which it is incomplete and stays in all others; with `"category"`
+#' missing is a category, shown as `NA`. To treat a code as missing, set it to
+#' `NA` first.
+#'
+#' @section Cost:
+#' Time grows with the number of tables times the number of distinct records;
+#' more than `max_tables` tables are an error of class
+#' `sdcRisk_error_too_large`, raised before any work. Memory beyond `data`: about
+#' 30 bytes a record and, for every thread, 4 bytes a record and variable of a
+#' table and 24 bytes a record.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns
+#'   but that of `weight_var`.
+#' @param dims Sizes of the tables: whole numbers from 1 to the number of key
+#'   variables.
+#' @param threshold Cells with fewer records are violations; `NULL`: only
+#'   weights count.
+#' @param weight_threshold Cells whose weights sum to less are violations; `NULL`:
+#'   only records count.
+#' @param combine Where both thresholds are given, whether a violation of one
+#'   suffices (`"or"`) or both are needed (`"and"`).
+#' @param weight_var Name or position of the column of sampling weights, needed
+#'   for `weight_threshold`.
+#' @param missing `"exclude"` or `"category"`, see the section on missing values.
+#' @param ... None: what follows is given by its full name.
+#' @param max_tables More tables than this are refused.
+#'
+#' @return An object of class `sdc_exhaustive_tabulation`, an [sdc_result] with
+#' \describe{
+#'   \item{`records`}{one row per record: `n_violations` and `n_tables`, the
+#'     tables it takes part in; this is `as.data.frame()`}
+#'   \item{`cells`}{per size of table, variable and category: `dim`, `variable`,
+#'     `category`, `n_cells` (that have this category), `n_violations` among
+#'     them, `pct_cells` (percentage; `NA` without cells), by falling percentage
+#'     within a size}
+#'   \item{`categories`}{per variable and category: `variable`, `category`,
+#'     `n_records`, `pct_records` (percentage of these in a violation of at least
+#'     one table, whether or not the variable is in it), `mean_violations`}
+#'   \item{`tables`}{per table: `key_set`, `dim`, `n_cells`, `n_violations` (cells),
+#'     `n_records` (in these), by falling number of records within a size}
+#'   \item{`estimates`}{one row: `dims`, `threshold`, `weight_threshold`, `combine`,
+#'     `n`, `n_tables`, `n_cells`, `n_cell_violations`, `prop_cells`,
+#'     `n_records_violating`, `prop_records`, `violations_sum`,
+#'     `violations_mean`, `violations_median`, `violations_q95`,
+#'     `violations_q99`, `violations_max`}
+#' }
+#' @references
+#' Hundepool, A., Domingo-Ferrer, J., Franconi, L., Giessing, S., Schulte
+#' Nordholt, E., Spicer, K. and de Wolf, P.-P. (2012). Statistical Disclosure
+#' Control. Wiley. \doi{10.1002/9781118348239}.
+#' @family risk of keys
+#' @export
+#' @examples
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' tables <- exhaustive_tabulation(nals_prison, keys, dims = 2:3)
+#' tables
+#' head(tables$cells, 3)
+exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
+                                  weight_threshold = NULL, combine = c("or", "and"),
+                                  weight_var = NULL, missing = "exclude", ...,
+                                  max_tables = 1e6) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "exhaustive_tabulation")
+  check_no_dots(..., call = call)
+  dims <- sort(check_whole(dims, "dims", several = TRUE, call = call))
+  # The default asks for no more than a single key variable can give.
+  dims_given <- !missing_argument(match.call(), "dims")
+  rule <- check_violation(threshold, weight_threshold, combine, weight_var, call)
+  check_missing_rule(missing, c("exclude", "category"), call)
+  max_tables <- check_whole(max_tables, "max_tables", call = call)
+  roles <- check_roles(data, key_vars, weight_var, NULL, call)
+  with_progress("Counting tables", function(tick) {
+    table <- key_table(
+      data, key_vars,
+      exclude = roles$positions, tick = tick, call = call,
+      check_keys = function(keys) {
+        if (!dims_given) dims <<- dims[dims <= length(keys)]
+        check_dims(dims, length(keys), max_tables, call)
+      }
+    )
+    on.exit(release(table))
+    settings <- list(
+      key_vars = table$variables, key_groups = NULL, dims = dims,
+      threshold = rule$threshold, weight_threshold = rule$weight_threshold,
+      combine = rule$combine,
+      weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
+      missing = missing, n = table$n, fingerprint = fingerprint(table, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    )
+    found <- unwrap(rs_exhaustive(
+      table$pointer, if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
+      as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
+      missing == "category", max_tables, sdc_threads(), tick
+    ), call)
+    new_exhaustive_tabulation(found, table, category_labels(table, data, call), settings, this_call)
+  })
+}
+
+missing_argument <- function(call, name) !name %in% names(call)
+
+# Thresholds as they will be used, NULL for none.
+check_violation <- function(threshold, weight_threshold, combine, weight_var, call) {
+  combine <- check_choice(combine, c("or", "and"), "combine", call)
+  if (!is.null(threshold)) {
+    threshold <- check_whole(threshold, "threshold", call = call)
+  }
+  if (!is.null(weight_threshold)) {
+    if (!are_distinct_numbers(weight_threshold, FALSE) || !is.finite(weight_threshold) ||
+          weight_threshold <= 0) {
+      stop_argument("weight_threshold", "be one finite number above 0", call = call)
+    }
+    if (is.null(weight_var)) {
+      stop_argument(
+        "weight_var", "name the column of weights where `weight_threshold` is given", call = call
+      )
+    }
+  } else if (is.null(threshold)) {
+    stop_argument(
+      "threshold", "be given, or `weight_threshold`",
+      found = "Both are NULL: no cell could be a violation.", call = call
+    )
+  }
+  list(threshold = threshold, weight_threshold = weight_threshold, combine = combine)
+}
+
+check_dims <- function(dims, n_keys, max_tables, call) {
+  if (any(dims > n_keys)) {
+    stop_argument(
+      "dims", paste0("be at most the number of key variables (", n_keys, ")"), call = call
+    )
+  }
+  n_tables <- sum(choose(n_keys, dims))
+  if (n_tables > max_tables) {
+    stop_sdc(
+      "too_large",
+      c(
+        "There must not be more tables than `max_tables`.",
+        x = paste0(
+          plural(n_keys, "key variable"), " have ", format(n_tables, big.mark = ",", digits = 4),
+          " tables of these sizes; the limit is ", format_count(max_tables), "."
+        ),
+        i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`."
+      ),
+      n_tables = n_tables, call = call
+    )
+  }
+}
+
+# The categories of every column as text, in the order of their codes.
+category_labels <- function(table, data, call) {
+  Map(function(values, name) {
+    source_text(column_source(values, length(values)), name, call)
+  }, key_levels(table, data), table$variables)
+}
+
+new_exhaustive_tabulation <- function(found, table, labels, settings, call) {
+  n_values <- lengths(labels) + 1L
+  variable <- rep(settings$key_vars, n_values)
+  # Code 0 is missing, a category only where it is asked to be one.
+  category <- unlist(lapply(labels, function(l) c(NA, l)), use.names = FALSE)
+  n_dims <- length(settings$dims)
+  cells <- frame(
+    dim = rep(settings$dims, each = length(variable)),
+    variable = rep(variable, n_dims), category = rep(category, n_dims),
+    n_cells = found$category_cells, n_violations = found$category_violations,
+    pct_cells = 100 * found$category_violations / found$category_cells
+  )
+  cells$pct_cells[is.nan(cells$pct_cells)] <- NA
+  categories <- frame(
+    variable = variable, category = category, n_records = found$records_n,
+    pct_records = 100 * found$records_violating / found$records_n,
+    mean_violations = found$records_violations / found$records_n
+  )
+  used <- !is.na(category) | (settings$missing == "category" & found$records_n > 0)
+  cells <- cells[rep(used, n_dims), ]
+  tables <- frame(
+    key_set = table_names(settings$key_vars, settings$dims), dim = found$table_dim,
+    n_cells = found$table_cells, n_violations = found$table_violations,
+    n_records = found$table_records
+  )
+  new_sdc_result(
+    "sdc_exhaustive_tabulation",
+    estimates = tabulation_estimates(found, settings),
+    records = frame(n_violations = found$n_violations, n_tables = found$n_tables),
+    settings = settings,
+    diagnostics = list(
+      n_keys = length(settings$key_vars),
+      n_missing = rlang::set_names(as.integer(table$n_missing), settings$key_vars),
+      n_values = rlang::set_names(as.integer(table$n_values), settings$key_vars)
+    ),
+    call = call,
+    cells = renumber(cells[order(cells$dim, -cells$pct_cells), ]),
+    categories = renumber(categories[used, ]),
+    tables = renumber(tables[order(tables$dim, -tables$n_records), ])
+  )
+}
+
+renumber <- function(table) {
+  rownames(table) <- NULL
+  table
+}
+
+# "a + b" for every table, in the order of combn().
+table_names <- function(variables, dims) {
+  unlist(lapply(dims, function(dim) {
+    members <- utils::combn(length(variables), dim)
+    do.call(paste, c(lapply(seq_len(dim), function(i) variables[members[i, ]]), sep = " + "))
+  }))
+}
+
+tabulation_estimates <- function(found, settings) {
+  violations <- found$n_violations
+  at <- function(probability) stats::quantile(violations, probability, names = FALSE, type = 8)
+  n_cells <- sum(found$table_cells)
+  frame(
+    dims = paste(settings$dims, collapse = ", "),
+    threshold = if (is.null(settings$threshold)) NA_integer_ else settings$threshold,
+    weight_threshold = if (is.null(settings$weight_threshold)) {
+      NA_real_
+    } else {
+      as.double(settings$weight_threshold)
+    },
+    combine = settings$combine, n = settings$n, n_tables = length(found$table_dim),
+    n_cells = n_cells, n_cell_violations = sum(found$table_violations),
+    prop_cells = sum(found$table_violations) / n_cells,
+    n_records_violating = sum(violations > 0), prop_records = mean(violations > 0),
+    violations_sum = sum(as.double(violations)), violations_mean = mean(violations),
+    violations_median = stats::median(violations), violations_q95 = at(0.95),
+    violations_q99 = at(0.99), violations_max = max(violations)
+  )
+}

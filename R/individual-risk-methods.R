@@ -1,0 +1,206 @@
+# What individual_risk() results say of themselves.
+
+#' @export
+format.sdc_individual_risk <- function(x, ...) {
+  e <- x$estimates
+  settings <- x$settings
+  measure <- function(who, knows, risk, tau, above, largest, mean) {
+    paste0(
+      who, " (the target is ", knows, " in the file), ", risk, ": above ", format(tau), " for ",
+      format_percent(above), " of the records; largest ", format_risk(largest), ", mean ",
+      format_risk(mean), "."
+    )
+  }
+  c(
+    "Individual re-identification risk (Benedetti and Franconi)",
+    "Question: how likely does the key of a record lead to the right person in the population?",
+    paste0(
+      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
+      missing_words(x), " ", plural(e$n_cells, "distinct key"), ", ",
+      plural(e$n_unique, "sample unique"), "."
+    ),
+    paste0(
+      "The weights sum to ", format_count(round(x$diagnostics$sum_weights)),
+      " people, of whom the file holds ", format_percent(e$n / x$diagnostics$sum_weights), "."
+    ),
+    paste0(
+      "Expected re-identifications: ", format_risk(e$expected_reidentifications), " (",
+      format_percent(e$reidentification_rate), " of the records), of which ",
+      format_risk(e$expected_unique), " among sample uniques."
+    ),
+    paste0(
+      "Record risk: largest ", format_risk(e$journalist_max), ", 99 % of the records at most ",
+      format_risk(e$risk_q99), ", 95 % at most ", format_risk(e$risk_q95), "."
+    ),
+    if (!is.null(e$n_households)) {
+      paste0(
+        "Households: ", format_risk(e$expected_households), " of ",
+        format_count(e$n_households), " expected to have a member found, with ",
+        format_risk(e$expected_in_households), " records; largest risk ",
+        format_risk(e$household_max), "."
+      )
+    },
+    measure(
+      "Prosecutor", "known to be", "1/f", e$tau_prosecutor, e$prosecutor_above,
+      e$prosecutor_max, e$prosecutor_mean
+    ),
+    measure(
+      "Journalist", "not known to be", "E(1/F)", e$tau_journalist, e$journalist_above,
+      e$journalist_max, e$journalist_mean
+    ),
+    "The risk is given an attempt, and that the intruder's keys are those of the file.",
+    "More: summary(x), plot(x), interpret(x)."
+  )
+}
+
+# "missing is a value of its own;" or how many records were left out.
+missing_words <- function(x) {
+  if (x$settings$missing == "category") {
+    "missing is a value of its own;"
+  } else {
+    paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded;")
+  }
+}
+
+#' @export
+summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  structure(
+    list(
+      title = format(object)[c(1, 3)], estimates = base$estimates,
+      frequencies = utils::head(object$frequencies, 10), risk_by_strata = base$strata
+    ),
+    class = "sdc_summary"
+  )
+}
+
+#' @export
+record_risk.sdc_individual_risk <- function(x) {
+  x$records$risk
+}
+
+#' @export
+tidy_terms.sdc_individual_risk <- function(x) {
+  ids <- c("tau_prosecutor", "tau_journalist")
+  list(ids = ids, terms = setdiff(names(x$estimates), c(ids, "n", "n_households")))
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_individual_risk <- function(x, ...) {
+  e <- x$estimates
+  frame(
+    n_records = e$n, n_keys = x$diagnostics$n_keys, n_cells = e$n_cells, n_unique = e$n_unique,
+    expected_reidentifications = e$expected_reidentifications,
+    reidentification_rate = e$reidentification_rate, risk_max = e$journalist_max,
+    sum_weights = x$diagnostics$sum_weights, missing = x$settings$missing,
+    n_excluded = x$diagnostics$n_excluded, fingerprint = x$settings$fingerprint
+  )
+}
+
+#' @export
+interpret.sdc_individual_risk <- function(x, ...) {
+  e <- x$estimates
+  sentence <- paste0(
+    "In the file of ", plural(e$n, "record"), " on ",
+    plural(x$diagnostics$n_keys, "key variable"), ", an intruder who does not know who is in it ",
+    "and tries every record is expected to find ", format_risk(e$expected_reidentifications),
+    " people of the population (", format_percent(e$reidentification_rate),
+    " of the records; journalist scenario, given an attempt), the riskiest record with ",
+    "probability ", format_risk(e$journalist_max), ", while an intruder who knows that a target ",
+    "is in the file (prosecutor scenario) finds it with mean probability ",
+    format_risk(e$prosecutor_mean), " (individual risk of Benedetti and Franconi 1998 and ",
+    "measures of El Emam 2011; ",
+    if (x$settings$missing == "category") {
+      "missing values a category of their own"
+    } else {
+      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
+    },
+    "; sdcRisk ", x$settings$version, "); it rests on the sampling weights and on keys that ",
+    "the intruder knows without error, and has no sampling error of its own."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# Pictures -----------------------------------------------------------------
+
+#' Pictures of the individual risk
+#'
+#' Three pictures of an [individual_risk()] result; `plot()` draws the same.
+#'
+#' @param object A result of [individual_risk()].
+#' @param type `"distribution"`: the risks of the records, by how many records
+#'   share their key; `"frequency"`: which frequencies carry the expected
+#'   re-identifications; `"strata"`: the risks by a variable.
+#' @param by,data For `"strata"`: a vector with one value per record, or the
+#'   name of a column of `data`, the data the result was made from.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_individual_risk
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' plot(individual_risk(nals_prison, keys, "WEIGHT"))
+autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequency", "strata"),
+                                         ..., by = NULL, data = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("distribution", "frequency", "strata"), "type", call)
+  switch(type,
+    distribution = plot_individual_risks(object),
+    frequency = plot_frequencies(object),
+    strata = plot_strata(
+      object, by, data, "Individual risk by stratum", "individual risk E(1/F), log scale",
+      log = TRUE, call = call
+    )
+  )
+}
+
+plot_individual_risks <- function(x) {
+  records <- x$records[!is.na(x$records$risk), ]
+  shared <- cut(
+    records$frequency, c(0, 1, 2, 4, Inf), c("1 (unique)", "2", "3 or 4", "5 or more")
+  )
+  shown <- frame(risk = records$risk, shared = factor(shared, rev(levels(shared))))
+  tau <- x$estimates$tau_journalist
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$risk, fill = .data$shared)) +
+    ggplot2::geom_histogram(bins = 40) +
+    ggplot2::geom_vline(xintercept = tau, linetype = "dashed") +
+    ggplot2::scale_x_log10(labels = plain_numbers) +
+    ggplot2::scale_fill_manual(
+      values = rlang::set_names(
+        c("grey85", sdc_grey, sdc_blue, sdc_orange), levels(shown$shared)
+      ),
+      drop = FALSE, guide = ggplot2::guide_legend(reverse = TRUE)
+    ) +
+    ggplot2::labs(
+      title = "How large are the individual risks?",
+      x = "individual risk E(1/F), log scale", y = "records",
+      fill = "records with the same key",
+      caption = paste0("Dashed: the threshold ", format(tau), " of the journalist measures.")
+    ) +
+    sdc_theme()
+}
+
+plot_frequencies <- function(x) {
+  table <- x$frequencies
+  most <- 8L
+  group <- ifelse(table$frequency < most, as.character(table$frequency), paste(most, "or more"))
+  group <- factor(group, unique(group))
+  panels <- c("records", "expected re-identifications")
+  shown <- frame(
+    group = rep(factor(levels(group), levels(group)), 2),
+    value = c(
+      as.vector(rowsum(table$n_records, group)), as.vector(rowsum(table$expected, group))
+    ),
+    panel = factor(rep(panels, each = nlevels(group)), panels)
+  )
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$group, y = .data$value)) +
+    ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_y") +
+    ggplot2::labs(
+      title = "Which records carry the risk?",
+      x = "records with the same key (f)", y = NULL
+    ) +
+    sdc_theme()
+}

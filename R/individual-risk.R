@@ -1,0 +1,254 @@
+#' Individual re-identification risk
+#'
+#' How likely does the key of a record lead to the right person in the
+#' population? The individual risk of Benedetti and Franconi answers for every
+#' record of a sample with weights, without a model of the keys; from it follow
+#' the expected number of re-identifications in the file, the risk of
+#' households, and the prosecutor and journalist measures of El Emam.
+#'
+#' @details
+#' A key (combination of the values of the key variables) occurs \eqn{f} times
+#' in the file and \eqn{F} times in the population. An intruder who finds the
+#' key of a record among \eqn{F} people picks the right one with chance
+#' \eqn{1/F}. \eqn{F} is not known. Given \eqn{f} it is taken as negative
+#' binomial, the number of people of the population until the \eqn{f}th falls
+#' into the sample,
+#' \deqn{P(F = h \mid f) = {h - 1 \choose f - 1} p^f (1 - p)^{h - f},
+#'   \quad h \ge f, \quad p = f / \hat F,}{%
+#'   P(F = h | f) = choose(h - 1, f - 1) p^f (1 - p)^(h - f), h >= f, p = f / Fhat,}
+#' with \eqn{\hat F}{Fhat} the sum of the weights of the \eqn{f} records. The
+#' individual risk is
+#' \deqn{r = E(1/F \mid f) = \frac{p^f}{f} \, {}_2F_1(f, f; f + 1; 1 - p).}{%
+#'   r = E(1/F | f) = (p^f / f) 2F1(f, f; f + 1; 1 - p).}
+#' For a sample unique this is \eqn{-p \ln(p) / (1 - p)}{-p ln(p) / (1 - p)}. The
+#' hypergeometric function is evaluated exactly, to about 14 digits, for every
+#' \eqn{f} and \eqn{p}: no approximation for larger \eqn{f} is used, as other
+#' programs do. Where \eqn{p = 1}, \eqn{r = 1/f}.
+#'
+#' * The **expected number of re-identifications** is the sum of \eqn{r} over
+#'   the records: what an intruder who tries every record gets right on average.
+#' * The **household risk** of a record is the chance that at least one member
+#'   of its household is found,
+#'   \eqn{1 - \prod_{i} (1 - r_i)}{1 - prod(1 - r_i)} over the members in the
+#'   file: who finds one member has found the others.
+#' * **Prosecutor** (the intruder knows that the target is in the file): the
+#'   risk of a record is \eqn{1/f}. **Journalist** (the intruder does not): it
+#'   is \eqn{r}, the estimate of \eqn{1/F}. For both, three measures: the share
+#'   of records whose risk exceeds a threshold, the largest risk, and the mean,
+#'   which is the share of records an intruder finds who tries all of them.
+#'
+#' @section What the number rests on:
+#' Every key is judged by its own records alone, and \eqn{\hat F}{Fhat} of a
+#' sample unique by one weight. Records are to have been drawn independently,
+#' with weights that expand the file to the population: weights that average 1
+#' (`sdcRisk_warning_small_weights`) give the risk of a file that is its own
+#' population. Where records that share a key should borrow strength from
+#' similar keys, see [loglinear_risk()]. No sampling error is given: none is
+#' known for this estimator.
+#'
+#' @section Missing values:
+#' `"category"` treats missing as a value of its own; with `"exclude"` records
+#' that miss a value of any key variable are left out as if they were not in the
+#' file, and have `NA` in `records`. A household identifier must not be missing.
+#'
+#' @section Cost:
+#' Grouping the records by key, plus about a microsecond per distinct key.
+#' Memory beyond `data`: about 60 bytes a record.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns
+#'   but those of `weight_var` and `hh_id`.
+#' @param weight_var Name or position of the column of sampling weights, finite
+#'   and positive. A file that is the whole population has weights of 1.
+#' @param hh_id Name or position of the column that says which household a
+#'   record belongs to, or `NULL`.
+#' @param tau_prosecutor,tau_journalist Thresholds, between 0 and 1, of the
+#'   prosecutor and journalist measures.
+#' @param ... None: what follows is given by its full name.
+#' @param missing `"category"` or `"exclude"`, see the section on missing values.
+#'
+#' @return An object of class `sdc_individual_risk`, an [sdc_result] with
+#' \describe{
+#'   \item{`records`}{one row per record: `risk` (\eqn{r}), `prosecutor_risk`
+#'     (\eqn{1/f}), `frequency` (\eqn{f}), `population` (\eqn{\hat F}{Fhat}), and
+#'     `household_risk` where `hh_id` is given; this is `as.data.frame()`}
+#'   \item{`estimates`}{one row: `tau_prosecutor`, `tau_journalist`, `n` records,
+#'     `n_cells` (distinct keys), `n_unique` (sample uniques),
+#'     `expected_reidentifications`, `expected_unique` (of these, from sample
+#'     uniques), `reidentification_rate` (of `n`), `prosecutor_above`,
+#'     `prosecutor_max`, `prosecutor_mean`, `journalist_above`, `journalist_max`,
+#'     `journalist_mean`, `journalist_population` (distinct keys over the sum of
+#'     the weights: the mean over the population where every key of it is in the
+#'     file), `risk_q99` and `risk_q95` of the records, and with `hh_id`
+#'     `n_households`, `expected_households` (households of which a member is
+#'     found), `expected_in_households` (records in these), `household_max`}
+#'   \item{`frequencies`}{per frequency \eqn{f}: `frequency`, `n_cells`,
+#'     `n_records`, `expected` (sum of the risks), `risk_max`}
+#' }
+#' Errors: `bad_weights`, and `bad_data` where a record has no household or none
+#' is complete.
+#' @references
+#' Benedetti, R. and Franconi, L. (1998). Statistical and technological solutions
+#' for controlled data dissemination. Pre-proceedings of New Techniques and
+#' Technologies for Statistics, Sorrento, 1, 225-232.
+#'
+#' Polettini, S. (2003). Some remarks on the individual risk methodology. Joint
+#' ECE/Eurostat Work Session on Statistical Data Confidentiality, Luxembourg.
+#'
+#' El Emam, K. (2011). Methods for the de-identification of electronic health
+#' records for genomic research. Genome Medicine 3, 25. \doi{10.1186/gm239}.
+#' @family risk of keys
+#' @export
+#' @examples
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' risk <- individual_risk(nals_prison, keys, "WEIGHT")
+#' risk
+#' risk$estimates$expected_reidentifications # 0.6467
+individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
+                            tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
+                            missing = "category") {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "individual_risk")
+  check_no_dots(..., call = call)
+  tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
+  tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
+  check_missing_rule(missing, c("category", "exclude"), call)
+  if (is.null(weight_var)) {
+    stop_argument(
+      "weight_var", "name the column of sampling weights",
+      advice = "For a file that is the whole population, add a column of ones.", call = call
+    )
+  }
+  roles <- check_roles(data, key_vars, weight_var, hh_id, call)
+  with_progress("Individual risk", function(tick) {
+    table <- key_table(data, key_vars, exclude = roles$positions, tick = tick, call = call)
+    on.exit(release(table))
+    households <- code_households(data, hh_id, tick, call)
+    on.exit(if (!is.null(households)) release(households), add = TRUE)
+    settings <- list(
+      key_vars = table$variables, key_groups = NULL, weight_var = names(data)[[roles$weight_at]],
+      hh_id = households$variables, tau_prosecutor = tau_prosecutor,
+      tau_journalist = tau_journalist, missing = missing, n = table$n,
+      fingerprint = fingerprint(table, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    )
+    weights <- roles$weights
+    rows <- NULL
+    if (missing == "exclude") {
+      complete <- complete_records(table, call)
+      check_some_complete(complete, call)
+      if (length(complete) < table$n) {
+        rows <- complete
+        table <- select_records(table, rows, call)
+        weights <- weights[rows]
+        if (!is.null(households)) households <- select_records(households, rows, call)
+      }
+    }
+    found <- unwrap(
+      rs_individual_risk(table$pointer, weights, sdc_threads(), tick), call
+    )
+    at_home <- if (!is.null(households)) {
+      unwrap(rs_household_risk(households$pointer, found$risk, sdc_threads()), call)
+    }
+    signal_small_weights(found, call)
+    new_individual_risk(found, at_home, weights, rows, settings, this_call)
+  })
+}
+
+code_households <- function(data, hh_id, tick, call) {
+  if (is.null(hh_id)) {
+    return(NULL)
+  }
+  table <- key_table(data, hh_id, tick = tick, call = call)
+  if (table$n_missing > 0) {
+    release(table)
+    stop_sdc(
+      "bad_data",
+      c(
+        "Every record must have a household.",
+        x = paste0(
+          "The household is missing in ", plural(table$n_missing, "record"), " (",
+          quote_names(table$variables), ")."
+        ),
+        i = "Give people without a household identifiers of their own."
+      ),
+      names = table$variables, call = call
+    )
+  }
+  table
+}
+
+signal_small_weights <- function(found, call) {
+  if (found$n_below_sample > 0) {
+    warn_sdc(
+      "small_weights",
+      c(
+        "The weights of a key must sum to at least its number of records.",
+        x = paste0(
+          "They sum to less for ", format_count(found$n_below_sample), " of ",
+          plural(found$n_cells, "distinct key"), "; their risk is taken as 1 / f."
+        ),
+        i = "Weights must expand the file to the population: do they average 1?"
+      ),
+      n = found$n_below_sample, call = call
+    )
+  }
+}
+
+new_individual_risk <- function(found, at_home, weights, rows, settings, call) {
+  records <- list(
+    risk = found$risk, prosecutor_risk = 1 / found$frequency,
+    frequency = as.integer(found$frequency), population = found$population
+  )
+  if (!is.null(at_home)) records$household_risk <- at_home$risk
+  new_sdc_result(
+    "sdc_individual_risk",
+    estimates = individual_estimates(found, at_home, weights, settings),
+    records = do.call(frame, lapply(records, spread_records, rows, settings$n)),
+    settings = settings,
+    diagnostics = list(
+      n_excluded = settings$n - length(found$risk), n_keys = length(settings$key_vars),
+      sum_weights = sum(weights), n_below_sample = as.integer(found$n_below_sample)
+    ),
+    call = call,
+    frequencies = frequency_table(found)
+  )
+}
+
+individual_estimates <- function(found, at_home, weights, settings) {
+  n <- length(found$risk)
+  unique <- found$frequency == 1
+  quantiles <- stats::quantile(found$risk, c(0.99, 0.95), names = FALSE, type = 8)
+  estimates <- frame(
+    tau_prosecutor = settings$tau_prosecutor, tau_journalist = settings$tau_journalist,
+    n = n, n_cells = as.integer(found$n_cells), n_unique = sum(unique),
+    expected_reidentifications = sum(found$risk), expected_unique = sum(found$risk[unique]),
+    reidentification_rate = sum(found$risk) / n,
+    prosecutor_above = mean(1 / found$frequency > settings$tau_prosecutor),
+    prosecutor_max = 1 / min(found$frequency), prosecutor_mean = found$n_cells / n,
+    journalist_above = mean(found$risk > settings$tau_journalist),
+    journalist_max = max(found$risk), journalist_mean = mean(found$risk),
+    journalist_population = min(found$n_cells / sum(weights), 1),
+    risk_q99 = quantiles[[1]], risk_q95 = quantiles[[2]]
+  )
+  if (!is.null(at_home)) {
+    estimates$n_households <- as.integer(at_home$n_households)
+    estimates$expected_households <- at_home$expected
+    estimates$expected_in_households <- sum(at_home$risk)
+    estimates$household_max <- at_home$largest
+  }
+  estimates
+}
+
+# Which frequencies carry the expected re-identifications.
+frequency_table <- function(found) {
+  frequency <- sort(unique(found$frequency))
+  at <- match(found$frequency, frequency)
+  n_records <- tabulate(at, length(frequency))
+  frame(
+    frequency = as.integer(frequency),
+    n_cells = as.integer(n_records / frequency), n_records = n_records,
+    expected = as.vector(rowsum(found$risk, at)),
+    risk_max = as.vector(tapply(found$risk, at, max))
+  )
+}

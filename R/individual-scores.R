@@ -1,0 +1,274 @@
+# The probability of every record under a fitted copula, and from it how likely
+# the record is unique and a match with it correct. Three scores:
+#   tree       margins and a tree of pairs (core/copula/tree.rs), scaled so that the
+#              mean uniqueness of the sample's own records, each left out of the
+#              tables, is the population uniqueness of the copula
+#   copula     the rectangle of the record's categories, equation 18
+#   placement  its mean over random places of the categories
+
+# What the tree score needs of the sample, kept in a fit: edges (two rows of
+# positions of key variables), the records the prior counts for per edge, and
+# `anchor`, quantiles of ln p over the records of the sample.
+# Without the sample (`table$pointer` NULL) the anchor is that of people drawn from the tree.
+fit_tree <- function(fit, table, weights = NULL, tick = NULL, call = rlang::caller_env()) {
+  parts <- tree_parts(fit)
+  found <- unwrap(rs_tree_fit(
+    table$pointer, weights, lapply(unname(fit$pairs), bare_matrix),
+    fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
+    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
+  ), call)
+  tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
+  ln_p <- if (is.null(table$pointer)) draw_ln_p(fit, tree, parts) else found$ln_p
+  tree$anchor <- spread_of(ln_p, weights)
+  tree
+}
+
+# ln p of people drawn from a tree.
+draw_ln_p <- function(fit, tree, parts, n = 4000) {
+  d <- length(fit$levels)
+  shares <- Map(function(counts, given) {
+    share <- if (is.null(given)) counts / sum(counts) else given[seq_along(counts)]
+    share / sum(share)
+  }, parts$counts, parts$given)
+  people <- vector("list", d)
+  ln_p <- numeric(n)
+  left <- seq_len(ncol(tree$edges))
+  while (length(open <- which(lengths(people) == 0))) {
+    # An edge with one end drawn, or a key variable no edge leads to.
+    near <- left[colSums(matrix(tree$edges[, left] %in% open, 2)) == 1]
+    if (length(near) == 0) {
+      v <- open[[1]]
+      people[[v]] <- sample.int(length(shares[[v]]), n, TRUE, shares[[v]])
+      ln_p <- ln_p + log(shares[[v]][people[[v]]])
+      next
+    }
+    edge <- near[[1]]
+    left <- setdiff(left, edge)
+    ends <- tree$edges[, edge]
+    joint <- shrunken_pair(fit, ends, tree$prior[[edge]], parts)
+    if (ends[[1]] %in% open) {
+      ends <- rev(ends)
+      joint <- t(joint)
+    }
+    given <- joint / rowSums(joint)
+    drawn <- integer(n)
+    for (from in unique(people[[ends[[1]]]])) {
+      who <- which(people[[ends[[1]]]] == from)
+      drawn[who] <- sample.int(ncol(given), length(who), TRUE, given[from, ])
+    }
+    people[[ends[[2]]]] <- drawn
+    ln_p <- ln_p + log(given[cbind(people[[ends[[1]]]], drawn)])
+  }
+  ln_p
+}
+
+# The two-way shares of a pair, drawn towards independence.
+shrunken_pair <- function(fit, ends, prior, parts) {
+  cells <- bare_matrix(fit$pairs[[pair_position(ends[[1]], ends[[2]], length(fit$levels))]])
+  cells <- cells * parts$scale
+  independent <- outer(rowSums(cells), colSums(cells)) / sum(cells)^2
+  (cells + prior * independent) / (sum(cells) + prior)
+}
+
+# The place of a pair of key variables in the order of combn().
+pair_position <- function(i, j, d) {
+  (i - 1) * d - i * (i - 1) / 2 + j - i
+}
+
+# Integers or doubles with nothing but a dimension.
+bare_matrix <- function(x) {
+  matrix(as.vector(x), nrow(x), ncol(x))
+}
+
+# Counts per key variable, margins that are not the sample's own, and what makes
+# records of weights.
+tree_parts <- function(fit) {
+  counts <- unname(lapply(fit$diagnostics$counts, as.double))
+  n <- as.double(fit$diagnostics$n_effective)
+  own <- Map(function(counts, shares) {
+    seen <- shares[seq_along(counts)]
+    max(abs(seen - counts / sum(counts))) < 1e-9
+  }, counts, unname(fit$shares))
+  list(
+    counts = counts, n = n, scale = n / sum(counts[[1]]),
+    given = Map(function(own, shares) if (!own) as.double(shares), own, unname(fit$shares))
+  )
+}
+
+# At most 2,001 values that are spread as `x` is.
+spread_of <- function(x, weights = NULL, most = 2001) {
+  order <- order(x)
+  x <- x[order]
+  n <- length(x)
+  if (is.null(weights)) {
+    if (n <= most) {
+      return(x)
+    }
+    return(x[ceiling((seq_len(most) - 0.5) / most * n)])
+  }
+  upto <- cumsum(weights[order])
+  x[findInterval((seq_len(most) - 0.5) / most * upto[[n]], upto) + 1L]
+}
+
+# One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`. For the tree
+# score `population_uniqueness` is that of the copula at `pop_size`.
+individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
+                              ..., accuracy = 0.01, tick = NULL,
+                              call = rlang::caller_env()) {
+  coded <- code_by_fit(fit, data, tick, call)
+  on.exit(release(coded$table))
+  found <- if (score == "tree") {
+    tree_scores(fit, coded, pop_size, population_uniqueness, tick, call)
+  } else {
+    model_scores(fit, coded, score, pop_size, accuracy, tick, call)
+  }
+  inform_unseen(coded, call)
+  prob <- found$prob
+  error <- found$error
+  if (any(coded$incomplete)) {
+    prob[coded$incomplete] <- NA_real_
+    error[coded$incomplete] <- NA_real_
+  }
+  frame(
+    prob = prob, xi = likelihood_unique(prob, pop_size),
+    kappa = correctness_of(prob, pop_size), prob_error = error
+  )
+}
+
+tree_scores <- function(fit, coded, pop_size, population_uniqueness, tick, call) {
+  parts <- tree_parts(fit)
+  tree <- fit$tree
+  pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
+  ln_p <- unwrap(rs_tree_scores(
+    coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
+    lapply(unname(fit$pairs[pairs]), bare_matrix),
+    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
+  ), call)
+  ln_factor <- if (is.null(population_uniqueness)) {
+    0
+  } else {
+    unwrap(rs_tree_anchor(tree$anchor, as.double(pop_size), population_uniqueness), call)
+  }
+  list(prob = pmin(exp(ln_p + ln_factor), 1), error = numeric(length(ln_p)))
+}
+
+# The standard error is brought below `accuracy` of the probability, or below what
+# moves xi by a fifth of `accuracy`.
+model_scores <- function(fit, coded, score, pop_size, accuracy, tick, call) {
+  unwrap(rs_model_scores(
+    coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
+    unname(lapply(fit$orders, as.integer)), as.double(fit$correlation), score,
+    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / pop_size, 64L, draw_seed(), sdc_threads(),
+    tick
+  ), call)
+}
+
+# `data` in the categories of a fit: the key table, and per key variable the
+# category, from 1, of every code, beginning with that of missing; 0 for none.
+code_by_fit <- function(fit, data, tick, call) {
+  values <- unname(lapply(fit$levels, function(values) values[!is.na(values)]))
+  table <- key_table(
+    data, fit$settings$key_vars,
+    levels = values, tick = tick, call = call
+  )
+  maps <- lapply(fit$levels, function(values) {
+    missing <- which(is.na(values))
+    as.integer(c(if (length(missing)) missing else 0L, which(!is.na(values)), 0L))
+  })
+  incomplete <- logical(table$n)
+  if (fit$settings$missing == "exclude" && any(table$n_missing > 0)) {
+    incomplete[-complete_records(table, call)] <- TRUE
+  }
+  list(table = table, maps = unname(maps), levels = fit$levels, incomplete = incomplete)
+}
+
+# Says which key variables have values the sample does not have.
+inform_unseen <- function(coded, call) {
+  unseen <- vapply(seq_along(coded$maps), function(v) {
+    codes <- unwrap(rs_codes(coded$table$pointer, v), call)
+    sum(coded$maps[[v]][codes[!coded$incomplete] + 1L] == 0L)
+  }, 0)
+  if (any(unseen > 0)) {
+    names <- names(coded$levels)[unseen > 0]
+    inform_sdc(
+      "unseen_categories",
+      c(
+        "Some records have values that the sample does not have.",
+        x = paste0("Of ", quote_names(names), ": ", format_count(max(unseen)), " at most."),
+        i = "Such a value counts as 0.3 records of the sample, whatever the others are."
+      ),
+      columns = names, counts = unseen[unseen > 0], call = call
+    )
+  }
+}
+
+# (1 - p)^(n - 1)
+likelihood_unique <- function(prob, n) {
+  if (n <= 1) {
+    return(ifelse(is.na(prob), NA_real_, 1))
+  }
+  exp((n - 1) * log1p(-prob))
+}
+
+# (1 - (1 - p)^n) / (n p)
+correctness_of <- function(prob, n) {
+  kappa <- -expm1(n * log1p(-prob)) / (n * prob)
+  kappa[!is.na(prob) & prob <= 0] <- 1
+  kappa
+}
+
+#' From the likelihood of uniqueness to the correctness of a match
+#'
+#' Someone finds exactly one record that matches a person. If that person is
+#' unique in the population with likelihood \eqn{\xi}{xi}, how likely is the match
+#' correct, given that others may share the person's values?
+#'
+#' @details
+#' With \eqn{p} the probability of the person's values in a population of \eqn{n}
+#' people,
+#' \deqn{\xi = (1 - p)^{n - 1}, \qquad \kappa = \frac{1 - (1 - p)^n}{n p},}{%
+#'   xi = (1 - p)^(n - 1), kappa = (1 - (1 - p)^n) / (n p),}
+#' so that \eqn{\kappa}{kappa} follows from \eqn{\xi}{xi} and \eqn{n} (equation 29 of the
+#' source). It is computed as
+#' \deqn{\kappa = \frac{\mathrm{expm1}(\frac{n}{n-1} \ln \xi)}{%
+#'   n\,\mathrm{expm1}(\frac{1}{n-1} \ln \xi)},}{%
+#'   kappa = expm1(n / (n - 1) ln xi) / (n expm1(ln xi / (n - 1))),}
+#' which keeps its digits for populations of any size; the powers of the printed
+#' formula lose half of them at 10 million. For large \eqn{n} it is
+#' \eqn{(1 - \xi) / (-\ln \xi)}{(1 - xi) / (-ln xi)}. A record with \eqn{\xi = 0}{xi = 0} has
+#' \eqn{\kappa = 1/n}{kappa = 1 / n}.
+#'
+#' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` gives `NA`.
+#' @param n Number of people in the population, from 1 to 1e10: one number, or one
+#'   for each of `xi`.
+#' @return Correctness, a number for each of `xi`. Values outside their range are
+#'   an error of class `sdcRisk_error_bad_argument`.
+#' @references
+#' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
+#' success of re-identifications in incomplete datasets using generative models.
+#' Nature Communications 10, 3069. \doi{10.1038/s41467-019-10933-3}.
+#' @family copula
+#' @export
+#' @examples
+#' # The governor of Massachusetts: xi = 0.58 by ZIP code, date of birth and sex.
+#' uniqueness_to_correctness(0.58, 6.2e6) # 0.771
+#' # With the number of his children too: xi = 0.997.
+#' uniqueness_to_correctness(0.997, 6.2e6) # 0.998
+uniqueness_to_correctness <- function(xi, n) {
+  call <- rlang::current_env()
+  if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {
+    stop_argument("xi", "hold numbers from 0 to 1", call = call)
+  }
+  sized <- is_plain_number(n) && length(n) %in% c(1L, length(xi)) && length(n) > 0
+  if (!sized || anyNA(n) || any(n < 1 | n > 1e10)) {
+    stop_argument(
+      "n", "be one number from 1 to 1e10, or one for each of `xi`", call = call
+    )
+  }
+  n <- rep_len(as.double(n), length(xi))
+  ln_xi <- log(xi)
+  kappa <- expm1(n / (n - 1) * ln_xi) / (n * expm1(ln_xi / (n - 1)))
+  kappa[!is.na(xi) & (xi >= 1 | n <= 1)] <- 1
+  kappa[!is.na(xi) & xi <= 0 & n > 1] <- 1 / n[!is.na(xi) & xi <= 0 & n > 1]
+  kappa
+}

@@ -1,0 +1,142 @@
+# What loglinear_risk() is asked: key sets, models, population.
+
+# The models as a named list; a formula is named by its text.
+check_models <- function(model, call) {
+  words <- c("independence", "two_way", "search")
+  if (identical(model, words)) {
+    model <- words[[1]]
+  }
+  if (inherits(model, "formula")) {
+    model <- list(model)
+  }
+  is_one <- function(m) {
+    inherits(m, "formula") || (is.character(m) && length(m) == 1 && m %in% words)
+  }
+  if (!(is.character(model) || is.list(model)) || length(model) == 0 ||
+        !all(vapply(model, is_one, NA))) {
+    stop_argument(
+      "model", paste("be", quote_names(words), "or a formula, or several of these"),
+      call = call
+    )
+  }
+  labels <- vapply(model, function(m) {
+    if (is.character(m)) m else paste(deparse(m, width.cutoff = 500L), collapse = " ")
+  }, "", USE.NAMES = FALSE)
+  if (anyDuplicated(labels)) {
+    stop_argument("model", "name every model once", call = call)
+  }
+  rlang::set_names(as.list(model), labels)
+}
+
+check_loglinear_missing <- function(missing, call) {
+  if (identical(missing, "wildcard")) {
+    stop_argument(
+      "missing", "be \"exclude\" or \"category\" here",
+      found = "\"wildcard\" would put a record into many cells.", call = call
+    )
+  }
+  check_choice(missing, c("exclude", "category"), "missing", call)
+}
+
+check_max_cells <- function(max_cells, call) {
+  if (!are_distinct_numbers(max_cells, FALSE) || max_cells < 1 || max_cells > 1e11) {
+    stop_argument("max_cells", "be one number from 1 to 1e11", call = call)
+  }
+  as.double(max_cells)
+}
+
+check_population <- function(weight_var, pop_size, sampling_fraction, call) {
+  if (is.null(weight_var) && is.null(pop_size) && is.null(sampling_fraction)) {
+    stop_argument(
+      "weight_var", "be given, or `pop_size`, or `sampling_fraction`",
+      advice = "Risk in the population depends on how many people a record stands for.",
+      call = call
+    )
+  }
+  # What is wrong whatever the number of records.
+  check_fraction(1, pop_size, NULL, call)
+  check_fraction(1, NULL, sampling_fraction, call)
+}
+
+# Key sets as a named list of positions; NULL for all columns.
+check_key_sets <- function(key_vars, data, call) {
+  if (is.null(key_vars) || !is.data.frame(data)) {
+    return(NULL)
+  }
+  if (!is.list(key_vars)) {
+    return(list(check_columns(key_vars, data, "key_vars", call)))
+  }
+  labels <- names(key_vars)
+  if (length(key_vars) == 0 || length(labels) != length(key_vars) ||
+        !all(nzchar(labels)) || anyDuplicated(labels)) {
+    stop_argument(
+      "key_vars", "be a vector, or a list of them with a different name for each", call = call
+    )
+  }
+  sets <- lapply(key_vars, check_columns, data = data, arg = "key_vars", call = call)
+  if (any(lengths(sets) == 0)) {
+    stop_argument("key_vars", "name at least one column in every key set", call = call)
+  }
+  sets
+}
+
+# The keys of one set, as columns of the table of all sets.
+key_set_columns <- function(set, table, call) {
+  columns <- match(set, table$positions)
+  keys <- table$keys
+  inside <- vapply(keys, function(v) mean(v %in% columns), 0)
+  if (any(inside > 0 & inside < 1)) {
+    stop_argument(
+      "key_groups", "stand in a key set as a whole",
+      found = paste0("Torn apart: ", quote_names(names(keys)[inside > 0 & inside < 1]), "."),
+      call = call
+    )
+  }
+  # In the order in which the set names them.
+  keys <- keys[inside == 1]
+  keys[order(vapply(keys, function(v) min(match(v, columns)), 0))]
+}
+
+# The interactions of a formula per key set, as places of the set's keys; the
+# word of a model as it is.
+model_terms <- function(model, parts, call) {
+  if (is.character(model)) {
+    return(model)
+  }
+  known <- unique(unlist(lapply(parts, names)))
+  terms <- formula_terms(model, known, call)
+  lapply(parts, function(keys) {
+    places <- lapply(terms, match, table = names(keys))
+    places[!vapply(places, anyNA, NA)]
+  })
+}
+
+# The variables of every term of a one-sided formula.
+formula_terms <- function(formula, known, call) {
+  if (length(formula) != 2) {
+    stop_argument(
+      "model", "be a formula with nothing before `~`", call = call
+    )
+  }
+  names <- as.data.frame(rlang::set_names(rep(list(1), length(known)), known), optional = TRUE)
+  read <- tryCatch(stats::terms(formula, data = names), error = function(e) NULL)
+  if (is.null(read) || !is.null(attr(read, "offset"))) {
+    stop_argument("model", "be a formula of key variables, `+`, `:`, `*`, `^` and `-`", call = call)
+  }
+  variables <- as.list(attr(read, "variables"))[-1]
+  plain <- vapply(variables, is.symbol, NA)
+  labels <- vapply(variables, function(v) paste(deparse(v), collapse = " "), "")
+  labels[plain] <- vapply(variables[plain], as.character, "")
+  unknown <- setdiff(labels, known)
+  if (length(unknown)) {
+    stop_argument(
+      "model", "be a formula of key variables",
+      found = paste0("Not key variables: ", quote_names(unknown), "."), call = call
+    )
+  }
+  factors <- attr(read, "factors")
+  if (length(factors) == 0) {
+    return(list())
+  }
+  lapply(seq_len(ncol(factors)), function(j) labels[factors[, j] > 0])
+}

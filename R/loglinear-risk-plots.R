@@ -1,0 +1,162 @@
+# Pictures of loglinear_risk().
+
+#' Pictures of log-linear risk
+#'
+#' Pictures of a [loglinear_risk()] result; `plot()` draws the same.
+#'
+#' @param object A result of [loglinear_risk()].
+#' @param type `"intervals"`: \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} of every
+#'   analysis with their intervals; `"records"`: the risks \eqn{E(1/F)} of the
+#'   sample uniques by a variable, with the sum per value; `"search"`: the path of
+#'   a search, with \eqn{z_2}{z2}, \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2}.
+#' @param ... None.
+#' @param by For `"records"`: a vector with one value per record, or the name of a
+#'   column of `data`.
+#' @param data The data the result was made from.
+#' @param which Which row of `estimates` to draw, for `"records"` and `"search"`.
+#'   `NULL`: the first, for `"search"` the first search.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_loglinear_risk
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' risk <- loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")
+#' plot(risk, "records", by = "DRACE3", data = nals_prison)
+autoplot.sdc_loglinear_risk <- function(object, type = c("intervals", "records", "search"),
+                                        ..., by = NULL, data = NULL, which = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("intervals", "records", "search"), "type", call)
+  if (!is.null(which)) {
+    which <- check_whole(which, "which", high = nrow(object$estimates), call = call)
+  }
+  switch(type,
+    intervals = plot_tau_intervals(object$estimates, object$settings$level),
+    records = plot_tau_records(object, by, data, if (is.null(which)) 1L else which, call),
+    search = plot_search(object, which, call)
+  )
+}
+
+# Both measures of every row of `estimates`, one line each; `label` names them.
+plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimates)) {
+  long <- frame(
+    analysis = factor(rep(label, 2), rev(unique(label))),
+    measure = factor(rep(tau_words, each = nrow(estimates)), tau_words),
+    estimate = c(estimates$tau1, estimates$tau2),
+    low = c(estimates$tau1_low, estimates$tau2_low),
+    high = c(estimates$tau1_high, estimates$tau2_high)
+  )
+  known <- long[!is.na(long$low), ]
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$estimate, y = .data$analysis)) +
+    ggplot2::geom_errorbarh(
+      data = known, ggplot2::aes(xmin = .data$low, xmax = .data$high),
+      height = 0.15, colour = sdc_grey
+    ) +
+    ggplot2::geom_point(size = 2.6, colour = sdc_blue) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_x") +
+    ggplot2::expand_limits(x = 0) +
+    ggplot2::labs(
+      title = "How many sample uniques are at risk?", x = "records", y = NULL,
+      caption = if (nrow(known)) {
+        paste0(format_percent(level), " intervals; the model is taken as right.")
+      }
+    ) +
+    sdc_theme()
+}
+
+tau_words <- c("tau1: expected population uniques", "tau2: expected correct matches")
+
+# What tells the rows of `estimates` apart.
+analysis_labels <- function(estimates) {
+  parts <- estimates[c("key_set", "model", "sampling")]
+  differ <- vapply(parts, function(p) length(unique(p)) > 1, NA)
+  if (!any(differ)) differ[["model"]] <- TRUE
+  shorten(do.call(paste, c(unname(parts[differ]), sep = ", ")), 40)
+}
+
+plot_tau_records <- function(x, by, data, which, call) {
+  records <- x$fits[[which]]$records
+  if (is.null(by)) {
+    stop_argument(
+      "by", "be a vector with one value per record, or the name of a column of `data`",
+      call = call
+    )
+  }
+  strata <- resolve_strata(x, by, data, nrow(records), call)
+  unique <- !is.na(records$sample_unique) & records$sample_unique
+  if (!any(unique)) {
+    stop_argument("object", "have sample uniques", found = "There is none.", call = call)
+  }
+  levels <- levels(droplevels(strata[unique]))
+  levels[is.na(levels)] <- "missing"
+  group <- droplevels(strata[unique])
+  levels(group) <- levels
+  if (length(levels) > 40) {
+    stop_argument(
+      "by", "have at most 40 values among the sample uniques",
+      found = paste0("It has ", length(levels), "."), call = call
+    )
+  }
+  shown <- frame(group = group, risk = records$tau2[unique])
+  total <- tapply(shown$risk, shown$group, sum)
+  words <- paste0(levels, " (sum ", format_short(as.vector(total)), ")")
+  shown$group <- factor(words[as.integer(shown$group)], rev(words))
+  positive <- all(shown$risk > 0)
+  name <- if (is.character(by) && length(by) == 1) by else "value"
+  picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$risk, y = .data$group)) +
+    ggplot2::geom_boxplot(outlier.shape = NA, colour = sdc_grey, width = 0.5) +
+    ggplot2::geom_point(
+      position = ggplot2::position_jitter(width = 0, height = 0.12, seed = 1),
+      size = 1, alpha = 0.5, colour = sdc_blue
+    ) +
+    ggplot2::labs(
+      title = "Where are the sample uniques at risk?",
+      subtitle = paste0("Sum per value of ", name, ": its share of tau2."),
+      x = "risk of a sample unique, E(1/F)", y = name,
+      caption = "Model averages, not a list of population uniques."
+    ) +
+    sdc_theme()
+  if (positive) picture + ggplot2::scale_x_log10() else picture
+}
+
+plot_search <- function(x, which, call) {
+  searched <- !vapply(x$fits, function(f) is.null(f$path), NA)
+  if (is.null(which)) which <- base::which(searched)[1]
+  if (is.na(which) || !searched[[which]]) {
+    stop_argument(
+      "object", "hold a search", advice = "Use `model = \"search\"`.", call = call
+    )
+  }
+  path <- x$fits[[which]]$path
+  words <- c("z2", tau_words)
+  long <- frame(
+    step = rep(path$step, 3), kept = rep(path$kept, 3),
+    value = c(path$z2, path$tau1, path$tau2),
+    measure = factor(rep(words, each = nrow(path)), words)
+  )
+  long$state <- factor(
+    ifelse(long$kept, "kept", "best further step, not taken"),
+    c("kept", "best further step, not taken")
+  )
+  band <- frame(measure = factor("z2", words), low = -1.96, high = 1.96)
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$step, y = .data$value)) +
+    ggplot2::geom_rect(
+      data = band, inherit.aes = FALSE,
+      ggplot2::aes(xmin = -Inf, xmax = Inf, ymin = .data$low, ymax = .data$high),
+      fill = "grey92"
+    ) +
+    ggplot2::geom_line(colour = sdc_grey) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$state), size = 2.4, colour = sdc_blue) +
+    ggplot2::scale_shape_manual(values = c(19, 1), drop = FALSE) +
+    ggplot2::scale_x_continuous(
+      breaks = path$step, labels = shorten(path$added, 28), expand = ggplot2::expansion(0.06)
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_y", ncol = 1) +
+    ggplot2::labs(
+      title = "Which interactions does the search add?",
+      subtitle = "Grey: |z2| < 1.96, where the model is acceptable.",
+      x = NULL, y = NULL, shape = NULL
+    ) +
+    sdc_theme() +
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 40, hjust = 1))
+}

@@ -1,0 +1,409 @@
+#' Log-linear re-identification risk of a sample
+#'
+#' Which sample uniques are unique in the population, and how many? A record
+#' that is alone in its cell of the key variables is at risk where few people
+#' outside the sample share the cell. A log-linear model of the table estimates
+#' how many do, also from cells nobody in the sample is in (Skinner and Shlomo
+#' 2008).
+#'
+#' @details
+#' The key variables span a table of \eqn{K} cells. Cell \eqn{k} has \eqn{F_k}
+#' people in the population and \eqn{f_k} records in the sample. With
+#' \eqn{F_k} Poisson with mean \eqn{\lambda_k}{lambda_k} and every person drawn
+#' with probability \eqn{\pi_k}{pi_k}, the people beside the record of a sample
+#' unique are Poisson with mean \eqn{q_k = (1 - \pi_k)\lambda_k}{%
+#' q_k = (1 - pi_k) lambda_k}, so that
+#' \deqn{P(F_k = 1 \mid f_k = 1) = e^{-q_k}, \quad
+#'   E(1/F_k \mid f_k = 1) = (1 - e^{-q_k})/q_k.}{%
+#'   P(F_k = 1 | f_k = 1) = exp(-q_k), E(1/F_k | f_k = 1) = (1 - exp(-q_k)) / q_k.}
+#' Their sums over the sample uniques are \eqn{\tau_1}{tau1}, the expected
+#' number of sample uniques that are unique in the population, and
+#' \eqn{\tau_2}{tau2}, the expected number of correct matches of an intruder who
+#' attacks every sample unique. Both lie between 0 and the number of sample
+#' uniques. The percentage that Li and others (2021) report is `tau1_rate`.
+#'
+#' \eqn{\lambda}{lambda} is fitted by maximum likelihood to the weighted table,
+#' scaled to the population. The table spans the levels that records have.
+#'
+#' @section Is the model right?:
+#' Too few interactions overstate the risk, too many understate it. Skinner and
+#' Shlomo judge by an estimate \eqn{B} of the bias of \eqn{\tau}{tau}, a sum over
+#' all cells, the empty ones included:
+#' \deqn{B = \sum_k a_k e_k + b_k (e_k^2 - f_k), \quad e_k = f_k - \pi_k\lambda_k.}{%
+#'   B = sum_k a_k e_k + b_k (e_k^2 - f_k), e_k = f_k - pi_k lambda_k.}
+#' For \eqn{\tau_1}{tau1} \eqn{a = q e^{-\lambda}}{a = q exp(-lambda)} and
+#' \eqn{b = (1-\pi) q e^{-\lambda}/(2\pi)}{b = (1 - pi) q exp(-lambda) / (2 pi)};
+#' for \eqn{\tau_2}{tau2} \eqn{a = e^{-\mu} h - e^{-\lambda}}{%
+#' a = exp(-mu) h - exp(-lambda)} and
+#' \eqn{b = [e^{-\mu} h - e^{-\lambda}(1 + q/2)]/\mu}{%
+#' b = (exp(-mu) h - exp(-lambda) (1 + q / 2)) / mu}, where
+#' \eqn{h = (1 - e^{-q})/q}{h = (1 - exp(-q)) / q} and
+#' \eqn{\mu = \pi\lambda}{mu = pi lambda}. `z` is \eqn{B} over the root of its
+#' variance under the model, `z_robust` over that of its empirical variance over
+#' cells. Well above 0, the model underfits and the risk is overstated; well
+#' below 0, it overfits and the risk is understated. \eqn{|z| < 1.96} is
+#' acceptable. The models fitted that are so by `z2` give the range of
+#' \eqn{\tau}{tau} that the print shows; `diagnostics$models` lists all.
+#'
+#' @section Models:
+#' `"independence"`: main effects. `"two_way"`: all two-way interactions.
+#' `"search"`: forward from independence; at every step each remaining two-way
+#' interaction is fitted and the one that brings `z2` closest to 0 is added,
+#' until none brings it closer. A formula such as `~ age * region + sex:region:job`
+#' names interactions of any order; main effects of all key variables and lower
+#' interactions of named ones always belong. With several key sets a formula's
+#' terms count where the key set has their variables. Several models are given
+#' as a character vector or a list.
+#'
+#' @section Standard errors and intervals:
+#' They are for the distance between the estimate and the true value in this
+#' population, and take the model as right: the bias that `z` warns of is not in
+#' them, nor is the choice of a search.
+#'
+#' `"bootstrap"`: `n_boot` samples of the file's size are drawn from the fitted
+#' table, with weights drawn from the file's, and for their sample uniques the
+#' rest of the population; the model is refitted to each. The standard error is
+#' the standard deviation of estimate minus truth; the interval turns the
+#' quantiles of \eqn{\sqrt{\hat\tau} - \sqrt\tau}{sqrt(estimate) - sqrt(truth)}.
+#' `"delta"`: the variance of the rest of the population given the sample,
+#' \eqn{\sum V(I(F = 1))}{sum V(I(F = 1))} or \eqn{\sum V(1/F)}{sum V(1/F)} over
+#' sample uniques, plus the variance of \eqn{\tau(\hat\lambda)}{tau(lambda)} by
+#' the information matrix of the model, times the effect of unequal weights
+#' \eqn{n\sum w^2/(\sum w)^2}{n sum(w^2) / sum(w)^2}; the interval is symmetric on
+#' the scale of the square root. `"auto"`: the bootstrap where it costs about a
+#' second or less, else the delta method; `estimates$interval` says which.
+#'
+#' @section Zero margins:
+#' A cell of the model's margins that no record is in makes all its cells have
+#' \eqn{\lambda = 0}{lambda = 0}: the fit lies on the boundary of the model.
+#' That does no harm to \eqn{\tau}{tau} by itself. Where a sample unique is the
+#' only record on a margin of such a model, its own weight alone decides what is
+#' expected there; a warning of class `sdcRisk_warning_zero_margins` counts them.
+#'
+#' @section Missing values:
+#' `"exclude"`: records that miss a value of any key variable are left out and
+#' have `NA` in `records`; with several key sets, per key set. `"category"`:
+#' missing is a value of its own. `NaN` is missing.
+#'
+#' @section Cost:
+#' The table of all cells is never kept. Decomposable models (independence, and
+#' interactions without cycles) have a closed form at any number of cells; sparse
+#' models are fitted on a junction tree, at the cost of its largest table;
+#' otherwise every step passes over all \eqn{K} cells, some 40 times in all, at
+#' about a nanosecond each. Memory beyond `data`: the margins of the model and 50
+#' bytes per record. A search fits all remaining pairs at every step.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables; `NULL`: all columns
+#'   but `weight_var`. A named list of such vectors gives one analysis per key
+#'   set, such as what different intruders know.
+#' @param ... None: what follows is given by its full name.
+#' @param weight_var Name or position of the column of sampling weights: how many
+#'   people a record stands for.
+#' @param pop_size,sampling_fraction Size \eqn{N} of the population, or sampling
+#'   fraction \eqn{\pi = n/N}{pi = n / N}; either suffices. Without both,
+#'   \eqn{\pi}{pi} is the number of records over the sum of their weights.
+#'   Weights are scaled to the population size they imply.
+#' @param model `"independence"`, `"two_way"`, `"search"`, a one-sided formula, or
+#'   several of these; see the section on models.
+#' @param sampling Sampling fractions: `"overall"`, the same in all cells, or
+#'   `"cell"`: in an occupied cell its number of records over the sum of their
+#'   weights, elsewhere overall.
+#' @param missing `"exclude"` or `"category"`.
+#' @param key_groups Named list of columns that count as one key variable.
+#' @param interval `"auto"`, `"bootstrap"`, `"delta"` or `"none"`; see the section
+#'   on standard errors.
+#' @param n_boot Replicates of the bootstrap; 0 is `interval = "none"`.
+#' @param level Confidence level of the intervals.
+#' @param max_cells Most cells of a table that a model without structure is
+#'   fitted to; more are an error of class `sdcRisk_error_too_large`, raised
+#'   before the fit.
+#'
+#' @return An object of class `sdc_loglinear_risk`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row per fitted model: `key_set`, `model`, `sampling`,
+#'     `n` (records used), `n_cells` (\eqn{K}), `n_unique` (sample uniques), `tau1`,
+#'     `tau2`, `tau1_rate` (\eqn{\tau_1/n}{tau1 / n}), `tau2_rate`, `tau1_se`,
+#'     `tau1_low`, `tau1_high`, `tau2_se`, `tau2_low`, `tau2_high`, `b1`, `z1`,
+#'     `z1_robust`, `b2`, `z2`, `z2_robust`, `sampling_fraction`,
+#'     `n_zero_margins`, `interval` (method of the intervals). This is
+#'     `as.data.frame()`}
+#'   \item{`records`}{one row per record: `sample_unique`, `tau1`, `tau2` (0 for
+#'     records that are not sample unique), `lambda` (expected number of people in
+#'     the record's cell). With several analyses those of the first}
+#'   \item{`fits`}{one list per row of `estimates`: `key_vars`, `terms` (the terms
+#'     of highest order), `method`, `n_parameters`, `n_zero_margins`,
+#'     `n_unique_alone`, `passes` and `deviation` of the fit, `expected_unique`
+#'     (sample uniques the model expects), `path` and `tried` of a search, and
+#'     `records`}
+#'   \item{`diagnostics`}{`models`: all models fitted, those of a search
+#'     included, with `tau1`, `tau2`, `z1`, `z2` and `acceptable`; `n_excluded`
+#'     and `population` per row of `estimates`}
+#' }
+#' Records carry averages under the model, not a list of population uniques.
+#'
+#' Errors: `bad_weights` where weights are not positive or sum to less than the
+#' number of records, `bad_argument` where neither weights nor a population size
+#' nor a fraction is given, `too_large` beyond `max_cells`, `not_converged`.
+#'
+#' @references
+#' Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey
+#' microdata using log-linear models. Journal of the American Statistical
+#' Association 103(483), 989-1001. \doi{10.1198/016214507000001328}.
+#'
+#' Li, J., Krenzke, T. and Li, L. (2021). Addressing re-identification risk in
+#' longitudinal surveys. Proceedings of the Survey Research Methods Section,
+#' American Statistical Association.
+#'
+#' Jiroušek, R. and Přeučil, S. (1995). On the effective implementation of the
+#' iterative proportional fitting procedure. Computational Statistics and Data
+#' Analysis 19(2), 177-189. \doi{10.1016/0167-9473(93)E0055-9}.
+#' @family log-linear risk
+#' @seealso [compare_risk()], [interpret()]
+#' @export
+#' @examples
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' risk <- loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")
+#' risk
+#' risk$estimates$tau2 # 0.5113
+loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
+                           pop_size = NULL, sampling_fraction = NULL,
+                           model = c("independence", "two_way", "search"),
+                           sampling = c("overall", "cell"), missing = "exclude",
+                           key_groups = NULL,
+                           interval = c("auto", "bootstrap", "delta", "none"),
+                           n_boot = 200, level = 0.95, max_cells = 2e9) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "loglinear_risk")
+  check_no_dots(..., call = call)
+  models <- check_models(model, call)
+  asked <- list(
+    sampling = check_choice(sampling, c("overall", "cell"), "sampling", call),
+    missing = check_loglinear_missing(missing, call),
+    interval = check_choice(interval, c("auto", "bootstrap", "delta", "none"), "interval", call),
+    n_boot = check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call),
+    level = check_probability(level, "level", call = call),
+    max_cells = check_max_cells(max_cells, call),
+    pop_size = pop_size, sampling_fraction = sampling_fraction
+  )
+  if (asked$n_boot < 2) {
+    asked$interval <- if (asked$interval == "delta") "delta" else "none"
+  }
+  check_population(weight_var, pop_size, sampling_fraction, call)
+  weights <- check_weights(data, weight_var, call)
+  sets <- check_key_sets(key_vars, data, call)
+  with_progress("Log-linear models", function(tick) {
+    exclude <- if (is.null(weight_var)) integer() else check_column(weight_var, data, "weight_var")
+    table <- key_table(
+      data, unique(unlist(sets)), key_groups = key_groups, exclude = exclude,
+      tick = tick, call = call
+    )
+    on.exit(release(table))
+    if (is.null(sets)) sets <- list(table$positions)
+    parts <- lapply(sets, key_set_columns, table = table, call = call)
+    if (is.null(names(parts))) names(parts) <- paste(names(parts[[1]]), collapse = " + ")
+    terms <- lapply(models, model_terms, parts = parts, call = call)
+    settings <- list(
+      key_vars = table$variables, key_groups = lapply(
+        table$keys[lengths(table$keys) > 1], function(v) table$variables[v]
+      ),
+      weight_var = weight_var, model = names(models), sampling = asked$sampling,
+      missing = missing, interval = asked$interval, n_boot = asked$n_boot,
+      level = asked$level, n = table$n, fingerprint = fingerprint(table, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    )
+    found <- unlist(lapply(names(parts), function(set) {
+      analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, tick, call)
+    }), recursive = FALSE)
+    result <- new_loglinear_risk(found, settings, this_call)
+    signal_loglinear(result, call)
+    result
+  })
+}
+
+# All models of one key set.
+analyse_key_set <- function(table, keys, set, weights, models, terms, asked, tick, call) {
+  part <- key_columns(table, keys, tick, call)
+  on.exit(release(part))
+  n_all <- part$n
+  rows <- NULL
+  if (asked$missing == "exclude" && any(part$n_missing > 0)) {
+    rows <- complete_records(part, call)
+    part <- drop_incomplete(part, call, rows)
+  }
+  part <- merge_keys(part, tick, call)
+  fraction <- check_fraction(part$n, asked$pop_size, asked$sampling_fraction, call)
+  used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
+  seed <- if (asked$interval == "none") numeric(8) else draw_seed()
+  lapply(names(models), function(model) {
+    found <- unwrap(rs_loglinear(
+      part$pointer, used, fraction, asked$sampling == "cell",
+      if (is.list(terms[[model]])) "terms" else model,
+      if (is.list(terms[[model]])) terms[[model]][[set]] else list(),
+      asked$interval, asked$n_boot, c(asked$level, stats::qnorm((1 + asked$level) / 2)),
+      asked$max_cells, seed, sdc_threads(), tick
+    ), call)
+    found$key_set <- set
+    found$model <- model
+    found$sampling <- asked$sampling
+    found$keys <- names(keys)
+    found$rows <- rows
+    found$n_all <- n_all
+    found
+  })
+}
+
+new_loglinear_risk <- function(found, settings, call) {
+  fits <- lapply(found, loglinear_fit)
+  new_sdc_result(
+    "sdc_loglinear_risk",
+    estimates = do.call(rbind, lapply(found, loglinear_estimates)),
+    records = fits[[1]]$records, settings = settings,
+    diagnostics = list(
+      models = do.call(rbind, lapply(found, loglinear_models)),
+      n_excluded = vapply(found, function(f) f$n_all - f$n, 0),
+      population = vapply(found, `[[`, 0, "population")
+    ),
+    call = call, fits = fits
+  )
+}
+
+loglinear_estimates <- function(found) {
+  m <- found$measures
+  spread <- found$spread
+  frame(
+    key_set = found$key_set, model = found$model, sampling = found$sampling,
+    n = found$n, n_cells = found$n_cells, n_unique = found$n_unique,
+    tau1 = m$tau1, tau2 = m$tau2, tau1_rate = m$tau1 / found$n, tau2_rate = m$tau2 / found$n,
+    tau1_se = spread$se[[1]], tau1_low = spread$low[[1]], tau1_high = spread$high[[1]],
+    tau2_se = spread$se[[2]], tau2_low = spread$low[[2]], tau2_high = spread$high[[2]],
+    b1 = m$b1, z1 = m$z1, z1_robust = m$z1_robust,
+    b2 = m$b2, z2 = m$z2, z2_robust = m$z2_robust,
+    sampling_fraction = found$fraction, n_zero_margins = found$n_zero_margins,
+    interval = if (is.na(spread$se[[1]])) {
+      "none"
+    } else if (spread$bootstrap) {
+      "bootstrap"
+    } else {
+      "delta"
+    }
+  )
+}
+
+# What one fit keeps beside its row of estimates.
+loglinear_fit <- function(found) {
+  term <- function(v) paste(found$keys[v], collapse = ":")
+  list(
+    key_vars = found$keys, terms = vapply(found$terms, term, ""),
+    method = found$method, n_parameters = found$n_parameters,
+    n_zero_margins = found$n_zero_margins, n_unique_alone = found$n_alone,
+    passes = found$passes, deviation = found$deviation,
+    expected_unique = found$measures$expected_uniques,
+    path = if (length(found$path$tau1)) search_path(found),
+    tried = if (length(found$path$tau1)) search_tried(found),
+    n_too_large = found$n_too_large,
+    records = frame(
+      sample_unique = spread_records(found$sample_unique, found$rows, found$n_all),
+      tau1 = spread_records(found$tau1, found$rows, found$n_all),
+      tau2 = spread_records(found$tau2, found$rows, found$n_all),
+      lambda = spread_records(found$lambda, found$rows, found$n_all)
+    )
+  )
+}
+
+interaction_names <- function(found, first, second) {
+  ifelse(
+    first == 0, "(independence)",
+    paste(found$keys[pmax(first, 1)], found$keys[pmax(second, 1)], sep = ":")
+  )
+}
+
+search_path <- function(found) {
+  path <- found$path
+  frame(
+    step = seq_along(path$tau1) - 1L,
+    added = interaction_names(found, found$path_first, found$path_second),
+    kept = found$path_kept, n_terms = found$path_n_terms,
+    tau1 = path$tau1, tau2 = path$tau2,
+    b1 = path$b1, z1 = path$z1, b2 = path$b2, z2 = path$z2
+  )
+}
+
+search_tried <- function(found) {
+  tried <- found$tried
+  frame(
+    step = found$tried_step,
+    added = interaction_names(found, found$tried_first, found$tried_second),
+    tau1 = tried$tau1, tau2 = tried$tau2, z1 = tried$z1, z2 = tried$z2
+  )
+}
+
+# All models fitted on the way to one row of estimates.
+loglinear_models <- function(found) {
+  row <- function(label, m) {
+    n <- length(label)
+    frame(
+      key_set = rep(found$key_set, n), model = rep(found$model, n), fitted = label,
+      tau1 = m$tau1, tau2 = m$tau2, z1 = m$z1, z2 = m$z2,
+      acceptable = !is.na(m$z2) & abs(m$z2) < 1.96
+    )
+  }
+  if (length(found$path$tau1) == 0) {
+    return(row(found$model, found$measures))
+  }
+  path <- search_path(found)
+  tried <- search_tried(found)
+  rbind(
+    row(paste0("step ", path$step, ": ", path$added), path),
+    row(paste0("step ", tried$step, ": ", tried$added), tried)
+  )
+}
+
+signal_loglinear <- function(x, call) {
+  estimates <- x$estimates
+  alone <- vapply(x$fits, `[[`, 0, "n_unique_alone")
+  zero <- estimates$n_zero_margins > 0 & alone > 0
+  if (any(zero)) {
+    at <- which(zero)[[1]]
+    warn_sdc(
+      "zero_margins",
+      c(
+        "Sample uniques should not be alone on margins of a model that has zero margins.",
+        x = paste0(
+          estimates$model[[at]], ", ", estimates$key_set[[at]], ": ",
+          plural(estimates$n_zero_margins[[at]], "cell"), " of the margins without a record, ",
+          plural(alone[[at]], "sample unique"), " of ",
+          format_count(estimates$n_unique[[at]]), " alone on a margin",
+          if (sum(zero) > 1) paste0("; likewise in ", sum(zero) - 1, " more models"), "."
+        ),
+        i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
+      ),
+      models = estimates$model[zero], call = call
+    )
+  }
+  skipped <- vapply(x$fits, `[[`, 0, "n_too_large")
+  if (any(skipped > 0)) {
+    warn_sdc(
+      "search_limited",
+      c(
+        "A search should be able to fit every two-way interaction.",
+        x = paste0(
+          plural(max(skipped), "interaction"), " could not be tried: beyond `max_cells` cells."
+        )
+      ),
+      call = call
+    )
+  }
+  if (any(estimates$n_unique == 0)) {
+    inform_sdc(
+      "no_sample_unique",
+      c(
+        "No record is unique in the sample: tau1 and tau2 are zero.",
+        i = paste0(
+          "Key sets: ", quote_names(unique(estimates$key_set[estimates$n_unique == 0])), "."
+        )
+      ),
+      call = call
+    )
+  }
+}

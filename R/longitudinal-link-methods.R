@@ -1,0 +1,192 @@
+# What longitudinal_link() says.
+
+#' @export
+format.sdc_longitudinal_link <- function(x, ...) {
+  c(
+    "Linkage of two survey waves without ids",
+    paste(
+      "Question: how many respondents could an intruder follow from wave 1 to wave 2,",
+      "and how surely?"
+    ),
+    link_size_line(x),
+    link_difference_line(x),
+    link_match_lines(x),
+    link_rule_line(x),
+    link_sensitivity_line(x),
+    paste(
+      "Scenario: journalist (who is in both waves is not known). The intruder holds both files and"
+    ),
+    paste(
+      "takes one of the wave-1 records that differ in fewest keys; the risk is given an attempt."
+    ),
+    "More: summary(x), plot(x), interpret(x)."
+  )
+}
+
+link_size_line <- function(x) {
+  estimates <- x$estimates
+  paste0(
+    plural(estimates$n_wave1, "record"), " in wave 1, ", format_count(estimates$n_wave2),
+    " in wave 2", if (!is.na(estimates$n_linked)) {
+      paste0(
+        ", ", format_count(estimates$n_linked), " of them (",
+        format_percent(estimates$prop_linked), ") in both"
+      )
+    }, "; ", plural(x$diagnostics$n_keys, "key"), "; missing never differs."
+  )
+}
+
+link_difference_line <- function(x) {
+  table <- x$differences[!is.na(x$differences$n_diff), ]
+  shown <- utils::head(table, 3)
+  rest <- sum(table$n) - sum(shown$n)
+  none <- x$estimates$n_wave2 - sum(table$n)
+  parts <- paste0(shown$n_diff, " for ", format_percent(shown$n / x$estimates$n_wave2))
+  if (rest > 0) {
+    parts <- c(parts, paste0("more for ", format_percent(rest / x$estimates$n_wave2)))
+  }
+  if (none > 0) {
+    parts <- c(parts, paste0("no admissible record for ", format_percent(
+      none / x$estimates$n_wave2
+    )))
+  }
+  paste0("Smallest number of differing keys: ", paste(parts, collapse = ", "), ".")
+}
+
+link_match_lines <- function(x) {
+  estimates <- x$estimates
+  single <- paste0(
+    "Single best matches: ", format_count(estimates$n_single_best), " of ",
+    format_count(estimates$n_wave2), " wave-2 records"
+  )
+  if (is.na(estimates$n_linked)) {
+    return(c(
+      paste0(single, "."),
+      "Without `id` it is not known which matches are right."
+    ))
+  }
+  c(
+    paste0(
+      "Certain matches: ", format_count(estimates$n_certain), of_linked(estimates$prop_certain),
+      ". Expected correct matches: ", format_one_digit(estimates$expected_correct),
+      of_linked(estimates$prop_expected), "."
+    ),
+    if (estimates$n_linked > 0) {
+      paste0(
+        "Matching probability of a record in both waves: largest ",
+        format_risk(estimates$match_prob_max), ", 99 % at most ",
+        format_risk(estimates$match_prob_q99), ", 95 % at most ",
+        format_risk(estimates$match_prob_q95), "."
+      )
+    },
+    paste0(
+      single, "; ", format_count(estimates$n_single_best_wrong), " are wrong",
+      if (estimates$n_single_best > 0) {
+        paste0(" (", format_percent(estimates$prop_false), ")")
+      }, ","
+    ),
+    "which the intruder cannot tell from the right ones."
+  )
+}
+
+of_linked <- function(share) {
+  if (is.na(share)) "" else paste0(" (", format_percent(share), " of those in both)")
+}
+
+# A count that need not be whole.
+format_one_digit <- function(x) {
+  formatC(x, format = "f", digits = 1, big.mark = ",")
+}
+
+link_rule_line <- function(x) {
+  rules <- c(
+    if (x$settings$min_shared > 0) {
+      paste0(
+        "a match shares at least ", plural(x$settings$min_shared, "observed key")
+      )
+    },
+    if (!is.null(x$settings$allow)) {
+      paste0("admissible changes of ", paste(names(x$settings$allow), collapse = ", "))
+    }
+  )
+  if (length(rules)) paste0("Rules: ", paste(rules, collapse = "; "), ".")
+}
+
+link_sensitivity_line <- function(x) {
+  table <- x$sensitivity
+  if (is.null(table)) {
+    return(NULL)
+  }
+  most <- which.min(table$change)
+  paste0(
+    "Key that helps the intruder most: ", table$variable[[most]], "; without it ",
+    format_one_digit(table$expected_correct[[most]]), " correct matches are expected."
+  )
+}
+
+#' @export
+interpret.sdc_longitudinal_link <- function(x, ...) {
+  estimates <- x$estimates
+  known <- !is.na(estimates$n_linked)
+  sentence <- paste0(
+    "An intruder who holds the released files of wave 1 (", plural(estimates$n_wave1, "record"),
+    ") and wave 2 (", plural(estimates$n_wave2, "record"), ") without ids, and who takes for ",
+    "each wave-2 record one of the wave-1 records that differ in fewest of ",
+    plural(x$diagnostics$n_keys, "key"), " (missing values never differ; journalist scenario, ",
+    "given an attempt), ", if (known) {
+      paste0(
+        "is expected to link ", format_one_digit(estimates$expected_correct), " of the ",
+        format_count(estimates$n_linked), " respondents of both waves correctly",
+        if (estimates$n_linked > 0) paste0(" (", format_percent(estimates$prop_expected), ")"),
+        ", ", format_count(estimates$n_certain), " of them with certainty",
+        if (estimates$n_linked > 0) paste0(" (", format_percent(estimates$prop_certain), ")"),
+        "; ", format_count(estimates$n_single_best_wrong), " of the ",
+        format_count(estimates$n_single_best), " single best matches are wrong and cannot be told ",
+        "from right ones by the intruder"
+      )
+    } else {
+      paste0(
+        "finds a single best match for ", format_count(estimates$n_single_best),
+        " records, right or wrong: ids were not at hand to tell"
+      )
+    },
+    " (exact counts after Li, Li, Krenzke and Chang; sdcRisk ", x$settings$version,
+    "); the figures describe these two files and these keys, and other knowledge can link more."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' @export
+summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  parts <- list(
+    title = format(object)[c(1, 3)], estimates = base$estimates,
+    smallest_differences = object$differences, without_a_key = object$sensitivity,
+    match_prob_by_strata = base$strata
+  )
+  structure(parts[lengths(parts) > 0], class = "sdc_summary")
+}
+
+#' @export
+record_risk.sdc_longitudinal_link <- function(x) {
+  x$records$match_prob
+}
+
+#' @export
+tidy_terms.sdc_longitudinal_link <- function(x) {
+  list(ids = character(), terms = names(x$estimates))
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_longitudinal_link <- function(x, ...) {
+  cbind(
+    x$estimates,
+    frame(
+      n_keys = x$diagnostics$n_keys, min_shared = x$settings$min_shared,
+      method = x$diagnostics$method, n_patterns_wave1 = x$diagnostics$n_patterns[[1]],
+      n_patterns_wave2 = x$diagnostics$n_patterns[[2]],
+      fingerprint = x$settings$fingerprint
+    )
+  )
+}

@@ -1,0 +1,290 @@
+# What longitudinal_risk() results say of themselves.
+
+#' @export
+format.sdc_longitudinal_risk <- function(x, ...) {
+  e <- x$estimates
+  c(
+    "Longitudinal re-identification risk",
+    "Question: how much more are records at risk because earlier releases can be linked to them?",
+    paste0(
+      plural(e$n[[1]], "record"), " for ", format_large(x$diagnostics$population), " people, ",
+      plural(length(x$settings$key_vars), "key variable"), "; ",
+      if (x$settings$missing == "category") {
+        "missing is a value of its own."
+      } else {
+        paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded.")
+      }
+    ),
+    link_lines(x),
+    change_line(x),
+    scenario_lines(e),
+    paste0("Model of all scenarios: ", shorten(e$model[[1]], 60), "; ", scenario_fit_words(e)),
+    scenario_meaning_line(e),
+    scenario_record_line(x),
+    paste(
+      "Scenario: journalist (the target is not known to be in the file), every sample unique",
+      "attacked; risk given an attempt."
+    ),
+    "More: x$changes, x$link, x$fits, plot(x), interpret(x)."
+  )
+}
+
+# The links of a result as a list, whatever their number.
+all_links <- function(x) {
+  if (inherits(x$link, "sdc_longitudinal_link")) list(wave1 = x$link) else x$link
+}
+
+link_lines <- function(x) {
+  links <- all_links(x)
+  lines <- vapply(names(links), function(release) {
+    e <- links[[release]]$estimates
+    paste0(
+      "Linked to ", release, " on ", plural(length(x$settings$link_vars), "variable"), ": ",
+      format_count(e$n_linked), " in both, ", format_count(e$n_certain), " with certainty (",
+      format_percent(e$prop_certain), "), ", format_one_digit(e$expected_correct),
+      " expected correct."
+    )
+  }, "")
+  rest <- length(lines) - 2
+  unname(c(utils::head(lines, 2), if (rest > 0) paste("... and", plural(rest, "earlier release"))))
+}
+
+change_line <- function(x) {
+  first <- x$changes$release[[1]]
+  changes <- x$changes[x$changes$release == first, ]
+  shown <- utils::head(changes, 5)
+  rest <- nrow(changes) - nrow(shown)
+  paste0(
+    if (x$settings$detail == "indicator") "Changes known since " else "Earlier values known of ",
+    first, ": ",
+    paste0(
+      shown$variable, " (", format_count(shown$n_changed_certain), " certain, ",
+      format_count(shown$n_changed), " in all)",
+      collapse = ", "
+    ),
+    if (rest > 0) paste(" and", rest, "more"), "."
+  )
+}
+
+scenario_lines <- function(estimates) {
+  with_interval <- function(value, low, high) {
+    interval <- ifelse(
+      is.na(low), "",
+      paste0(" [", trimws(format_short(low)), ", ", trimws(format_short(high)), "]")
+    )
+    paste0(trimws(format_short(value)), interval)
+  }
+  format_table(data.frame(
+    scenario = estimates$scenario, uniques = format_count(estimates$n_unique),
+    tau1 = with_interval(estimates$tau1, estimates$tau1_low, estimates$tau1_high),
+    of_n = format_percent(estimates$tau1_rate),
+    tau2 = with_interval(estimates$tau2, estimates$tau2_low, estimates$tau2_high),
+    z1 = trimws(format_short(estimates$z1)), z2 = trimws(format_short(estimates$z2)),
+    ratio = ifelse(is.na(estimates$ratio), "NA", formatC(estimates$ratio, digits = 2, format = "f"))
+  ))
+}
+
+scenario_fit_words <- function(estimates) {
+  off <- which(abs(estimates$z2) >= 1.96)
+  if (length(off) == 0) {
+    return(if (anyNA(estimates$z2)) "z2 is not determined everywhere." else "all |z2| < 1.96.")
+  }
+  paste0(
+    paste0(
+      ifelse(estimates$z2[off] > 0, "overstates ", "understates "), estimates$scenario[off],
+      collapse = ", "
+    ),
+    " (|z2| > 1.96): try another."
+  )
+}
+
+scenario_meaning_line <- function(estimates) {
+  if (is.na(estimates$ratio[[1]])) {
+    return("The cross-sectional risk is zero: no ratio can be given.")
+  }
+  paste0(
+    "Meaning: expected population uniques are ", format_percent(estimates$tau1_rate[[1]]),
+    " of the records by this file alone, ", format_percent(estimates$tau1_rate[[2]]),
+    " with certain links, ", format_percent(estimates$tau1_rate[[3]]), " with all links."
+  )
+}
+
+scenario_record_line <- function(x) {
+  risk <- record_risk(x)
+  risk <- risk[!is.na(risk)]
+  at <- function(p) stats::quantile(risk, p, names = FALSE, type = 8)
+  paste0(
+    "Risk of single records (1/F) with all links: largest ", trimws(format_short(max(risk))),
+    ", 99 % at most ", trimws(format_short(at(0.99))), ", 95 % at most ",
+    trimws(format_short(at(0.95))), "."
+  )
+}
+
+#' @export
+summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  structure(
+    list(
+      title = format(object)[c(1, 3)], estimates = base$estimates, changes = object$changes,
+      scenarios_by_link = scenarios_by_link(object), risk_by_strata = base$strata
+    ),
+    class = "sdc_summary"
+  )
+}
+
+# Which respondents carry the risk: linked with certainty, otherwise, or not.
+scenarios_by_link <- function(x) {
+  records <- x$records
+  group <- ifelse(records$certain, "certain", ifelse(records$linked, "linked", "not linked"))
+  group <- factor(group, c("certain", "linked", "not linked"))
+  total <- function(column) {
+    as.vector(tapply(records[[column]], group, sum, na.rm = TRUE, default = 0))
+  }
+  columns <- paste0("tau1_", x$estimates$scenario)
+  do.call(frame, c(
+    list(respondents = levels(group), n = as.vector(table(group))),
+    rlang::set_names(lapply(columns, total), columns)
+  ))
+}
+
+#' @export
+as.data.frame.sdc_longitudinal_risk <- function(x, ...) {
+  x$estimates
+}
+
+#' @export
+record_risk.sdc_longitudinal_risk <- function(x) {
+  x$records$tau2_all_links
+}
+
+#' @export
+tidy_terms.sdc_longitudinal_risk <- function(x) {
+  list(
+    ids = c("scenario", "model", "sampling"),
+    terms = c(
+      "tau1", "tau2", "tau1_rate", "tau2_rate", "ratio", "ratio_tau2", "b1", "z1", "z1_robust",
+      "b2", "z2", "z2_robust"
+    )
+  )
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_longitudinal_risk <- function(x, ...) {
+  e <- x$estimates
+  frame(
+    n_records = e$n[[1]], n_keys = length(x$settings$key_vars),
+    n_changes = length(x$settings$change_vars), n_releases = length(all_links(x)),
+    detail = x$settings$detail, model = e$model[[1]], tau1_cross_sectional = e$tau1[[1]],
+    tau1_certain_links = e$tau1[[2]], tau1_all_links = e$tau1[[3]],
+    ratio_certain_links = e$ratio[[2]], ratio_all_links = e$ratio[[3]],
+    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
+    fingerprint = x$settings$fingerprint
+  )
+}
+
+#' @export
+interpret.sdc_longitudinal_risk <- function(x, ...) {
+  e <- x$estimates
+  settings <- x$settings
+  known <- if (settings$detail == "indicator") "whether" else "from what"
+  times <- function(ratio) {
+    if (is.na(ratio)) "" else paste0(" (", formatC(ratio, digits = 2, format = "f"), " times)")
+  }
+  sentence <- paste0(
+    "Of the ", plural(e$n[[1]], "record"), " of the file, ", format_percent(e$tau1_rate[[1]]),
+    " are expected to be unique in the sample and in the population on ",
+    plural(length(settings$key_vars), "key variable"), " of this file alone; an intruder who ",
+    "also knows ", known, " ", paste(utils::head(settings$change_vars, 6), collapse = ", "),
+    if (length(settings$change_vars) > 6) " and others", " changed since ",
+    if (length(all_links(x)) == 1) "an earlier release" else "earlier releases", " faces ",
+    format_percent(e$tau1_rate[[2]]), times(e$ratio[[2]]),
+    " where only respondents linked with certainty are followed, and ",
+    format_percent(e$tau1_rate[[3]]), times(e$ratio[[3]]), " where all are (log-linear model, ",
+    model_words(e$model[[1]]), ", after Skinner and Shlomo 2008 and Li et al.; journalist ",
+    "scenario, given an attempt; ",
+    if (settings$missing == "category") {
+      "missing values a category of their own"
+    } else {
+      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
+    },
+    "; sdcRisk ", settings$version, "); it holds for these key variables known without error, ",
+    "and respondents not linked are taken as unchanged."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# Pictures -----------------------------------------------------------------
+
+#' Pictures of longitudinal risk
+#'
+#' Three pictures of a [longitudinal_risk()] result; `plot()` draws the same.
+#' Those of [longitudinal_link()] and [loglinear_risk()] draw `x$link` and the
+#' members of `x$fits`.
+#'
+#' @param object A result of [longitudinal_risk()].
+#' @param type `"scenarios"`: \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} of the
+#'   scenarios with their intervals; `"links"`: \eqn{\tau_1}{tau1} of the scenarios
+#'   by whether respondents are linked with certainty, otherwise or not;
+#'   `"strata"`: the risks of the sample uniques, all links known, by a variable.
+#' @param by,data For `"strata"`: a vector with one value per record of the latest
+#'   file, or the name of a column of `data`, that file.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_longitudinal_risk
+autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links", "strata"),
+                                           ..., by = NULL, data = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("scenarios", "links", "strata"), "type", call)
+  switch(type,
+    scenarios = plot_tau_intervals(
+      object$estimates, object$settings$level, scenario_words(object$estimates$scenario)
+    ) +
+      ggplot2::labs(title = "What do links to earlier releases add?") +
+      ggplot2::theme(plot.margin = ggplot2::margin(5.5, 16, 5.5, 5.5)),
+    links = plot_scenarios_by_link(object),
+    strata = plot_strata(
+      object, by, data, "Where are the sample uniques at risk?",
+      "risk E(1/F) of sample uniques, all links known, log scale",
+      log = TRUE, call = call
+    )
+  )
+}
+
+scenario_words <- function(scenario) {
+  words <- c(
+    cross_sectional = "this file alone", certain_links = "certain links", all_links = "all links"
+  )
+  unname(words[scenario])
+}
+
+plot_scenarios_by_link <- function(x) {
+  table <- scenarios_by_link(x)
+  scenarios <- x$estimates$scenario
+  words <- c(
+    certain = "linked with certainty", linked = "in both waves, link uncertain",
+    `not linked` = "not in an earlier release"
+  )
+  shown <- frame(
+    scenario = factor(
+      rep(scenario_words(scenarios), each = nrow(table)), rev(scenario_words(scenarios))
+    ),
+    respondents = factor(rep(words[table$respondents], length(scenarios)), rev(words)),
+    tau1 = unlist(table[paste0("tau1_", scenarios)], use.names = FALSE)
+  )
+  ggplot2::ggplot(
+    shown, ggplot2::aes(x = .data$tau1, y = .data$scenario, fill = .data$respondents)
+  ) +
+    ggplot2::geom_col(width = 0.65) +
+    ggplot2::scale_fill_manual(
+      values = rlang::set_names(c(sdc_orange, sdc_blue, sdc_grey), words),
+      guide = ggplot2::guide_legend(reverse = TRUE)
+    ) +
+    ggplot2::labs(
+      title = "Whose risk do links raise?", x = "tau1: expected population uniques", y = NULL,
+      fill = NULL
+    ) +
+    sdc_theme()
+}

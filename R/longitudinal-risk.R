@@ -1,0 +1,446 @@
+#' Re-identification risk of a panel wave, given earlier releases
+#'
+#' How much more are the respondents of a survey at risk because earlier waves
+#' were released too? The log-linear risk of the latest file is estimated three
+#' times: by the file alone, with the changes since an earlier wave for those
+#' respondents whom an intruder can link with certainty, and with the changes of
+#' all respondents of both waves.
+#'
+#' @details
+#' An intruder who holds both files links them by variables that rarely change
+#' ([longitudinal_link()]) and learns what changed in between
+#' ([change_indicators()]). Of a person who is looked for, the same may be known:
+#' that he or she had another child, changed the job. Changes are rare, so they
+#' single people out. With \eqn{x_{iv}}{x_iv} the value of `change_vars` \eqn{v}
+#' in the latest wave and \eqn{y_{iv}}{y_iv} that of the same person earlier, the
+#' indicator is \eqn{c_{iv} = [x_{iv} \ne y_{iv}]}{c_iv = [x_iv differs from y_iv]},
+#' 0 where either is missing or the person was not in the earlier wave. The
+#' scenarios are
+#' \describe{
+#'   \item{`cross_sectional`}{no link: `key_vars` alone}
+#'   \item{`certain_links`}{`key_vars` and \eqn{c_{iv}}{c_iv} of the respondents
+#'     linked with certainty (matching probability 1); 0 for all others, which
+#'     the model takes as "no change"}
+#'   \item{`all_links`}{`key_vars` and \eqn{c_{iv}}{c_iv} of all respondents of both
+#'     waves: an intruder who knows who is who, the conservative view}
+#' }
+#' In each, all records of the latest wave are in the table, and
+#' [loglinear_risk()] estimates \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} with the
+#' same model. `ratio` is the quotient of \eqn{\tau_1/n}{tau1 / n} to that of the
+#' first scenario. Li and others find 0.7 % of the sample in the first scenario and
+#' 2.7 % and 3.1 % in the others for the Survey of Doctorate Recipients: about
+#' four times the cross-sectional risk.
+#'
+#' Indicators stand for what people remember of others, and keep from the intruder
+#' what the earlier value was. `detail = "previous_value"` gives him the earlier
+#' value itself, an upper bound: the key variable is then \eqn{y_{iv}}{y_iv} where
+#' it is known to differ from \eqn{x_{iv}}{x_iv}, and "no change" elsewhere. This
+#' table splits the cells of the indicators, and has no fewer sample uniques; for a
+#' variable of two values it is the same.
+#'
+#' Respondents without a known link are taken as unchanged, as in the paper. In the
+#' table a change is then rarer than in the population, so that the last two
+#' scenarios tend to overstate the risk of respondents who did change, the more
+#' so the fewer respondents are linked.
+#'
+#' With several earlier releases each is linked to the latest file on its own, and
+#' the changes since each of them are key variables.
+#'
+#' A variable without any known change adds nothing and is left out of the table; a
+#' scenario that adds nothing to the one before is not fitted again, and has the
+#' same estimates.
+#'
+#' @section Missing values:
+#' `missing` is about `key_vars`: with `"exclude"` records that miss a value of any
+#' of them are left out of all scenarios; with `"category"` missing is a value of
+#' its own. Links and changes have their own rule: a missing value never differs.
+#'
+#' @section Cost:
+#' That of one linkage per earlier release and of three fits. Each change variable
+#' doubles the number of cells, a previous value multiplies it by the number of
+#' its values: see [loglinear_risk()] for what that costs, and take
+#' `model = "independence"` or a formula where it is too much.
+#'
+#' @param wave1 The earlier release, a data frame with one row per person, or a
+#'   list of several, whose names tell them apart.
+#' @param wave2 The latest file, whose risk is asked for.
+#' @param key_vars Names or positions of the key variables in `wave2`.
+#' @param link_vars Names of the variables by which the waves are linked, columns
+#'   of all of them: variables that rarely change, see [key_stability()].
+#' @param change_vars Names of the variables whose changes an intruder may know,
+#'   columns of all waves. With `detail = "previous_value"` they must be among
+#'   `key_vars`.
+#' @param id Name of the column that identifies persons in all waves, known to the
+#'   producer of the files and not to the intruder.
+#' @param ... None: what follows is given by its full name.
+#' @param weight_var,pop_size,sampling_fraction,sampling,interval,n_boot,level,max_cells
+#'   See [loglinear_risk()]; the weights are those of `wave2`.
+#' @param missing `"exclude"` or `"category"`, see the section on missing values.
+#' @param model One model for all scenarios, see [loglinear_risk()]; in a formula,
+#'   changes are called `<variable>_changed`, previous values
+#'   `<variable>_before`, with `_<release>` behind where there are several
+#'   earlier releases.
+#' @param detail What is known of a change: that there was one (`"indicator"`), or
+#'   the earlier value (`"previous_value"`).
+#' @param min_shared,allow See [longitudinal_link()].
+#'
+#' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row per scenario: `scenario`, the columns of
+#'     [loglinear_risk()], `ratio` (of `tau1_rate` to the first scenario; `NA` where
+#'     that is 0) and `ratio_tau2`. This is `as.data.frame()`}
+#'   \item{`records`}{one row per record of `wave2`: `linked` (in any earlier
+#'     release), `certain` (linked with certainty to any), and per scenario
+#'     `tau1_<scenario>` and `tau2_<scenario>`, 0 for records that are not sample
+#'     unique in it. The risk of a record is its `tau2_all_links`}
+#'   \item{`changes`}{per earlier release and variable: `release`, `variable`,
+#'     `n_linked`, `n_changed` (all links), `n_certain`, `n_changed_certain`}
+#'   \item{`link`}{the result of [longitudinal_link()]; a list of them for several
+#'     releases}
+#'   \item{`fits`}{the three results of [loglinear_risk()], by scenario}
+#' }
+#' Errors and warnings are those of the functions named; zero margins of the three
+#' fits make one warning.
+#'
+#' @references
+#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
+#' re-identification risk in longitudinal survey microdata. Westat and National
+#' Center for Science and Engineering Statistics. Section 3.
+#'
+#' Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey
+#' microdata using log-linear models. Journal of the American Statistical
+#' Association 103(483), 989-1001. \doi{10.1198/016214507000001328}.
+#' @family log-linear risk
+#' @export
+#' @examples
+#' keys <- c("gender", "age_group", "education", "n_children")
+#' risk <- longitudinal_risk(
+#'   panel_waves$wave1, panel_waves$wave2, keys,
+#'   link_vars = c(
+#'     "gender", "born_abroad", "education", "degree_year", "degree_field",
+#'     "birth_region"
+#'   ),
+#'   change_vars = "n_children", id = "id", weight_var = "weight",
+#'   model = "independence", interval = "none"
+#' )
+#' risk
+#' risk$estimates$ratio
+longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id, ...,
+                              weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
+                              missing = "exclude", model = "two_way",
+                              detail = c("indicator", "previous_value"),
+                              sampling = c("overall", "cell"),
+                              interval = c("auto", "bootstrap", "delta", "none"),
+                              n_boot = 200, level = 0.95, max_cells = 2e9,
+                              min_shared = 0, allow = NULL) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "longitudinal_risk")
+  check_no_dots(..., call = call)
+  detail <- check_choice(detail, c("indicator", "previous_value"), "detail", call)
+  if (length(check_models(model, call)) != 1) {
+    stop_argument("model", "be one model, the same for all scenarios", call = call)
+  }
+  sampling <- check_choice(sampling, c("overall", "cell"), "sampling", call)
+  interval <- check_choice(interval, c("auto", "bootstrap", "delta", "none"), "interval", call)
+  check_loglinear_missing(missing, call)
+  check_population(weight_var, pop_size, sampling_fraction, call)
+  releases <- check_releases(wave1, wave2, call)
+  columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail, call)
+  check_weights(wave2, weight_var, call)
+
+  found <- once_each(lapply(releases, function(earlier) {
+    link <- longitudinal_link(
+      earlier, wave2, link_vars, columns$id,
+      min_shared = min_shared, allow = allow
+    )
+    list(
+      link = link,
+      all = known_changes(earlier, wave2, columns, NULL, detail, call),
+      certain = known_changes(earlier, wave2, columns, link, detail, call)
+    )
+  }))
+  tables <- scenario_tables(wave2, found, columns, call)
+  every_key <- change_names(found, columns)
+  if (inherits(model, "formula")) formula_terms(model, every_key, call)
+  fit <- function(table) {
+    loglinear_risk(
+      table$data, table$keys,
+      weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
+      model = scenario_model(model, table$keys, every_key, call), sampling = sampling,
+      missing = missing, interval = interval, n_boot = n_boot, level = level, max_cells = max_cells
+    )
+  }
+  fits <- without_fit_conditions(fit_scenarios(tables, fit))
+  result <- new_longitudinal_risk(fits, found, wave2, columns, list(
+    weight_var = weight_var, model = names(check_models(model, call)), detail = detail,
+    sampling = sampling, missing = missing, interval = interval, level = level,
+    link_vars = found[[1]]$link$settings$key_vars, min_shared = min_shared
+  ), this_call)
+  signal_longitudinal(result, call)
+  result
+}
+
+# The earlier releases as a named list.
+check_releases <- function(wave1, wave2, call) {
+  check_wave(wave2, "wave2", call)
+  if (is.data.frame(wave1)) {
+    check_wave(wave1, "wave1", call)
+    return(list(wave1 = wave1))
+  }
+  if (!is.list(wave1) || length(wave1) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "`wave1` must be a data frame, or a list of data frames.",
+        x = paste0("It has class ", quote_names(class(wave1)), ".")
+      ),
+      data_class = class(wave1), call = call
+    )
+  }
+  for (wave in wave1) check_wave(wave, "wave1", call)
+  labels <- names(wave1)
+  if (is.null(labels)) {
+    labels <- as.character(seq_along(wave1))
+  } else if (!all(nzchar(labels)) || anyDuplicated(labels)) {
+    stop_argument("wave1", "have a name of its own for every release, or none", call = call)
+  }
+  rlang::set_names(wave1, labels)
+}
+
+check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, detail, call) {
+  absent <- vapply(list(key_vars, change_vars, id), is.null, NA)
+  if (any(absent)) {
+    stop_argument(
+      c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`", call = call
+    )
+  }
+  # Positions are those in `wave2`; the earlier waves are asked by name.
+  named <- function(x, arg) names(wave2)[check_columns(x, wave2, arg, call)]
+  keys <- named(key_vars, "key_vars")
+  change <- named(change_vars, "change_vars")
+  if (length(keys) == 0 || length(change) == 0) {
+    arg <- if (length(keys) == 0) "key_vars" else "change_vars"
+    stop_argument(arg, "name at least one column of `wave2`", call = call)
+  }
+  id <- named(id, "id")
+  weight <- if (!is.null(weight_var)) named(weight_var, "weight_var")
+  for (part in list(list(keys, "key_vars"), list(change, "change_vars"))) {
+    clash <- intersect(part[[1]], c(id, weight))
+    if (length(clash)) {
+      stop_argument(
+        part[[2]], "leave out the columns that other arguments name",
+        found = paste0("In both: ", quote_names(clash), "."), call = call
+      )
+    }
+  }
+  outside <- setdiff(change, keys)
+  if (detail == "previous_value" && length(outside)) {
+    stop_argument(
+      "change_vars", "be among `key_vars` where `detail` is \"previous_value\"",
+      found = paste0("Not in `key_vars`: ", quote_names(outside), "."), call = call
+    )
+  }
+  list(keys = keys, change = change, id = id)
+}
+
+# Columns of what is known of changes since one earlier release, for all links
+# or, with `link`, for certain ones; `n_changed` counts the changes in each.
+known_changes <- function(earlier, wave2, columns, link, detail, call) {
+  changed <- change_indicators(
+    earlier, wave2, columns$change, columns$id, link,
+    scope = if (is.null(link)) "all" else "certain"
+  )
+  changed <- unname(as.list(changed)[paste0(columns$change, "_changed")])
+  n_changed <- vapply(changed, sum, 0L)
+  if (detail == "previous_value") {
+    changed <- previous_values(earlier, wave2, columns, changed, call)
+  }
+  suffix <- if (detail == "indicator") "_changed" else "_before"
+  list(columns = rlang::set_names(changed, paste0(columns$change, suffix)), n_changed = n_changed)
+}
+
+# The earlier value where it is known to differ, as its code, else 0.
+previous_values <- function(earlier, wave2, columns, changed, call) {
+  coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", NULL, call)
+  on.exit(release_waves(coded))
+  lapply(seq_along(columns$change), function(v) {
+    differs <- changed[[v]] == 1L
+    codes <- unwrap(rs_codes(coded$tables[[1]]$pointer, v), call)
+    value <- integer(length(differs))
+    value[differs] <- codes[coded$partners[differs]]
+    value
+  })
+}
+
+# All key variables that any scenario may have.
+change_names <- function(found, columns) {
+  labels <- lapply(names(found), function(release) {
+    labels <- names(found[[release]]$all$columns)
+    if (length(found) > 1) paste(labels, release, sep = "_") else labels
+  })
+  c(columns$keys, unlist(labels))
+}
+
+# Per scenario the file with what is known of changes, and all its key variables.
+scenario_tables <- function(wave2, found, columns, call) {
+  with_changes <- function(which) {
+    data <- wave2
+    keys <- columns$keys
+    for (release in names(found)) {
+      known <- found[[release]][[which]]
+      labels <- names(known$columns)
+      if (length(found) > 1) labels <- paste(labels, release, sep = "_")
+      taken <- intersect(labels, names(wave2))
+      if (length(taken)) {
+        stop_argument(
+          "wave2", "have no column with a name that changes are given",
+          found = paste0("Already there: ", quote_names(taken), "."), call = call
+        )
+      }
+      for (v in which(known$n_changed > 0)) {
+        data[[labels[[v]]]] <- known$columns[[v]]
+        keys <- c(keys, labels[[v]])
+      }
+    }
+    list(data = data, keys = keys)
+  }
+  list(
+    cross_sectional = list(data = wave2, keys = columns$keys),
+    certain_links = with_changes("certain"), all_links = with_changes("all")
+  )
+}
+
+# A scenario that knows no more than the one before is not fitted again.
+fit_scenarios <- function(tables, fit) {
+  fits <- list(cross_sectional = fit(tables$cross_sectional))
+  for (at in 2:3) {
+    before <- tables[[at - 1]]
+    now <- tables[[at]]
+    same <- identical(before$keys, now$keys) &&
+      all(vapply(now$keys, function(k) identical(before$data[[k]], now$data[[k]]), NA))
+    fits[[names(tables)[[at]]]] <- if (same) fits[[at - 1]] else fit(now)
+  }
+  fits
+}
+
+# The model of one scenario: the interactions of a formula whose variables it has.
+scenario_model <- function(model, keys, every_key, call) {
+  if (!inherits(model, "formula")) {
+    return(model)
+  }
+  terms <- formula_terms(model, every_key, call)
+  terms <- terms[vapply(terms, function(t) all(t %in% keys), NA)]
+  product <- lapply(terms, function(t) Reduce(function(a, b) call(":", a, b), lapply(t, as.name)))
+  sum <- if (length(product)) Reduce(function(a, b) call("+", a, b), product) else 1
+  stats::as.formula(call("~", sum), env = globalenv())
+}
+
+# Evaluates `expr`; a warning that repeats an earlier one is dropped.
+once_each <- function(expr) {
+  seen <- character()
+  withCallingHandlers(expr, sdcRisk_warning = function(w) {
+    if (conditionMessage(w) %in% seen) {
+      tryInvokeRestart("muffleWarning")
+    }
+    seen <<- c(seen, conditionMessage(w))
+  })
+}
+
+# Evaluates `expr` without what the three fits say one by one and
+# signal_longitudinal() says of all.
+without_fit_conditions <- function(expr) {
+  withCallingHandlers(
+    expr,
+    sdcRisk_warning_zero_margins = function(w) tryInvokeRestart("muffleWarning"),
+    sdcRisk_message_no_sample_unique = function(m) tryInvokeRestart("muffleMessage")
+  )
+}
+
+signal_longitudinal <- function(x, call) {
+  alone <- vapply(x$fits, function(f) f$fits[[1]]$n_unique_alone, 0)
+  zero <- x$estimates$n_zero_margins > 0 & alone > 0
+  if (any(zero)) {
+    warn_sdc(
+      "zero_margins",
+      c(
+        "Sample uniques should not be alone on margins of a model that has zero margins.",
+        x = paste0(
+          "Alone: ", paste0(
+            format_count(alone[zero]), " of ", format_count(x$estimates$n_unique[zero]), " (",
+            x$estimates$scenario[zero], ")",
+            collapse = ", "
+          ), "."
+        ),
+        i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
+      ),
+      models = x$estimates$scenario[zero], call = call
+    )
+  }
+  if (all(x$estimates$n_unique == 0)) {
+    inform_sdc(
+      "no_sample_unique",
+      "No record is unique in the sample, in any scenario: tau1 and tau2 are zero.",
+      call = call
+    )
+  }
+}
+
+new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
+  scenarios <- names(fits)
+  estimates <- do.call(rbind, lapply(fits, `[[`, "estimates"))
+  estimates$model <- settings$model
+  # A quotient to a risk of zero says nothing.
+  ratio <- function(x) if (x[[1]] > 0) x / x[[1]] else rep(NA_real_, length(x))
+  estimates <- data.frame(
+    scenario = scenarios, estimates,
+    ratio = ratio(estimates$tau1_rate), ratio_tau2 = ratio(estimates$tau2_rate)
+  )
+  links <- lapply(found, `[[`, "link")
+  any_link <- function(f) Reduce(`|`, lapply(links, f))
+  records <- list(
+    linked = any_link(function(l) !is.na(l$records$match_prob)),
+    certain = any_link(function(l) l$records$certain)
+  )
+  for (scenario in scenarios) {
+    for (measure in c("tau1", "tau2")) {
+      records[[paste0(measure, "_", scenario)]] <- fits[[scenario]]$records[[measure]]
+    }
+  }
+  settings <- c(
+    list(key_vars = columns$keys, key_groups = NULL, change_vars = columns$change),
+    settings, list(
+      id = columns$id, n = nrow(wave2),
+      fingerprint = fingerprint_of(wave2, list(key_vars = columns$keys)),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    )
+  )
+  new_sdc_result(
+    "sdc_longitudinal_risk",
+    estimates = renumber(estimates), records = do.call(frame, records),
+    settings = settings,
+    diagnostics = list(
+      n_excluded = fits[[1]]$diagnostics$n_excluded[[1]],
+      population = fits[[1]]$diagnostics$population[[1]],
+      models = do.call(rbind, Map(function(fit, scenario) {
+        data.frame(scenario = scenario, fit$diagnostics$models)
+      }, fits, scenarios))
+    ),
+    call = call,
+    changes = change_counts(found, columns),
+    link = if (length(links) == 1) links[[1]] else links, fits = fits
+  )
+}
+
+change_counts <- function(found, columns) {
+  parts <- lapply(names(found), function(release) {
+    one <- found[[release]]
+    n <- length(columns$change)
+    frame(
+      release = rep(release, n), variable = columns$change,
+      n_linked = rep(one$link$estimates$n_linked, n), n_changed = one$all$n_changed,
+      n_certain = rep(one$link$estimates$n_certain, n),
+      n_changed_certain = one$certain$n_changed
+    )
+  })
+  do.call(rbind, parts)
+}

@@ -1,0 +1,409 @@
+#' Classical estimators of population uniqueness
+#'
+#' How many people of the population are unique on the key variables, judged only
+#' from how often each combination of values occurs in the sample? Five estimators
+#' of the literature, to stand beside [copula_uniqueness()], which also looks at
+#' the variables.
+#'
+#' @details
+#' Let \eqn{s_f} be the number of cells (distinct records) with \eqn{f} of the
+#' \eqn{n} records, \eqn{u = \sum s_f}{u = sum s_f} the number of cells, \eqn{N} the number
+#' of people and \eqn{\pi = n / N}{pi = n / N}.
+#' \describe{
+#'   \item{`"pitman"`}{(Hoshino 2001) The sample is one of Pitman's random
+#'     partitions with parameters \eqn{\alpha}{alpha} and \eqn{\theta}{theta}, estimated by
+#'     maximum likelihood; the uniqueness of \eqn{N} people is
+#'     \deqn{\frac{\Gamma(1 + \theta)\,\Gamma(N + \theta + \alpha - 1)}{%
+#'       \Gamma(\alpha + \theta)\,\Gamma(N + \theta)}.}{%
+#'       G(1 + theta) G(N + theta + alpha - 1) / (G(alpha + theta) G(N + theta)),
+#'       G the gamma function.}}
+#'   \item{`"ewens"`}{The same with \eqn{\alpha = 0}{alpha = 0}: uniqueness
+#'     \eqn{\theta / (N + \theta - 1)}{theta / (N + theta - 1)}.}
+#'   \item{`"zayatz"`}{(1991) A sample unique is a population unique with the
+#'     probability that Bayes' rule gives when cells of the population are as large
+#'     as cells of the sample: with \eqn{h(f)} the hypergeometric probability that one
+#'     of \eqn{f} people is sampled, uniqueness is
+#'     \eqn{(s_1 / n)\; s_1 h(1) / \sum_f s_f h(f)}{(s_1 / n) s_1 h(1) / sum_f s_f h(f)}.}
+#'   \item{`"snb"`}{(Chen and Keller-McNulty 1998) Cells of the population have one
+#'     plus a negative binomial number of people, \eqn{NB(a, b)}; \eqn{a} and \eqn{b} are
+#'     such that the expected numbers of cells with one and two records are
+#'     \eqn{s_1} and \eqn{s_2}, the number of cells \eqn{K} is Shlosser's estimate, and
+#'     uniqueness is \eqn{K b^a / N}{K b^a / N}.}
+#'   \item{`"dankar"`}{(Dankar and others 2012) Up to a sampling fraction of 0.1
+#'     `"pitman"`, or `"zayatz"` where that has no solution; above it the smaller of
+#'     `"zayatz"` and `"snb"`.}
+#' }
+#' None knows which values make a record rare. In samples of some per cent they
+#' err by several times as much as the copula (`vignette("copula-uniqueness")`).
+#'
+#' `status` is `"ok"`; `"boundary"` where the likelihood has no maximum inside its
+#' range (all records alike, or no two alike: the limit is given); `"no_solution"`
+#' where the equations of `"snb"` have none (the value is `NA`).
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns.
+#' @param pop_size Number of people in the population: one or several numbers,
+#'   none below the number of records.
+#' @param method One or several of the estimators; the first alone by default.
+#' @param ... None: what follows is given by its full name.
+#' @param missing `"category"` treats missing as a value of its own; `"exclude"`
+#'   drops records that miss a key variable.
+#'
+#' @return An object of class `sdc_population_uniqueness`, an [sdc_result] whose
+#'   `records` are `NULL` and whose `estimates` have one row per `pop_size` and
+#'   method: `pop_size`, `method`, `population_uniqueness` (share of people),
+#'   `n_population_unique` (number of people), `alpha` and `theta` (of `"pitman"`,
+#'   `"ewens"` and `"dankar"` where it used them), `status`; `as.data.frame()` gives
+#'   them. Errors: `bad_argument` for a `pop_size` that is not finite or below the
+#'   number of records.
+#' @references
+#' Hoshino, N. (2001). Applying Pitman's sampling formula to microdata disclosure
+#' risk assessment. Journal of Official Statistics 17(4), 499-520.
+#'
+#' Chen, G. and Keller-McNulty, S. (1998). Estimation of identification disclosure
+#' risk in microdata. Journal of Official Statistics 14(1), 79-95.
+#'
+#' Zayatz, L. V. (1991). Estimation of the percent of unique population elements
+#' on a microdata file using the sample. Statistical Research Division Report,
+#' US Bureau of the Census.
+#'
+#' Dankar, F. K., El Emam, K., Neisa, A. and Roffey, T. (2012). Estimating the
+#' re-identification risk of clinical data sets. BMC Medical Informatics and
+#' Decision Making 12, 66. \doi{10.1186/1472-6947-12-66}.
+#' @family copula
+#' @export
+#' @examples
+#' set.seed(1)
+#' sample <- adult[sample(nrow(adult), 3256), ]
+#' keys <- c("age", "sex", "education_num", "occupation", "hours_per_week")
+#' population_uniqueness(
+#'   sample, keys, nrow(adult), c("pitman", "ewens", "zayatz", "snb", "dankar")
+#' )
+#' # The truth is known here: 0.256.
+#' cells <- table(do.call(paste, adult[keys]))
+#' sum(cells == 1) / nrow(adult)
+population_uniqueness <- function(data, key_vars = NULL, pop_size,
+                                  method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
+                                  ..., missing = c("category", "exclude")) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "population_uniqueness")
+  check_no_dots(..., call = call)
+  methods <- check_methods(method, missing(method), call)
+  missing <- check_choice(missing, c("category", "exclude"), "missing", call)
+  table <- key_table(data, key_vars, call = call)
+  on.exit(release(table))
+  if (missing(pop_size)) {
+    stop_argument("pop_size", "be given", call = call)
+  }
+  settings <- list(
+    key_vars = table$variables, missing = missing, n = table$n,
+    fingerprint = fingerprint(table, call),
+    version = as.character(utils::packageVersion("sdcRisk"))
+  )
+  if (missing == "exclude") {
+    table <- select_records(table, complete_on(table, call), call)
+  }
+  check_pop_size(pop_size, table$n, call)
+  cells <- group_records(table, call = call)
+  release(list(pointer = cells$table))
+  sizes <- tabulate_sizes(cells$counts)
+  rows <- lapply(pop_size, function(size) {
+    found <- lapply(methods, function(method) classical_estimate(method, sizes, size))
+    data.frame(pop_size = size, method = methods, do.call(rbind, found))
+  })
+  estimates <- do.call(rbind, rows)
+  estimates$n_population_unique <- estimates$population_uniqueness * estimates$pop_size
+  new_sdc_result(
+    "sdc_population_uniqueness",
+    estimates = estimates[c(
+      "pop_size", "method", "population_uniqueness", "n_population_unique", "alpha",
+      "theta", "status"
+    )],
+    records = NULL, settings = settings,
+    diagnostics = list(
+      n = table$n, n_keys = length(table$keys), n_cells = sum(sizes$n),
+      sample_uniqueness = sum(sizes$n[sizes$size == 1]) / table$n,
+      n_excluded = settings$n - table$n
+    ),
+    call = this_call
+  )
+}
+
+classical_methods <- c("pitman", "ewens", "zayatz", "snb", "dankar")
+
+check_methods <- function(method, absent, call) {
+  if (absent) {
+    return("pitman")
+  }
+  known <- is.character(method) && length(method) > 0 && !anyDuplicated(method) &&
+    all(method %in% classical_methods)
+  if (!known) {
+    stop_argument(
+      "method", paste("be among", quote_names(classical_methods)), call = call
+    )
+  }
+  method
+}
+
+# How many cells have how many records.
+tabulate_sizes <- function(counts) {
+  counts <- sort(as.double(counts))
+  runs <- rle(counts)
+  frame(size = runs$values, n = as.double(runs$lengths))
+}
+
+classical_estimate <- function(method, sizes, pop_size) {
+  n <- sum(sizes$size * sizes$n)
+  row <- function(value, status = "ok", alpha = NA_real_, theta = NA_real_) {
+    data.frame(
+      population_uniqueness = value, alpha = alpha, theta = theta, status = status
+    )
+  }
+  partition <- function(fitted) {
+    row(
+      partition_uniqueness(fitted, pop_size), fitted$status, fitted$alpha, fitted$theta
+    )
+  }
+  switch(method,
+    pitman = partition(fit_pitman(sizes)),
+    ewens = partition(fit_ewens(sizes)),
+    zayatz = row(zayatz_uniqueness(sizes, pop_size)),
+    snb = {
+      value <- snb_uniqueness(sizes, pop_size)
+      row(value, if (is.na(value)) "no_solution" else "ok")
+    },
+    dankar = {
+      fitted <- if (n / pop_size <= 0.1) fit_pitman(sizes)
+      if (!is.null(fitted) && fitted$status == "ok") {
+        partition(fitted)
+      } else {
+        zayatz <- zayatz_uniqueness(sizes, pop_size)
+        row(if (is.null(fitted)) {
+          min(zayatz, snb_uniqueness(sizes, pop_size), na.rm = TRUE)
+        } else {
+          zayatz
+        })
+      }
+    }
+  )
+}
+
+# Pitman's partition ---------------------------------------------------------
+
+# Uniqueness of `pop_size` people by the Pitman model fitted to a sample:
+# `cell_counts` are the numbers of records of its cells, or a data frame of
+# their `size` and the number `n` of cells that have it.
+pitman_yor_uniqueness <- function(cell_counts, pop_size) {
+  sizes <- if (is.data.frame(cell_counts)) cell_counts else tabulate_sizes(cell_counts)
+  fitted <- fit_pitman(sizes)
+  vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0)
+}
+
+# The Pitman model beside a copula fit.
+pitman_check <- function(fit, pop_size) {
+  pitman_yor_uniqueness(fit$cell_sizes, pop_size)
+}
+
+# Maximum likelihood of alpha and theta, from several starts. Without any two
+# records alike, or without any two unlike, there is no maximum.
+fit_pitman <- function(sizes) {
+  limit <- degenerate_partition(sizes)
+  if (!is.null(limit)) {
+    return(limit)
+  }
+  ewens <- fit_ewens(sizes)
+  minus <- function(par) {
+    alpha <- stats::plogis(par[[1]])
+    -pitman_likelihood(alpha, exp(par[[2]]) - alpha, sizes)
+  }
+  best <- NULL
+  for (alpha in c(0.05, 0.4, 0.8)) {
+    # The same number of cells with a heavier tail needs a smaller theta.
+    start <- c(stats::qlogis(alpha), log(ewens$theta * (1 - alpha)^2 + alpha + 0.1))
+    found <- stats::optim(start, minus, control = list(reltol = 1e-12, maxit = 1000))
+    found <- stats::optim(found$par, minus, method = "BFGS")
+    if (is.null(best) || found$value < best$value) best <- found
+  }
+  alpha <- stats::plogis(best$par[[1]])
+  if (-best$value <= pitman_likelihood(0, ewens$theta, sizes) + 1e-9) {
+    return(ewens)
+  }
+  list(alpha = alpha, theta = exp(best$par[[2]]) - alpha, status = "ok")
+}
+
+fit_ewens <- function(sizes) {
+  limit <- degenerate_partition(sizes)
+  if (!is.null(limit)) {
+    return(limit)
+  }
+  n <- sum(sizes$size * sizes$n)
+  cells <- sum(sizes$n)
+  # The expected number of cells, theta (psi(theta + n) - psi(theta)), rises in theta.
+  excess <- function(ln_theta) {
+    theta <- exp(ln_theta)
+    theta * (digamma(theta + n) - digamma(theta)) - cells
+  }
+  found <- stats::uniroot(excess, c(-30, log(n) + 30), tol = 1e-12)
+  list(alpha = 0, theta = exp(found$root), status = "ok")
+}
+
+degenerate_partition <- function(sizes) {
+  if (all(sizes$size == 1)) {
+    list(alpha = NA_real_, theta = Inf, status = "boundary")
+  } else if (sum(sizes$n) == 1) {
+    list(alpha = NA_real_, theta = 0, status = "boundary")
+  }
+}
+
+# ln likelihood of cell sizes up to a constant.
+pitman_likelihood <- function(alpha, theta, sizes) {
+  n <- sum(sizes$size * sizes$n)
+  cells <- sum(sizes$n)
+  opened <- if (cells <= 2e5 || alpha <= 0 || theta / alpha > 1e7) {
+    sum(log(theta + seq_len(cells - 1) * alpha))
+  } else {
+    (cells - 1) * log(alpha) + lgamma(theta / alpha + cells) - lgamma(theta / alpha + 1)
+  }
+  opened - (lgamma(theta + n) - lgamma(theta + 1)) +
+    sum(sizes$n * (lgamma(sizes$size - alpha) - lgamma(1 - alpha)))
+}
+
+# The expected share of unique people among N.
+partition_uniqueness <- function(fitted, pop_size) {
+  if (is.na(fitted$alpha)) {
+    return(if (is.infinite(fitted$theta)) 1 else 0)
+  }
+  alpha <- fitted$alpha
+  theta <- fitted$theta
+  if (pop_size <= 1) {
+    return(1)
+  }
+  exp(
+    ln_gamma_ratio(alpha + theta, 1 - alpha) +
+      ln_gamma_ratio(pop_size + theta, alpha - 1)
+  )
+}
+
+# ln(Gamma(x + a) / Gamma(x)) for |a| <= 1 without loss of digits at large x.
+ln_gamma_ratio <- function(x, a) {
+  if (x < 1e5) {
+    return(lgamma(x + a) - lgamma(x))
+  }
+  a * log(x) + a * (a - 1) / (2 * x) - a * (a - 1) * (2 * a - 1) / (12 * x^2)
+}
+
+# Sampling from cells ---------------------------------------------------------
+
+zayatz_uniqueness <- function(sizes, pop_size) {
+  n <- sum(sizes$size * sizes$n)
+  single <- sum(sizes$n[sizes$size == 1])
+  if (single == 0) {
+    return(0)
+  }
+  one_sampled <- stats::dhyper(1, sizes$size, pop_size - sizes$size, n)
+  chance <- single * stats::dhyper(1, 1, pop_size - 1, n) / sum(sizes$n * one_sampled)
+  single / n * chance
+}
+
+snb_uniqueness <- function(sizes, pop_size) {
+  n <- sum(sizes$size * sizes$n)
+  of_size <- function(size) sum(sizes$n[sizes$size == size])
+  single <- of_size(1)
+  double <- of_size(2)
+  if (single == 0) {
+    return(0)
+  }
+  if (n >= pop_size) {
+    return(single / n)
+  }
+  if (double == 0) {
+    return(NA_real_)
+  }
+  sampled <- n / pop_size
+  left <- 1 - sampled
+  # Shlosser's number of cells of the population.
+  cells <- sum(sizes$n) + single * sum(left^sizes$size * sizes$n) /
+    sum(sizes$size * sampled * left^(sizes$size - 1) * sizes$n)
+  # Derivatives of the generating function z (b / (1 - (1 - b) z))^a at 1 - pi.
+  expected <- function(a, b) {
+    c <- 1 - b
+    base <- 1 - c * left
+    first <- b^a * (base^-a + left * a * c * base^(-a - 1))
+    second <- b^a * (2 * a * c * base^(-a - 1) + left * a * (a + 1) * c^2 * base^(-a - 2))
+    cells * c(sampled * first, sampled^2 * second / 2)
+  }
+  miss <- function(par) {
+    fitted <- expected(exp(par[[1]]), stats::plogis(par[[2]]))
+    loss <- sum((log(fitted) - log(c(single, double)))^2)
+    if (is.finite(loss)) loss else 1e10
+  }
+  best <- NULL
+  for (start in list(c(-2, -2), c(0, -4), c(-4, -1), c(1, 0))) {
+    found <- stats::optim(start, miss, control = list(reltol = 1e-14, maxit = 5000))
+    if (is.null(best) || found$value < best$value) best <- found
+  }
+  if (best$value > 1e-6) {
+    return(NA_real_)
+  }
+  min(cells * stats::plogis(best$par[[2]])^exp(best$par[[1]]) / pop_size, 1)
+}
+
+# Methods ----------------------------------------------------------------------
+
+#' @export
+format.sdc_population_uniqueness <- function(x, ...) {
+  d <- x$diagnostics
+  estimates <- x$estimates
+  shown <- utils::head(estimates, 7)
+  c(
+    "Uniqueness in the population by estimators from cell sizes",
+    "Question: how many people are unique on the key variables, by the sample's counts alone?",
+    paste0(
+      plural(d$n, "record"), " in ", plural(d$n_cells, "cell"), " of ",
+      plural(d$n_keys, "key variable"), "; unique in the sample: ",
+      format_percent(d$sample_uniqueness), "."
+    ),
+    format_table(shown[c("pop_size", "method", "population_uniqueness", "status")]),
+    if (nrow(estimates) > 7) paste("...", nrow(estimates) - 7, "more rows in x$estimates"),
+    "Scenario: journalist (the target is not known to be in the file);",
+    "the risk is given an attempt. No record risks: see copula_uniqueness()."
+  )
+}
+
+#' @export
+as.data.frame.sdc_population_uniqueness <- function(x, ...) {
+  x$estimates
+}
+
+#' @export
+tidy_terms.sdc_population_uniqueness <- function(x) {
+  list(ids = c("pop_size", "method"), terms = "population_uniqueness")
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_population_uniqueness <- function(x, ...) {
+  frame(
+    n_records = x$diagnostics$n, n_keys = x$diagnostics$n_keys,
+    n_cells = x$diagnostics$n_cells, sample_uniqueness = x$diagnostics$sample_uniqueness,
+    n_estimates = nrow(x$estimates), missing = x$settings$missing,
+    fingerprint = x$settings$fingerprint
+  )
+}
+
+#' @export
+interpret.sdc_population_uniqueness <- function(x, ...) {
+  estimates <- x$estimates[!is.na(x$estimates$population_uniqueness), ]
+  said <- paste0(
+    format_percent(estimates$population_uniqueness), " of ",
+    format_count(estimates$pop_size), " people (", estimates$method, ")"
+  )
+  sentence <- paste0(
+    "By the sizes of the ", plural(x$diagnostics$n_cells, "cell"), " that ",
+    plural(x$diagnostics$n, "record"), " form on ", plural(x$diagnostics$n_keys, "key variable"),
+    ", unique in the population are an estimated ", paste(said, collapse = ", "),
+    " (journalist scenario, given an attempt; classical estimators that do not know which ",
+    "values are rare; sdcRisk ", x$settings$version, ")."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}

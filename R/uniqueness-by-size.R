@@ -1,0 +1,195 @@
+#' Uniqueness by the number of key variables known
+#'
+#' How fast do people become unique as an intruder knows more key variables?
+#' The average likelihood of uniqueness over sets of k key variables, from one
+#' fit.
+#'
+#' @details
+#' A Gaussian copula is closed under leaving variables out: the model of a set of
+#' key variables consists of their margins and their part of the correlation
+#' matrix, and nothing is fitted again. The average likelihood of uniqueness
+#' \eqn{\langle\xi\rangle}{mean(xi)} over people is the population uniqueness on that set.
+#' This is Figure 3b of Rocher and others (2019).
+#'
+#' Estimates are those of the model, not calibrated: the fit does not hold the
+#' sample's uniqueness on every set.
+#'
+#' @param x A result of [copula_fit()], or of [copula_uniqueness()].
+#' @param pop_size Number of people in the population.
+#' @param sizes Numbers of key variables: whole numbers from 1 to the number of
+#'   key variables of `x`. `NULL`: all of them.
+#' @param n_subsets Sets of each size: all where there are no more than this,
+#'   otherwise so many drawn at random without repetition. The draw obeys
+#'   [set.seed()].
+#' @param ... None.
+#' @return An object of class `sdc_uniqueness_by_size`, an [sdc_result] whose
+#' `records` are `NULL`, with
+#' \describe{
+#'   \item{`estimates`}{one row per size: `n_keys`, `n_subsets`, `n_possible`,
+#'     `uniqueness_mean`, `uniqueness_min`, `uniqueness_q25`, `uniqueness_median`,
+#'     `uniqueness_q75`, `uniqueness_max`}
+#'   \item{`subsets`}{one row per set: `key_set`, `n_keys`, `uniqueness`,
+#'     `uniqueness_mc_se`, `correctness`; this is `as.data.frame()`}
+#' }
+#' @inherit copula_fit references
+#' @family copula
+#' @export
+#' @examples
+#' set.seed(1)
+#' fit <- copula_fit(adult)
+#' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_subsets = 5)
+uniqueness_by_size <- function(x, pop_size, sizes = NULL, n_subsets = 20, ...) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "uniqueness_by_size")
+  check_no_dots(..., call = call)
+  fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x
+  if (!inherits(fit, "sdc_copula_fit")) {
+    stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`", call = call)
+  }
+  if (missing(pop_size) || length(pop_size) != 1) {
+    stop_argument("pop_size", "be one number", call = call)
+  }
+  check_pop_size(pop_size, fit$n, call)
+  d <- length(fit$shares)
+  sizes <- if (is.null(sizes)) {
+    seq_len(d)
+  } else {
+    check_whole(sizes, "sizes", high = d, several = TRUE, call = call)
+  }
+  n_subsets <- check_whole(n_subsets, "n_subsets", call = call)
+  sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_subsets), recursive = FALSE)
+  found <- with_progress("Drawing people from the model", function(tick) {
+    unwrap(rs_copula_subsets(
+      fit$shares, fit$orders, as.double(fit$correlation), sets, as.double(pop_size),
+      draw_seed(), sdc_threads(), tick
+    ), call)
+  })
+  subsets <- frame(
+    key_set = vapply(sets, function(s) paste(names(fit$shares)[s], collapse = " + "), ""),
+    n_keys = lengths(sets), uniqueness = found$uniqueness,
+    uniqueness_mc_se = found$uniqueness_mc_se, correctness = found$correctness
+  )
+  values <- split(subsets$uniqueness, factor(subsets$n_keys, sizes))
+  of <- function(f, ...) vapply(values, f, 0, ..., USE.NAMES = FALSE)
+  at <- function(p) of(stats::quantile, p, names = FALSE, type = 8)
+  new_sdc_result(
+    "sdc_uniqueness_by_size",
+    estimates = frame(
+      n_keys = sizes, n_subsets = lengths(values, use.names = FALSE),
+      n_possible = choose(d, sizes), uniqueness_mean = of(mean), uniqueness_min = of(min),
+      uniqueness_q25 = at(0.25), uniqueness_median = of(stats::median),
+      uniqueness_q75 = at(0.75), uniqueness_max = of(max)
+    ),
+    records = NULL,
+    settings = list(
+      key_vars = fit$settings$key_vars, pop_size = pop_size,
+      fingerprint = fit$settings$fingerprint, version = fit$settings$version
+    ),
+    diagnostics = list(n = fit$n), call = this_call, subsets = subsets
+  )
+}
+
+# Sets of `size` of `d` keys: all, or `n` different ones at random.
+draw_sets <- function(size, d, n) {
+  if (choose(d, size) <= n) {
+    return(utils::combn(d, size, simplify = FALSE))
+  }
+  drawn <- list()
+  while (length(drawn) < n) {
+    drawn <- unique(c(drawn, list(sort(sample.int(d, size)))))
+  }
+  drawn
+}
+
+#' @export
+format.sdc_uniqueness_by_size <- function(x, ...) {
+  estimates <- x$estimates
+  shown <- utils::head(estimates[order(estimates$n_keys), ], 8)
+  c(
+    "Uniqueness in the population by the number of key variables known",
+    "Question: how fast do people become unique as an intruder knows more?",
+    paste0(
+      "Copula model from ", plural(x$diagnostics$n, "record"), "; ",
+      format_count(x$settings$pop_size), " people; not calibrated."
+    ),
+    format_table(frame(
+      keys = shown$n_keys, sets = shown$n_subsets, mean = format_share(shown$uniqueness_mean),
+      least = format_share(shown$uniqueness_min), most = format_share(shown$uniqueness_max)
+    )),
+    if (nrow(estimates) > 8) paste0("... and ", nrow(estimates) - 8, " more in x$estimates"),
+    paste(
+      "Scenario: journalist (the target is not known to be in the file);",
+      "the risk is given an attempt."
+    ),
+    "More: as.data.frame(x), plot(x)."
+  )
+}
+
+#' @export
+tidy_terms.sdc_uniqueness_by_size <- function(x) {
+  list(ids = "n_keys", terms = "uniqueness_mean")
+}
+
+#' @export
+glance.sdc_uniqueness_by_size <- function(x, ...) {
+  last <- x$estimates[which.max(x$estimates$n_keys), ]
+  cbind(last, pop_size = x$settings$pop_size)
+}
+
+#' @export
+as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
+  x$subsets
+}
+
+#' @export
+interpret.sdc_uniqueness_by_size <- function(x, ...) {
+  estimates <- x$estimates[order(x$estimates$n_keys), ]
+  last <- estimates[nrow(estimates), ]
+  half <- estimates$n_keys[estimates$uniqueness_mean >= 0.5]
+  sentence <- paste0(
+    "In a population of ", format_count(x$settings$pop_size), " people, on average ",
+    format_percent(last$uniqueness_mean), " are unique on ",
+    plural(last$n_keys, "key variable"),
+    if (length(half)) {
+      paste0(", and half of them or more from ", plural(half[[1]], "key variable"), " on")
+    },
+    " (Gaussian copula after Rocher et al. 2019, not calibrated; sdcRisk ", x$settings$version,
+    "); other sets of key variables give other values."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' Picture of uniqueness by the number of key variables
+#'
+#' Boxplots over sets of key variables of a [uniqueness_by_size()] result
+#' (Figure 3b of Rocher and others 2019); `plot()` draws the same.
+#'
+#' @param object A result of [uniqueness_by_size()].
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_uniqueness_by_size
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_subsets = 10))
+autoplot.sdc_uniqueness_by_size <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  subsets <- object$subsets
+  subsets$size <- factor(subsets$n_keys, sort(unique(subsets$n_keys)))
+  ggplot2::ggplot(subsets, ggplot2::aes(x = .data$size, y = .data$uniqueness)) +
+    ggplot2::geom_boxplot(
+      colour = sdc_blue, fill = "grey95", width = 0.6, outlier.size = 0.8,
+      outlier.colour = sdc_grey
+    ) +
+    ggplot2::stat_summary(fun = mean, geom = "point", colour = sdc_orange, size = 2) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::labs(
+      title = "How fast do people become unique as more is known?",
+      subtitle = paste0(
+        "Sets of key variables, ", format_count(object$settings$pop_size), " people"
+      ),
+      x = "key variables known", y = "average likelihood of uniqueness",
+      caption = "Boxes: quartiles over sets of that size; dots: their mean."
+    ) +
+    sdc_theme()
+}

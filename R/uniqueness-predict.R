@@ -1,0 +1,156 @@
+#' How likely are people unique who are not in the file?
+#'
+#' The attacker's question: someone knows a person's values of the key variables.
+#' Were a record with these values found, how likely is the person the only one in
+#' the population who has them, and how likely is the record the person's?
+#'
+#' @details
+#' The probability of a person's values comes from the model fitted to a sample; see
+#' [copula_uniqueness()] for the scores. For `score = "tree"` it is multiplied
+#' by the one factor that brings the mean uniqueness of the sample's own records,
+#' each left out of the tables it is judged by, to the population uniqueness of the
+#' copula. A value the sample does not have counts as 0.3 records, whatever the
+#' person's other values are; a message of class `sdcRisk_message_unseen_categories`
+#' says so.
+#'
+#' @section Cost:
+#' `"tree"`: a look-up per record and key variable, and drawing the population once
+#' ([copula_uniqueness()]; a result of that function has done it). `"copula"` and
+#' `"placement"`: for every distinct record at least 256 lattice points, some 10
+#' microseconds per key variable.
+#'
+#' @param object A result of [copula_fit()] or [copula_uniqueness()].
+#' @param newdata A data frame with the key variables, one row per person.
+#' @param pop_size Number of people in the population. For a result of
+#'   [copula_uniqueness()] by default the first of its own.
+#' @param ... None: what follows is given by its full name.
+#' @param score `"tree"`, `"copula"` or `"placement"`; for a result of
+#'   [copula_uniqueness()] by default its own.
+#' @param calibrate As in [copula_uniqueness()].
+#' @param accuracy Relative standard error to which `"copula"` and `"placement"`
+#'   bring a probability where the population is large enough for it to matter.
+#'
+#' @return A data frame with one row per row of `newdata`: `prob` (of the person's
+#'   values), `xi` (likelihood that the person is unique), `kappa` (likelihood that
+#'   a match is correct), `prob_error` (standard error of the computation of `prob`,
+#'   0 where exact). Where the fit excluded incomplete records, such rows are `NA`.
+#' @references
+#' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
+#' success of re-identifications in incomplete datasets using generative models.
+#' Nature Communications 10, 3069. \doi{10.1038/s41467-019-10933-3}.
+#'
+#' Genz, A. (1992). Numerical computation of multivariate normal probabilities.
+#' Journal of Computational and Graphical Statistics 1(2), 141-149.
+#' \doi{10.1080/10618600.1992.10477010}.
+#'
+#' Chow, C. K. and Liu, C. N. (1968). Approximating discrete probability
+#' distributions with dependence trees. IEEE Transactions on Information Theory
+#' 14(3), 462-467. \doi{10.1109/TIT.1968.1054142}.
+#' @family copula
+#' @name predict.sdc_copula_fit
+#' @importFrom stats predict
+#' @examples
+#' set.seed(1)
+#' fit <- copula_fit(
+#'   adult[sample(nrow(adult), 3256), ],
+#'   c("age", "sex", "education_num", "occupation", "hours_per_week")
+#' )
+#' person <- data.frame(
+#'   age = 51, sex = "Female", education_num = 14, occupation = "Exec-managerial",
+#'   hours_per_week = 55
+#' )
+#' predict(fit, person, pop_size = nrow(adult))
+NULL
+
+#' @rdname predict.sdc_copula_fit
+#' @export
+predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
+                                   score = c("tree", "copula", "placement"),
+                                   calibrate = NULL, accuracy = 0.01) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  score <- check_choice(score, score_names, "score", call)
+  if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  if (missing(pop_size)) stop_argument("pop_size", "be given", call = call)
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
+  check_one_size(pop_size, object$n, call)
+  accuracy <- check_probability(accuracy, "accuracy", call = call)
+  with_progress("Scoring records", function(tick) {
+    individual_scores(
+      object, newdata,
+      pop_size = pop_size, score = score,
+      population_uniqueness = if (score == "tree") {
+        model_uniqueness(object, pop_size, calibrate, tick, call)
+      },
+      accuracy = accuracy, tick = tick, call = call
+    )
+  })
+}
+
+#' @rdname predict.sdc_copula_fit
+#' @export
+predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
+                                          score = NULL, calibrate = NULL,
+                                          accuracy = 0.01) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  score <- if (is.null(score)) {
+    object$settings$score
+  } else {
+    check_choice(score, score_names, "score", call)
+  }
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
+  pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
+  check_one_size(pop_size, object$fit$n, call)
+  accuracy <- check_probability(accuracy, "accuracy", call = call)
+  with_progress("Scoring records", function(tick) {
+    individual_scores(
+      object$fit, newdata,
+      pop_size = pop_size, score = score,
+      population_uniqueness = if (score == "tree") {
+        known_uniqueness(object, pop_size, calibrate, tick, call)
+      },
+      accuracy = accuracy, tick = tick, call = call
+    )
+  })
+}
+
+score_names <- c("tree", "copula", "placement")
+
+check_one_size <- function(pop_size, n, call) {
+  if (length(pop_size) != 1) {
+    stop_argument("pop_size", "be one number", call = call)
+  }
+  check_pop_size(pop_size, n, call)
+}
+
+# The population uniqueness of a fit: drawn, and calibrated where that is due.
+model_uniqueness <- function(fit, pop_size, calibrate, tick, call) {
+  calibrated <- calibrates(fit, calibrate, call)
+  draw_population(fit, pop_size, calibrated, 0L, tick, call)$uniqueness[[1]]
+}
+
+# The same for a result that may have it.
+known_uniqueness <- function(x, pop_size, calibrate, tick, call) {
+  row <- match(pop_size, x$estimates$pop_size)
+  same <- is.null(calibrate) || calibrate == x$settings$calibrate
+  if (!is.na(row) && same) {
+    return(x$estimates$population_uniqueness[[row]])
+  }
+  calibrate <- if (is.null(calibrate)) x$settings$calibrate else calibrate
+  model_uniqueness(x$fit, pop_size, calibrate, tick, call)
+}
+
+# The fit that a result of copula_fit() or copula_uniqueness() is or holds.
+fit_of <- function(x, arg, call) {
+  if (inherits(x, "sdc_copula_uniqueness")) {
+    return(x$fit)
+  }
+  if (!inherits(x, "sdc_copula_fit")) {
+    stop_argument(
+      arg, "be a result of `copula_fit()` or `copula_uniqueness()`", call = call
+    )
+  }
+  x
+}

@@ -1,0 +1,380 @@
+#' Does the likelihood of uniqueness say the truth?
+#'
+#' Where the whole population is known, such as a census from which a sample is
+#' to be released, the likelihoods of uniqueness from the sample can be compared
+#' with who is unique. Gives the measures and the pictures of figure 2 of the source.
+#'
+#' @details
+#' With \eqn{t_i = 1} where person \eqn{i} is unique in the population and
+#' \eqn{\xi_i}{xi_i} the likelihood from the sample:
+#' \describe{
+#'   \item{AUC}{the share of pairs of a unique and a not unique person in which the
+#'     unique one has the larger \eqn{\xi}{xi}, ties counting half}
+#'   \item{false discovery rate}{the share of people who are not unique among those with
+#'     \eqn{\xi}{xi} above 0.90, 0.95, 0.99}
+#'   \item{Brier score}{\eqn{\frac{1}{n} \sum (t_i - \xi_i)^2}{mean((t - xi)^2)}. References are
+#'     the best constant, the true population uniqueness \eqn{\Xi}{Xi}, with the score
+#'     \eqn{\Xi (1 - \Xi)}{Xi (1 - Xi)}, and a random guess, with 1/3. `skill` is one
+#'     less the ratio to the best constant}
+#' }
+#' All people are judged, those of the sample included: a person in the sample has
+#' helped to estimate the own probability. Give as `rows` those that are not in the
+#' sample to judge as the source does.
+#'
+#' @param x A result of [copula_fit()] or [copula_uniqueness()] on a sample of
+#'   the population.
+#' @param population A data frame with one row per person of the population.
+#' @param ... None: what follows is given by its full name.
+#' @param rows Row numbers of the people to judge. `NULL`: all.
+#' @param score,calibrate As in [predict.sdc_copula_fit()].
+#'
+#' @return An object of class `sdc_uniqueness_validation`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row: `n`, `prop_unique` (of those judged),
+#'     `population_uniqueness` (true), `estimated_uniqueness` (from the sample), `auc`,
+#'     `fdr_90`, `fdr_95`, `fdr_99` with `n_90`, `n_95`, `n_99` people above,
+#'     `brier`, `brier_constant`, `brier_random`, `skill`, `score`}
+#'   \item{`records`}{one row per person of `population`: `xi`, `unique`; `NA` for
+#'     those who were not judged}
+#'   \item{`calibration`}{people by tenths of \eqn{\xi}{xi}: `xi_low`, `xi_high`, `n`,
+#'     `mean_xi`, `prop_unique`}
+#'   \item{`roc`}{`false_positive`, `true_positive`}
+#' }
+#' @inherit predict.sdc_copula_fit references
+#' @family copula
+#' @export
+#' @examples
+#' set.seed(1)
+#' keys <- c("age", "sex", "education_num", "occupation", "hours_per_week")
+#' sampled <- sample(nrow(adult), 3256)
+#' fit <- copula_fit(adult[sampled, ], keys)
+#' validate_uniqueness(fit, adult, rows = setdiff(seq_len(nrow(adult)), sampled))
+validate_uniqueness <- function(x, population, ..., rows = NULL,
+                                score = c("tree", "copula", "placement"),
+                                calibrate = NULL) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "validate_uniqueness")
+  check_no_dots(..., call = call)
+  fit <- fit_of(x, "x", call)
+  score <- if (missing(score) && !is.null(x$settings$score)) {
+    x$settings$score
+  } else {
+    check_choice(score, score_names, "score", call)
+  }
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
+  truth <- true_uniqueness(population, fit, call)
+  n <- length(truth$unique)
+  if (n < fit$n) {
+    stop_argument(
+      "population", "have at least as many rows as the sample",
+      found = paste0("It has ", format_count(n), ", the sample ", format_count(fit$n), "."),
+      call = call
+    )
+  }
+  rows <- if (is.null(rows)) {
+    seq_len(n)
+  } else {
+    check_whole(rows, "rows", high = n, several = TRUE, call = call)
+  }
+  with_progress("Judging the scores", function(tick) {
+    estimated <- if (inherits(x, "sdc_copula_uniqueness")) {
+      known_uniqueness(x, n, calibrate, tick, call)
+    } else {
+      model_uniqueness(fit, n, calibrate, tick, call)
+    }
+    # Columns by name: a data.table is indexed by rows here too.
+    judged <- rows_of(population, match(fit$settings$key_vars, names(population)), rows)
+    scored <- individual_scores(
+      fit, judged,
+      pop_size = n, score = score, population_uniqueness = estimated, tick = tick,
+      call = call
+    )
+    known <- !is.na(scored$xi)
+    measures <- judge_scores(scored$xi[known], truth$unique[rows][known])
+    records <- frame(xi = rep(NA_real_, n), unique = rep(NA, n))
+    records$xi[rows] <- scored$xi
+    records$unique[rows] <- truth$unique[rows]
+    xi_true <- mean(truth$unique)
+    estimates <- cbind(
+      frame(
+        n = sum(known), prop_unique = measures$prop_unique, population_uniqueness = xi_true,
+        estimated_uniqueness = estimated, auc = measures$auc
+      ),
+      measures$fdr,
+      frame(
+        brier = measures$brier, brier_constant = xi_true * (1 - xi_true), brier_random = 1 / 3,
+        skill = 1 - measures$brier / (xi_true * (1 - xi_true)), score = score
+      )
+    )
+    new_sdc_result(
+      "sdc_uniqueness_validation",
+      estimates = estimates, records = records,
+      settings = list(
+        key_vars = fit$settings$key_vars, score = score, missing = fit$settings$missing,
+        n = n, n_sample = fit$n, fingerprint = truth$fingerprint,
+        version = fit$settings$version
+      ),
+      diagnostics = list(n_unknown = sum(!known)),
+      call = this_call, calibration = measures$calibration, roc = measures$roc
+    )
+  })
+}
+
+# Who is unique in the population.
+true_uniqueness <- function(population, fit, call) {
+  table <- key_table(population, fit$settings$key_vars, call = call)
+  on.exit(release(table))
+  cells <- group_records(table, call = call)
+  release(list(pointer = cells$table))
+  list(unique = cells$counts[cells$row_group] == 1, fingerprint = fingerprint(table, call))
+}
+
+# How well likelihoods `xi` tell who is `unique`.
+judge_scores <- function(xi, unique) {
+  above <- c(0.90, 0.95, 0.99)
+  n_above <- vapply(above, function(level) sum(xi > level), 0L)
+  false <- vapply(above, function(level) mean(!unique[xi > level]), 0)
+  false[n_above == 0] <- NA_real_
+  bin <- pmin(floor(xi * 10), 9)
+  bins <- sort(unique(bin))
+  of <- function(x) vapply(bins, function(b) mean(x[bin == b]), 0)
+  list(
+    prop_unique = mean(unique), auc = area_under_roc(xi, unique),
+    brier = mean((xi - unique)^2),
+    fdr = frame(
+      fdr_90 = false[[1]], fdr_95 = false[[2]], fdr_99 = false[[3]],
+      n_90 = n_above[[1]], n_95 = n_above[[2]], n_99 = n_above[[3]]
+    ),
+    calibration = frame(
+      xi_low = bins / 10, xi_high = (bins + 1) / 10,
+      n = vapply(bins, function(b) sum(bin == b), 0L), mean_xi = of(xi),
+      prop_unique = of(unique)
+    ),
+    roc = roc_curve(xi, unique)
+  )
+}
+
+# The Mann-Whitney statistic; NA where all or none are unique.
+area_under_roc <- function(xi, unique) {
+  n_unique <- sum(unique)
+  n_other <- sum(!unique)
+  if (n_unique == 0 || n_other == 0) {
+    return(NA_real_)
+  }
+  ranks <- rank(xi)
+  (sum(ranks[unique]) - n_unique * (n_unique + 1) / 2) / n_unique / n_other
+}
+
+# Shares of others and of unique people above every threshold, thinned to 500.
+roc_curve <- function(xi, unique, most = 500) {
+  order <- order(xi, decreasing = TRUE)
+  last <- which(!duplicated(xi[order], fromLast = TRUE))
+  true <- c(0, cumsum(unique[order])[last] / max(sum(unique), 1))
+  false <- c(0, cumsum(!unique[order])[last] / max(sum(!unique), 1))
+  keep <- unique(round(seq(1, length(true), length.out = min(most, length(true)))))
+  frame(false_positive = false[keep], true_positive = true[keep])
+}
+
+#' @export
+format.sdc_uniqueness_validation <- function(x, ...) {
+  estimates <- x$estimates
+  rate <- function(level) {
+    value <- estimates[[paste0("fdr_", level)]]
+    paste0(
+      "xi > 0.", level, ": ", if (is.na(value)) "none" else format_percent(value), " of ",
+      format_count(estimates[[paste0("n_", level)]])
+    )
+  }
+  c(
+    "Likelihoods of uniqueness against the truth",
+    paste0(
+      "Question: is who looks unique from a sample of ", plural(x$settings$n_sample, "record"),
+      " unique in the population?"
+    ),
+    paste0(
+      "Population: ", format_count(x$settings$n), " people, ",
+      plural(length(x$settings$key_vars), "key variable"), "; judged: ",
+      format_count(estimates$n), "; score: ", estimates$score, "."
+    ),
+    paste0(
+      "Population uniqueness: ", format_risk(estimates$estimated_uniqueness), " estimated, ",
+      format_risk(estimates$population_uniqueness), " true."
+    ),
+    paste0("AUC (1: perfect ranking, 0.5: none): ", format_risk(estimates$auc), "."),
+    paste0(
+      "Not unique among those with ", rate("90"), "; ", rate("95"), "; ", rate("99"), "."
+    ),
+    paste0(
+      "Brier score: ", format_risk(estimates$brier), "; best constant ",
+      format_risk(estimates$brier_constant), ", random guess ",
+      format_risk(estimates$brier_random), "."
+    ),
+    paste0("Skill against the best constant: ", format_percent(estimates$skill), "."),
+    "Scenario: journalist (the target is not known to be in the file);",
+    "the risk is given an attempt. More: x$calibration, plot(x, \"roc\")."
+  )
+}
+
+#' @export
+record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
+
+#' @export
+tidy_terms.sdc_uniqueness_validation <- function(x) {
+  list(ids = "score", terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"))
+}
+
+#' @rdname sdc_result
+#' @export
+glance.sdc_uniqueness_validation <- function(x, ...) {
+  cbind(
+    frame(n_people = x$settings$n, n_sample = x$settings$n_sample),
+    x$estimates, frame(fingerprint = x$settings$fingerprint)
+  )
+}
+
+#' @export
+interpret.sdc_uniqueness_validation <- function(x, ...) {
+  estimates <- x$estimates
+  sentence <- paste0(
+    "Judged on ", format_count(estimates$n), " of ", format_count(x$settings$n),
+    " people of a known population, likelihoods of uniqueness from a sample of ",
+    plural(x$settings$n_sample, "record"), " rank unique people with an AUC of ",
+    format_risk(estimates$auc), "; of those with a likelihood above 0.95, ",
+    format_percent(estimates$fdr_95), " are not unique, and the Brier score is ",
+    format_percent(estimates$skill), " below that of the best constant (journalist scenario, ",
+    "given an attempt; score \"", estimates$score, "\"; sdcRisk ", x$settings$version,
+    "); another population may be harder."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' Pictures of a validation
+#'
+#' @param object A result of [validate_uniqueness()].
+#' @param type `"roc"`: the receiver operating characteristic; `"fdr"`: false
+#'   discovery rates; `"brier"`: the Brier score between its references;
+#'   `"calibration"`: share unique by tenths of \eqn{\xi}{xi}.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' set.seed(1)
+#' keys <- c("age", "sex", "education_num", "occupation")
+#' fit <- copula_fit(adult[sample(nrow(adult), 3256), ], keys)
+#' plot(validate_uniqueness(fit, adult), "calibration")
+autoplot.sdc_uniqueness_validation <- function(object,
+                                               type = c("roc", "fdr", "brier", "calibration"),
+                                               ...) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type", call)
+  switch(type,
+    roc = plot_roc(object),
+    fdr = plot_fdr(object),
+    brier = plot_brier(object),
+    calibration = plot_reliability(object)
+  )
+}
+
+validation_caption <- function(x) {
+  paste0(
+    format_count(x$estimates$n), " people judged by a sample of ",
+    format_count(x$settings$n_sample), "; score: ", x$estimates$score, "."
+  )
+}
+
+percent_axis <- function(v) paste(100 * v, "%")
+
+plot_roc <- function(x) {
+  ggplot2::ggplot(
+    x$roc, ggplot2::aes(x = .data$false_positive, y = .data$true_positive)
+  ) +
+    ggplot2::geom_abline(colour = sdc_grey, linetype = "dashed") +
+    ggplot2::geom_line(colour = sdc_blue, linewidth = 0.8) +
+    ggplot2::annotate(
+      "text", x = 0.98, y = 0.04, hjust = 1,
+      label = paste("AUC =", format_risk(x$estimates$auc))
+    ) +
+    ggplot2::scale_x_continuous(labels = percent_axis) +
+    ggplot2::scale_y_continuous(labels = percent_axis) +
+    ggplot2::coord_fixed() +
+    ggplot2::labs(
+      title = "Does the likelihood of uniqueness rank people?",
+      x = "people not unique above the threshold", y = "unique people above the threshold",
+      caption = validation_caption(x)
+    ) +
+    sdc_theme()
+}
+
+plot_fdr <- function(x) {
+  rates <- frame(
+    level = c("xi > 0.90", "xi > 0.95", "xi > 0.99"),
+    fdr = unlist(x$estimates[c("fdr_90", "fdr_95", "fdr_99")], use.names = FALSE),
+    n = unlist(x$estimates[c("n_90", "n_95", "n_99")], use.names = FALSE)
+  )
+  rates$label <- paste0(format_percent(rates$fdr), "\nof ", format_count(rates$n))
+  rates <- rates[!is.na(rates$fdr), ]
+  ggplot2::ggplot(rates, ggplot2::aes(x = .data$level, y = .data$fdr)) +
+    ggplot2::geom_col(width = 0.5, fill = sdc_orange) +
+    ggplot2::geom_text(ggplot2::aes(label = .data$label), vjust = -0.3, size = 3.4) +
+    ggplot2::scale_y_continuous(
+      labels = percent_axis, limits = c(0, NA),
+      expand = ggplot2::expansion(mult = c(0, 0.25))
+    ) +
+    ggplot2::labs(
+      title = "How often is someone who looks unique not unique?",
+      x = "likelihood of uniqueness", y = "false discovery rate",
+      caption = validation_caption(x)
+    ) +
+    sdc_theme()
+}
+
+plot_brier <- function(x) {
+  whose <- c("random guess", "best constant", "this score")
+  scores <- frame(
+    whose = factor(whose, whose),
+    brier = unlist(
+      x$estimates[c("brier_random", "brier_constant", "brier")],
+      use.names = FALSE
+    )
+  )
+  ggplot2::ggplot(scores, ggplot2::aes(x = .data$brier, y = .data$whose)) +
+    ggplot2::geom_segment(
+      ggplot2::aes(xend = 0, yend = .data$whose),
+      colour = sdc_grey
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(colour = .data$whose == "this score"),
+      size = 4, show.legend = FALSE
+    ) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = format_risk(.data$brier)),
+      vjust = -1.1, size = 3.4
+    ) +
+    ggplot2::scale_colour_manual(values = c(`FALSE` = sdc_grey, `TRUE` = sdc_blue)) +
+    ggplot2::scale_x_continuous(limits = c(0, 0.36)) +
+    ggplot2::labs(
+      title = "How far are likelihoods from the truth?",
+      x = "Brier score (0 is perfect)", y = NULL, caption = validation_caption(x)
+    ) +
+    sdc_theme()
+}
+
+plot_reliability <- function(x) {
+  ggplot2::ggplot(
+    x$calibration, ggplot2::aes(x = .data$mean_xi, y = .data$prop_unique)
+  ) +
+    ggplot2::geom_abline(colour = sdc_grey, linetype = "dashed") +
+    ggplot2::geom_line(colour = sdc_blue) +
+    ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = sdc_blue) +
+    ggplot2::scale_size_area(max_size = 6, labels = format_count) +
+    ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::scale_y_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::coord_fixed() +
+    ggplot2::labs(
+      title = "Are likelihoods of 90 % right nine times in ten?",
+      x = "mean likelihood of uniqueness, by tenths", y = "share of people who are unique",
+      size = "people", caption = validation_caption(x)
+    ) +
+    sdc_theme()
+}

@@ -1,0 +1,348 @@
+# Two waves of a survey: checked, coded with one dictionary per column, and
+# joined by a known id. Used by longitudinal_link(), key_stability() and
+# change_indicators().
+#
+# Fields of what code_waves() returns:
+#   tables      the key tables of wave 1 and wave 2
+#   key_vars    names of the keys
+#   partners    per wave-2 record the wave-1 record with the same id, or NA;
+#               NULL without `id`
+#   ids         the ids of wave 2, its row numbers without `id`
+#   n_missing_id  records without an id, in each wave
+
+code_waves <- function(wave1, wave2, key_vars, id, arg, tick, call) {
+  waves <- list(wave1 = wave1, wave2 = wave2)
+  for (name in names(waves)) check_wave(waves[[name]], name, call)
+  if (!is.null(id)) {
+    id <- wave_vars(waves, id, "id", call)
+    if (length(id) != 1) {
+      stop_argument("id", "name one column of both waves", call = call)
+    }
+  }
+  if (is.null(key_vars)) {
+    key_vars <- setdiff(intersect(names(wave1), names(wave2)), id)
+    if (length(key_vars) == 0) {
+      stop_argument(arg, "name columns that both waves have", call = call)
+    }
+  }
+  key_vars <- wave_vars(waves, key_vars, arg, call)
+  if (any(key_vars %in% id)) {
+    stop_argument(
+      arg, "not name the id",
+      advice = "The id says which records are one person's; an intruder does not have it.",
+      call = call
+    )
+  }
+  who <- find_partners(waves, id, call)
+  warn_waves_differ(waves, key_vars, id, call)
+  c(
+    list(tables = shared_key_tables(waves, key_vars, tick = tick, call = call)),
+    list(key_vars = key_vars, id = id), who
+  )
+}
+
+release_waves <- function(coded) {
+  for (table in coded$tables) release(table)
+}
+
+check_wave <- function(wave, name, call) {
+  if (!is.data.frame(wave)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("`", name, "` must be a data frame, tibble or data.table."),
+        x = paste0("It has class ", quote_names(class(wave)), ".")
+      ),
+      data_class = class(wave), call = call
+    )
+  }
+  if (nrow(wave) == 0 || ncol(wave) == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("`", name, "` must have at least one record and one column."),
+        x = paste0("It has ", nrow(wave), " records and ", ncol(wave), " columns.")
+      ),
+      data_class = class(wave), call = call
+    )
+  }
+}
+
+# Names of columns that both waves have; positions are those of wave 1.
+wave_vars <- function(waves, vars, arg, call) {
+  if (is_plain_number(vars)) {
+    vars <- names(waves$wave1)[check_columns(vars, waves$wave1, arg, call)]
+  }
+  if (!is.character(vars) || length(vars) == 0) {
+    stop_argument(arg, "hold names of columns of both waves", call = call)
+  }
+  absent <- lapply(waves, function(wave) vars[!vars %in% names(wave) | is.na(vars)])
+  missing <- absent[lengths(absent) > 0]
+  if (length(missing)) {
+    stop_sdc(
+      "unknown_key_var",
+      c(
+        paste0("`", arg, "` must name columns of both waves."),
+        rlang::set_names(
+          paste0("Not found in `", names(missing), "`: ", vapply(missing, quote_names, ""), "."),
+          "x"
+        ),
+        i = paste0(
+          "Columns of both: ",
+          quote_names(intersect(names(waves$wave1), names(waves$wave2)), 8), "."
+        )
+      ),
+      unknown = unique(unlist(missing)), call = call
+    )
+  }
+  for (wave in waves) check_columns(vars, wave, arg, call)
+  vars
+}
+
+find_partners <- function(waves, id, call) {
+  if (is.null(id)) {
+    return(list(partners = NULL, ids = seq_len(nrow(waves$wave2)), n_missing_id = c(0L, 0L)))
+  }
+  ids <- shared_key_tables(waves, id, call = call)
+  on.exit(lapply(ids, release))
+  found <- unwrap(rs_partners(ids[[1]]$pointer, ids[[2]]$pointer), call)
+  repeated <- found$n_repeated
+  if (any(repeated > 0)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "Every id must occur once in each wave.",
+        rlang::set_names(paste0(
+          plural(repeated[repeated > 0], "record"), " of `", names(waves)[repeated > 0],
+          "` with an id that another record has."
+        ), "x"),
+        i = "One row per person and wave is needed to know the true links."
+      ),
+      names = id, call = call
+    )
+  }
+  if (all(is.na(found$rows))) {
+    warn_sdc(
+      "no_common_ids",
+      c(
+        "The waves should have ids in common.",
+        x = paste0("No value of ", quote_names(id), " occurs in both waves."),
+        i = "Nobody's match can be right: check that the ids are those of the same persons."
+      ),
+      columns = id, call = call
+    )
+  }
+  list(
+    partners = found$rows, ids = waves$wave2[[id]],
+    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing)
+  )
+}
+
+# Columns that are not the same kind of thing in both waves are compared as
+# values, and named.
+warn_waves_differ <- function(waves, key_vars, id, call) {
+  found <- vapply(c(id, key_vars), function(name) {
+    column_difference(waves$wave1[[name]], waves$wave2[[name]], name %in% id)
+  }, "")
+  found <- found[nzchar(found)]
+  if (length(found) == 0) {
+    return(invisible())
+  }
+  shown <- utils::head(found, 5)
+  warn_sdc(
+    "waves_differ",
+    c(
+      "Columns should have the same type and levels in both waves.",
+      rlang::set_names(
+        paste0(encodeString(names(shown), quote = "\""), " ", shown, "."), "x"
+      ),
+      if (length(found) > 5) c(x = paste0("And ", length(found) - 5, " more.")),
+      i = "Their values are compared as values: equal text or equal numbers agree."
+    ),
+    columns = names(found), call = call
+  )
+}
+
+# How two columns of one name differ, "" where they do not.
+column_difference <- function(x, y, is_id) {
+  kind <- function(column) {
+    words <- class(column)
+    if (is.factor(column)) "factor" else paste(words, collapse = "/")
+  }
+  # Ids are often counted in whole numbers here and as numbers there.
+  same_numbers <- is_id && is_plain_number(x) && is_plain_number(y)
+  if (kind(x) != kind(y) && !same_numbers) {
+    return(paste("has class", kind(x), "in wave 1 and", kind(y), "in wave 2"))
+  }
+  if (is.factor(x) && !is_id) {
+    only <- c(sum(!levels(x) %in% levels(y)), sum(!levels(y) %in% levels(x)))
+    if (any(only > 0)) {
+      return(paste0(
+        "has ", plural(only[[1]], "level"), " only in wave 1 and ", only[[2]], " only in wave 2"
+      ))
+    }
+    if ((is.ordered(x) || is.ordered(y)) && !identical(levels(x), levels(y))) {
+      return("has its levels in another order in each wave")
+    }
+  }
+  labels <- lapply(list(x, y), attr, which = "labels", exact = TRUE)
+  both <- intersect(labels[[1]], labels[[2]])
+  meaning <- function(l) names(l)[match(both, l)]
+  if (length(both) && !identical(meaning(labels[[1]]), meaning(labels[[2]]))) {
+    return("has other labels for the same values in each wave")
+  }
+  ""
+}
+
+# Admissible changes ---------------------------------------------------------
+
+# Per key NULL, where values agree when they are equal, or the ranges of wave-1
+# codes that every wave-2 code agrees with.
+code_agreements <- function(coded, waves, allow, call) {
+  agreements <- rlang::rep_named(coded$key_vars, list(NULL))
+  if (is.null(allow)) {
+    return(unname(agreements))
+  }
+  named <- is.list(allow) && !is.data.frame(allow) && length(allow) > 0 &&
+    length(names(allow)) == length(allow) && !anyDuplicated(names(allow))
+  if (!named) {
+    stop_argument(
+      "allow", "be a list with the name of a key for every entry",
+      advice = "For instance `allow = list(age = c(0, 2))`.", call = call
+    )
+  }
+  unknown <- setdiff(names(allow), coded$key_vars)
+  if (length(unknown)) {
+    stop_argument(
+      "allow", "name keys",
+      found = paste0("Not among the keys: ", quote_names(unknown), "."), call = call
+    )
+  }
+  for (name in names(allow)) {
+    rule <- allow[[name]]
+    values <- dictionary_values(coded, waves, name)
+    agreements[[name]] <- if (is.matrix(rule)) {
+      matrix_agreement(rule, values, waves, name, call)
+    } else {
+      interval_agreement(rule, values, name, call)
+    }
+  }
+  unname(agreements)
+}
+
+# The values behind the codes of one key, as two columns: a value stands in
+# that of the wave where it was first seen.
+dictionary_values <- function(coded, waves, name) {
+  rows <- coded$tables[[1]]$shared_rows[[match(name, coded$key_vars)]]
+  n1 <- nrow(waves$wave1)
+  list(
+    in_wave1 = rows <= n1,
+    one = waves$wave1[[name]][rows[rows <= n1]],
+    two = waves$wave2[[name]][rows[rows > n1] - n1]
+  )
+}
+
+# c(lo, hi): lo <= wave 2 - wave 1 <= hi.
+interval_agreement <- function(rule, values, name, call) {
+  if (!is_plain_number(rule) || length(rule) != 2 || anyNA(rule) || rule[[1]] > rule[[2]]) {
+    stop_argument(
+      "allow", paste0(
+        "give for ", quote_names(name), " the smallest and the largest admissible change, ",
+        "or a logical matrix"
+      ),
+      call = call
+    )
+  }
+  numbers <- dictionary_numbers(values, name, call)
+  # Differences of decimal fractions are not exact.
+  fuzz <- 1e-9 * max(1, abs(rule[is.finite(rule)]))
+  from <- if (rule[[2]] == Inf) rep(-Inf, length(numbers)) else numbers - rule[[2]] - fuzz
+  to <- if (rule[[1]] == -Inf) rep(Inf, length(numbers)) else numbers - rule[[1]] + fuzz
+  first <- findInterval(from, numbers, left.open = TRUE) + 1L
+  last <- findInterval(to, numbers)
+  some <- first <= last
+  list(
+    starts = c(0L, cumsum(as.integer(some))), first = first[some], last = last[some]
+  )
+}
+
+dictionary_numbers <- function(values, name, call) {
+  parts <- values[c("one", "two")]
+  if (all(vapply(parts, is.ordered, NA))) {
+    levels <- lapply(parts, levels)
+    if (identical(levels[[1]], levels[[2]])) {
+      return(spread_values(values, lapply(parts, as.integer)))
+    }
+  } else if (!any(vapply(parts, is.factor, NA))) {
+    sources <- lapply(parts, function(x) column_source(x, length(x)))
+    scales <- unique(vapply(sources, `[[`, "", "scale"))
+    logical <- any(vapply(parts, is.logical, NA))
+    if (length(scales) == 1 && scales != "text" && !logical) {
+      return(spread_values(values, lapply(sources, function(s) as.double(s$values))))
+    }
+  }
+  stop_sdc(
+    "bad_column",
+    c(
+      "Admissible changes as numbers need a key that is a number in both waves.",
+      x = paste0(quote_names(name), " is not."),
+      i = paste(
+        "Numbers, dates and ordered factors of equal levels will do;",
+        "give a logical matrix for other keys."
+      )
+    ),
+    columns = name, classes = class(values$one), call = call
+  )
+}
+
+# One vector in the order of the codes from the parts of both waves.
+spread_values <- function(values, parts) {
+  out <- vector(typeof(parts[[1]]), length(values$in_wave1))
+  out[values$in_wave1] <- parts[[1]]
+  out[!values$in_wave1] <- parts[[2]]
+  out
+}
+
+# A logical matrix, wave-1 levels x wave-2 levels.
+matrix_agreement <- function(rule, values, waves, name, call) {
+  labels <- dimnames(rule)
+  usable <- is.logical(rule) && !anyNA(rule) && length(labels) == 2 &&
+    !any(vapply(labels, is.null, NA)) && !any(vapply(labels, anyDuplicated, 0L) > 0)
+  if (!usable) {
+    stop_argument(
+      "allow", paste0(
+        "give for ", quote_names(name), " a logical matrix without NA whose row names are ",
+        "wave-1 values and whose column names are wave-2 values, or two numbers"
+      ),
+      call = call
+    )
+  }
+  as_text <- function(x) source_text(column_source(x, length(x)), name, call)
+  occurring <- lapply(waves, function(wave) unique(stats::na.omit(as_text(wave[[name]]))))
+  absent <- Map(function(text, names) sum(!enc2utf8(text) %in% enc2utf8(names)), occurring, labels)
+  if (any(unlist(absent) > 0)) {
+    stop_argument(
+      "allow", paste0(
+        "have the wave-1 values of ", quote_names(name), " as row names and the wave-2 values ",
+        "as column names of its matrix"
+      ),
+      found = paste0(
+        "Without a name: ", plural(absent[[1]], "value"), " of wave 1 and ", absent[[2]],
+        " of wave 2."
+      ),
+      call = call
+    )
+  }
+  text <- spread_values(values, lapply(values[c("one", "two")], as_text))
+  rows <- match(enc2utf8(text), enc2utf8(labels[[1]]))
+  columns <- match(enc2utf8(text), enc2utf8(labels[[2]]))
+  # A value that does not occur in a wave may have no name there.
+  agrees <- rule[rows, columns, drop = FALSE]
+  agrees[is.na(agrees)] <- FALSE
+  edges <- diff(rbind(FALSE, agrees, FALSE))
+  list(
+    starts = c(0L, cumsum(as.integer(colSums(edges == 1)))),
+    first = row(edges)[edges == 1],
+    last = row(edges)[edges == -1] - 1L
+  )
+}

@@ -1,0 +1,48 @@
+//! A Gaussian copula for the key variables: how often is a record expected to
+//! be unique in a population of which the file is a sample?
+//!
+//! # Formula
+//!
+//! A record x of d categorical keys has the probability
+//! `q(x) = P(l_j < Z_j <= u_j, all j)`, Z normal with correlation matrix Sigma,
+//! `l_j` and `u_j` the normal quantiles of the margin of key j below and at the
+//! category of x in a latent order of the categories. Sigma is found pair by
+//! pair: the correlation at which the bivariate table of rectangles has the
+//! mutual information of the sample, less what independence would show in a
+//! sample of this size.
+//!
+//! Source: Rocher, Hendrickx, de Montjoye (2019), doi 10.1038/s41467-019-10933-3.
+//!
+//! | module | step |
+//! |---|---|
+//! | [`margins`] | counts of categories, parametric margins by BIC |
+//! | [`information`] | mutual information, its expectation, that of a copula |
+//! | [`orders`] | the latent order of the categories |
+//! | [`correlation`] | the correlation of one pair |
+//! | [`projection`] | the nearest correlation matrix |
+//! | [`sampling`] | records drawn from the model, and how many are unique |
+//! | [`calibration`] | the model brought to the uniqueness of the sample |
+//! | [`fit`] | all steps of a fit |
+//! | [`population`] | uniqueness at population sizes, and how it varies over samples |
+//! | [`rectangle`] | the probability of a record: equation 18 |
+//! | [`placement`] | the same with random places of categories |
+//! | [`tree`] | the probability of a record from margins and a tree of pairs |
+//! | [`scores`] | one of these for every record of a table |
+//! | [`lanes`] | normal intervals for many lattice points at once |
+
+pub mod calibration;
+pub mod correlation;
+pub mod fit;
+pub mod information;
+pub mod lanes;
+pub mod margins;
+pub mod orders;
+pub mod placement;
+pub mod population;
+pub mod projection;
+pub mod rectangle;
+pub mod sampling;
+pub mod scores;
+pub mod tree;
+
+pub use fit::Model;

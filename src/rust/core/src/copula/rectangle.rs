@@ -1,0 +1,511 @@
+//! The normal probability of a rectangle in any number of dimensions.
+//!
+//! # Method
+//!
+//! Separation of variables (Genz 1992): with the Cholesky factor C of the
+//! correlation matrix and y_1, ..., y_(i-1) already drawn inside their intervals,
+//! variable i has the interval ((l_i - s) / C_ii, (u_i - s) / C_ii],
+//! s = sum_k C_ik y_k; the product of the masses of these intervals has the
+//! rectangle's probability as its mean. Variables are taken in the order of
+//! Gibson, Glasbey and Elston (1994): always the one with the least expected
+//! mass next. The points are Richtmyer's lattice, fractional parts of k times the
+//! roots of primes, folded by the tent map and shifted at random eight times; the
+//! eight means give the standard error. Points are added until it is small enough.
+//!
+//! Variables without limits are left out. What remains with one or two variables
+//! is exact. The points depend on the seed alone: a rectangle has the same
+//! probability whatever else is computed.
+
+use super::lanes::{self, Lanes, EDGE, LANES};
+use crate::error::{Error, Result};
+use crate::normal::{bivariate_rectangle, cdf, density};
+use crate::random::Streams;
+
+use rand::Rng;
+
+/// Random shifts of the lattice, from which the error is found.
+pub const SHIFTS: usize = 8;
+
+/// Lattice points per shift and block.
+const POINTS: usize = LANES / SHIFTS;
+
+/// A conditional standard deviation below this is taken as this.
+const LEAST_PIVOT: f64 = 1e-5;
+
+/// A probability and the standard error of its computation, 0 where exact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The probability.
+    pub value: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+impl Estimate {
+    /// A probability known exactly.
+    pub fn exact(value: f64) -> Self {
+        Self { value, error: 0.0 }
+    }
+}
+
+/// How much work a rectangle is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effort {
+    /// Points are added until the standard error is below this share of the
+    /// probability,
+    pub tolerance: f64,
+    /// or below this: a probability far below one in the population need not be
+    /// known to any digit.
+    pub absolute: f64,
+    /// At most this many blocks of 256 points.
+    pub max_blocks: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            tolerance: 0.01,
+            absolute: 0.0,
+            max_blocks: 16,
+        }
+    }
+}
+
+/// Blocks of shifted lattice points, folded by the tent map.
+#[derive(Debug)]
+pub(super) struct Lattice {
+    /// Per block and coordinate.
+    blocks: Vec<Vec<Lanes>>,
+}
+
+impl Lattice {
+    pub(super) fn new(coordinates: usize, blocks: usize, streams: &Streams) -> Self {
+        let mut rng = streams.block(0);
+        let roots: Vec<f64> = primes(coordinates)
+            .into_iter()
+            .map(|prime| f64::from(prime).sqrt())
+            .collect();
+        let shifts: Vec<[f64; SHIFTS]> = (0..coordinates)
+            .map(|_| std::array::from_fn(|_| (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64))
+            .collect();
+        let blocks = (0..blocks)
+            .map(|block| {
+                roots
+                    .iter()
+                    .zip(&shifts)
+                    .map(|(root, shifts)| {
+                        std::array::from_fn(|lane| {
+                            let point = (block * POINTS + lane % POINTS + 1) as f64;
+                            let x = (point * root + shifts[lane / POINTS]).fract();
+                            (2.0 * x - 1.0).abs()
+                        })
+                    })
+                    .collect()
+            })
+            .collect();
+        Self { blocks }
+    }
+
+    /// Means over blocks of the products that `of` finds for the points of a
+    /// block, until they agree well enough over the shifts.
+    pub(super) fn integrate(
+        &self,
+        effort: Effort,
+        mut of: impl FnMut(&[Lanes], &mut Lanes),
+    ) -> Estimate {
+        let mut sums = [0.0; SHIFTS];
+        let mut done = 0;
+        let mut wanted = 1;
+        let mut mass = [0.0; LANES];
+        loop {
+            for block in &self.blocks[done..wanted] {
+                of(block, &mut mass);
+                for (sum, masses) in sums.iter_mut().zip(mass.chunks_exact(POINTS)) {
+                    *sum += masses.iter().sum::<f64>();
+                }
+            }
+            done = wanted;
+            let points = (done * POINTS) as f64;
+            let shifts = SHIFTS as f64;
+            let mean = sums.iter().sum::<f64>() / (points * shifts);
+            let variance = sums
+                .iter()
+                .map(|sum| (sum / points - mean).powi(2))
+                .sum::<f64>()
+                / (shifts - 1.0);
+            let estimate = Estimate {
+                value: mean.min(1.0),
+                error: (variance / shifts).sqrt(),
+            };
+            if done == self.blocks.len()
+                || estimate.error <= effort.tolerance * mean + effort.absolute
+            {
+                return estimate;
+            }
+            wanted = (2 * done).min(self.blocks.len());
+        }
+    }
+}
+
+/// The first `n` primes.
+fn primes(n: usize) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::with_capacity(n);
+    let mut candidate = 2u32;
+    while found.len() < n {
+        if found
+            .iter()
+            .take_while(|&&p| p * p <= candidate)
+            .all(|&p| candidate % p != 0)
+        {
+            found.push(candidate);
+        }
+        candidate += 1;
+    }
+    found
+}
+
+/// Probabilities of rectangles under one correlation matrix.
+#[derive(Debug)]
+pub struct Rectangles<'a> {
+    correlation: &'a [f64],
+    d: usize,
+    lattice: Lattice,
+    effort: Effort,
+}
+
+/// Memory that one rectangle after the other uses.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    order: Vec<usize>,
+    limits: Vec<(f64, f64)>,
+    factor: Vec<f64>,
+    expected: Vec<f64>,
+    y: Vec<Lanes>,
+}
+
+impl<'a> Rectangles<'a> {
+    /// Rectangles under the `d` times `d` matrix `correlation`, row by row.
+    pub fn new(
+        correlation: &'a [f64],
+        d: usize,
+        effort: Effort,
+        streams: &Streams,
+    ) -> Result<Self> {
+        if d == 0 || correlation.len() != d * d || effort.max_blocks == 0 {
+            return Err(Error::BadArgument(
+                "A correlation matrix needs a row and a column for every key variable.".into(),
+            ));
+        }
+        Ok(Self {
+            correlation,
+            d,
+            lattice: Lattice::new(d.saturating_sub(1), effort.max_blocks, streams),
+            effort,
+        })
+    }
+
+    /// P(l_j < Z_j <= u_j for all j); limits may be infinite.
+    pub fn probability(&self, limits: &[(f64, f64)], scratch: &mut Scratch) -> Estimate {
+        scratch.order.clear();
+        scratch.limits.clear();
+        for (j, &(low, high)) in limits.iter().enumerate() {
+            if low >= high {
+                return Estimate::exact(0.0);
+            }
+            if low > -EDGE || high < EDGE {
+                scratch.order.push(j);
+                // Infinities would have to be told apart in every step.
+                scratch
+                    .limits
+                    .push((low.max(-2.0 * EDGE), high.min(2.0 * EDGE)));
+            }
+        }
+        match *scratch.limits.as_slice() {
+            [] => Estimate::exact(1.0),
+            [one] => Estimate::exact(mass(one)),
+            [first, second] => {
+                let r = self.correlation[scratch.order[0] * self.d + scratch.order[1]];
+                Estimate::exact(bivariate_rectangle(first, second, r))
+            }
+            _ => {
+                self.factorise(scratch);
+                self.separate(scratch)
+            }
+        }
+    }
+
+    /// Orders the variables and finds the Cholesky factor in that order.
+    fn factorise(&self, scratch: &mut Scratch) {
+        let n = scratch.order.len();
+        let Scratch {
+            order,
+            limits,
+            factor,
+            expected,
+            ..
+        } = scratch;
+        factor.clear();
+        factor.resize(n * n, 0.0);
+        expected.clear();
+        for i in 0..n {
+            let mut best = (f64::INFINITY, i, 1.0, 0.0);
+            for j in i..n {
+                let row = &factor[j * n..j * n + i];
+                let mean: f64 = row.iter().zip(expected.iter()).map(|(c, y)| c * y).sum();
+                let explained: f64 = row.iter().map(|c| c * c).sum();
+                let pivot = (1.0 - explained).max(0.0).sqrt().max(LEAST_PIVOT);
+                let (low, high) = limits[j];
+                let inside = mass(((low - mean) / pivot, (high - mean) / pivot));
+                if inside < best.0 {
+                    best = (inside, j, pivot, mean);
+                }
+            }
+            let (inside, j, pivot, mean) = best;
+            order.swap(i, j);
+            limits.swap(i, j);
+            for k in 0..i {
+                factor.swap(i * n + k, j * n + k);
+            }
+            factor[i * n + i] = pivot;
+            for l in i + 1..n {
+                let explained: f64 = (0..i).map(|k| factor[l * n + k] * factor[i * n + k]).sum();
+                factor[l * n + i] =
+                    (self.correlation[order[l] * self.d + order[i]] - explained) / pivot;
+            }
+            let (low, high) = limits[i];
+            expected.push(mean_inside(
+                ((low - mean) / pivot, (high - mean) / pivot),
+                inside,
+            ));
+        }
+    }
+
+    fn separate(&self, scratch: &mut Scratch) -> Estimate {
+        let n = scratch.order.len();
+        let Scratch {
+            limits, factor, y, ..
+        } = scratch;
+        if y.len() < n {
+            y.resize(n, [0.0; LANES]);
+        }
+        self.lattice.integrate(self.effort, |points, mass| {
+            // The first pivot is 1.
+            let first = lanes::first_interval(limits[0], &points[0], &mut y[0]);
+            *mass = [first; LANES];
+            for i in 1..n {
+                let (drawn, rest) = y.split_at_mut(i);
+                let shift = shift(&factor[i * n..i * n + i], drawn);
+                let scale = 1.0 / factor[i * n + i];
+                if i + 1 < n {
+                    lanes::interval(limits[i], scale, &shift, &points[i], mass, &mut rest[0]);
+                } else {
+                    lanes::last_interval(limits[i], scale, &shift, mass);
+                }
+            }
+        })
+    }
+}
+
+/// sum_k c_k y_k per point.
+pub(super) fn shift(row: &[f64], y: &[Lanes]) -> Lanes {
+    let mut shift = [0.0; LANES];
+    for (&c, y) in row.iter().zip(y) {
+        for (shift, y) in shift.iter_mut().zip(y) {
+            *shift += c * y;
+        }
+    }
+    shift
+}
+
+/// P(low < Z <= high) with full relative accuracy in both tails.
+pub fn mass((low, high): (f64, f64)) -> f64 {
+    let (low, high) = if low > 0.0 {
+        (-high, -low)
+    } else {
+        (low, high)
+    };
+    (cdf(high) - cdf(low)).max(0.0)
+}
+
+/// The mean of Z between limits that hold the probability `inside`.
+fn mean_inside((low, high): (f64, f64), inside: f64) -> f64 {
+    if inside > f64::MIN_POSITIVE {
+        ((density(low) - density(high)) / inside).clamp(low, high)
+    } else if low.abs() < high.abs() {
+        low
+    } else {
+        high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Seed;
+    use proptest::prelude::*;
+
+    fn streams() -> Streams {
+        Streams::new(Seed::from_draws([3, 1, 4, 1, 5, 9, 2, 6]))
+    }
+
+    const FINE: Effort = Effort {
+        tolerance: 1e-4,
+        absolute: 0.0,
+        max_blocks: 64,
+    };
+
+    fn probability(correlation: &[f64], limits: &[(f64, f64)]) -> Estimate {
+        Rectangles::new(correlation, limits.len(), FINE, &streams())
+            .unwrap()
+            .probability(limits, &mut Scratch::default())
+    }
+
+    /// A correlation matrix from loadings on common factors.
+    fn matrix(loadings: &[(f64, f64)]) -> Vec<f64> {
+        let n = loadings.len();
+        let norm: Vec<f64> = loadings
+            .iter()
+            .map(|(a, b)| (a * a + b * b + 0.3).sqrt())
+            .collect();
+        let mut out = vec![1.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                if i != j {
+                    let cross = loadings[i].0 * loadings[j].0 + loadings[i].1 * loadings[j].1;
+                    out[i * n + j] = cross / (norm[i] * norm[j]);
+                }
+            }
+        }
+        out
+    }
+
+    const OPEN: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+    #[test]
+    fn independent_variables_multiply() {
+        let limits = [(-1.0, 0.3), (0.5, f64::INFINITY), (-0.2, 0.1), (1.5, 1.7)];
+        let mut correlation = vec![0.0; 16];
+        (0..4).for_each(|j| correlation[j * 5] = 1.0);
+        let exact: f64 = limits.iter().map(|&l| mass(l)).product();
+        let found = probability(&correlation, &limits);
+        assert!(
+            (found.value / exact - 1.0).abs() < 1e-7,
+            "{found:?} {exact}"
+        );
+    }
+
+    #[test]
+    fn equicorrelated_orthants_are_known() {
+        // P(all Z > 0) = 1 / (d + 1) where all correlations are 1/2.
+        for d in 3..=10 {
+            let mut correlation = vec![0.5; d * d];
+            (0..d).for_each(|j| correlation[j * (d + 1)] = 1.0);
+            let found = probability(&correlation, &vec![(0.0, f64::INFINITY); d]);
+            let exact = 1.0 / (d as f64 + 1.0);
+            assert!(
+                (found.value - exact).abs() <= 5.0 * found.error + 1e-9,
+                "{d}: {found:?}"
+            );
+            assert!(found.error < 1e-3 * exact);
+        }
+    }
+
+    #[test]
+    fn variables_without_limits_do_not_count() {
+        let correlation = matrix(&[(1.0, 0.2), (-0.5, 0.9), (0.4, -0.3), (0.8, 0.8)]);
+        let found = probability(&correlation, &[OPEN, (-1.0, 0.2), OPEN, (0.3, 2.0)]);
+        let exact = bivariate_rectangle((-1.0, 0.2), (0.3, 2.0), correlation[7]);
+        assert!((found.value - exact).abs() < 1e-15 && found.error <= 0.0);
+        assert_eq!(probability(&correlation, &[OPEN; 4]), Estimate::exact(1.0));
+        let empty = [(0.3, 0.3), OPEN, OPEN, OPEN];
+        assert_eq!(probability(&correlation, &empty), Estimate::exact(0.0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn rectangles_fill_the_space(
+            loadings in proptest::collection::vec((-1.0f64..1.0, -1.0f64..1.0), 3),
+            cuts in proptest::collection::vec(proptest::collection::vec(-2.5f64..2.5, 1..3), 3)
+        ) {
+            let correlation = matrix(&loadings);
+            let sides: Vec<Vec<f64>> = cuts.into_iter().map(|mut c| {
+                c.extend([f64::NEG_INFINITY, f64::INFINITY]);
+                c.sort_by(f64::total_cmp);
+                c
+            }).collect();
+            let (mut total, mut variance) = (0.0, 0.0);
+            for x in sides[0].windows(2) {
+                for y in sides[1].windows(2) {
+                    for z in sides[2].windows(2) {
+                        let cell = probability(
+                            &correlation, &[(x[0], x[1]), (y[0], y[1]), (z[0], z[1])]
+                        );
+                        total += cell.value;
+                        variance += cell.error;
+                    }
+                }
+            }
+            prop_assert!((total - 1.0).abs() <= 5.0 * variance + 1e-6);
+        }
+
+        #[test]
+        fn the_order_of_variables_does_not_matter(
+            loadings in proptest::collection::vec((-1.0f64..1.0, -1.0f64..1.0), 5),
+            ends in proptest::collection::vec((-3.0f64..3.0, 0.05f64..2.0), 5)
+        ) {
+            let limits: Vec<_> = ends.iter().map(|&(low, width)| (low, low + width)).collect();
+            let found = probability(&matrix(&loadings), &limits);
+            let turned: Vec<usize> = vec![3, 0, 4, 2, 1];
+            let loadings: Vec<_> = turned.iter().map(|&j| loadings[j]).collect();
+            let limits: Vec<_> = turned.iter().map(|&j| limits[j]).collect();
+            let again = probability(&matrix(&loadings), &limits);
+            prop_assert!(
+                (found.value - again.value).abs() <= 6.0 * (found.error + again.error) + 1e-12
+            );
+            prop_assert!(found.error <= 2e-3 * found.value || found.value < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_sum_over_the_third_variable_is_the_bivariate_rectangle() {
+        let correlation = matrix(&[(1.5, 0.2), (-1.4, 0.3), (0.9, -1.0)]);
+        for (first, second) in [((-0.4, 0.1), (0.2, 0.9)), ((2.0, 2.4), (-3.0, -2.5))] {
+            let cuts = [f64::NEG_INFINITY, -1.0, 0.4, 1.3, f64::INFINITY];
+            let total: f64 = cuts
+                .windows(2)
+                .map(|z| probability(&correlation, &[first, second, (z[0], z[1])]).value)
+                .sum();
+            let exact = bivariate_rectangle(first, second, correlation[1]);
+            assert!((total / exact - 1.0).abs() < 1e-3, "{total:e} {exact:e}");
+        }
+    }
+
+    #[test]
+    fn a_tail_far_from_the_centre_keeps_its_error_relative() {
+        // Conditional independence given the first factor: an integral of one
+        // variable, by the trapezoidal rule.
+        let a: f64 = 0.9;
+        let (d, low) = (6, 3.0);
+        let mut correlation = vec![a * a; d * d];
+        (0..d).for_each(|j| correlation[j * (d + 1)] = 1.0);
+        let step = 1e-3;
+        let exact: f64 = (-9_000..9_000)
+            .map(|i| {
+                let z = f64::from(i) * step;
+                density(z) * cdf((a * z - low) / (1.0 - a * a).sqrt()).powi(d as i32) * step
+            })
+            .sum();
+        for limits in [
+            vec![(low, f64::INFINITY); d],
+            vec![(f64::NEG_INFINITY, -low); d],
+        ] {
+            let found = probability(&correlation, &limits);
+            assert!(
+                (found.value / exact - 1.0).abs() < 1e-3,
+                "{found:?} {exact:e}"
+            );
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Records drawn from a model, and how many of them are alike.
+//!
+//! Block b of the draws takes its normal variables from stream b, so that the
+//! records do not depend on the number of threads. A record becomes one number:
+//! by mixed radix in 64 or 128 bits where the categories' product fits, else
+//! the sum of 128 random bits per category, by which two different records
+//! agree with probability 2^-128.
+
+use std::collections::BTreeMap;
+
+use rand::Rng;
+use rayon::prelude::*;
+
+use super::fit::Model;
+use super::information::cuts;
+use super::orders::{in_order, inverse};
+use super::projection::cholesky;
+use crate::error::{Error, Result};
+use crate::parallel::Monitor;
+use crate::random::{Seed, Streams};
+
+/// Draws per block: fixed, so that results cannot depend on threads.
+const BLOCK: usize = 1 << 12;
+/// Keys held at a time; beyond, a share of the cells is kept.
+const MOST_KEYS: u64 = 40_000_000;
+/// Draws taken at most.
+pub const MOST_DRAWS: u64 = 2_000_000_000;
+
+/// A record as one number.
+trait Key: Copy + Ord + Send + Sync + Default {
+    fn plus(self, other: Self) -> Self;
+    fn hash(self) -> u64;
+}
+
+fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x ^ (x >> 32)
+}
+
+impl Key for u64 {
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    fn hash(self) -> u64 {
+        mix(self)
+    }
+}
+
+impl Key for u128 {
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    fn hash(self) -> u64 {
+        mix(self as u64 ^ mix((self >> 64) as u64))
+    }
+}
+
+/// One key of the model, ready to be drawn.
+#[derive(Debug, Clone)]
+struct Margin {
+    /// Thresholds between the places of the latent order.
+    cuts: Vec<f64>,
+    /// Category at every place.
+    categories: Vec<u32>,
+    /// Per slot of a grid over the normal axis, the first threshold to look at.
+    guide: Vec<u32>,
+    slots_per_unit: f64,
+}
+
+/// Half the width of the guide's grid.
+const REACH: f64 = 6.0;
+
+impl Margin {
+    fn new(shares: &[f64], places: &[u32]) -> Self {
+        let cuts: Vec<f64> = cuts(&in_order(shares, places))
+            .into_iter()
+            .map(|(cut, _)| cut)
+            .collect();
+        let slots = (8 * shares.len()).clamp(256, 1 << 16);
+        let slots_per_unit = slots as f64 / (2.0 * REACH);
+        let guide = (0..slots)
+            .map(|slot| {
+                let left = if slot == 0 {
+                    f64::NEG_INFINITY
+                } else {
+                    slot as f64 / slots_per_unit - REACH
+                };
+                // The slot of a number near its edge may be rounded up.
+                cuts.partition_point(|&cut| cut < left - 1e-9) as u32
+            })
+            .collect();
+        Self {
+            cuts,
+            categories: inverse(places),
+            guide,
+            slots_per_unit,
+        }
+    }
+
+    /// The place whose interval holds `z`.
+    fn place(&self, z: f64) -> usize {
+        let slot = ((z + REACH) * self.slots_per_unit) as usize;
+        let mut place = self.guide[slot.min(self.guide.len() - 1)] as usize;
+        while place < self.cuts.len() && z > self.cuts[place] {
+            place += 1;
+        }
+        place
+    }
+}
+
+/// Draws records of a model.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    margins: Vec<Margin>,
+    /// Lower triangular root of the correlation matrix.
+    root: Vec<f64>,
+    normals: Ziggurat,
+}
+
+impl Sampler {
+    /// A sampler of `model`, whose correlation matrix is positive definite.
+    pub fn new(model: &Model) -> Result<Self> {
+        Ok(Self {
+            margins: model
+                .shares
+                .iter()
+                .zip(&model.orders)
+                .map(|(shares, places)| Margin::new(shares, places))
+                .collect(),
+            root: cholesky(&model.correlation, model.n_keys())?,
+            normals: Ziggurat::new(),
+        })
+    }
+
+    /// Correlated normal variables of `n` records of one block, key by key.
+    fn latent(&self, streams: &Streams, block: u64, n: usize, latent: &mut Vec<f64>) {
+        let d = self.margins.len();
+        let mut rng = streams.block(block);
+        latent.clear();
+        latent.extend((0..n * d).map(|_| self.normals.draw(&mut rng)));
+        for j in (0..d).rev() {
+            let (before, here) = latent.split_at_mut(j * n);
+            let here = &mut here[..n];
+            let diagonal = self.root[j * d + j];
+            here.iter_mut().for_each(|z| *z *= diagonal);
+            for (i, column) in before.chunks(n).enumerate() {
+                let share = self.root[j * d + i];
+                if share.abs() > 0.0 {
+                    for (z, e) in here.iter_mut().zip(column) {
+                        *z += share * e;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The categories of `n` records, per key.
+    pub fn records(&self, n: usize, seed: Seed, monitor: &Monitor) -> Result<Vec<Vec<u32>>> {
+        let streams = Streams::new(seed);
+        let d = self.margins.len();
+        let blocks: Vec<Vec<u32>> = blocks(n as u64)
+            .into_par_iter()
+            .map(|(block, size)| {
+                monitor.check()?;
+                let mut latent = Vec::new();
+                self.latent(&streams, block, size, &mut latent);
+                Ok(latent
+                    .chunks(size)
+                    .zip(&self.margins)
+                    .flat_map(|(z, margin)| z.iter().map(|&z| margin.categories[margin.place(z)]))
+                    .collect())
+            })
+            .collect::<Result<_>>()?;
+        Ok((0..d)
+            .map(|j| {
+                blocks
+                    .iter()
+                    .flat_map(|block| {
+                        let size = block.len() / d;
+                        &block[j * size..(j + 1) * size]
+                    })
+                    .copied()
+                    .collect()
+            })
+            .collect())
+    }
+
+    /// How many of `n` draws are alike.
+    pub fn spectrum(&self, n: u64, seed: Seed, monitor: &Monitor) -> Result<Spectrum> {
+        if n > MOST_DRAWS {
+            return Err(Error::TooLarge(format!(
+                "At most {MOST_DRAWS} people can be drawn, not {n}: give a smaller `pop_size`."
+            )));
+        }
+        let product = self.margins.iter().try_fold(1u128, |product, margin| {
+            product.checked_mul(margin.categories.len() as u128)
+        });
+        match product {
+            Some(product) if product <= u128::from(u64::MAX) => {
+                let mut stride = 1u64;
+                let digits = self.digits(|n_categories| {
+                    let here = stride;
+                    stride = stride.wrapping_mul(n_categories as u64);
+                    move |category| here.wrapping_mul(u64::from(category))
+                });
+                self.count(&digits, n, seed, monitor)
+            }
+            Some(_) => {
+                let mut stride = 1u128;
+                let digits = self.digits(|n_categories| {
+                    let here = stride;
+                    stride = stride.wrapping_mul(n_categories as u128);
+                    move |category| here.wrapping_mul(u128::from(category))
+                });
+                self.count(&digits, n, seed, monitor)
+            }
+            None => {
+                let mut rng = Streams::new(seed).block(u64::MAX);
+                let digits = self.digits(|n_categories| {
+                    let bits: Vec<u128> = (0..n_categories)
+                        .map(|_| u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))
+                        .collect();
+                    move |category| bits[category as usize]
+                });
+                self.count(&digits, n, seed, monitor)
+            }
+        }
+    }
+
+    /// What every category adds to a record's number, by place.
+    fn digits<K: Key, F: Fn(u32) -> K>(&self, mut of_key: impl FnMut(usize) -> F) -> Vec<Vec<K>> {
+        self.margins
+            .iter()
+            .map(|margin| {
+                let of = of_key(margin.categories.len());
+                margin.categories.iter().map(|&c| of(c)).collect()
+            })
+            .collect()
+    }
+
+    fn count<K: Key>(
+        &self,
+        digits: &[Vec<K>],
+        n: u64,
+        seed: Seed,
+        monitor: &Monitor,
+    ) -> Result<Spectrum> {
+        let streams = Streams::new(seed);
+        // Whole cells are kept or left, by their hash.
+        let bound = if n <= MOST_KEYS {
+            u64::MAX
+        } else {
+            (MOST_KEYS as f64 / n as f64 * u64::MAX as f64) as u64
+        };
+        let blocks = blocks(n);
+        let mut keys: Vec<K> = if bound == u64::MAX {
+            let mut keys = vec![K::default(); n as usize];
+            keys.par_chunks_mut(BLOCK).zip(blocks).try_for_each_init(
+                Vec::new,
+                |latent, (keys, (block, _))| {
+                    self.fill(keys, digits, &streams, block, latent, monitor)
+                },
+            )?;
+            keys
+        } else {
+            let parts: Vec<Vec<K>> = blocks
+                .into_par_iter()
+                .map_init(Vec::new, |latent, (block, size)| {
+                    let mut keys = vec![K::default(); size];
+                    self.fill(&mut keys, digits, &streams, block, latent, monitor)?;
+                    keys.retain(|key| key.hash() <= bound);
+                    keys.shrink_to_fit();
+                    Ok(keys)
+                })
+                .collect::<Result<_>>()?;
+            parts.concat()
+        };
+        monitor.check()?;
+        Ok(Spectrum::of_keys(&mut keys, n))
+    }
+
+    fn fill<K: Key>(
+        &self,
+        keys: &mut [K],
+        digits: &[Vec<K>],
+        streams: &Streams,
+        block: u64,
+        latent: &mut Vec<f64>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        monitor.check()?;
+        let n = keys.len();
+        self.latent(streams, block, n, latent);
+        for ((z, margin), digits) in latent.chunks(n).zip(&self.margins).zip(digits) {
+            for (key, &z) in keys.iter_mut().zip(z) {
+                *key = key.plus(digits[margin.place(z)]);
+            }
+        }
+        monitor.advance(1);
+        Ok(())
+    }
+}
+
+/// Steps that drawing `n` records reports to a monitor.
+pub fn n_steps(n: u64) -> u64 {
+    n.div_ceil(BLOCK as u64)
+}
+
+/// Block numbers and sizes of `n` draws.
+fn blocks(n: u64) -> Vec<(u64, usize)> {
+    let size = BLOCK as u64;
+    (0..n.div_ceil(size))
+        .map(|block| (block, size.min(n - block * size) as usize))
+        .collect()
+}
+
+/// How many cells hold how many draws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spectrum {
+    /// Draws taken, those in cells that were not kept included.
+    pub n_draws: f64,
+    /// Draws in the cells kept.
+    pub n_kept: f64,
+    /// Draws per cell and the number of such cells, ascending.
+    pub cells: Vec<(f64, f64)>,
+}
+
+impl Spectrum {
+    fn of_keys<K: Key>(keys: &mut [K], n_draws: u64) -> Self {
+        keys.par_sort_unstable();
+        let mut cells: BTreeMap<u64, u64> = BTreeMap::new();
+        let (mut single, mut double) = (0, 0);
+        for run in keys.chunk_by(|a, b| a == b) {
+            match run.len() {
+                1 => single += 1,
+                2 => double += 1,
+                size => *cells.entry(size as u64).or_insert(0) += 1,
+            }
+        }
+        cells.insert(1, single);
+        cells.insert(2, double);
+        Self {
+            n_draws: n_draws as f64,
+            n_kept: keys.len() as f64,
+            cells: cells
+                .into_iter()
+                .filter(|&(_, times)| times > 0)
+                .map(|(size, times)| (size as f64, times as f64))
+                .collect(),
+        }
+    }
+}
+
+/// Normal variables by Marsaglia and Tsang's ziggurat (2000) of 256 strips.
+#[derive(Debug, Clone)]
+struct Ziggurat {
+    /// Right edges of the strips, falling; the first is that of the base strip
+    /// widened to hold the tail.
+    edges: Vec<f64>,
+    /// Density, not normalised, at the edges.
+    heights: Vec<f64>,
+}
+
+const STRIPS: usize = 256;
+/// Where the tail begins, and the area of a strip.
+const TAIL: f64 = 3.654_152_885_361_009;
+const AREA: f64 = 0.004_928_673_233_997_087;
+
+impl Ziggurat {
+    fn new() -> Self {
+        let density = |x: f64| (-0.5 * x * x).exp();
+        let mut edges = vec![AREA / density(TAIL), TAIL];
+        for strip in 2..STRIPS {
+            let last = edges[strip - 1];
+            edges.push((-2.0 * (AREA / last + density(last)).ln()).sqrt());
+        }
+        edges.push(0.0);
+        let heights = edges.iter().map(|&x| density(x)).collect();
+        Self { edges, heights }
+    }
+
+    fn draw(&self, rng: &mut impl Rng) -> f64 {
+        loop {
+            let bits = rng.next_u64();
+            let strip = (bits & 0xFF) as usize;
+            // A number in (-1, 1) of 53 bits.
+            let u = ((bits >> 11) as f64 + 0.5) * (2.0 / 9_007_199_254_740_992.0) - 1.0;
+            let x = u * self.edges[strip];
+            if x.abs() < self.edges[strip + 1] {
+                return x;
+            }
+            if strip == 0 {
+                return self.tail(rng).copysign(u);
+            }
+            let low = self.heights[strip];
+            let high = self.heights[strip + 1];
+            if low + (high - low) * uniform(rng) < (-0.5 * x * x).exp() {
+                return x;
+            }
+        }
+    }
+
+    fn tail(&self, rng: &mut impl Rng) -> f64 {
+        loop {
+            let x = -uniform(rng).ln() / TAIL;
+            let y = -uniform(rng).ln();
+            if 2.0 * y > x * x {
+                return TAIL + x;
+            }
+        }
+    }
+}
+
+/// A number strictly between 0 and 1.
+fn uniform(rng: &mut impl Rng) -> f64 {
+    ((rng.next_u64() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+}
+
+#[cfg(test)]
+#[path = "sampling_tests.rs"]
+mod tests;

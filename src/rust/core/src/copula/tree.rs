@@ -1,0 +1,513 @@
+//! The probability of a record from its margins and a tree of pairs.
+//!
+//! A latent correlation says how much two keys depend on each other, not which
+//! of their combinations are the frequent ones. For the ranking of records that
+//! matters more, so here the pairs speak for themselves:
+//!
+//! `p(x) = prod_j p_j(x_j) prod_(i,j) f_ij(x_i, x_j)`, with the second product over
+//! the edges of the tree of largest mutual information (Chow and Liu 1968), less
+//! what chance would show, and
+//! `f_ij = (n_ij + c p_i p_j) / ((n + c) p_i p_j)`: the pair's share in the sample,
+//! drawn towards independence by a prior of `c` records. `c` is, per edge, the one
+//! under which the Dirichlet-multinomial likelihood of the table is largest.
+//!
+//! A category that the sample does not have gets 0.3 records, and no edge: of what
+//! was not seen nothing is known about combinations.
+
+use rayon::prelude::*;
+
+use super::information::PairTable;
+use crate::error::{Error, Result};
+use crate::gamma::ln_gamma;
+use crate::parallel::Monitor;
+
+/// Records a category counts for at least.
+pub const LEAST_RECORDS: f64 = 0.3;
+
+/// The category of a value that the sample does not have.
+pub const UNSEEN: u32 = u32::MAX;
+
+/// One edge: two keys, and the weight of independence in their pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Edge {
+    /// The keys, the first before the second.
+    pub keys: (usize, usize),
+    /// Records the prior of independence counts for.
+    pub prior: f64,
+}
+
+/// The edges of the tree of largest total `weight`, given per pair of `d` keys;
+/// pairs without a positive weight are no edges.
+pub fn spanning_tree(d: usize, pairs: &[(usize, usize)], weight: &[f64]) -> Vec<(usize, usize)> {
+    let mut ranked: Vec<usize> = (0..pairs.len().min(weight.len()))
+        .filter(|&e| weight[e] > 0.0)
+        .collect();
+    ranked.sort_by(|&a, &b| weight[b].total_cmp(&weight[a]).then(a.cmp(&b)));
+    let mut part: Vec<usize> = (0..d).collect();
+    let mut edges = Vec::with_capacity(d.saturating_sub(1));
+    for e in ranked {
+        let (i, j) = pairs[e];
+        let (from, to) = (part[j], part[i]);
+        if from != to {
+            part.iter_mut()
+                .filter(|p| **p == from)
+                .for_each(|p| *p = to);
+            edges.push((i, j));
+        }
+    }
+    edges.sort_unstable();
+    edges
+}
+
+/// The number of prior records under which the Dirichlet-multinomial likelihood
+/// of `table` is largest. `scale` makes records of weights.
+pub fn prior_records(table: &PairTable, scale: f64) -> f64 {
+    let (rows, columns) = (table.row_sums(), table.column_sums());
+    let total: f64 = rows.iter().sum();
+    let n = total * scale;
+    let cells: Vec<(f64, f64)> = table
+        .cells
+        .chunks(table.n_columns)
+        .zip(&rows)
+        .flat_map(|(row, a)| {
+            row.iter()
+                .zip(&columns)
+                .filter(|(&cell, _)| cell > 0.0)
+                .map(move |(&cell, b)| (cell * scale, a * b / (total * total)))
+        })
+        .collect();
+    let likelihood = |ln_prior: f64| {
+        let prior = ln_prior.exp();
+        let cells: f64 = cells
+            .iter()
+            .map(|&(count, share)| ln_rising(prior * share, count))
+            .sum();
+        cells - ln_rising(prior, n)
+    };
+    maximum(likelihood, -2.0, (n.max(1.0) * 1e4).ln()).exp()
+}
+
+/// ln(Gamma(x + k) / Gamma(x)).
+fn ln_rising(x: f64, k: f64) -> f64 {
+    if k <= 8.0 && k.fract() <= 0.0 {
+        let mut product = 1.0;
+        let mut factor = x;
+        for _ in 0..k as usize {
+            product *= factor;
+            factor += 1.0;
+        }
+        product.ln()
+    } else {
+        ln_gamma(x + k) - ln_gamma(x)
+    }
+}
+
+/// Where `of` is largest between `low` and `high`, to 0.02: the best of a grid,
+/// then golden sections around it.
+fn maximum(of: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
+    const GRID: usize = 12;
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let step = (high - low) / (GRID - 1) as f64;
+    let at = |i: usize| low + step * i as f64;
+    let mut best = (f64::NEG_INFINITY, 0);
+    for i in 0..GRID {
+        let value = of(at(i));
+        if value > best.0 {
+            best = (value, i);
+        }
+    }
+    let (mut a, mut b) = (at(best.1.saturating_sub(1)), at((best.1 + 1).min(GRID - 1)));
+    let (mut x, mut y) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
+    let (mut fx, mut fy) = (of(x), of(y));
+    while b - a > 0.02 {
+        if fx >= fy {
+            b = y;
+            (y, fy) = (x, fx);
+            x = b - GOLDEN * (b - a);
+            fx = of(x);
+        } else {
+            a = x;
+            (x, fx) = (y, fy);
+            y = a + GOLDEN * (b - a);
+            fy = of(y);
+        }
+    }
+    0.5 * (a + b)
+}
+
+/// The margin of one key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Margin {
+    /// Records of the sample per category; with weights scaled to records.
+    pub counts: Vec<f64>,
+    /// Probabilities that do not come from the sample, one per category.
+    pub given: Option<Vec<f64>>,
+}
+
+/// A tree with all that its probabilities need.
+#[derive(Debug, Clone)]
+pub struct Tree<'a> {
+    margins: Vec<Margin>,
+    edges: Vec<(Edge, &'a PairTable)>,
+    n: f64,
+    scale: f64,
+}
+
+impl<'a> Tree<'a> {
+    /// A tree over keys with these margins; `tables` belong to `edges`, `n` is
+    /// the number of records and `scale` makes records of what the tables hold.
+    pub fn new(
+        margins: Vec<Margin>,
+        edges: &[Edge],
+        tables: &'a [PairTable],
+        n: f64,
+        scale: f64,
+    ) -> Result<Self> {
+        let fits = |(edge, table): (&Edge, &PairTable)| {
+            let (i, j) = edge.keys;
+            i < j
+                && j < margins.len()
+                && table.n_rows == margins[i].counts.len()
+                && table.n_columns == margins[j].counts.len()
+                && table.cells.len() == table.n_rows * table.n_columns
+                && edge.prior > 0.0
+        };
+        let given_fits = |margin: &Margin| {
+            margin
+                .given
+                .as_ref()
+                .is_none_or(|given| given.len() >= margin.counts.len())
+        };
+        if edges.len() != tables.len()
+            || !edges.iter().zip(tables).all(fits)
+            || !margins.iter().all(given_fits)
+            || n.is_nan()
+            || n <= 1.0
+        {
+            return Err(Error::BadArgument(
+                "The parts of the tree do not belong together.".into(),
+            ));
+        }
+        Ok(Self {
+            margins,
+            edges: edges.iter().copied().zip(tables).collect(),
+            n,
+            scale,
+        })
+    }
+
+    /// ln p of every record, whose categories are given key by key.
+    pub fn ln_probabilities(&self, keys: &[Vec<u32>], monitor: &Monitor) -> Result<Vec<f64>> {
+        let own = 0.0;
+        let margins: Vec<Vec<f64>> = (0..self.margins.len())
+            .map(|j| {
+                (0..self.margins[j].counts.len() as u32)
+                    .map(|c| self.margin(j, c, own).ln())
+                    .collect()
+            })
+            .collect();
+        let factors: Vec<Vec<f64>> = self
+            .edges
+            .par_iter()
+            .map(|(edge, table)| {
+                monitor.check()?;
+                let n_columns = table.n_columns as u32;
+                Ok((0..table.cells.len() as u32)
+                    .map(|cell| {
+                        let pair = (cell / n_columns, cell % n_columns);
+                        self.factor(edge, table, pair, own).ln()
+                    })
+                    .collect())
+            })
+            .collect::<Result<_>>()?;
+        let unseen = (LEAST_RECORDS / self.n).ln();
+        self.over_records(keys, monitor, |row| {
+            let mut sum = 0.0;
+            for (column, margin) in keys.iter().zip(&margins) {
+                sum += margin.get(column[row] as usize).copied().unwrap_or(unseen);
+            }
+            for ((edge, table), factor) in self.edges.iter().zip(&factors) {
+                let (x, y) = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
+                if x != UNSEEN && y != UNSEEN {
+                    sum += factor[x as usize * table.n_columns + y as usize];
+                }
+            }
+            sum
+        })
+    }
+
+    /// ln p of every record of the sample itself, as if it were not in it.
+    /// `weights` are those of the records, `None` for one each.
+    pub fn ln_probabilities_without(
+        &self,
+        keys: &[Vec<u32>],
+        weights: Option<&[f64]>,
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
+        self.over_records(keys, monitor, |row| {
+            let own = weights.map_or(1.0, |w| w[row] * self.scale);
+            let margins: f64 = keys
+                .iter()
+                .enumerate()
+                .map(|(j, column)| self.margin(j, column[row], own).ln())
+                .sum();
+            let factors: f64 = self
+                .edges
+                .iter()
+                .map(|(edge, table)| {
+                    let pair = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
+                    self.factor(edge, table, pair, own).ln()
+                })
+                .sum();
+            margins + factors
+        })
+    }
+
+    fn over_records(
+        &self,
+        keys: &[Vec<u32>],
+        monitor: &Monitor,
+        of: impl Fn(usize) -> f64 + Sync,
+    ) -> Result<Vec<f64>> {
+        const BLOCK: usize = 1 << 14;
+        let n = keys.first().map_or(0, Vec::len);
+        if keys.len() != self.margins.len() || keys.iter().any(|column| column.len() != n) {
+            return Err(Error::BadArgument(
+                "Records must have a category on every key of the tree.".into(),
+            ));
+        }
+        let mut found = vec![0.0; n];
+        found
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .try_for_each(|(block, found)| {
+                monitor.check()?;
+                for (k, slot) in found.iter_mut().enumerate() {
+                    *slot = of(block * BLOCK + k);
+                }
+                Ok(())
+            })?;
+        Ok(found)
+    }
+
+    /// The probability of a category, `own` records being left out.
+    fn margin(&self, key: usize, category: u32, own: f64) -> f64 {
+        let margin = &self.margins[key];
+        let least = LEAST_RECORDS / (self.n - own);
+        if let Some(given) = &margin.given {
+            return given.get(category as usize).map_or(least, |p| p.max(least));
+        }
+        self.sample_share(key, category, own)
+    }
+
+    fn sample_share(&self, key: usize, category: u32, own: f64) -> f64 {
+        let count = self.margins[key]
+            .counts
+            .get(category as usize)
+            .map_or(0.0, |count| count - own);
+        count.max(LEAST_RECORDS) / (self.n - own)
+    }
+
+    /// How much more frequent a pair is than independence has it.
+    fn factor(&self, edge: &Edge, table: &PairTable, pair: (u32, u32), own: f64) -> f64 {
+        let (x, y) = (pair.0 as usize, pair.1 as usize);
+        if x >= table.n_rows || y >= table.n_columns {
+            return 1.0;
+        }
+        let independent = self.sample_share(edge.keys.0, pair.0, own)
+            * self.sample_share(edge.keys.1, pair.1, own);
+        let count = (table.cells[x * table.n_columns + y] * self.scale - own).max(0.0);
+        (count + edge.prior * independent) / ((self.n - own + edge.prior) * independent)
+    }
+}
+
+/// The factor by which all probabilities exp(`ln_p`) are multiplied so that the
+/// mean of (1 - p)^(n - 1) is `uniqueness`: its logarithm. Products above one
+/// count as one.
+pub fn anchor(ln_p: &[f64], n: f64, uniqueness: f64) -> f64 {
+    if ln_p.is_empty() || n <= 1.0 || uniqueness.is_nan() {
+        return 0.0;
+    }
+    let target = uniqueness.clamp(1e-9, 1.0 - 1e-9);
+    let mean = |ln_lambda: f64| {
+        let sum: f64 = ln_p
+            .iter()
+            .map(|ln_p| {
+                let p = (ln_p + ln_lambda).exp().min(1.0);
+                ((n - 1.0) * (-p).ln_1p()).exp()
+            })
+            .sum();
+        sum / ln_p.len() as f64
+    };
+    let (mut low, mut high) = (-60.0, 60.0);
+    while high - low > 1e-10 {
+        let middle = 0.5 * (low + high);
+        if mean(middle) > target {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::copula::information::pairs;
+    use proptest::prelude::*;
+
+    fn table(n_rows: usize, cells: &[f64]) -> PairTable {
+        PairTable {
+            n_rows,
+            n_columns: cells.len() / n_rows,
+            cells: cells.to_vec(),
+        }
+    }
+
+    fn margin(counts: Vec<f64>) -> Margin {
+        Margin {
+            counts,
+            given: None,
+        }
+    }
+
+    #[test]
+    fn the_tree_takes_the_strongest_pairs_without_a_circle() {
+        let pairs = pairs(4);
+        // (0,1) (0,2) (0,3) (1,2) (1,3) (2,3)
+        let edges = spanning_tree(4, &pairs, &[0.5, 0.4, 0.1, 0.45, -0.1, 0.2]);
+        assert_eq!(edges, vec![(0, 1), (1, 2), (2, 3)]);
+        let forest = spanning_tree(4, &pairs, &[0.5, 0.0, -0.1, 0.0, -0.2, 0.2]);
+        assert_eq!(forest, vec![(0, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn the_prior_is_the_maximum_of_the_likelihood() {
+        let table = table(3, &[9.0, 2.0, 0.0, 1.0, 7.0, 3.0, 0.0, 4.0, 12.0]);
+        let (rows, columns) = (table.row_sums(), table.column_sums());
+        let n: f64 = rows.iter().sum();
+        let likelihood = |c: f64| {
+            let mut sum = ln_gamma(c) - ln_gamma(n + c);
+            for (i, a) in rows.iter().enumerate() {
+                for (j, b) in columns.iter().enumerate() {
+                    let q = c * a * b / (n * n);
+                    sum += ln_gamma(table.cells[i * 3 + j] + q) - ln_gamma(q);
+                }
+            }
+            sum
+        };
+        let found = prior_records(&table, 1.0);
+        for factor in [0.9, 1.1] {
+            assert!(likelihood(found) > likelihood(found * factor));
+        }
+        // Weights of two and a scale of a half are the same records.
+        let doubled = PairTable {
+            cells: table.cells.iter().map(|c| 2.0 * c).collect(),
+            ..table.clone()
+        };
+        assert!((prior_records(&doubled, 0.5) / found - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_independent_table_is_drawn_to_independence() {
+        let table = table(2, &[400.0, 600.0, 40.0, 60.0]);
+        assert!(prior_records(&table, 1.0) > 1e6);
+    }
+
+    #[test]
+    fn probabilities_are_margins_times_edge_factors() {
+        let pair = table(2, &[6.0, 1.0, 1.0, 2.0]);
+        let edge = Edge {
+            keys: (0, 1),
+            prior: 5.0,
+        };
+        let tables = [pair];
+        let margins = vec![margin(vec![7.0, 3.0]), margin(vec![7.0, 3.0])];
+        let tree = Tree::new(margins, &[edge], &tables, 10.0, 1.0).unwrap();
+        let keys = vec![vec![0, 1, 0, UNSEEN], vec![0, 0, UNSEEN, 1]];
+        let found = tree.ln_probabilities(&keys, &Monitor::new()).unwrap();
+        let shrunk = |n: f64, p: f64, q: f64| (n + 5.0 * p * q) / 15.0;
+        let expected = [
+            shrunk(6.0, 0.7, 0.7),
+            shrunk(1.0, 0.3, 0.7),
+            0.7 * 0.03,
+            0.03 * 0.3,
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found.exp() / expected - 1.0).abs() < 1e-14);
+        }
+        let without = tree
+            .ln_probabilities_without(&[vec![0, 1], vec![0, 1]], None, &Monitor::new())
+            .unwrap();
+        let p = 6.0 / 9.0;
+        let left = p * p * (5.0 + 5.0 * p * p) / (14.0 * p * p);
+        assert!((without[0].exp() / left - 1.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn parts_that_do_not_belong_together_are_refused() {
+        let tables = [table(2, &[1.0; 4])];
+        let edge = Edge {
+            keys: (0, 1),
+            prior: 1.0,
+        };
+        let margins = vec![margin(vec![2.0, 2.0]), margin(vec![4.0])];
+        assert!(Tree::new(margins, &[edge], &tables, 4.0, 1.0).is_err());
+        let margins = vec![margin(vec![2.0, 2.0]), margin(vec![2.0, 2.0])];
+        let tree = Tree::new(margins, &[edge], &tables, 4.0, 1.0).unwrap();
+        assert!(tree.ln_probabilities(&[vec![0]], &Monitor::new()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_anchor_gives_the_uniqueness_asked_for(
+            ln_p in proptest::collection::vec(-14.0f64..-2.0, 1..60),
+            n in 10.0f64..1e6, uniqueness in 0.001f64..0.999
+        ) {
+            let ln_lambda = anchor(&ln_p, n, uniqueness);
+            let mean = ln_p.iter().map(|ln_p| {
+                ((n - 1.0) * (-(ln_p + ln_lambda).exp().min(1.0)).ln_1p()).exp()
+            }).sum::<f64>() / ln_p.len() as f64;
+            prop_assert!((mean - uniqueness).abs() < 1e-6);
+        }
+
+        #[test]
+        fn probabilities_of_all_cells_add_up_to_at_most_about_one(
+            first in proptest::collection::vec(0u32..40, 6),
+            second in proptest::collection::vec(0u32..40, 6)
+        ) {
+            // Two tables over keys (0, 1) and (1, 2) with a common margin of key 1.
+            let cells = |x: &[u32]| -> Vec<f64> {
+                x.iter().map(|&c| f64::from(c) + 1.0).collect()
+            };
+            let a = table(3, &cells(&first));
+            let target = a.column_sums();
+            let mut b = table(2, &cells(&second));
+            let rows = b.row_sums();
+            for (k, cell) in b.cells.iter_mut().enumerate() {
+                *cell *= target[k / 3] / rows[k / 3];
+            }
+            let n: f64 = target.iter().sum();
+            let margins = vec![
+                margin(a.row_sums()), margin(target.clone()), margin(b.column_sums())
+            ];
+            let edges = [
+                Edge { keys: (0, 1), prior: prior_records(&a, 1.0) },
+                Edge { keys: (1, 2), prior: prior_records(&b, 1.0) },
+            ];
+            let tables = [a, b];
+            let tree = Tree::new(margins, &edges, &tables, n, 1.0).unwrap();
+            let cells: Vec<(u32, u32, u32)> = (0..18).map(|c| (c / 6, c / 3 % 2, c % 3)).collect();
+            let keys = vec![
+                cells.iter().map(|c| c.0).collect(),
+                cells.iter().map(|c| c.1).collect(),
+                cells.iter().map(|c| c.2).collect(),
+            ];
+            let total: f64 = tree
+                .ln_probabilities(&keys, &Monitor::new()).unwrap()
+                .iter().map(|l| l.exp()).sum();
+            prop_assert!((total - 1.0).abs() < 1e-10);
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Linking two waves of a survey without ids: how many respondents could be
+//! followed?
+//!
+//! # Formula
+//!
+//! For a wave-2 record `i` and a wave-1 record `j`,
+//!
+//! ```text
+//! d(i, j) = #{ keys v : v observed in both and different }
+//! d*_i    = min over j of d(i, j)
+//! b_i     = #{ j : d(i, j) = d*_i }
+//! p_i     = [d(i, true) = d*_i] / b_i
+//! ```
+//!
+//! where `true` is the wave-1 record of the same person. The sum of the `p_i`
+//! is the expected number of correct matches; a match with `p_i = 1` is
+//! certain. A missing value never differs. What "different" means is stated by
+//! an [`Agreement`] per key: not equal, or not in an admissible relation. With
+//! `min_shared` a pair counts only where at least so many keys are observed in
+//! both.
+//!
+//! Source: Li, Li, Krenzke and Chang, "An approach to estimate the
+//! re-identification risk in longitudinal survey microdata", section 3.2.
+//!
+//! # Algorithms
+//!
+//! Both work on distinct rows, know an upper bound of `d*_i` from the true
+//! record and from neighbours in the sorted rows, and give the same numbers:
+//!
+//! * [`counters`]: every pair is looked at, hundreds of wave-1 rows at a time,
+//!   their differences being counted in bits;
+//! * [`walk`]: the sorted wave-1 rows are read as a tree of keys and searched
+//!   with a budget of differences that grows from zero.
+//!
+//! The ties are counted and never listed.
+
+mod agreement;
+mod counters;
+mod partners;
+mod patterns;
+mod score;
+mod walk;
+
+pub use agreement::Agreement;
+pub use partners::{partners, Partners};
+pub use score::{add_greedily, scores, Score};
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::key_table::KeyTable;
+use crate::parallel::Monitor;
+use patterns::Patterns;
+
+/// Most keys two waves can be linked on: missing values of a row are 64 bits.
+pub const MAX_KEYS: usize = 64;
+/// No record: the partner of a record that has none.
+pub const NONE: u32 = u32::MAX;
+/// Rows per block of parallel work.
+const BLOCK: usize = 1 << 14;
+
+/// Two waves in codes, and what is to count as a difference.
+#[derive(Debug, Clone, Copy)]
+pub struct Waves<'a> {
+    wave1: &'a KeyTable,
+    wave2: &'a KeyTable,
+    agreements: &'a [Agreement],
+    /// Per wave-2 row the wave-1 row of the same person, or [`NONE`].
+    partners: Option<&'a [u32]>,
+    min_shared: u32,
+}
+
+/// How the smallest differences are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The cheaper one, by estimate.
+    Estimate,
+    /// Bit-sliced counters over all pairs.
+    Counters,
+    /// The walk with a growing budget.
+    Walk,
+}
+
+/// The nearest wave-1 records of every wave-2 row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// Smallest number of differing keys; `None` where no record is admissible.
+    pub n_diff: Vec<Option<u32>>,
+    /// How many wave-1 records have it.
+    pub n_best: Vec<u64>,
+    /// What found them.
+    pub method: Method,
+    /// Distinct rows of the two waves.
+    pub n_patterns: (usize, usize),
+}
+
+/// The differences between the records of one person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartnerDifferences {
+    /// Number of differing keys; `None` without a partner.
+    pub n_diff: Vec<Option<u32>>,
+    /// Whether the partner shares enough observed keys to be a match at all.
+    pub admissible: Vec<bool>,
+}
+
+/// How often one key changed between the two records of a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeyChanges {
+    /// Pairs observed in both waves.
+    pub n_compared: u64,
+    /// Pairs of these that differ.
+    pub n_changed: u64,
+}
+
+impl<'a> Waves<'a> {
+    /// Checks that the tables, the agreements and the partners fit together.
+    pub fn new(
+        wave1: &'a KeyTable,
+        wave2: &'a KeyTable,
+        agreements: &'a [Agreement],
+        partners: Option<&'a [u32]>,
+        min_shared: u32,
+    ) -> Result<Self> {
+        let keys = wave1.columns().len();
+        if wave2.columns().len() != keys || agreements.len() != keys {
+            return Err(Error::BadArgument(
+                "Both waves need the same key variables.".into(),
+            ));
+        }
+        for ((one, two), agreement) in wave1.columns().iter().zip(wave2.columns()).zip(agreements) {
+            agreement.check(one.n_values(), two.n_values())?;
+        }
+        if let Some(partners) = partners {
+            let n = wave1.n_rows() as u64;
+            let outside = |&p: &u32| p != NONE && u64::from(p) >= n;
+            if partners.len() != wave2.n_rows() || partners.iter().any(outside) {
+                return Err(Error::BadArgument(
+                    "Every partner must be a record of wave 1.".into(),
+                ));
+            }
+        }
+        Ok(Self {
+            wave1,
+            wave2,
+            agreements,
+            partners,
+            min_shared,
+        })
+    }
+
+    /// Number of keys.
+    pub fn n_keys(&self) -> usize {
+        self.agreements.len()
+    }
+
+    fn check_keys(&self, keys: &[usize]) -> Result<()> {
+        if keys.len() > MAX_KEYS {
+            return Err(Error::TooLarge(format!(
+                "Two waves can be linked on at most {MAX_KEYS} keys, not {}.",
+                keys.len()
+            )));
+        }
+        if keys.is_empty() || keys.iter().any(|&v| v >= self.n_keys()) {
+            return Err(Error::BadArgument(
+                "Linking needs keys of the two waves.".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The changes of every key among known partners.
+    pub fn changes(&self, monitor: &Monitor) -> Result<Vec<KeyChanges>> {
+        (0..self.n_keys())
+            .into_par_iter()
+            .map(|v| {
+                monitor.check()?;
+                let mut changes = KeyChanges::default();
+                self.for_partners(v, |_, observed, differs| {
+                    changes.n_compared += u64::from(observed);
+                    changes.n_changed += u64::from(differs);
+                });
+                Ok(changes)
+            })
+            .collect()
+    }
+
+    /// Per wave-2 row, whether key `v` is observed in both waves and differs.
+    pub fn changed(&self, v: usize) -> Vec<bool> {
+        let mut changed = vec![false; self.wave2.n_rows()];
+        self.for_partners(v, |row, _, differs| changed[row] = differs);
+        changed
+    }
+
+    /// Tells `visit` of every row with a partner: whether key `v` is observed
+    /// in both waves, and whether it differs.
+    fn for_partners(&self, v: usize, mut visit: impl FnMut(usize, bool, bool)) {
+        let Some(partners) = self.partners else {
+            return;
+        };
+        let (one, two) = (
+            self.wave1.columns()[v].codes(),
+            self.wave2.columns()[v].codes(),
+        );
+        for (row, &partner) in partners.iter().enumerate() {
+            if partner != NONE {
+                let (c1, c2) = (one.get(partner as usize), two.get(row));
+                let observed = c1 != 0 && c2 != 0;
+                visit(row, observed, self.agreements[v].differs(c1, c2));
+            }
+        }
+    }
+
+    /// Rows of each wave with fewer than `least` observed keys.
+    pub fn few_observed(&self, least: u32) -> (u64, u64) {
+        let of = |table: &KeyTable| {
+            let missing: usize = table.columns().iter().map(|c| c.n_missing()).sum();
+            if missing == 0 && least as usize <= self.n_keys() {
+                return 0;
+            }
+            let mut observed = vec![0u32; table.n_rows()];
+            for column in table.columns() {
+                for (row, n) in observed.iter_mut().enumerate() {
+                    *n += u32::from(column.codes().get(row) != 0);
+                }
+            }
+            observed.iter().filter(|&&n| n < least).count() as u64
+        };
+        (of(self.wave1), of(self.wave2))
+    }
+
+    /// Entropy of every key in wave 1, missing values left out.
+    pub fn entropies(&self) -> Vec<f64> {
+        self.wave1.columns().iter().map(patterns::entropy).collect()
+    }
+
+    /// The differences of every wave-2 row to its own wave-1 record.
+    pub fn partner_differences(
+        &self,
+        keys: &[usize],
+        monitor: &Monitor,
+    ) -> Result<PartnerDifferences> {
+        self.check_keys(keys)?;
+        let n = self.wave2.n_rows();
+        let mut diff = vec![0u8; n];
+        let mut shared = vec![0u8; n];
+        for &v in keys {
+            monitor.check()?;
+            self.for_partners(v, |row, observed, differs| {
+                diff[row] += u8::from(differs);
+                shared[row] += u8::from(observed);
+            });
+        }
+        let has_partner = |row: usize| self.partners.is_some_and(|p| p[row] != NONE);
+        Ok(PartnerDifferences {
+            n_diff: (0..n)
+                .map(|row| has_partner(row).then_some(u32::from(diff[row])))
+                .collect(),
+            admissible: (0..n)
+                .map(|row| has_partner(row) && u32::from(shared[row]) >= self.min_shared)
+                .collect(),
+        })
+    }
+
+    /// The nearest wave-1 records of every wave-2 row on `keys`.
+    pub fn nearest(
+        &self,
+        keys: &[usize],
+        own: Option<&PartnerDifferences>,
+        method: Method,
+        monitor: &Monitor,
+    ) -> Result<Nearest> {
+        self.search(keys, own, method, monitor, true)
+    }
+
+    /// As [`Waves::nearest`]; `report` says whether the monitor is told the
+    /// progress of this search, or that of several.
+    fn search(
+        &self,
+        keys: &[usize],
+        own: Option<&PartnerDifferences>,
+        method: Method,
+        monitor: &Monitor,
+        report: bool,
+    ) -> Result<Nearest> {
+        self.check_keys(keys)?;
+        let patterns = Patterns::new(self, keys, own, monitor)?;
+        let method = match method {
+            Method::Estimate => cheaper(&patterns, monitor)?,
+            given => given,
+        };
+        let found = match method {
+            Method::Walk => walk::nearest(&patterns, monitor, report)?,
+            _ => counters::nearest(&patterns, monitor, report)?,
+        };
+        let of_row = patterns.query_of_row();
+        let mut n_diff = vec![None; of_row.len()];
+        let mut n_best = vec![0u64; of_row.len()];
+        n_diff
+            .par_chunks_mut(BLOCK)
+            .zip(n_best.par_chunks_mut(BLOCK))
+            .zip(of_row.par_chunks(BLOCK))
+            .for_each(|((n_diff, n_best), of_row)| {
+                for ((diff, best), &query) in n_diff.iter_mut().zip(n_best).zip(of_row) {
+                    let nearest = &found[query as usize];
+                    *best = nearest.n_best;
+                    *diff = (nearest.n_best > 0).then_some(u32::from(nearest.n_diff));
+                }
+            });
+        Ok(Nearest {
+            n_diff,
+            n_best,
+            method,
+            n_patterns: (patterns.n_rows(), patterns.n_queries()),
+        })
+    }
+}
+
+/// The best matches of one distinct wave-2 row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Best {
+    n_diff: u8,
+    /// Zero as long as nothing was found.
+    n_best: u64,
+}
+
+/// Nanoseconds for one visit of the walk to a run of rows, and for one pair
+/// of the counters: measured once, only their ratio matters.
+const NS_PER_VISIT: f64 = 12.0;
+const NS_PER_PAIR: f64 = 0.02;
+/// Distinct wave-2 rows on which the walk is tried.
+const TRIALS: usize = 64;
+
+/// The method that a trial of the walk on some rows finds cheaper. Counts
+/// work, not time, so that the choice is the same on every machine.
+fn cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Method> {
+    let pairs = patterns.n_rows() as f64 * patterns.n_queries() as f64;
+    // The counters need less than a moment: nothing to choose.
+    if pairs < 1e9 {
+        return Ok(Method::Counters);
+    }
+    let per_query = NS_PER_PAIR * patterns.n_rows() as f64;
+    let limit = (per_query / NS_PER_VISIT) as u64;
+    let n = patterns.n_queries();
+    let visits = (0..TRIALS.min(n))
+        .into_par_iter()
+        .map(|t| {
+            monitor.check()?;
+            // A query beyond thirty times what the counters need settles it.
+            Ok(walk::visits(patterns, t * n / TRIALS.min(n), 30 * limit))
+        })
+        .collect::<Result<Vec<u64>>>()?;
+    let mean = visits.iter().sum::<u64>() as f64 / visits.len().max(1) as f64;
+    Ok(if mean * NS_PER_VISIT < per_query {
+        Method::Walk
+    } else {
+        Method::Counters
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,292 @@
+//! The distinct rows of both waves on the keys in use, in an order that suits
+//! the search, with an upper bound of every smallest difference.
+
+use rayon::prelude::*;
+
+use super::{Agreement, PartnerDifferences, Waves, BLOCK};
+use crate::error::Result;
+use crate::key_table::{Column, Groups, KeyTable};
+use crate::parallel::Monitor;
+
+/// Sorted neighbours on either side that bound the smallest difference.
+const NEIGHBOURS: usize = 3;
+
+/// Distinct wave-1 rows, sorted, and distinct wave-2 rows, called queries.
+pub(super) struct Patterns<'a> {
+    /// Wave-1 rows in lexicographic order of the keys.
+    rows: KeyTable,
+    /// How many records each stands for.
+    counts: Vec<u64>,
+    /// Wave-2 rows in order of first appearance.
+    queries: KeyTable,
+    query_of_row: Vec<u32>,
+    /// Per key, in the order of the columns of `rows` and `queries`.
+    agreements: Vec<&'a Agreement>,
+    /// Per query, a number that no smallest difference exceeds.
+    bounds: Vec<u8>,
+    /// Per query and per row, the observed keys as bits, where `min_shared`
+    /// asks for them.
+    observed: Option<(Vec<u64>, Vec<u64>)>,
+    min_shared: u32,
+}
+
+impl<'a> Patterns<'a> {
+    pub(super) fn new(
+        waves: &Waves<'a>,
+        keys: &[usize],
+        own: Option<&PartnerDifferences>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let order = order_of_search(waves, keys, monitor)?;
+        let (queries, groups) = distinct_rows(waves.wave2, &order, monitor)?;
+        let query_of_row = groups.row_group().to_vec();
+        drop(groups);
+        let (unsorted, groups) = distinct_rows(waves.wave1, &order, monitor)?;
+        let columns: Vec<&Column> = unsorted.columns().iter().collect();
+        let sorted = sorted_rows(&columns, monitor)?;
+        let counts: Vec<u64> = sorted
+            .iter()
+            .map(|&r| groups.counts()[r as usize])
+            .collect();
+        drop(groups);
+        let rows = unsorted.select(&sorted)?;
+        drop(unsorted);
+        let observed =
+            (waves.min_shared > 0).then(|| (observed_keys(&queries), observed_keys(&rows)));
+        let mut patterns = Self {
+            rows,
+            counts,
+            queries,
+            query_of_row,
+            agreements: order.iter().map(|&v| &waves.agreements[v]).collect(),
+            bounds: Vec::new(),
+            observed,
+            min_shared: waves.min_shared,
+        };
+        patterns.bounds = patterns.bound_by_neighbours(monitor)?;
+        if let Some(own) = own {
+            patterns.bound_by_partners(own);
+        }
+        Ok(patterns)
+    }
+
+    pub(super) fn rows(&self) -> &KeyTable {
+        &self.rows
+    }
+
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    pub(super) fn queries(&self) -> &KeyTable {
+        &self.queries
+    }
+
+    pub(super) fn agreements(&self) -> &[&'a Agreement] {
+        &self.agreements
+    }
+
+    pub(super) fn bounds(&self) -> &[u8] {
+        &self.bounds
+    }
+
+    pub(super) fn query_of_row(&self) -> &[u32] {
+        &self.query_of_row
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    pub(super) fn n_queries(&self) -> usize {
+        self.queries.n_rows()
+    }
+
+    pub(super) fn n_keys(&self) -> usize {
+        self.agreements.len()
+    }
+
+    /// The observed keys of queries and rows, and how many a pair must share;
+    /// `None` where every pair counts.
+    pub(super) fn sharing(&self) -> Option<(&[u64], &[u64], u32)> {
+        self.observed
+            .as_ref()
+            .map(|(queries, rows)| (queries.as_slice(), rows.as_slice(), self.min_shared))
+    }
+
+    /// Whether the pair shares enough observed keys.
+    pub(super) fn is_admissible(&self, query: usize, row: usize) -> bool {
+        match &self.observed {
+            None => true,
+            Some((queries, rows)) => (queries[query] & rows[row]).count_ones() >= self.min_shared,
+        }
+    }
+
+    /// The number of differing keys of a pair.
+    fn distance(&self, query: usize, row: usize) -> u8 {
+        let columns = self.queries.columns().iter().zip(self.rows.columns());
+        columns
+            .zip(&self.agreements)
+            .map(|((q, r), a)| u8::from(a.differs(r.codes().get(row), q.codes().get(query))))
+            .sum()
+    }
+
+    /// The rows next to a query in the order of the rows are likely near it.
+    fn bound_by_neighbours(&self, monitor: &Monitor) -> Result<Vec<u8>> {
+        let n = self.n_rows();
+        let none = self.n_keys() as u8 + 1;
+        let mut bounds = vec![none; self.n_queries()];
+        bounds
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .try_for_each(|(b, bounds)| {
+                monitor.check()?;
+                for (q, bound) in (b * BLOCK..).zip(bounds) {
+                    let place = self.place_of(q);
+                    let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS).min(n);
+                    *bound = near
+                        .filter(|&row| self.is_admissible(q, row))
+                        .map(|row| self.distance(q, row))
+                        .min()
+                        .unwrap_or(none);
+                }
+                Ok(())
+            })?;
+        Ok(bounds)
+    }
+
+    /// The first row that is not before the query.
+    fn place_of(&self, query: usize) -> usize {
+        let (mut low, mut high) = (0, self.n_rows());
+        for (q, r) in self.queries.columns().iter().zip(self.rows.columns()) {
+            if low == high {
+                break;
+            }
+            let (code, codes) = (q.codes().get(query), r.codes());
+            low = first_from(low, high, |row| codes.get(row) >= code);
+            high = first_from(low, high, |row| codes.get(row) > code);
+        }
+        low
+    }
+
+    fn bound_by_partners(&mut self, own: &PartnerDifferences) {
+        for ((&query, diff), &admissible) in self
+            .query_of_row
+            .iter()
+            .zip(&own.n_diff)
+            .zip(&own.admissible)
+        {
+            if let (Some(diff), true) = (*diff, admissible) {
+                let bound = &mut self.bounds[query as usize];
+                *bound = (*bound).min(diff as u8);
+            }
+        }
+    }
+}
+
+/// The first index from `low` where `after` holds; `high` where it never does.
+/// `after` is false and then true.
+pub(super) fn first_from(low: usize, high: usize, after: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if after(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+/// Keys that tell most and change least come first: the search is then cut
+/// off early, and rows near each other in the order are alike.
+fn order_of_search(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Vec<usize>> {
+    let mut scored = keys
+        .par_iter()
+        .map(|&v| {
+            monitor.check()?;
+            let mut changes = super::KeyChanges::default();
+            waves.for_partners(v, |_, observed, differs| {
+                changes.n_compared += u64::from(observed);
+                changes.n_changed += u64::from(differs);
+            });
+            let rate = changes.n_changed as f64 / changes.n_compared.max(1) as f64;
+            Ok((
+                entropy(&waves.wave1.columns()[v]) * (1.0 - 5.0 * rate).max(0.0),
+                v,
+            ))
+        })
+        .collect::<Result<Vec<(f64, usize)>>>()?;
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    Ok(scored.into_iter().map(|(_, v)| v).collect())
+}
+
+/// Entropy of a column among its observed rows.
+pub(super) fn entropy(column: &Column) -> f64 {
+    let mut counts = vec![0u64; column.n_values() as usize + 1];
+    for row in 0..column.len() {
+        counts[column.codes().get(row) as usize] += 1;
+    }
+    let n = (column.len() - column.n_missing()) as f64;
+    let observed = counts[1..].iter().filter(|&&c| c > 0);
+    observed
+        .map(|&c| c as f64 / n)
+        .map(|share| -share * share.ln())
+        .sum()
+}
+
+/// The distinct rows of a table on the given keys.
+fn distinct_rows(
+    table: &KeyTable,
+    keys: &[usize],
+    monitor: &Monitor,
+) -> Result<(KeyTable, Groups)> {
+    let columns = keys.iter().map(|&v| table.columns()[v].clone()).collect();
+    let chosen = KeyTable::new(columns)?;
+    let groups = chosen.group(monitor)?;
+    Ok((chosen.select(groups.first_rows())?, groups))
+}
+
+/// Rows in lexicographic order of the columns.
+pub(super) fn sorted_rows(columns: &[&Column], monitor: &Monitor) -> Result<Vec<u32>> {
+    monitor.check()?;
+    let n = columns.first().map_or(0, |c| c.len());
+    // As many leading columns as 64 bits hold decide most comparisons.
+    let mut packed: Vec<(u64, u32)> = (0..n as u32).map(|row| (0, row)).collect();
+    let mut bits = 0;
+    let mut rest = columns;
+    while let [column, others @ ..] = rest {
+        let width = 32 - column.n_values().leading_zeros();
+        if bits + width > 64 {
+            break;
+        }
+        bits += width;
+        packed.par_chunks_mut(BLOCK).for_each(|chunk| {
+            for (key, row) in chunk {
+                // A shift by 64 would need a column of 2^64 values.
+                *key = (*key << width) | u64::from(column.codes().get(*row as usize));
+            }
+        });
+        rest = others;
+    }
+    monitor.check()?;
+    packed.par_sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0).then_with(|| {
+            let codes = |row: u32| rest.iter().map(move |c| c.codes().get(row as usize));
+            codes(a.1).cmp(codes(b.1)).then(a.1.cmp(&b.1))
+        })
+    });
+    Ok(packed.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Per row, the observed keys as bits.
+fn observed_keys(table: &KeyTable) -> Vec<u64> {
+    let mut observed = vec![0u64; table.n_rows()];
+    for (v, column) in table.columns().iter().enumerate() {
+        for (row, bits) in observed.iter_mut().enumerate() {
+            *bits |= u64::from(column.codes().get(row) != 0) << v;
+        }
+    }
+    observed
+}

@@ -1,0 +1,95 @@
+//! What a set of keys is worth to an intruder: matches over all respondents.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::{Method, Nearest, PartnerDifferences, Waves};
+use crate::error::Result;
+use crate::parallel::Monitor;
+
+/// Matches that linking on one set of keys brings.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Score {
+    /// Certain matches.
+    pub n_certain: u64,
+    /// Expected number of correct matches.
+    pub expected: f64,
+    /// Wave-2 records with a single best match, right or wrong.
+    pub n_single_best: u64,
+}
+
+impl Score {
+    /// Adds up matches. Equal probabilities are counted before they are
+    /// added, so that the order of the records cannot matter.
+    pub fn new(nearest: &Nearest, own: &PartnerDifferences) -> Self {
+        let mut score = Score::default();
+        let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
+        for row in 0..nearest.n_best.len() {
+            let n_best = nearest.n_best[row];
+            score.n_single_best += u64::from(n_best == 1);
+            if own.is_best(row, nearest.n_diff[row]) {
+                score.n_certain += u64::from(n_best == 1);
+                *ties.entry(n_best).or_default() += 1;
+            }
+        }
+        score.expected = ties.iter().map(|(&b, &n)| n as f64 / b as f64).sum();
+        score
+    }
+}
+
+impl PartnerDifferences {
+    /// Whether the partner of a row is among its best matches.
+    pub fn is_best(&self, row: usize, smallest: Option<u32>) -> bool {
+        self.admissible[row] && self.n_diff[row] == smallest
+    }
+}
+
+/// The score of one set of keys after the other.
+pub fn scores(waves: &Waves, key_sets: &[Vec<usize>], monitor: &Monitor) -> Result<Vec<Score>> {
+    monitor.set_total(key_sets.len() as u64);
+    key_sets
+        .iter()
+        .map(|keys| score(waves, keys, monitor))
+        .collect()
+}
+
+fn score(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Score> {
+    let own = waves.partner_differences(keys, monitor)?;
+    let nearest = waves.search(keys, Some(&own), Method::Estimate, monitor, false)?;
+    monitor.advance(1);
+    Ok(Score::new(&nearest, &own))
+}
+
+/// Adds the key that brings most expected correct matches, until all of `keys`
+/// are in; of equal ones the first in `keys`. The key and the score of every
+/// step.
+pub fn add_greedily(
+    waves: &Waves,
+    keys: &[usize],
+    monitor: &Monitor,
+) -> Result<Vec<(usize, Score)>> {
+    monitor.set_total((keys.len() * (keys.len() + 1) / 2) as u64);
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut left = keys.to_vec();
+    let mut steps = Vec::new();
+    while !left.is_empty() {
+        let tried = left
+            .par_iter()
+            .map(|&v| {
+                let with: Vec<usize> = chosen.iter().copied().chain([v]).collect();
+                score(waves, &with, monitor)
+            })
+            .collect::<Result<Vec<Score>>>()?;
+        let mut best = 0;
+        for (i, score) in tried.iter().enumerate() {
+            if score.expected > tried[best].expected {
+                best = i;
+            }
+        }
+        let key = left.remove(best);
+        chosen.push(key);
+        steps.push((key, tried[best]));
+    }
+    Ok(steps)
+}

@@ -1,0 +1,209 @@
+//! Log-linear re-identification risk (Skinner and Shlomo 2008): which sample
+//! uniques are unique in the population?
+//!
+//! # Model
+//!
+//! The key variables span a table of cells. A cell has `F` people in the
+//! population and `f` records in the sample; `F ~ Poisson(lambda)`, and every
+//! person is drawn with probability `pi`. So given `f = 1`, `F - 1` is Poisson
+//! with mean `q = (1 - pi) lambda`, and
+//!
+//! ```text
+//! P(F = 1 | f = 1) = exp(-q)            tau1 = sum of it over sample uniques
+//! E(1 / F | f = 1) = (1 - exp(-q)) / q  tau2 likewise
+//! ```
+//!
+//! `lambda` is fitted by a hierarchical log-linear model to the weighted table
+//! (pseudo maximum likelihood). Whether the model is right is judged by the
+//! criterion `B = sum over all cells of a e + b (e^2 - f)`, `e = f - pi lambda`,
+//! an estimate of the bias of `tau` with a known variance ([`measures`]).
+//!
+//! # How
+//!
+//! No table of all cells is kept where the model does not need one:
+//! [`fitted::choose`] takes the closed form of a decomposable model, iterations
+//! on a junction tree of a sparse one ([`tree`]), or nested passes over the
+//! cells ([`nested`]), and refuses the rest.
+
+pub mod cells;
+pub mod fitted;
+mod graph;
+mod measures;
+pub mod model;
+mod nested;
+mod optimise;
+mod poisson;
+pub mod search;
+pub mod spread;
+mod tree;
+
+use crate::error::{Error, Result};
+use crate::parallel::Monitor;
+use crate::random::Streams;
+
+pub use cells::Cells;
+use fitted::{measures as measures_of, Fitted, Measures};
+use measures::{h1, h2};
+use model::Model;
+use search::{search, Step, Tried};
+use spread::{sample_of, spread, Spread};
+
+/// Largest relative deviation of a fitted margin.
+const TOLERANCE: f64 = 1e-9;
+
+/// Which model is fitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// Main effects only.
+    Independence,
+    /// All two-way interactions.
+    TwoWay,
+    /// The two-way interactions a forward search picks.
+    Search,
+    /// These interactions, of any order, and all main effects.
+    Terms(Vec<Vec<usize>>),
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The model.
+    pub choice: Choice,
+    /// Overall sampling fraction.
+    pub pi: f64,
+    /// Cells of a table beyond which a dense model is refused.
+    pub max_cells: f64,
+    /// Intervals and the kind of sampling fractions.
+    pub spread: spread::Settings,
+    /// Random numbers of the bootstrap.
+    pub streams: Streams,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Analysis {
+    /// The file-level measures.
+    pub measures: Measures,
+    /// Their spread, where asked for.
+    pub spread: Option<Spread>,
+    /// Expected population count of every occupied cell.
+    pub lambda: Vec<f64>,
+    /// `h1` of every occupied cell, 0 but in sample uniques.
+    pub h1: Vec<f64>,
+    /// `h2` likewise.
+    pub h2: Vec<f64>,
+    /// Number of sample uniques.
+    pub n_unique: usize,
+    /// Sample uniques that are the only record on a margin of the model.
+    pub n_alone: usize,
+    /// Cells of the model's margins without a record.
+    pub n_zero_margins: usize,
+    /// Cells of the model's margins.
+    pub n_parameters: usize,
+    /// Terms of highest order, as key variables of the data.
+    pub terms: Vec<Vec<usize>>,
+    /// How the model was fitted.
+    pub method: &'static str,
+    /// How that went.
+    pub report: optimise_report::Report,
+    /// The search, where there was one.
+    pub path: Vec<Step>,
+    /// Models the search fitted and did not take.
+    pub tried: Vec<Tried>,
+    /// Candidates of the search that were too large.
+    pub n_too_large: usize,
+}
+
+/// Names of [`optimise`] that callers see.
+pub mod optimise_report {
+    pub use super::optimise::Report;
+}
+
+/// Fits a model and measures the risk.
+pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<Analysis> {
+    let pi = request.pi;
+    if !(pi > 0.0 && pi <= 1.0) {
+        return Err(Error::BadArgument(
+            "A sampling fraction must be above 0 and at most 1.".into(),
+        ));
+    }
+    let sample = sample_of(cells, pi, request.spread.cell_fractions, request.max_cells);
+    let place = |terms: &[Vec<usize>]| -> Vec<Vec<usize>> {
+        let of = |t: &Vec<usize>| t.iter().map(|&v| cells.place_of(v)).collect();
+        terms.iter().map(of).collect()
+    };
+    let fit = |terms: &[Vec<usize>]| {
+        let model = Model::new(cells.sizes(), terms)?;
+        Fitted::new(&sample, model, None, TOLERANCE, monitor)
+    };
+    let (mut path, mut tried, mut n_too_large) = (Vec::new(), Vec::new(), 0);
+    let fitted = match &request.choice {
+        Choice::Independence => fit(&[])?,
+        Choice::TwoWay => fit(&Model::pairs(cells.sizes().len()))?,
+        Choice::Terms(terms) => fit(&place(terms))?,
+        Choice::Search => {
+            let found = search(&sample, monitor)?;
+            path = found.path;
+            tried = found.tried;
+            n_too_large = found.n_too_large;
+            found.fitted
+        }
+    };
+    let lambda = fitted.lambda(cells, pi);
+    let measures = measures_of(&fitted, &sample, &lambda, monitor)?;
+    let spread = spread(
+        &fitted,
+        &sample,
+        &lambda,
+        &request.spread,
+        request.streams,
+        monitor,
+    )?;
+    let risk = |h: fn(f64) -> f64| -> Vec<f64> {
+        let mut risk = vec![0.0; cells.len()];
+        for cell in cells.uniques() {
+            risk[cell] = h((1.0 - sample.cell_pi[cell]) * lambda[cell]);
+        }
+        risk
+    };
+    let counts = fitted.model.margins(cells, |cell| cells.counts()[cell]);
+    let uniques = cells.uniques();
+    let alone = |cell: &&usize| {
+        let codes = cells.codes(**cell);
+        let generators = fitted.model.generators();
+        generators.iter().any(|g| counts[g.index(codes)] < 1.5)
+    };
+    for step in &mut path {
+        step.added = step.added.map(|pair| pair.map(|v| cells.variable_at(v)));
+    }
+    for one in &mut tried {
+        one.added = one.added.map(|v| cells.variable_at(v));
+    }
+    let variables = |term: Vec<usize>| -> Vec<usize> {
+        let mut variables: Vec<usize> = term.iter().map(|&v| cells.variable_at(v)).collect();
+        variables.sort_unstable();
+        variables
+    };
+    let mut terms: Vec<Vec<usize>> = fitted.model.terms().into_iter().map(variables).collect();
+    terms.sort();
+    Ok(Analysis {
+        h1: risk(h1),
+        h2: risk(h2),
+        n_unique: uniques.len(),
+        n_alone: uniques.iter().filter(alone).count(),
+        n_zero_margins: counts.iter().filter(|&&c| c < 0.5).count(),
+        n_parameters: fitted.model.n_parameters(),
+        terms,
+        method: fitted.method.name(),
+        report: fitted.report,
+        measures,
+        spread,
+        lambda,
+        path,
+        tried,
+        n_too_large,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,445 @@
+use super::cells::Cells;
+use super::fitted::{choose, Fitted, Method, Sample};
+use super::graph::Tree;
+use super::measures::{self, TermSeries, Terms, POWERS};
+use super::model::{for_each_cell, Model};
+use super::nested::Nested;
+use super::poisson::{ln_factorial, poisson};
+use super::spread::{sample_of, Settings, Wanted};
+use super::tree::Tables;
+use super::*;
+use crate::key_table::{Codes, Column, KeyTable};
+use crate::random::Seed;
+use proptest::prelude::*;
+use rand::RngExt;
+
+fn table(sizes: &[u32], rows: &[Vec<u32>]) -> KeyTable {
+    let columns = sizes
+        .iter()
+        .enumerate()
+        .map(|(v, &k)| Column::new(Codes::pack(k, rows.iter().map(|r| r[v])), k).unwrap())
+        .collect();
+    KeyTable::new(columns).unwrap()
+}
+
+/// `n` rows over the given levels, with dependence, and weights.
+fn random_rows(sizes: &[u32], n: usize, seed: u32) -> (Vec<Vec<u32>>, Vec<f64>) {
+    let mut rng = streams(seed).block(0);
+    let mut rows = Vec::new();
+    let mut weights = Vec::new();
+    for _ in 0..n {
+        let class: f64 = rng.random();
+        rows.push(
+            sizes
+                .iter()
+                .map(|&k| {
+                    let u: f64 = rng.random();
+                    1 + ((u * (0.4 + 0.6 * class) * f64::from(k)) as u32).min(k - 1)
+                })
+                .collect(),
+        );
+        weights.push(2.0 + 8.0 * rng.random::<f64>());
+    }
+    (rows, weights)
+}
+
+fn streams(seed: u32) -> Streams {
+    Streams::new(Seed::from_draws([seed, 2, 3, 4, 5, 6, 7, 8]))
+}
+
+fn cells_of(sizes: &[u32], n: usize, seed: u32) -> Cells {
+    let (rows, weights) = random_rows(sizes, n, seed);
+    Cells::new(&table(sizes, &rows), Some(&weights), &Monitor::new())
+        .unwrap()
+        .0
+}
+
+fn request(choice: Choice, wanted: Wanted) -> Request {
+    Request {
+        choice,
+        pi: 0.1,
+        max_cells: 1e9,
+        spread: Settings {
+            wanted,
+            n_boot: 60,
+            level: 0.95,
+            normal: 1.96,
+            cell_fractions: false,
+        },
+        streams: streams(1),
+    }
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    // What 64 bits leave of a difference of two numbers near 1.
+    (a - b).abs() <= tolerance * a.abs().max(b.abs()) + 1e-17
+}
+
+fn same_terms(a: &Terms, b: &Terms, tolerance: f64) {
+    for i in 0..2 {
+        assert!(close(a.b[i], b.b[i], tolerance), "{a:?} {b:?}");
+        assert!(close(a.v[i], b.v[i], tolerance), "{a:?} {b:?}");
+        assert!(
+            close(a.b_squared[i], b.b_squared[i], tolerance),
+            "{a:?} {b:?}"
+        );
+    }
+    assert!(close(a.uniques, b.uniques, tolerance), "{a:?} {b:?}");
+}
+
+/// All cells of a fit, in row-major order, by definition.
+fn full_table(fitted: &Fitted) -> Vec<f64> {
+    let sizes = fitted.model.sizes();
+    let mut out = Vec::new();
+    for_each_cell(sizes, &vec![0; sizes.len()], |cell, _| {
+        let mut rest = cell;
+        let mut codes = vec![0u32; sizes.len()];
+        for v in (0..sizes.len()).rev() {
+            codes[v] = (rest % sizes[v]) as u32;
+            rest /= sizes[v];
+        }
+        out.push(fitted.model.at(&fitted.u, &codes));
+    });
+    out
+}
+
+fn fit<'a>(sample: &'a Sample, terms: &[Vec<usize>]) -> Fitted {
+    let model = Model::new(sample.cells.sizes(), terms).unwrap();
+    Fitted::new(sample, model, None, TOLERANCE, &Monitor::new()).unwrap()
+}
+
+#[test]
+fn differences_of_exponentials_lose_no_digits() {
+    for q in [1e-9f64, 1e-5, 0.01, 0.3, 0.499_999, 0.500_001, 2.0, 30.0] {
+        // The integral forms have no cancellation:
+        // h2 - exp(-q) = integral over t in (0, 1) of exp(-qt) - exp(-q).
+        let n = 20_000;
+        let step = 1.0 / f64::from(n);
+        let integral: f64 = (0..n)
+            .map(|i| {
+                let t = (f64::from(i) + 0.5) * step;
+                -(-q).exp() * (-q * (1.0 - t)).exp_m1() * (q * (1.0 - t)).exp() * step
+            })
+            .sum();
+        assert!(close(measures::h2_slope(q), integral, 1e-6), "{q}");
+    }
+    assert!(close(measures::h1(0.0), 1.0, 0.0) && close(measures::h2(0.0), 1.0, 0.0));
+}
+
+#[test]
+fn the_variance_of_one_over_f_follows_its_definition() {
+    for q in [1e-6, 0.01, 0.0199, 0.0201, 0.7, 5.0, 59.0, 61.0, 500.0] {
+        let mut weight = (-q as f64).exp();
+        let (mut mean, mut square) = (0.0, 0.0);
+        let most = (q + 40.0 * f64::sqrt(q) + 60.0) as u64;
+        if weight > 0.0 && q < 400.0 {
+            for j in 0..most {
+                let x = 1.0 / (j as f64 + 1.0);
+                mean += weight * x;
+                square += weight * x * x;
+                weight *= q / (j as f64 + 1.0);
+            }
+            let wanted = square - mean * mean;
+            assert!(
+                (measures::v2(q) - wanted).abs() < 2e-5 * wanted + 1e-15,
+                "{q}"
+            );
+        } else {
+            // For large means Var(1/F) is about 1/q^3.
+            assert!(close(measures::v2(q), q.powi(-3), 0.05), "{q}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_cell_is_a_cell_with_no_record() {
+    for pi in [1e-6, 0.01, 0.3, 0.99, 1.0] {
+        for lambda in [1e-7, 1e-3, 0.2, 1.0, 7.0, 80.0] {
+            same_terms(
+                &Terms::of_empty_cell(lambda, pi),
+                &Terms::of_cell(lambda, pi, 0.0),
+                1e-9,
+            );
+        }
+    }
+}
+
+#[test]
+fn the_power_series_gives_the_terms() {
+    for pi in [1e-5, 0.02, 0.5, 0.97] {
+        let series = TermSeries::new(pi);
+        for lambda in [1e-4f64, 0.1, 0.6, 1.0] {
+            let powers: [f64; POWERS] = std::array::from_fn(|m| lambda.powi(m as i32 + 1));
+            same_terms(
+                &series.evaluate(&powers),
+                &Terms::of_empty_cell(lambda, pi),
+                1e-11,
+            );
+        }
+    }
+}
+
+#[test]
+fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
+    for (seed, terms) in [
+        (1, Model::pairs(5)),
+        (2, vec![vec![0, 1, 2], vec![2, 3], vec![1, 4]]),
+        (3, vec![vec![0, 3, 4], vec![1, 2, 4], vec![0, 1]]),
+        (4, Vec::new()),
+    ] {
+        let cells = cells_of(&[2, 3, 3, 4, 5], 120, seed);
+        let sample = sample_of(&cells, 0.1, false, 1e9);
+        let fitted = fit(&sample, &terms);
+        let all = full_table(&fitted);
+        let nested = Nested::new(&fitted.model);
+        let monitor = Monitor::new();
+        assert_eq!(nested.table(&fitted.u, &monitor).unwrap().len(), all.len());
+        let margins = nested.margins(&fitted.u, &monitor).unwrap();
+        for (m, t) in margins
+            .iter()
+            .zip(fitted.model.margins(&cells, |c| sample.weights[c]))
+        {
+            assert!((m - t).abs() < 1e-6 * t.max(1.0));
+        }
+        let mut wanted = Terms::default();
+        all.iter()
+            .filter(|x| **x > 0.0)
+            .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+        same_terms(
+            &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
+            &wanted,
+            1e-10,
+        );
+        // The same sums by branch and bound.
+        let tree = Tree::new(&fitted.model);
+        let tables = Tables::new(&fitted.model, &tree);
+        let of = tables.conditionals(&fitted.u);
+        same_terms(
+            &tables.terms(&of, 10.0, 0.1, &monitor).unwrap(),
+            &wanted,
+            1e-10,
+        );
+        for (a, b) in tables.margins(&fitted.u).iter().zip(&margins) {
+            assert!((a - b).abs() < 1e-9 * b.max(1.0));
+        }
+    }
+}
+
+#[test]
+fn blocks_change_nothing() {
+    // Large enough for several blocks.
+    let cells = cells_of(&[3, 4, 5, 6, 7, 9], 500, 9);
+    let sample = sample_of(&cells, 0.1, false, 1e9);
+    let fitted = fit(&sample, &Model::pairs(6));
+    assert_eq!(fitted.method, Method::Nested);
+    let monitor = Monitor::new();
+    let all = full_table(&fitted);
+    let nested = Nested::new(&fitted.model);
+    let listed = nested.table(&fitted.u, &monitor).unwrap();
+    assert!(all.iter().zip(&listed).all(|(a, b)| close(*a, *b, 1e-12)));
+    let mut wanted = Terms::default();
+    all.iter()
+        .filter(|x| **x > 0.0)
+        .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+    same_terms(
+        &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
+        &wanted,
+        1e-10,
+    );
+    let total: f64 = all.iter().sum();
+    assert!(close(total, 500.0, 1e-8));
+}
+
+#[test]
+fn ways_to_fit_agree() {
+    let cells = cells_of(&[3, 3, 4, 4, 5], 400, 5);
+    let sample = sample_of(&cells, 0.1, false, 1e9);
+    // A cycle: not decomposable.
+    let cycle = [vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 0], vec![4]];
+    let model = Model::new(cells.sizes(), &cycle).unwrap();
+    let tree = Tree::new(&model);
+    assert!(!tree.decomposable);
+    let by_nested = fit(&sample, &cycle);
+    let tables = Tables::new(&model, &tree);
+    let margins = tables.margins(&by_nested.u);
+    for (m, t) in margins
+        .iter()
+        .zip(model.margins(&cells, |c| sample.weights[c]))
+    {
+        assert!((m - t).abs() < 1e-6 * t.max(1.0));
+    }
+    // A chain has a closed form; iterations find the same.
+    let chain = [vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 4]];
+    let closed = fit(&sample, &chain);
+    assert_eq!(closed.method, Method::Closed);
+    let lambda = closed.lambda(&cells, 0.1);
+    let target = closed.model.margins(&cells, |c| sample.weights[c]);
+    let got = Nested::new(&closed.model)
+        .margins(&closed.u, &Monitor::new())
+        .unwrap();
+    assert!(got
+        .iter()
+        .zip(&target)
+        .all(|(a, b)| (a - b).abs() < 1e-9 * b.max(1.0)));
+    assert!(lambda.iter().all(|l| *l > 0.0));
+}
+
+#[test]
+fn structure_is_recognised() {
+    let of = |sizes: &[usize], terms: &[Vec<usize>]| {
+        let model = Model::new(sizes, terms).unwrap();
+        let tree = Tree::new(&model);
+        let method = choose(&model, &tree, 1e6);
+        (tree, method)
+    };
+    let sizes = vec![20; 8];
+    let (tree, method) = of(&sizes, &[]);
+    assert!(tree.decomposable && tree.cliques.len() == 8);
+    assert_eq!(method.unwrap(), Method::Closed);
+    let (tree, method) = of(&sizes, &[vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 0]]);
+    assert!(!tree.decomposable);
+    assert_eq!(method.unwrap(), Method::Tree);
+    let (tree, _) = of(&sizes, &[vec![0, 1, 2], vec![1, 2, 3], vec![3, 4]]);
+    assert!(tree.decomposable);
+    // Three pairs are less than their clique.
+    let (tree, _) = of(&sizes, &[vec![0, 1], vec![1, 2], vec![0, 2]]);
+    assert!(!tree.decomposable);
+    let (_, method) = of(&sizes, &Model::pairs(8));
+    assert_eq!(method.map_err(|e| e.kind()), Err("too_large"));
+    assert!(Model::new(&[2, 2], &[vec![0, 5]]).is_err());
+    assert!(Model::new(&[100_000, 100_000], &[vec![0, 1]]).is_err());
+}
+
+#[test]
+fn sums_are_exact_on_a_table_nobody_could_store() {
+    // 10^12 cells; the expected number of records is the number of records.
+    let cells = cells_of(&[10; 12], 300, 11);
+    let sample = sample_of(&cells, 0.001, false, 1e6);
+    let fitted = fit(&sample, &[]);
+    let lambda = fitted.lambda(&cells, 0.001);
+    let terms = fitted.terms(&sample, &lambda, &Monitor::new()).unwrap();
+    assert!(terms.uniques > 250.0 && terms.uniques < 300.0);
+    assert!(terms.v[1] > 0.0 && terms.v[1].is_finite());
+}
+
+#[test]
+fn threads_and_seeds() {
+    let cells = cells_of(&[3, 4, 5, 6], 200, 21);
+    let run = |threads: usize, choice: Choice, seed: u32| {
+        let mut request = request(choice, Wanted::Bootstrap);
+        request.streams = streams(seed);
+        crate::parallel::with_threads(threads, || analyse(&cells, &request, &Monitor::new()))
+            .unwrap()
+    };
+    for choice in [Choice::Independence, Choice::TwoWay, Choice::Search] {
+        let one = run(1, choice.clone(), 1);
+        let three = run(3, choice.clone(), 1);
+        assert_eq!(one.spread, three.spread);
+        assert_eq!(one.measures, three.measures);
+        assert_ne!(one.spread, run(1, choice, 2).spread);
+    }
+}
+
+#[test]
+fn the_search_reports_its_path_and_stops_at_the_best() {
+    let cells = cells_of(&[3, 4, 5, 6], 300, 4);
+    let found = analyse(
+        &cells,
+        &request(Choice::Search, Wanted::Nothing),
+        &Monitor::new(),
+    )
+    .unwrap();
+    let z: Vec<f64> = found
+        .path
+        .iter()
+        .map(|s| s.measures.z[1].unwrap().abs())
+        .collect();
+    let kept: Vec<bool> = found.path.iter().map(|s| s.kept).collect();
+    for i in 1..z.len() {
+        assert_eq!(kept[i], z[i] < z[i - 1]);
+    }
+    let best = z.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(close(found.measures.z[1].unwrap().abs(), best, 1e-6));
+}
+
+#[test]
+fn a_cancelled_analysis_is_interrupted() {
+    let cells = cells_of(&[3, 4, 5, 6], 100, 4);
+    let monitor = Monitor::new();
+    monitor.cancel();
+    for choice in [Choice::TwoWay, Choice::Search] {
+        let outcome = analyse(&cells, &request(choice, Wanted::Bootstrap), &monitor);
+        assert_eq!(
+            outcome.map(|_| ()).map_err(|e| e.kind()),
+            Err("interrupted")
+        );
+    }
+}
+
+#[test]
+fn a_census_identifies_its_uniques_for_certain() {
+    let cells = cells_of(&[3, 4, 5], 40, 8);
+    let mut request = request(Choice::TwoWay, Wanted::Automatic);
+    request.pi = 1.0;
+    let found = analyse(&cells, &request, &Monitor::new()).unwrap();
+    assert!(close(found.measures.tau[0], found.n_unique as f64, 1e-12));
+    let spread = found.spread.unwrap();
+    assert!(spread.se[0] <= 0.0 && close(spread.low[1], spread.high[1], 0.0));
+}
+
+#[test]
+fn poisson_draws_have_their_moments() {
+    assert!(close(ln_factorial(20.0), 42.335_616_460_753_485, 1e-10));
+    for mean in [0.5, 7.0, 29.9, 30.1, 400.0] {
+        let mut rng = streams(3).block(7);
+        let n = 40_000;
+        let draws: Vec<f64> = (0..n).map(|_| poisson(mean, &mut rng)).collect();
+        let average = draws.iter().sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|d| (d - average).powi(2)).sum::<f64>() / f64::from(n);
+        assert!(
+            (average - mean).abs() < 5.0 * (mean / f64::from(n)).sqrt(),
+            "{mean} {average}"
+        );
+        assert!((variance / mean - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn laws(
+        sizes in proptest::collection::vec(1u32..5, 2..5),
+        n in 3usize..80,
+        seed in 0u32..1000,
+        two_way in any::<bool>(),
+    ) {
+        let (rows, weights) = random_rows(&sizes, n, seed);
+        let choice = if two_way { Choice::TwoWay } else { Choice::Independence };
+        let ask = request(choice, Wanted::Nothing);
+        let run = |rows: &[Vec<u32>], weights: &[f64], sizes: &[u32]| {
+            let (cells, _) =
+                Cells::new(&table(sizes, rows), Some(weights), &Monitor::new()).unwrap();
+            analyse(&cells, &ask, &Monitor::new()).unwrap()
+        };
+        let found = run(&rows, &weights, &sizes);
+        let [tau1, tau2] = found.measures.tau;
+        prop_assert!(tau1 >= 0.0 && tau1 <= tau2 + 1e-12);
+        prop_assert!(tau2 <= found.n_unique as f64 + 1e-12);
+        // Records in another order, levels under other names, keys in another
+        // order: the same risk.
+        let reversed: Vec<Vec<u32>> = rows
+            .iter()
+            .rev()
+            .map(|r| r.iter().zip(&sizes).rev().map(|(c, k)| k + 1 - c).collect())
+            .collect();
+        let weights: Vec<f64> = weights.into_iter().rev().collect();
+        let sizes: Vec<u32> = sizes.into_iter().rev().collect();
+        let again = run(&reversed, &weights, &sizes);
+        prop_assert_eq!(found.n_unique, again.n_unique);
+        for i in 0..2 {
+            let (a, b) = (found.measures.tau[i], again.measures.tau[i]);
+            prop_assert!((a - b).abs() <= 1e-5 * (1.0 + a), "{} {}", a, b);
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! Fits on a junction tree: tables over cliques only, never over all cells.
+//!
+//! A clique's table is laid out separator first, so that the conditional
+//! distribution of the residual given the separator is a row of it. With
+//! `phi_c` these conditionals, `lambda(x) = total * product of phi_c(x_c)`.
+//!
+//! Sums over all cells are exact without visiting them: cliques are walked
+//! parents first; where the largest `lambda` below a node is at most 1, the
+//! sums of its powers, which factorise like `lambda`, go into a power series
+//! ([`TermSeries`]); elsewhere the walk descends. So at most about as many
+//! nodes are visited as there are people in the population.
+
+use rayon::prelude::*;
+
+use super::cells::Cells;
+use super::graph::Tree;
+use super::measures::{TermSeries, Terms, POWERS};
+use super::model::{for_each_cell, Model};
+use crate::error::Result;
+use crate::parallel::Monitor;
+
+/// Ranges of the root's table that are walked in parallel.
+const BLOCKS: usize = 64;
+/// Nodes between two looks for interrupts.
+const NODES_PER_CHECK: u64 = 1 << 16;
+
+/// One clique with the steps to the tables it talks to.
+#[derive(Debug)]
+struct Table {
+    vars: Vec<usize>,
+    sizes: Vec<usize>,
+    n_separator: usize,
+    n_residual: usize,
+    residual: Vec<usize>,
+    /// Separator variables and their steps in the table's rows.
+    separator: Vec<(usize, usize)>,
+    /// Generators whose home this clique is, with their offset and steps.
+    generators: Vec<(usize, Vec<usize>)>,
+    /// Children, with the steps of this clique's variables in their rows.
+    children: Vec<(usize, Vec<usize>)>,
+}
+
+impl Table {
+    fn row(&self, codes: &[u32]) -> usize {
+        self.separator
+            .iter()
+            .map(|&(v, stride)| codes[v] as usize * stride)
+            .sum()
+    }
+
+    /// Sets the levels of the residual variables to those of cell `r`.
+    fn set_residual(&self, mut r: usize, sizes: &[usize], codes: &mut [u32]) {
+        for &v in self.residual.iter().rev() {
+            codes[v] = (r % sizes[v]) as u32;
+            r /= sizes[v];
+        }
+    }
+}
+
+/// The tables of a model's junction tree.
+#[derive(Debug)]
+pub struct Tables<'a> {
+    model: &'a Model,
+    tables: Vec<Table>,
+    /// Per clique, the later ones whose parent is not later.
+    frontier: Vec<Vec<usize>>,
+}
+
+/// A distribution over the table as conditionals of cliques.
+#[derive(Debug, Clone)]
+pub struct Conditionals {
+    /// Sum of all cells.
+    pub total: f64,
+    tables: Vec<Vec<f64>>,
+}
+
+impl<'a> Tables<'a> {
+    /// The tables of `tree`, the junction tree of `model`.
+    pub fn new(model: &'a Model, tree: &Tree) -> Self {
+        let sizes = model.sizes();
+        let mut tables: Vec<Table> = tree
+            .cliques
+            .iter()
+            .map(|clique| {
+                let vars = clique.vars();
+                let mut stride = 1;
+                let mut separator: Vec<(usize, usize)> = clique
+                    .separator
+                    .iter()
+                    .rev()
+                    .map(|&v| {
+                        let here = stride;
+                        stride *= sizes[v];
+                        (v, here)
+                    })
+                    .collect();
+                separator.reverse();
+                Table {
+                    sizes: vars.iter().map(|&v| sizes[v]).collect(),
+                    n_separator: clique.separator.iter().map(|&v| sizes[v]).product(),
+                    n_residual: clique.residual.iter().map(|&v| sizes[v]).product(),
+                    residual: clique.residual.clone(),
+                    separator,
+                    generators: Vec::new(),
+                    children: Vec::new(),
+                    vars,
+                }
+            })
+            .collect();
+        for generator in model.generators() {
+            let home = tables
+                .iter()
+                .position(|t| generator.vars.iter().all(|v| t.vars.contains(v)));
+            if let Some(home) = home {
+                let strides = tables[home]
+                    .vars
+                    .iter()
+                    .map(|&v| generator.stride(v))
+                    .collect();
+                tables[home].generators.push((generator.offset, strides));
+            }
+        }
+        for c in 0..tables.len() {
+            if let Some(parent) = tree.cliques[c].parent {
+                let strides = tables[parent]
+                    .vars
+                    .iter()
+                    .map(|v| {
+                        let place = tables[c].separator.iter().find(|(w, _)| w == v);
+                        place.map_or(0, |&(_, stride)| stride)
+                    })
+                    .collect();
+                tables[parent].children.push((c, strides));
+            }
+        }
+        let frontier = (0..tables.len())
+            .map(|j| {
+                (j + 1..tables.len())
+                    .filter(|&k| tree.cliques[k].parent.is_some_and(|p| p <= j))
+                    .collect()
+            })
+            .collect();
+        Self {
+            model,
+            tables,
+            frontier,
+        }
+    }
+
+    /// The distribution with parameters `u`: sums out from the leaves.
+    pub fn conditionals(&self, u: &[f64]) -> Conditionals {
+        let mut potentials: Vec<Vec<f64>> = self
+            .tables
+            .iter()
+            .map(|t| vec![1.0; t.n_separator * t.n_residual])
+            .collect();
+        let mut messages: Vec<Vec<f64>> = vec![Vec::new(); self.tables.len()];
+        for c in (0..self.tables.len()).rev() {
+            let table = &self.tables[c];
+            let potential = &mut potentials[c];
+            for (offset, strides) in &table.generators {
+                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= u[offset + t]);
+            }
+            for (child, strides) in &table.children {
+                let message = &messages[*child];
+                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= message[t]);
+            }
+            messages[c] = normalise_rows(potential, table.n_residual);
+        }
+        Conditionals {
+            total: messages
+                .first()
+                .and_then(|m| m.first())
+                .copied()
+                .unwrap_or(0.0),
+            tables: potentials,
+        }
+    }
+
+    /// The closed form of a decomposable model: its cliques' own conditionals.
+    pub fn closed_form(&self, cells: &Cells, values: impl Fn(usize) -> f64) -> Conditionals {
+        let mut tables: Vec<Vec<f64>> = Vec::with_capacity(self.tables.len());
+        let mut total = 0.0;
+        for (c, table) in self.tables.iter().enumerate() {
+            let mut margin = vec![0.0; table.n_separator * table.n_residual];
+            for cell in 0..cells.len() {
+                let codes = cells.codes(cell);
+                let place = table
+                    .vars
+                    .iter()
+                    .zip(&table.sizes)
+                    .fold(0, |at, (&v, &size)| at * size + codes[v] as usize);
+                margin[place] += values(cell);
+            }
+            let rows = normalise_rows(&mut margin, table.n_residual);
+            if c == 0 {
+                total = rows.iter().sum();
+            }
+            tables.push(margin);
+        }
+        Conditionals { total, tables }
+    }
+
+    /// The parameters of a decomposable model, whose generators are cliques.
+    pub fn parameters(&self, of: &Conditionals) -> Vec<f64> {
+        let mut u = vec![1.0; self.model.n_parameters()];
+        for (c, (table, values)) in self.tables.iter().zip(&of.tables).enumerate() {
+            let scale = if c == 0 { of.total } else { 1.0 };
+            for (offset, strides) in &table.generators {
+                for_each_cell(&table.sizes, strides, |i, t| {
+                    u[offset + t] = scale * values[i]
+                });
+            }
+        }
+        u
+    }
+
+    /// The margins on all generators of the table with parameters `u`.
+    pub fn margins(&self, u: &[f64]) -> Vec<f64> {
+        let conditionals = self.conditionals(u);
+        let mut margins = vec![0.0; self.model.n_parameters()];
+        let mut rows: Vec<Vec<f64>> = self
+            .tables
+            .iter()
+            .map(|t| vec![0.0; t.n_separator])
+            .collect();
+        if let Some(first) = rows.first_mut() {
+            first.fill(conditionals.total);
+        }
+        for (c, (table, mut marginal)) in self.tables.iter().zip(conditionals.tables).enumerate() {
+            for (line, &row) in marginal.chunks_mut(table.n_residual).zip(&rows[c]) {
+                line.iter_mut().for_each(|x| *x *= row);
+            }
+            for (offset, strides) in &table.generators {
+                for_each_cell(&table.sizes, strides, |i, t| {
+                    margins[offset + t] += marginal[i]
+                });
+            }
+            for (child, strides) in &table.children {
+                let row = &mut rows[*child];
+                for_each_cell(&table.sizes, strides, |i, t| row[t] += marginal[i]);
+            }
+        }
+        margins
+    }
+
+    /// The sums over all cells of the terms of empty cells, `lambda` being
+    /// `scale` times the distribution.
+    pub fn terms(
+        &self,
+        of: &Conditionals,
+        scale: f64,
+        pi: f64,
+        monitor: &Monitor,
+    ) -> Result<Terms> {
+        let series = TermSeries::new(pi);
+        let bounds = self.bounds(of);
+        let n = self.tables.first().map_or(0, |t| t.n_residual);
+        let blocks = n.min(BLOCKS);
+        let parts = (0..blocks)
+            .into_par_iter()
+            .map(|b| {
+                let mut walk = Walk {
+                    of,
+                    bounds: &bounds,
+                    pi,
+                    monitor,
+                    codes: vec![0; self.model.sizes().len()],
+                    powers: [0.0; POWERS],
+                    terms: Terms::default(),
+                    nodes: 0,
+                };
+                let range = b * n / blocks..(b + 1) * n / blocks;
+                self.walk(&mut walk, 0, range, scale * of.total)?;
+                let mut terms = series.evaluate(&walk.powers);
+                terms.add(&walk.terms);
+                Ok(terms)
+            })
+            .collect::<Result<Vec<Terms>>>()?;
+        let mut all = Terms::default();
+        for part in &parts {
+            all.add(part);
+        }
+        Ok(all)
+    }
+
+    fn walk(
+        &self,
+        walk: &mut Walk,
+        clique: usize,
+        range: std::ops::Range<usize>,
+        value: f64,
+    ) -> Result<()> {
+        let table = &self.tables[clique];
+        let sizes = self.model.sizes();
+        let start = table.row(&walk.codes) * table.n_residual;
+        let line = &walk.of.tables[clique][start..start + table.n_residual];
+        if clique + 1 == self.tables.len() {
+            for &x in &line[range] {
+                if x > 0.0 {
+                    walk.terms.add(&Terms::of_empty_cell(value * x, walk.pi));
+                }
+            }
+            return Ok(());
+        }
+        for r in range {
+            let value = value * line[r];
+            if value <= 0.0 {
+                continue;
+            }
+            walk.nodes += 1;
+            if walk.nodes % NODES_PER_CHECK == 0 {
+                walk.monitor.check()?;
+            }
+            table.set_residual(r, sizes, &mut walk.codes);
+            let mut largest = value;
+            for &k in &self.frontier[clique] {
+                largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
+            }
+            if largest <= 1.0 {
+                self.add_powers(walk, clique, largest);
+            } else {
+                let next = self.tables[clique + 1].n_residual;
+                self.walk(walk, clique + 1, 0..next, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sums of powers of all cells below a node, the largest of which
+    /// is `largest`.
+    fn add_powers(&self, walk: &mut Walk, clique: usize, largest: f64) {
+        let mut powers = [0.0; POWERS];
+        let mut power = 1.0;
+        for p in &mut powers {
+            power *= largest;
+            *p = power;
+        }
+        for &k in &self.frontier[clique] {
+            let row = self.tables[k].row(&walk.codes);
+            let below = &walk.bounds[k].powers[row * POWERS..][..POWERS];
+            for (p, &b) in powers.iter_mut().zip(below) {
+                *p *= b;
+            }
+        }
+        for (sum, p) in walk.powers.iter_mut().zip(powers) {
+            *sum += p;
+        }
+    }
+
+    /// Per clique and row of its table, the largest product of conditionals
+    /// at and below it, and the sums of powers of these products relative to
+    /// the largest.
+    fn bounds(&self, of: &Conditionals) -> Vec<Bounds> {
+        let mut bounds: Vec<Bounds> = self.tables.iter().map(|_| Bounds::default()).collect();
+        for c in (0..self.tables.len()).rev() {
+            let table = &self.tables[c];
+            let mut largest_below = of.tables[c].clone();
+            for (child, strides) in &table.children {
+                let largest = &bounds[*child].largest;
+                for_each_cell(&table.sizes, strides, |i, t| largest_below[i] *= largest[t]);
+            }
+            let mut largest: Vec<f64> = Vec::with_capacity(table.n_separator);
+            for line in largest_below.chunks_mut(table.n_residual) {
+                let top = line.iter().copied().fold(0.0, f64::max);
+                largest.push(top);
+                if top > 0.0 {
+                    line.iter_mut().for_each(|x| *x /= top);
+                }
+            }
+            let mut powers = vec![0.0; table.n_separator * POWERS];
+            let mut power = largest_below.clone();
+            let mut term = vec![0.0; power.len()];
+            for m in 0..POWERS {
+                term.copy_from_slice(&power);
+                for (child, strides) in &table.children {
+                    let below = &bounds[*child].powers;
+                    for_each_cell(&table.sizes, strides, |i, t| {
+                        term[i] *= below[t * POWERS + m]
+                    });
+                }
+                for (row, line) in term.chunks(table.n_residual).enumerate() {
+                    powers[row * POWERS + m] = line.iter().sum();
+                }
+                for (p, &x) in power.iter_mut().zip(&largest_below) {
+                    *p *= x;
+                }
+            }
+            bounds[c] = Bounds { largest, powers };
+        }
+        bounds
+    }
+
+    /// Prepares draws of cells.
+    pub fn sampler(&self, of: &Conditionals) -> Sampler<'_> {
+        let cumulative = self
+            .tables
+            .iter()
+            .zip(&of.tables)
+            .map(|(table, values)| {
+                let mut cumulative = values.clone();
+                for line in cumulative.chunks_mut(table.n_residual) {
+                    let mut sum = 0.0;
+                    for x in line {
+                        sum += *x;
+                        *x = sum;
+                    }
+                }
+                cumulative
+            })
+            .collect();
+        Sampler {
+            tables: &self.tables,
+            sizes: self.model.sizes(),
+            cumulative,
+        }
+    }
+}
+
+/// Divides every row by its sum and returns the sums.
+fn normalise_rows(table: &mut [f64], width: usize) -> Vec<f64> {
+    table
+        .chunks_mut(width)
+        .map(|line| {
+            let sum: f64 = line.iter().sum();
+            if sum > 0.0 {
+                line.iter_mut().for_each(|x| *x /= sum);
+            }
+            sum
+        })
+        .collect()
+}
+
+#[derive(Debug, Default)]
+struct Bounds {
+    largest: Vec<f64>,
+    powers: Vec<f64>,
+}
+
+struct Walk<'w> {
+    of: &'w Conditionals,
+    bounds: &'w [Bounds],
+    pi: f64,
+    monitor: &'w Monitor,
+    codes: Vec<u32>,
+    powers: [f64; POWERS],
+    terms: Terms,
+    nodes: u64,
+}
+
+/// Draws cells from a distribution, clique by clique.
+#[derive(Debug)]
+pub struct Sampler<'t> {
+    tables: &'t [Table],
+    sizes: &'t [usize],
+    cumulative: Vec<Vec<f64>>,
+}
+
+impl Sampler<'_> {
+    /// Draws the levels of one cell, `uniform` giving numbers in `[0, 1)`.
+    pub fn draw(&self, mut uniform: impl FnMut() -> f64, codes: &mut [u32]) {
+        for (table, cumulative) in self.tables.iter().zip(&self.cumulative) {
+            let line = &cumulative[table.row(codes) * table.n_residual..][..table.n_residual];
+            let end = line[line.len() - 1];
+            let at = uniform() * end;
+            let r = line.partition_point(|&c| c <= at).min(line.len() - 1);
+            table.set_residual(r, self.sizes, codes);
+        }
+    }
+}

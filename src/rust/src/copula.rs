@@ -1,0 +1,356 @@
+//! `copula_fit()` and what draws from a fit: parts in, numbers out.
+
+use std::collections::BTreeMap;
+
+use extendr_api::prelude::*;
+use sdcrisk_core::copula::calibration::Calibration;
+use sdcrisk_core::copula::fit::{fit, Marginals, Sample, Settings};
+use sdcrisk_core::copula::information::PairTable;
+use sdcrisk_core::copula::margins::{Family, Margin};
+use sdcrisk_core::copula::orders::Order;
+use sdcrisk_core::copula::population::{
+    n_draws, n_monitor_steps, uniqueness_of_sets, Estimate, Observed, Population, Refits,
+};
+use sdcrisk_core::copula::sampling::Sampler;
+use sdcrisk_core::copula::Model;
+use sdcrisk_core::{Monitor, Result};
+
+use crate::convert::{count, double_vectors, doubles, indices, list, seed, text};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// R's places, counted from 1, per key.
+fn places(x: &Robj, name: &str) -> Result<Vec<Vec<u32>>> {
+    list(x, name)?
+        .values()
+        .map(|places| {
+            let places = indices(&places, name)?;
+            Ok(places.into_iter().map(|p| p as u32).collect())
+        })
+        .collect()
+}
+
+fn flag(x: &Robj, name: &str) -> Result<bool> {
+    x.as_bool().ok_or_else(|| bad_call(name))
+}
+
+/// The model of a fit as R holds it.
+pub fn model_of(shares: &Robj, orders: &Robj, correlation: &Robj) -> Result<Model> {
+    Model::new(
+        double_vectors(shares, "shares")?,
+        places(orders, "orders")?,
+        doubles(correlation, "correlation")?.to_vec(),
+    )
+}
+
+fn order_of(order: &Robj, draws: &Robj) -> Result<Order> {
+    Ok(match text(order, "order")? {
+        "scaling" => Order::Scaling,
+        "natural" => Order::Natural,
+        "frequency" => Order::Frequency,
+        "random" => Order::Random(seed(draws, "seed")?),
+        _ => return Err(bad_call("order")),
+    })
+}
+
+/// How a model is fitted, as R says it: a list of one entry per setting.
+pub fn settings_of(x: &Robj) -> Result<Settings> {
+    let given = list(x, "settings")?;
+    let named: Vec<(&str, Robj)> = given.iter().collect();
+    let get = |name: &'static str| {
+        let entry = named.iter().find(|(known, _)| *known == name);
+        entry.map(|(_, value)| value).ok_or_else(|| bad_call(name))
+    };
+    let nominal = get("nominal")?
+        .as_logical_slice()
+        .ok_or_else(|| bad_call("nominal"))?
+        .iter()
+        .map(|l| l.is_true())
+        .collect();
+    let shares = list(get("exogenous_shares")?, "exogenous")?;
+    let natural = list(get("exogenous_places")?, "exogenous")?;
+    let exogenous = shares
+        .values()
+        .zip(natural.values())
+        .map(|(shares, places)| {
+            if shares.is_null() {
+                return Ok(None);
+            }
+            let places = indices(&places, "exogenous")?;
+            let places = places.into_iter().map(|p| p as u32).collect();
+            Ok(Some((doubles(&shares, "exogenous")?.to_vec(), places)))
+        })
+        .collect::<Result<_>>()?;
+    let correlation = get("correlation")?;
+    Ok(Settings {
+        order: order_of(get("order")?, get("seed")?)?,
+        nominal,
+        marginals: match text(get("marginals")?, "marginals")? {
+            "auto" => Marginals::Auto,
+            _ => Marginals::Empirical,
+        },
+        exogenous,
+        correlation: if correlation.is_null() {
+            None
+        } else {
+            Some(doubles(correlation, "correlation")?.to_vec())
+        },
+        signed: flag(get("signed")?, "signed")?,
+    })
+}
+
+fn margin_columns(margins: &[Option<Margin>]) -> List {
+    let name = |m: &Option<Margin>| match m.as_ref().map(|m| m.family) {
+        None => "exogenous",
+        Some(Family::Categorical) => "categorical",
+        Some(Family::NegativeBinomial { .. }) => "negative binomial",
+        Some(Family::Logarithmic { .. }) => "logarithmic",
+    };
+    let parameter = |which: usize| -> Robj {
+        let values = margins.iter().map(|m| {
+            let values = match m.as_ref().map(|m| m.family) {
+                Some(Family::NegativeBinomial { size, prob }) => [Some(size), Some(prob), None],
+                Some(Family::Logarithmic { theta }) => [None, None, Some(theta)],
+                _ => [None; 3],
+            };
+            values[which]
+        });
+        crate::convert::optional(values)
+    };
+    list!(
+        family = margins.iter().map(name).collect::<Vec<&str>>(),
+        size = parameter(0),
+        prob = parameter(1),
+        theta = parameter(2),
+        bic = crate::convert::optional(margins.iter().map(|m| m.as_ref().map(|m| m.bic)))
+    )
+}
+
+/// A two-way table in R's order: whole numbers as integers where they are.
+fn pair_matrix(table: &PairTable, whole: bool) -> Robj {
+    let (rows, columns) = (table.n_rows, table.n_columns);
+    let cells = (0..columns).flat_map(|c| (0..rows).map(move |r| table.cells[r * columns + c]));
+    let mut matrix: Robj = if whole {
+        cells.map(|x| x as i32).collect_robj()
+    } else {
+        cells.collect_robj()
+    };
+    // The length is rows times columns, so that this cannot fail.
+    match matrix.set_attrib("dim", [rows as i32, columns as i32]) {
+        Ok(matrix) => matrix.clone(),
+        Err(_) => r!(NULL),
+    }
+}
+
+fn one_based(places: &[Vec<u32>]) -> Robj {
+    List::from_values(
+        places
+            .iter()
+            .map(|p| p.iter().map(|&p| p as i32 + 1).collect_robj()),
+    )
+    .into()
+}
+
+/// Fits a copula to the records of a table.
+#[extendr]
+fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, threads: Robj, tick: Robj) -> Robj {
+    guard(|| {
+        let settings = settings_of(&settings)?;
+        let threads = count(&threads, "threads")?;
+        let weights = if weights.is_null() {
+            None
+        } else {
+            Some(doubles(&weights, "weights")?)
+        };
+        with_table(&table, |table| {
+            let d = table.columns().len() as u64;
+            if settings.nominal.len() as u64 != d || settings.exogenous.len() as u64 != d {
+                return Err(bad_call("settings"));
+            }
+            if weights.is_some_and(|w| w.len() != table.n_rows()) {
+                return Err(bad_call("weights"));
+            }
+            let (sample, found, sizes) = watched(threads, &tick, |monitor| {
+                monitor.set_total(d * (d - 1) + 1);
+                let sample = Sample::count(table.columns(), weights, monitor)?;
+                let found = fit(&sample, &settings, monitor)?;
+                let groups = table.group(monitor)?;
+                let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
+                for &size in groups.counts() {
+                    *sizes.entry(size).or_insert(0) += 1;
+                }
+                Ok((sample, found, sizes))
+            })?;
+            let whole = weights.is_none();
+            Ok(list!(
+                shares = List::from_values(&found.model.shares),
+                orders = one_based(&found.model.orders),
+                correlation = found.model.correlation.clone(),
+                margins = margin_columns(&found.margins),
+                counts = List::from_values(&sample.counts),
+                n_effective = sample.n,
+                pairs = List::from_values(sample.tables.iter().map(|t| pair_matrix(t, whole))),
+                information = found.information.clone(),
+                expected = found.expected.clone(),
+                rho = found.roots.iter().map(|r| r.rho).collect::<Vec<f64>>(),
+                at_bound = found
+                    .roots
+                    .iter()
+                    .map(|r| r.at_bound)
+                    .collect::<Vec<bool>>(),
+                least_eigenvalue = found.projection.least_eigenvalue,
+                largest_change = found.projection.largest_change,
+                steps = found.projection.steps as f64,
+                cell_size = sizes.keys().map(|&s| s as f64).collect::<Vec<f64>>(),
+                cell_times = sizes.values().map(|&t| f64::from(t)).collect::<Vec<f64>>()
+            )
+            .into())
+        })
+    })
+}
+
+/// Categories, counted from 1, of records drawn from a model.
+#[extendr]
+fn rs_copula_simulate(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    n: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let n = count(&n, "n")?;
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let records = watched(threads, &tick, |monitor: &Monitor| {
+            Sampler::new(&model)?.records(n, seed, monitor)
+        })?;
+        Ok(one_based(&records))
+    })
+}
+
+/// Uniqueness and correctness in populations of several sizes. `observed` is
+/// the sample's uniqueness to calibrate on, or NULL.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_copula_population(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    settings: Robj,
+    sizes: Robj,
+    n: Robj,
+    observed: Robj,
+    n_refits: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let sizes = doubles(&sizes, "sizes")?;
+        let n = count(&n, "n")?;
+        let observed = match observed.as_real() {
+            None => None,
+            Some(uniqueness) => Some(Observed {
+                n: n as f64,
+                uniqueness,
+            }),
+        };
+        let times = count(&n_refits, "n_refits")?;
+        let settings = if times > 0 {
+            Some(settings_of(&settings)?)
+        } else {
+            None
+        };
+        let refits = settings
+            .as_ref()
+            .map(|settings| Refits { times, settings, n });
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let largest = sizes.iter().copied().fold(1.0, f64::max);
+        let n_draws = n_draws(largest, if observed.is_some() { n as f64 } else { 1.0 });
+        let (population, spread) = watched(threads, &tick, |monitor| {
+            monitor.set_total(n_monitor_steps(n_draws, largest, refits.as_ref()));
+            let population = Population::draw(&model, n_draws, observed, seed, monitor)?;
+            let spread = match &refits {
+                None => Vec::new(),
+                Some(refits) => refits.run(&model, &population, sizes, seed, monitor)?,
+            };
+            Ok((population, spread))
+        })?;
+        let estimates: Vec<_> = sizes.iter().map(|&size| population.at(size)).collect();
+        let column = |of: fn(&Estimate) -> f64| estimates.iter().map(of).collect::<Vec<f64>>();
+        let refit_column = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+            spread.iter().flat_map(|r| r.iter().map(of)).collect()
+        };
+        let (method, parameter) = match population.calibration {
+            Calibration::None => ("none", None),
+            Calibration::Gamma { alpha } => ("gamma", Some(alpha)),
+            Calibration::Scale { lambda } => ("scale", Some(lambda)),
+        };
+        Ok(list!(
+            uniqueness = column(|e| e.uniqueness),
+            uniqueness_mc_se = column(|e| e.uniqueness_se),
+            correctness = column(|e| e.correctness),
+            correctness_mc_se = column(|e| e.correctness_se),
+            model_uniqueness = column(|e| e.model_uniqueness),
+            refit_uniqueness = refit_column(|r| r.0),
+            refit_correctness = refit_column(|r| r.1),
+            calibration = method,
+            parameter = crate::convert::optional(std::iter::once(parameter)),
+            n_draws = n_draws as f64
+        )
+        .into())
+    })
+}
+
+/// Uniqueness in a population on each of several sets of keys.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_copula_subsets(
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    sets: Robj,
+    size: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let sets = list(&sets, "sets")?
+            .values()
+            .map(|set| indices(&set, "sets"))
+            .collect::<Result<Vec<_>>>()?;
+        if sets.iter().flatten().any(|&v| v >= model.n_keys()) {
+            return Err(bad_call("sets"));
+        }
+        let size = size.as_real().ok_or_else(|| bad_call("size"))?;
+        let seed = seed(&draws, "seed")?;
+        let threads = count(&threads, "threads")?;
+        let found = watched(threads, &tick, |monitor| {
+            uniqueness_of_sets(&model, &sets, size, seed, monitor)
+        })?;
+        let column = |of: fn(&Estimate) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+        Ok(list!(
+            uniqueness = column(|e| e.uniqueness),
+            uniqueness_mc_se = column(|e| e.uniqueness_se),
+            correctness = column(|e| e.correctness)
+        )
+        .into())
+    })
+}
+
+extendr_module! {
+    mod copula;
+    fn rs_copula_fit;
+    fn rs_copula_subsets;
+    fn rs_copula_population;
+    fn rs_copula_simulate;
+}

@@ -1,0 +1,79 @@
+//! `individual_risk()`: keys and weights in, risks of records and households
+//! out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::individual_risk::{expected_inverse, household_risk, individual_risk};
+
+use crate::convert::{count, doubles};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// The individual risk of every record.
+#[extendr]
+fn rs_individual_risk(table: Robj, weights: Robj, threads: Robj, tick: Robj) -> Robj {
+    guard(|| {
+        let weights = doubles(&weights, "weights")?;
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let found = watched(threads, &tick, |monitor| {
+                individual_risk(table, weights, monitor)
+            })?;
+            let frequency: Vec<f64> = found.frequency.iter().map(|&f| f as f64).collect();
+            Ok(list!(
+                frequency = frequency,
+                population = found.population,
+                risk = found.risk,
+                n_cells = found.n_cells as f64,
+                n_below_sample = found.n_below_sample as f64
+            )
+            .into())
+        })
+    })
+}
+
+/// The risk of every record's household, from those of its members.
+#[extendr]
+fn rs_household_risk(households: Robj, risk: Robj, threads: Robj) -> Robj {
+    guard(|| {
+        let risk = doubles(&risk, "risk")?;
+        let threads = count(&threads, "threads")?;
+        with_table(&households, |households| {
+            let found = watched(threads, &r!(NULL), |monitor| {
+                household_risk(households, risk, monitor)
+            })?;
+            Ok(list!(
+                risk = found.risk,
+                n_households = found.n_households as f64,
+                expected = found.expected,
+                largest = found.largest
+            )
+            .into())
+        })
+    })
+}
+
+/// `E(1/F)` given frequencies in the file and sums of weights, one by one.
+#[extendr]
+fn rs_expected_inverse(frequency: Robj, population: Robj) -> Robj {
+    guard(|| {
+        let frequency = doubles(&frequency, "frequency")?;
+        let population = doubles(&population, "population")?;
+        if frequency.len() != population.len() || frequency.iter().any(|&f| f.is_nan() || f < 1.0) {
+            return Err(bad_call("frequency"));
+        }
+        let risk: Vec<f64> = frequency
+            .iter()
+            .zip(population)
+            .map(|(&f, &population)| expected_inverse(f as u64, population))
+            .collect();
+        Ok(r!(risk))
+    })
+}
+
+extendr_module! {
+    mod individual_risk;
+    fn rs_individual_risk;
+    fn rs_household_risk;
+    fn rs_expected_inverse;
+}

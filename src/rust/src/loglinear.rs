@@ -1,0 +1,238 @@
+//! `loglinear_risk()`: settings in, measures and one number per record out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::loglinear::fitted::Measures;
+use sdcrisk_core::loglinear::spread::{Settings, Spread, Wanted};
+use sdcrisk_core::loglinear::{analyse, Analysis, Cells, Choice, Request};
+use sdcrisk_core::random::Streams;
+use sdcrisk_core::{Error, Result};
+
+use crate::convert::{self, count, counts, doubles, indices, list, optional, text};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// One log-linear model of one table. `terms` holds the variables of every
+/// interaction of a model of its own.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_loglinear(
+    table: Robj,
+    weights: Robj,
+    fraction: Robj,
+    cell_fractions: Robj,
+    model: Robj,
+    terms: Robj,
+    interval: Robj,
+    n_boot: Robj,
+    level: Robj,
+    max_cells: Robj,
+    seed: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let weights = if weights.is_null() {
+            None
+        } else {
+            Some(doubles(&weights, "weights")?)
+        };
+        let fraction = optional_number(&fraction, "fraction")?;
+        let cell_fractions = cell_fractions
+            .as_bool()
+            .ok_or_else(|| bad_call("cell_fractions"))?;
+        let choice = choice(&model, &terms)?;
+        let threads = count(&threads, "threads")?;
+        let spread = Settings {
+            wanted: wanted(&interval)?,
+            n_boot: count(&n_boot, "n_boot")?,
+            level: number(&level, "level")?.0,
+            normal: number(&level, "level")?.1,
+            cell_fractions,
+        };
+        let max_cells = optional_number(&max_cells, "max_cells")?.unwrap_or(f64::INFINITY);
+        let streams = Streams::new(convert::seed(&seed, "seed")?);
+        with_table(&table, |table| {
+            let (cells, row_cell, pi, found) = watched(threads, &tick, |monitor| {
+                let (cells, row_cell) = Cells::new(table, weights, monitor)?;
+                let total: f64 = cells.weights().iter().sum();
+                let pi = fraction.unwrap_or(cells.n_records() / total);
+                check_fraction(pi, &cells, cell_fractions)?;
+                let request = Request {
+                    choice: choice.clone(),
+                    pi,
+                    max_cells,
+                    spread,
+                    streams,
+                };
+                let found = analyse(&cells, &request, monitor)?;
+                Ok((cells, row_cell, pi, found))
+            })?;
+            Ok(to_r(&cells, &row_cell, pi, &found))
+        })
+    })
+}
+
+/// A fraction above 1 would be a sample larger than its population.
+fn check_fraction(pi: f64, cells: &Cells, cell_fractions: bool) -> Result<()> {
+    if pi > 1.0 + 1e-9 {
+        return Err(Error::BadWeights(
+            "The weights must sum to at least the number of records: they say how many people \
+             a record stands for."
+                .into(),
+        ));
+    }
+    let scale = cells.n_records() / pi / cells.weights().iter().sum::<f64>();
+    let above = cells
+        .counts()
+        .iter()
+        .zip(cells.weights())
+        .filter(|(f, w)| **f > **w * scale * (1.0 + 1e-9))
+        .count();
+    if cell_fractions && above > 0 {
+        return Err(Error::BadWeights(format!(
+            "The weights in a cell must sum to at least its number of records for \
+             `sampling = \"cell\"`: in {above} cell{} they do not. \
+             `sampling = \"overall\"` does not need this.",
+            if above == 1 { "" } else { "s" }
+        )));
+    }
+    Ok(())
+}
+
+fn optional_number(x: &Robj, name: &str) -> Result<Option<f64>> {
+    if x.is_null() {
+        return Ok(None);
+    }
+    match doubles(x, name)? {
+        [value] => Ok(Some(*value)),
+        _ => Err(bad_call(name)),
+    }
+}
+
+/// Two numbers.
+fn number(x: &Robj, name: &str) -> Result<(f64, f64)> {
+    match doubles(x, name)? {
+        [a, b] => Ok((*a, *b)),
+        _ => Err(bad_call(name)),
+    }
+}
+
+fn wanted(interval: &Robj) -> Result<Wanted> {
+    Ok(match text(interval, "interval")? {
+        "auto" => Wanted::Automatic,
+        "bootstrap" => Wanted::Bootstrap,
+        "delta" => Wanted::Delta,
+        "none" => Wanted::Nothing,
+        _ => return Err(bad_call("interval")),
+    })
+}
+
+fn choice(model: &Robj, terms: &Robj) -> Result<Choice> {
+    Ok(match text(model, "model")? {
+        "independence" => Choice::Independence,
+        "two_way" => Choice::TwoWay,
+        "search" => Choice::Search,
+        "terms" => Choice::Terms(
+            list(terms, "terms")?
+                .values()
+                .map(|term| indices(&term, "terms"))
+                .collect::<Result<_>>()?,
+        ),
+        _ => return Err(bad_call("model")),
+    })
+}
+
+fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, found: &Analysis) -> Robj {
+    let per_row = |values: &[f64]| -> Vec<f64> {
+        row_cell.iter().map(|&cell| values[cell as usize]).collect()
+    };
+    let unique: Vec<bool> = row_cell
+        .iter()
+        .map(|&cell| cells.counts()[cell as usize] < 1.5)
+        .collect();
+    let terms: Vec<Robj> = found
+        .terms
+        .iter()
+        .map(|term| counts(term.iter().map(|&v| v as u32 + 1)))
+        .collect();
+    let path: Vec<&Measures> = found.path.iter().map(|s| &s.measures).collect();
+    let tried: Vec<&Measures> = found.tried.iter().map(|s| &s.measures).collect();
+    let pair = |i: usize| -> Vec<i32> {
+        let of = |s: &sdcrisk_core::loglinear::search::Step| s.added.map_or(0, |p| p[i] as i32 + 1);
+        found.path.iter().map(of).collect()
+    };
+    let tried_pair =
+        |i: usize| -> Vec<i32> { found.tried.iter().map(|t| t.added[i] as i32 + 1).collect() };
+    let kept: Vec<bool> = found.path.iter().map(|s| s.kept).collect();
+    let steps: Vec<i32> = found.tried.iter().map(|t| t.step as i32).collect();
+    let n_terms: Vec<i32> = found.path.iter().map(|s| s.n_terms as i32).collect();
+    list!(
+        n = cells.n_records(),
+        n_cells = cells.n_table(),
+        n_occupied = cells.len() as f64,
+        n_unique = found.n_unique as f64,
+        n_alone = found.n_alone as f64,
+        n_zero_margins = found.n_zero_margins as f64,
+        n_parameters = found.n_parameters as f64,
+        fraction = pi,
+        population = cells.n_records() / pi,
+        measures = measures(&[&found.measures]),
+        spread = spread(found.spread.as_ref()),
+        terms = List::from_values(terms),
+        method = found.method,
+        passes = found.report.passes as f64,
+        deviation = found.report.deviation,
+        path = measures(&path),
+        path_first = pair(0),
+        path_second = pair(1),
+        path_kept = kept,
+        path_n_terms = n_terms,
+        tried = measures(&tried),
+        tried_first = tried_pair(0),
+        tried_second = tried_pair(1),
+        tried_step = steps,
+        n_too_large = found.n_too_large as f64,
+        sample_unique = unique,
+        tau1 = per_row(&found.h1),
+        tau2 = per_row(&found.h2),
+        lambda = per_row(&found.lambda)
+    )
+    .into()
+}
+
+/// File-level measures as a list of columns.
+fn measures(rows: &[&Measures]) -> Robj {
+    let column =
+        |value: fn(&Measures) -> f64| -> Vec<f64> { rows.iter().map(|m| value(m)).collect() };
+    let known = |value: fn(&Measures) -> Option<f64>| optional(rows.iter().map(|m| value(m)));
+    list!(
+        tau1 = column(|m| m.tau[0]),
+        tau2 = column(|m| m.tau[1]),
+        b1 = column(|m| m.b[0]),
+        b2 = column(|m| m.b[1]),
+        z1 = known(|m| m.z[0]),
+        z2 = known(|m| m.z[1]),
+        z1_robust = known(|m| m.z_robust[0]),
+        z2_robust = known(|m| m.z_robust[1]),
+        expected_uniques = column(|m| m.expected_uniques)
+    )
+    .into()
+}
+
+fn spread(found: Option<&Spread>) -> Robj {
+    let column =
+        |value: fn(&Spread, usize) -> f64| optional((0..2).map(|i| found.map(|s| value(s, i))));
+    list!(
+        se = column(|s, i| s.se[i]),
+        low = column(|s, i| s.low[i]),
+        high = column(|s, i| s.high[i]),
+        bootstrap = found.map_or(false, |s| s.bootstrap)
+    )
+    .into()
+}
+
+extendr_module! {
+    mod loglinear;
+    fn rs_loglinear;
+}

@@ -1,0 +1,311 @@
+//! Scores of records: a fit in, one probability per record out.
+
+use extendr_api::prelude::*;
+use rayon::prelude::*;
+use sdcrisk_core::copula::information::{pairs, PairTable};
+use sdcrisk_core::copula::margins::categories as own_categories;
+use sdcrisk_core::copula::rectangle::Effort;
+use sdcrisk_core::copula::scores::{categories, model_probabilities, Method};
+use sdcrisk_core::copula::tree::{
+    anchor, prior_records, spanning_tree, Edge, Margin, Tree, UNSEEN,
+};
+use sdcrisk_core::random::Streams;
+use sdcrisk_core::{Monitor, Result};
+
+use crate::convert::{count, double_vectors, doubles, indices, integers, list, seed, text};
+use crate::copula::model_of;
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// A matrix of R, column by column, as a two-way table.
+fn pair_table(x: &Robj) -> Result<PairTable> {
+    let dim = x.get_attrib("dim").ok_or_else(|| bad_call("pairs"))?;
+    let (n_rows, n_columns) = match integers(&dim, "pairs")? {
+        [rows, columns] => (*rows as usize, *columns as usize),
+        _ => return Err(bad_call("pairs")),
+    };
+    let by_column: Vec<f64> = match x.as_integer_slice() {
+        Some(counts) => counts.iter().map(|&c| f64::from(c)).collect(),
+        None => doubles(x, "pairs")?.to_vec(),
+    };
+    if by_column.len() != n_rows * n_columns {
+        return Err(bad_call("pairs"));
+    }
+    Ok(PairTable {
+        n_rows,
+        n_columns,
+        cells: (0..n_rows * n_columns)
+            .map(|cell| by_column[cell % n_columns * n_rows + cell / n_columns])
+            .collect(),
+    })
+}
+
+fn pair_tables(x: &Robj) -> Result<Vec<PairTable>> {
+    list(x, "pairs")?
+        .values()
+        .map(|table| pair_table(&table))
+        .collect()
+}
+
+/// Counts per key, scaled to records, and margins known from elsewhere.
+fn margins(counts: &Robj, given: &Robj, scale: f64) -> Result<Vec<Margin>> {
+    let counts = double_vectors(counts, "counts")?;
+    let given = list(given, "given")?;
+    counts
+        .into_iter()
+        .zip(given.values())
+        .map(|(counts, given)| {
+            Ok(Margin {
+                counts: counts.into_iter().map(|c| c * scale).collect(),
+                given: if given.is_null() {
+                    None
+                } else {
+                    Some(doubles(&given, "given")?.to_vec())
+                },
+            })
+        })
+        .collect()
+}
+
+fn number(x: &Robj, name: &str) -> Result<f64> {
+    match doubles(x, name)? {
+        [x] => Ok(*x),
+        _ => Err(bad_call(name)),
+    }
+}
+
+/// Edges from two rows of positions of keys and their priors.
+fn edges(keys: &Robj, prior: &Robj) -> Result<Vec<Edge>> {
+    let keys = indices(keys, "edges")?;
+    let prior = doubles(prior, "prior")?;
+    if keys.len() != 2 * prior.len() {
+        return Err(bad_call("edges"));
+    }
+    Ok(keys
+        .chunks_exact(2)
+        .zip(prior)
+        .map(|(keys, &prior)| Edge {
+            keys: (keys[0], keys[1]),
+            prior,
+        })
+        .collect())
+}
+
+/// The tree of a sample, and ln p of each of its records as if the record were
+/// not in it; without a sample the tree alone. `pairs_of_keys` are the tables of
+/// all pairs, `excess` their information above chance.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_tree_fit(
+    table: Robj,
+    weights: Robj,
+    pairs_of_keys: Robj,
+    excess: Robj,
+    counts: Robj,
+    given: Robj,
+    n: Robj,
+    scale: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let scale = number(&scale, "scale")?;
+        let n = number(&n, "n")?;
+        let margins = margins(&counts, &given, scale)?;
+        let all = pairs(margins.len());
+        let excess = doubles(&excess, "excess")?;
+        let tables = list(&pairs_of_keys, "pairs")?;
+        let tables: Vec<Robj> = tables.values().collect();
+        if tables.len() != all.len() || excess.len() != all.len() {
+            return Err(bad_call("pairs"));
+        }
+        let keys = spanning_tree(margins.len(), &all, excess);
+        let tables = keys
+            .iter()
+            .map(|pair| match all.binary_search(pair) {
+                Ok(at) => pair_table(&tables[at]),
+                Err(_) => Err(bad_call("pairs")),
+            })
+            .collect::<Result<Vec<PairTable>>>()?;
+        let weights = if weights.is_null() {
+            None
+        } else {
+            Some(doubles(&weights, "weights")?)
+        };
+        let threads = count(&threads, "threads")?;
+        let edges_with = |priors: Vec<f64>| -> Vec<Edge> {
+            keys.iter()
+                .zip(priors)
+                .map(|(&keys, prior)| Edge { keys, prior })
+                .collect()
+        };
+        let (edges, ln_p) = if table.is_null() {
+            let fit = |monitor: &Monitor| prior_records_of(&tables, scale, monitor);
+            (edges_with(watched(threads, &tick, fit)?), Vec::new())
+        } else {
+            with_table(&table, |table| {
+                if weights.is_some_and(|w| w.len() != table.n_rows()) {
+                    return Err(bad_call("weights"));
+                }
+                watched(threads, &tick, |monitor| {
+                    let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
+                    let categories: Vec<Vec<u32>> =
+                        table.columns().iter().map(own_categories).collect();
+                    let tree = Tree::new(margins, &edges, &tables, n, scale)?;
+                    let ln_p = tree.ln_probabilities_without(&categories, weights, monitor)?;
+                    Ok((edges, ln_p))
+                })
+            })?
+        };
+        Ok(list!(
+            edges = edges
+                .iter()
+                .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
+                .collect::<Vec<i32>>(),
+            prior = edges.iter().map(|e| e.prior).collect::<Vec<f64>>(),
+            ln_p = ln_p
+        )
+        .into())
+    })
+}
+
+/// ln p of every record of a table by the tree of a fit. `maps` says which
+/// category, counted from 1, every code is: 0 for none.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_tree_scores(
+    table: Robj,
+    maps: Robj,
+    edge_keys: Robj,
+    prior: Robj,
+    pairs_of_edges: Robj,
+    counts: Robj,
+    given: Robj,
+    n: Robj,
+    scale: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let scale = number(&scale, "scale")?;
+        let n = number(&n, "n")?;
+        let margins = margins(&counts, &given, scale)?;
+        let edges = edges(&edge_keys, &prior)?;
+        let tables = pair_tables(&pairs_of_edges)?;
+        let maps = category_maps(&maps)?;
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let ln_p = watched(threads, &tick, |monitor| {
+                let tree = Tree::new(margins, &edges, &tables, n, scale)?;
+                tree.ln_probabilities(&categories(table, &maps)?, monitor)
+            })?;
+            Ok(r!(ln_p))
+        })
+    })
+}
+
+/// The logarithm of the factor that brings the mean of (1 - p)^(n - 1) to a
+/// uniqueness.
+#[extendr]
+fn rs_tree_anchor(ln_p: Robj, n: Robj, uniqueness: Robj) -> Robj {
+    guard(|| {
+        let factor = anchor(
+            doubles(&ln_p, "ln_p")?,
+            number(&n, "n")?,
+            number(&uniqueness, "uniqueness")?,
+        );
+        Ok(r!(factor))
+    })
+}
+
+/// The probability of every record of a table under a model, and its standard
+/// error. Equal records are computed once.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_model_scores(
+    table: Robj,
+    maps: Robj,
+    shares: Robj,
+    orders: Robj,
+    correlation: Robj,
+    method: Robj,
+    least: Robj,
+    tolerance: Robj,
+    absolute: Robj,
+    max_blocks: Robj,
+    draws: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let model = model_of(&shares, &orders, &correlation)?;
+        let maps = category_maps(&maps)?;
+        let method = match text(&method, "method")? {
+            "copula" => Method::Rectangle,
+            "placement" => Method::Placement,
+            _ => return Err(bad_call("method")),
+        };
+        let least = number(&least, "least")?;
+        let effort = Effort {
+            tolerance: number(&tolerance, "tolerance")?,
+            absolute: number(&absolute, "absolute")?,
+            max_blocks: count(&max_blocks, "max_blocks")?,
+        };
+        let streams = Streams::new(seed(&draws, "seed")?);
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let (found, row_group) = watched(threads, &tick, |monitor| {
+                let groups = table.group(monitor)?;
+                let distinct = table.distinct(&groups)?;
+                let categories = categories(&distinct, &maps)?;
+                let found = model_probabilities(
+                    &model,
+                    &categories,
+                    method,
+                    least,
+                    effort,
+                    &streams,
+                    monitor,
+                )?;
+                Ok((found, groups.row_group().to_vec()))
+            })?;
+            let of = |g: &u32| found[*g as usize];
+            Ok(list!(
+                prob = row_group.iter().map(|g| of(g).value).collect::<Vec<f64>>(),
+                error = row_group.iter().map(|g| of(g).error).collect::<Vec<f64>>()
+            )
+            .into())
+        })
+    })
+}
+
+fn prior_records_of(tables: &[PairTable], scale: f64, monitor: &Monitor) -> Result<Vec<f64>> {
+    tables
+        .par_iter()
+        .map(|table| {
+            monitor.check()?;
+            Ok(prior_records(table, scale))
+        })
+        .collect()
+}
+
+fn category_maps(x: &Robj) -> Result<Vec<Vec<u32>>> {
+    list(x, "maps")?
+        .values()
+        .map(|map| {
+            Ok(integers(&map, "maps")?
+                .iter()
+                .map(|&c| u32::try_from(c - 1).unwrap_or(UNSEEN))
+                .collect())
+        })
+        .collect()
+}
+
+extendr_module! {
+    mod scores;
+    fn rs_tree_fit;
+    fn rs_tree_scores;
+    fn rs_tree_anchor;
+    fn rs_model_scores;
+}
