@@ -320,4 +320,6 @@ fn expected_changes(cells: &Cells, blocks: &[Vec<u32>], thetas: &[f64]) -> Vec<f
 }
 
 #[cfg(test)]
+mod audit_tests;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,265 @@
+# What invariant_pram() reports of a release.
+
+new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
+                               tick, this_call, call) {
+  released <- drawn$release
+  n <- length(released$changed)
+  size <- if (units$kind == "households") units$size else NULL
+  cells <- frame(
+    block = drawn$block, count = drawn$counts, stay_prob = drawn$stay_prob,
+    match_prob_before = 1 / drawn$counts, match_prob = drawn$match_prob
+  )
+  theta <- theta_of_cells(cells, drawn$thetas)
+  totals <- pram_totals(cells, theta, drawn, units, weights)
+  cells[names(totals$columns)] <- totals$columns
+  extra <- list(
+    design = list(cells = cells, thetas = drawn$thetas),
+    n = n, squares = if (!is.null(size)) as.vector(rowsum(size^2, drawn$row_cell)),
+    persons = if (!is.null(size)) as.vector(rowsum(size, drawn$row_cell))
+  )
+  cell_size <- if (is.null(size)) 1 else extra$persons / cells$count
+  expected <- sum(theta * cell_size)
+  first_record <- if (is.null(size)) drawn$first_row else units$first[drawn$first_row]
+  variables <- pram_variables(table, drawn, first_record, extra, tick, call)
+  if (!is.null(size) && sum(theta) > 0) {
+    # Households weigh by their mean size.
+    variables$expected_changed <- variables$expected_changed * expected / sum(theta)
+  }
+  shift <- report_shift(totals, table, first_record, call)
+  result <- new_sdc_result(
+    "sdc_invariant_pram",
+    estimates = pram_estimates(asked, cells, drawn, expected, released, n),
+    records = frame(
+      cell = released$cell, changed = released$changed,
+      match_prob_before = cells$match_prob_before[released$cell],
+      match_prob = cells$match_prob[released$cell]
+    ),
+    settings = list(
+      key_vars = table$variables, key_groups = NULL,
+      max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
+      scope = asked$scope, calibration = asked$calibration, prefer = asked$prefer,
+      unprotected = asked$unprotected, forbid = names(forbid),
+      hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
+      weight_var = names(data)[columns$weight], missing = "category", n = n,
+      fingerprint = fingerprint(table, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    ),
+    diagnostics = list(
+      units = units$kind, n_merged = drawn$n_merged, largest_shift = shift,
+      unit_squares = extra$squares, unit_sizes = size, first_record = first_record,
+      new_cell = drawn$row_cell[drawn$donors]
+    ),
+    call = this_call, data = released$data, cells = cells,
+    blocks = pram_blocks(cells, drawn$thetas), variables = variables,
+    plausibility = pram_plausibility(data, table, columns, released, tick, call)
+  )
+  inform_pram(result, asked, call)
+  result
+}
+
+theta_of_cells <- function(cells, thetas) {
+  theta <- thetas[cells$block]
+  theta[is.na(theta)] <- 0
+  theta
+}
+
+pram_blocks <- function(cells, thetas) {
+  in_block <- !is.na(cells$block)
+  block <- factor(cells$block[in_block], seq_along(thetas))
+  frame(
+    block = seq_along(thetas), n_cells = as.vector(table(block)),
+    n = as.vector(rowsum(cells$count[in_block], block)), theta = thetas
+  )
+}
+
+pram_estimates <- function(asked, cells, drawn, expected, released, n) {
+  thetas <- if (length(drawn$thetas)) drawn$thetas else 0
+  above <- function(probability) sum(probability > asked$max_match_prob + 1e-9)
+  frame(
+    max_match_prob = asked$max_match_prob,
+    theta_min = min(thetas), theta_max = max(thetas), n_blocks = length(drawn$thetas),
+    worst_match_prob = max(cells$match_prob), expected_changed = expected,
+    n_changed = sum(released$changed), n_records = n, n_cells = nrow(cells),
+    n_risky = above(cells$match_prob_before), n_unprotected = above(cells$match_prob)
+  )
+}
+
+# Per key variable: records expected to change and changed, and what it does to
+# the standard errors of its margin.
+pram_variables <- function(table, drawn, first_record, extra, tick, call) {
+  moved <- which(drawn$release$changed)
+  donors <- drawn$release$donors[moved]
+  parts <- lapply(seq_along(table$variables), function(v) {
+    codes <- unwrap(rs_codes(table$pointer, v), call)
+    of_cell <- match(codes[first_record], sort(unique(codes[first_record])))
+    c(
+      sum(codes[moved] != codes[donors]),
+      max(margin_inflation(extra, of_cell, tick, call)$se_inflation)
+    )
+  })
+  frame(
+    variable = table$variables, expected_changed = drawn$expected_changes,
+    n_changed = as.integer(vapply(parts, `[[`, 0, 1)),
+    se_inflation = vapply(parts, `[[`, 0, 2)
+  )
+}
+
+# Counts, variances and growth of standard errors of groups of cells; `group`
+# numbers the group of every cell from 1.
+margin_inflation <- function(extra, group, tick, call) {
+  cells <- extra$design$cells
+  found <- unwrap(rs_pram_margins(
+    cells$count, cells$block, extra$design$thetas, as.integer(group), as.integer(max(group)),
+    extra$squares, sdc_threads(), tick
+  ), call)
+  persons <- if (is.null(extra$persons)) found$count else rowsum(extra$persons, group)[, 1]
+  share <- persons / extra$n
+  # Variance of a proportion: p (1 - p) / n from sampling, V / n^2 from PRAM.
+  inflation <- sqrt(1 + found$variance / (extra$n * share * (1 - share)))
+  inflation[found$variance <= 0] <- 1
+  list(
+    count = as.vector(persons), match_prob = found$match_prob, variance = found$variance,
+    se_inflation = as.vector(inflation)
+  )
+}
+
+# Totals of weights, or of persons where households are units, before and as
+# expected after.
+pram_totals <- function(cells, theta, drawn, units, weights) {
+  if (units$kind == "households") {
+    values <- if (is.null(weights)) {
+      units$size
+    } else {
+      as.vector(rowsum(weights, units$of_record))
+    }
+  } else {
+    values <- weights
+  }
+  if (is.null(values)) {
+    return(list(columns = list()))
+  }
+  before <- as.vector(rowsum(values, drawn$row_cell))
+  mean_value <- before / cells$count
+  block <- ifelse(is.na(cells$block), 0L, cells$block)
+  in_block <- tabulate(block + 1L, max(block) + 1L)[block + 1L]
+  sums <- rowsum(mean_value, block)
+  of_block <- sums[match(block, as.integer(rownames(sums))), 1]
+  arriving <- ifelse(
+    theta > 0, theta / pmax(in_block - 1, 1) * (of_block - mean_value), 0
+  )
+  expected <- before * (1 - theta / cells$count) + as.vector(arriving)
+  columns <- list(before, expected)
+  names(columns) <- if (is.null(weights)) {
+    c("persons_before", "persons_expected")
+  } else {
+    c("weighted_before", "weighted_expected")
+  }
+  list(columns = columns, weighted = !is.null(weights))
+}
+
+# The largest expected shift of a one-way margin of totals, relative to what it
+# was; above 1 % with a warning.
+report_shift <- function(totals, table, first_record, call) {
+  if (length(totals$columns) == 0) {
+    return(NULL)
+  }
+  shift <- vapply(seq_along(table$variables), function(v) {
+    codes <- unwrap(rs_codes(table$pointer, v), call)[first_record]
+    sums <- rowsum(do.call(cbind, totals$columns), codes)
+    max(abs(sums[, 2] / sums[, 1] - 1))
+  }, 0)
+  if (any(shift > 0.01)) {
+    moved <- shift > 0.01
+    warn_sdc(
+      "weighted_shift",
+      c(
+        paste(
+          if (totals$weighted) "Weighted counts" else "Counts of persons",
+          "of the margins of key variables should stay within 1 % of what they were."
+        ),
+        x = paste0(
+          "Expected to shift: ", quote_names(table$variables[moved]), ", by up to ",
+          format_percent(max(shift)), "."
+        ),
+        i = paste(
+          if (totals$weighted) {
+            "Try prefer = \"similar_weights\" with scope = \"risky\","
+          } else {
+            "Try the household size in `within`,"
+          },
+          "or calibrate the weights of the released file."
+        )
+      ),
+      variables = table$variables[moved], shift = shift[moved], call = call
+    )
+  }
+  max(shift)
+}
+
+# Pairs of a new key value and a value of another column that the original does
+# not hold.
+pram_plausibility <- function(data, table, columns, released, tick, call) {
+  serving <- c(columns$hh_id, columns$weight)
+  candidates <- setdiff(seq_along(data), c(table$positions, serving))
+  usable <- vapply(candidates, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
+  candidates <- candidates[usable]
+  if (length(candidates) == 0 || anyDuplicated(names(data)[candidates])) {
+    return(frame(
+      variable = character(), other = character(), n_changed = integer(), n_new = integer(),
+      prop_new = double()
+    ))
+  }
+  others <- key_table(data, candidates, tick = tick, call = call)
+  on.exit(release(others))
+  # Identifiers and measurements pair with everything for the first time.
+  few <- others$n_values <= min(1000, others$n / 2)
+  found <- unwrap(rs_pram_new_pairs(
+    table$pointer, others$pointer, released$donors, sdc_threads(), tick
+  ), call)
+  pairs <- frame(
+    variable = rep(table$variables, each = length(candidates)),
+    other = rep(others$variables, length(table$variables)),
+    n_changed = as.integer(found$changed), n_new = as.integer(found$new),
+    prop_new = ifelse(found$changed > 0, found$new / found$changed, 0)
+  )
+  pairs <- pairs[rep(few, length(table$variables)) & !is.na(found$changed), ]
+  rownames(pairs) <- NULL
+  pairs
+}
+
+inform_pram <- function(x, asked, call) {
+  if (x$diagnostics$n_merged > 0) {
+    inform_sdc(
+      "merged_levels",
+      c(
+        paste0(
+          plural(x$diagnostics$n_merged, "level"), " of `within` merged with another."
+        ),
+        i = "Joint counts of `within` are kept inside merged levels only."
+      ),
+      n_merged = x$diagnostics$n_merged, call = call
+    )
+  }
+  if (x$estimates$n_risky > 0) {
+    return(invisible())
+  }
+  unchanged <- x$estimates$theta_max <= 0
+  inform_sdc(
+    "nothing_to_do",
+    c(
+      paste0(
+        "No cell exceeds the bound: the largest match probability is ",
+        format_risk(max(x$cells$match_prob_before)), " as it is."
+      ),
+      i = if (unchanged) {
+        "The data are returned unchanged."
+      } else {
+        paste(
+          "The published scheme perturbs them all the same;",
+          "calibration = \"exact\" returns them unchanged."
+        )
+      }
+    ),
+    call = call
+  )
+}
