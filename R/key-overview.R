@@ -35,8 +35,8 @@
 #'
 #' @section Cost:
 #' One two-way table per pair of keys and one grouping per key: for a million
-#' records and 20 keys seconds, nearly all of it for the groupings; 60 bytes a
-#' record beyond `data`.
+#' records and 20 keys about a second, nearly all of it for the groupings; 100 bytes
+#' a record beyond `data`.
 #'
 #' @param data A data frame, tibble or data.table.
 #' @param key_vars Names or positions of the key variables; `NULL` for all columns.

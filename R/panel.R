@@ -157,8 +157,11 @@ long_wave <- function(data, id, time, call) {
   wave <- if (length(at) == 1) {
     data[[at]]
   } else {
-    text <- do.call(paste, c(lapply(unclass(data)[at], as.character), sep = "-"))
-    factor(wave_number, labels = text[order][new_wave])
+    one_of_each <- order[new_wave]
+    text <- lapply(unclass(data)[at], function(x) as.character(x[one_of_each]))
+    structure(
+      wave_number, levels = do.call(paste, c(unname(text), sep = "-")), class = "factor"
+    )
   }
   list(
     id = names(data)[[id_at]], time_names = names(data)[at], number = person$number,
