@@ -7,12 +7,13 @@
 //!
 //! Queries share most of that work. Keys are put into groups whose codes occur
 //! in at most [`MOST_COMBINATIONS`] combinations among the queries; the planes
-//! of every combination are computed once per tile, and queries are sorted by
-//! combinations, so that all but the last group are added once for a run of
-//! queries. A query whose combinations each differ from all rows of the tile
-//! by too much is skipped without looking at a bit.
+//! of every combination are computed once per tile. Queries are sorted by the
+//! bound of their smallest difference and by combinations, so that the groups
+//! are added once for a run of queries. Since the rows of a tile are alike, the
+//! combinations of most queries differ from all of them by more than the bound:
+//! whole runs are then skipped without looking at a bit.
 //!
-//! Memory: 25 bytes per distinct wave-2 row, and 1 KB per combination.
+//! Memory: about 40 bytes per distinct wave-2 row, and 0.3 KB per combination.
 
 use rayon::prelude::*;
 
@@ -112,10 +113,12 @@ fn group_keys(queries: &KeyTable, monitor: &Monitor) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// Queries in the order of their combinations, and the state of the search.
+/// Queries in the order of their bounds and combinations.
 struct Queries {
     /// Per group, the combination of every query, from 0.
     combination: Vec<Vec<u32>>,
+    /// Per query, where the queries with its bound and first combination end.
+    run_end: Vec<u32>,
     /// Per query, its set of observed keys.
     mask: Vec<u32>,
     /// Where each query stood before sorting.
@@ -180,10 +183,17 @@ impl<const P: usize> Scan<P> {
                 .enumerate()
                 .try_for_each(|(b, best)| {
                     monitor.check()?;
-                    scan_block(&tile, &queries, b * BLOCK, best, counts);
+                    let first = b * BLOCK;
+                    Block::new(&tile, &queries, first, best.len(), counts).scan(best);
                     Ok(())
                 })?;
             monitor.advance(u64::from(report));
+        }
+        {
+            let mut h = [[0u64; 8]; 8];
+            for (&q, f) in queries.original.iter().zip(&best) {
+                h[(bounds[q as usize] as usize).min(7)][(f.n_diff as usize).min(7)] += 1;
+            }
         }
         let mut out = vec![
             Best {
@@ -199,22 +209,23 @@ impl<const P: usize> Scan<P> {
     }
 }
 
-/// The queries sorted by combination, and their distinct sets of observed
-/// keys: one set that says nothing where all pairs are admissible.
+/// The sorted queries, and their distinct sets of observed keys: one set that
+/// says nothing where all pairs are admissible.
 fn sort_queries(
     patterns: &Patterns,
     groups: &[Group],
     monitor: &Monitor,
 ) -> Result<(Queries, Vec<u64>)> {
-    let columns: Vec<&Column> = groups.iter().map(|g| &g.combination).collect();
+    let bounds = patterns.bounds();
+    let bound = Column::new(Codes::U8(bounds.to_vec()), u32::from(u8::MAX))?;
+    let mut columns = vec![&bound];
+    columns.extend(groups.iter().map(|g| &g.combination));
     let original = sorted_rows(&columns, monitor)?;
-    let combination = columns
+    let combination: Vec<Vec<u32>> = columns[1..]
         .iter()
         .map(|c| {
-            original
-                .iter()
-                .map(|&q| c.codes().get(q as usize) - 1)
-                .collect()
+            let codes = original.iter().map(|&q| c.codes().get(q as usize));
+            codes.map(|code| code - 1).collect()
         })
         .collect();
     let (mask, masks) = match patterns.sharing() {
@@ -224,15 +235,19 @@ fn sort_queries(
             masks.sort_unstable();
             masks.dedup();
             let place = |bits: u64| masks.partition_point(|&m| m < bits) as u32;
-            let mask = original
-                .iter()
-                .map(|&q| place(observed[q as usize]))
-                .collect();
-            (mask, masks)
+            let of = |&q: &u32| place(observed[q as usize]);
+            (original.iter().map(of).collect(), masks)
         }
     };
+    let mut run_end = vec![original.len() as u32; original.len()];
+    for q in (1..original.len()).rev() {
+        let bound = |q: usize| bounds[original[q] as usize];
+        let same = bound(q - 1) == bound(q) && combination[0][q - 1] == combination[0][q];
+        run_end[q - 1] = if same { run_end[q] } else { q as u32 };
+    }
     let queries = Queries {
         combination,
+        run_end,
         mask,
         original,
     };
@@ -485,68 +500,127 @@ fn any_at_most<const P: usize>(a: &Planes<P>, b: &Planes<P>, among: &Lane, most:
     (0..WORDS).fold(0, |any, w| any | (among[w] & !above[w])) != 0
 }
 
-/// Compares a block of queries, beginning at `first`, with all rows of a tile.
-fn scan_block<const P: usize>(
-    tile: &Tile<P>,
-    queries: &Queries,
+/// A block of queries before one tile.
+struct Block<'a, const P: usize> {
+    tile: &'a Tile<P>,
+    /// Per group, the combinations of the queries of the block.
+    combinations: Vec<&'a [u32]>,
+    run_end: &'a [u32],
+    masks: &'a [u32],
     first: usize,
-    best: &mut [Best],
-    counts: &[u64],
-) {
-    let Some((last_table, tables)) = tile.tables.split_last() else {
-        return;
-    };
-    let Some((last_of, others)) = queries.combination.split_last() else {
-        return;
-    };
-    let range = first..first + best.len();
-    let last_of = &last_of[range.clone()];
-    let masks = &queries.mask[range.clone()];
-    let others: Vec<&[u32]> = others.iter().map(|c| &c[range.clone()]).collect();
-    let mut i = 0;
-    while i < best.len() {
-        let same = |j: usize| others.iter().all(|c| c[j] == c[i]);
-        let end = (i + 1..best.len())
-            .find(|&j| !same(j))
-            .unwrap_or(best.len());
-        let low: u8 = others
-            .iter()
-            .zip(tables)
-            .map(|(c, table)| table.low[table.entry(c[i])])
-            .sum();
-        // The sum over all groups but the last, once a query needs it.
-        let mut prefix: Option<(Planes<P>, u8)> = None;
-        for j in i..end {
-            let entry = last_table.entry(last_of[j]);
-            let low_last = last_table.low[entry];
-            if low + low_last > best[j].n_diff {
-                continue;
-            }
-            let (prefix, low) = prefix.get_or_insert_with(|| {
-                let mut sum = [[0; WORDS]; P];
-                for (c, table) in others.iter().zip(tables) {
-                    sum = add(&sum, &table.planes[table.entry(c[i])]);
-                }
-                let low = smallest(&sum, &tile.anywhere);
-                (sum, low)
-            });
-            if *low + low_last > best[j].n_diff {
-                continue;
-            }
-            let planes = &last_table.planes[entry];
-            let admissible = &tile.admissible[masks[j] as usize];
-            if any_at_most(prefix, planes, admissible, best[j].n_diff) {
-                let (least, rows) = lowest(&add(prefix, planes), *admissible);
-                if least < best[j].n_diff {
-                    best[j] = Best {
-                        n_diff: least,
-                        n_best: 0,
-                    };
-                }
-                best[j].n_best += records(&rows, counts);
-            }
+    /// Records that the rows of the tile stand for.
+    counts: &'a [u64],
+}
+
+impl<'a, const P: usize> Block<'a, P> {
+    fn new(
+        tile: &'a Tile<P>,
+        queries: &'a Queries,
+        first: usize,
+        len: usize,
+        counts: &'a [u64],
+    ) -> Self {
+        let range = first..first + len;
+        Self {
+            tile,
+            combinations: queries
+                .combination
+                .iter()
+                .map(|c| &c[range.clone()])
+                .collect(),
+            run_end: &queries.run_end[range.clone()],
+            masks: &queries.mask[range],
+            first,
+            counts,
         }
-        i = end;
+    }
+
+    /// Compares all queries of the block with all rows of the tile.
+    fn scan(&self, best: &mut [Best]) {
+        let none = [[0; WORDS]; P];
+        let mut start = 0;
+        while start < best.len() {
+            let end = (self.run_end[start] as usize - self.first).min(best.len());
+            // The bound of a run only falls while it is searched.
+            let bound = best[start..end].iter().map(|b| b.n_diff).max().unwrap_or(0);
+            self.scan_run(0, start, end, &none, 0, bound, best);
+            start = end;
+        }
+    }
+
+    /// Compares the queries `start..end`, which agree in the first groups:
+    /// `sum` are the differences there, at least `low`.
+    #[allow(clippy::too_many_arguments)]
+    fn scan_run(
+        &self,
+        group: usize,
+        start: usize,
+        end: usize,
+        sum: &Planes<P>,
+        low: u8,
+        bound: u8,
+        best: &mut [Best],
+    ) {
+        let table = &self.tile.tables[group];
+        let combinations = self.combinations[group];
+        if group + 1 == self.combinations.len() {
+            for q in start..end {
+                let entry = table.entry(combinations[q]);
+                if low + table.low[entry] <= best[q].n_diff {
+                    self.compare(q, sum, &table.planes[entry], &mut best[q]);
+                }
+            }
+            return;
+        }
+        let mut i = start;
+        while i < end {
+            let combination = combinations[i];
+            let same = combinations[i..end]
+                .iter()
+                .take_while(|&&c| c == combination);
+            let stop = i + same.count();
+            let entry = table.entry(combination);
+            let alone = stop - i == 1;
+            // What the groups to come add at least.
+            let rest = if alone { self.low_after(group, i) } else { 0 };
+            let bound = if alone { best[i].n_diff } else { bound };
+            if low + table.low[entry] + rest <= bound {
+                let sum = add(sum, &table.planes[entry]);
+                let low = smallest(&sum, &self.tile.anywhere);
+                if low + rest <= bound {
+                    self.scan_run(group + 1, i, stop, &sum, low, bound, best);
+                }
+            }
+            i = stop;
+        }
+    }
+
+    /// The least number of differences of one query in the groups after one.
+    fn low_after(&self, group: usize, query: usize) -> u8 {
+        let groups = self
+            .tile
+            .tables
+            .iter()
+            .zip(&self.combinations)
+            .skip(group + 1);
+        groups
+            .map(|(table, c)| table.low[table.entry(c[query])])
+            .sum()
+    }
+
+    /// Compares one query, whose differences are the sum of `a` and `b`.
+    fn compare(&self, query: usize, a: &Planes<P>, b: &Planes<P>, best: &mut Best) {
+        let admissible = &self.tile.admissible[self.masks[query] as usize];
+        if any_at_most(a, b, admissible, best.n_diff) {
+            let (least, rows) = lowest(&add(a, b), *admissible);
+            if least < best.n_diff {
+                *best = Best {
+                    n_diff: least,
+                    n_best: 0,
+                };
+            }
+            best.n_best += records(&rows, self.counts);
+        }
     }
 }
 

@@ -326,7 +326,7 @@ struct Best {
 /// Nanoseconds for one visit of the walk to a run of rows, and for one pair
 /// of the counters: measured once, only their ratio matters.
 const NS_PER_VISIT: f64 = 12.0;
-const NS_PER_PAIR: f64 = 0.02;
+const NS_PER_PAIR: f64 = 0.07;
 /// Distinct wave-2 rows on which the walk is tried.
 const TRIALS: usize = 64;
 
