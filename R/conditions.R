@@ -37,7 +37,7 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
-#' | `zero_margins`, `search_limited` | warning | [loglinear_risk()] |
+#' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
 #'
 #' @name sdcRisk_conditions
