@@ -48,6 +48,8 @@
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
 #' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
+#' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
+#' | `no_sample_unique` | message | [loglinear_risk()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

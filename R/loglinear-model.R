@@ -58,14 +58,33 @@ check_population <- function(weight_var, pop_size, sampling_fraction, call) {
   check_fraction(1, NULL, sampling_fraction, call)
 }
 
-# Key sets as a named list of positions; NULL for all columns.
-check_key_sets <- function(key_vars, data, call) {
+weight_position <- function(data, weight_var, call) {
+  if (is.null(weight_var) || !is.data.frame(data)) {
+    return(integer())
+  }
+  check_column(weight_var, data, "weight_var", call)
+}
+
+# Key sets as a list of positions, named where there are several; NULL for all
+# columns.
+check_key_sets <- function(key_vars, data, weight_var, call) {
   if (is.null(key_vars) || !is.data.frame(data)) {
     return(NULL)
   }
-  if (!is.list(key_vars)) {
-    return(list(check_columns(key_vars, data, "key_vars", call)))
+  sets <- if (is.list(key_vars)) {
+    check_named_sets(key_vars, data, call)
+  } else {
+    list(check_columns(key_vars, data, "key_vars", call))
   }
+  if (any(unlist(sets) %in% weight_position(data, weight_var, call))) {
+    stop_argument(
+      "key_vars", "not hold the weights", found = "`weight_var` is among them.", call = call
+    )
+  }
+  sets
+}
+
+check_named_sets <- function(key_vars, data, call) {
   labels <- names(key_vars)
   if (length(key_vars) == 0 || length(labels) != length(key_vars) ||
         !all(nzchar(labels)) || anyDuplicated(labels)) {

@@ -82,8 +82,12 @@ loglinear_table_lines <- function(estimates, several, most = 4) {
   )
 }
 
+# Four significant digits; large numbers whole.
 format_short <- function(x) {
-  ifelse(is.na(x), "NA", formatC(x, digits = 4, format = "g"))
+  ifelse(
+    is.na(x), "NA",
+    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 4, format = "g")))
+  )
 }
 
 shorten <- function(x, width) {

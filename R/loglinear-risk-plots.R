@@ -7,7 +7,8 @@
 #' @param object A result of [loglinear_risk()].
 #' @param type `"intervals"`: \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} of every
 #'   analysis with their intervals; `"records"`: the risks \eqn{E(1/F)} of the
-#'   sample uniques by a variable, with the sum per value; `"search"`: the path of
+#'   sample uniques by a variable, with the sum per value (above 3,000 uniques as
+#'   boxes without points); `"search"`: the path of
 #'   a search, with \eqn{z_2}{z2}, \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2}.
 #' @param ... None.
 #' @param by For `"records"`: a vector with one value per record, or the name of a
@@ -54,7 +55,6 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
     ) +
     ggplot2::geom_point(size = 2.6, colour = sdc_blue) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_x") +
-    ggplot2::expand_limits(x = 0) +
     ggplot2::labs(
       title = "How many sample uniques are at risk?", x = "records", y = NULL,
       caption = if (nrow(known)) {
@@ -102,13 +102,19 @@ plot_tau_records <- function(x, by, data, which, call) {
   words <- paste0(levels, " (sum ", format_short(as.vector(total)), ")")
   shown$group <- factor(words[as.integer(shown$group)], rev(words))
   positive <- all(shown$risk > 0)
+  few <- nrow(shown) <= 3000
   name <- if (is.character(by) && length(by) == 1) by else "value"
   picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$risk, y = .data$group)) +
-    ggplot2::geom_boxplot(outlier.shape = NA, colour = sdc_grey, width = 0.5) +
-    ggplot2::geom_point(
-      position = ggplot2::position_jitter(width = 0, height = 0.12, seed = 1),
-      size = 1, alpha = 0.5, colour = sdc_blue
+    ggplot2::geom_boxplot(
+      outlier.shape = if (few) NA else 19, outlier.size = 0.4, outlier.colour = sdc_grey,
+      colour = if (few) sdc_grey else sdc_blue, width = 0.5
     ) +
+    (if (few) {
+      ggplot2::geom_point(
+        position = ggplot2::position_jitter(width = 0, height = 0.12, seed = 1),
+        size = 1, alpha = 0.5, colour = sdc_blue
+      )
+    }) +
     ggplot2::labs(
       title = "Where are the sample uniques at risk?",
       subtitle = paste0("Sum per value of ", name, ": its share of tau2."),
@@ -148,15 +154,19 @@ plot_search <- function(x, which, call) {
     ggplot2::geom_line(colour = sdc_grey) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$state), size = 2.4, colour = sdc_blue) +
     ggplot2::scale_shape_manual(values = c(19, 1), drop = FALSE) +
-    ggplot2::scale_x_continuous(
-      breaks = path$step, labels = shorten(path$added, 28), expand = ggplot2::expansion(0.06)
-    ) +
+    (if (nrow(path) <= 25) {
+      ggplot2::scale_x_continuous(
+        breaks = path$step, labels = shorten(path$added, 28), expand = ggplot2::expansion(0.06)
+      )
+    }) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_y", ncol = 1) +
     ggplot2::labs(
       title = "Which interactions does the search add?",
       subtitle = "Grey: |z2| < 1.96, where the model is acceptable.",
-      x = NULL, y = NULL, shape = NULL
+      x = if (nrow(path) > 25) "interactions added", y = NULL, shape = NULL
     ) +
     sdc_theme() +
-    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 40, hjust = 1))
+    (if (nrow(path) <= 25) {
+      ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 40, hjust = 1))
+    })
 }

@@ -65,6 +65,9 @@
 #' rest of the population; the model is refitted to each. The standard error is
 #' the standard deviation of estimate minus truth; the interval turns the
 #' quantiles of \eqn{\sqrt{\hat\tau} - \sqrt\tau}{sqrt(estimate) - sqrt(truth)}.
+#' It may lie to one side of the estimate: then the bootstrap finds the estimator
+#' biased in this table, as with many parameters for few records, and corrects it.
+#'
 #' `"delta"`: the variance of the rest of the population given the sample,
 #' \eqn{\sum V(I(F = 1))}{sum V(I(F = 1))} or \eqn{\sum V(1/F)}{sum V(1/F)} over
 #' sample uniques, plus the variance of \eqn{\tau(\hat\lambda)}{tau(lambda)} by
@@ -79,6 +82,11 @@
 #' That does no harm to \eqn{\tau}{tau} by itself. Where a sample unique is the
 #' only record on a margin of such a model, its own weight alone decides what is
 #' expected there; a warning of class `sdcRisk_warning_zero_margins` counts them.
+#'
+#' The fit can also lie on the boundary without a zero margin. Iterations then
+#' creep towards it; after many of them a fit whose margins are right to three
+#' digits is taken, with a warning of class `sdcRisk_warning_rough_fit` where they
+#' are not to five.
 #'
 #' @section Missing values:
 #' `"exclude"`: records that miss a value of any key variable are left out and
@@ -190,13 +198,13 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     asked$interval <- if (asked$interval == "delta") "delta" else "none"
   }
   check_population(weight_var, pop_size, sampling_fraction, call)
-  weights <- check_weights(data, weight_var, call)
-  sets <- check_key_sets(key_vars, data, call)
+  # Whatever is no data frame is refused or read at the door of all data.
+  weights <- if (is.data.frame(data)) check_weights(data, weight_var, call)
+  sets <- check_key_sets(key_vars, data, weight_var, call)
   with_progress("Log-linear models", function(tick) {
-    exclude <- if (is.null(weight_var)) integer() else check_column(weight_var, data, "weight_var")
     table <- key_table(
-      data, unique(unlist(sets)), key_groups = key_groups, exclude = exclude,
-      tick = tick, call = call
+      data, unique(unlist(sets)), key_groups = key_groups,
+      exclude = weight_position(data, weight_var, call), tick = tick, call = call
     )
     on.exit(release(table))
     if (is.null(sets)) sets <- list(table$positions)
@@ -312,6 +320,9 @@ loglinear_fit <- function(found) {
 }
 
 interaction_names <- function(found, first, second) {
+  if (length(first) == 0) {
+    return(character())
+  }
   ifelse(
     first == 0, "(independence)",
     paste(found$keys[pmax(first, 1)], found$keys[pmax(second, 1)], sep = ":")
@@ -354,8 +365,8 @@ loglinear_models <- function(found) {
   path <- search_path(found)
   tried <- search_tried(found)
   rbind(
-    row(paste0("step ", path$step, ": ", path$added), path),
-    row(paste0("step ", tried$step, ": ", tried$added), tried)
+    row(sprintf("step %d: %s", path$step, path$added), path),
+    row(sprintf("step %d: %s", tried$step, tried$added), tried)
   )
 }
 
@@ -379,6 +390,18 @@ signal_loglinear <- function(x, call) {
         i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
       ),
       models = estimates$model[zero], call = call
+    )
+  }
+  deviation <- vapply(x$fits, `[[`, 0, "deviation")
+  if (any(deviation > 1.01e-5)) {
+    warn_sdc(
+      "rough_fit",
+      c(
+        "The margins of the fit should equal those of the data to five digits.",
+        x = paste0("They differ by up to ", format_short(max(deviation)), " of themselves."),
+        i = "The fit lies on the boundary of its model: fewer interactions or coarser keys help."
+      ),
+      models = estimates$model[deviation > 1.01e-5], call = call
     )
   }
   skipped <- vapply(x$fits, `[[`, 0, "n_too_large")

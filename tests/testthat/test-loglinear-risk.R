@@ -145,7 +145,9 @@ test_that("bad weights are refused", {
 test_that("degenerate files have their stated answers", {
   # No sample unique.
   twice <- data.frame(a = c(1, 1, 2, 2), b = c(1, 1, 2, 2))
-  expect_message(x <- loglinear_risk(twice, pop_size = 40), class = "sdcRisk_message_no_sample_unique")
+  expect_message(
+    x <- loglinear_risk(twice, pop_size = 40), class = "sdcRisk_message_no_sample_unique"
+  )
   expect_identical(x$estimates$tau1, 0)
   expect_identical(x$estimates$tau2, 0)
   expect_identical(c(x$estimates$tau2_low, x$estimates$tau2_high), c(0, 0))
@@ -162,7 +164,9 @@ test_that("degenerate files have their stated answers", {
   data <- loglinear_file(60, c(3, 4, 5), 4)
   data$one <- "x"
   for (model in c("independence", "two_way", "search")) {
-    without <- quiet_loglinear(data, c("a", "b", "c"), weight_var = "w", model = model, interval = "none")
+    without <- quiet_loglinear(
+      data, c("a", "b", "c"), weight_var = "w", model = model, interval = "none"
+    )
     with <- quiet_loglinear(
       data, c("a", "b", "c", "one"), weight_var = "w", model = model, interval = "none"
     )
@@ -226,7 +230,9 @@ test_that("several key sets and models give a row each, as if asked alone", {
 test_that("formulas name interactions of key variables", {
   data <- loglinear_file(300, c(3, 4, 5, 2), 8)
   terms <- function(model, keys = letters[1:4], ...) {
-    quiet_loglinear(data, keys, weight_var = "w", model = model, interval = "none", ...)$fits[[1]]$terms
+    quiet_loglinear(
+      data, keys, weight_var = "w", model = model, interval = "none", ...
+    )$fits[[1]]$terms
   }
   expect_setequal(terms(~ a * b + c:d), c("a:b", "c:d"))
   expect_setequal(terms(~ a:b:c), c("a:b:c", "d"))
@@ -317,7 +323,8 @@ test_that("arguments outside their domain are refused", {
   bad(key_groups = list(c("a", "b")))
   bad(pop_size = "many")
   bad(sampling_fraction = 2)
-  for (keys in list(list(c("GENDER")), list(a = "GENDER", a = "CENREG"), list(), list(a = character()))) {
+  same <- list(a = "GENDER", a = "CENREG")
+  for (keys in list(list("GENDER"), same, list(), list(a = character()), "WEIGHT")) {
     expect_error(
       loglinear_risk(nals_prison, keys, weight_var = "WEIGHT"),
       class = "sdcRisk_error_bad_argument"
@@ -333,6 +340,10 @@ test_that("arguments outside their domain are refused", {
   )
   expect_error(
     loglinear_risk(as.matrix(nals_prison), nals_keys, pop_size = 1e6),
+    class = "sdcRisk_error_bad_data"
+  )
+  expect_error(
+    loglinear_risk(as.matrix(nals_prison), nals_keys, weight_var = "WEIGHT"),
     class = "sdcRisk_error_bad_data"
   )
 })

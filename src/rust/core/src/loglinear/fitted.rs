@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Cells of all clique tables beyond which a junction tree is not used.
-const MOST_CLIQUE_CELLS: f64 = 5e7;
+const MOST_CLIQUE_CELLS: f64 = 2e7;
 
 /// How a model is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +123,7 @@ impl Fitted {
                 let target = model.margins(cells, weights);
                 let mut u = start.unwrap_or_else(|| independence(&model, cells, weights));
                 let report = with_pass(&model, &tree, method, |pass| {
-                    let n = model.generators().len();
-                    fit(pass, &target, &mut u, tolerance, n, monitor)
+                    fit(pass, &target, &mut u, tolerance, &model.ranges(), monitor)
                 })?;
                 (u, report)
             }
@@ -148,10 +147,8 @@ impl Fitted {
         let target = self.model.margins(sample.cells, weights);
         let mut u = self.u.clone();
         self.with_pass(|pass| {
-            let n = self.model.generators().len();
-            // A zero margin of the data may be occupied in a simulation only
-            // where rounding put it; its parameter stays 0.
-            fit(pass, &target, &mut u, tolerance, n, monitor)
+            let ranges = self.model.ranges();
+            fit(pass, &target, &mut u, tolerance, &ranges, monitor)
         })?;
         Ok(u)
     }

@@ -130,6 +130,12 @@ impl Model {
         &self.generators
     }
 
+    /// Where the table of every generator stands among all parameters.
+    pub fn ranges(&self) -> Vec<std::ops::Range<usize>> {
+        let range = |g: &Generator| g.offset..g.offset + g.len;
+        self.generators.iter().map(range).collect()
+    }
+
     /// Cells of all generators' tables.
     pub fn n_parameters(&self) -> usize {
         self.n_parameters

@@ -7,12 +7,15 @@
 //! margins are the boundary of the model: their parameters are 0 and stay so.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
 
 const MEMORY: usize = 12;
-const MOST_PASSES: usize = 5000;
+const MOST_PASSES: usize = 1500;
+/// The most that one step changes the logarithm of a cell.
+const MOST_CHANGE: f64 = 8.0;
 
 /// How a fit went.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,6 +26,13 @@ pub struct Report {
     pub deviation: f64,
 }
 
+/// A step and the change of the gradient along it.
+struct Pair {
+    moved: Vec<f64>,
+    change: Vec<f64>,
+    inverse: f64,
+}
+
 /// Gives the margins on all generators for parameters `u`.
 pub trait Margins: Sync {
     /// The margins.
@@ -30,13 +40,14 @@ pub trait Margins: Sync {
 }
 
 /// Changes `u` until no margin differs from `target` by more than `tolerance`
-/// times itself.
+/// times itself; a fit that creeps is taken with less, see [`wanted`].
+/// `generators` are the ranges of parameters that every cell has one of.
 pub fn fit(
     pass: &dyn Margins,
     target: &[f64],
     u: &mut [f64],
     tolerance: f64,
-    n_generators: usize,
+    generators: &[Range<usize>],
     monitor: &Monitor,
 ) -> Result<Report> {
     let active: Vec<usize> = (0..target.len()).filter(|&i| target[i] > 0.0).collect();
@@ -62,14 +73,15 @@ pub fn fit(
         Ok((gradient, deviation))
     };
     let (mut gradient, mut deviation) = evaluate(u)?;
-    let mut memory: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::new();
+    let mut memory: VecDeque<Pair> = VecDeque::new();
     let mut trial = u.to_vec();
-    let mut evaluations = 1;
-    while deviation > tolerance {
-        if evaluations > MOST_PASSES {
+    let mut passes = 1;
+    while deviation.is_nan() || deviation > wanted(tolerance, passes) {
+        if passes >= MOST_PASSES {
             return Err(Error::NotConverged(format!(
-                "The log-linear fit must reach its tolerance of {tolerance:e}: after {evaluations} \
-                 passes a margin still differs by {deviation:.1e} of itself."
+                "The log-linear fit must reproduce the margins of its model: after {passes} passes \
+                 one still differs by {deviation:.1e} of itself. Fewer interactions or coarser key \
+                 variables help."
             )));
         }
         let mut direction = descent(&gradient, &memory);
@@ -79,67 +91,30 @@ pub fn fit(
             direction = gradient.iter().map(|g| -g).collect();
             slope = -dot(&gradient, &gradient);
         }
-        // No parameter may change by more than a factor of e^4 in one step.
-        let longest = direction
-            .iter()
-            .zip(&root)
-            .map(|(d, r)| (d / r).abs())
-            .fold(0.0, f64::max);
-        let mut step = if memory.is_empty() {
-            1.0 / n_generators as f64
+        let first = if memory.is_empty() {
+            1.0 / generators.len() as f64
         } else {
             1.0
         };
-        step = f64::min(step, 4.0 / longest);
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut low_slope = slope;
-        let mut best: Option<(f64, Vec<f64>, f64)> = None;
-        for _ in 0..12 {
+        let longest = longest_change(&direction, &root, &active, generators);
+        let search = LineSearch::new(f64::min(first, MOST_CHANGE / longest), slope);
+        let found = search.run(&mut passes, |step| {
             for ((&i, &d), &r) in active.iter().zip(&direction).zip(&root) {
                 trial[i] = u[i] * (step * d / r).exp();
             }
             let (at, deviation) = evaluate(&trial)?;
-            evaluations += 1;
-            let at_slope = dot(&direction, &at);
-            if at_slope.is_finite() && at_slope.abs() <= 0.6 * slope.abs() {
-                best = Some((step, at, deviation));
-                break;
-            }
-            if at_slope.is_finite() && at_slope < 0.0 {
-                // Too short: the slope is negative still.
-                let secant = step + (step - low) * at_slope / (low_slope - at_slope);
-                low = step;
-                low_slope = at_slope;
-                best = Some((step, at, deviation));
-                step = if high.is_finite() {
-                    secant.clamp(low + 0.1 * (high - low), high - 0.1 * (high - low))
-                } else if secant.is_finite() && secant > step {
-                    secant.clamp(1.5 * step, 5.0 * step)
-                } else {
-                    3.0 * step
-                };
-            } else {
-                high = step;
-                let secant = low + (step - low) * low_slope / (low_slope - at_slope);
-                step = if secant.is_finite() {
-                    secant.clamp(low + 0.1 * (high - low), high - 0.1 * (high - low))
-                } else {
-                    low + 0.2 * (high - low)
-                };
-            }
-        }
-        let Some((step, next, next_deviation)) = best else {
-            // Rounding leaves nothing to gain.
-            if deviation <= tolerance.max(1e-5) {
-                break;
-            }
-            if memory.is_empty() {
-                return Err(Error::NotConverged(format!(
-                    "The log-linear fit must reach its tolerance of {tolerance:e}; it stopped where \
-                     a margin differs by {deviation:.1e} of itself."
-                )));
+            let slope = dot(&direction, &at);
+            Ok((slope, (at, deviation)))
+        })?;
+        let Some((step, (next, next_deviation))) = found else {
+            // A step of generalised iterative scaling, which never overshoots.
+            for ((&i, &g), &r) in active.iter().zip(&gradient).zip(&root) {
+                let ratio = (1.0 + g / r).max(1e-12);
+                u[i] *= ratio.powf(-1.0 / generators.len() as f64);
             }
             memory.clear();
+            (gradient, deviation) = evaluate(u)?;
+            passes += 1;
             continue;
         };
         for ((&i, &d), &r) in active.iter().zip(&direction).zip(&root) {
@@ -148,39 +123,131 @@ pub fn fit(
         let moved: Vec<f64> = direction.iter().map(|d| step * d).collect();
         let change: Vec<f64> = next.iter().zip(&gradient).map(|(a, b)| a - b).collect();
         let curvature = dot(&moved, &change);
-        if curvature > 1e-300 && curvature > 1e-14 * dot(&change, &change).sqrt() {
+        if curvature > 1e-14 * dot(&change, &change).sqrt() * dot(&moved, &moved).sqrt() {
             if memory.len() == MEMORY {
                 memory.pop_front();
             }
-            memory.push_back((moved, change, 1.0 / curvature));
+            memory.push_back(Pair {
+                moved,
+                change,
+                inverse: 1.0 / curvature,
+            });
         }
         gradient = next;
         deviation = next_deviation;
     }
-    Ok(Report {
-        passes: evaluations,
-        deviation,
-    })
+    Ok(Report { passes, deviation })
+}
+
+/// The tolerance that is good enough after so many passes. On the boundary of
+/// a model, cells tend to zero and their margins to the data's, at a pace that
+/// no statistician waits for.
+fn wanted(tolerance: f64, passes: usize) -> f64 {
+    match passes {
+        0..150 => tolerance,
+        150..300 => tolerance.max(1e-8),
+        300..600 => tolerance.max(1e-7),
+        600..1000 => tolerance.max(1e-6),
+        1000..MOST_PASSES => tolerance.max(1e-5),
+        _ => tolerance.max(1e-3),
+    }
+}
+
+/// The most that a step could change the logarithm of a cell.
+fn longest_change(
+    direction: &[f64],
+    root: &[f64],
+    active: &[usize],
+    generators: &[Range<usize>],
+) -> f64 {
+    let mut generator = 0;
+    let mut largest = vec![0.0f64; generators.len()];
+    for ((&i, d), r) in active.iter().zip(direction).zip(root) {
+        while !generators[generator].contains(&i) {
+            generator += 1;
+        }
+        largest[generator] = largest[generator].max((d / r).abs());
+    }
+    largest.iter().sum()
+}
+
+/// A search along a direction of descent of a convex function, by its slope
+/// alone: differences of its values would be lost in rounding.
+struct LineSearch {
+    step: f64,
+    slope: f64,
+}
+
+impl LineSearch {
+    fn new(step: f64, slope: f64) -> Self {
+        Self { step, slope }
+    }
+
+    /// Looks for a step where the slope is much flatter; `at` gives the slope
+    /// at a step and what the caller wants to know of it.
+    fn run<T>(
+        self,
+        passes: &mut usize,
+        mut at: impl FnMut(f64) -> Result<(f64, T)>,
+    ) -> Result<Option<(f64, T)>> {
+        let mut step = self.step;
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut low_slope = self.slope;
+        let mut best = None;
+        for _ in 0..12 {
+            let (slope, found) = at(step)?;
+            *passes += 1;
+            if slope.abs() <= 0.6 * self.slope.abs() {
+                return Ok(Some((step, found)));
+            }
+            let inside = |x: f64, low: f64, high: f64| {
+                x.clamp(low + 0.1 * (high - low), high - 0.1 * (high - low))
+            };
+            if slope < 0.0 {
+                // Too short.
+                let secant = step + (step - low) * slope / (low_slope - slope);
+                best = Some((step, found));
+                low = step;
+                low_slope = slope;
+                step = if high.is_finite() {
+                    inside(secant, low, high)
+                } else if secant.is_finite() && secant > step {
+                    secant.clamp(1.5 * step, 5.0 * step)
+                } else {
+                    3.0 * step
+                };
+            } else {
+                high = step;
+                let secant = low + (step - low) * low_slope / (low_slope - slope);
+                step = if secant.is_finite() {
+                    inside(secant, low, high)
+                } else {
+                    low + 0.2 * (high - low)
+                };
+            }
+        }
+        Ok(best)
+    }
 }
 
 /// Minus the inverse Hessian, as the memory knows it, times the gradient.
-fn descent(gradient: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
+fn descent(gradient: &[f64], memory: &VecDeque<Pair>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut weights = Vec::with_capacity(memory.len());
-    for (moved, change, rho) in memory.iter().rev() {
-        let a = rho * dot(moved, &q);
-        for (q, c) in q.iter_mut().zip(change) {
+    for pair in memory.iter().rev() {
+        let a = pair.inverse * dot(&pair.moved, &q);
+        for (q, c) in q.iter_mut().zip(&pair.change) {
             *q -= a * c;
         }
         weights.push(a);
     }
-    if let Some((moved, change, _)) = memory.back() {
-        let scale = dot(moved, change) / dot(change, change);
+    if let Some(last) = memory.back() {
+        let scale = dot(&last.moved, &last.change) / dot(&last.change, &last.change);
         q.iter_mut().for_each(|q| *q *= scale);
     }
-    for ((moved, change, rho), a) in memory.iter().zip(weights.into_iter().rev()) {
-        let b = rho * dot(change, &q);
-        for (q, m) in q.iter_mut().zip(moved) {
+    for (pair, a) in memory.iter().zip(weights.into_iter().rev()) {
+        let b = pair.inverse * dot(&pair.change, &q);
+        for (q, m) in q.iter_mut().zip(&pair.moved) {
             *q += (a - b) * m;
         }
     }
@@ -231,7 +298,7 @@ pub fn inverse_form(
             .map(|(&i, &r)| (ahead[i] - margins[i]) / (step * r))
             .collect();
         let curvature = dot(&direction, &product);
-        if !(curvature > 0.0) {
+        if curvature.is_nan() || curvature <= 0.0 {
             break;
         }
         let length = squared / curvature;
