@@ -108,7 +108,7 @@
 #' number or do not add up to 1, and for a correlation matrix that is none;
 #' `bad_data` for fewer than `min_records` records; `bad_weights`; `too_large`.
 #' Warnings: `bounded_correlation`, `moved_correlation` where projection moved a
-#' correlation by more than 0.05, `identifying_key` where most records have a
+#' correlation by more than 0.1, `identifying_key` where most records have a
 #' value of their own of a nominal key variable.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
@@ -482,7 +482,7 @@ signal_copula_fit <- function(x, call) {
       pairs = bound[c("first", "second")], call = call
     )
   }
-  if (x$estimates$largest_change > 0.05) {
+  if (x$estimates$largest_change > 0.1) {
     warn_sdc(
       "moved_correlation",
       c(

@@ -12,6 +12,8 @@ use super::information::Rectangles;
 pub const BOUND: f64 = 0.999;
 const TOLERANCE: f64 = 1e-7;
 const MOST_STEPS: usize = 60;
+/// Information below this is rounding.
+const NOTHING: f64 = 1e-12;
 
 /// A correlation, and whether it hit the bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +32,7 @@ pub fn solve(table: &Rectangles, target: f64, sign: f64) -> Root {
         rho: sign * size,
         at_bound,
     };
-    if target <= 0.0 {
+    if target < NOTHING {
         return done(0.0, false);
     }
     let goal = as_correlation(target);
