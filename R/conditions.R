@@ -39,7 +39,8 @@
 #' | `many_removed` | message | [removal_path()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
-#' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
+#' | `not_calibrated` | message | [copula_uniqueness()] |
+#' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #'
 #' @name sdcRisk_conditions
 #' @examples

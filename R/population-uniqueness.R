@@ -79,7 +79,7 @@
 #' population_uniqueness(
 #'   sample, keys, nrow(adult), c("pitman", "ewens", "zayatz", "snb", "dankar")
 #' )
-#' # The truth is known here: 0.256.
+#' # The truth is known here: 0.421.
 #' cells <- table(do.call(paste, adult[keys]))
 #' sum(cells == 1) / nrow(adult)
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
