@@ -290,10 +290,11 @@ partition_uniqueness <- function(fitted, pop_size) {
 
 # ln(Gamma(x + a) / Gamma(x)) for |a| <= 1 without loss of digits at large x.
 ln_gamma_ratio <- function(x, a) {
-  if (x < 1e5) {
+  if (x < 1e4) {
     return(lgamma(x + a) - lgamma(x))
   }
-  a * log(x) + a * (a - 1) / (2 * x) - a * (a - 1) * (2 * a - 1) / (12 * x^2)
+  a * log(x) + a * (a - 1) / (2 * x) - a * (a - 1) * (2 * a - 1) / (12 * x^2) +
+    (a * (a - 1))^2 / (12 * x^3)
 }
 
 # Sampling from cells ---------------------------------------------------------
