@@ -50,6 +50,8 @@
 #' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
 #' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
+#' | `not_calibrated` | message | [copula_uniqueness()] |
+#' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #'
 #' @name sdcRisk_conditions
 #' @examples

@@ -79,7 +79,7 @@
 #' population_uniqueness(
 #'   sample, keys, nrow(adult), c("pitman", "ewens", "zayatz", "snb", "dankar")
 #' )
-#' # The truth is known here: 0.256.
+#' # The truth is known here: 0.421.
 #' cells <- table(do.call(paste, adult[keys]))
 #' sum(cells == 1) / nrow(adult)
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
@@ -241,7 +241,11 @@ fit_ewens <- function(sizes) {
   # The expected number of cells, theta (psi(theta + n) - psi(theta)), rises in theta.
   excess <- function(ln_theta) {
     theta <- exp(ln_theta)
-    theta * (digamma(theta + n) - digamma(theta)) - cells
+    if (theta < 1e4) {
+      return(theta * (digamma(theta + n) - digamma(theta)) - cells)
+    }
+    # The difference without loss of digits.
+    theta * log1p(n / theta) + 0.5 * n / (theta + n) - cells
   }
   found <- stats::uniroot(excess, c(-30, log(n) + 30), tol = 1e-12)
   list(alpha = 0, theta = exp(found$root), status = "ok")
@@ -286,10 +290,11 @@ partition_uniqueness <- function(fitted, pop_size) {
 
 # ln(Gamma(x + a) / Gamma(x)) for |a| <= 1 without loss of digits at large x.
 ln_gamma_ratio <- function(x, a) {
-  if (x < 1e5) {
+  if (x < 1e4) {
     return(lgamma(x + a) - lgamma(x))
   }
-  a * log(x) + a * (a - 1) / (2 * x) - a * (a - 1) * (2 * a - 1) / (12 * x^2)
+  a * log(x) + a * (a - 1) / (2 * x) - a * (a - 1) * (2 * a - 1) / (12 * x^2) +
+    (a * (a - 1))^2 / (12 * x^3)
 }
 
 # Sampling from cells ---------------------------------------------------------

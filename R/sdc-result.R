@@ -317,6 +317,11 @@ format_risk <- function(x) {
   ifelse(is.na(x), "NA", formatC(x, digits = 4, format = "fg", flag = "#"))
 }
 
+# A likelihood in words that fit one that is next to nothing.
+format_likelihood <- function(x) {
+  ifelse(!is.na(x) & x < 1e-4, "below 0.0001", format_risk(x))
+}
+
 format_percent <- function(x) {
   paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%")
 }

@@ -165,7 +165,10 @@ select_keys <- function(fit, variables, call) {
   fit$correlation <- fit$correlation[kept, kept, drop = FALSE]
   fit$pairs <- fit$pairs[pairs]
   fit$ordered <- fit$ordered[kept]
-  fit["exogenous"] <- list(NULL)
+  fit$exogenous <- list(
+    shares = fit$exogenous$shares[kept], places = fit$exogenous$places[kept],
+    correlation = NULL
+  )
   fit$tree <- fit_tree(fit, list(pointer = NULL), call = call)
   fit
 }
@@ -239,8 +242,8 @@ format.sdc_uniqueness_profile <- function(x, ...) {
       "; population: ", format_count(x$settings$pop_size), "; score: ", x$settings$score, "."
     ),
     paste0(
-      "As known: unique with likelihood xi = ", format_risk(x$base$xi),
-      ", a match is correct with kappa = ", format_risk(x$base$kappa), "."
+      "As known: unique with likelihood xi ", format_likelihood(x$base$xi),
+      ", a match is correct with kappa ", format_likelihood(x$base$kappa), "."
     ),
     "xi if one value were another (vary), or one more variable known (add):",
     format_table(table),
@@ -276,12 +279,12 @@ interpret.sdc_uniqueness_profile <- function(x, ...) {
   most <- estimates[which.max(abs(estimates$xi_median - estimates$xi_base)), ]
   sentence <- paste0(
     "Known on ", plural(x$diagnostics$n_known, "key variable"), ", the person is unique among ",
-    format_count(x$settings$pop_size), " people with likelihood ", format_risk(x$base$xi),
-    ", and a matching record is the person's with likelihood ", format_risk(x$base$kappa),
+    format_count(x$settings$pop_size), " people with likelihood ", format_likelihood(x$base$xi),
+    ", and a matching record is the person's with likelihood ", format_likelihood(x$base$kappa),
     " (journalist scenario, given an attempt; score \"", x$settings$score, "\" from a sample of ",
     plural(x$settings$n, "record"), "); with ",
     if (most$role == "add") "the value of " else "another value of ", most$variable,
-    " the likelihood of uniqueness has the median ", format_risk(most$xi_median),
+    " the likelihood of uniqueness has the median ", format_likelihood(most$xi_median),
     " (Gaussian copula, Rocher et al. 2019; sdcRisk ", x$settings$version, ")."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
@@ -327,7 +330,7 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
     ggplot2::labs(
       title = "Which knowledge makes this person unique?",
       subtitle = paste0(
-        "As known (dashed): unique with likelihood ", format_percent(object$base$xi), " among ",
+        "As known (dashed): unique with likelihood ", format_likelihood(object$base$xi), " among ",
         format_count(object$settings$pop_size), " people"
       ),
       x = "likelihood of uniqueness", y = NULL, colour = NULL,
