@@ -175,15 +175,20 @@ stop_operation <- function(operation) {
 }
 
 # vctrs, and by it tibble and dplyr, unite the sets of two columns like the
-# levels of two factors.
+# levels of two factors. It goes by the first class alone, so that intervals need
+# their own.
 
 #' @exportS3Method vctrs::vec_ptype2 sdc_candidates.sdc_candidates
-vec_ptype2.sdc_candidates.sdc_candidates <- function(x, y, ...) { # nolint: object_name_linter.
+vec_ptype2.sdc_candidates.sdc_candidates <- function(x, y, ...) {
   share_sets(list(x[0], y[0]))[[1]]
 }
 
+#' @exportS3Method vctrs::vec_ptype2 sdc_candidate_interval.sdc_candidate_interval
+vec_ptype2.sdc_candidate_interval.sdc_candidate_interval <- # nolint: object_length_linter.
+  vec_ptype2.sdc_candidates.sdc_candidates
+
 #' @exportS3Method vctrs::vec_cast sdc_candidates.sdc_candidates
-vec_cast.sdc_candidates.sdc_candidates <- function(x, to, ...) { # nolint: object_name_linter.
+vec_cast.sdc_candidates.sdc_candidates <- function(x, to, ...) {
   both <- share_sets(list(to, x))
   if (!identical(candidate_sets(both[[1]]), candidate_sets(to))) {
     stop_cells("be among the sets of the column they are put into", call = NULL)
@@ -191,7 +196,12 @@ vec_cast.sdc_candidates.sdc_candidates <- function(x, to, ...) { # nolint: objec
   both[[2]]
 }
 
+#' @exportS3Method vctrs::vec_cast sdc_candidate_interval.sdc_candidate_interval
+vec_cast.sdc_candidate_interval.sdc_candidate_interval <- # nolint: object_length_linter.
+  vec_cast.sdc_candidates.sdc_candidates
+
 #' @exportS3Method vctrs::vec_ptype_abbr
-vec_ptype_abbr.sdc_candidates <- function(x, ...) {
-  if (is_interval(x)) "interval" else "cand"
-}
+vec_ptype_abbr.sdc_candidates <- function(x, ...) "cand"
+
+#' @exportS3Method vctrs::vec_ptype_abbr
+vec_ptype_abbr.sdc_candidate_interval <- function(x, ...) "interval"

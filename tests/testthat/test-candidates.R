@@ -224,6 +224,11 @@ test_that("tibbles keep candidates", {
   expect_identical(vctrs::vec_match(candidates(list(6)), months()), 2L)
   intervals <- vctrs::vec_c(candidate_interval(1, 2), candidate_interval(3, 4))
   expect_identical(format(intervals), c("[1,2]", "[3,4]"))
+  ages <- tibble::tibble(age = candidate_interval(1:2, 2:3))
+  more <- tibble::tibble(age = candidate_interval(c(5, 2), c(6, 3)))
+  expect_identical(format(vctrs::vec_rbind(ages, more)$age), c("[1,2]", "[2,3]", "[5,6]", "[2,3]"))
+  expect_identical(vctrs::vec_match(more$age, ages$age), c(NA, 2L))
+  expect_output(print(ages), "interval", fixed = TRUE)
 })
 
 test_that("dplyr's verbs keep candidates", {
