@@ -142,3 +142,55 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
     )
   }
 }
+
+check_data_frame <- function(x, arg, call = rlang::caller_env()) {
+  if (!is.data.frame(x)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("`", arg, "` must be a data frame, tibble or data.table."),
+        x = paste0("It has class ", quote_names(class(x)), ".")
+      ),
+      data_class = class(x), call = call
+    )
+  }
+  check_records(x, call)
+}
+
+# A column of whole numbers within bounds, as integers; `column` is what the
+# argument `arg` names.
+whole_column <- function(data, column, arg, low, high, call = rlang::caller_env()) {
+  x <- data[[check_column(column, data, arg, call)]]
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
+  }
+  good <- is.numeric(x) && !is.object(x) &&
+    (is.integer(x) || all(x == round(x), na.rm = TRUE)) &&
+    all(x >= low & x <= high, na.rm = TRUE)
+  if (!good && !(is.logical(x) && all(is.na(x)))) {
+    stop_argument(
+      arg, paste("name a column of whole numbers from", low, "to", high), call = call
+    )
+  }
+  as.integer(x)
+}
+
+# People numbered in order of first appearance, and the record where each of
+# them first occurs.
+number_ids <- function(x, arg, call = rlang::caller_env()) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    stop_argument(
+      arg, "name a column of numbers, text or a factor",
+      found = paste0("It has class ", quote_names(class(x)), "."), call = call
+    )
+  }
+  values <- as_bare(source$values)
+  unknown <- anyNA(values) ||
+    (any(source$level_is_missing) && any(source$level_is_missing[values]))
+  if (unknown) {
+    stop_argument(arg, "name a column without missing values", call = call)
+  }
+  distinct <- unique(values)
+  list(number = match(values, distinct), first = match(distinct, values))
+}

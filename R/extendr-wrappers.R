@@ -32,7 +32,9 @@ rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .C
 
 rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
 
-rs_changed <- function(wave1, wave2, partners) .Call(wrap__rs_changed, wave1, wave2, partners)
+rs_changed <- function(wave1, wave2, agreements, partners) .Call(wrap__rs_changed, wave1, wave2, agreements, partners)
+
+rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 

@@ -267,6 +267,17 @@ spoken[no_language, ] <- NA
 colnames(spoken) <- paste0("language_", colnames(spoken))
 modules$language <- cbind(data.frame(id = id[at]), as.data.frame(spoken))
 
+# A member gave at least one answer.
+told <- unlist(lapply(modules, function(m) m$id[rowSums(!is.na(m[-1])) > 0]))
+blank <- setdiff(id[member], told)
+answer <- data.frame(
+  id = blank, religious = religion[blank] > 1,
+  religion = factors(religion[blank], religion_levels)
+)
+modules$religion <- rbind(modules$religion[!modules$religion$id %in% blank, ], answer)
+modules$religion <- modules$religion[order(modules$religion$id), ]
+rownames(modules$religion) <- NULL
+
 # Two survey waves ------------------------------------------------------------
 
 # Things that hardly change between the waves; reports of them sometimes do.

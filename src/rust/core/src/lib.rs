@@ -10,6 +10,7 @@
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
+//! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
@@ -21,6 +22,7 @@ pub mod association;
 pub mod error;
 pub mod key_table;
 pub mod linkage;
+pub mod n_matches;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;

@@ -1,0 +1,498 @@
+# Tables of people made from the waves of a panel. They are data frames whose
+# print says what was found in words; parts of them are plain data frames.
+
+panel_table <- function(data, class) {
+  class(data) <- c(class, "sdc_panel_table", "data.frame")
+  data
+}
+
+#' @export
+`[.sdc_panel_table` <- function(x, ...) {
+  as.data.frame(x)[...]
+}
+
+#' @export
+print.sdc_panel_table <- function(x, ...) {
+  lines <- format(x)
+  if (is.null(lines)) {
+    # A verb of another package has taken columns away.
+    print(as.data.frame(x), ...)
+  } else {
+    cat(lines, sep = "\n")
+  }
+  invisible(x)
+}
+
+people <- function(n) paste(format_count(n), if (n == 1) "person" else "people")
+
+# Lines of counts with their share and meaning.
+format_reasons <- function(reason, count, meaning) {
+  share <- format_percent(count / max(1, sum(count)))
+  paste0(
+    "  ", format(reason), "  ", format(format_count(count), justify = "right"), "  ",
+    format(paste0("(", share, ")"), justify = "right"), "  ", meaning
+  )
+}
+
+#' The latest value of every variable in a panel
+#'
+#' A panel asks the same people again and again, and every wave misses someone.
+#' What someone can know of a person is the most recent value of every variable,
+#' whenever it was given. This puts the waves together so.
+#'
+#' @param waves A list of data frames, the earliest first, or one data frame with a
+#'   row per person and wave.
+#' @param id Name of the column that identifies people.
+#' @param time For one data frame: names or positions of the columns that give its
+#'   order in time, numbers, Dates, times or ordered factors; of several, the first
+#'   counts most, such as `c("year", "month")`.
+#' @param ... None: what follows is given by its full name.
+#' @param origin Whether to say from which wave every value comes.
+#'
+#' @details
+#' Missing is `NA`, `NaN`, a value that a labelled column declares missing, and a
+#' cell of [candidates()] of which nothing is known; where a person has no other
+#' value the result is `NA`.
+#'
+#' Types are kept, and equal types of several waves put together: levels of factors
+#' are united in the order in which they appear, and remain ordered where their
+#' orders agree; sets of candidates are united; a factor beside text becomes text.
+#' Numbers beside text, or Dates beside numbers, are an error of class
+#' `sdcRisk_error_bad_column`. Labels of a labelled column are those of its latest
+#' wave. A variable need not be in every wave.
+#'
+#' @section Cost:
+#' One pass over every column; sorting once where a long table is not in time order.
+#'
+#' @return A data frame of class `sdc_latest_values` with one row per person, in
+#'   order of first appearance: `id` (under its own name), the variables, and, with
+#'   `origin`, a column `<variable>_wave` for each of them. It holds the wave's name
+#'   in the list (its number where it has none), or the value of `time`, several
+#'   such columns being pasted as `"2011-3"`; it is a factor in time order, or of the
+#'   type of a single column `time`. Leave these columns out where all columns
+#'   serve as key variables. Printing shows what is missing after merging; parts of
+#'   it, and `as.data.frame()`, print as data frames do.
+#'
+#' Errors: `bad_data` where a person occurs twice in a wave, `bad_column` as above,
+#' `bad_argument` where an id is missing, or a time is missing or has no order.
+#' @references
+#' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1 and Table 1.
+#' @family matches
+#' @export
+#' @examples
+#' january <- data.frame(id = 1:3, civil = c("single", "married", NA), income = c(900, NA, 2000))
+#' march <- data.frame(id = c(2, 4), civil = c("divorced", "single"), income = c(1500, NA))
+#' as.data.frame(latest_values(list(january = january, march = march), "id"))
+#'
+#' latest_values(panel_waves$background, "id", c("year", "month"))
+latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  check_flag(origin, "origin", call)
+  if (is.data.frame(waves)) {
+    long <- long_wave(waves, id, time, call)
+    parts <- list(waves)
+  } else {
+    if (!is.null(time)) {
+      stop_argument("time", "be NULL where `waves` is a list in time order", call = call)
+    }
+    parts <- unname(check_tables(waves, "waves", call))
+    long <- listed_waves(parts, id, names(waves), call)
+  }
+  variables <- unique(unlist(lapply(parts, names)))
+  variables <- setdiff(variables, c(long$id, long$time_names))
+  if (length(variables) == 0) {
+    stop_sdc(
+      "bad_data", "`waves` must have variables beside `id` and `time`.", call = call
+    )
+  }
+  clash <- intersect(variables, paste0(variables, "_wave"))
+  if (origin && length(clash)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "Variables must not have the names of the columns that tell the waves.",
+        x = paste0("Found: ", quote_names(clash), "."),
+        i = "Rename them, or give `origin = FALSE`."
+      ),
+      names = clash, call = call
+    )
+  }
+  starts <- cumsum(c(0L, vapply(parts, nrow, 1L)))
+  values <- lapply(variables, function(v) latest_of(v, parts, starts, long, call))
+  out <- list(unite_values_of(parts, long, starts, call))
+  names(out) <- long$id
+  out[variables] <- lapply(values, `[[`, "value")
+  if (origin) {
+    out[paste0(variables, "_wave")] <- lapply(values, function(v) {
+      long$wave[replace(v$row, v$row == 0, NA)]
+    })
+  }
+  panel_table(do.call(frame, out), "sdc_latest_values")
+}
+
+# What is known of the rows of a long table: the person of each, the rows in
+# time order, and the wave to tell.
+long_wave <- function(data, id, time, call) {
+  check_data_frame(data, "waves", call)
+  if (is.null(time)) {
+    stop_argument(
+      "time", "name the columns that give the order in time",
+      advice = "A list of waves needs none: its order is that of time.", call = call
+    )
+  }
+  at <- check_columns(time, data, "time", call)
+  id_at <- check_column(id, data, "id", call)
+  if (id_at %in% at) {
+    stop_argument("time", "name other columns than `id`", call = call)
+  }
+  keys <- lapply(unclass(data)[at], time_key, call = call)
+  person <- number_ids(data[[id_at]], "id", call)
+  order <- do.call(order, c(unname(keys), method = "radix"))
+  ranked <- lapply(keys, function(k) k[order])
+  new_wave <- Reduce(`|`, lapply(ranked, function(k) c(TRUE, k[-1] != k[-length(k)])))
+  wave_number <- integer(length(order))
+  wave_number[order] <- cumsum(new_wave)
+  check_once(pair_codes(wave_number, person$number), call)
+  wave <- if (length(at) == 1) {
+    data[[at]]
+  } else {
+    text <- do.call(paste, c(lapply(unclass(data)[at], as.character), sep = "-"))
+    factor(wave_number, labels = text[order][new_wave])
+  }
+  list(
+    id = names(data)[[id_at]], time_names = names(data)[at], number = person$number,
+    n = length(person$first), first = person$first, order = order, wave = wave
+  )
+}
+
+# The same of the rows of several tables below each other.
+listed_waves <- function(parts, id, names, call) {
+  if (!is.character(id) || length(id) != 1) {
+    stop_argument("id", "be the name of one column of every wave", call = call)
+  }
+  at <- lapply(parts, function(data) check_column(id, data, "id", call))
+  person <- number_shared_ids(Map(function(data, a) data[[a]], parts, at), id, call)
+  size <- vapply(parts, nrow, 1L)
+  wave <- rep(seq_along(parts), size)
+  check_once(pair_codes(wave, person$number), call)
+  if (is.null(names)) {
+    names <- rep("", length(parts))
+  }
+  names[is.na(names) | !nzchar(names)] <- seq_along(parts)[is.na(names) | !nzchar(names)]
+  list(
+    id = id, time_names = character(), number = person$number, n = length(person$first),
+    first = person$first, order = seq_along(wave),
+    wave = factor(wave, seq_along(parts), make.unique(names))
+  )
+}
+
+# Numbers by which a column of times is ordered.
+time_key <- function(x, call) {
+  source <- column_source(x, length(x))
+  if (is.null(source) || !source$ordered) {
+    stop_argument(
+      "time", "name columns of numbers, Dates, times or ordered factors",
+      found = paste0("Found: class ", quote_names(class(x)), "."), call = call
+    )
+  }
+  values <- source$values
+  if (inherits(x, "integer64")) {
+    check_installed("bit64", "order waves by an integer64 column", call)
+  } else {
+    values <- as_bare(values)
+  }
+  if (anyNA(values)) {
+    stop_argument("time", "name columns without missing values", call = call)
+  }
+  as.double(values)
+}
+
+check_once <- function(key, call) {
+  twice <- sum(duplicated(key))
+  if (twice > 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "Every person must occur at most once in a wave.",
+        x = paste0(plural(twice, "row"), " too many.")
+      ),
+      n = twice, call = call
+    )
+  }
+}
+
+# A list of data frames, each with rows and columns.
+check_tables <- function(x, arg, call) {
+  if (!is.list(x) || length(x) == 0) {
+    stop_sdc(
+      "bad_data", paste0("`", arg, "` must be a data frame or a list of data frames."),
+      data_class = class(x), call = call
+    )
+  }
+  for (i in seq_along(x)) {
+    check_data_frame(x[[i]], paste0(arg, "[[", i, "]]"), call)
+  }
+  x
+}
+
+# People numbered over several tables; ids compare as values.
+number_shared_ids <- function(columns, arg, call) {
+  lapply(columns, number_ids, arg = arg, call = call)
+  sources <- lapply(columns, function(x) column_source(x, length(x)))
+  values <- stack_sources(sources, arg, call)$values
+  distinct <- unique(values)
+  list(number = match(values, distinct), first = match(distinct, values))
+}
+
+# One variable: the row of every person's latest value, 0 for none, and the values.
+latest_of <- function(name, parts, starts, long, call) {
+  known <- unlist(lapply(parts, function(data) {
+    if (name %in% names(data)) !is_missing(data[[name]]) else logical(nrow(data))
+  }))
+  row <- integer(long$n)
+  # Of several rows of a person the last one assigned stays.
+  at <- long$order[known[long$order]]
+  row[long$number[at]] <- at
+  list(row = row, value = pick_rows(name, parts, starts, row, call))
+}
+
+# Whether values are missing, as the help page says.
+is_missing <- function(x) {
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
+  }
+  if (length(dim(x)) > 0 || is.list(x)) {
+    return(logical(NROW(x)))
+  }
+  is.na(x)
+}
+
+# The values of the given rows of tables below each other, NA for row 0.
+pick_rows <- function(name, parts, starts, row, call) {
+  part <- findInterval(row, starts, left.open = TRUE)
+  holds <- which(vapply(parts, function(data) name %in% names(data), NA))
+  if (length(parts) == 1) {
+    return(take_values(parts[[1]][[name]], replace(row, row == 0, NA), name, call))
+  }
+  pieces <- lapply(holds, function(k) {
+    take_values(parts[[k]][[name]], row[part == k] - starts[[k]], name, call)
+  })
+  united <- unite_columns(pieces, name, call)
+  place <- integer(length(row))
+  place[unlist(lapply(holds, function(k) which(part == k)))] <- seq_along(united)
+  take_values(united, replace(place, place == 0, NA), name, call)
+}
+
+# Some values of a column, with its class and labels.
+take_values <- function(x, rows, name, call) {
+  if (is.list(x) || length(dim(x)) > 0) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "Every variable must be a vector.",
+        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+      ),
+      columns = name, classes = paste(class(x), collapse = "/"), call = call
+    )
+  }
+  if (inherits(x, "haven_labelled")) {
+    # Their own method keeps labels only while haven is loaded.
+    values <- drop_user_missing(x)[rows]
+    attributes(values) <- attributes(x)[setdiff(names(attributes(x)), "names")]
+    return(values)
+  }
+  x[rows]
+}
+
+# The ids of the people, in the type they have in the tables.
+unite_values_of <- function(parts, long, starts, call) {
+  pick_rows(long$id, parts, starts, long$first, call)
+}
+
+# Columns of several tables below each other, their type kept.
+unite_columns <- function(pieces, name, call) {
+  if (any(vapply(pieces, is_candidates, NA))) {
+    return(combine_candidates(pieces, call))
+  }
+  if (all(vapply(pieces, is.factor, NA))) {
+    return(unite_factors(pieces))
+  }
+  last <- pieces[[length(pieces)]]
+  kind <- unique(vapply(pieces, column_kind, ""))
+  if (identical(sort(kind), c("factor", "text"))) {
+    return(unlist(lapply(pieces, as.character)))
+  }
+  if (length(kind) > 1) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "A variable must have values of one kind in all waves.",
+        x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), ".")
+      ),
+      columns = name, classes = kind, call = call
+    )
+  }
+  if (inherits(last, "haven_labelled")) {
+    values <- unlist(lapply(pieces, drop_user_missing))
+    attributes(values) <- attributes(last)
+    return(values)
+  }
+  switch(kind,
+    wide = structure(unlist(lapply(pieces, as_bare)), class = "integer64"),
+    text = unlist(lapply(pieces, as_bare)),
+    number = unlist(lapply(pieces, as_bare)),
+    do.call(c, pieces)
+  )
+}
+
+column_kind <- function(x) {
+  if (is.factor(x)) {
+    "factor"
+  } else if (inherits(x, "integer64")) {
+    "wide"
+  } else if (inherits(x, "haven_labelled")) {
+    paste("labelled", if (is.character(x)) "text" else "number")
+  } else if (is.object(x)) {
+    class(x)[[1]]
+  } else if (is.character(x)) {
+    "text"
+  } else {
+    "number"
+  }
+}
+
+unite_factors <- function(pieces) {
+  levels <- lapply(pieces, levels)
+  union <- unique(unlist(levels))
+  ordered <- all(vapply(pieces, is.ordered, NA)) &&
+    all(vapply(levels, function(l) !is.unsorted(match(l, union)), NA))
+  codes <- unlist(Map(function(x, l) match(l, union)[as.integer(x)], pieces, levels))
+  structure(codes, levels = union, class = c(if (ordered) "ordered", "factor"))
+}
+
+#' @export
+format.sdc_latest_values <- function(x, ...) {
+  wave <- grep("_wave$", names(x), value = TRUE)
+  wave <- wave[sub("_wave$", "", wave) %in% names(x)]
+  variables <- setdiff(names(x)[-1], wave)
+  if (length(variables) == 0) {
+    return(NULL)
+  }
+  missing <- vapply(variables, function(v) sum(is.na(x[[v]])), 1L)
+  shown <- utils::head(sort(missing[missing > 0], decreasing = TRUE), 8)
+  c(
+    paste0("Latest values of ", people(nrow(x)), ", ", plural(length(variables), "variable")),
+    if (length(shown) == 0) {
+      "No value is missing."
+    } else {
+      c(
+        paste0("Missing after merging, of ", plural(sum(missing > 0), "variable"), ":"),
+        paste0(
+          "  ", format(names(shown)), "  ", format(format_count(shown), justify = "right"),
+          "  (", format_percent(shown / nrow(x)), ")"
+        )
+      )
+    },
+    if (length(wave)) "Columns `<variable>_wave` tell the wave of every value.",
+    "as.data.frame(x) prints people."
+  )
+}
+
+#' Who is a member of a panel
+#'
+#' Background questionnaires of a panel also describe people who never took part
+#' themselves, such as the children of a member. Members are those who have
+#' background information and answered at least one module; only these are at
+#' stake when modules are released.
+#'
+#' @param background A data frame with a row per person, or per person and wave.
+#' @param modules A list of data frames, one per module, or one data frame.
+#' @param id Name of the column that identifies people in all of them.
+#'
+#' @details
+#' A row counts where at least one column beside `id` is not missing; in a table of
+#' ids alone every row counts. Take columns that are always filled in, such as the
+#' month of a questionnaire, out first, or a row of blanks counts as an answer.
+#' Ids compare as values, whatever their types.
+#'
+#' @return A data frame of class `sdc_panel_members` with one row per person:
+#'   `id` (under its own name), `background` (whether there is any), `n_modules`,
+#'   `member`, and `reason`: `"member"`, `"background only"`, `"modules only"`,
+#'   `"nothing"` (blank rows alone). Printing it counts the reasons.
+#' @references
+#' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1: of 17,924
+#' people 6,927 have background only, and 10,997 are members.
+#' @family matches
+#' @export
+#' @examples
+#' found <- panel_members(panel_waves$background, panel_waves$modules, "id")
+#' found
+#' members <- found$id[found$member]
+#' length(members) # 10997 = 17924 - 6927
+panel_members <- function(background, modules, id) {
+  call <- rlang::current_env()
+  check_data_frame(background, "background", call)
+  if (is.data.frame(modules)) {
+    modules <- list(modules)
+  }
+  parts <- c(list(background), unname(check_tables(modules, "modules", call)))
+  if (!is.character(id) || length(id) != 1) {
+    stop_argument("id", "be the name of one column of every table", call = call)
+  }
+  ids <- lapply(parts, function(data) data[[check_column(id, data, "id", call)]])
+  person <- number_shared_ids(ids, id, call)
+  n <- length(person$first)
+  size <- vapply(parts, nrow, 1L)
+  part <- rep(seq_along(parts), size)
+  filled <- unlist(lapply(parts, filled_rows, id = id))
+  present <- function(k) {
+    seq_len(n) %in% person$number[filled & part == k]
+  }
+  has_background <- present(1)
+  n_modules <- integer(n)
+  for (k in seq_along(parts)[-1]) {
+    n_modules <- n_modules + present(k)
+  }
+  member <- has_background & n_modules > 0
+  reason <- rep("member", n)
+  reason[has_background & n_modules == 0] <- "background only"
+  reason[!has_background & n_modules > 0] <- "modules only"
+  reason[!has_background & n_modules == 0] <- "nothing"
+  out <- frame(
+    id = pick_rows(id, parts, cumsum(c(0L, size)), person$first, call),
+    background = has_background, n_modules = n_modules, member = member, reason = reason
+  )
+  names(out)[[1]] <- id
+  panel_table(out, "sdc_panel_members")
+}
+
+member_reasons <- c("member", "background only", "modules only", "nothing")
+
+# Rows with a value beside the id.
+filled_rows <- function(data, id) {
+  columns <- unclass(data)[names(data) != id]
+  if (length(columns) == 0) {
+    return(rep(TRUE, nrow(data)))
+  }
+  Reduce(`|`, lapply(columns, function(x) !is_missing(x)))
+}
+
+#' @export
+format.sdc_panel_members <- function(x, ...) {
+  if (!"reason" %in% names(x)) {
+    return(NULL)
+  }
+  count <- as.integer(table(factor(x$reason, member_reasons)))
+  c(
+    paste("Members among", people(nrow(x))),
+    format_reasons(member_reasons, count, c(
+      "background and at least one module", "known by proxy, or never took part",
+      "no background", "blank rows alone"
+    )),
+    paste0(
+      format_count(nrow(x)), " - ", format_count(nrow(x) - count[[1]]), " = ",
+      plural(count[[1]], "member"), "; as.data.frame(x) prints people."
+    )
+  )
+}
