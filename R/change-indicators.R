@@ -47,6 +47,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   coded <- code_waves(wave1, wave2, vars, id, "vars", NULL, call)
   on.exit(release_waves(coded))
   known <- known_links(coded, wave2, link, scope, call)
+  agreements <- code_agreements(coded, list(wave1, wave2), NULL, call)
   columns <- paste0(coded$key_vars, "_changed")
   taken <- intersect(columns, names(wave2))
   if (length(taken)) {
@@ -56,7 +57,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
     )
   }
   changed <- unwrap(rs_changed(
-    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, coded$partners
+    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners
   ), call)
   for (v in seq_along(columns)) {
     changed[[v]][!known] <- 0L

@@ -56,6 +56,7 @@
 #'   one, whose records are matched.
 #' @param key_vars Names of the keys, columns of both waves, or their positions
 #'   in `wave1`; `NULL` for all columns of both waves but `id`. At most 64.
+#'   Keys of [candidates()] agree where a value is admissible in both waves.
 #'   Values are compared as values; columns whose types, levels or labels
 #'   differ between the waves are named in a warning of class
 #'   `sdcRisk_warning_waves_differ`.
@@ -186,7 +187,7 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call) 
     id = coded$ids, n_diff = found$n_diff, n_best = found$n_best,
     true_diff = found$true_diff, match_prob = prob, certain = certain
   )
-  own <- key_table(waves$wave2, coded$key_vars)
+  own <- key_table(waves$wave2, coded$key_vars, candidates = TRUE)
   on.exit(release(own))
   new_sdc_result(
     "sdc_longitudinal_link",
@@ -194,7 +195,7 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call) 
     records = records,
     settings = list(
       key_vars = coded$key_vars, id = coded$id, min_shared = min_shared, allow = allow,
-      missing = "wildcard", n = nrow(records), fingerprint = fingerprint(own),
+      missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = fingerprint(own),
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(

@@ -36,7 +36,10 @@ code_waves <- function(wave1, wave2, key_vars, id, arg, tick, call) {
   who <- find_partners(waves, id, call)
   warn_waves_differ(waves, key_vars, id, call)
   c(
-    list(tables = shared_key_tables(waves, key_vars, tick = tick, call = call)),
+    list(tables = shared_key_tables(
+      waves, key_vars,
+      candidates = TRUE, tick = tick, call = call
+    )),
     list(key_vars = key_vars, id = id), who
   )
 }
@@ -169,6 +172,9 @@ column_difference <- function(x, y, is_id) {
     words <- class(column)
     if (is.factor(column)) "factor" else paste(words, collapse = "/")
   }
+  if (is_candidates(x) || is_candidates(y)) {
+    return("")
+  }
   # Ids are often counted in whole numbers here and as numbers there.
   same_numbers <- is_id && is_plain_number(x) && is_plain_number(y)
   if (kind(x) != kind(y) && !same_numbers) {
@@ -199,7 +205,8 @@ column_difference <- function(x, y, is_id) {
 # Per key NULL, where values agree when they are equal, or the ranges of wave-1
 # codes that every wave-2 code agrees with.
 code_agreements <- function(coded, waves, allow, call) {
-  agreements <- rlang::rep_named(coded$key_vars, list(NULL))
+  agreements <- lapply(coded$tables[[1]]$sets, set_agreement, call = call)
+  names(agreements) <- coded$key_vars
   if (is.null(allow)) {
     return(unname(agreements))
   }
@@ -220,6 +227,12 @@ code_agreements <- function(coded, waves, allow, call) {
   }
   for (name in names(allow)) {
     rule <- allow[[name]]
+    if (!is.null(agreements[[name]])) {
+      stop_argument(
+        "allow", "name keys without candidates",
+        found = paste0(quote_names(name), " holds sets of admissible values."), call = call
+      )
+    }
     values <- dictionary_values(coded, waves, name)
     agreements[[name]] <- if (is.matrix(rule)) {
       matrix_agreement(rule, values, waves, name, call)
@@ -228,6 +241,45 @@ code_agreements <- function(coded, waves, allow, call) {
     }
   }
   unname(agreements)
+}
+
+# Candidates agree where a value is admissible in both; NULL for other keys.
+set_agreement <- function(known, call) {
+  if (is.null(known)) {
+    return(NULL)
+  }
+  n <- length(known$sets)
+  if (n > 5000) {
+    stop_sdc(
+      "too_large",
+      c(
+        "A key of candidates can have at most 5,000 different sets.",
+        x = paste0("One has ", format_count(n), ".")
+      ),
+      call = call
+    )
+  }
+  if (known$interval) {
+    lower <- vapply(known$sets, function(set) as.double(set[[1]]), 0)
+    upper <- vapply(known$sets, function(set) as.double(set[[2]]), 0)
+    return(as_ranges(outer(lower, upper, "<=") & outer(upper, lower, ">=")))
+  }
+  members <- unlist(known$sets)
+  values <- unique(members)
+  holds <- matrix(0, n, length(values))
+  holds[cbind(rep(seq_len(n), lengths(known$sets)), match(members, values))] <- 1
+  as_ranges(tcrossprod(holds) > 0)
+}
+
+# A logical matrix over the codes of wave 1 (rows) and wave 2 (columns) as the
+# core takes it: per wave-2 code the ranges of wave-1 codes.
+as_ranges <- function(agrees) {
+  edges <- diff(rbind(FALSE, agrees, FALSE))
+  list(
+    starts = c(0L, cumsum(as.integer(colSums(edges == 1)))),
+    first = row(edges)[edges == 1],
+    last = row(edges)[edges == -1] - 1L
+  )
 }
 
 # The values behind the codes of one key, as two columns: a value stands in
@@ -339,10 +391,5 @@ matrix_agreement <- function(rule, values, waves, name, call) {
   # A value that does not occur in a wave may have no name there.
   agrees <- rule[rows, columns, drop = FALSE]
   agrees[is.na(agrees)] <- FALSE
-  edges <- diff(rbind(FALSE, agrees, FALSE))
-  list(
-    starts = c(0L, cumsum(as.integer(colSums(edges == 1)))),
-    first = row(edges)[edges == 1],
-    last = row(edges)[edges == -1] - 1L
-  )
+  as_ranges(agrees)
 }

@@ -1,7 +1,15 @@
 # Two waves of a survey linked without ids. Targets of the whole call on 2
 # threads: 63,654 x 80,882 records and 13 keys 0.8 s, ten times the change rate
 # 1.5 s, 10^6 x 10^6 60 s, 100 bytes a record beyond the input. Brute force in
-# NumPy and Python's recordlinkage run beside us in peers-linkage.py.
+# NumPy and Python's recordlinkage are in peers-linkage.py, on files that
+#   write_waves("waves:8e3:1e4", "wave1.csv", "wave2.csv")
+# writes; the expected number of correct matches must agree.
+
+write_waves <- function(name, file1, file2) {
+  data <- fixture(name)
+  utils::write.csv(attr(data, "wave1"), file1, row.names = FALSE, na = "0")
+  utils::write.csv(data, file2, row.names = FALSE, na = "0")
+}
 
 # Two waves like those of the Survey of Doctorate Recipients: Table 3 of the
 # paper and age. `n1` and `n2` records, of whom `n_both` (by default as large a
@@ -54,5 +62,27 @@ fixtures$waves <- function(n1, n2, rate = "1", seed = "1") {
   wave2$id <- seq(n - n2 + 1L, n)
   wave2 <- wave2[sample.int(n2), ]
   rownames(wave1) <- rownames(wave2) <- NULL
-  list(wave1 = wave1, wave2 = wave2)
+  # A fixture is one data frame: wave 1 travels with wave 2.
+  structure(wave2, wave1 = wave1)
+}
+
+tasks$linkage <- rbind(
+  c("link@sdcRisk", "waves:8e3:1e4", 2, 9),
+  c("link@sdcRisk", "waves:63654:80882", 1, 9),
+  c("link@sdcRisk", "waves:63654:80882", 2, 9),
+  c("link@sdcRisk", "waves:63654:80882:10", 2, 9),
+  c("stability@sdcRisk", "waves:63654:80882", 2, 3),
+  c("link@sdcRisk", "waves:2e5:2e5", 2, 3),
+  c("link@sdcRisk", "waves:5e5:5e5", 2, 1),
+  c("link@sdcRisk", "waves:1e6:1e6", 2, 1)
+)
+
+link_keys <- function() setdiff(names(data), "id")
+
+runs[["link@sdcRisk"]] <- function() {
+  longitudinal_link(attr(data, "wave1"), data, link_keys(), "id")$estimates$expected_correct
+}
+
+runs[["stability@sdcRisk"]] <- function() {
+  max(key_stability(attr(data, "wave1"), data, link_keys(), "id")$expected_correct)
 }

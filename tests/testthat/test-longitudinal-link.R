@@ -349,3 +349,30 @@ test_that("the verbs of results work", {
   # No print holds a record's id.
   expect_false(any(grepl("data.frame", deparse(found$call))))
 })
+
+test_that("candidates agree where a value is admissible in both waves", {
+  wave1 <- data.frame(id = 1:4, sex = c("f", "f", "m", "m"))
+  wave2 <- data.frame(id = c(1, 2, 3, 9), sex = c("f", "f", "m", "m"))
+  wave1$month <- candidates(list(c(2, 3), 4, NA, c(11, 12)))
+  wave2$month <- candidates(list(3, c(5, 6), 7, c(10, 12)))
+  found <- longitudinal_link(wave1, wave2, c("sex", "month"), "id")
+  expect_identical(found$records$n_diff, c(0L, 1L, 0L, 0L))
+  expect_identical(found$records$n_best, c(1L, 2L, 1L, 2L))
+  expect_identical(found$records$match_prob, c(1, 1 / 2, 1, NA))
+  expect_identical(augment(found, wave2)$.n_diff, found$records$n_diff)
+  wave2$month <- c(3, 5, 7, 12)
+  expect_identical(
+    longitudinal_link(wave1, wave2, c("sex", "month"), "id")$records, found$records
+  )
+  expect_identical(
+    change_indicators(wave1, wave2, "month", "id")$month_changed, c(0L, 1L, 0L, 0L)
+  )
+  expect_error(
+    longitudinal_link(wave1, wave2, c("sex", "month"), "id", allow = list(month = c(0, 1))),
+    class = "sdcRisk_error_bad_argument"
+  )
+  wave1$month <- candidate_interval(c(20, 30, NA, 50), c(25, 34, NA, 54))
+  wave2$month <- candidate_interval(c(25, 35, 40, 48), c(29, 39, 44, 50))
+  found <- longitudinal_link(wave1, wave2, c("sex", "month"), "id")
+  expect_identical(found$records$n_diff, c(0L, 1L, 0L, 0L))
+})

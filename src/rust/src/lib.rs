@@ -15,6 +15,7 @@ mod linkage;
 mod loglinear;
 mod n_matches;
 mod pram;
+mod n_matches;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -36,6 +37,7 @@ extendr_module! {
     use loglinear;
     use n_matches;
     use pram;
+    use n_matches;
     use qar_risk;
     use removal;
     use scores;

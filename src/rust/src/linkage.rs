@@ -261,16 +261,11 @@ fn rs_key_steps(
 
 /// Per key and wave-2 record, 1 where the record's partner has another value.
 #[extendr]
-fn rs_changed(wave1: Robj, wave2: Robj, partners: Robj) -> Robj {
+fn rs_changed(wave1: Robj, wave2: Robj, agreements: Robj, partners: Robj) -> Robj {
     guard(|| {
-        let n_keys = with_table(&wave1, |one| Ok(one.columns().len()))?;
-        let setting = Setting::new(
-            &List::from_values(vec![r!(NULL); n_keys]).into(),
-            &partners,
-            &r!(0),
-        )?;
+        let setting = Setting::new(&agreements, &partners, &r!(0))?;
         setting.with_waves(&wave1, &wave2, |waves| {
-            let columns: Vec<Robj> = (0..n_keys)
+            let columns: Vec<Robj> = (0..waves.n_keys())
                 .map(|v| counts(waves.changed(v).into_iter().map(u32::from)))
                 .collect();
             Ok(List::from_values(columns).into())

@@ -16,6 +16,7 @@
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
+//! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`normal`] | what is the probability of an interval or a rectangle? |
@@ -37,6 +38,7 @@ pub mod linkage;
 pub mod loglinear;
 pub mod n_matches;
 pub mod normal;
+pub mod n_matches;
 pub mod parallel;
 pub mod pram;
 pub mod probability;
