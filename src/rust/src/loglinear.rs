@@ -227,7 +227,7 @@ fn spread(found: Option<&Spread>) -> Robj {
         se = column(|s, i| s.se[i]),
         low = column(|s, i| s.low[i]),
         high = column(|s, i| s.high[i]),
-        bootstrap = found.map_or(false, |s| s.bootstrap)
+        bootstrap = found.is_some_and(|s| s.bootstrap)
     )
     .into()
 }

@@ -103,7 +103,7 @@ fn full_table(fitted: &Fitted) -> Vec<f64> {
     out
 }
 
-fn fit<'a>(sample: &'a Sample, terms: &[Vec<usize>]) -> Fitted {
+fn fit(sample: &Sample, terms: &[Vec<usize>]) -> Fitted {
     let model = Model::new(sample.cells.sizes(), terms).unwrap();
     Fitted::new(sample, model, None, TOLERANCE, &Monitor::new()).unwrap()
 }
@@ -128,8 +128,8 @@ fn differences_of_exponentials_lose_no_digits() {
 
 #[test]
 fn the_variance_of_one_over_f_follows_its_definition() {
-    for q in [1e-6, 0.01, 0.0199, 0.0201, 0.7, 5.0, 59.0, 61.0, 500.0] {
-        let mut weight = (-q as f64).exp();
+    for q in [1e-6f64, 0.01, 0.0199, 0.0201, 0.7, 5.0, 59.0, 61.0, 500.0] {
+        let mut weight = (-q).exp();
         let (mut mean, mut square) = (0.0, 0.0);
         let most = (q + 40.0 * f64::sqrt(q) + 60.0) as u64;
         if weight > 0.0 && q < 400.0 {
