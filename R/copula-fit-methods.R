@@ -155,7 +155,7 @@ autoplot.sdc_copula_fit <- function(object, ...) {
     ggplot2::geom_text(
       ggplot2::aes(
         label = formatC(.data$correlation, digits = 2, format = "f"),
-        colour = abs(.data$correlation) > 0.6
+        colour = abs(.data$correlation) > 0.75
       ),
       size = if (length(names) > 15) 2 else 3, show.legend = FALSE
     ) +

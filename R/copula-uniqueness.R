@@ -48,8 +48,8 @@
 #' `uniqueness_mc_se` is the error of drawing alone. `uniqueness_low` and
 #' `uniqueness_high` cover, in addition, estimation from a sample of this size:
 #' `n_refits` samples are drawn from the model, each is fitted again and
-#' calibrated, and the root mean square of the errors, times a t quantile, is laid
-#' around the estimate. Neither covers that the population is no Gaussian copula. The
+#' calibrated, and the root mean square of the errors on the logit scale, bias
+#' included, times a t quantile, is laid around the estimate. Neither covers that the population is no Gaussian copula. The
 #' Pitman model, which looks at the sample's cell sizes and not at the variables, is
 #' a check: a warning says when it differs by more than 0.05. It is the rougher one
 #' of the two in small sampling fractions.
@@ -313,10 +313,18 @@ population_estimates <- function(found, sizes, level, calibrated, n) {
       return(list(low = rep(NA_real_, n_sizes), high = rep(NA_real_, n_sizes)))
     }
     refits <- matrix(refits, n_sizes)
-    # The mean square holds the bias, and the noise of drawing.
-    error <- sqrt(rowMeans((refits - estimate)^2) + mc_se^2)
-    half <- stats::qt(1 - (1 - level) / 2, ncol(refits)) * error
-    list(low = pmax(estimate - half, 0), high = pmin(estimate + half, 1))
+    # The mean square on the logit scale holds the bias, which is a matter of
+    # ratios where uniqueness is small, and the noise of drawing.
+    held <- function(x) pmin(pmax(x, 1e-12), 1 - 1e-12)
+    slope <- held(estimate) * (1 - held(estimate))
+    noise <- ifelse(mc_se > 0, mc_se / slope, 0)
+    deviation <- stats::qlogis(held(refits)) - stats::qlogis(held(estimate))
+    half <- stats::qt(1 - (1 - level) / 2, ncol(refits)) *
+      sqrt(rowMeans(deviation^2) + pmin(noise, 1)^2)
+    list(
+      low = stats::plogis(stats::qlogis(held(estimate)) - half),
+      high = stats::plogis(stats::qlogis(held(estimate)) + half)
+    )
   }
   uniqueness <- interval(found$uniqueness, found$refit_uniqueness, found$uniqueness_mc_se)
   correctness <- interval(found$correctness, found$refit_correctness, found$correctness_mc_se)

@@ -241,7 +241,11 @@ fit_ewens <- function(sizes) {
   # The expected number of cells, theta (psi(theta + n) - psi(theta)), rises in theta.
   excess <- function(ln_theta) {
     theta <- exp(ln_theta)
-    theta * (digamma(theta + n) - digamma(theta)) - cells
+    if (theta < 1e4) {
+      return(theta * (digamma(theta + n) - digamma(theta)) - cells)
+    }
+    # The difference without loss of digits.
+    theta * log1p(n / theta) + 0.5 * n / (theta + n) - cells
   }
   found <- stats::uniroot(excess, c(-30, log(n) + 30), tol = 1e-12)
   list(alpha = 0, theta = exp(found$root), status = "ok")

@@ -339,6 +339,11 @@ pub fn anchor(ln_p: &[f64], n: f64, uniqueness: f64) -> f64 {
             .sum();
         sum / ln_p.len() as f64
     };
+    // Nothing to move where both are as good as nil, or as good as one.
+    let present = mean(0.0);
+    if present.max(uniqueness) < 1e-6 || present.min(uniqueness) > 1.0 - 1e-6 {
+        return 0.0;
+    }
     let (mut low, mut high) = (-60.0, 60.0);
     while high - low > 1e-10 {
         let middle = 0.5 * (low + high);
