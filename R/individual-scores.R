@@ -158,8 +158,8 @@ model_scores <- function(fit, coded, score, pop_size, accuracy, tick, call) {
   unwrap(rs_model_scores(
     coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
     unname(lapply(fit$orders, as.integer)), as.double(fit$correlation), score,
-    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / pop_size, 64L, draw_seed(), sdc_threads(),
-    tick
+    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / pop_size, 64L,
+    draw_seed(), sdc_threads(), tick
   ), call)
 }
 
@@ -202,7 +202,7 @@ inform_unseen <- function(coded, call) {
   }
 }
 
-# (1 - p)^(n - 1)
+# xi, from the probability of a record's values and the number of people.
 likelihood_unique <- function(prob, n) {
   if (n <= 1) {
     return(ifelse(is.na(prob), NA_real_, 1))
@@ -210,7 +210,7 @@ likelihood_unique <- function(prob, n) {
   exp((n - 1) * log1p(-prob))
 }
 
-# (1 - (1 - p)^n) / (n p)
+# kappa likewise.
 correctness_of <- function(prob, n) {
   kappa <- -expm1(n * log1p(-prob)) / (n * prob)
   kappa[!is.na(prob) & prob <= 0] <- 1
