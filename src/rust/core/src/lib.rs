@@ -21,6 +21,7 @@ pub mod association;
 pub mod error;
 pub mod key_overview;
 pub mod key_table;
+pub mod n_matches;
 pub mod parallel;
 pub mod probability;
 pub mod qar_risk;

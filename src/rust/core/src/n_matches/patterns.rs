@@ -1,0 +1,380 @@
+//! Distinct patterns in sorted order, and the tree of their common beginnings.
+//!
+//! Columns stand in an order of our own, the one that rules out most pairs
+//! first: a column's place in it is its depth.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::parallel::Monitor;
+
+/// Rows per block of parallel work.
+const BLOCK: usize = 1 << 15;
+/// A node of the tree with at most this many patterns has no children.
+const SMALL_NODE: u32 = 8;
+/// Bits of one sorting stage beside a rank and a row of 32 bits each.
+const STAGE_BITS: u32 = 64;
+
+/// The columns of a table in the order of the walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The column at every depth.
+    pub columns: Vec<usize>,
+    /// The largest code at every depth.
+    pub n_values: Vec<u32>,
+}
+
+impl Layout {
+    /// Looks at the columns in the given order; codes of column `v` are at most
+    /// `n_values[v]`.
+    pub fn new(order: Vec<usize>, n_values: &[u32]) -> Self {
+        Self {
+            n_values: order.iter().map(|&v| n_values[v]).collect(),
+            columns: order,
+        }
+    }
+
+    /// Number of columns.
+    pub fn depth(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn bits(&self, depth: usize) -> u32 {
+        (u32::BITS - self.n_values[depth].leading_zeros()).max(1)
+    }
+}
+
+/// A range of patterns that agree on their first columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Node {
+    pub start: u32,
+    pub end: u32,
+    first_child: u32,
+    n_children: u32,
+    /// The code of the last column they agree on.
+    pub code: u32,
+}
+
+impl Node {
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub fn is_leaf(&self) -> bool {
+        self.n_children == 0
+    }
+}
+
+/// The distinct rows of a table in sorted order.
+#[derive(Debug, Clone)]
+pub(super) struct Patterns {
+    pub layout: Layout,
+    /// The codes of every pattern in one byte each, 255 standing for a code
+    /// that needs more.
+    bytes: Vec<u8>,
+    /// Per depth, the codes of a column with more than 254 values.
+    wide: Vec<Vec<u32>>,
+    /// Per pattern, a row that has it.
+    pub rows: Vec<u32>,
+    /// Per row, its pattern.
+    pub row_pattern: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+impl Patterns {
+    /// Sorts the rows of `table` by the columns of `layout`.
+    pub fn new(table: &KeyTable, layout: Layout, monitor: &Monitor) -> Result<Self> {
+        let (rows, row_pattern) = sorted_rows(table, &layout, monitor)?;
+        monitor.check()?;
+        let (bytes, wide) = gathered(table, &layout, &rows);
+        monitor.check()?;
+        let mut patterns = Self {
+            layout,
+            bytes,
+            wide,
+            rows,
+            row_pattern,
+            nodes: Vec::new(),
+        };
+        patterns.nodes = patterns.tree(monitor)?;
+        Ok(patterns)
+    }
+
+    /// Number of distinct patterns.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The node of all patterns.
+    pub fn root(&self) -> &Node {
+        &self.nodes[0]
+    }
+
+    /// The nodes below `node`, by ascending code.
+    pub fn children(&self, node: &Node) -> &[Node] {
+        &self.nodes[node.first_child as usize..][..node.n_children as usize]
+    }
+
+    /// The codes of `pattern` as bytes, 255 where it needs more.
+    pub fn bytes(&self, pattern: usize) -> &[u8] {
+        let depth = self.layout.depth();
+        &self.bytes[pattern * depth..][..depth]
+    }
+
+    /// The code of `pattern` in the column at `depth`.
+    pub fn code(&self, pattern: usize, depth: usize) -> u32 {
+        match self.wide[depth].get(pattern) {
+            Some(&code) => code,
+            None => u32::from(self.bytes[pattern * self.layout.depth() + depth]),
+        }
+    }
+
+    /// The pattern equal to pattern `x` of `other`, which has the same layout.
+    pub fn find(&self, other: &Patterns, x: usize) -> Option<usize> {
+        let depth = self.layout.depth();
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let order = (0..depth)
+                .map(|d| self.code(middle, d).cmp(&other.code(x, d)))
+                .find(|o| o.is_ne());
+            match order {
+                None => return Some(middle),
+                Some(std::cmp::Ordering::Less) => low = middle + 1,
+                Some(_) => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The sum over the rows of every pattern.
+    pub fn sums<T: Copy + Default + std::ops::AddAssign>(
+        &self,
+        amount: impl Fn(usize) -> T,
+    ) -> Vec<T> {
+        let mut sums = vec![T::default(); self.len()];
+        for (row, &pattern) in self.row_pattern.iter().enumerate() {
+            sums[pattern as usize] += amount(row);
+        }
+        sums
+    }
+
+    fn tree(&self, monitor: &Monitor) -> Result<Vec<Node>> {
+        let mut nodes = vec![Node {
+            start: 0,
+            end: self.len() as u32,
+            first_child: 0,
+            n_children: 0,
+            code: 0,
+        }];
+        let mut level = 0..1;
+        for depth in 0..self.layout.depth() {
+            monitor.check()?;
+            for parent in level.clone() {
+                let node: Node = nodes[parent];
+                if node.end - node.start <= SMALL_NODE {
+                    continue;
+                }
+                let first_child = nodes.len();
+                let mut start = node.start;
+                let mut code = self.code(start as usize, depth);
+                for i in node.start + 1..=node.end {
+                    let next = if i == node.end {
+                        u32::MAX
+                    } else {
+                        self.code(i as usize, depth)
+                    };
+                    if next != code || i == node.end {
+                        nodes.push(Node {
+                            start,
+                            end: i,
+                            first_child: 0,
+                            n_children: 0,
+                            code,
+                        });
+                        start = i;
+                        code = next;
+                    }
+                }
+                nodes[parent].first_child = first_child as u32;
+                nodes[parent].n_children = (nodes.len() - first_child) as u32;
+            }
+            level = level.end..nodes.len();
+        }
+        Ok(nodes)
+    }
+}
+
+/// Columns by ascending chance that two rows are compatible in them, as if
+/// values were compatible with themselves and missing only; columns without a
+/// value are left out.
+pub(super) fn walk_order(table: &KeyTable, n_values: &[u32]) -> Vec<usize> {
+    let mut order: Vec<(f64, usize)> = table
+        .columns()
+        .par_iter()
+        .enumerate()
+        .filter(|&(v, _)| n_values[v] > 0)
+        .map(|(v, column)| (compatible_share(column), v))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order.into_iter().map(|(_, v)| v).collect()
+}
+
+fn compatible_share(column: &Column) -> f64 {
+    // 65,536 rows tell enough.
+    let n = column.len();
+    let step = n.div_ceil(1 << 16).max(1);
+    let mut counts = vec![0u32; column.n_values() as usize + 1];
+    with_codes!(column.codes(), |codes| codes
+        .iter()
+        .step_by(step)
+        .for_each(|c| counts[c.index()] += 1));
+    let n = n.div_ceil(step) as f64;
+    let missing = f64::from(counts[0]) / n;
+    let same: f64 = counts[1..]
+        .iter()
+        .map(|&c| (f64::from(c) / n).powi(2))
+        .sum();
+    2.0 * missing - missing * missing + same
+}
+
+/// Rows, one per distinct pattern in sorted order, and the pattern of each row.
+fn sorted_rows(
+    table: &KeyTable,
+    layout: &Layout,
+    monitor: &Monitor,
+) -> Result<(Vec<u32>, Vec<u32>)> {
+    let n = table.n_rows();
+    let row_bits = (usize::BITS - (n - 1).leading_zeros()).max(1);
+    let depths: Vec<usize> = (0..layout.depth()).collect();
+    let total: u32 = depths.iter().map(|&d| layout.bits(d)).sum();
+    if total + row_bits <= u64::BITS {
+        let mut keys = vec![0u64; n];
+        append(&mut keys, table, layout, &depths);
+        number(&mut keys, row_bits);
+        monitor.check()?;
+        keys.par_sort_unstable();
+        return Ok(ranks(&keys, row_bits));
+    }
+    // Stage by stage, the rank among the columns so far and some more columns.
+    let mut found = (vec![0u32], vec![0u32; n]);
+    let mut rest = &depths[..];
+    while !rest.is_empty() {
+        monitor.check()?;
+        let mut bits = 0;
+        let stage = rest
+            .iter()
+            .take_while(|&&d| {
+                bits += layout.bits(d);
+                bits <= STAGE_BITS
+            })
+            .count();
+        let (now, later) = rest.split_at(stage);
+        let mut keys: Vec<u128> = found.1.iter().map(|&rank| u128::from(rank)).collect();
+        append(&mut keys, table, layout, now);
+        number(&mut keys, u32::BITS);
+        monitor.check()?;
+        keys.par_sort_unstable();
+        found = ranks(&keys, u32::BITS);
+        rest = later;
+    }
+    Ok(found)
+}
+
+/// An integer that holds codes, a rank and a row.
+trait Key: Copy + Ord + Send + Sync {
+    fn append(&mut self, bits: u32, code: u32);
+    fn split(self, row_bits: u32) -> (Self, u32);
+}
+
+impl Key for u64 {
+    fn append(&mut self, bits: u32, code: u32) {
+        *self = (*self << bits) | u64::from(code);
+    }
+    fn split(self, row_bits: u32) -> (Self, u32) {
+        (self >> row_bits, (self & ((1 << row_bits) - 1)) as u32)
+    }
+}
+
+impl Key for u128 {
+    fn append(&mut self, bits: u32, code: u32) {
+        *self = (*self << bits) | u128::from(code);
+    }
+    fn split(self, row_bits: u32) -> (Self, u32) {
+        (self >> row_bits, (self & ((1 << row_bits) - 1)) as u32)
+    }
+}
+
+fn append<K: Key>(keys: &mut [K], table: &KeyTable, layout: &Layout, depths: &[usize]) {
+    keys.par_chunks_mut(BLOCK)
+        .enumerate()
+        .for_each(|(block, keys)| {
+            for &depth in depths {
+                let bits = layout.bits(depth);
+                let codes = table.columns()[layout.columns[depth]].codes();
+                with_codes!(codes, |codes| {
+                    for (key, code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
+                        key.append(bits, code.value());
+                    }
+                });
+            }
+        });
+}
+
+fn number<K: Key>(keys: &mut [K], row_bits: u32) {
+    for (row, key) in (0u32..).zip(keys) {
+        key.append(row_bits, row);
+    }
+}
+
+fn ranks<K: Key>(sorted: &[K], row_bits: u32) -> (Vec<u32>, Vec<u32>) {
+    let mut rows = Vec::new();
+    let mut rank = vec![0u32; sorted.len()];
+    let mut previous = None;
+    for key in sorted {
+        let (pattern, row) = key.split(row_bits);
+        if previous != Some(pattern) {
+            rows.push(row);
+            previous = Some(pattern);
+        }
+        rank[row as usize] = rows.len() as u32 - 1;
+    }
+    (rows, rank)
+}
+
+/// Codes of the patterns that stand in `rows`: as bytes, pattern by pattern,
+/// and per depth where bytes are too short.
+fn gathered(table: &KeyTable, layout: &Layout, rows: &[u32]) -> (Vec<u8>, Vec<Vec<u32>>) {
+    let depth = layout.depth();
+    let mut bytes = vec![0u8; rows.len() * depth];
+    bytes
+        .par_chunks_mut(BLOCK * depth.max(1))
+        .zip(rows.par_chunks(BLOCK))
+        .for_each(|(bytes, rows)| {
+            for (d, &column) in layout.columns.iter().enumerate() {
+                with_codes!(table.columns()[column].codes(), |codes| {
+                    for (pattern, &row) in bytes.chunks_exact_mut(depth).zip(rows) {
+                        pattern[d] = codes[row as usize].value().min(255) as u8;
+                    }
+                });
+            }
+        });
+    let wide = layout
+        .columns
+        .par_iter()
+        .zip(&layout.n_values)
+        .map(|(&column, &n_values)| {
+            if n_values < 255 {
+                return Vec::new();
+            }
+            let codes = table.columns()[column].codes();
+            rows.iter().map(|&row| codes.get(row as usize)).collect()
+        })
+        .collect();
+    (bytes, wide)
+}
