@@ -26,6 +26,8 @@ rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table
 
 rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
+rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
+
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 
 rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)

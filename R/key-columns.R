@@ -2,9 +2,16 @@
 # way values of two tables compare. Types are told by class, never by storage.
 
 # What the core needs of every column, after one error for all that have no
-# defined values.
-column_sources <- function(data, positions, call) {
-  sources <- lapply(positions, function(v) column_source(data[[v]], nrow(data)))
+# defined values. Columns of candidates are taken where `candidates` says so.
+column_sources <- function(data, positions, call, candidates = FALSE) {
+  sources <- lapply(positions, function(v) {
+    x <- data[[v]]
+    if (candidates && is_candidates(x)) {
+      candidate_source(x, nrow(data), call)
+    } else {
+      column_source(x, nrow(data))
+    }
+  })
   bad <- vapply(sources, is.null, NA)
   if (any(bad)) {
     names <- names(data)[positions[bad]]
@@ -24,7 +31,11 @@ column_sources <- function(data, positions, call) {
           ), 5),
           "x"
         ),
-        i = "Convert these columns, or leave them out of `key_vars`."
+        i = if (any(vapply(data[positions[bad]], is_candidates, NA))) {
+          "Candidates are understood by n_matches(); elsewhere decide on one value."
+        } else {
+          "Convert these columns, or leave them out of `key_vars`."
+        }
       ),
       columns = names, classes = classes, call = call
     )
@@ -59,6 +70,16 @@ column_source <- function(x, n) {
     double = as_source(x, "double", "number", TRUE),
     character = as_source(x, "text", "text", FALSE)
   )
+}
+
+# A column of candidates: every set is a level.
+candidate_source <- function(x, n, call) {
+  if (length(x) != n) {
+    return(NULL)
+  }
+  sets <- candidate_sets(x)
+  source <- as_source(as_bare(set_codes(x)), "levels", "sets", FALSE, seq_along(sets))
+  c(source, list(sets = sets, interval = is_interval(x)))
 }
 
 as_source <- function(values, kind, scale, ordered, level_names = NULL) {
@@ -102,6 +123,12 @@ stack_sources <- function(sources, name, call) {
   scales <- unique(vapply(sources, `[[`, "", "scale"))
   values <- lapply(sources, `[[`, "values")
   ordered <- all(vapply(sources, `[[`, NA, "ordered"))
+  if (identical(scales, "sets")) {
+    # Sets are shared before, by share_candidates().
+    stacked <- sources[[1]]
+    stacked$values <- unlist(values)
+    return(stacked)
+  }
   if (identical(kinds, "levels")) {
     names <- lapply(sources, `[[`, "level_names")
     union <- unique(unlist(names))

@@ -15,6 +15,8 @@
 #   ordered     per column, whether its values have an order
 #   n_values, n_missing   per column
 #   first_rows  per column, the record where each code first occurs
+#   sets        per column of candidates, the set of each code (`sets`) and
+#               whether it is an interval; NULL for other columns
 
 key_table <- function(data, ...) {
   UseMethod("key_table")
@@ -36,18 +38,19 @@ key_table.default <- function(data, ..., call = rlang::caller_env()) {
 # `exclude` are the positions of columns that serve other arguments. `levels`
 # is a list of one vector of values per column, in the order of the codes they
 # are to have: a value that is not among them gets the code after the last.
-# `check_keys` sees the key variables before any work is done.
+# `check_keys` sees the key variables before any work is done. `candidates` says
+# whether columns of candidates are understood.
 #' @export
 key_table.data.frame <- function(data, key_vars = NULL, ..., key_groups = NULL,
                                  exclude = integer(), levels = NULL,
-                                 check_keys = NULL, tick = NULL,
+                                 check_keys = NULL, candidates = FALSE, tick = NULL,
                                  call = rlang::caller_env()) {
   check_records(data, call)
   positions <- resolve_key_vars(data, key_vars, exclude, call)
   variables <- names(data)[positions]
   keys <- resolve_key_groups(key_groups, data, positions, variables, call)
   if (!is.null(check_keys)) check_keys(keys)
-  sources <- column_sources(data, positions, call)
+  sources <- column_sources(data, positions, call, candidates)
   if (is.null(levels)) {
     return(encode(sources, variables, positions, keys, tick, call))
   }
@@ -61,22 +64,26 @@ key_table.data.frame <- function(data, key_vars = NULL, ..., key_groups = NULL,
 
 # Code several data frames with one dictionary per column: equal values get
 # equal codes in all of them.
-shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
-                              call = rlang::caller_env()) {
+shared_key_tables <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
+                              tick = NULL, call = rlang::caller_env()) {
+  if (candidates) {
+    tables <- share_candidates(tables, key_vars, call)
+  }
   parts <- lapply(tables, function(data) {
     check_records(data, call)
     positions <- resolve_key_vars(data, key_vars, integer(), call)
     list(
       positions = positions, n = nrow(data),
-      sources = column_sources(data, positions, call)
+      sources = column_sources(data, positions, call, candidates)
     )
   })
   variables <- key_vars
+  keys <- resolve_key_groups(
+    key_groups, tables[[1]], parts[[1]]$positions, variables, call
+  )
   stacked <- lapply(seq_along(variables), function(v) {
     stack_sources(lapply(parts, function(p) p$sources[[v]]), variables[[v]], call)
   })
-  keys <- as.list(seq_along(variables))
-  names(keys) <- variables
   together <- encode(stacked, variables, parts[[1]]$positions, keys, tick, call)
   on.exit(release(together))
   ends <- cumsum(vapply(parts, function(p) p$n, 0))
@@ -94,6 +101,22 @@ shared_key_tables <- function(tables, key_vars, ..., tick = NULL,
   }, parts, ends)
 }
 
+# Columns that are candidates in one of the tables are so in all of them, with
+# the same sets; a value is a set of one.
+share_candidates <- function(tables, key_vars, call) {
+  for (name in key_vars) {
+    columns <- lapply(tables, function(data) data[[name]])
+    if (any(vapply(columns, is_candidates, NA))) {
+      columns <- share_sets(columns, call)
+      tables <- Map(function(data, column) {
+        data[[name]] <- column
+        data
+      }, tables, columns)
+    }
+  }
+  tables
+}
+
 # The values of every column, in the order of their codes.
 key_levels <- function(table, data) {
   Map(function(position, rows) data[[position]][rows], table$positions, table$first_rows)
@@ -101,9 +124,14 @@ key_levels <- function(table, data) {
 
 # 64 bits, as 16 hexadecimal digits, that tell coded data apart.
 fingerprint <- function(table, call = rlang::caller_env()) {
-  unwrap(
-    rs_fingerprint(table$pointer, enc2utf8(table$variables), sdc_threads()), call
-  )
+  names <- enc2utf8(table$variables)
+  # Codes of candidates say nothing without their sets.
+  of_sets <- !vapply(table$sets, is.null, NA)
+  names[of_sets] <- vapply(which(of_sets), function(v) {
+    text <- set_text(table$sets[[v]]$sets, table$sets[[v]]$interval)
+    paste(c(names[[v]], enc2utf8(text)), collapse = "\n")
+  }, "")
+  unwrap(rs_fingerprint(table$pointer, names, sdc_threads()), call)
 }
 
 # The fingerprint of the key variables of other data, NA where they have none.
@@ -112,7 +140,7 @@ fingerprint_of <- function(data, settings) {
     {
       table <- key_table(
         data, settings$key_vars,
-        key_groups = settings$key_groups
+        key_groups = settings$key_groups, candidates = isTRUE(settings$candidates)
       )
       on.exit(release(table))
       fingerprint(table)
@@ -269,10 +297,18 @@ encode <- function(sources, variables, positions, keys, tick, call) {
       variables = variables, positions = positions, keys = keys,
       ordered = vapply(sources, `[[`, NA, "ordered"),
       n_values = coded$n_values, n_missing = coded$n_missing,
-      first_rows = coded$first_rows
+      first_rows = coded$first_rows, sets = Map(coded_sets, sources, coded$first_rows)
     ),
     class = "sdc_key_table"
   )
+}
+
+# The set of every code of a column of candidates.
+coded_sets <- function(source, first_rows) {
+  if (is.null(source$sets)) {
+    return(NULL)
+  }
+  list(sets = source$sets[source$values[first_rows]], interval = source$interval)
 }
 
 # Puts the given values, filled up to `most` with missing ones, above a column,

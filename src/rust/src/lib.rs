@@ -8,6 +8,7 @@ mod convert;
 mod guard;
 mod key_overview;
 mod key_table;
+mod n_matches;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -21,6 +22,7 @@ extendr_module! {
     use contribution;
     use key_overview;
     use key_table;
+    use n_matches;
     use qar_risk;
     use removal;
     use self_test;

@@ -10,6 +10,7 @@
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`key_overview`] | what does every key variable hold and add? |
+//! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |

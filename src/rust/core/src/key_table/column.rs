@@ -160,6 +160,18 @@ impl Column {
         Self::from_parts(codes, self.n_values, n_missing)
     }
 
+    pub(super) fn missing_as_value(self) -> Self {
+        let n_values = self.n_values + 1;
+        let codes = with_codes!(&self.codes, |codes| Codes::pack(
+            n_values,
+            codes.iter().map(|c| match c.value() {
+                0 => n_values,
+                code => code,
+            })
+        ));
+        Self::from_parts(codes, n_values, 0)
+    }
+
     pub(super) fn recode(&mut self, map: &[u32], n_values: u32) -> Result<()> {
         if map.len() != self.n_values as usize || map.iter().any(|&c| c == 0 || c > n_values) {
             return Err(Error::BadArgument(

@@ -143,6 +143,16 @@ impl KeyTable {
         Ok(merged)
     }
 
+    /// The table in which missing is a value of its own, the last one, of every
+    /// column.
+    pub fn missing_as_value(self) -> Self {
+        let columns = self.columns.into_iter().map(Column::missing_as_value);
+        Self {
+            columns: columns.collect(),
+            ..self
+        }
+    }
+
     /// The distinct rows, in order of first appearance.
     pub fn group(&self, monitor: &Monitor) -> Result<Groups> {
         let columns: Vec<&Column> = self.columns.iter().collect();

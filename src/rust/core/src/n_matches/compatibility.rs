@@ -135,6 +135,25 @@ impl Relation {
         })
     }
 
+    /// Gives the further code `code`, one above the last, compatible with itself
+    /// only.
+    pub fn add_code(&mut self, code: u32) {
+        match self {
+            Relation::Equal => {}
+            Relation::Ranges(ranges) => ranges.push((code, code)),
+            Relation::Lists(lists) => {
+                lists.codes.push(code);
+                lists.starts.push(lists.codes.len());
+                if let Some(times) = &mut lists.times {
+                    times.push(1);
+                }
+                if let Some(sizes) = &mut lists.sizes {
+                    sizes.push(1);
+                }
+            }
+        }
+    }
+
     /// Whether `a` and `b` are compatible exactly where `b` and `a` are.
     pub fn is_symmetric(&self) -> bool {
         match self {

@@ -76,7 +76,7 @@ pub struct Question<'a> {
 }
 
 /// Numbers per target, in the order of the rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// Matches.
     pub matches: Vec<f64>,

@@ -1,0 +1,100 @@
+#' Probability that a unique match is correct
+#'
+#' An intruder draws a person from the population, finds exactly one record of
+#' the file with the same key, and claims that this record is the person. How
+#' often is that right? This is the measure \eqn{\theta}{theta} of Skinner and
+#' Elliot, estimated from the numbers of uniques and pairs in the sample.
+#'
+#' @details
+#' With \eqn{f_j} the number of records and \eqn{F_j} the number of people with
+#' key \eqn{j},
+#' \deqn{\theta = \frac{\sum_j I(f_j = 1)}{\sum_j F_j I(f_j = 1)}, \quad
+#'   \hat\theta = \frac{\pi U}{\pi U + 2 (1 - \pi) P},}{%
+#'   theta = sum_j I(f_j = 1) / sum_j F_j I(f_j = 1),
+#'   estimated by pi U / (pi U + 2 (1 - pi) P),}
+#' where \eqn{U} is the number of keys held by one record, \eqn{P} that of keys
+#' held by two (pairs, not records) and \eqn{\pi}{pi} the sampling fraction.
+#' Where every person enters the sample independently with probability
+#' \eqn{\pi}{pi}, \eqn{2 (1 - \pi) P / \pi}{2 (1 - pi) P / pi} has the
+#' expectation of \eqn{\sum_j (F_j - 1) I(f_j = 1)}{sum_j (F_j - 1) I(f_j = 1)}.
+#'
+#' The standard error is that of predicting this sum, keys being independent:
+#' \deqn{\mathrm{se}(\hat\theta) = \frac{\hat\theta^2}{U} \sqrt{\hat V}, \quad
+#'   \hat V = \frac{2 (1 - \pi)(2 - \pi) P + 6 (1 - \pi)^2 T}{\pi^2},}{%
+#'   se = theta^2 sqrt(V) / U,
+#'   V = (2 (1 - pi) (2 - pi) P + 6 (1 - pi)^2 T) / pi^2,}
+#' with \eqn{T} the number of keys held by three records; without `n_triples`
+#' their term is left out and the standard error is a lower bound. The
+#' interval is symmetric on the logit scale, so that it stays within 0 and 1.
+#'
+#' Few uniques or pairs make the estimate unreliable: with none of either it
+#' would be 0 or 1, and is `NA`. [n_matches()] flags fewer than 10 of either.
+#'
+#' @param n_unique,n_pairs,n_triples Numbers of keys that one, two and three
+#'   records hold. Halves are taken: [n_matches()] counts pairs as half the
+#'   records with two matches.
+#' @param sampling_fraction Share of the population in the sample, above 0 and
+#'   at most 1.
+#' @param level Confidence level of the interval.
+#'
+#' @return A data frame with one row per element of the arguments, which are
+#'   recycled: `theta`, `theta_se`, `theta_low`, `theta_high`. Arguments outside
+#'   their domain are errors of class `sdcRisk_error_bad_argument`.
+#' @references
+#' Skinner CJ, Elliot MJ (2002). A measure of disclosure risk for microdata.
+#' *Journal of the Royal Statistical Society, Series B* 64(4), 855-867.
+#' \doi{10.1111/1467-9868.00365}
+#' @family matches
+#' @export
+#' @examples
+#' match_theta(n_unique = 269, n_pairs = 240, sampling_fraction = 0.001)
+#' # theta 0.00056
+match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95) {
+  call <- rlang::current_env()
+  n_unique <- check_numbers(n_unique, "n_unique", call)
+  n_pairs <- check_numbers(n_pairs, "n_pairs", call)
+  n_triples <- if (is.null(n_triples)) 0 else check_numbers(n_triples, "n_triples", call)
+  if (!is_plain_number(sampling_fraction) || length(sampling_fraction) == 0 ||
+        any(is.na(sampling_fraction) | sampling_fraction <= 0 | sampling_fraction > 1)) {
+    stop_argument("sampling_fraction", "be numbers above 0 and at most 1", call = call)
+  }
+  level <- check_probability(level, "level", call = call)
+  sizes <- c(length(n_unique), length(n_pairs), length(n_triples), length(sampling_fraction))
+  if (any(sizes != 1 & sizes != max(sizes))) {
+    stop_argument(
+      "n_unique", "have as many elements as the other arguments, or they have one",
+      call = call
+    )
+  }
+  fraction <- sampling_fraction
+  expected <- 2 * (1 - fraction) * n_pairs / fraction
+  variance <- (2 * (1 - fraction) * (2 - fraction) * n_pairs +
+    6 * (1 - fraction)^2 * n_triples) / fraction^2
+  theta_table(
+    rep_len(n_unique, max(sizes)), rep_len(n_pairs, max(sizes)),
+    rep_len(expected, max(sizes)), rep_len(variance, max(sizes)), level
+  )
+}
+
+# Theta from the number of uniques and the predicted number of further people
+# with their keys, `expected`, with its variance.
+theta_table <- function(n_unique, n_pairs, expected, variance, level) {
+  theta <- n_unique / (n_unique + expected)
+  theta[n_unique == 0 | n_pairs == 0] <- NA
+  se <- theta^2 * sqrt(variance) / n_unique
+  half <- stats::qnorm((1 + level) / 2) * se / (theta * (1 - theta))
+  # A census leaves nothing to doubt.
+  half[theta == 1] <- 0
+  frame(
+    theta = theta, theta_se = se,
+    theta_low = stats::plogis(stats::qlogis(theta) - half),
+    theta_high = stats::plogis(stats::qlogis(theta) + half)
+  )
+}
+
+check_numbers <- function(x, arg, call) {
+  if (!is_plain_number(x) || length(x) == 0 || any(!is.finite(x) | x < 0)) {
+    stop_argument(arg, "be finite numbers of at least 0", call = call)
+  }
+  as.double(x)
+}

@@ -1,0 +1,119 @@
+# Pictures of n_matches().
+
+#' Pictures of numbers of matches
+#'
+#' Two pictures of an [n_matches()] result; `plot()` draws the same.
+#'
+#' @param object A result of [n_matches()].
+#' @param type `"matches"`: the share of records with so many matches or fewer,
+#'   per key set; `"unique"`: the share of records that match only themselves,
+#'   per key set, beside the share of all records that listwise deletion would
+#'   call unique.
+#' @param n Number of key sets that are drawn, those with most uniques.
+#' @param ... None.
+#' @return A ggplot. A result without a record left has nothing to draw: an error
+#'   of class `sdcRisk_error_bad_argument`.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_n_matches
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' people <- nals_prison[c("DAGE3", "EDUC3", "GENDER", "DRACE3")]
+#' sets <- list("age, education" = 1:2, "and gender" = 1:3, "and origin" = 1:4)
+#' plot(n_matches(people, sets))
+autoplot.sdc_n_matches <- function(object, type = c("matches", "unique"), ..., n = 8) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  type <- check_choice(type, c("matches", "unique"), "type", call)
+  n <- check_whole(n, "n", call = call)
+  if (all(object$estimates$n == 0)) {
+    stop_argument("object", "hold records", "No record is complete.", call = call)
+  }
+  shown <- object$estimates[object$estimates$n > 0, ]
+  shown <- shown[utils::head(order(-shown$prop_unique_all), n), ]
+  switch(type,
+    matches = plot_match_shares(object, shown),
+    unique = plot_unique_shares(object, shown)
+  )
+}
+
+plot_match_shares <- function(x, shown) {
+  columns <- match_columns(x)
+  names(columns) <- x$estimates$key_set
+  parts <- lapply(shown$key_set, function(set) {
+    matches <- columns[[set]]
+    matches <- matches[!is.na(matches) & matches > 0]
+    values <- sort(unique(matches))
+    share <- cumsum(tabulate(match(matches, values))) / sum(!is.na(columns[[set]]))
+    # As many points as a picture can tell apart.
+    kept <- unique(round(seq(1, length(values), length.out = min(length(values), 400))))
+    frame(
+      set = rep(set, length(kept)), matches = as.double(values[kept]), share = share[kept]
+    )
+  })
+  long <- do.call(rbind, parts)
+  long$set <- factor(long$set, shown$key_set)
+  several <- nrow(shown) > 1
+  picture <- ggplot2::ggplot(long, ggplot2::aes(x = .data$matches, y = .data$share)) +
+    ggplot2::geom_vline(
+      xintercept = x$settings$below, colour = sdc_grey, linetype = "dashed", linewidth = 0.4
+    ) +
+    ggplot2::scale_x_log10() +
+    ggplot2::scale_y_continuous(labels = function(y) paste(100 * y, "%")) +
+    ggplot2::expand_limits(y = 0) +
+    ggplot2::labs(
+      title = "How many records have few matches?",
+      x = paste(
+        "number of matches", if (!is.null(x$settings$hh_id)) "(households)", "or fewer"
+      ),
+      y = if (x$settings$patterns) "share of patterns" else "share of records",
+      colour = NULL, linetype = NULL,
+      caption = paste0(
+        "At 1: records that match only themselves. Dashed: ",
+        paste(x$settings$below, collapse = " and "), " matches."
+      )
+    ) +
+    sdc_theme()
+  if (several) {
+    lines <- rep_len(c("solid", "dashed", "dotdash", "dotted"), nrow(shown))
+    picture + ggplot2::geom_step(
+      ggplot2::aes(colour = .data$set, linetype = .data$set), linewidth = 0.7
+    ) +
+      ggplot2::scale_colour_manual(values = sdc_colours(nrow(shown))) +
+      ggplot2::scale_linetype_manual(values = lines) +
+      ggplot2::guides(colour = ggplot2::guide_legend(ncol = 2))
+  } else {
+    picture + ggplot2::geom_step(colour = sdc_blue, linewidth = 0.7)
+  }
+}
+
+plot_unique_shares <- function(x, shown) {
+  beside <- x$settings$missing == "wildcard" && !x$settings$patterns &&
+    is.null(x$settings$hh_id) && length(x$diagnostics$candidate_columns) == 0
+  what <- c(
+    switch(x$settings$missing,
+      wildcard = "missing matches everything",
+      category = "missing is a value", exclude = "listwise deletion"
+    ),
+    if (beside) "listwise deletion"
+  )
+  shares <- c(shown$prop_unique_all, if (beside) shown$n_unique_complete / x$settings$n)
+  long <- frame(
+    set = factor(rep(shown$key_set, length(what)), rev(shown$key_set)), share = shares,
+    what = factor(rep(what, each = nrow(shown)), what)
+  )
+  ggplot2::ggplot(long, ggplot2::aes(x = .data$share, y = .data$set)) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$set), colour = sdc_grey) +
+    ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
+    ggplot2::scale_colour_manual(values = c(sdc_blue, sdc_orange)) +
+    ggplot2::scale_x_continuous(labels = function(x) paste(100 * x, "%")) +
+    ggplot2::expand_limits(x = 0) +
+    ggplot2::labs(
+      title = if (x$settings$patterns) {
+        "Which patterns have exactly one match?"
+      } else {
+        "How many records are unique?"
+      },
+      x = if (x$settings$patterns) "share of the patterns" else "share of all records",
+      y = NULL, colour = NULL, shape = NULL
+    ) +
+    sdc_theme()
+}

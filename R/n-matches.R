@@ -1,0 +1,622 @@
+#' Number of matches of every record
+#'
+#' With how many records of a file does a record agree, when values are missing
+#' or only known as candidates? An intruder who knows the values of a person
+#' looks for records that agree, and must take every record that is missing a
+#' value for one that might. The fewer there are, the easier the person is found.
+#'
+#' @details
+#' Records \eqn{i} and \eqn{j} are *compatible*, \eqn{i \sim j}{i ~ j}, when in
+#' every key variable one of the two is missing or their values are equal. The
+#' number of matches of record \eqn{i} is
+#' \deqn{m_i = \sum_j [i \sim j],}{m_i = sum_j [i ~ j],}
+#' the record itself included. Compatibility is symmetric but not transitive:
+#' 40 matches a missing age and a missing age matches 23, which does not match
+#' 40. There are no classes of records, and \eqn{m_i} is not a class size. Without
+#' missing values \eqn{m_i} is the size \eqn{k_i} of the record's anonymity set.
+#'
+#' With `missing = "exclude"` records that are incomplete on a key set are
+#' deleted and \eqn{k_i} is counted among the rest (listwise deletion); with
+#' `"category"` a missing value matches missing values only.
+#'
+#' **Counting partners for less.** `partial_weight`
+#' \eqn{\alpha}{alpha} lets a partner that is incomplete, and whose pattern
+#' (values and blanks) is another one, count \eqn{\alpha}{alpha} instead of 1;
+#' this is `alpha` of sdcMicro's `freqCalc()`. `min_overlap` asks for a number of
+#' key variables that are known on both sides; the record itself always counts.
+#'
+#' **Candidates.** Columns made by [candidates()] or [candidate_interval()] hold
+#' sets \eqn{S} of admissible values. `rule = "first"` (the paper's): the intruder
+#' looks for the first value of the target's set, and a record matches when its
+#' own set holds that value. This is not symmetric: 3|4 does not match 4|5, but
+#' 4|5 matches 3|4. `"overlap"`: the two sets have a value in common, the most
+#' matches that are possible. `"mean"`: the average of `"first"` over the values
+#' of the target's set, each being equally likely, and over their combinations
+#' where several columns hold candidates: the expected number of matches of an
+#' intruder who knows the true values. The first value of an interval is its
+#' lower end; `"mean"` takes an interval as the whole numbers in it. A cell with
+#' candidates is known; it is missing when it is `NA`.
+#'
+#' **Households.** With `hh_id` a target matches a household when it matches any
+#' of its members, and `n_matches` counts households, each once: an intruder who
+#' is left with three members of one family has found the family. The records
+#' behind them are counted as `n_matched_records`. `n_matches_household` is the
+#' smallest `n_matches` among the members of the record's own household, which is
+#' found through its most conspicuous member. A record without household is one
+#' of its own.
+#'
+#' **Sensitive values.** `n_sensitive` is the number of distinct values that the
+#' matches of a record take in the column `sensitive`, missing not counted. Where it is
+#' 1 an intruder learns the value without finding the record.
+#'
+#' **Theta.** The probability that a unique match of a person drawn from the
+#' population is correct, see [match_theta()], with \eqn{U} the number of
+#' records with one match, \eqn{P} half the number with two and \eqn{T} a third
+#' of the number with three. \eqn{\pi}{pi} is the number of records used over
+#' `pop_size`: records deleted listwise are not in the sample. With weights \eqn{w}
+#' alone, inverse inclusion probabilities,
+#' \deqn{\hat\theta = \frac{U}{U + \sum_{i: m_i = 2} (w_i - 1)},}{%
+#'   theta = U / (U + sum over records with m = 2 of (w_i - 1)),}
+#' after Skinner and Carter. With candidates, `partial_weight`, `min_overlap` or
+#' missing values matching everything it is a figure to compare key sets by, not
+#' an estimate with a proof: the matches of incomplete records are not cells of a
+#' table. There is none for outside `patterns` and for households, nor from weights
+#' of which some are below 1.
+#'
+#' @section A table that contradicts itself:
+#' The example in Mulder's paper (its Table 2) has ages 40, 36, missing, 40, 23,
+#' 23 and genders m, f, m, missing, m, m. The procedure in its text gives
+#' \eqn{m = 3, 1, 5, 3, 3, 3}; the table prints 3, 1, 4, 2, 3, 3. They differ in
+#' the pair of the third and the fourth record, which know no key in common: by
+#' the text they match, in the table they do not. We follow the text;
+#' `min_overlap = 1` reproduces the table (see the examples).
+#'
+#' @section Cost:
+#' Exact counts by a walk over sorted distinct patterns, or by a table over all
+#' patterns where that is smaller. For a million records and 12 key variables
+#' with 15 % of the values missing, a few times the cost of grouping them. It
+#' grows with the share of missing values and, for few key variables with few
+#' values, is bounded by their table. Candidates, lists of patterns and
+#' tolerances cost up to twice as much, weights three times, households and
+#' sensitive values a step for every pair of matches. Memory: some 60 bytes a
+#' record.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables, or a named list of
+#'   key sets that are all evaluated. `NULL`: all columns that no other argument
+#'   names. A name may be that of a key group.
+#' @param ... None: what follows is given by its full name.
+#' @param missing `"wildcard"`: a missing value matches everything;
+#'   `"category"`: it matches missing values; `"exclude"`: incomplete records are
+#'   deleted, key set by key set.
+#' @param rule How candidate sets match.
+#' @param min_overlap Number of key variables that partners must know on both
+#'   sides.
+#' @param partial_weight What an incomplete partner with another pattern counts,
+#'   from 0 to 1.
+#' @param tolerance A named list of numbers: values of these key variables match
+#'   within so much, `list(income = 50)`; days for Dates, seconds for times.
+#' @param patterns A data frame of people to look up in the file instead of its
+#'   own records, with the key variables as columns. A value the file does not
+#'   have matches missing values only.
+#' @param below Counts of records with fewer matches than this.
+#' @param weight_var Name of the column with sampling weights.
+#' @param hh_id Name of the column that identifies households.
+#' @param sensitive Name of a column whose distinct values among the matches are
+#'   counted.
+#' @param pop_size,sampling_fraction Number of people in the population, or share
+#'   of it in the file: either gives theta.
+#' @param key_groups A named list of columns that count as one key variable each:
+#'   for `min_overlap`, and where a key set names the group. Missing is judged
+#'   column by column.
+#' @param level Confidence level of the interval of theta.
+#'
+#' @return An object of class `sdc_n_matches`, an [sdc_result] with
+#' \describe{
+#'   \item{`records`}{one row per record, or per row of `patterns`: `n_matches`,
+#'     and where asked for `n_matches_weighted`, `n_sensitive`,
+#'     `n_matched_records` and `n_matches_household`. For a list of key sets one
+#'     column of matches per set, named like it, and the others with the set's
+#'     name before theirs. `NA` for records deleted listwise}
+#'   \item{`estimates`}{one row per key set: `key_set`, `n_deleted`, `n` (records
+#'     used), `n_unique` (with one match, themselves), `n_below_5`,
+#'     `n_below_10`, `prop_unique` (of `n`), `prop_unique_all` (of all
+#'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
+#'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
+#'     without theta); `n_complete`, `n_unique_complete` and
+#'     `prop_unique_complete` say what listwise deletion would find; `risk_max`,
+#'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m}}
+#' }
+#' Weighted counts have the unit of the weights: for inverse inclusion
+#' probabilities, people in the population. With `hh_id` they are sums of household
+#' weights, which must be equal within a household.
+#'
+#' Errors: `bad_column` for columns without defined values, intervals that need
+#' whole numbers, tolerances for columns that are not numbers; `bad_weights`;
+#' `bad_argument`; `too_large` for candidate sets with too many combinations.
+#'
+#' @references
+#' Mulder K. *Ensuring anonymity in survey panel research*: the number of matches,
+#' its tables, candidates for the month of birth.
+#'
+#' Skinner CJ, Elliot MJ (2002). A measure of disclosure risk for microdata.
+#' *Journal of the Royal Statistical Society, Series B* 64(4), 855-867.
+#' \doi{10.1111/1467-9868.00365}
+#'
+#' Skinner CJ, Carter RG (2003). Estimation of a measure of disclosure risk for
+#' survey microdata under unequal probability sampling. *Survey Methodology* 29(2),
+#' 177-180.
+#' @family matches
+#' @export
+#' @examples
+#' people <- data.frame(
+#'   age = c(40, 36, NA, 40, 23, 23),
+#'   gender = c("male", "female", "male", NA, "male", "male")
+#' )
+#' n_matches(people)$records$n_matches                      # 3 1 5 3 3 3
+#' n_matches(people, min_overlap = 1)$records$n_matches     # 3 1 4 2 3 3, as printed
+#' n_matches(people, missing = "exclude")$records$n_matches # 1 1 NA NA 2 2
+#'
+#' # two key sets, of a sample of 6 from 600 people
+#' sets <- list(age = "age", "age and gender" = c("age", "gender"))
+#' n_matches(people, sets, pop_size = 600)$estimates[1:5]
+#'
+#' # the month of birth known as two candidates
+#' people$month <- candidates(list(c(2, 3), 6, NA, c(3, 4), 6, c(6, 7)))
+#' n_matches(people, rule = "overlap")$records$n_matches    # 3 1 5 3 3 3
+n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
+                      rule = c("first", "overlap", "mean"), min_overlap = 0,
+                      partial_weight = 1, tolerance = NULL, patterns = NULL,
+                      below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
+                      pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
+                      level = 0.95) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "n_matches")
+  check_no_dots(..., call = call)
+  settings <- list(
+    missing = check_choice(missing, c("wildcard", "category", "exclude"), "missing", call),
+    rule = check_choice(rule, c("first", "overlap", "mean"), "rule", call),
+    min_overlap = check_whole(min_overlap, "min_overlap", low = 0, call = call),
+    partial_weight = check_share(partial_weight, "partial_weight", call),
+    below = check_whole(below, "below", several = TRUE, call = call),
+    level = check_probability(level, "level", call = call),
+    weight_var = weight_var, hh_id = hh_id, sensitive = sensitive
+  )
+  check_records_of(data, call)
+  weights <- check_weights(data, weight_var, call)
+  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
+  check_households(data, settings, weights, call)
+  if (!is.null(sensitive)) {
+    check_column(sensitive, data, "sensitive", call)
+  }
+  sets <- match_key_sets(data, key_vars, key_groups, settings, call)
+  settings$key_sets <- sets$sets
+  settings$fraction <- fraction
+  check_overlap(settings, sets, call)
+  check_tolerance(tolerance, data, patterns, sets, call)
+  with_progress("Matches of records", function(tick) {
+    coded <- code_matches(data, patterns, sets, settings, tick, call)
+    on.exit(lapply(coded$release, release))
+    relations <- match_relations(coded, tolerance, data, patterns, call)
+    found <- lapply(sets$sets, function(set) {
+      find_matches(coded, set, relations, settings, weights, tick, call)
+    })
+    new_n_matches(
+      found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
+    )
+  })
+}
+
+# A number from 0 to 1, both included.
+check_share <- function(x, arg, call) {
+  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
+    stop_argument(arg, "be one number from 0 to 1", call = call)
+  }
+  as.double(x)
+}
+
+# `data` as a data frame with records, before its columns are looked at.
+check_records_of <- function(data, call) {
+  if (!is.data.frame(data)) {
+    key_table(data, call = call)
+  }
+  check_records(data, call)
+}
+
+check_households <- function(data, settings, weights, call) {
+  if (is.null(settings$hh_id)) {
+    return()
+  }
+  position <- check_column(settings$hh_id, data, "hh_id", call)
+  if (settings$partial_weight < 1) {
+    stop_argument(
+      "partial_weight", "be 1 where `hh_id` is given",
+      "A household is matched or not, whichever of its members matches.", call = call
+    )
+  }
+  if (settings$rule == "mean") {
+    stop_argument(
+      "rule", "not be \"mean\" where `hh_id` is given",
+      "A household is matched or not; there is no average over candidates.", call = call
+    )
+  }
+  if (!is.null(weights)) {
+    household <- data[[position]]
+    id <- match(household, unique(household))
+    first <- match(id, id)
+    unequal <- !is.na(household) & abs(weights - weights[first]) > 1e-9 * weights
+    if (any(unequal)) {
+      stop_weights(
+        names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
+        paste0(
+          "With `hh_id` they are weights of households, and differ within ",
+          plural(length(unique(id[unequal])), "household"), "."
+        ), call
+      )
+    }
+  }
+}
+
+# The key sets: `variables` are the names of all their columns, `sets` their
+# names by set, `keys` the columns of every key of each set.
+match_key_sets <- function(data, key_vars, key_groups, settings, call) {
+  many <- is.list(key_vars) && !is.data.frame(key_vars)
+  groups <- check_group_names(key_groups, call)
+  if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
+    stop_argument("key_vars", "hold key sets with at least one key variable each", call = call)
+  }
+  used <- unlist(lapply(c("weight_var", "hh_id", "sensitive"), function(argument) {
+    column <- settings[[argument]]
+    if (!is.null(column)) check_column(column, data, argument, call)
+  }))
+  sets <- lapply(if (many) key_vars else list(key_vars), function(set) {
+    if (is.character(set)) {
+      of_group <- set %in% names(groups) & !set %in% names(data)
+      set <- unlist(lapply(seq_along(set), function(i) {
+        if (of_group[[i]]) {
+          names(data)[check_columns(groups[[set[[i]]]], data, "key_groups", call)]
+        } else {
+          set[[i]]
+        }
+      }))
+    }
+    names(data)[resolve_key_vars(data, set, used, call)]
+  })
+  variables <- unique(unlist(sets))
+  positions <- resolve_key_vars(data, variables, integer(), call)
+  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  of_set <- lapply(sets, function(set) {
+    columns <- match(set, variables)
+    of_key <- lapply(keys, function(key) match(intersect(key, columns), columns))
+    list(columns = columns, keys = of_key[lengths(of_key) > 0])
+  })
+  labels <- vapply(of_set, function(set) paste(names(set$keys), collapse = " + "), "")
+  if (many) {
+    given <- if (is.null(names(key_vars))) character(length(key_vars)) else names(key_vars)
+    labels <- ifelse(nzchar(given), given, labels)
+    if (anyDuplicated(labels)) {
+      stop_argument(
+        "key_vars", "name every key set differently",
+        found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), "."),
+        call = call
+      )
+    }
+  }
+  names(of_set) <- labels
+  list(
+    many = many, variables = variables, positions = positions, groups = key_groups,
+    sets = of_set
+  )
+}
+
+check_group_names <- function(key_groups, call) {
+  if (!is.null(key_groups) && (!is.list(key_groups) || is.null(names(key_groups)))) {
+    stop_argument(
+      "key_groups", "be a list of columns with a name for every group", call = call
+    )
+  }
+  key_groups
+}
+
+check_overlap <- function(settings, sets, call) {
+  fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
+  if (settings$min_overlap > fewest) {
+    stop_argument(
+      "min_overlap", paste("be at most the number of key variables,", fewest), call = call
+    )
+  }
+}
+
+# Tolerances are for numbers, Dates and times among the key variables.
+check_tolerance <- function(tolerance, data, patterns, sets, call) {
+  if (is.null(tolerance)) {
+    return()
+  }
+  named <- is.list(tolerance) && length(tolerance) > 0 && !is.null(names(tolerance)) &&
+    all(nzchar(names(tolerance))) && !anyDuplicated(names(tolerance))
+  fits <- named && all(vapply(tolerance, function(x) {
+    are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
+  }, NA))
+  if (!fits) {
+    stop_argument(
+      "tolerance", "be a list of numbers of at least 0, named by key variables",
+      call = call
+    )
+  }
+  absent <- setdiff(names(tolerance), sets$variables)
+  if (length(absent)) {
+    stop_argument(
+      "tolerance", "name key variables",
+      found = paste0("Not in `key_vars`: ", quote_names(absent), "."), call = call
+    )
+  }
+  for (name in names(tolerance)) {
+    for (x in list(data[[name]], if (is.data.frame(patterns)) patterns[[name]])) {
+      scale <- if (!is.null(x) && !is_candidates(x)) column_source(x, length(x))$scale
+      if (!is.null(x) && (is.logical(x) || !isTRUE(scale %in% c("number", "date", "time")))) {
+        stop_sdc(
+          "bad_column",
+          c(
+            "A tolerance must be for numbers, Dates or times.",
+            x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+          ),
+          columns = name, classes = class(x), call = call
+        )
+      }
+    }
+  }
+}
+
+# File and outside patterns as coded columns, labels as columns of their own.
+code_matches <- function(data, patterns, sets, settings, tick, call) {
+  outside <- !is.null(patterns)
+  if (outside) {
+    if (!is.data.frame(patterns)) {
+      stop_argument("patterns", "be a data frame", call = call)
+    }
+    absent <- setdiff(sets$variables, names(patterns))
+    if (length(absent)) {
+      stop_argument(
+        "patterns", "have the key variables as columns",
+        found = paste0("Not found: ", quote_names(absent), "."), call = call
+      )
+    }
+    tables <- shared_key_tables(
+      list(data, patterns), sets$variables,
+      key_groups = sets$groups, candidates = TRUE, tick = tick, call = call
+    )
+    table <- tables[[1]]
+    targets <- tables[[2]]
+  } else {
+    table <- key_table(
+      data, sets$variables,
+      key_groups = sets$groups, candidates = TRUE, tick = tick, call = call
+    )
+    targets <- NULL
+  }
+  labels <- lapply(settings[c("sensitive", "hh_id")], function(column) {
+    if (!is.null(column)) key_table(data, column, tick = tick, call = call)
+  })
+  list(
+    table = table, targets = targets, sensitive = labels$sensitive,
+    households = labels$hh_id,
+    release = Filter(Negate(is.null), c(list(table, targets), unname(labels)))
+  )
+}
+
+# Per column, what the core needs to know of values that match others than
+# themselves; NULL for nothing.
+match_relations <- function(coded, tolerance, data, patterns, call) {
+  table <- coded$table
+  Map(function(name, sets) {
+    if (!is.null(tolerance[[name]])) {
+      values <- lapply(list(data, patterns), function(d) number_values(d[[name]]))
+      values <- sort(unique(unlist(values)))
+      return(list(kind = "within", values = values, tolerance = as.double(tolerance[[name]])))
+    }
+    if (is.null(sets)) {
+      return(NULL)
+    }
+    values <- do.call(c, sets$sets)
+    if (sets$interval) {
+      ends <- as.double(values)
+      upper <- seq_along(sets$sets) * 2L
+      return(list(kind = "intervals", low = ends[upper - 1L], high = ends[upper]))
+    }
+    codes <- match(values, unique(values))
+    list(kind = "sets", sets = unname(cut_values(codes, lengths(sets$sets))))
+  }, table$variables, table$sets)
+}
+
+# A column of numbers, Dates or times as numbers.
+number_values <- function(x) {
+  if (is.null(x)) {
+    return(NULL)
+  }
+  as.double(as_bare(column_source(x, length(x))$values))
+}
+
+# Matches on one key set. Numbers are per record in use.
+find_matches <- function(coded, set, relations, settings, weights, tick, call) {
+  pointer <- function(table) if (!is.null(table)) table$pointer
+  unwrap(rs_n_matches(
+    coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
+    unname(relations[set$columns]), settings$rule, settings$missing, settings$min_overlap,
+    settings$partial_weight, weights,
+    list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
+    sdc_threads(), tick
+  ), call)
+}
+
+new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
+                          patterns, this_call, call) {
+  outside <- !is.null(coded$targets)
+  n <- coded$table$n
+  n_targets <- if (outside) coded$targets$n else n
+  household <- if (!is.null(settings$hh_id)) data[[settings$hh_id]]
+  records <- lapply(found, match_records, outside, n_targets, household)
+  estimates <- Map(function(found, label) {
+    match_estimates(found, label, settings, weights, n, n_targets, outside)
+  }, found, names(sets$sets))
+  if (sets$many) {
+    records <- Map(function(columns, label) {
+      names(columns) <- c(label, paste0(label, "_", names(columns)))[
+        c(1, seq_along(columns)[-1] + 1)
+      ]
+      columns
+    }, records, names(sets$sets))
+  }
+  columns <- unlist(unname(records), recursive = FALSE)
+  new_sdc_result(
+    "sdc_n_matches",
+    estimates = do.call(rbind, unname(estimates)),
+    records = do.call(frame, columns),
+    settings = list(
+      key_vars = sets$variables, key_groups = sets$groups,
+      key_sets = lapply(sets$sets, function(set) names(set$keys)),
+      named_sets = sets$many, missing = settings$missing, rule = settings$rule,
+      min_overlap = settings$min_overlap, partial_weight = settings$partial_weight,
+      tolerance = tolerance, patterns = outside, below = settings$below,
+      weight_var = settings$weight_var, hh_id = settings$hh_id,
+      sensitive = settings$sensitive, sampling_fraction = settings$fraction,
+      level = settings$level, candidates = TRUE, n = n,
+      fingerprint = match_fingerprint(coded, patterns, sets, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    ),
+    diagnostics = list(
+      n_patterns = vapply(found, function(f) f$n_patterns, 0),
+      candidate_columns = coded$table$variables[!vapply(coded$table$sets, is.null, NA)],
+      n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables)
+    ),
+    call = this_call
+  )
+}
+
+# The fingerprint of the data that the records belong to: file or patterns.
+match_fingerprint <- function(coded, patterns, sets, call) {
+  if (is.null(patterns)) {
+    return(fingerprint(coded$table, call))
+  }
+  table <- key_table(
+    patterns, sets$variables,
+    key_groups = sets$groups, candidates = TRUE, call = call
+  )
+  on.exit(release(table))
+  fingerprint(table, call)
+}
+
+# The numbers of matches: of households where these are counted.
+counted_matches <- function(found) {
+  if (is.null(found$n_households)) found$n_matches else found$n_households
+}
+
+# The columns of one key set, per record or outside pattern.
+match_records <- function(found, outside, n_targets, household) {
+  rows <- if (outside) found$target_rows else found$rows
+  by_household <- !is.null(household)
+  columns <- list(
+    n_matches = counted_matches(found),
+    n_matches_weighted = if (by_household) found$households_weighted else found$n_matches_weighted,
+    n_sensitive = found$n_sensitive,
+    n_matched_records = if (by_household) found$n_matches
+  )
+  columns <- columns[!vapply(columns, is.null, NA)]
+  columns <- lapply(columns, spread_records, rows, n_targets)
+  if (by_household && !outside) {
+    columns$n_matches_household <- household_minimum(columns$n_matches, household)
+  }
+  columns
+}
+
+# The smallest number among the members of the record's household.
+household_minimum <- function(matches, household) {
+  id <- match(household, unique(household))
+  known <- !is.na(matches) & !is.na(household)
+  least <- rep(NA_integer_, length(unique(household)))
+  order <- order(matches[known], decreasing = TRUE)
+  # The last assignment stays: that of the smallest.
+  least[id[known][order]] <- matches[known][order]
+  out <- least[id]
+  out[is.na(household)] <- matches[is.na(household)]
+  out
+}
+
+match_estimates <- function(found, label, settings, weights, n_all, n_targets, outside) {
+  matches <- counted_matches(found)
+  n <- length(matches)
+  is <- function(k) abs(matches - k) < 1e-9
+  n_unique <- sum(is(1))
+  below <- lapply(settings$below, function(b) sum(matches < b - 1e-9))
+  names(below) <- paste0("n_below_", settings$below)
+  counts <- list(n_unique = n_unique, n_pairs = sum(is(2)) / 2, n_triples = sum(is(3)) / 3)
+  risk <- ifelse(matches > 0, 1 / matches, 0)
+  at <- function(p) if (n) stats::quantile(risk, p, names = FALSE, type = 8) else NA_real_
+  theta <- if (outside) {
+    no_theta()
+  } else {
+    match_set_theta(counts, found, settings, weights, n, n_all)
+  }
+  do.call(frame, c(
+    list(key_set = label, n_deleted = n_targets - n, n = n, n_unique = n_unique),
+    below,
+    list(
+      prop_unique = if (n) n_unique / n else NA_real_, prop_unique_all = n_unique / n_targets,
+      n_pairs = counts$n_pairs
+    ),
+    theta,
+    list(
+      n_complete = found$n_complete, n_unique_complete = found$n_unique_complete,
+      prop_unique_complete = if (found$n_complete > 0) {
+        found$n_unique_complete / found$n_complete
+      } else {
+        NA_real_
+      },
+      risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
+      risk_mean = if (n) mean(risk) else NA_real_
+    )
+  ))
+}
+
+no_theta <- function() {
+  list(
+    theta = NA_real_, theta_se = NA_real_, theta_low = NA_real_, theta_high = NA_real_,
+    theta_status = NA_character_
+  )
+}
+
+# Theta of one key set, with its status.
+match_set_theta <- function(counts, found, settings, weights, n, n_all) {
+  asked <- !is.null(settings$fraction) || theta_weights(weights)
+  if (n == 0 || !asked || !is.null(settings$hh_id)) {
+    return(no_theta())
+  }
+  theta <- if (!is.null(settings$fraction)) {
+    match_theta(
+      counts$n_unique, counts$n_pairs, settings$fraction * n / n_all, counts$n_triples,
+      settings$level
+    )
+  } else {
+    weighted_theta(counts, found, weights, settings$level)
+  }
+  few <- counts$n_unique < 10 || counts$n_pairs < 10
+  c(as.list(theta), theta_status = if (few) "unreliable" else "ok")
+}
+
+# Whether weights can be inverse inclusion probabilities.
+theta_weights <- function(weights) !is.null(weights) && all(weights >= 1)
+
+# Theta where records enter the sample with unequal probabilities: records with
+# two matches stand for their partner's further people in the population.
+weighted_theta <- function(counts, found, weights, level) {
+  own <- if (is.null(found$rows)) weights else weights[found$rows]
+  among <- function(k) abs(found$n_matches - k) < 1e-9
+  pairs <- among(2)
+  sums <- found$n_matches_weighted
+  expected <- sum(own[pairs] - 1)
+  triples <- among(3)
+  # Of a triple: the sum of w - 1 and of its squares give the mixed products.
+  first <- sums[triples] - 3
+  second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
+  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + sum(first^2 - second) / 3
+  theta_table(counts$n_unique, counts$n_pairs, expected, variance, level)
+}

@@ -1,0 +1,276 @@
+//! `n_matches()`: key sets and relations in, numbers per target out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::key_table::Column;
+use sdcrisk_core::n_matches::{n_matches, Answer, Question, Relation, Rule};
+use sdcrisk_core::{KeyTable, Monitor, Result};
+
+use crate::convert::{count, counts, doubles, indices, list, positions, text};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::watch::watched;
+
+/// Matches of the records of `table`, or of the rows of `targets`, on the given
+/// columns. With `missing` "exclude" incomplete records are left out, and
+/// `rows` says which are left.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_n_matches(
+    table: Robj,
+    targets: Robj,
+    columns: Robj,
+    keys: Robj,
+    relations: Robj,
+    rule: Robj,
+    missing: Robj,
+    min_overlap: Robj,
+    partial_weight: Robj,
+    weights: Robj,
+    labels: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let columns = indices(&columns, "columns")?;
+        let rule = match text(&rule, "rule")? {
+            "first" => Rule::First,
+            "overlap" => Rule::Overlap,
+            "mean" => Rule::Mean,
+            _ => return Err(bad_call("rule")),
+        };
+        let relations = list(&relations, "relations")?
+            .values()
+            .map(|relation| self::relation(&relation, rule))
+            .collect::<Result<Vec<Relation>>>()?;
+        let keys = list(&keys, "keys")?
+            .values()
+            .map(|key| indices(&key, "keys"))
+            .collect::<Result<Vec<_>>>()?;
+        let asked = Asked {
+            columns,
+            relations,
+            keys,
+            missing: text(&missing, "missing")?,
+            min_overlap: count(&min_overlap, "min_overlap")?,
+            partial_weight: *doubles(&partial_weight, "partial_weight")?
+                .first()
+                .ok_or_else(|| bad_call("partial_weight"))?,
+            weights: if weights.is_null() {
+                None
+            } else {
+                Some(doubles(&weights, "weights")?)
+            },
+        };
+        let labels = list(&labels, "labels")?;
+        let threads = count(&threads, "threads")?;
+        with_optional(&labels.dollar("sensitive"), |sensitive| {
+            with_optional(&labels.dollar("households"), |households| {
+                with_optional(&Ok(targets.clone()), |targets| {
+                    with_table(&table, |table| {
+                        let sensitive = sensitive.map(|t| &t.columns()[0]);
+                        let households = households.map(|t| &t.columns()[0]);
+                        let found = watched(threads, &tick, |monitor| {
+                            asked.answer(table, targets, sensitive, households, monitor)
+                        })?;
+                        Ok(found.into_robj())
+                    })
+                })
+            })
+        })
+    })
+}
+
+/// Runs `work` on the table behind a pointer, or without one.
+fn with_optional<T>(
+    pointer: &extendr_api::Result<Robj>,
+    work: impl FnOnce(Option<&KeyTable>) -> Result<T>,
+) -> Result<T> {
+    match pointer {
+        Ok(pointer) if !pointer.is_null() => with_table(pointer, |table| work(Some(table))),
+        _ => work(None),
+    }
+}
+
+/// A relation as R describes it: NULL, or a list with a `kind`.
+fn relation(x: &Robj, rule: Rule) -> Result<Relation> {
+    if x.is_null() {
+        return Ok(Relation::Equal);
+    }
+    let parts = list(x, "relations")?;
+    let part = |name: &str| parts.dollar(name).map_err(|_| bad_call("relations"));
+    match text(&part("kind")?, "relations")? {
+        "within" => {
+            let tolerance = part("tolerance")?;
+            let tolerance = doubles(&tolerance, "relations")?;
+            let tolerance = tolerance.first().ok_or_else(|| bad_call("relations"))?;
+            Relation::within(doubles(&part("values")?, "relations")?, *tolerance)
+        }
+        "intervals" => {
+            let (low, high) = (part("low")?, part("high")?);
+            let high = doubles(&high, "relations")?.iter().copied();
+            let intervals: Vec<(f64, f64)> = doubles(&low, "relations")?
+                .iter()
+                .copied()
+                .zip(high)
+                .collect();
+            Relation::of_intervals(&intervals, rule)
+        }
+        "sets" => {
+            let sets = list(&part("sets")?, "relations")?
+                .values()
+                .map(|set| {
+                    let values = indices(&set, "relations")?;
+                    Ok(values.into_iter().map(|v| v as u32).collect())
+                })
+                .collect::<Result<Vec<Vec<u32>>>>()?;
+            Relation::of_sets(&sets, rule)
+        }
+        _ => Err(bad_call("relations")),
+    }
+}
+
+/// One key set and how to match.
+struct Asked<'a> {
+    columns: Vec<usize>,
+    relations: Vec<Relation>,
+    keys: Vec<Vec<usize>>,
+    missing: &'a str,
+    min_overlap: usize,
+    partial_weight: f64,
+    weights: Option<&'a [f64]>,
+}
+
+/// What comes back, before R's memory may be touched.
+struct Found {
+    answer: Answer,
+    rows: Option<Vec<u32>>,
+    target_rows: Option<Vec<u32>>,
+}
+
+impl Asked<'_> {
+    fn answer(
+        &self,
+        table: &KeyTable,
+        targets: Option<&KeyTable>,
+        sensitive: Option<&Column>,
+        households: Option<&Column>,
+        monitor: &Monitor,
+    ) -> Result<Found> {
+        let mut file = self.part(table)?;
+        let mut targets = targets.map(|t| self.part(t)).transpose()?;
+        let (mut rows, mut target_rows) = (None, None);
+        let mut relations = self.relations.clone();
+        match self.missing {
+            "category" => {
+                file = file.missing_as_value();
+                targets = targets.map(KeyTable::missing_as_value);
+                for (relation, column) in relations.iter_mut().zip(file.columns()) {
+                    relation.add_code(column.n_values());
+                }
+            }
+            "exclude" => {
+                let complete = file.complete_rows();
+                let asked = targets.as_ref().map(KeyTable::complete_rows);
+                if complete.is_empty() || asked.as_ref().is_some_and(Vec::is_empty) {
+                    return Ok(Found {
+                        answer: Answer {
+                            whole: true,
+                            ..Answer::default()
+                        },
+                        rows: Some(complete),
+                        target_rows: asked.map(|_| Vec::new()),
+                    });
+                }
+                file = file.select(&complete)?;
+                rows = Some(complete);
+                if let (Some(table), Some(asked)) = (&targets, asked) {
+                    targets = Some(table.select(&asked)?);
+                    target_rows = Some(asked);
+                }
+            }
+            _ => {}
+        }
+        let weights: Option<Vec<f64>> = match (self.weights, &rows) {
+            (Some(weights), Some(rows)) => {
+                Some(rows.iter().map(|&row| weights[row as usize]).collect())
+            }
+            _ => None,
+        };
+        let of_rows = |column: Option<&Column>| match (column, &rows) {
+            (Some(column), Some(rows)) => {
+                let table = KeyTable::new(vec![column.clone()])?.select(rows)?;
+                Ok(Some(table))
+            }
+            _ => Ok(None),
+        };
+        let (some_sensitive, some_households) = (of_rows(sensitive)?, of_rows(households)?);
+        let answer = n_matches(
+            &Question {
+                file: &file,
+                targets: targets.as_ref(),
+                relations: &relations,
+                keys: &self.keys,
+                min_overlap: self.min_overlap,
+                partial_weight: self.partial_weight,
+                weights: weights.as_deref().or(self.weights),
+                sensitive: some_sensitive
+                    .as_ref()
+                    .map(|t| &t.columns()[0])
+                    .or(sensitive),
+                households: some_households
+                    .as_ref()
+                    .map(|t| &t.columns()[0])
+                    .or(households),
+            },
+            monitor,
+        )?;
+        Ok(Found {
+            answer,
+            rows,
+            target_rows,
+        })
+    }
+
+    /// The table of the columns asked for.
+    fn part(&self, table: &KeyTable) -> Result<KeyTable> {
+        let columns = self.columns.iter().map(|&v| {
+            let column = table.columns().get(v);
+            column.cloned().ok_or_else(|| bad_call("columns"))
+        });
+        KeyTable::new(columns.collect::<Result<_>>()?)
+    }
+}
+
+impl Found {
+    fn into_robj(self) -> Robj {
+        let answer = self.answer;
+        let whole = answer.whole && answer.matches.iter().all(|&m| m <= f64::from(i32::MAX));
+        let matches: Robj = if whole {
+            answer.matches.iter().map(|&m| m as i32).collect_robj()
+        } else {
+            answer.matches.into()
+        };
+        let numbers = |x: Option<Vec<f64>>| x.map_or(r!(NULL), |x| r!(x));
+        let whole_numbers = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| counts(x.into_iter()));
+        let rows = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| positions(&x));
+        list!(
+            n_matches = matches,
+            n_matches_weighted = numbers(answer.weighted),
+            weighted_squares = numbers(answer.weighted_squares),
+            n_sensitive = whole_numbers(answer.n_sensitive),
+            n_households = whole_numbers(answer.n_households),
+            households_weighted = numbers(answer.households_weighted),
+            n_complete = answer.n_complete as f64,
+            n_unique_complete = answer.n_unique_complete as f64,
+            n_patterns = answer.n_patterns as f64,
+            rows = rows(self.rows),
+            target_rows = rows(self.target_rows)
+        )
+        .into()
+    }
+}
+
+extendr_module! {
+    mod n_matches;
+    fn rs_n_matches;
+}
