@@ -177,7 +177,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     missing = check_choice(missing, c("wildcard", "category", "exclude"), "missing", call),
     rule = check_choice(rule, c("first", "overlap", "mean"), "rule", call),
     min_overlap = check_whole(min_overlap, "min_overlap", low = 0, call = call),
-    partial_weight = check_share(partial_weight, "partial_weight", call),
+    partial_weight = check_zero_to_one(partial_weight, "partial_weight", call),
     below = check_whole(below, "below", several = TRUE, call = call),
     level = check_probability(level, "level", call = call),
     weight_var = weight_var, hh_id = hh_id, sensitive = sensitive
@@ -205,14 +205,6 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
       found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
     )
   })
-}
-
-# A number from 0 to 1, both included.
-check_share <- function(x, arg, call) {
-  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
-    stop_argument(arg, "be one number from 0 to 1", call = call)
-  }
-  as.double(x)
 }
 
 # `data` as a data frame with records, before its columns are looked at.
