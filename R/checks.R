@@ -79,6 +79,14 @@ check_probability <- function(x, arg, several = FALSE,
   as.double(x)
 }
 
+# One number from 0 to 1, both included.
+check_zero_to_one <- function(x, arg, call = rlang::caller_env()) {
+  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
+    stop_argument(arg, "be one number from 0 to 1", call = call)
+  }
+  as.double(x)
+}
+
 # Names or positions of columns, as positions. `arg` names the argument.
 check_columns <- function(x, data, arg, call = rlang::caller_env()) {
   columns <- names(data)

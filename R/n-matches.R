@@ -177,7 +177,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     missing = check_choice(missing, c("wildcard", "category", "exclude"), "missing", call),
     rule = check_choice(rule, c("first", "overlap", "mean"), "rule", call),
     min_overlap = check_whole(min_overlap, "min_overlap", low = 0, call = call),
-    partial_weight = check_share(partial_weight, "partial_weight", call),
+    partial_weight = check_zero_to_one(partial_weight, "partial_weight", call),
     below = check_whole(below, "below", several = TRUE, call = call),
     level = check_probability(level, "level", call = call),
     weight_var = weight_var, hh_id = hh_id, sensitive = sensitive
@@ -205,14 +205,6 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
       found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
     )
   })
-}
-
-# A number from 0 to 1, both included.
-check_share <- function(x, arg, call) {
-  if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
-    stop_argument(arg, "be one number from 0 to 1", call = call)
-  }
-  as.double(x)
 }
 
 # `data` as a data frame with records, before its columns are looked at.
@@ -334,10 +326,7 @@ check_tolerance <- function(tolerance, data, patterns, sets, call) {
   }
   named <- is.list(tolerance) && length(tolerance) > 0 && !is.null(names(tolerance)) &&
     all(nzchar(names(tolerance))) && !anyDuplicated(names(tolerance))
-  fits <- named && all(vapply(tolerance, function(x) {
-    are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
-  }, NA))
-  if (!fits) {
+  if (!named || !all(vapply(tolerance, is_tolerance, NA))) {
     stop_argument(
       "tolerance", "be a list of numbers of at least 0, named by key variables",
       call = call
@@ -351,19 +340,27 @@ check_tolerance <- function(tolerance, data, patterns, sets, call) {
     )
   }
   for (name in names(tolerance)) {
-    for (x in list(data[[name]], if (is.data.frame(patterns)) patterns[[name]])) {
-      scale <- if (!is.null(x) && !is_candidates(x)) column_source(x, length(x))$scale
-      if (!is.null(x) && (is.logical(x) || !isTRUE(scale %in% c("number", "date", "time")))) {
-        stop_sdc(
-          "bad_column",
-          c(
-            "A tolerance must be for numbers, Dates or times.",
-            x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-          ),
-          columns = name, classes = class(x), call = call
-        )
-      }
+    check_distances(data[[name]], name, call)
+    if (is.data.frame(patterns) && name %in% names(patterns)) {
+      check_distances(patterns[[name]], name, call)
     }
+  }
+}
+
+is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
+
+# Whether values of a column lie so and so far from each other.
+check_distances <- function(x, name, call) {
+  scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
+  if (!isTRUE(scale %in% c("number", "date", "time"))) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "A tolerance must be for numbers, Dates or times.",
+        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+      ),
+      columns = name, classes = class(x), call = call
+    )
   }
 }
 
@@ -485,6 +482,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
     ),
     diagnostics = list(
       n_patterns = vapply(found, function(f) f$n_patterns, 0),
+      algorithm = vapply(found, function(f) f$algorithm, ""),
       candidate_columns = coded$table$variables[!vapply(coded$table$sets, is.null, NA)],
       n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables)
     ),

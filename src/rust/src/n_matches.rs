@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
-use sdcrisk_core::n_matches::{n_matches, Answer, Question, Relation, Rule};
+use sdcrisk_core::n_matches::{n_matches, Algorithm, Answer, Question, Relation, Rule};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
 use crate::convert::{count, counts, doubles, indices, list, positions, text};
@@ -221,6 +221,7 @@ impl Asked<'_> {
                     .as_ref()
                     .map(|t| &t.columns()[0])
                     .or(households),
+                algorithm: Algorithm::Cheaper,
             },
             monitor,
         )?;
@@ -263,6 +264,10 @@ impl Found {
             n_complete = answer.n_complete as f64,
             n_unique_complete = answer.n_unique_complete as f64,
             n_patterns = answer.n_patterns as f64,
+            algorithm = match answer.algorithm {
+                Algorithm::Dense => "dense",
+                _ => "walk",
+            },
             rows = rows(self.rows),
             target_rows = rows(self.target_rows)
         )

@@ -101,7 +101,10 @@ impl Relation {
     /// interval is its lower end; `Rule::Mean` takes an interval for the whole
     /// numbers in it.
     pub fn of_intervals(intervals: &[(f64, f64)], rule: Rule) -> Result<Self> {
-        if intervals.iter().any(|&(low, high)| !(low <= high)) {
+        if intervals
+            .iter()
+            .any(|&(low, high)| low > high || low.is_nan() || high.is_nan())
+        {
             return Err(Error::bad_column(
                 "The lower end of an interval must not exceed its upper end.",
             ));

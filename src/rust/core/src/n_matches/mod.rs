@@ -39,6 +39,7 @@
 
 mod bitmaps;
 mod compatibility;
+mod dense;
 mod patterns;
 mod walk;
 
@@ -48,6 +49,7 @@ use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::Monitor;
 
+use dense::Plan;
 use patterns::{walk_order, Layout, Patterns};
 use walk::{run, Amount, BothSides, Counted, Distinct, Labels, OneSide, Search};
 
@@ -73,6 +75,8 @@ pub struct Question<'a> {
     pub sensitive: Option<&'a Column>,
     /// The household of every record of the file: 0 for none.
     pub households: Option<&'a Column>,
+    /// How to count.
+    pub algorithm: Algorithm,
 }
 
 /// Numbers per target, in the order of the rows.
@@ -100,6 +104,20 @@ pub struct Answer {
     pub n_unique_complete: u64,
     /// Distinct patterns of the file.
     pub n_patterns: usize,
+    /// How the matches were counted.
+    pub algorithm: Algorithm,
+}
+
+/// Ways to count, which give the same numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The one that is estimated to cost less.
+    #[default]
+    Cheaper,
+    /// The walk over the sorted distinct patterns.
+    Walk,
+    /// The dense transform of tables, where there is one.
+    Dense,
 }
 
 /// Counts the matches of every target.
@@ -202,10 +220,13 @@ impl<'a> Prepared<'a> {
         let once = self.targets.is_none()
             && !counted
             && question.relations.iter().all(Relation::is_symmetric);
-        let mut search = self.search(once, monitor)?;
+        let plan = self.plan(once);
+        let walked = plan.is_none();
+        let mut search = walked.then(|| self.search(once, monitor)).transpose()?;
         let sums = Sums {
             prepared: self,
-            search: &search,
+            search: search.as_ref(),
+            plan,
             once,
             counted,
         };
@@ -219,23 +240,24 @@ impl<'a> Prepared<'a> {
             ),
         };
         let (mut n_sensitive, mut n_households, mut households_weighted) = (None, None, None);
-        if once && (question.sensitive.is_some() || question.households.is_some()) {
-            search = self.search(false, monitor)?;
+        let labelled = question.sensitive.is_some() || question.households.is_some();
+        if labelled && (once || search.is_none()) {
+            search = Some(self.search(false, monitor)?);
         }
-        if let Some(column) = question.sensitive {
+        if let (Some(column), Some(search)) = (question.sensitive, &search) {
             let labels = self.labels(column, false, |_| 1u32);
-            let found = self.distinct(&search, &labels, monitor)?;
+            let found = self.distinct(search, &labels, monitor)?;
             let codes = column.codes();
             n_sensitive = Some(self.spread(&found, |row| u32::from(codes.get(row) != 0)));
         }
-        if let Some(column) = question.households {
+        if let (Some(column), Some(search)) = (question.households, &search) {
             let labels = self.labels(column, true, |_| 1u32);
-            let found = self.distinct(&search, &labels, monitor)?;
+            let found = self.distinct(search, &labels, monitor)?;
             n_households = Some(self.spread(&found, |_| 1));
             if let Some(weights) = question.weights {
                 let (fixed, unit) = fixed_point(weights.len(), |row| weights[row], 0);
                 let labels = self.labels(column, true, |row| fixed[row]);
-                let found = self.distinct(&search, &labels, monitor)?;
+                let found = self.distinct(search, &labels, monitor)?;
                 let found: Vec<f64> = found.into_iter().map(|sum| sum.number() * unit).collect();
                 households_weighted = Some(self.spread(&found, |row| weights[row]));
             }
@@ -251,7 +273,30 @@ impl<'a> Prepared<'a> {
             n_complete,
             n_unique_complete,
             n_patterns: self.file.len(),
+            algorithm: if walked {
+                Algorithm::Walk
+            } else {
+                Algorithm::Dense
+            },
         })
+    }
+
+    /// The plan of the dense transform, where it applies and is to be used.
+    fn plan(&self, once: bool) -> Option<Plan> {
+        let question = self.question;
+        let plain =
+            question.min_overlap == 0 && question.relations.iter().all(|r| *r == Relation::Equal);
+        if !plain || self.file.len() < 2 {
+            return None;
+        }
+        // Weights are summed in wider numbers than counts.
+        let bytes = if question.weights.is_some() { 16 } else { 8 };
+        let targets = self.target_patterns();
+        match question.algorithm {
+            Algorithm::Walk => None,
+            Algorithm::Dense => Plan::new(&self.file, bytes),
+            Algorithm::Cheaper => Plan::if_cheaper(&self.file, targets, bytes, once),
+        }
     }
 
     /// Numbers of complete records, and of those that are unique among them.
@@ -352,7 +397,8 @@ impl<'a> Prepared<'a> {
 /// Sums of amounts over matches.
 struct Sums<'a> {
     prepared: &'a Prepared<'a>,
-    search: &'a Search<'a>,
+    search: Option<&'a Search<'a>>,
+    plan: Option<Plan>,
     once: bool,
     counted: bool,
 }
@@ -433,14 +479,19 @@ impl Sums<'_> {
     }
 
     fn total<T: Amount>(&self, amounts: &[T], monitor: &Monitor) -> Result<Vec<T>> {
-        let n_targets = self.prepared.target_patterns().len();
-        if self.counted {
-            let sink = || Counted::new(self.search, amounts, n_targets);
-            run(self.search, sink, monitor)
-        } else if self.once {
-            run(self.search, || BothSides::new(amounts), monitor)
-        } else {
-            run(self.search, || OneSide::new(amounts, n_targets), monitor)
+        let (file, targets) = (&self.prepared.file, self.prepared.target_patterns());
+        match (&self.plan, self.search) {
+            (Some(plan), _) => dense::sums(plan, file, targets, amounts, monitor),
+            (None, Some(search)) if self.counted => {
+                let sink = || Counted::new(search, amounts, targets.len());
+                run(search, sink, monitor)
+            }
+            (None, Some(search)) if self.once => run(search, || BothSides::new(amounts), monitor),
+            (None, Some(search)) => {
+                let sink = || OneSide::new(amounts, targets.len());
+                run(search, sink, monitor)
+            }
+            (None, None) => Err(Error::Internal("There is no way to count.".into())),
         }
     }
 
@@ -448,9 +499,9 @@ impl Sums<'_> {
     fn average<T: Amount>(&self, sums: Vec<T>) -> Vec<f64> {
         let targets = self.prepared.target_patterns();
         (sums.into_iter().enumerate())
-            .map(|(x, sum)| match self.counted {
-                true => sum.number() / self.search.combinations(targets, x),
-                false => sum.number(),
+            .map(|(x, sum)| match self.search {
+                Some(search) if self.counted => sum.number() / search.combinations(targets, x),
+                _ => sum.number(),
             })
             .collect()
     }

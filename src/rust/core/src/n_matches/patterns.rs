@@ -120,6 +120,19 @@ impl Patterns {
         &self.nodes[node.first_child as usize..][..node.n_children as usize]
     }
 
+    /// The depth at which most patterns stand in nodes of 64 at most.
+    pub fn depth_of_small_nodes(&self) -> usize {
+        let mut level: Vec<&Node> = vec![self.root()];
+        for depth in 0..self.layout.depth() {
+            level.retain(|node| node.len() > 64 && !node.is_leaf());
+            if 2 * level.iter().map(|node| node.len()).sum::<usize>() < self.len() {
+                return depth;
+            }
+            level = level.iter().flat_map(|node| self.children(node)).collect();
+        }
+        self.layout.depth()
+    }
+
     /// The codes of `pattern` as bytes, 255 where it needs more.
     pub fn bytes(&self, pattern: usize) -> &[u8] {
         let depth = self.layout.depth();
