@@ -15,7 +15,6 @@ mod linkage;
 mod loglinear;
 mod n_matches;
 mod pram;
-mod n_matches;
 mod qar_risk;
 mod r_api;
 mod removal;
@@ -37,7 +36,6 @@ extendr_module! {
     use loglinear;
     use n_matches;
     use pram;
-    use n_matches;
     use qar_risk;
     use removal;
     use scores;

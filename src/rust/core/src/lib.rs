@@ -38,7 +38,6 @@ pub mod linkage;
 pub mod loglinear;
 pub mod n_matches;
 pub mod normal;
-pub mod n_matches;
 pub mod parallel;
 pub mod pram;
 pub mod probability;
