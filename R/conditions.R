@@ -37,7 +37,7 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
-#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()] and its companions |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `partial_candidates` | message | [candidates()] |
 #'
