@@ -141,7 +141,12 @@ autoplot.sdc_comparison <- function(object, ...) {
   table <- table[!is.na(table$estimate), ]
   ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
   name_analysis <- function(id) paste(id, "=", format(table[[id]], trim = TRUE))
-  table$analysis <- do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
+  # A method with one analysis has nothing that identifies it.
+  table$analysis <- if (length(ids)) {
+    do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
+  } else {
+    "all"
+  }
   n_analyses <- length(unique(table$analysis))
   table$result <- factor(table$result, rev(unique(table$result)))
   table$term <- factor(table$term, unique(table$term))

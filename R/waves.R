@@ -168,36 +168,44 @@ warn_waves_differ <- function(waves, key_vars, id, call) {
 
 # How two columns of one name differ, "" where they do not.
 column_difference <- function(x, y, is_id) {
-  kind <- function(column) {
-    words <- class(column)
-    if (is.factor(column)) "factor" else paste(words, collapse = "/")
-  }
   if (is_candidates(x) || is_candidates(y)) {
     return("")
   }
   # Ids are often counted in whole numbers here and as numbers there.
   same_numbers <- is_id && is_plain_number(x) && is_plain_number(y)
-  if (kind(x) != kind(y) && !same_numbers) {
-    return(paste("has class", kind(x), "in wave 1 and", kind(y), "in wave 2"))
+  if (column_kind(x) != column_kind(y) && !same_numbers) {
+    return(paste(
+      "has class", column_kind(x), "in wave 1 and", column_kind(y), "in wave 2"
+    ))
   }
-  if (is.factor(x) && !is_id) {
-    only <- c(sum(!levels(x) %in% levels(y)), sum(!levels(y) %in% levels(x)))
-    if (any(only > 0)) {
-      return(paste0(
-        "has ", plural(only[[1]], "level"), " only in wave 1 and ", only[[2]], " only in wave 2"
-      ))
-    }
-    if ((is.ordered(x) || is.ordered(y)) && !identical(levels(x), levels(y))) {
-      return("has its levels in another order in each wave")
-    }
+  if (is.factor(x) && !is_id) level_difference(x, y) else label_difference(x, y)
+}
+
+column_kind <- function(column) {
+  if (is.factor(column)) "factor" else paste(class(column), collapse = "/")
+}
+
+level_difference <- function(x, y) {
+  only <- c(sum(!levels(x) %in% levels(y)), sum(!levels(y) %in% levels(x)))
+  if (any(only > 0)) {
+    paste0("has ", plural(only[[1]], "level"), " only in wave 1 and ", only[[2]], " only in wave 2")
+  } else if ((is.ordered(x) || is.ordered(y)) && !identical(levels(x), levels(y))) {
+    "has its levels in another order in each wave"
+  } else {
+    ""
   }
-  labels <- lapply(list(x, y), attr, which = "labels", exact = TRUE)
-  both <- intersect(labels[[1]], labels[[2]])
-  meaning <- function(l) names(l)[match(both, l)]
-  if (length(both) && !identical(meaning(labels[[1]]), meaning(labels[[2]]))) {
-    return("has other labels for the same values in each wave")
+}
+
+# Value labels of labelled columns.
+label_difference <- function(x, y) {
+  one <- attr(x, "labels", exact = TRUE)
+  two <- attr(y, "labels", exact = TRUE)
+  both <- intersect(one, two)
+  if (identical(names(one)[match(both, one)], names(two)[match(both, two)])) {
+    ""
+  } else {
+    "has other labels for the same values in each wave"
   }
-  ""
 }
 
 # Admissible changes ---------------------------------------------------------

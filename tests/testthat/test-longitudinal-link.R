@@ -33,7 +33,8 @@ test_that("linkage equals brute force on random waves of all types", {
 test_that("both algorithms give the same, on several tiles of rows", {
   set.seed(5)
   n <- 3000
-  people <- data.frame(lapply(c(12, 9, 40, 3, 2, 7), function(k) sample(c(NA, seq_len(k)), n, TRUE)))
+  draw <- function(k) sample(c(NA, seq_len(k)), n, TRUE)
+  people <- data.frame(lapply(c(12, 9, 40, 3, 2, 7), draw))
   names(people) <- letters[1:6]
   later <- people[sample(n, 2500), ]
   later$a[1:500] <- sample(12, 500, TRUE)
@@ -207,7 +208,10 @@ test_that("admissible changes hold for numbers, dates, ordered factors and fract
 test_that("rules that make no sense are refused", {
   waves <- data.frame(id = 1:3, age = 1:3, sex = c("f", "m", "x"))
   bad <- function(allow, class = "sdcRisk_error_bad_argument") {
-    expect_error(longitudinal_link(waves, waves, c("age", "sex"), "id", allow = allow), class = class)
+    expect_error(
+      longitudinal_link(waves, waves, c("age", "sex"), "id", allow = allow),
+      class = class
+    )
   }
   bad(c(0, 2))
   bad(list(c(0, 2)))
@@ -357,8 +361,8 @@ test_that("candidates agree where a value is admissible in both waves", {
   wave2$month <- candidates(list(3, c(5, 6), 7, c(10, 12)))
   found <- longitudinal_link(wave1, wave2, c("sex", "month"), "id")
   expect_identical(found$records$n_diff, c(0L, 1L, 0L, 0L))
-  expect_identical(found$records$n_best, c(1L, 2L, 1L, 2L))
-  expect_identical(found$records$match_prob, c(1, 1 / 2, 1, NA))
+  expect_identical(found$records$n_best, c(1L, 3L, 1L, 2L))
+  expect_identical(found$records$match_prob, c(1, 1 / 3, 1, NA))
   expect_identical(augment(found, wave2)$.n_diff, found$records$n_diff)
   wave2$month <- c(3, 5, 7, 12)
   expect_identical(
@@ -375,4 +379,22 @@ test_that("candidates agree where a value is admissible in both waves", {
   wave2$month <- candidate_interval(c(25, 35, 40, 48), c(29, 39, 44, 50))
   found <- longitudinal_link(wave1, wave2, c("sex", "month"), "id")
   expect_identical(found$records$n_diff, c(0L, 1L, 0L, 0L))
+})
+
+test_that("pictures are drawn, or refused with a reason", {
+  skip_if_not_installed("ggplot2")
+  waves <- random_waves(21)
+  found <- quiet_link(waves$wave1, waves$wave2, waves$keys, "id", sensitivity = TRUE)
+  for (type in c("differences", "match_prob", "keys")) {
+    expect_s3_class(ggplot2::autoplot(found, type), "ggplot")
+  }
+  expect_s3_class(
+    ggplot2::autoplot(found, "match_prob", by = waves$wave2$sex), "ggplot"
+  )
+  expect_s3_class(ggplot2::autoplot(compare_risk(found, found)), "ggplot")
+  plain <- quiet_link(waves$wave1, waves$wave2, waves$keys)
+  expect_s3_class(ggplot2::autoplot(plain), "ggplot")
+  for (bad in list(list(plain, "match_prob"), list(found, "ties"), list(found, by = 1))) {
+    expect_error(do.call(ggplot2::autoplot, bad), class = "sdcRisk_error_bad_argument")
+  }
 })
