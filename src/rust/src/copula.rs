@@ -254,13 +254,10 @@ fn rs_copula_population(
         let model = model_of(&shares, &orders, &correlation)?;
         let sizes = doubles(&sizes, "sizes")?;
         let n = count(&n, "n")?;
-        let observed = match observed.as_real() {
-            None => None,
-            Some(uniqueness) => Some(Observed {
-                n: n as f64,
-                uniqueness,
-            }),
-        };
+        let observed = observed.as_real().map(|uniqueness| Observed {
+            n: n as f64,
+            uniqueness,
+        });
         let times = count(&n_refits, "n_refits")?;
         let settings = if times > 0 {
             Some(settings_of(&settings)?)
