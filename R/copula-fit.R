@@ -384,22 +384,24 @@ value_places <- function(values) {
 }
 
 check_correlation <- function(x, variables, call) {
-  d <- length(variables)
-  valid <- is.matrix(x) && is.numeric(x) && identical(dim(x), c(d, d)) && !anyNA(x) &&
-    all(abs(diag(x) - 1) < 1e-8) && max(abs(x - t(x))) < 1e-8 &&
-    all(abs(x[row(x) != col(x)]) < 1)
-  names_fit <- is.null(rownames(x)) || identical(rownames(x), variables)
-  if (!valid || !names_fit) {
+  if (!is_correlation(x, length(variables)) ||
+        !(is.null(rownames(x)) || identical(rownames(x), variables))) {
     stop_argument(
       "exogenous$correlation",
       paste0(
-        "be a symmetric ", d, " x ", d,
-        " matrix of correlations with unit diagonal, in the order of the key variables"
+        "be a symmetric matrix of correlations with unit diagonal and ", length(variables),
+        " rows, in the order of the key variables"
       ),
       call = call
     )
   }
   as.double(x)
+}
+
+is_correlation <- function(x, d) {
+  is.matrix(x) && is.numeric(x) && identical(dim(x), c(d, d)) && !anyNA(x) &&
+    all(abs(diag(x) - 1) < 1e-8) && max(abs(x - t(x))) < 1e-8 &&
+    all(abs(x[row(x) != col(x)]) < 1)
 }
 
 new_copula_fit <- function(found, table, levels, settings, call) {

@@ -49,10 +49,13 @@
 #' `uniqueness_high` cover, in addition, estimation from a sample of this size:
 #' `n_refits` samples are drawn from the model, each is fitted again and
 #' calibrated, and the root mean square of the errors on the logit scale, bias
-#' included, times a t quantile, is laid around the estimate. Neither covers that the population is no Gaussian copula. The
-#' Pitman model, which looks at the sample's cell sizes and not at the variables, is
-#' a check: a warning says when it differs by more than 0.05. It is the rougher one
-#' of the two in small sampling fractions.
+#' included, times a t quantile, is laid around the estimate. From fewer than
+#' 1,000 records, with key variables of many rare values and a sampling fraction
+#' below one in a hundred, even that is too narrow: the sample does not know the
+#' values it missed. Neither covers that the population is no Gaussian copula. The
+#' Pitman model, which looks at the sample's cell sizes and not at the variables,
+#' is a check: a warning says when it differs by more than 0.05. In small sampling
+#' fractions it is the rougher of the two.
 #'
 #' @section Cost:
 #' Twice the largest `pop_size` draws (once from ten million on), each some ten
