@@ -8,9 +8,9 @@
 //! s = sum_k C_ik y_k; the product of the masses of these intervals has the
 //! rectangle's probability as its mean. Variables are taken in the order of
 //! Gibson, Glasbey and Elston (1994): always the one with the least expected
-//! mass next. The points are Richtmyer's lattice, fractional parts of k times the
-//! roots of primes, folded by the tent map and shifted at random eight times; the
-//! eight means give the standard error. Points are added until it is small enough.
+//! mass next. The points are an embedded lattice of rank one, shifted at random eight
+//! times and folded by the tent map; the eight means give the standard error. Points
+//! are added, doubling the lattice, until it is small enough.
 //!
 //! Variables without limits are left out. What remains with one or two variables
 //! is exact. The points depend on the seed alone: a rectangle has the same
@@ -57,7 +57,7 @@ pub struct Effort {
     /// or below this: a probability far below one in the population need not be
     /// known to any digit.
     pub absolute: f64,
-    /// At most this many blocks of 256 points.
+    /// At most this many blocks of 256 points, [`MOST_BLOCKS`] in any case.
     pub max_blocks: usize,
 }
 
@@ -81,23 +81,19 @@ pub(super) struct Lattice {
 impl Lattice {
     pub(super) fn new(coordinates: usize, blocks: usize, streams: &Streams) -> Self {
         let mut rng = streams.block(0);
-        let roots: Vec<f64> = primes(coordinates)
-            .into_iter()
-            .map(|prime| f64::from(prime).sqrt())
-            .collect();
         let shifts: Vec<[f64; SHIFTS]> = (0..coordinates)
             .map(|_| std::array::from_fn(|_| (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64))
             .collect();
-        let blocks = (0..blocks)
+        let blocks = (0..blocks.min(MOST_BLOCKS))
             .map(|block| {
-                roots
+                shifts
                     .iter()
-                    .zip(&shifts)
-                    .map(|(root, shifts)| {
+                    .enumerate()
+                    .map(|(coordinate, shifts)| {
                         std::array::from_fn(|lane| {
-                            let point = (block * POINTS + lane % POINTS + 1) as f64;
-                            let x = (point * root + shifts[lane / POINTS]).fract();
-                            (2.0 * x - 1.0).abs()
+                            let point = block * POINTS + lane % POINTS;
+                            let x = lattice_point(point, coordinate) + shifts[lane / POINTS];
+                            (2.0 * x.fract() - 1.0).abs()
                         })
                     })
                     .collect()
@@ -147,21 +143,41 @@ impl Lattice {
     }
 }
 
-/// The first `n` primes.
-fn primes(n: usize) -> Vec<u32> {
-    let mut found: Vec<u32> = Vec::with_capacity(n);
-    let mut candidate = 2u32;
-    while found.len() < n {
-        if found
-            .iter()
-            .take_while(|&&p| p * p <= candidate)
-            .all(|&p| candidate % p != 0)
-        {
-            found.push(candidate);
-        }
-        candidate += 1;
-    }
-    found
+/// Points of the lattice in all.
+const LATTICE_BITS: u32 = 13;
+
+/// Most blocks of points there are.
+pub const MOST_BLOCKS: usize = (1 << LATTICE_BITS) / POINTS;
+
+/// The generating vector, found component by component: at every step the number
+/// among 400 drawn ones whose worst-case error, in the Korobov space of smoothness
+/// two with weights 0.9 / j^1.2, is smallest over all lattices of 32 to 8,192 points.
+#[rustfmt::skip]
+const GENERATOR: [u32; 100] = [
+    1, 3539, 6041, 4219, 4541, 1751, 6499, 6547, 7901, 2021, 487, 1565, 2723, 2207,
+    5907, 1299, 3439, 2987, 7007, 7031, 773, 1483, 5369, 4885, 5501, 5945, 7241, 6799,
+    2891, 6753, 5451, 1883, 1053, 6001, 4867, 2571, 7785, 5437, 2059, 4917, 5073, 1133,
+    4047, 3063, 2381, 2001, 4521, 5261, 6835, 4183, 2511, 8051, 2591, 1865, 7463, 6775,
+    5357, 5831, 5033, 4423, 827, 843, 6385, 4279, 3037, 5531, 1057, 427, 747, 3331,
+    3255, 1431, 2851, 3575, 7647, 2475, 3079, 1145, 7177, 3953, 85, 3821, 4995, 4693,
+    1711, 2477, 6227, 5013, 1623, 1243, 181, 3593, 7971, 1223, 313, 881, 1981, 995,
+    5167, 5737,
+];
+
+/// The component of the generating vector for a coordinate: any odd number beyond
+/// those that were chosen.
+fn generator(coordinate: usize) -> u32 {
+    GENERATOR.get(coordinate).copied().unwrap_or_else(|| {
+        ((coordinate as u32).wrapping_mul(2_654_435_761) % (1 << LATTICE_BITS)) | 1
+    })
+}
+
+/// A point of the lattice before its shift. Points come in an order in which the
+/// first 32, 64, 128, ... are lattices themselves.
+fn lattice_point(point: usize, coordinate: usize) -> f64 {
+    let index = (point as u32).reverse_bits() >> (32 - LATTICE_BITS);
+    let product = u64::from(index) * u64::from(generator(coordinate));
+    (product % (1 << LATTICE_BITS)) as f64 / f64::from(1u32 << LATTICE_BITS)
 }
 
 /// Probabilities of rectangles under one correlation matrix.
