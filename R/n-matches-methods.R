@@ -85,7 +85,8 @@ match_lines <- function(x) {
       format_risk(estimate$risk_q99), ", 95 % at most ", format_risk(estimate$risk_q95),
       "; mean ", format_risk(estimate$risk_mean), "."
     ),
-    if (x$settings$missing == "wildcard" && estimate$n_complete < x$settings$n) {
+    if (x$settings$missing == "wildcard" && estimate$n_complete < x$settings$n &&
+          !is.na(estimate$n_unique_complete)) {
       paste0(
         "Listwise deletion would keep ", plural(estimate$n_complete, "record"), ", ",
         format_count(estimate$n_unique_complete), " of them unique."
@@ -225,8 +226,12 @@ interpret.sdc_n_matches <- function(x, ...) {
   alone$estimates <- worst
   found <- sub("\\.$", "", match_unique_line(alone))
   sentence <- paste0(
-    "In the file of ", plural(settings$n, "record"), ", ", found,
-    " on the key set ", worst$key_set,
+    if (settings$patterns) {
+      paste0("In the file of ", plural(settings$n, "record"), ", ")
+    } else {
+      "In the file, "
+    },
+    found, " on the key set ", worst$key_set,
     if (nrow(x$estimates) > 1) {
       paste0(", the one of ", nrow(x$estimates), " key sets with the most")
     },

@@ -61,8 +61,8 @@ plot_match_shares <- function(x, shown) {
     ggplot2::expand_limits(y = 0) +
     ggplot2::labs(
       title = "How many records have few matches?",
-      x = paste(
-        "number of matches", if (!is.null(x$settings$hh_id)) "(households)", "or fewer"
+      x = paste0(
+        "number of matches", if (!is.null(x$settings$hh_id)) " (households)", " or fewer"
       ),
       y = if (x$settings$patterns) "share of patterns" else "share of records",
       colour = NULL, linetype = NULL,

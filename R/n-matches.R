@@ -124,7 +124,8 @@
 #'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
 #'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
 #'     without theta); `n_complete`, `n_unique_complete` and
-#'     `prop_unique_complete` say what listwise deletion would find; `risk_max`,
+#'     `prop_unique_complete` say what listwise deletion would find (`NA` with
+#'     candidates, of which it can make nothing); `risk_max`,
 #'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m}}
 #' }
 #' Weighted counts have the unit of the weights: for inverse inclusion
@@ -276,7 +277,13 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
   })
   variables <- unique(unlist(sets))
   positions <- resolve_key_vars(data, variables, integer(), call)
-  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  # Groups that no key set uses do no harm.
+  groups <- lapply(groups, function(group) {
+    intersect(names(data)[check_columns(group, data, "key_groups", call)], variables)
+  })
+  groups <- groups[lengths(groups) > 0]
+  groups <- if (length(groups)) groups
+  keys <- resolve_key_groups(groups, data, positions, variables, call)
   of_set <- lapply(sets, function(set) {
     columns <- match(set, variables)
     of_key <- lapply(keys, function(key) match(intersect(key, columns), columns))
@@ -296,13 +303,15 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
   }
   names(of_set) <- labels
   list(
-    many = many, variables = variables, positions = positions, groups = key_groups,
+    many = many, variables = variables, positions = positions, groups = groups,
     sets = of_set
   )
 }
 
 check_group_names <- function(key_groups, call) {
-  if (!is.null(key_groups) && (!is.list(key_groups) || is.null(names(key_groups)))) {
+  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
+    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
+  if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
     stop_argument(
       "key_groups", "be a list of columns with a name for every group", call = call
     )
@@ -455,6 +464,10 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   estimates <- Map(function(found, label) {
     match_estimates(found, label, settings, weights, n, n_targets, outside)
   }, found, names(sets$sets))
+  uncertain <- vapply(sets$sets, function(set) {
+    !all(vapply(coded$table$sets[set$columns], is.null, NA))
+  }, NA)
+  estimates[uncertain] <- lapply(estimates[uncertain], without_listwise)
   if (sets$many) {
     records <- Map(function(columns, label) {
       names(columns) <- c(label, paste0(label, "_", names(columns)))[
@@ -573,6 +586,13 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
       risk_mean = if (n) mean(risk) else NA_real_
     )
   ))
+}
+
+# Listwise deletion cannot use candidates: a set of them is no value.
+without_listwise <- function(estimate) {
+  estimate$n_unique_complete <- NA_real_
+  estimate$prop_unique_complete <- NA_real_
+  estimate
 }
 
 no_theta <- function() {

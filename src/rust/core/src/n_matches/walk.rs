@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Nodes of the file with at most so many patterns are looked at as bits.
-const FREEZE: usize = 64;
+const FREEZE: usize = 128;
 /// Nodes of the targets' tree of at most so many are looked at one by one.
 const FEW_TARGETS: usize = 16;
 /// Columns whose bitmaps are joined before the first look at the result.
@@ -31,7 +31,9 @@ const AT_ONCE: usize = 7;
 const TASKS: usize = 512;
 
 /// What is summed: exact integers, so that no order of summing matters.
-pub(super) trait Amount: Copy + Default + Send + Sync + std::ops::AddAssign {
+pub(super) trait Amount:
+    Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign
+{
     /// The amount, `n` times.
     fn times(self, n: u64) -> Self;
     /// The amount as a number.
@@ -474,6 +476,8 @@ fn each_bit(start: usize, mut bits: u64, mut visit: impl FnMut(usize)) {
 /// Sums for both patterns of every pair that is met once.
 pub(super) struct BothSides<'a, T> {
     amounts: &'a [T],
+    /// Whether all amounts are equal, as they are where no record has a twin.
+    equal: bool,
     sums: Vec<T>,
 }
 
@@ -481,6 +485,7 @@ impl<'a, T: Amount> BothSides<'a, T> {
     pub fn new(amounts: &'a [T]) -> Self {
         Self {
             amounts,
+            equal: amounts.iter().all(|a| *a == amounts[0]),
             sums: vec![T::default(); amounts.len()],
         }
     }
@@ -491,6 +496,11 @@ impl<T: Amount> Sink for BothSides<'_, T> {
 
     fn found(&mut self, x: usize, start: usize, bits: u64) {
         let amount = self.amounts[x];
+        if self.equal {
+            self.sums[x] += amount.times(u64::from(bits.count_ones()));
+            each_bit(start, bits, |other| self.sums[other] += amount);
+            return;
+        }
         let mut sum = T::default();
         each_bit(start, bits, |other| {
             sum += self.amounts[other];
