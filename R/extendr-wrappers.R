@@ -6,14 +6,6 @@ rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_ent
 
 rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
 
-rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
-
-rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
-
-rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
-
-rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
-rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
 rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
 
 rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
@@ -21,6 +13,16 @@ rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, th
 rs_copula_population <- function(shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick)
 
 rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
+
+rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
+
+rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
+
+rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
+
+rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
+
+rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
 
 rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
 
@@ -50,9 +52,10 @@ rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, 
 
 rs_changed <- function(wave1, wave2, agreements, partners) .Call(wrap__rs_changed, wave1, wave2, agreements, partners)
 
+rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
+
 rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 
-rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
 rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
 
 rs_pram_match_prob <- function(cells, theta, a) .Call(wrap__rs_pram_match_prob, cells, theta, a)
@@ -64,7 +67,6 @@ rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, thre
 rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
 
 rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
-rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 
 rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
 

@@ -443,3 +443,27 @@ proptest! {
         }
     }
 }
+
+/// Sparse tables on which the maximum lies at infinity: fits creep towards it
+/// and are taken for what they are worth; none fails or runs away.
+#[test]
+fn fits_on_the_boundary_end() {
+    for seed in 0..160u32 {
+        let mut rng = streams(seed).block(7);
+        let keys = 3 + seed as usize % 5;
+        let sizes: Vec<u32> = (0..keys).map(|_| rng.random_range(2..6)).collect();
+        let n = rng.random_range(12..60);
+        let (rows, mut weights) = random_rows(&sizes, n, seed);
+        if seed % 2 == 1 {
+            // Weights over four orders of magnitude.
+            weights.iter_mut().for_each(|w| *w = (*w - 1.0).powi(4));
+        }
+        let (cells, _) =
+            Cells::new(&table(&sizes, &rows), Some(&weights), &Monitor::new()).unwrap();
+        let sample = sample_of(&cells, 0.1, false, 1e9);
+        let fitted = fit(&sample, &Model::pairs(cells.sizes().len()));
+        assert!(fitted.report.deviation < 0.3, "{seed} {:?}", fitted.report);
+        let total: f64 = full_table(&fitted).iter().sum();
+        assert!((total / n as f64 - 1.0).abs() < 0.02, "{seed} {total} {n}");
+    }
+}
