@@ -553,15 +553,14 @@ household_minimum <- function(matches, household) {
 }
 
 match_estimates <- function(found, label, settings, weights, n_all, n_targets, outside) {
-  matches <- counted_matches(found)
-  n <- length(matches)
-  is <- function(k) abs(matches - k) < 1e-9
-  n_unique <- sum(is(1))
-  below <- lapply(settings$below, function(b) sum(matches < b - 1e-9))
+  spread <- match_counts(counted_matches(found))
+  n <- sum(spread$n)
+  with <- function(k) sum(spread$n[abs(spread$matches - k) < 1e-9])
+  n_unique <- with(1)
+  below <- lapply(settings$below, function(b) sum(spread$n[spread$matches < b - 1e-9]))
   names(below) <- paste0("n_below_", settings$below)
-  counts <- list(n_unique = n_unique, n_pairs = sum(is(2)) / 2, n_triples = sum(is(3)) / 3)
-  risk <- ifelse(matches > 0, 1 / matches, 0)
-  at <- function(p) if (n) stats::quantile(risk, p, names = FALSE, type = 8) else NA_real_
+  counts <- list(n_unique = n_unique, n_pairs = with(2) / 2, n_triples = with(3) / 3)
+  at <- function(p) if (n) counted_quantile(spread$risk, spread$n, p) else NA_real_
   theta <- if (outside) {
     no_theta()
   } else {
@@ -583,9 +582,40 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
         NA_real_
       },
       risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
-      risk_mean = if (n) mean(risk) else NA_real_
+      risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
     )
   ))
+}
+
+# How often each number of matches occurs, by ascending risk 1/m; a pattern
+# without a match has no risk.
+match_counts <- function(matches) {
+  if (is.integer(matches)) {
+    times <- tabulate(matches + 1L)
+    values <- which(times > 0)
+    times <- times[values]
+    values <- values - 1
+  } else {
+    runs <- rle(sort(matches))
+    values <- runs$values
+    times <- runs$lengths
+  }
+  risk <- ifelse(values > 0, 1 / values, 0)
+  order <- order(risk)
+  list(matches = values[order], n = as.double(times[order]), risk = risk[order])
+}
+
+# The quantile of definition 8 of ascending values that occur `n` times each.
+counted_quantile <- function(values, n, p) {
+  upto <- cumsum(n)
+  total <- upto[length(upto)]
+  # The fuzz that quantile() has.
+  place <- 4 * .Machine$double.eps + (total + 1 / 3) * p + 1 / 3
+  below <- floor(place)
+  share <- place - below
+  if (abs(share) < 4 * .Machine$double.eps) share <- 0
+  of_rank <- function(rank) values[[sum(upto < min(max(rank, 1), total)) + 1]]
+  (1 - share) * of_rank(below) + share * of_rank(below + 1)
 }
 
 # Listwise deletion cannot use candidates: a set of them is no value.
