@@ -187,7 +187,8 @@ pub(super) fn run<S: Sink>(
             let mut walk = Walk {
                 search,
                 sink: sink(),
-                rows: Vec::new(),
+                places: Vec::new(),
+                left: Level::default(),
                 levels: vec![Level::default(); search.relations.len() + 1],
                 monitor,
             };
@@ -222,6 +223,22 @@ impl Level {
         self.nodes.clear();
         self.words.clear();
         self.bits.clear();
+    }
+
+    /// Adds the words of another level of which `some` leaves bits. Writing every
+    /// word and counting those that stay costs less than to guess which do.
+    fn push_some(&mut self, from: &Level, some: impl Fn(usize, u64) -> u64) {
+        let mut n = self.words.len();
+        self.words.resize(n + from.words.len(), 0);
+        self.bits.resize(n + from.words.len(), 0);
+        for (&word, &bits) in from.words.iter().zip(&from.bits) {
+            let bits = some(word as usize, bits);
+            self.words[n] = word;
+            self.bits[n] = bits;
+            n += usize::from(bits != 0);
+        }
+        self.words.truncate(n);
+        self.bits.truncate(n);
     }
 
     /// Adds a range of patterns as bits.
@@ -319,19 +336,13 @@ fn step_to_child(
 
 /// What is left once the column at `depth` has `code`.
 fn step(search: &Search<'_>, level: &Level, depth: usize, code: u32, below: &mut Level) {
-    match search.bitmaps.row(depth, code) {
+    match search.bitmaps.place(depth, code) {
         None => {
             below.words.extend_from_slice(&level.words);
             below.bits.extend_from_slice(&level.bits);
         }
-        Some(row) => {
-            for (&word, &bits) in level.words.iter().zip(&level.bits) {
-                let bits = bits & row[word as usize];
-                if bits != 0 {
-                    below.words.push(word);
-                    below.bits.push(bits);
-                }
-            }
+        Some(place) => {
+            below.push_some(level, |word, bits| bits & search.bitmaps.words(word)[place]);
         }
     }
     for node in &level.nodes {
@@ -361,8 +372,10 @@ fn step(search: &Search<'_>, level: &Level, depth: usize, code: u32, below: &mut
 struct Walk<'a, S> {
     search: &'a Search<'a>,
     sink: S,
-    /// The bitmaps of the target at hand.
-    rows: Vec<&'a [u64]>,
+    /// The places of the target's codes among the bitmaps.
+    places: Vec<usize>,
+    /// What is left of the words for the target at hand.
+    left: Level,
     /// What is left at each depth, kept for its memory.
     levels: Vec<Level>,
     monitor: &'a Monitor,
@@ -417,52 +430,54 @@ impl<S: Sink> Walk<'_, S> {
     /// Everything that is left as bits, and a range of patterns.
     fn rest(&mut self, x: usize, depth: usize, level: &Level, own: std::ops::Range<usize>) {
         let (search, targets) = (self.search, self.search.target_patterns());
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.clear();
-        rows.extend(
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        places.extend(
             (depth..search.relations.len())
-                .filter_map(|d| search.bitmaps.row(d, targets.code(x, d))),
+                .filter_map(|d| search.bitmaps.place(d, targets.code(x, d))),
         );
         if !own.is_empty() {
             let mut few = Level::default();
             few.push_range(own);
-            self.scan_rows(x, &rows, &few);
+            self.scan_places(x, &places, &few);
         }
-        self.scan_rows(x, &rows, level);
-        self.rows = rows;
+        self.scan_places(x, &places, level);
+        self.places = places;
     }
 
-    fn scan_rows(&mut self, x: usize, rows: &[&[u64]], level: &Level) {
-        match rows.len() {
-            0 => self.scan::<0>(x, rows, level),
-            1 => self.scan::<1>(x, rows, level),
-            2 => self.scan::<2>(x, rows, level),
-            3 => self.scan::<3>(x, rows, level),
-            4 => self.scan::<4>(x, rows, level),
-            5 => self.scan::<5>(x, rows, level),
-            6 => self.scan::<6>(x, rows, level),
-            _ => self.scan::<AT_ONCE>(x, rows, level),
+    fn scan_places(&mut self, x: usize, places: &[usize], level: &Level) {
+        match places.len() {
+            0 => self.scan::<0>(x, places, level),
+            1 => self.scan::<1>(x, places, level),
+            2 => self.scan::<2>(x, places, level),
+            3 => self.scan::<3>(x, places, level),
+            4 => self.scan::<4>(x, places, level),
+            5 => self.scan::<5>(x, places, level),
+            6 => self.scan::<6>(x, places, level),
+            _ => self.scan::<AT_ONCE>(x, places, level),
         }
     }
 
-    /// `N` rows are joined without a look in between, which costs more than it
-    /// saves.
-    fn scan<const N: usize>(&mut self, x: usize, rows: &[&[u64]], level: &Level) {
-        let n_words = self.search.bitmaps.n_words();
-        let first: [&[u64]; N] = std::array::from_fn(|i| &rows[i][..n_words]);
-        let rest = &rows[N..];
-        for (&word, &bits) in level.words.iter().zip(&level.bits) {
+    /// `N` columns are joined without a look in between, which costs more than
+    /// it saves.
+    fn scan<const N: usize>(&mut self, x: usize, places: &[usize], level: &Level) {
+        let bitmaps = &self.search.bitmaps;
+        let first: [usize; N] = std::array::from_fn(|i| places[i]);
+        let rest = &places[N..];
+        let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.push_some(level, |word, bits| {
+            let words = bitmaps.words(word);
+            first.iter().fold(bits, |bits, &place| bits & words[place])
+        });
+        for (&word, &bits) in left.words.iter().zip(&left.bits) {
             let word = word as usize;
-            let mut bits = bits;
-            for row in first {
-                bits &= row[word];
-            }
-            if bits != 0 {
-                bits = rest.iter().fold(bits, |bits, row| bits & row[word]);
-                bits = self.search.checked(x, word * WORD, bits);
-                self.sink.found(x, word * WORD, bits);
-            }
+            let words = bitmaps.words(word);
+            let bits = rest.iter().fold(bits, |bits, &place| bits & words[place]);
+            let bits = self.search.checked(x, word * WORD, bits);
+            self.sink.found(x, word * WORD, bits);
         }
+        self.left = left;
     }
 }
 
