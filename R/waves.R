@@ -173,15 +173,15 @@ column_difference <- function(x, y, is_id) {
   }
   # Ids are often counted in whole numbers here and as numbers there.
   same_numbers <- is_id && is_plain_number(x) && is_plain_number(y)
-  if (column_kind(x) != column_kind(y) && !same_numbers) {
+  if (class_of_column(x) != class_of_column(y) && !same_numbers) {
     return(paste(
-      "has class", column_kind(x), "in wave 1 and", column_kind(y), "in wave 2"
+      "has class", class_of_column(x), "in wave 1 and", class_of_column(y), "in wave 2"
     ))
   }
   if (is.factor(x) && !is_id) level_difference(x, y) else label_difference(x, y)
 }
 
-column_kind <- function(column) {
+class_of_column <- function(column) {
   if (is.factor(column)) "factor" else paste(class(column), collapse = "/")
 }
 

@@ -5,5 +5,14 @@ if (dir.exists("benchmarks")) {
   found <- c(found, lintr::lint_dir("benchmarks"))
 }
 for (lint in found) print(lint)
-cat(length(found), "lints\n")
-if (length(found) > 0) quit(status = 1)
+
+# A name that two files define means the one that is read last.
+defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(file) {
+  calls <- Filter(function(e) is.call(e) && identical(e[[1]], as.name("<-")), parse(file))
+  vapply(calls, function(e) paste(deparse(e[[2]]), collapse = ""), "")
+}))
+twice <- unique(defined[duplicated(defined)])
+for (name in twice) cat("defined twice:", name, "\n")
+
+cat(length(found) + length(twice), "lints\n")
+if (length(found) + length(twice) > 0) quit(status = 1)

@@ -87,6 +87,10 @@ repeated_levels <- function(counts, times) {
 
 # Counts of the cells of a file: all columns pasted together.
 cell_counts <- function(data) {
-  text <- lapply(data, function(x) ifelse(is.na(x), "NA", as.character(x)))
+  text <- lapply(data, function(x) {
+    # A labelled column has no text of its own; its values do.
+    if (inherits(x, "haven_labelled")) x <- as.vector(unclass(x))
+    ifelse(is.na(x), "NA", as.character(x))
+  })
   table(do.call(paste, c(text, sep = "\r")))
 }
