@@ -47,7 +47,8 @@
 #'
 #' **Sensitive values.** `n_sensitive` is the number of distinct values that the
 #' matches of a record take in the column `sensitive`, missing not counted. Where it is
-#' 1 an intruder learns the value without finding the record.
+#' 1 an intruder learns the value without finding the record. A partner's value
+#' counts here whatever the `partial_weight` of the partner, even 0.
 #'
 #' **Theta.** The probability that a unique match of a person drawn from the
 #' population is correct, see [match_theta()], with \eqn{U} the number of
@@ -123,7 +124,7 @@
 #'     `n_below_10`, `prop_unique` (of `n`), `prop_unique_all` (of all
 #'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
 #'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
-#'     without theta); `n_complete`, `n_unique_complete` and
+#'     where theta is not asked for); `n_complete`, `n_unique_complete` and
 #'     `prop_unique_complete` say what listwise deletion would find (`NA` with
 #'     candidates, of which it can make nothing); `risk_max`,
 #'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m}}
@@ -234,10 +235,9 @@ check_households <- function(data, settings, weights, call) {
     )
   }
   if (!is.null(weights)) {
-    household <- data[[position]]
-    id <- match(household, unique(household))
+    id <- household_codes(data[[position]])
     first <- match(id, id)
-    unequal <- !is.na(household) & abs(weights - weights[first]) > 1e-9 * weights
+    unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
     if (any(unequal)) {
       stop_weights(
         names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
@@ -248,6 +248,25 @@ check_households <- function(data, settings, weights, call) {
       )
     }
   }
+}
+
+# Households as numbers, NA for none, by the values that the core tells apart;
+# all NA for a column it will refuse.
+household_codes <- function(x) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return(rep(NA_integer_, NROW(x)))
+  }
+  values <- as_bare(source$values)
+  codes <- match(values, unique(values))
+  none <- switch(source$kind,
+    # The missing integer64 has the bits of -0.
+    wide = values == 0 & 1 / values < 0,
+    levels = is.na(values) | source$level_is_missing[values],
+    is.na(values)
+  )
+  codes[none] <- NA
+  codes
 }
 
 # The key sets: `variables` are the names of all their columns, `sets` their
@@ -300,6 +319,13 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
         call = call
       )
     }
+    taken <- intersect(labels, outer(labels, added_columns, paste, sep = "_"))
+    if (length(taken)) {
+      stop_argument(
+        "key_vars", "name no key set like a column that is made of another set's name",
+        found = paste0("Found: ", quote_names(taken), "."), call = call
+      )
+    }
   }
   names(of_set) <- labels
   list(
@@ -307,6 +333,11 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
     sets = of_set
   )
 }
+
+# Columns of `records` that carry the name of their key set before their own.
+added_columns <- c(
+  "n_matches_weighted", "n_sensitive", "n_matched_records", "n_matches_household"
+)
 
 check_group_names <- function(key_groups, call) {
   named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
@@ -445,13 +476,48 @@ number_values <- function(x) {
 # Matches on one key set. Numbers are per record in use.
 find_matches <- function(coded, set, relations, settings, weights, tick, call) {
   pointer <- function(table) if (!is.null(table)) table$pointer
-  unwrap(rs_n_matches(
+  found <- unwrap(rs_n_matches(
     coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
     unname(relations[set$columns]), settings$rule, settings$missing, settings$min_overlap,
     settings$partial_weight, weights,
     list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
     sdc_threads(), tick
   ), call)
+  # Where no record or no pattern is complete, the core counts nothing.
+  if (settings$missing == "exclude" && length(found$n_matches) == 0) {
+    found <- count_nothing(found, coded, set, relations, settings, weights, tick, call)
+  }
+  found
+}
+
+# Listwise deletion has left no record, or no pattern: complete patterns match
+# none of no records, and every number asked for has its column.
+count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
+  n <- length(found$rows)
+  if (!is.null(coded$targets)) {
+    found$target_rows <- complete_on(coded$targets, set, call)
+    if (n > 0) {
+      coded$targets <- NULL
+      own <- find_matches(coded, set, relations, settings, NULL, tick, call)
+      found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
+    }
+  }
+  if (!is.null(found$target_rows)) n <- length(found$target_rows)
+  found$n_matches <- integer(n)
+  if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
+  if (!is.null(coded$sensitive)) found$n_sensitive <- integer(n)
+  if (!is.null(coded$households)) {
+    found$n_households <- integer(n)
+    if (!is.null(weights)) found$households_weighted <- numeric(n)
+  }
+  found
+}
+
+# The rows of a table that know every column of a key set.
+complete_on <- function(table, set, call) {
+  part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
+  on.exit(release(part))
+  complete_records(part, call)
 }
 
 new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
@@ -459,7 +525,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   outside <- !is.null(coded$targets)
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n
-  household <- if (!is.null(settings$hh_id)) data[[settings$hh_id]]
+  household <- if (!is.null(settings$hh_id)) household_codes(data[[settings$hh_id]])
   records <- lapply(found, match_records, outside, n_targets, household)
   estimates <- Map(function(found, label) {
     match_estimates(found, label, settings, weights, n, n_targets, outside)
@@ -541,13 +607,12 @@ match_records <- function(found, outside, n_targets, household) {
 
 # The smallest number among the members of the record's household.
 household_minimum <- function(matches, household) {
-  id <- match(household, unique(household))
   known <- !is.na(matches) & !is.na(household)
-  least <- rep(NA_integer_, length(unique(household)))
+  least <- rep(NA_integer_, max(0L, household, na.rm = TRUE))
   order <- order(matches[known], decreasing = TRUE)
   # The last assignment stays: that of the smallest.
-  least[id[known][order]] <- matches[known][order]
-  out <- least[id]
+  least[household[known][order]] <- matches[known][order]
+  out <- least[household]
   out[is.na(household)] <- matches[is.na(household)]
   out
 }
@@ -633,8 +698,11 @@ weighted_theta <- function(counts, found, weights, level) {
   expected <- sum(own[pairs] - 1)
   triples <- among(3)
   # Of a triple: the sum of w - 1 and of its squares give the mixed products.
+  # Partners that count in part need not make three, and the products may then
+  # be below 0, as no variance is.
   first <- sums[triples] - 3
   second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
-  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + sum(first^2 - second) / 3
+  mixed <- max(0, sum(first^2 - second))
+  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + mixed / 3
   theta_table(counts$n_unique, counts$n_pairs, expected, variance, level)
 }
