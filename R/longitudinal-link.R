@@ -121,7 +121,9 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
   this_call <- call_without_data(match.call(), "longitudinal_link")
   check_no_dots(..., call = call)
   if (missing(key_vars)) {
-    stop_argument("key_vars", "name the keys, or be NULL for all columns of both waves", call = call)
+    stop_argument(
+      "key_vars", "name the keys, or be NULL for all columns of both waves", call = call
+    )
   }
   min_shared <- check_whole(min_shared, "min_shared", low = 0, call = call)
   check_flag(sensitivity, "sensitivity", call)

@@ -36,7 +36,8 @@ test_that("a complete pattern has no match among no complete records", {
   x <- n_matches(data, c("a", "b"), patterns = asked, missing = "exclude", weight_var = "w")
   expect_equal(x$records$n_matches, c(0, NA, 0))
   expect_equal(x$records$n_matches_weighted, c(0, NA, 0))
-  expect_equal(unlist(x$estimates[c("n", "n_deleted", "n_below_5")]), c(2, 1, 2), ignore_attr = TRUE)
+  counts <- unlist(x$estimates[c("n", "n_deleted", "n_below_5")])
+  expect_equal(unname(counts), c(2, 1, 2))
   # No pattern is complete, but records are: they are counted still.
   full <- data.frame(a = c(1, 1, 2, NA), b = c(1, 1, 2, 3))
   y <- n_matches(full, patterns = data.frame(a = NA, b = 1), missing = "exclude")
