@@ -1,5 +1,4 @@
-# From what the core counts to the result of n_matches(): columns of records,
-# estimates per key set, theta.
+# From counted matches to the result of n_matches(): records, estimates, theta.
 
 new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
                           patterns, this_call, call) {
@@ -63,6 +62,36 @@ match_fingerprint <- function(coded, patterns, sets, call) {
   fingerprint(table, call)
 }
 
+# Listwise deletion has left no record, or no pattern: complete patterns match
+# none of no records, and every number asked for has its column.
+count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
+  n <- length(found$rows)
+  if (!is.null(coded$targets)) {
+    found$target_rows <- complete_on(coded$targets, set, call)
+    if (n > 0) {
+      coded$targets <- NULL
+      own <- find_matches(coded, set, relations, settings, NULL, tick, call)
+      found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
+    }
+  }
+  if (!is.null(found$target_rows)) n <- length(found$target_rows)
+  found$n_matches <- integer(n)
+  if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
+  if (!is.null(coded$sensitive)) found$n_sensitive <- integer(n)
+  if (!is.null(coded$households)) {
+    found$n_households <- integer(n)
+    if (!is.null(weights)) found$households_weighted <- numeric(n)
+  }
+  found
+}
+
+# The rows of a table that know every column of a key set.
+complete_on <- function(table, set, call) {
+  part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
+  on.exit(release(part))
+  complete_records(part, call)
+}
+
 # The numbers of matches: of households where these are counted.
 counted_matches <- function(found) {
   if (is.null(found$n_households)) found$n_matches else found$n_households
@@ -86,6 +115,25 @@ match_records <- function(found, outside, n_targets, household) {
   columns
 }
 
+# Households as numbers, NA for none, by the values that the core tells apart;
+# all NA for a column it will refuse.
+household_codes <- function(x) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return(rep(NA_integer_, NROW(x)))
+  }
+  values <- as_bare(source$values)
+  codes <- match(values, unique(values))
+  none <- switch(source$kind,
+    # The missing integer64 has the bits of -0.
+    wide = values == 0 & 1 / values < 0,
+    levels = is.na(values) | source$level_is_missing[values],
+    is.na(values)
+  )
+  codes[none] <- NA
+  codes
+}
+
 # The smallest number among the members of the record's household.
 household_minimum <- function(matches, household) {
   known <- !is.na(matches) & !is.na(household)
@@ -99,15 +147,14 @@ household_minimum <- function(matches, household) {
 }
 
 match_estimates <- function(found, label, settings, weights, n_all, n_targets, outside) {
-  matches <- counted_matches(found)
-  n <- length(matches)
-  is <- function(k) abs(matches - k) < 1e-9
-  n_unique <- sum(is(1))
-  below <- lapply(settings$below, function(b) sum(matches < b - 1e-9))
+  spread <- match_counts(counted_matches(found))
+  n <- sum(spread$n)
+  with <- function(k) sum(spread$n[abs(spread$matches - k) < 1e-9])
+  n_unique <- with(1)
+  below <- lapply(settings$below, function(b) sum(spread$n[spread$matches < b - 1e-9]))
   names(below) <- paste0("n_below_", settings$below)
-  counts <- list(n_unique = n_unique, n_pairs = sum(is(2)) / 2, n_triples = sum(is(3)) / 3)
-  risk <- ifelse(matches > 0, 1 / matches, 0)
-  at <- function(p) if (n) stats::quantile(risk, p, names = FALSE, type = 8) else NA_real_
+  counts <- list(n_unique = n_unique, n_pairs = with(2) / 2, n_triples = with(3) / 3)
+  at <- function(p) if (n) counted_quantile(spread$risk, spread$n, p) else NA_real_
   theta <- if (outside) {
     no_theta()
   } else {
@@ -129,9 +176,40 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
         NA_real_
       },
       risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
-      risk_mean = if (n) mean(risk) else NA_real_
+      risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
     )
   ))
+}
+
+# How often each number of matches occurs, by ascending risk 1/m; a pattern
+# without a match has no risk.
+match_counts <- function(matches) {
+  if (is.integer(matches)) {
+    times <- tabulate(matches + 1L)
+    values <- which(times > 0)
+    times <- times[values]
+    values <- values - 1
+  } else {
+    runs <- rle(sort(matches))
+    values <- runs$values
+    times <- runs$lengths
+  }
+  risk <- ifelse(values > 0, 1 / values, 0)
+  order <- order(risk)
+  list(matches = values[order], n = as.double(times[order]), risk = risk[order])
+}
+
+# The quantile of definition 8 of ascending values that occur `n` times each.
+counted_quantile <- function(values, n, p) {
+  upto <- cumsum(n)
+  total <- upto[length(upto)]
+  # The fuzz that quantile() has.
+  place <- 4 * .Machine$double.eps + (total + 1 / 3) * p + 1 / 3
+  below <- floor(place)
+  share <- place - below
+  if (abs(share) < 4 * .Machine$double.eps) share <- 0
+  of_rank <- function(rank) values[[sum(upto < min(max(rank, 1), total)) + 1]]
+  (1 - share) * of_rank(below) + share * of_rank(below + 1)
 }
 
 # Listwise deletion cannot use candidates: a set of them is no value.

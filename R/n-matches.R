@@ -79,7 +79,7 @@
 #' grows with the share of missing values and, for few key variables with few
 #' values, is bounded by their table. Candidates, lists of patterns and
 #' tolerances cost up to twice as much, weights three times, households and
-#' sensitive values a step for every pair of matches. Memory: some 60 bytes a
+#' sensitive values a step for every pair of matches. Memory: some 100 bytes a
 #' record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
@@ -248,25 +248,6 @@ check_households <- function(data, settings, weights, call) {
       )
     }
   }
-}
-
-# Households as numbers, NA for none, by the values that the core tells apart;
-# all NA for a column it will refuse.
-household_codes <- function(x) {
-  source <- column_source(x, length(x))
-  if (is.null(source)) {
-    return(rep(NA_integer_, NROW(x)))
-  }
-  values <- as_bare(source$values)
-  codes <- match(values, unique(values))
-  none <- switch(source$kind,
-    # The missing integer64 has the bits of -0.
-    wide = values == 0 & 1 / values < 0,
-    levels = is.na(values) | source$level_is_missing[values],
-    is.na(values)
-  )
-  codes[none] <- NA
-  codes
 }
 
 # The key sets: `variables` are the names of all their columns, `sets` their
@@ -488,34 +469,4 @@ find_matches <- function(coded, set, relations, settings, weights, tick, call) {
     found <- count_nothing(found, coded, set, relations, settings, weights, tick, call)
   }
   found
-}
-
-# Listwise deletion has left no record, or no pattern: complete patterns match
-# none of no records, and every number asked for has its column.
-count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
-  n <- length(found$rows)
-  if (!is.null(coded$targets)) {
-    found$target_rows <- complete_on(coded$targets, set, call)
-    if (n > 0) {
-      coded$targets <- NULL
-      own <- find_matches(coded, set, relations, settings, NULL, tick, call)
-      found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
-    }
-  }
-  if (!is.null(found$target_rows)) n <- length(found$target_rows)
-  found$n_matches <- integer(n)
-  if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
-  if (!is.null(coded$sensitive)) found$n_sensitive <- integer(n)
-  if (!is.null(coded$households)) {
-    found$n_households <- integer(n)
-    if (!is.null(weights)) found$households_weighted <- numeric(n)
-  }
-  found
-}
-
-# The rows of a table that know every column of a key set.
-complete_on <- function(table, set, call) {
-  part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
-  on.exit(release(part))
-  complete_records(part, call)
 }
