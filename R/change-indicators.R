@@ -68,17 +68,24 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
 
 # The wave-2 records whose changes are known.
 known_links <- function(coded, wave2, link, scope, call) {
-  if (scope == "all") {
-    return(!is.na(coded$partners))
-  }
-  if (!inherits(link, "sdc_longitudinal_link")) {
+  if (!inherits(link, "sdc_longitudinal_link") && (scope == "certain" || !is.null(link))) {
     stop_argument(
       "link", "be a result of `longitudinal_link()` where `scope` is \"certain\"", call = call
     )
+  }
+  if (scope == "all") {
+    return(!is.na(coded$partners))
   }
   if (anyNA(link$records$certain)) {
     stop_argument("link", "be made with `id`, so that certain links are known", call = call)
   }
   check_same_data(link, wave2, call)
+  linked <- !is.na(coded$partners)
+  if (any(linked != !is.na(link$records$match_prob))) {
+    stop_argument(
+      "link", "be made from the same `wave1`",
+      "Its respondents with a partner are others than these.", call = call
+    )
+  }
   link$records$certain
 }

@@ -177,9 +177,13 @@ number_text <- function(x) {
     return(as.character(x))
   }
   values <- unique(as.double(x))
-  text <- formatC(values, digits = 15, width = 1, format = "fg")
-  inexact <- is.finite(values) & as.double(text) != values
-  text[inexact] <- formatC(values[inexact], digits = 17, width = 1, format = "fg")
-  text[is.na(values)] <- NA
+  text <- as.character(values)
+  finite <- which(is.finite(values))
+  exact <- values[finite]
+  digits <- formatC(exact, digits = 15, width = 1, format = "fg")
+  inexact <- as.double(digits) != exact
+  digits[inexact] <- formatC(exact[inexact], digits = 17, width = 1, format = "fg")
+  text[finite] <- digits
+  text[is.nan(values)] <- NA
   text[match(as.double(x), values)]
 }

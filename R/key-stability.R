@@ -82,7 +82,8 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
       ), call)
       place <- match(seq_len(nrow(table)), path$key)
       table$step <- place
-      table$expected_correct <- path$score$expected[place]
+      # A sum of nothing is -0 in the core.
+      table$expected_correct <- path$score$expected[place] + 0
       table$prop_expected <- if (n_linked > 0) table$expected_correct / n_linked else NA_real_
       table$n_certain <- as.integer(path$score$n_certain[place])
       table$n_single_best <- as.integer(path$score$n_single_best[place])
@@ -119,7 +120,7 @@ format.sdc_key_stability <- function(x, ...) {
     if (!is.null(best)) {
       paste0(
         "Most expected correct matches: ", format_one_digit(best$expected_correct), ", with the ",
-        plural(best$step, "first key"), " (",
+        if (best$step == 1) "first key" else paste("first", format_count(best$step), "keys"), " (",
         if (identical(attr(x, "steps"), "greedy")) "added greedily" else "most stable first", ")."
       )
     },

@@ -110,7 +110,20 @@ share_candidates <- function(tables, key_vars, call) {
   for (name in key_vars) {
     columns <- lapply(tables, function(data) data[[name]])
     if (any(vapply(columns, is_candidates, NA))) {
-      columns <- share_sets(columns, call)
+      columns <- tryCatch(
+        share_sets(columns, call),
+        sdcRisk_error_bad_argument = function(e) {
+          stop_sdc(
+            "bad_column",
+            c(
+              "Candidates must have values of the same type in all tables.",
+              x = paste0(quote_names(name), " does not."),
+              i = "Text, numbers, Dates, times and intervals do not mix."
+            ),
+            columns = name, call = call
+          )
+        }
+      )
       tables <- Map(function(data, column) {
         data[[name]] <- column
         data

@@ -120,6 +120,11 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_link")
   check_no_dots(..., call = call)
+  if (missing(key_vars)) {
+    stop_argument(
+      "key_vars", "name the keys, or be NULL for all columns of both waves", call = call
+    )
+  }
   min_shared <- check_whole(min_shared, "min_shared", low = 0, call = call)
   check_flag(sensitivity, "sensitivity", call)
   with_progress("Linking waves", function(tick) {
@@ -145,10 +150,14 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
 find_links <- function(coded, agreements, min_shared, method, sensitivity, tick, call) {
-  unwrap(rs_link(
+  found <- unwrap(rs_link(
     coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
     min_shared, method, sensitivity, sdc_threads(), tick
   ), call)
+  # A sum of nothing is -0 in the core.
+  found$score$expected <- found$score$expected + 0
+  found$sensitivity$expected <- found$sensitivity$expected + 0
+  found
 }
 
 warn_empty_records <- function(n_few, min_shared, call) {

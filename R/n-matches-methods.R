@@ -74,7 +74,10 @@ match_rule_line <- function(x) {
 match_lines <- function(x) {
   estimate <- x$estimates
   if (estimate$n == 0) {
-    return("No record is complete: nothing is left to count.")
+    return(paste(
+      "No", if (x$settings$patterns) "pattern" else "record",
+      "is complete: nothing is left to count."
+    ))
   }
   c(
     match_unique_line(x),
@@ -110,7 +113,9 @@ match_unique_line <- function(x) {
     plural(estimate$n, if (x$settings$patterns) "pattern" else "record"), " ", alone, " (",
     format_percent(estimate$prop_unique), ")",
     if (estimate$n_deleted > 0) {
-      paste0("; ", plural(estimate$n_deleted, "incomplete record"), " deleted")
+      paste0("; ", plural(
+        estimate$n_deleted, if (x$settings$patterns) "incomplete pattern" else "incomplete record"
+      ), " deleted")
     },
     "."
   )
@@ -175,7 +180,9 @@ match_distribution <- function(x) {
   }
   frame(
     key_set = x$estimates$key_set, min = at(0), q05 = at(0.05), median = at(0.5),
-    mean = unname(vapply(columns, mean, 0, na.rm = TRUE)), q95 = at(0.95), max = at(1)
+    mean = unname(vapply(columns, function(m) {
+      if (all(is.na(m))) NA_real_ else mean(m, na.rm = TRUE)
+    }, 0)), q95 = at(0.95), max = at(1)
   )
 }
 
@@ -222,6 +229,18 @@ glance.sdc_n_matches <- function(x, ...) {
 interpret.sdc_n_matches <- function(x, ...) {
   settings <- x$settings
   worst <- x$estimates[which.max(x$estimates$prop_unique_all), ]
+  if (all(x$estimates$n == 0)) {
+    return(structure(
+      paste0(
+        "In the file of ", plural(settings$n, "record"), ", no ",
+        if (settings$patterns) "outside pattern" else "record", " is complete on ",
+        if (nrow(x$estimates) == 1) paste("the key set", worst$key_set) else "any key set",
+        " (number of matches, Mulder; incomplete records deleted listwise; sdcRisk ",
+        settings$version, "): listwise deletion leaves nothing to say of its risk."
+      ),
+      class = c("sdc_sentence", "character")
+    ))
+  }
   alone <- x
   alone$estimates <- worst
   found <- sub("\\.$", "", match_unique_line(alone))
@@ -242,7 +261,8 @@ interpret.sdc_n_matches <- function(x, ...) {
       exclude = "incomplete records deleted listwise"
     ),
     match_rule_words(x), "; prosecutor scenario: an intruder who knows that the target is in ",
-    "the file, and knows its values, picks the right record with a probability of ",
+    "the file, and knows its values, picks the right ", match_unit(x, 1),
+    " with a probability of ",
     format_risk(worst$risk_mean), " on average and ", format_risk(worst$risk_max),
     " at most, given an attempt",
     if (!is.na(worst$theta)) {

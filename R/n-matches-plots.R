@@ -42,11 +42,16 @@ plot_match_shares <- function(x, shown) {
     matches <- columns[[set]]
     matches <- matches[!is.na(matches) & matches > 0]
     values <- sort(unique(matches))
-    share <- cumsum(tabulate(match(matches, values))) / sum(!is.na(columns[[set]]))
+    share <- (sum(columns[[set]] == 0, na.rm = TRUE) + cumsum(tabulate(match(matches, values)))) /
+      sum(!is.na(columns[[set]]))
     # As many points as a picture can tell apart.
     kept <- unique(round(seq(1, length(values), length.out = min(length(values), 400))))
+    # The step to the smallest number begins at the share of those without a match.
+    none <- sum(columns[[set]] == 0, na.rm = TRUE) / sum(!is.na(columns[[set]]))
+    first <- utils::head(values, 1)
     frame(
-      set = rep(set, length(kept)), matches = as.double(values[kept]), share = share[kept]
+      set = rep(set, length(kept) + length(first)),
+      matches = as.double(c(first, values[kept])), share = c(rep(none, length(first)), share[kept])
     )
   })
   long <- do.call(rbind, parts)

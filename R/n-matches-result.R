@@ -5,7 +5,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   outside <- !is.null(coded$targets)
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n
-  household <- if (!is.null(settings$hh_id)) data[[settings$hh_id]]
+  household <- if (!is.null(settings$hh_id)) household_codes(data[[settings$hh_id]])
   records <- lapply(found, match_records, outside, n_targets, household)
   estimates <- Map(function(found, label) {
     match_estimates(found, label, settings, weights, n, n_targets, outside)
@@ -62,6 +62,36 @@ match_fingerprint <- function(coded, patterns, sets, call) {
   fingerprint(table, call)
 }
 
+# Listwise deletion has left no record, or no pattern: complete patterns match
+# none of no records, and every number asked for has its column.
+count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
+  n <- length(found$rows)
+  if (!is.null(coded$targets)) {
+    found$target_rows <- complete_on(coded$targets, set, call)
+    if (n > 0) {
+      coded$targets <- NULL
+      own <- find_matches(coded, set, relations, settings, NULL, tick, call)
+      found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
+    }
+  }
+  if (!is.null(found$target_rows)) n <- length(found$target_rows)
+  found$n_matches <- integer(n)
+  if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
+  if (!is.null(coded$sensitive)) found$n_sensitive <- integer(n)
+  if (!is.null(coded$households)) {
+    found$n_households <- integer(n)
+    if (!is.null(weights)) found$households_weighted <- numeric(n)
+  }
+  found
+}
+
+# The rows of a table that know every column of a key set.
+complete_on <- function(table, set, call) {
+  part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
+  on.exit(release(part))
+  complete_records(part, call)
+}
+
 # The numbers of matches: of households where these are counted.
 counted_matches <- function(found) {
   if (is.null(found$n_households)) found$n_matches else found$n_households
@@ -85,15 +115,33 @@ match_records <- function(found, outside, n_targets, household) {
   columns
 }
 
+# Households as numbers, NA for none, by the values that the core tells apart;
+# all NA for a column it will refuse.
+household_codes <- function(x) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return(rep(NA_integer_, NROW(x)))
+  }
+  values <- as_bare(source$values)
+  codes <- match(values, unique(values))
+  none <- switch(source$kind,
+    # The missing integer64 has the bits of -0.
+    wide = values == 0 & 1 / values < 0,
+    levels = is.na(values) | source$level_is_missing[values],
+    is.na(values)
+  )
+  codes[none] <- NA
+  codes
+}
+
 # The smallest number among the members of the record's household.
 household_minimum <- function(matches, household) {
-  id <- match(household, unique(household))
   known <- !is.na(matches) & !is.na(household)
-  least <- rep(NA_integer_, length(unique(household)))
+  least <- rep(NA_integer_, max(0L, household, na.rm = TRUE))
   order <- order(matches[known], decreasing = TRUE)
   # The last assignment stays: that of the smallest.
-  least[id[known][order]] <- matches[known][order]
-  out <- least[id]
+  least[household[known][order]] <- matches[known][order]
+  out <- least[household]
   out[is.na(household)] <- matches[is.na(household)]
   out
 }
@@ -209,8 +257,11 @@ weighted_theta <- function(counts, found, weights, level) {
   expected <- sum(own[pairs] - 1)
   triples <- among(3)
   # Of a triple: the sum of w - 1 and of its squares give the mixed products.
+  # Partners that count in part need not make three, and the products may then
+  # be below 0, as no variance is.
   first <- sums[triples] - 3
   second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
-  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + sum(first^2 - second) / 3
+  mixed <- max(0, sum(first^2 - second))
+  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + mixed / 3
   theta_table(counts$n_unique, counts$n_pairs, expected, variance, level)
 }

@@ -47,7 +47,8 @@
 #'
 #' **Sensitive values.** `n_sensitive` is the number of distinct values that the
 #' matches of a record take in the column `sensitive`, missing not counted. Where it is
-#' 1 an intruder learns the value without finding the record.
+#' 1 an intruder learns the value without finding the record. A partner's value
+#' counts here whatever the `partial_weight` of the partner, even 0.
 #'
 #' **Theta.** The probability that a unique match of a person drawn from the
 #' population is correct, see [match_theta()], with \eqn{U} the number of
@@ -123,7 +124,7 @@
 #'     `n_below_10`, `prop_unique` (of `n`), `prop_unique_all` (of all
 #'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
 #'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
-#'     without theta); `n_complete`, `n_unique_complete` and
+#'     where theta is not asked for); `n_complete`, `n_unique_complete` and
 #'     `prop_unique_complete` say what listwise deletion would find (`NA` with
 #'     candidates, of which it can make nothing); `risk_max`,
 #'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m}}
@@ -234,10 +235,9 @@ check_households <- function(data, settings, weights, call) {
     )
   }
   if (!is.null(weights)) {
-    household <- data[[position]]
-    id <- match(household, unique(household))
+    id <- household_codes(data[[position]])
     first <- match(id, id)
-    unequal <- !is.na(household) & abs(weights - weights[first]) > 1e-9 * weights
+    unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
     if (any(unequal)) {
       stop_weights(
         names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
@@ -300,6 +300,13 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
         call = call
       )
     }
+    taken <- intersect(labels, outer(labels, added_columns, paste, sep = "_"))
+    if (length(taken)) {
+      stop_argument(
+        "key_vars", "name no key set like a column that is made of another set's name",
+        found = paste0("Found: ", quote_names(taken), "."), call = call
+      )
+    }
   }
   names(of_set) <- labels
   list(
@@ -307,6 +314,11 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
     sets = of_set
   )
 }
+
+# Columns of `records` that carry the name of their key set before their own.
+added_columns <- c(
+  "n_matches_weighted", "n_sensitive", "n_matched_records", "n_matches_household"
+)
 
 check_group_names <- function(key_groups, call) {
   named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
@@ -445,11 +457,16 @@ number_values <- function(x) {
 # Matches on one key set. Numbers are per record in use.
 find_matches <- function(coded, set, relations, settings, weights, tick, call) {
   pointer <- function(table) if (!is.null(table)) table$pointer
-  unwrap(rs_n_matches(
+  found <- unwrap(rs_n_matches(
     coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
     unname(relations[set$columns]), settings$rule, settings$missing, settings$min_overlap,
     settings$partial_weight, weights,
     list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
     sdc_threads(), tick
   ), call)
+  # Where no record or no pattern is complete, the core counts nothing.
+  if (settings$missing == "exclude" && length(found$n_matches) == 0) {
+    found <- count_nothing(found, coded, set, relations, settings, weights, tick, call)
+  }
+  found
 }

@@ -322,7 +322,7 @@ unite_columns <- function(pieces, name, call) {
     return(unite_factors(pieces))
   }
   last <- pieces[[length(pieces)]]
-  kind <- unique(vapply(pieces, column_kind, ""))
+  kind <- unique(vapply(pieces, piece_kind, ""))
   if (identical(sort(kind), c("factor", "text"))) {
     return(unlist(lapply(pieces, as.character)))
   }
@@ -349,7 +349,8 @@ unite_columns <- function(pieces, name, call) {
   )
 }
 
-column_kind <- function(x) {
+# What the values of a column are, whatever wave they come from.
+piece_kind <- function(x) {
   if (is.factor(x)) {
     "factor"
   } else if (inherits(x, "integer64")) {
