@@ -20,8 +20,32 @@ autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts")
   check_no_dots(..., call = call)
   type <- check_choice(type, c("match_prob", "counts"), "type", call)
   switch(type,
-    match_prob = plot_match_prob(object),
+    match_prob = plot_match_prob(
+      object$cells, object$estimates$max_match_prob, "Exact worst case of every cell",
+      before = "before: 1 / count of the cell"
+    ),
     counts = plot_pram_counts(object)
+  )
+}
+
+#' @rdname pram_audit
+#' @param object For `autoplot()`, which `plot()` draws: the match probability of
+#'   every group that the intruder sees, before and after.
+#' @param ... None.
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_pram_audit <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  known <- object$settings$known_keys
+  plot_match_prob(
+    object$groups, object$estimates$max_match_prob,
+    paste0(
+      "Intruder who knows ", if (is.null(known)) {
+        "all key variables"
+      } else {
+        paste(length(known), "of", length(object$settings$key_vars), "key variables")
+      }
+    ),
+    before = "before: 1 / count of the group"
   )
 }
 
@@ -34,9 +58,8 @@ stacked_points <- function(x, y) {
   )
 }
 
-plot_match_prob <- function(x) {
-  points <- stacked_points(x$cells$match_prob_before, x$cells$match_prob)
-  bound <- x$estimates$max_match_prob
+plot_match_prob <- function(cells, bound, what, before) {
+  points <- stacked_points(cells$match_prob_before, cells$match_prob)
   points$group <- factor(
     ifelse(points$x > bound + 1e-9, "above the bound before", "below it before"),
     c("above the bound before", "below it before")
@@ -55,9 +78,9 @@ plot_match_prob <- function(x) {
     ggplot2::labs(
       title = "How likely is a correct match, before and after?",
       subtitle = paste0(
-        "Exact worst case of every cell; the dashed line is the bound, ", format(bound), "."
+        what, "; the dashed line is the bound, ", format(bound), "."
       ),
-      x = "before: 1 / count of the cell", y = "after: worst case over all a",
+      x = before, y = "after: worst case over all a",
       size = "cells", colour = NULL,
       caption = "On the grey line: unchanged."
     ) +
