@@ -240,8 +240,8 @@ correctness_of <- function(prob, n) {
 #'
 #' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` gives `NA`.
 #' @param n Number of people in the population, from 1 to 1e10: one number, or one
-#'   for each of `xi`.
-#' @return Correctness, a number for each of `xi`. Values outside their range are
+#'   for each of `xi`. Where `xi` is one number, several population sizes.
+#' @return Correctness, a number for each of `xi` or of `n`. Values outside their range are
 #'   an error of class `sdcRisk_error_bad_argument`.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the

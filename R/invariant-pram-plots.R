@@ -28,27 +28,6 @@ autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts")
   )
 }
 
-#' @rdname pram_audit
-#' @param object For `autoplot()`, which `plot()` draws: the match probability of
-#'   every group that the intruder sees, before and after.
-#' @param ... None.
-#' @exportS3Method ggplot2::autoplot
-autoplot.sdc_pram_audit <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
-  known <- object$settings$known_keys
-  plot_match_prob(
-    object$groups, object$estimates$max_match_prob,
-    paste0(
-      "Intruder who knows ", if (is.null(known)) {
-        "all key variables"
-      } else {
-        paste(length(known), "of", length(object$settings$key_vars), "key variables")
-      }
-    ),
-    before = "before: 1 / count of the group"
-  )
-}
-
 # Cells that a picture shows at the same place, with their number.
 stacked_points <- function(x, y) {
   place <- paste(signif(x, 6), signif(y, 6))
