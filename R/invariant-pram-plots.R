@@ -37,7 +37,7 @@ stacked_points <- function(x, y) {
   )
 }
 
-plot_match_prob <- function(cells, bound, what, before) {
+plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
   points <- stacked_points(cells$match_prob_before, cells$match_prob)
   points$group <- factor(
     ifelse(points$x > bound + 1e-9, "above the bound before", "below it before"),
@@ -60,7 +60,7 @@ plot_match_prob <- function(cells, bound, what, before) {
         what, "; the dashed line is the bound, ", format(bound), "."
       ),
       x = before, y = "after: worst case over all a",
-      size = "cells", colour = NULL,
+      size = unit, colour = NULL,
       caption = "On the grey line: unchanged."
     ) +
     sdc_theme()

@@ -303,7 +303,7 @@ autoplot.sdc_pram_audit <- function(object, ...) {
         paste(length(known), "of", length(object$settings$key_vars), "key variables")
       }
     ),
-    before = "before: 1 / count of the group"
+    before = "before: 1 / count of the group", unit = "groups"
   )
 }
 

@@ -171,7 +171,9 @@ test_that("results of other methods and scores stand side by side", {
 
 test_that("classical estimators are drawn by population size", {
   skip_if_not_installed("ggplot2")
-  found <- population_uniqueness(hard_sample(), pop_size = c(1e4, 1e5), method = c("pitman", "ewens"))
+  found <- population_uniqueness(
+    hard_sample(), pop_size = c(1e4, 1e5), method = c("pitman", "ewens")
+  )
   picture <- ggplot2::autoplot(found)
   expect_equal(
     picture$data$population_uniqueness, found$estimates$population_uniqueness
