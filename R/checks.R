@@ -174,7 +174,7 @@ check_data_frame <- function(x, arg, call = rlang::caller_env()) {
       data_class = class(x), call = call
     )
   }
-  check_records(x, call)
+  check_records(x, call, arg)
 }
 
 # A column of whole numbers within bounds, as integers; `column` is what the

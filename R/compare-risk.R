@@ -67,7 +67,9 @@ check_comparable <- function(results, call) {
 }
 
 comparison_table <- function(results) {
-  ids <- tidy_terms(results[[1]])$ids
+  spec <- tidy_terms(results[[1]])
+  # What tells the analyses of one result apart, and the same in the others.
+  ids <- if (is.null(spec$aligned)) spec$ids else spec$aligned
   parts <- lapply(names(results), function(label) {
     part <- tidy.sdc_result(results[[label]])
     part$result <- label

@@ -74,7 +74,7 @@
 #' @param signed Whether correlations may be negative. `NULL`: not for
 #'   `order = "random"` and `"frequency"`.
 #' @param min_records Fewer records than this are an error: the information of a
-#'   pair is then mostly noise.
+#'   pair is then mostly noise. At least 2.
 #'
 #' @return An object of class `sdc_copula_fit`, an [sdc_result] whose `records`
 #' are `NULL`, with
@@ -109,7 +109,7 @@
 #' `bad_data` for fewer than `min_records` records; `bad_weights`; `too_large`.
 #' Warnings: `bounded_correlation`, `moved_correlation` where projection moved a
 #' correlation by more than 0.1, `identifying_key` where most records have a
-#' value of their own of a nominal key variable.
+#' value of their own of a key variable (a number of the record, say).
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
 #' success of re-identifications in incomplete datasets using generative models.
@@ -204,7 +204,7 @@ check_copula_settings <- function(marginals, order, missing, signed, min_records
     } else {
       check_flag(signed, "signed", call)
     },
-    min_records = check_whole(min_records, "min_records", call = call)
+    min_records = check_whole(min_records, "min_records", low = 2, call = call)
   )
 }
 
@@ -498,12 +498,12 @@ signal_copula_fit <- function(x, call) {
     )
   }
   single <- vapply(x$diagnostics$counts, function(n) sum(n[n <= 1.5]) / sum(n), 0)
-  id <- names(single)[single > 0.5 & !x$ordered]
+  id <- names(single)[single > 0.5]
   if (x$settings$equal_weights && length(id)) {
     warn_sdc(
       "identifying_key",
       c(
-        "A nominal key variable should have values that several records share.",
+        "A key variable should have values that several records share.",
         x = paste0("Most records have a value of their own of: ", quote_names(id), "."),
         i = "The sample cannot show the population's other values: leave it out or coarsen it."
       ),

@@ -137,10 +137,15 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (missing(pop_size)) {
     stop_argument("pop_size", "be given", call = call)
   }
+  if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
   known <- fit_or_data(data, key_vars, ..., call = call)
   n_least <- known$n
   check_pop_size(pop_size, n_least, call)
   if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), call, "of `newdata`")
+  check_drawable(pop_size, call)
+  if (!is.null(newdata) && is.null(known$data)) {
+    check_columns(data$settings$key_vars, newdata, "key_vars", call)
+  }
   fit <- known$fit()
   released <- if (!is.null(newdata)) newdata else known$data
   calibrated <- calibrates(fit, calibrate, call)
@@ -250,6 +255,23 @@ check_pop_size <- function(pop_size, n, call, whose = "of the sample") {
   }
 }
 
+# People drawn at most, a limit of the core.
+most_people <- 2e9
+
+check_drawable <- function(pop_size, call) {
+  if (any(pop_size > most_people)) {
+    stop_sdc(
+      "too_large",
+      c(
+        paste0("`pop_size` must be at most ", format_count(most_people), " people."),
+        x = paste0("It is ", format(max(pop_size), big.mark = ",", digits = 6), "."),
+        i = "predict() with score = \"copula\" takes any size."
+      ),
+      call = call
+    )
+  }
+}
+
 calibrates <- function(fit, calibrate, call) {
   if (!is.null(calibrate)) {
     return(calibrate)
@@ -324,9 +346,11 @@ population_estimates <- function(found, sizes, level, calibrated, n) {
     deviation <- stats::qlogis(held(refits)) - stats::qlogis(held(estimate))
     half <- stats::qt(1 - (1 - level) / 2, ncol(refits)) *
       sqrt(rowMeans(deviation^2) + pmin(noise, 1)^2)
+    # 0 and 1 are not held by the logit scale.
+    open <- function(x) ifelse(x <= 1.01e-12, 0, ifelse(x >= 1 - 1.01e-12, 1, x))
     list(
-      low = stats::plogis(stats::qlogis(held(estimate)) - half),
-      high = stats::plogis(stats::qlogis(held(estimate)) + half)
+      low = pmin(open(stats::plogis(stats::qlogis(held(estimate)) - half)), estimate),
+      high = pmax(open(stats::plogis(stats::qlogis(held(estimate)) + half)), estimate)
     )
   }
   uniqueness <- interval(found$uniqueness, found$refit_uniqueness, found$uniqueness_mc_se)
@@ -452,7 +476,7 @@ simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...) {
   check_no_dots(..., call = call)
   nsim <- check_whole(nsim, "nsim", call = call)
   if (!is.null(seed)) {
-    set.seed(seed)
+    set.seed(check_whole(seed, "seed", low = -.Machine$integer.max, call = call))
   }
   model <- observed_model(object)
   drawn <- with_progress("Drawing records", function(tick) {

@@ -240,8 +240,8 @@ correctness_of <- function(prob, n) {
 #'
 #' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` gives `NA`.
 #' @param n Number of people in the population, from 1 to 1e10: one number, or one
-#'   for each of `xi`.
-#' @return Correctness, a number for each of `xi`. Values outside their range are
+#'   for each of `xi`. Where `xi` is one number, several population sizes.
+#' @return Correctness, a number for each of `xi` or of `n`. Values outside their range are
 #'   an error of class `sdcRisk_error_bad_argument`.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
@@ -259,12 +259,14 @@ uniqueness_to_correctness <- function(xi, n) {
   if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {
     stop_argument("xi", "hold numbers from 0 to 1", call = call)
   }
-  sized <- is_plain_number(n) && length(n) %in% c(1L, length(xi)) && length(n) > 0
+  sized <- is_plain_number(n) && length(n) > 0 &&
+    (length(n) == length(xi) || length(n) == 1 || length(xi) == 1)
   if (!sized || anyNA(n) || any(n < 1 | n > 1e10)) {
     stop_argument(
-      "n", "be one number from 1 to 1e10, or one for each of `xi`", call = call
+      "n", "hold numbers from 1 to 1e10: one, or one for each of `xi`", call = call
     )
   }
+  if (length(xi) == 1) xi <- rep(xi, length(n))
   n <- rep_len(as.double(n), length(xi))
   ln_xi <- log(xi)
   kappa <- expm1(n / (n - 1) * ln_xi) / (n * expm1(ln_xi / (n - 1)))

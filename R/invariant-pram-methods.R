@@ -149,7 +149,9 @@ tidy_terms.sdc_invariant_pram <- function(x) {
     terms = c(
       "worst_match_prob", "theta_min", "theta_max", "n_blocks", "expected_changed",
       "n_changed", "n_unprotected"
-    )
+    ),
+    # Releases with other bounds are what is compared.
+    aligned = character()
   )
 }
 
@@ -176,12 +178,19 @@ interpret.sdc_invariant_pram <- function(x, ...) {
   unit <- if (households) "household" else "record"
   sentence <- paste0(
     "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
-    format_count(estimates$n_changed), " of the ", plural(estimates$n_records, "record"),
-    " were changed at random by invariant post-randomisation",
-    if (length(x$settings$within)) {
+    if (estimates$theta_max > 0) {
+      paste0(
+        format_count(estimates$n_changed), " of the ", plural(estimates$n_records, "record"),
+        " were changed at random by invariant post-randomisation"
+      )
+    } else {
+      paste0("the ", plural(estimates$n_records, "record"), " were left as they are")
+    },
+    if (estimates$theta_max > 0 && length(x$settings$within)) {
       paste0(" inside the levels of ", paste(x$settings$within, collapse = " and "))
     },
-    ", so that whoever knows that a person is in the file, knows all key variables of that ",
+    if (estimates$theta_max > 0) ", so that whoever knows" else "; whoever knows",
+    " that a person is in the file, knows all key variables of that ",
     "person, and takes one of the ", unit, "s released with these values for that person's, ",
     "is right with a probability of at most ", format_up(estimates$worst_match_prob),
     " given the number of ", unit, "s found (", if (estimates$n_unprotected > 0) {
@@ -193,11 +202,15 @@ interpret.sdc_invariant_pram <- function(x, ...) {
       paste0("bound ", format(estimates$max_match_prob), "; ")
     },
     "exact calculation after Nayak, prosecutor scenario, given an attempt, missing values a ",
-    "category of their own; sdcRisk ", x$settings$version, "); expected counts of all ",
-    "combinations of the key variables are those of the original data",
-    if (households) " in households",
-    ", and standard errors of one-way proportions grow by at most ",
-    format_percent(max(x$variables$se_inflation) - 1),
+    "category of their own; sdcRisk ", x$settings$version, ")",
+    if (estimates$theta_max > 0) {
+      paste0(
+        "; expected counts of all combinations of the key variables are those of the ",
+        "original data", if (households) " in households",
+        ", and standard errors of one-way proportions grow by at most ",
+        format_percent(max(x$variables$se_inflation) - 1)
+      )
+    },
     "; the bound does not cover attributes inferred from groups, nor intruders who know ",
     "other variables."
   )

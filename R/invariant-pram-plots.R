@@ -20,7 +20,10 @@ autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts")
   check_no_dots(..., call = call)
   type <- check_choice(type, c("match_prob", "counts"), "type", call)
   switch(type,
-    match_prob = plot_match_prob(object),
+    match_prob = plot_match_prob(
+      object$cells, object$estimates$max_match_prob, "Exact worst case of every cell",
+      before = "before: 1 / count of the cell"
+    ),
     counts = plot_pram_counts(object)
   )
 }
@@ -34,9 +37,8 @@ stacked_points <- function(x, y) {
   )
 }
 
-plot_match_prob <- function(x) {
-  points <- stacked_points(x$cells$match_prob_before, x$cells$match_prob)
-  bound <- x$estimates$max_match_prob
+plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
+  points <- stacked_points(cells$match_prob_before, cells$match_prob)
   points$group <- factor(
     ifelse(points$x > bound + 1e-9, "above the bound before", "below it before"),
     c("above the bound before", "below it before")
@@ -55,10 +57,10 @@ plot_match_prob <- function(x) {
     ggplot2::labs(
       title = "How likely is a correct match, before and after?",
       subtitle = paste0(
-        "Exact worst case of every cell; the dashed line is the bound, ", format(bound), "."
+        what, "; the dashed line is the bound, ", format(bound), "."
       ),
-      x = "before: 1 / count of the cell", y = "after: worst case over all a",
-      size = "cells", colour = NULL,
+      x = before, y = "after: worst case over all a",
+      size = unit, colour = NULL,
       caption = "On the grey line: unchanged."
     ) +
     sdc_theme()

@@ -240,12 +240,12 @@ release <- function(table) {
   invisible(rs_release(table$pointer))
 }
 
-check_records <- function(data, call) {
+check_records <- function(data, call, arg = "data") {
   if (ncol(data) == 0 || nrow(data) == 0) {
     stop_sdc(
       "bad_data",
       c(
-        "`data` must have at least one record and one column.",
+        paste0("`", arg, "` must have at least one record and one column."),
         x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
       ),
       data_class = class(data), call = call

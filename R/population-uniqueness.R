@@ -412,3 +412,41 @@ interpret.sdc_population_uniqueness <- function(x, ...) {
   )
   structure(sentence, class = c("sdc_sentence", "character"))
 }
+
+#' @rdname population_uniqueness
+#' @param object For `autoplot()`, which `plot()` draws: the estimates by population
+#'   size.
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_population_uniqueness <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  estimates <- object$estimates[!is.na(object$estimates$population_uniqueness), ]
+  methods <- unique(object$estimates$method)
+  estimates$method <- factor(estimates$method, methods)
+  drawn <- ggplot2::aes(
+    x = .data$pop_size, y = .data$population_uniqueness, colour = .data$method
+  )
+  ggplot2::ggplot(estimates, drawn) +
+    (if (length(unique(estimates$pop_size)) > 1) {
+      ggplot2::geom_line(ggplot2::aes(group = .data$method))
+    }) +
+    # Methods that agree are seen beside each other.
+    ggplot2::geom_point(
+      ggplot2::aes(shape = .data$method), size = 3,
+      position = ggplot2::position_dodge(width = 0.05)
+    ) +
+    ggplot2::scale_colour_manual(values = sdc_colours(length(methods)), drop = FALSE) +
+    ggplot2::scale_shape_manual(values = seq_along(methods) + 14L, drop = FALSE) +
+    ggplot2::scale_x_log10(labels = format_count) +
+    ggplot2::scale_y_continuous(
+      limits = c(0, 1), labels = function(x) paste(100 * x, "%")
+    ) +
+    ggplot2::labs(
+      title = "How many people are unique, by the sample's counts alone?",
+      subtitle = paste0(
+        "Unique in the sample: ", format_percent(object$diagnostics$sample_uniqueness), " of ",
+        plural(object$diagnostics$n, "record"), "."
+      ),
+      x = "people in the population", y = "unique people", colour = NULL, shape = NULL
+    ) +
+    sdc_theme()
+}

@@ -286,6 +286,27 @@ interpret.sdc_pram_audit <- function(x, ...) {
   structure(sentence, class = c("sdc_sentence", "character"))
 }
 
+#' @rdname pram_audit
+#' @param object For `autoplot()`, which `plot()` draws: the match probability of
+#'   every group that the intruder sees, before and after.
+#' @param ... None.
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_pram_audit <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  known <- object$settings$known_keys
+  plot_match_prob(
+    object$groups, object$estimates$max_match_prob,
+    paste0(
+      "Intruder who knows ", if (is.null(known)) {
+        "all key variables"
+      } else {
+        paste(length(known), "of", length(object$settings$key_vars), "key variables")
+      }
+    ),
+    before = "before: 1 / count of the group", unit = "groups"
+  )
+}
+
 #' What perturbation adds to the variance of counts
 #'
 #' What do analysts of a perturbed file need? For every level of one or several

@@ -22,6 +22,10 @@
 #' @param counts Counts of the non-empty cells of one block.
 #' @param theta From 0 to 1. At 0 the limit for a falling theta is given.
 #' @param a Numbers of records found, whole and at least 1.
+#' @section Cost:
+#' Quick for small `a`, which have the largest probabilities; the square of the
+#' largest `a` times that of the number of distinct counts. What would take
+#' minutes is an error of class `sdcRisk_error_too_large`.
 #' @return A number per cell; a matrix, cells times `a`, where `a` has several
 #'   elements. `NA` where \eqn{S_j = a} is impossible: for `a` above the number
 #'   of records, and for a single cell unless `a` is its count.
@@ -39,6 +43,7 @@ pram_match_prob <- function(counts, theta, a = 1) {
     stop_argument("theta", "be one number from 0 to 1", call = call)
   }
   a <- check_counts(a, "a", call)
+  check_match_size(counts, a, call)
   found <- unwrap(rs_pram_match_prob(counts, as.double(theta), a), call)
   if (length(a) == 1) found else matrix(found, length(counts))
 }
@@ -74,9 +79,13 @@ pram_match_prob <- function(counts, theta, a = 1) {
 pram_theta <- function(max_match_prob, counts = NULL, calibration = "paper") {
   call <- rlang::current_env()
   calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
+  several <- calibration == "paper"
   bound <- check_probability(
-    max_match_prob, "max_match_prob", several = calibration == "paper", call = call
+    # A column of bounds may repeat one.
+    if (several && is_plain_number(max_match_prob)) unique(max_match_prob) else max_match_prob,
+    "max_match_prob", several = several, call = call
   )
+  if (several) bound <- as.double(max_match_prob)
   if (!is.null(counts)) counts <- check_counts(counts, "counts", call)
   if (calibration == "paper") {
     check_paper_bound(bound, call)
@@ -91,6 +100,30 @@ pram_theta <- function(max_match_prob, counts = NULL, calibration = "paper") {
     stop_unreachable(bound, found$lowest, call)
   }
   found$theta
+}
+
+# The probabilities of `a` records are a product of polynomials of that degree,
+# one for each distinct count.
+check_match_size <- function(counts, a, call) {
+  n_distinct <- length(unique(counts))
+  several <- length(counts) > 1
+  most <- if (several) max(a[a <= sum(counts)], 1) else 1
+  # Counts of one have no other records of their own: a single polynomial.
+  products <- if (all(counts == 1)) 0 else n_distinct^2
+  if (sum(counts) > 2^53 || most > 1e6 || products * most^2 > 1e10) {
+    stop_sdc(
+      "too_large",
+      c(
+        "The counts and `a` must be small enough to compute with.",
+        x = paste0(
+          "They are of ", format(sum(counts), big.mark = ",", digits = 6),
+          " records, with `a` up to ", format(max(a), big.mark = ",", digits = 6), "."
+        ),
+        i = "Small `a` have the largest probabilities: take those."
+      ),
+      call = call
+    )
+  }
 }
 
 # Whether the theorem covers a block of so many cells.

@@ -15,7 +15,8 @@
 #' sample's uniqueness on every set.
 #'
 #' @param x A result of [copula_fit()], or of [copula_uniqueness()].
-#' @param pop_size Number of people in the population.
+#' @param pop_size Number of people in the population. For a result of
+#'   [copula_uniqueness()] by default the first of its own.
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
 #' @param n_subsets Sets of each size: all where there are no more than this,
@@ -38,7 +39,7 @@
 #' set.seed(1)
 #' fit <- copula_fit(adult)
 #' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_subsets = 5)
-uniqueness_by_size <- function(x, pop_size, sizes = NULL, n_subsets = 20, ...) {
+uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_subsets = 20, ...) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
   check_no_dots(..., call = call)
@@ -46,10 +47,11 @@ uniqueness_by_size <- function(x, pop_size, sizes = NULL, n_subsets = 20, ...) {
   if (!inherits(fit, "sdc_copula_fit")) {
     stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`", call = call)
   }
-  if (missing(pop_size) || length(pop_size) != 1) {
-    stop_argument("pop_size", "be one number", call = call)
+  if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
+    pop_size <- x$estimates$pop_size[[1]]
   }
-  check_pop_size(pop_size, fit$n, call)
+  check_one_size(pop_size, fit$n, call)
+  check_drawable(pop_size, call)
   d <- length(fit$shares)
   sizes <- if (is.null(sizes)) {
     seq_len(d)

@@ -71,6 +71,7 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   check_no_dots(..., call = call)
   score <- check_choice(score, score_names, "score", call)
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  check_data_frame(newdata, "newdata", call)
   if (missing(pop_size)) stop_argument("pop_size", "be given", call = call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_one_size(pop_size, object$n, call)
@@ -95,6 +96,7 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   call <- rlang::current_env()
   check_no_dots(..., call = call)
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  check_data_frame(newdata, "newdata", call)
   score <- if (is.null(score)) {
     object$settings$score
   } else {
@@ -127,6 +129,7 @@ check_one_size <- function(pop_size, n, call) {
 
 # The population uniqueness of a fit: drawn, and calibrated where that is due.
 model_uniqueness <- function(fit, pop_size, calibrate, tick, call) {
+  check_drawable(pop_size, call)
   calibrated <- calibrates(fit, calibrate, call)
   draw_population(fit, pop_size, calibrated, 0L, tick, call)$uniqueness[[1]]
 }

@@ -71,15 +71,19 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
     }
     base_scorer <- scorer(keys$base)
     base <- base_scorer(record[keys$base])
-    values <- c(
-      lapply(keys$vary, function(v) {
-        profile_variable(fit, record[keys$base], v, "vary", base_scorer, max_values)
-      }),
-      lapply(keys$add, function(v) {
-        profile_variable(
-          fit, record[keys$base], v, "add", scorer(union(keys$base, v)), max_values
-        )
-      })
+    # What there is to say of the person's values has been said of the base.
+    values <- withCallingHandlers(
+      c(
+        lapply(keys$vary, function(v) {
+          profile_variable(fit, record[keys$base], v, "vary", base_scorer, max_values)
+        }),
+        lapply(keys$add, function(v) {
+          profile_variable(
+            fit, record[keys$base], v, "add", scorer(union(keys$base, v)), max_values
+          )
+        })
+      ),
+      sdcRisk_message = function(m) rlang::cnd_muffle(m)
     )
     values <- do.call(rbind, values)
     new_sdc_result(
@@ -127,7 +131,7 @@ profile_keys <- function(fit, record, vary, add, call) {
     )
   )
   if (length(keys$vary) + length(keys$add) == 0) {
-    stop_argument("vary", "or `add` name a key variable", call = call)
+    stop_argument("vary", "name a key variable where `add` does not", call = call)
   }
   keys
 }

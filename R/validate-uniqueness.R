@@ -56,6 +56,8 @@ validate_uniqueness <- function(x, population, ..., rows = NULL,
   this_call <- call_without_data(match.call(), "validate_uniqueness")
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)
+  if (missing(population)) stop_argument("population", "be given", call = call)
+  check_data_frame(population, "population", call)
   score <- if (missing(score) && !is.null(x$settings$score)) {
     x$settings$score
   } else {
@@ -220,7 +222,11 @@ record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
 
 #' @export
 tidy_terms.sdc_uniqueness_validation <- function(x) {
-  list(ids = "score", terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"))
+  list(
+    ids = "score", terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"),
+    # Scores are compared with each other.
+    aligned = character()
+  )
 }
 
 #' @rdname sdc_result
