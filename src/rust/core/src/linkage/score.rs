@@ -33,7 +33,10 @@ impl Score {
                 *ties.entry(n_best).or_default() += 1;
             }
         }
-        score.expected = ties.iter().map(|(&b, &n)| n as f64 / b as f64).sum();
+        // The sum of nothing would be -0.
+        score.expected = ties
+            .iter()
+            .fold(0.0, |sum, (&b, &n)| sum + n as f64 / b as f64);
         score
     }
 }

@@ -69,7 +69,9 @@ impl Tally {
 
     /// Number of records.
     pub fn n_records(&self) -> u64 {
-        self.distinct.iter().map(|&(t, cells)| t * cells).sum()
+        self.distinct.iter().fold(0u64, |sum, &(t, cells)| {
+            sum.saturating_add(t.saturating_mul(cells))
+        })
     }
 
     /// The smallest count.
