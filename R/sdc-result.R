@@ -309,6 +309,12 @@ print.sdc_summary <- function(x, ...) {
 # Words of numbers ---------------------------------------------------------
 
 format_count <- function(x) {
+  # What no integer holds is no count of records, but may be one of people.
+  if (is.double(x) && any(abs(x) > .Machine$integer.max, na.rm = TRUE)) {
+    return(ifelse(
+      abs(x) < 1e15, formatC(x, digits = 0, format = "f", big.mark = ","), format(x, digits = 4)
+    ))
+  }
   formatC(x, format = "d", big.mark = ",")
 }
 
@@ -323,7 +329,7 @@ format_likelihood <- function(x) {
 }
 
 format_percent <- function(x) {
-  paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%")
+  ifelse(is.na(x), "NA", paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%"))
 }
 
 # "1 record", "2 records"
