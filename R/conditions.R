@@ -38,8 +38,8 @@
 #' | `single_set` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()] |
-#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()], [change_indicators()] |
-#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()] and its companions |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
+#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `partial_candidates` | message | [candidates()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |

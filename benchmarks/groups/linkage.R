@@ -2,7 +2,8 @@
 # threads: 63,654 x 80,882 records and 13 keys 0.8 s, ten times the change rate
 # 1.5 s, 10^6 x 10^6 60 s, 100 bytes a record beyond the input. Brute force in
 # NumPy and Python's recordlinkage are in peers-linkage.py, on files that
-# write_waves() makes of a fixture such as waves:8e3:1e4; the expected number of correct matches must agree.
+# write_waves() makes of a fixture such as waves:8e3:1e4; the expected number of
+# correct matches must agree.
 
 write_waves <- function(name, file1, file2) {
   data <- fixture(name)

@@ -335,6 +335,23 @@ test_that("the verbs of results work", {
   expect_equal(max(1 / one$records$n_matches), one$estimates$risk_max)
 })
 
+test_that("quantiles of record risks are those of quantile()", {
+  set.seed(4)
+  for (n in c(1:7, 50, 333)) {
+    for (matches in list(sample(0:6, n, TRUE), stats::runif(n, 1, 4))) {
+      spread <- sdcRisk:::match_counts(matches)
+      risk <- ifelse(matches > 0, 1 / matches, 0)
+      for (p in c(0.95, 0.99, 1)) {
+        expect_equal(
+          sdcRisk:::counted_quantile(spread$risk, spread$n, p),
+          stats::quantile(risk, p, type = 8, names = FALSE)
+        )
+      }
+      expect_equal(sum(spread$risk * spread$n) / n, mean(risk))
+    }
+  }
+})
+
 test_that("pictures are drawn", {
   skip_if_not_installed("ggplot2")
   data <- adult[1:500, c("age", "sex", "race", "occupation")]

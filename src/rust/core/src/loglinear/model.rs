@@ -167,10 +167,13 @@ impl Model {
     /// The product of the parameters of one cell.
     #[inline]
     pub fn at(&self, u: &[f64], codes: &[u32]) -> f64 {
-        self.generators
-            .iter()
-            .map(|generator| u[generator.index(codes)])
-            .product()
+        let factors = self.generators.iter().map(|g| u[g.index(codes)]);
+        let product: f64 = factors.clone().product();
+        if product.is_finite() {
+            return product;
+        }
+        // A part of the product left the range of numbers, the whole need not.
+        factors.map(f64::ln).sum::<f64>().exp()
     }
 }
 

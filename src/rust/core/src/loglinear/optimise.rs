@@ -109,7 +109,7 @@ pub fn fit(
             let (at, deviation, now) = evaluate(&trial)?;
             let slope = dot(&direction, &at);
             // Rounding may lose a gain, but a loss that shows is one.
-            let loses = now.is_nan() || now - value > 1e-9 * (value.abs() + 1.0);
+            let loses = !now.is_finite() || now - value > 1e-9 * (value.abs() + 1.0);
             let slope = if loses { f64::NAN } else { slope };
             Ok((slope, (at, deviation, now)))
         })?;
@@ -122,7 +122,7 @@ pub fn fit(
             }
             memory.clear();
             let (at, after, now) = evaluate(&trial)?;
-            if !after.is_finite() || now.is_nan() || now - value > 1e-9 * (value.abs() + 1.0) {
+            if !after.is_finite() || !now.is_finite() || now - value > 1e-9 * (value.abs() + 1.0) {
                 // Parameters have run to the ends of the range of numbers.
                 break;
             }
@@ -151,7 +151,7 @@ pub fn fit(
         deviation = next_deviation;
         value = next_value;
     }
-    if !(deviation < ROUGH) {
+    if deviation.is_nan() || deviation >= ROUGH {
         // Steps that always gain, however slowly, from the beginning.
         for (trial, &t) in trial.iter_mut().zip(target) {
             *trial = f64::from(u8::from(t > 0.0));
@@ -165,7 +165,7 @@ pub fn fit(
                 trial[i] *= ratio.powf(1.0 / generators.len() as f64);
             }
             passes += 1;
-            if !(off >= deviation) {
+            if off < deviation || deviation.is_nan() {
                 // `trial` is one step beyond the margins seen: no worse.
                 deviation = off;
                 u.copy_from_slice(&trial);

@@ -15,7 +15,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::patterns::Patterns;
-use super::walk::Amount;
+use super::sinks::Amount;
 use crate::error::Result;
 use crate::parallel::Monitor;
 

@@ -41,6 +41,7 @@ mod bitmaps;
 mod compatibility;
 mod dense;
 mod patterns;
+mod sinks;
 mod walk;
 
 pub use compatibility::{Relation, Rule};
@@ -51,7 +52,8 @@ use crate::parallel::Monitor;
 
 use dense::Plan;
 use patterns::{walk_order, Layout, Patterns};
-use walk::{run, Amount, BothSides, Counted, Distinct, Labels, OneSide, Search};
+use sinks::{Amount, BothSides, Counted, Distinct, Labels, OneSide};
+use walk::{run, Search};
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use super::bitmaps::{Bitmaps, WORD};
 use super::compatibility::Relation;
 use super::patterns::{Node, Patterns};
+use super::sinks::Sink;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -29,31 +30,6 @@ const FEW_TARGETS: usize = 16;
 const AT_ONCE: usize = 7;
 /// Parts the work is cut into, about.
 const TASKS: usize = 512;
-
-/// What is summed: exact integers, so that no order of summing matters.
-pub(super) trait Amount:
-    Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign
-{
-    /// The amount, `n` times.
-    fn times(self, n: u64) -> Self;
-    /// The amount as a number.
-    fn number(self) -> f64;
-}
-
-macro_rules! amounts {
-    ($($integer:ty),*) => {$(
-        impl Amount for $integer {
-            fn times(self, n: u64) -> Self {
-                self * n as $integer
-            }
-
-            fn number(self) -> f64 {
-                self as f64
-            }
-        }
-    )*};
-}
-amounts!(u32, u64, u128);
 
 /// Targets and file, and when they are compatible.
 pub(super) struct Search<'a> {
@@ -142,7 +118,7 @@ impl<'a> Search<'a> {
     }
 
     /// How many combinations of the target's values match a pattern.
-    fn times(&self, x: usize, pattern: usize) -> u64 {
+    pub fn times(&self, x: usize, pattern: usize) -> u64 {
         let targets = self.target_patterns();
         let relations = self.relations.iter().enumerate();
         relations
@@ -160,18 +136,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What becomes of the patterns found.
-pub(super) trait Sink {
-    /// What is summed.
-    type Amount: Amount;
-    /// The patterns `bits` from `start` on are compatible with target `x`.
-    fn found(&mut self, x: usize, start: usize, bits: u64);
-    /// Target `x` has seen everything.
-    fn close(&mut self, _x: usize) {}
-    /// One sum per target.
-    fn into_sums(self) -> Vec<Self::Amount>;
-}
-
 /// Searches with one sink per thread and adds their sums up.
 pub(super) fn run<S: Sink>(
     search: &Search<'_>,
@@ -187,7 +151,8 @@ pub(super) fn run<S: Sink>(
             let mut walk = Walk {
                 search,
                 sink: sink(),
-                rows: Vec::new(),
+                places: Vec::new(),
+                left: Level::default(),
                 levels: vec![Level::default(); search.relations.len() + 1],
                 monitor,
             };
@@ -222,6 +187,22 @@ impl Level {
         self.nodes.clear();
         self.words.clear();
         self.bits.clear();
+    }
+
+    /// Adds the words of another level of which `some` leaves bits. Writing every
+    /// word and counting those that stay costs less than to guess which do.
+    fn push_some(&mut self, from: &Level, some: impl Fn(usize, u64) -> u64) {
+        let mut n = self.words.len();
+        self.words.resize(n + from.words.len(), 0);
+        self.bits.resize(n + from.words.len(), 0);
+        for (&word, &bits) in from.words.iter().zip(&from.bits) {
+            let bits = some(word as usize, bits);
+            self.words[n] = word;
+            self.bits[n] = bits;
+            n += usize::from(bits != 0);
+        }
+        self.words.truncate(n);
+        self.bits.truncate(n);
     }
 
     /// Adds a range of patterns as bits.
@@ -319,19 +300,13 @@ fn step_to_child(
 
 /// What is left once the column at `depth` has `code`.
 fn step(search: &Search<'_>, level: &Level, depth: usize, code: u32, below: &mut Level) {
-    match search.bitmaps.row(depth, code) {
+    match search.bitmaps.place(depth, code) {
         None => {
             below.words.extend_from_slice(&level.words);
             below.bits.extend_from_slice(&level.bits);
         }
-        Some(row) => {
-            for (&word, &bits) in level.words.iter().zip(&level.bits) {
-                let bits = bits & row[word as usize];
-                if bits != 0 {
-                    below.words.push(word);
-                    below.bits.push(bits);
-                }
-            }
+        Some(place) => {
+            below.push_some(level, |word, bits| bits & search.bitmaps.words(word)[place]);
         }
     }
     for node in &level.nodes {
@@ -361,8 +336,10 @@ fn step(search: &Search<'_>, level: &Level, depth: usize, code: u32, below: &mut
 struct Walk<'a, S> {
     search: &'a Search<'a>,
     sink: S,
-    /// The bitmaps of the target at hand.
-    rows: Vec<&'a [u64]>,
+    /// The places of the target's codes among the bitmaps.
+    places: Vec<usize>,
+    /// What is left of the words for the target at hand.
+    left: Level,
     /// What is left at each depth, kept for its memory.
     levels: Vec<Level>,
     monitor: &'a Monitor,
@@ -417,209 +394,53 @@ impl<S: Sink> Walk<'_, S> {
     /// Everything that is left as bits, and a range of patterns.
     fn rest(&mut self, x: usize, depth: usize, level: &Level, own: std::ops::Range<usize>) {
         let (search, targets) = (self.search, self.search.target_patterns());
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.clear();
-        rows.extend(
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        places.extend(
             (depth..search.relations.len())
-                .filter_map(|d| search.bitmaps.row(d, targets.code(x, d))),
+                .filter_map(|d| search.bitmaps.place(d, targets.code(x, d))),
         );
         if !own.is_empty() {
             let mut few = Level::default();
             few.push_range(own);
-            self.scan_rows(x, &rows, &few);
+            self.scan_places(x, &places, &few);
         }
-        self.scan_rows(x, &rows, level);
-        self.rows = rows;
+        self.scan_places(x, &places, level);
+        self.places = places;
     }
 
-    fn scan_rows(&mut self, x: usize, rows: &[&[u64]], level: &Level) {
-        match rows.len() {
-            0 => self.scan::<0>(x, rows, level),
-            1 => self.scan::<1>(x, rows, level),
-            2 => self.scan::<2>(x, rows, level),
-            3 => self.scan::<3>(x, rows, level),
-            4 => self.scan::<4>(x, rows, level),
-            5 => self.scan::<5>(x, rows, level),
-            6 => self.scan::<6>(x, rows, level),
-            _ => self.scan::<AT_ONCE>(x, rows, level),
+    fn scan_places(&mut self, x: usize, places: &[usize], level: &Level) {
+        match places.len() {
+            0 => self.scan::<0>(x, places, level),
+            1 => self.scan::<1>(x, places, level),
+            2 => self.scan::<2>(x, places, level),
+            3 => self.scan::<3>(x, places, level),
+            4 => self.scan::<4>(x, places, level),
+            5 => self.scan::<5>(x, places, level),
+            6 => self.scan::<6>(x, places, level),
+            _ => self.scan::<AT_ONCE>(x, places, level),
         }
     }
 
-    /// `N` rows are joined without a look in between, which costs more than it
-    /// saves.
-    fn scan<const N: usize>(&mut self, x: usize, rows: &[&[u64]], level: &Level) {
-        let n_words = self.search.bitmaps.n_words();
-        let first: [&[u64]; N] = std::array::from_fn(|i| &rows[i][..n_words]);
-        let rest = &rows[N..];
-        for (&word, &bits) in level.words.iter().zip(&level.bits) {
+    /// `N` columns are joined without a look in between, which costs more than
+    /// it saves.
+    fn scan<const N: usize>(&mut self, x: usize, places: &[usize], level: &Level) {
+        let bitmaps = &self.search.bitmaps;
+        let first: [usize; N] = std::array::from_fn(|i| places[i]);
+        let rest = &places[N..];
+        let mut left = std::mem::take(&mut self.left);
+        left.clear();
+        left.push_some(level, |word, bits| {
+            let words = bitmaps.words(word);
+            first.iter().fold(bits, |bits, &place| bits & words[place])
+        });
+        for (&word, &bits) in left.words.iter().zip(&left.bits) {
             let word = word as usize;
-            let mut bits = bits;
-            for row in first {
-                bits &= row[word];
-            }
-            if bits != 0 {
-                bits = rest.iter().fold(bits, |bits, row| bits & row[word]);
-                bits = self.search.checked(x, word * WORD, bits);
-                self.sink.found(x, word * WORD, bits);
-            }
+            let words = bitmaps.words(word);
+            let bits = rest.iter().fold(bits, |bits, &place| bits & words[place]);
+            let bits = self.search.checked(x, word * WORD, bits);
+            self.sink.found(x, word * WORD, bits);
         }
-    }
-}
-
-fn each_bit(start: usize, mut bits: u64, mut visit: impl FnMut(usize)) {
-    while bits != 0 {
-        visit(start + bits.trailing_zeros() as usize);
-        bits &= bits - 1;
-    }
-}
-
-/// Sums for both patterns of every pair that is met once.
-pub(super) struct BothSides<'a, T> {
-    amounts: &'a [T],
-    /// Whether all amounts are equal, as they are where no record has a twin.
-    equal: bool,
-    sums: Vec<T>,
-}
-
-impl<'a, T: Amount> BothSides<'a, T> {
-    pub fn new(amounts: &'a [T]) -> Self {
-        Self {
-            amounts,
-            equal: amounts.iter().all(|a| *a == amounts[0]),
-            sums: vec![T::default(); amounts.len()],
-        }
-    }
-}
-
-impl<T: Amount> Sink for BothSides<'_, T> {
-    type Amount = T;
-
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        let amount = self.amounts[x];
-        if self.equal {
-            self.sums[x] += amount.times(u64::from(bits.count_ones()));
-            each_bit(start, bits, |other| self.sums[other] += amount);
-            return;
-        }
-        let mut sum = T::default();
-        each_bit(start, bits, |other| {
-            sum += self.amounts[other];
-            self.sums[other] += amount;
-        });
-        self.sums[x] += sum;
-    }
-
-    fn close(&mut self, x: usize) {
-        self.sums[x] += self.amounts[x];
-    }
-
-    fn into_sums(self) -> Vec<T> {
-        self.sums
-    }
-}
-
-/// Sums for targets.
-pub(super) struct OneSide<'a, T> {
-    amounts: &'a [T],
-    sums: Vec<T>,
-}
-
-impl<'a, T: Amount> OneSide<'a, T> {
-    pub fn new(amounts: &'a [T], n_targets: usize) -> Self {
-        Self {
-            amounts,
-            sums: vec![T::default(); n_targets],
-        }
-    }
-}
-
-impl<T: Amount> Sink for OneSide<'_, T> {
-    type Amount = T;
-
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        each_bit(start, bits, |other| self.sums[x] += self.amounts[other]);
-    }
-
-    fn into_sums(self) -> Vec<T> {
-        self.sums
-    }
-}
-
-/// Sums for targets in which a pattern counts once for every combination of
-/// the target's values that it matches.
-pub(super) struct Counted<'a, T> {
-    search: &'a Search<'a>,
-    side: OneSide<'a, T>,
-}
-
-impl<'a, T: Amount> Counted<'a, T> {
-    pub fn new(search: &'a Search<'a>, amounts: &'a [T], n_targets: usize) -> Self {
-        Self {
-            search,
-            side: OneSide::new(amounts, n_targets),
-        }
-    }
-}
-
-impl<T: Amount> Sink for Counted<'_, T> {
-    type Amount = T;
-
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        each_bit(start, bits, |other| {
-            self.side.sums[x] += self.side.amounts[other].times(self.search.times(x, other));
-        });
-    }
-
-    fn into_sums(self) -> Vec<T> {
-        self.side.sums
-    }
-}
-
-/// Labels of patterns: every pattern's records carry some.
-pub(super) struct Labels<T> {
-    /// Where the labels of each pattern begin; one entry more.
-    pub starts: Vec<u32>,
-    /// From 0.
-    pub labels: Vec<u32>,
-    /// What each label counts.
-    pub amounts: Vec<T>,
-}
-
-/// Sums over the distinct labels among the patterns found.
-pub(super) struct Distinct<'a, T> {
-    labels: &'a Labels<T>,
-    /// Per label, one more than the target that has seen it last.
-    seen: Vec<u32>,
-    sums: Vec<T>,
-}
-
-impl<'a, T: Amount> Distinct<'a, T> {
-    pub fn new(labels: &'a Labels<T>, n_targets: usize) -> Self {
-        Self {
-            labels,
-            seen: vec![0; labels.amounts.len()],
-            sums: vec![T::default(); n_targets],
-        }
-    }
-}
-
-impl<T: Amount> Sink for Distinct<'_, T> {
-    type Amount = T;
-
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        let mark = x as u32 + 1;
-        each_bit(start, bits, |other| {
-            let range = self.labels.starts[other] as usize..self.labels.starts[other + 1] as usize;
-            for &label in &self.labels.labels[range] {
-                if self.seen[label as usize] != mark {
-                    self.seen[label as usize] = mark;
-                    self.sums[x] += self.labels.amounts[label as usize];
-                }
-            }
-        });
-    }
-
-    fn into_sums(self) -> Vec<T> {
-        self.sums
+        self.left = left;
     }
 }

@@ -62,7 +62,7 @@ fn enumerate_groups(
     let mut worst: f64 = 0.0;
     for (r, &(_, inside)) in landing.iter().enumerate() {
         for a in 1..=n {
-            if inside && whole[a] > 1e-14 {
+            if inside && whole[a] > 0.0 {
                 worst = worst.max(stays[r][a] / whole[a] / a as f64);
             }
         }

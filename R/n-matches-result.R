@@ -1,0 +1,216 @@
+# From counted matches to the result of n_matches(): records, estimates, theta.
+
+new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
+                          patterns, this_call, call) {
+  outside <- !is.null(coded$targets)
+  n <- coded$table$n
+  n_targets <- if (outside) coded$targets$n else n
+  household <- if (!is.null(settings$hh_id)) data[[settings$hh_id]]
+  records <- lapply(found, match_records, outside, n_targets, household)
+  estimates <- Map(function(found, label) {
+    match_estimates(found, label, settings, weights, n, n_targets, outside)
+  }, found, names(sets$sets))
+  uncertain <- vapply(sets$sets, function(set) {
+    !all(vapply(coded$table$sets[set$columns], is.null, NA))
+  }, NA)
+  estimates[uncertain] <- lapply(estimates[uncertain], without_listwise)
+  if (sets$many) {
+    records <- Map(function(columns, label) {
+      names(columns) <- c(label, paste0(label, "_", names(columns)))[
+        c(1, seq_along(columns)[-1] + 1)
+      ]
+      columns
+    }, records, names(sets$sets))
+  }
+  columns <- unlist(unname(records), recursive = FALSE)
+  new_sdc_result(
+    "sdc_n_matches",
+    estimates = do.call(rbind, unname(estimates)),
+    records = do.call(frame, columns),
+    settings = list(
+      key_vars = sets$variables, key_groups = sets$groups,
+      key_sets = lapply(sets$sets, function(set) names(set$keys)),
+      named_sets = sets$many, missing = settings$missing, rule = settings$rule,
+      min_overlap = settings$min_overlap, partial_weight = settings$partial_weight,
+      tolerance = tolerance, patterns = outside, below = settings$below,
+      weight_var = settings$weight_var, hh_id = settings$hh_id,
+      sensitive = settings$sensitive, sampling_fraction = settings$fraction,
+      level = settings$level, candidates = TRUE, n = n,
+      fingerprint = match_fingerprint(coded, patterns, sets, call),
+      version = as.character(utils::packageVersion("sdcRisk"))
+    ),
+    diagnostics = list(
+      n_patterns = vapply(found, function(f) f$n_patterns, 0),
+      algorithm = vapply(found, function(f) f$algorithm, ""),
+      candidate_columns = coded$table$variables[!vapply(coded$table$sets, is.null, NA)],
+      n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables)
+    ),
+    call = this_call
+  )
+}
+
+# The fingerprint of the data that the records belong to: file or patterns.
+match_fingerprint <- function(coded, patterns, sets, call) {
+  if (is.null(patterns)) {
+    return(fingerprint(coded$table, call))
+  }
+  table <- key_table(
+    patterns, sets$variables,
+    key_groups = sets$groups, candidates = TRUE, call = call
+  )
+  on.exit(release(table))
+  fingerprint(table, call)
+}
+
+# The numbers of matches: of households where these are counted.
+counted_matches <- function(found) {
+  if (is.null(found$n_households)) found$n_matches else found$n_households
+}
+
+# The columns of one key set, per record or outside pattern.
+match_records <- function(found, outside, n_targets, household) {
+  rows <- if (outside) found$target_rows else found$rows
+  by_household <- !is.null(household)
+  columns <- list(
+    n_matches = counted_matches(found),
+    n_matches_weighted = if (by_household) found$households_weighted else found$n_matches_weighted,
+    n_sensitive = found$n_sensitive,
+    n_matched_records = if (by_household) found$n_matches
+  )
+  columns <- columns[!vapply(columns, is.null, NA)]
+  columns <- lapply(columns, spread_records, rows, n_targets)
+  if (by_household && !outside) {
+    columns$n_matches_household <- household_minimum(columns$n_matches, household)
+  }
+  columns
+}
+
+# The smallest number among the members of the record's household.
+household_minimum <- function(matches, household) {
+  id <- match(household, unique(household))
+  known <- !is.na(matches) & !is.na(household)
+  least <- rep(NA_integer_, length(unique(household)))
+  order <- order(matches[known], decreasing = TRUE)
+  # The last assignment stays: that of the smallest.
+  least[id[known][order]] <- matches[known][order]
+  out <- least[id]
+  out[is.na(household)] <- matches[is.na(household)]
+  out
+}
+
+match_estimates <- function(found, label, settings, weights, n_all, n_targets, outside) {
+  spread <- match_counts(counted_matches(found))
+  n <- sum(spread$n)
+  with <- function(k) sum(spread$n[abs(spread$matches - k) < 1e-9])
+  n_unique <- with(1)
+  below <- lapply(settings$below, function(b) sum(spread$n[spread$matches < b - 1e-9]))
+  names(below) <- paste0("n_below_", settings$below)
+  counts <- list(n_unique = n_unique, n_pairs = with(2) / 2, n_triples = with(3) / 3)
+  at <- function(p) if (n) counted_quantile(spread$risk, spread$n, p) else NA_real_
+  theta <- if (outside) {
+    no_theta()
+  } else {
+    match_set_theta(counts, found, settings, weights, n, n_all)
+  }
+  do.call(frame, c(
+    list(key_set = label, n_deleted = n_targets - n, n = n, n_unique = n_unique),
+    below,
+    list(
+      prop_unique = if (n) n_unique / n else NA_real_, prop_unique_all = n_unique / n_targets,
+      n_pairs = counts$n_pairs
+    ),
+    theta,
+    list(
+      n_complete = found$n_complete, n_unique_complete = found$n_unique_complete,
+      prop_unique_complete = if (found$n_complete > 0) {
+        found$n_unique_complete / found$n_complete
+      } else {
+        NA_real_
+      },
+      risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
+      risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
+    )
+  ))
+}
+
+# How often each number of matches occurs, by ascending risk 1/m; a pattern
+# without a match has no risk.
+match_counts <- function(matches) {
+  if (is.integer(matches)) {
+    times <- tabulate(matches + 1L)
+    values <- which(times > 0)
+    times <- times[values]
+    values <- values - 1
+  } else {
+    runs <- rle(sort(matches))
+    values <- runs$values
+    times <- runs$lengths
+  }
+  risk <- ifelse(values > 0, 1 / values, 0)
+  order <- order(risk)
+  list(matches = values[order], n = as.double(times[order]), risk = risk[order])
+}
+
+# The quantile of definition 8 of ascending values that occur `n` times each.
+counted_quantile <- function(values, n, p) {
+  upto <- cumsum(n)
+  total <- upto[length(upto)]
+  # The fuzz that quantile() has.
+  place <- 4 * .Machine$double.eps + (total + 1 / 3) * p + 1 / 3
+  below <- floor(place)
+  share <- place - below
+  if (abs(share) < 4 * .Machine$double.eps) share <- 0
+  of_rank <- function(rank) values[[sum(upto < min(max(rank, 1), total)) + 1]]
+  (1 - share) * of_rank(below) + share * of_rank(below + 1)
+}
+
+# Listwise deletion cannot use candidates: a set of them is no value.
+without_listwise <- function(estimate) {
+  estimate$n_unique_complete <- NA_real_
+  estimate$prop_unique_complete <- NA_real_
+  estimate
+}
+
+no_theta <- function() {
+  list(
+    theta = NA_real_, theta_se = NA_real_, theta_low = NA_real_, theta_high = NA_real_,
+    theta_status = NA_character_
+  )
+}
+
+# Theta of one key set, with its status.
+match_set_theta <- function(counts, found, settings, weights, n, n_all) {
+  asked <- !is.null(settings$fraction) || theta_weights(weights)
+  if (n == 0 || !asked || !is.null(settings$hh_id)) {
+    return(no_theta())
+  }
+  theta <- if (!is.null(settings$fraction)) {
+    match_theta(
+      counts$n_unique, counts$n_pairs, settings$fraction * n / n_all, counts$n_triples,
+      settings$level
+    )
+  } else {
+    weighted_theta(counts, found, weights, settings$level)
+  }
+  few <- counts$n_unique < 10 || counts$n_pairs < 10
+  c(as.list(theta), theta_status = if (few) "unreliable" else "ok")
+}
+
+# Whether weights can be inverse inclusion probabilities.
+theta_weights <- function(weights) !is.null(weights) && all(weights >= 1)
+
+# Theta where records enter the sample with unequal probabilities: records with
+# two matches stand for their partner's further people in the population.
+weighted_theta <- function(counts, found, weights, level) {
+  own <- if (is.null(found$rows)) weights else weights[found$rows]
+  among <- function(k) abs(found$n_matches - k) < 1e-9
+  pairs <- among(2)
+  sums <- found$n_matches_weighted
+  expected <- sum(own[pairs] - 1)
+  triples <- among(3)
+  # Of a triple: the sum of w - 1 and of its squares give the mixed products.
+  first <- sums[triples] - 3
+  second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
+  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + sum(first^2 - second) / 3
+  theta_table(counts$n_unique, counts$n_pairs, expected, variance, level)
+}
