@@ -24,7 +24,7 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
     ),
     paste0("Violation: a cell with ", violation_words(x$settings), "."),
     if (e$n_cells == 0) {
-      "Cells: none, every record is incomplete in every table."
+      "Cells: 0 of 0, every record is incomplete in every table."
     } else {
       paste0(
         "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",

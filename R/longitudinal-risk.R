@@ -65,8 +65,9 @@
 #'   list of several, whose names tell them apart.
 #' @param wave2 The latest file, whose risk is asked for.
 #' @param key_vars Names or positions of the key variables in `wave2`.
-#' @param link_vars Names of the variables by which the waves are linked, columns
-#'   of all of them: variables that rarely change, see [key_stability()].
+#' @param link_vars Names, or positions in `wave2`, of the variables by which the
+#'   waves are linked, columns of all of them: variables that rarely change, see
+#'   [key_stability()].
 #' @param change_vars Names of the variables whose changes an intruder may know,
 #'   columns of all waves. With `detail = "previous_value"` they must be among
 #'   `key_vars`.

@@ -180,6 +180,7 @@ tidy.sdc_result <- function(x, ...) {
 #' @export
 augment.sdc_result <- function(x, data, ...) {
   call <- rlang::current_env()
+  check_given("data", call)
   if (is.null(x$records)) {
     stop_sdc(
       "bad_argument",

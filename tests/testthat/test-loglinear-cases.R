@@ -240,3 +240,15 @@ test_that("ratios to next to no risk are not printed to many digits", {
   expect_match(text, "2.35", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "(141,000 times)", fixed = TRUE)
 })
+
+test_that("every analysis has a line of its own in the picture", {
+  skip_if_not_installed("ggplot2")
+  data <- loglinear_file(80, c(3, 2, 4), 2)
+  long <- strrep("a long name of what an intruder knows ", 2)
+  found <- quiet_loglinear(
+    data, rlang::set_names(list(1:3, 1:2), c(long, paste0(long, "too"))),
+    weight_var = "w", model = c("independence", "two_way"), interval = "none"
+  )
+  expect_length(unique(analysis_labels(found$estimates)), 4)
+  expect_length(levels(ggplot2::autoplot(found)$data$analysis), 4)
+})
