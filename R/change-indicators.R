@@ -26,9 +26,9 @@
 #'   `sdcRisk_error_bad_argument`; a `link` of other data one of class
 #'   `sdcRisk_error_mismatched_data`.
 #' @references
-#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
-#' re-identification risk in longitudinal survey microdata. Westat and National
-#' Center for Science and Engineering Statistics. Section 3.2, Table 4.
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021. Section 3.2, Table 4.
 #' @export
 #' @examples
 #' wave1 <- data.frame(id = 1:3, children = c(0, 2, 1), sex = c("f", "f", "m"))

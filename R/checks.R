@@ -214,3 +214,13 @@ number_ids <- function(x, arg, call = rlang::caller_env()) {
   distinct <- unique(values)
   list(number = match(values, distinct), first = match(distinct, values))
 }
+
+# Arguments without a default that the function with the frame `call` was not
+# given.
+check_given <- function(args, call) {
+  is_absent <- function(arg) eval(as.call(list(as.name("missing"), as.name(arg))), call)
+  absent <- vapply(args, is_absent, NA)
+  if (any(absent)) {
+    stop_argument(args[absent][[1]], "be given", found = "It has no default.", call = call)
+  }
+}

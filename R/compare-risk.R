@@ -142,7 +142,10 @@ autoplot.sdc_comparison <- function(object, ...) {
   table <- object$table
   table <- table[!is.na(table$estimate), ]
   ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
-  name_analysis <- function(id) paste(id, "=", format(table[[id]], trim = TRUE))
+  # What is the same everywhere tells nothing apart.
+  differ <- vapply(ids, function(id) length(unique(table[[id]])) > 1, NA)
+  if (any(differ)) ids <- ids[differ]
+  name_analysis <- function(id) paste(id, "=", trimws(format(table[[id]], trim = TRUE)))
   # A method with one analysis has nothing that identifies it.
   table$analysis <- if (length(ids)) {
     do.call(paste, c(lapply(ids, name_analysis), sep = ", "))

@@ -229,9 +229,9 @@
 #'   are in Mulder K, *Ensuring anonymity in survey panel research*, section 3.
 #'
 #' @references
-#' Li J, Li L, Krenzke T, Chang W-Y. *An Approach to Estimate the
-#' Re-identification Risk in Longitudinal Survey Microdata*: the model of the two
-#' waves.
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021: the model of the two waves.
 #'
 #' @examples
 #' sapply(panel_waves[c("background", "wave1", "wave2", "population", "truth")], nrow)

@@ -23,10 +23,14 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
       }
     ),
     paste0("Violation: a cell with ", violation_words(x$settings), "."),
-    paste0(
-      "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",
-      format_percent(e$prop_cells), ") are violations."
-    ),
+    if (e$n_cells == 0) {
+      "Cells: 0 of 0, every record is incomplete in every table."
+    } else {
+      paste0(
+        "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",
+        format_percent(e$prop_cells), ") are violations."
+      )
+    },
     paste0(
       "Records: ", format_count(e$n_records_violating), " (", format_percent(e$prop_records),
       ") stand in a violation of at least one table."
@@ -194,7 +198,7 @@ autoplot.sdc_exhaustive_tabulation <- function(object,
   type <- check_choice(type, c("categories", "records", "strata"), "type", call)
   n <- check_whole(n, "n", call = call)
   switch(type,
-    categories = plot_violating_categories(object, n),
+    categories = plot_violating_categories(object, n, call),
     records = plot_violations(object),
     strata = plot_strata(
       object, by, data, "Violations by stratum", "tables in which the record is in a violation",
@@ -203,8 +207,13 @@ autoplot.sdc_exhaustive_tabulation <- function(object,
   )
 }
 
-plot_violating_categories <- function(x, n) {
+plot_violating_categories <- function(x, n, call) {
   cells <- x$cells[!is.na(x$cells$pct_cells), ]
+  if (nrow(cells) == 0) {
+    stop_argument(
+      "object", "have cells", found = "Every record is incomplete in every table.", call = call
+    )
+  }
   cells$name <- category_names(cells)
   worst <- vapply(split(cells$pct_cells, cells$name), max, 0)
   top <- utils::head(names(sort(worst, decreasing = TRUE)), n)
@@ -215,7 +224,9 @@ plot_violating_categories <- function(x, n) {
   ggplot2::ggplot(
     shown, ggplot2::aes(x = .data$pct_cells, y = .data$name, colour = .data$size)
   ) +
-    ggplot2::geom_line(ggplot2::aes(group = .data$name), colour = sdc_grey) +
+    (if (length(sizes) > 1) {
+      ggplot2::geom_line(ggplot2::aes(group = .data$name), colour = sdc_grey)
+    }) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$size), size = 2.5) +
     ggplot2::scale_colour_manual(values = sdc_colours(length(sizes))) +
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 18), length(sizes))) +

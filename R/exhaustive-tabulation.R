@@ -91,6 +91,7 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "exhaustive_tabulation")
   check_no_dots(..., call = call)
+  check_given(c("data", "key_vars"), call)
   dims <- sort(check_whole(dims, "dims", several = TRUE, call = call))
   # The default asks for no more than a single key variable can give.
   dims_given <- !missing_argument(match.call(), "dims")

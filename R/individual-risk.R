@@ -110,6 +110,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "individual_risk")
   check_no_dots(..., call = call)
+  check_given(c("data", "key_vars", "weight_var"), call)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
   tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
   check_missing_rule(missing, c("category", "exclude"), call)

@@ -38,9 +38,9 @@
 #'   records), `n_certain`, `n_single_best`. `plot()` and `autoplot()` draw the
 #'   curve. Errors and warnings are those of [longitudinal_link()].
 #' @references
-#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
-#' re-identification risk in longitudinal survey microdata. Westat and National
-#' Center for Science and Engineering Statistics. Section 3.2, Table 3.
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021. Section 3.2, Table 3.
 #' @export
 #' @examples
 #' set.seed(1)

@@ -58,7 +58,10 @@ loglinear_size_lines <- function(x, first) {
 
 # Counts that may lie beyond what an integer holds.
 format_large <- function(x) {
-  ifelse(x < 1e9, formatC(x, digits = 0, format = "f", big.mark = ","), format(x, digits = 4))
+  ifelse(
+    x < 1e9, formatC(x, digits = 0, format = "f", big.mark = ","),
+    ifelse(is.infinite(x), "more than 1e308", format(x, digits = 4))
+  )
 }
 
 loglinear_table_lines <- function(estimates, several, most = 4) {

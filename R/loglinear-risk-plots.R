@@ -71,7 +71,12 @@ analysis_labels <- function(estimates) {
   parts <- estimates[c("key_set", "model", "sampling")]
   differ <- vapply(parts, function(p) length(unique(p)) > 1, NA)
   if (!any(differ)) differ[["model"]] <- TRUE
-  shorten(do.call(paste, c(unname(parts[differ]), sep = ", ")), 40)
+  # Each part on its own, so that a long key set does not hide the model; what
+  # is the same then gets the number of its row.
+  parts <- lapply(parts[differ], shorten, width = if (sum(differ) > 1) 24 else 40)
+  label <- do.call(paste, c(unname(parts), sep = ", "))
+  same <- label %in% label[duplicated(label)]
+  ifelse(same, paste0(label, " (", seq_along(label), ")"), label)
 }
 
 plot_tau_records <- function(x, by, data, which, call) {

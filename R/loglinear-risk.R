@@ -159,9 +159,9 @@
 #' microdata using log-linear models. Journal of the American Statistical
 #' Association 103(483), 989-1001. \doi{10.1198/016214507000001328}.
 #'
-#' Li, J., Krenzke, T. and Li, L. (2021). Addressing re-identification risk in
-#' longitudinal surveys. Proceedings of the Survey Research Methods Section,
-#' American Statistical Association.
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021.
 #'
 #' Jiroušek, R. and Přeučil, S. (1995). On the effective implementation of the
 #' iterative proportional fitting procedure. Computational Statistics and Data
@@ -184,6 +184,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(..., call = call)
+  check_given("data", call)
   models <- check_models(model, call)
   asked <- list(
     sampling = check_choice(sampling, c("overall", "cell"), "sampling", call),
@@ -381,11 +382,14 @@ signal_loglinear <- function(x, call) {
       c(
         "Sample uniques should not be alone on margins of a model that has zero margins.",
         x = paste0(
-          estimates$model[[at]], ", ", estimates$key_set[[at]], ": ",
+          shorten(estimates$model[[at]], 60),
+          if (length(unique(estimates$key_set)) > 1) {
+            paste0(", ", shorten(estimates$key_set[[at]], 40))
+          }, ": ",
           plural(estimates$n_zero_margins[[at]], "cell"), " of the margins without a record, ",
           plural(alone[[at]], "sample unique"), " of ",
           format_count(estimates$n_unique[[at]]), " alone on a margin",
-          if (sum(zero) > 1) paste0("; likewise in ", sum(zero) - 1, " more models"), "."
+          if (sum(zero) > 1) paste0("; likewise in ", plural(sum(zero) - 1, "more model")), "."
         ),
         i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
       ),
@@ -423,7 +427,8 @@ signal_loglinear <- function(x, call) {
       c(
         "No record is unique in the sample: tau1 and tau2 are zero.",
         i = paste0(
-          "Key sets: ", quote_names(unique(estimates$key_set[estimates$n_unique == 0])), "."
+          "Key sets: ",
+          quote_names(shorten(unique(estimates$key_set[estimates$n_unique == 0]), 60)), "."
         )
       ),
       call = call

@@ -150,7 +150,7 @@ interpret.sdc_longitudinal_link <- function(x, ...) {
         " records, right or wrong: ids were not at hand to tell"
       )
     },
-    " (exact counts after Li, Li, Krenzke and Chang; sdcRisk ", x$settings$version,
+    " (exact counts after Li, Li, Krenzke and Chang 2021; sdcRisk ", x$settings$version,
     "); the figures describe these two files and these keys, and other knowledge can link more."
   )
   structure(sentence, class = c("sdc_sentence", "character"))

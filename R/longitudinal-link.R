@@ -96,9 +96,9 @@
 #' `waves_differ`, `empty_records`, `no_common_ids`.
 #'
 #' @references
-#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
-#' re-identification risk in longitudinal survey microdata. Westat and National
-#' Center for Science and Engineering Statistics. Section 3.2. Of the 63,654
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021. Section 3.2. Of the 63,654
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
 #' (23 %) were matched with certainty on 13 keys; 23,793 correct matches (37 %)
 #' were expected.

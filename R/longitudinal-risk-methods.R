@@ -80,8 +80,16 @@ scenario_lines <- function(estimates) {
     of_n = format_percent(estimates$tau1_rate),
     tau2 = with_interval(estimates$tau2, estimates$tau2_low, estimates$tau2_high),
     z1 = trimws(format_short(estimates$z1)), z2 = trimws(format_short(estimates$z2)),
-    ratio = ifelse(is.na(estimates$ratio), "NA", formatC(estimates$ratio, digits = 2, format = "f"))
+    ratio = format_ratio(estimates$ratio)
   ))
+}
+
+# Two decimals; where the first scenario has next to no risk, four digits.
+format_ratio <- function(x) {
+  ifelse(
+    is.na(x), "NA",
+    ifelse(x < 1000, formatC(x, digits = 2, format = "f"), format_count(signif(x, 4)))
+  )
 }
 
 scenario_fit_words <- function(estimates) {
@@ -189,7 +197,7 @@ interpret.sdc_longitudinal_risk <- function(x, ...) {
   settings <- x$settings
   known <- if (settings$detail == "indicator") "whether" else "from what"
   times <- function(ratio) {
-    if (is.na(ratio)) "" else paste0(" (", formatC(ratio, digits = 2, format = "f"), " times)")
+    if (is.na(ratio)) "" else paste0(" (", format_ratio(ratio), " times)")
   }
   sentence <- paste0(
     "Of the ", plural(e$n[[1]], "record"), " of the file, ", format_percent(e$tau1_rate[[1]]),
@@ -201,7 +209,7 @@ interpret.sdc_longitudinal_risk <- function(x, ...) {
     format_percent(e$tau1_rate[[2]]), times(e$ratio[[2]]),
     " where only respondents linked with certainty are followed, and ",
     format_percent(e$tau1_rate[[3]]), times(e$ratio[[3]]), " where all are (log-linear model, ",
-    model_words(e$model[[1]]), ", after Skinner and Shlomo 2008 and Li et al.; journalist ",
+    model_words(e$model[[1]]), ", after Skinner and Shlomo 2008 and Li et al. 2021; journalist ",
     "scenario, given an attempt; ",
     if (settings$missing == "category") {
       "missing values a category of their own"

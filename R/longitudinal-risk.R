@@ -65,8 +65,9 @@
 #'   list of several, whose names tell them apart.
 #' @param wave2 The latest file, whose risk is asked for.
 #' @param key_vars Names or positions of the key variables in `wave2`.
-#' @param link_vars Names of the variables by which the waves are linked, columns
-#'   of all of them: variables that rarely change, see [key_stability()].
+#' @param link_vars Names, or positions in `wave2`, of the variables by which the
+#'   waves are linked, columns of all of them: variables that rarely change, see
+#'   [key_stability()].
 #' @param change_vars Names of the variables whose changes an intruder may know,
 #'   columns of all waves. With `detail = "previous_value"` they must be among
 #'   `key_vars`.
@@ -103,9 +104,9 @@
 #' fits make one warning.
 #'
 #' @references
-#' Li J, Li L, Krenzke T, Chang W-Y. An approach to estimate the
-#' re-identification risk in longitudinal survey microdata. Westat and National
-#' Center for Science and Engineering Statistics. Section 3.
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
+#' the re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021.
 #'
 #' Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey
 #' microdata using log-linear models. Journal of the American Statistical
@@ -136,6 +137,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_risk")
   check_no_dots(..., call = call)
+  check_given(c("wave1", "wave2", "key_vars", "link_vars", "change_vars", "id"), call)
   detail <- check_choice(detail, c("indicator", "previous_value"), "detail", call)
   if (length(check_models(model, call)) != 1) {
     stop_argument("model", "be one model, the same for all scenarios", call = call)
@@ -143,10 +145,19 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   sampling <- check_choice(sampling, c("overall", "cell"), "sampling", call)
   interval <- check_choice(interval, c("auto", "bootstrap", "delta", "none"), "interval", call)
   check_loglinear_missing(missing, call)
+  check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call)
+  check_probability(level, "level", call = call)
+  check_max_cells(max_cells, call)
   check_population(weight_var, pop_size, sampling_fraction, call)
   releases <- check_releases(wave1, wave2, call)
   columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail, call)
   check_weights(wave2, weight_var, call)
+  link_vars <- check_link_vars(link_vars, wave2, columns$id, call)
+  check_earlier_columns(link_vars, "link_vars", releases, call)
+  check_earlier_columns(columns$change, "change_vars", releases, call)
+  every_key <- c(columns$keys, change_labels(columns, detail, names(releases)))
+  check_free_names(setdiff(every_key, columns$keys), wave2, call)
+  if (inherits(model, "formula")) formula_terms(model, every_key, call)
 
   found <- once_each(lapply(releases, function(earlier) {
     link <- longitudinal_link(
@@ -160,8 +171,6 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
     )
   }))
   tables <- scenario_tables(wave2, found, columns, call)
-  every_key <- change_names(found, columns)
-  if (inherits(model, "formula")) formula_terms(model, every_key, call)
   fit <- function(table) {
     loglinear_risk(
       table$data, table$keys,
@@ -272,13 +281,55 @@ previous_values <- function(earlier, wave2, columns, changed, call) {
   })
 }
 
-# All key variables that any scenario may have.
-change_names <- function(found, columns) {
-  labels <- lapply(names(found), function(release) {
-    labels <- names(found[[release]]$all$columns)
-    if (length(found) > 1) paste(labels, release, sep = "_") else labels
-  })
-  c(columns$keys, unlist(labels))
+# What the key variables that stand for changes are called, release by release.
+change_labels <- function(columns, detail, releases) {
+  labels <- paste0(columns$change, if (detail == "indicator") "_changed" else "_before")
+  if (length(releases) == 1) {
+    return(labels)
+  }
+  unlist(lapply(releases, function(release) paste(labels, release, sep = "_")))
+}
+
+# Positions are those in `wave2`, as for the other arguments.
+check_link_vars <- function(link_vars, wave2, id, call) {
+  if (length(link_vars) == 0) {
+    stop_argument("link_vars", "name columns of all waves", call = call)
+  }
+  link_vars <- names(wave2)[check_columns(link_vars, wave2, "link_vars", call)]
+  if (id %in% link_vars) {
+    stop_argument(
+      "link_vars", "not name the id",
+      advice = "The id says which records are one person's; an intruder does not have it.",
+      call = call
+    )
+  }
+  link_vars
+}
+
+check_earlier_columns <- function(x, arg, releases, call) {
+  for (release in names(releases)) {
+    absent <- setdiff(x, names(releases[[release]]))
+    if (length(absent)) {
+      stop_sdc(
+        "unknown_key_var",
+        c(
+          paste0("`", arg, "` must name columns of all waves."),
+          x = paste0("Not found in ", quote_names(release), ": ", quote_names(absent), ".")
+        ),
+        unknown = absent, call = call
+      )
+    }
+  }
+}
+
+check_free_names <- function(labels, wave2, call) {
+  taken <- intersect(labels, names(wave2))
+  if (length(taken)) {
+    stop_argument(
+      "wave2", "have no column with a name that changes are given",
+      found = paste0("Already there: ", quote_names(taken), "."), call = call
+    )
+  }
 }
 
 # Per scenario the file with what is known of changes, and all its key variables.
@@ -290,13 +341,6 @@ scenario_tables <- function(wave2, found, columns, call) {
       known <- found[[release]][[which]]
       labels <- names(known$columns)
       if (length(found) > 1) labels <- paste(labels, release, sep = "_")
-      taken <- intersect(labels, names(wave2))
-      if (length(taken)) {
-        stop_argument(
-          "wave2", "have no column with a name that changes are given",
-          found = paste0("Already there: ", quote_names(taken), "."), call = call
-        )
-      }
       for (v in which(known$n_changed > 0)) {
         data[[labels[[v]]]] <- known$columns[[v]]
         keys <- c(keys, labels[[v]])

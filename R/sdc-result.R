@@ -180,6 +180,7 @@ tidy.sdc_result <- function(x, ...) {
 #' @export
 augment.sdc_result <- function(x, data, ...) {
   call <- rlang::current_env()
+  check_given("data", call)
   if (is.null(x$records)) {
     stop_sdc(
       "bad_argument",
@@ -309,6 +310,12 @@ print.sdc_summary <- function(x, ...) {
 # Words of numbers ---------------------------------------------------------
 
 format_count <- function(x) {
+  # What no integer holds is no count of records, but may be one of people.
+  if (is.double(x) && any(abs(x) > .Machine$integer.max, na.rm = TRUE)) {
+    return(ifelse(
+      abs(x) < 1e15, formatC(x, digits = 0, format = "f", big.mark = ","), format(x, digits = 4)
+    ))
+  }
   formatC(x, format = "d", big.mark = ",")
 }
 
@@ -323,7 +330,7 @@ format_likelihood <- function(x) {
 }
 
 format_percent <- function(x) {
-  paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%")
+  ifelse(is.na(x), "NA", paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%"))
 }
 
 # "1 record", "2 records"
@@ -347,5 +354,6 @@ format_table <- function(table) {
   cells <- Map(function(name, column, original) {
     format(c(name, column), justify = if (is.numeric(original)) "right" else "left")
   }, names(table), shown, table)
-  trimws(do.call(paste, c(unname(cells), sep = "  ")), "right")
+  # Like trimws(), whose engine takes seconds for the blanks under a long name.
+  sub("[ \t\r\n]+$", "", do.call(paste, c(unname(cells), sep = "  ")), perl = TRUE)
 }

@@ -23,6 +23,9 @@ check_weights <- function(data, weight_var, call = rlang::caller_env()) {
     )
     stop_weights(name, paste0(paste(found, collapse = ", "), "."), call)
   }
+  if (!is.finite(sum(weights))) {
+    stop_weights(name, "Their sum is beyond what a number can hold.", call)
+  }
   weights
 }
 
@@ -52,7 +55,11 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
     if (!are_distinct_numbers(pop_size, FALSE) || !is.finite(pop_size) || pop_size < n) {
       stop_argument(
         "pop_size",
-        paste("be one finite number, at least the number of records,", format_count(n)),
+        paste0(
+          "be one finite number, at least the number of records",
+          # Checked with one record before any is counted.
+          if (n > 1) paste0(", ", format_count(n))
+        ),
         call = call
       )
     }
