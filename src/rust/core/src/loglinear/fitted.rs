@@ -4,7 +4,7 @@
 use super::cells::Cells;
 use super::graph::Tree;
 use super::measures::{h1, h2, Terms};
-use super::model::{too_large, Model};
+use super::model::{in_words, too_large, Model};
 use super::nested::Nested;
 use super::optimise::{fit, Margins, Report};
 use super::tree::{Conditionals, Tables};
@@ -96,7 +96,9 @@ pub fn choose(model: &Model, tree: &Tree, max_cells: f64) -> Result<Method> {
         return Ok(Method::Nested);
     }
     Err(too_large(&format!(
-        "A table without a sparse model must have at most {max_cells:.0} cells, not {n_table:.3e}."
+        "A table without a sparse model must have at most {} cells, not {}.",
+        in_words(max_cells),
+        in_words(n_table)
     )))
 }
 

@@ -181,6 +181,15 @@ fn is_subset(a: &[usize], b: &[usize]) -> bool {
     a.iter().all(|v| b.contains(v))
 }
 
+/// A number of cells in words: in full where it is short.
+pub fn in_words(n_cells: f64) -> String {
+    if n_cells < 1e7 {
+        format!("{n_cells:.0}")
+    } else {
+        format!("{n_cells:.1e}")
+    }
+}
+
 /// The refusal of a table, with what to do about it.
 pub fn too_large(message: &str) -> Error {
     Error::TooLarge(format!(

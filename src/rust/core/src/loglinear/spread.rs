@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use super::cells::Cells;
 use super::fitted::{taus, Fitted, Method, Sample};
 use super::measures::{h1_slope, h2_slope, v1, v2};
-use super::model::Model;
+use super::model::{in_words, Model};
 use super::nested::Nested;
 use super::optimise::inverse_form;
 use super::poisson::poisson;
@@ -175,9 +175,10 @@ fn replicates(
 ) -> Result<Vec<[(f64, f64); 2]>> {
     if !can_draw(fitted) {
         return Err(Error::TooLarge(format!(
-            "A bootstrap needs a table of at most {MOST_CELLS:.0} cells, not {:.3e}. \
+            "A bootstrap needs a table of at most {} cells, not {}. \
              The delta method needs none: `interval = \"delta\"`.",
-            fitted.model.n_table()
+            in_words(MOST_CELLS),
+            in_words(fitted.model.n_table())
         )));
     }
     let (done, _) = monitor.progress();
