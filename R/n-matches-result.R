@@ -67,7 +67,7 @@ match_fingerprint <- function(coded, patterns, sets, call) {
 count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
   n <- length(found$rows)
   if (!is.null(coded$targets)) {
-    found$target_rows <- complete_on(coded$targets, set, call)
+    found$target_rows <- complete_target_rows(coded$targets, set, call)
     if (n > 0) {
       coded$targets <- NULL
       own <- find_matches(coded, set, relations, settings, NULL, tick, call)
@@ -86,7 +86,7 @@ count_nothing <- function(found, coded, set, relations, settings, weights, tick,
 }
 
 # The rows of a table that know every column of a key set.
-complete_on <- function(table, set, call) {
+complete_target_rows <- function(table, set, call) {
   part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
   on.exit(release(part))
   complete_records(part, call)

@@ -105,10 +105,10 @@ mod tests {
             let found = solve(&table, target, rho);
             prop_assert!(!found.at_bound);
             // Either is met: information is flat near zero, and where a small
-            // category is all but inside a large one.
+            // category is all but inside a large one (solve() stops at 1e-7 in rho).
             let missed = (table.information(found.rho) - target).abs();
             prop_assert!(
-                (found.rho - rho).abs() < 1e-6 || missed < 1e-8,
+                (found.rho - rho).abs() < 1e-6 || missed < 1e-6,
                 "{} {} {}", found.rho, rho, missed
             );
         }
