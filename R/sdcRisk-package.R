@@ -9,11 +9,11 @@
 #' |---|---|
 #' | What could an intruder know, and what does each key add? | [key_overview()] |
 #' | How far do any p known keys single out records, in the worst key sets? | [qar_risk()] |
-#' | Which records make the file risky, and what does removing them buy? | [risk_contribution()], [removal_path()] |
+#' | Which records are risky, and what does removal buy? | [risk_contribution()], [removal_path()] |
 #' | How many records match each record when values are missing? | [n_matches()] |
-#' | How likely is a record unique in the population? | [copula_uniqueness()], [individual_risk()], [loglinear_risk()] |
+#' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()], [loglinear_risk()] |
 #' | Which combinations of two or three keys are rare? | [exhaustive_tabulation()] |
-#' | Can respondents be followed from wave to wave without ids? | [longitudinal_link()], [longitudinal_risk()] |
+#' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
 #' | How to release keys with a stated bound on correct matches? | [invariant_pram()] |
 #'
 #' Results print in words, [plot()], give one citable sentence by [interpret()]
