@@ -11,7 +11,7 @@
 #' | How far do any p known keys single out records, in the worst key sets? | [qar_risk()] |
 #' | Which records are risky, and what does removal buy? | [risk_contribution()], [removal_path()] |
 #' | How many records match each record when values are missing? | [n_matches()] |
-#' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()], [loglinear_risk()] |
+#' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three keys are rare? | [exhaustive_tabulation()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
 #' | How to release keys with a stated bound on correct matches? | [invariant_pram()] |

@@ -52,7 +52,10 @@ test_that("correctness refuses what is none", {
   expect_error(uniqueness_to_correctness("a", 10), class = "sdcRisk_error_bad_argument")
   expect_error(uniqueness_to_correctness(0.5, 0), class = "sdcRisk_error_bad_argument")
   expect_error(uniqueness_to_correctness(0.5, 1e11), class = "sdcRisk_error_bad_argument")
-  expect_error(uniqueness_to_correctness(c(0.1, 0.2, 0.3), c(2, 3)), class = "sdcRisk_error_bad_argument")
+  expect_error(
+    uniqueness_to_correctness(c(0.1, 0.2, 0.3), c(2, 3)),
+    class = "sdcRisk_error_bad_argument"
+  )
   expect_error(uniqueness_to_correctness(0.5, NA_real_), class = "sdcRisk_error_bad_argument")
 })
 
