@@ -60,8 +60,7 @@ test_that("mutual information, its expectation and the root agree with definitio
         )
       }
     }
-    # The root is found to 1e-7 in the correlation.
-    expect_equal(information(rectangles), information(cells) - chance, tolerance = 1e-5)
+    expect_equal(information(rectangles), information(cells) - chance, tolerance = 1e-7)
   }
 })
 
