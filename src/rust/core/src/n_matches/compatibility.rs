@@ -41,7 +41,6 @@ pub struct Lists {
     times: Option<Vec<u64>>,
     /// Number of values of each code's set, where matches are counted in them.
     sizes: Option<Vec<u64>>,
-    symmetric: bool,
 }
 
 impl Relation {
@@ -154,14 +153,6 @@ impl Relation {
                     sizes.push(1);
                 }
             }
-        }
-    }
-
-    /// Whether `a` and `b` are compatible exactly where `b` and `a` are.
-    pub fn is_symmetric(&self) -> bool {
-        match self {
-            Relation::Equal | Relation::Ranges(_) => true,
-            Relation::Lists(lists) => lists.symmetric,
         }
     }
 
@@ -302,7 +293,6 @@ fn build(
         codes: Vec::new(),
         times: (rule == Rule::Mean).then(Vec::new),
         sizes: None,
-        symmetric: rule == Rule::Overlap,
     };
     let mut found = Vec::new();
     for code in 0..sizes.len() {

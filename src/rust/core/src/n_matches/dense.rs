@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::arrangement::{BLOCK, SMALL};
 use super::patterns::Patterns;
 use super::sinks::Amount;
 use crate::error::Result;
@@ -24,11 +25,11 @@ const TABLE_BYTES: usize = 1 << 19;
 /// Beginnings at most.
 const MAX_BEGINNINGS: f64 = 4096.0;
 /// Nanoseconds, about: a cell and column of a table, a pattern added to it, a
-/// word of the walk, a pair of matches credited.
+/// block of the walk looked at, a target of it.
 const CELL: f64 = 0.6;
 const PATTERN: f64 = 2.0;
-const WORD_VISIT: f64 = 1.5;
-const PAIR: f64 = 2.0;
+const BLOCK_VISIT: f64 = 14.0;
+const TARGET: f64 = 200.0;
 
 /// The columns that are transformed, and those before them.
 #[derive(Debug, Clone)]
@@ -64,13 +65,8 @@ impl Plan {
     }
 
     /// The plan, where it costs less than the walk: compared on a sample of
-    /// pairs. `once`: whether the walk meets each pair once.
-    pub fn if_cheaper(
-        file: &Patterns,
-        targets: &Patterns,
-        bytes: usize,
-        once: bool,
-    ) -> Option<Self> {
+    /// pairs.
+    pub fn if_cheaper(file: &Patterns, targets: &Patterns, bytes: usize) -> Option<Self> {
         let plan = Self::new(file, bytes)?;
         let depth = file.layout.depth();
         let every = |n: usize, most: usize| (0..n).step_by(n.div_ceil(most));
@@ -90,11 +86,18 @@ impl Plan {
             }
         }
         shares.iter_mut().for_each(|share| *share /= n_pairs);
-        let pairs = targets.len() as f64 * file.len() as f64;
-        // The walk looks at bits from where nodes are small.
-        let frozen = file.depth_of_small_nodes();
-        let sides = if once { 0.5 } else { 1.0 };
-        let walk = sides * pairs * (shares[frozen] / 8.0 * WORD_VISIT + shares[depth] * PAIR);
+        // The walk looks at blocks from where few patterns have a beginning in common.
+        let mut beginnings_so_far = 1.0;
+        let codes = file.layout.n_values.iter().map(|&n| f64::from(n) + 1.0);
+        let in_tree = codes
+            .take_while(|codes| {
+                let large = beginnings_so_far * (SMALL as f64) < file.len() as f64;
+                beginnings_so_far *= codes;
+                large
+            })
+            .count();
+        let blocks = file.len() as f64 * shares[in_tree] / BLOCK as f64 + 1.0;
+        let walk = targets.len() as f64 * (blocks * BLOCK_VISIT + TARGET);
         let begun = beginnings(targets, plan.lead).len() as f64;
         let tables = begun * (plan.cells * plan.sizes.len()) as f64 * CELL;
         let filled = begun * file.len() as f64 * shares[plan.lead] * PATTERN;

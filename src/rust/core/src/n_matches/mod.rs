@@ -37,7 +37,7 @@
 //! Source: Mulder, "Ensuring anonymity in survey panel research"; the correct
 //! form of its step 3, candidates on both sides and the algorithms are ours.
 
-mod bitmaps;
+mod arrangement;
 mod compatibility;
 mod dense;
 mod patterns;
@@ -52,7 +52,7 @@ use crate::parallel::Monitor;
 
 use dense::Plan;
 use patterns::{walk_order, Layout, Patterns};
-use sinks::{Amount, BothSides, Counted, Distinct, Labels, OneSide};
+use sinks::{usual, Amount, Counted, Distinct, Labels, Sum};
 use walk::{run, Search};
 
 /// What is asked.
@@ -198,38 +198,26 @@ impl<'a> Prepared<'a> {
         self.targets.as_ref().unwrap_or(&self.file)
     }
 
-    /// A search that meets every pair once, or one that is made from the
-    /// targets' side.
-    fn search(&self, once: bool, monitor: &Monitor) -> Result<Search<'_>> {
-        let targets = if once {
-            None
-        } else {
-            Some(self.target_patterns())
-        };
+    fn search(&self) -> Search<'_> {
         Search::new(
             &self.file,
-            targets,
+            self.target_patterns(),
             self.question.relations,
             self.question.keys,
             self.question.min_overlap,
-            monitor,
         )
     }
 
     fn answer(&self, monitor: &Monitor) -> Result<Answer> {
         let question = self.question;
         let counted = question.relations.iter().any(Relation::is_counted);
-        let once = self.targets.is_none()
-            && !counted
-            && question.relations.iter().all(Relation::is_symmetric);
-        let plan = self.plan(once);
+        let plan = self.plan();
         let walked = plan.is_none();
-        let mut search = walked.then(|| self.search(once, monitor)).transpose()?;
+        let search = self.search();
         let sums = Sums {
             prepared: self,
-            search: search.as_ref(),
+            search: &search,
             plan,
-            once,
             counted,
         };
         let (n_complete, n_unique_complete) = self.complete_records();
@@ -242,24 +230,20 @@ impl<'a> Prepared<'a> {
             ),
         };
         let (mut n_sensitive, mut n_households, mut households_weighted) = (None, None, None);
-        let labelled = question.sensitive.is_some() || question.households.is_some();
-        if labelled && (once || search.is_none()) {
-            search = Some(self.search(false, monitor)?);
-        }
-        if let (Some(column), Some(search)) = (question.sensitive, &search) {
+        if let Some(column) = question.sensitive {
             let labels = self.labels(column, false, |_| 1u32);
-            let found = self.distinct(search, &labels, monitor)?;
+            let found = distinct(&search, &labels, monitor)?;
             let codes = column.codes();
             n_sensitive = Some(self.spread(&found, |row| u32::from(codes.get(row) != 0)));
         }
-        if let (Some(column), Some(search)) = (question.households, &search) {
+        if let Some(column) = question.households {
             let labels = self.labels(column, true, |_| 1u32);
-            let found = self.distinct(search, &labels, monitor)?;
+            let found = distinct(&search, &labels, monitor)?;
             n_households = Some(self.spread(&found, |_| 1));
             if let Some(weights) = question.weights {
                 let (fixed, unit) = fixed_point(weights.len(), |row| weights[row], 0);
                 let labels = self.labels(column, true, |row| fixed[row]);
-                let found = self.distinct(search, &labels, monitor)?;
+                let found = distinct(&search, &labels, monitor)?;
                 let found: Vec<f64> = found.into_iter().map(|sum| sum.number() * unit).collect();
                 households_weighted = Some(self.spread(&found, |row| weights[row]));
             }
@@ -284,7 +268,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The plan of the dense transform, where it applies and is to be used.
-    fn plan(&self, once: bool) -> Option<Plan> {
+    fn plan(&self) -> Option<Plan> {
         let question = self.question;
         let plain =
             question.min_overlap == 0 && question.relations.iter().all(|r| *r == Relation::Equal);
@@ -297,7 +281,7 @@ impl<'a> Prepared<'a> {
         match question.algorithm {
             Algorithm::Walk => None,
             Algorithm::Dense => Plan::new(&self.file, bytes),
-            Algorithm::Cheaper => Plan::if_cheaper(&self.file, targets, bytes, once),
+            Algorithm::Cheaper => Plan::if_cheaper(&self.file, targets, bytes),
         }
     }
 
@@ -384,24 +368,21 @@ impl<'a> Prepared<'a> {
             amounts,
         }
     }
+}
 
-    fn distinct<T: Amount>(
-        &self,
-        search: &Search<'_>,
-        labels: &Labels<T>,
-        monitor: &Monitor,
-    ) -> Result<Vec<T>> {
-        let n_targets = self.target_patterns().len();
-        run(search, || Distinct::new(labels, n_targets), monitor)
-    }
+fn distinct<T: Amount>(
+    search: &Search<'_>,
+    labels: &Labels<T>,
+    monitor: &Monitor,
+) -> Result<Vec<T>> {
+    run(search, |arranged| Distinct::new(labels, arranged), monitor)
 }
 
 /// Sums of amounts over matches.
 struct Sums<'a> {
     prepared: &'a Prepared<'a>,
-    search: Option<&'a Search<'a>>,
+    search: &'a Search<'a>,
     plan: Option<Plan>,
-    once: bool,
     counted: bool,
 }
 
@@ -481,29 +462,28 @@ impl Sums<'_> {
     }
 
     fn total<T: Amount>(&self, amounts: &[T], monitor: &Monitor) -> Result<Vec<T>> {
-        let (file, targets) = (&self.prepared.file, self.prepared.target_patterns());
-        match (&self.plan, self.search) {
-            (Some(plan), _) => dense::sums(plan, file, targets, amounts, monitor),
-            (None, Some(search)) if self.counted => {
-                let sink = || Counted::new(search, amounts, targets.len());
-                run(search, sink, monitor)
-            }
-            (None, Some(search)) if self.once => run(search, || BothSides::new(amounts), monitor),
-            (None, Some(search)) => {
-                let sink = || OneSide::new(amounts, targets.len());
-                run(search, sink, monitor)
-            }
-            (None, None) => Err(Error::Internal("There is no way to count.".into())),
+        if let Some(plan) = &self.plan {
+            let (file, targets) = (&self.prepared.file, self.prepared.target_patterns());
+            return dense::sums(plan, file, targets, amounts, monitor);
         }
+        if self.counted {
+            let sink = |arranged: &_| Counted::new(self.search, amounts, arranged);
+            return run(self.search, sink, monitor);
+        }
+        let usual = usual(amounts);
+        run(
+            self.search,
+            |arranged| Sum::new(amounts, usual, arranged),
+            monitor,
+        )
     }
 
     /// Sums over the target's values as averages.
     fn average<T: Amount>(&self, sums: Vec<T>) -> Vec<f64> {
-        let targets = self.prepared.target_patterns();
         (sums.into_iter().enumerate())
-            .map(|(x, sum)| match self.search {
-                Some(search) if self.counted => sum.number() / search.combinations(targets, x),
-                _ => sum.number(),
+            .map(|(x, sum)| match self.counted {
+                true => sum.number() / self.search.combinations(x),
+                false => sum.number(),
             })
             .collect()
     }

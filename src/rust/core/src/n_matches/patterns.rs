@@ -1,4 +1,4 @@
-//! Distinct patterns in sorted order, and the tree of their common beginnings.
+//! Distinct patterns in sorted order.
 //!
 //! Columns stand in an order of our own, the one that rules out most pairs
 //! first: a column's place in it is its depth.
@@ -11,8 +11,6 @@ use crate::parallel::Monitor;
 
 /// Rows per block of parallel work.
 const BLOCK: usize = 1 << 15;
-/// A node of the tree with at most this many patterns has no children.
-const SMALL_NODE: u32 = 8;
 /// Bits of one sorting stage beside a rank and a row of 32 bits each.
 const STAGE_BITS: u32 = 64;
 
@@ -45,31 +43,6 @@ impl Layout {
     }
 }
 
-/// A range of patterns that agree on their first columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Node {
-    pub start: u32,
-    pub end: u32,
-    first_child: u32,
-    n_children: u32,
-    /// The code of the last column they agree on.
-    pub code: u32,
-}
-
-impl Node {
-    pub fn len(&self) -> usize {
-        (self.end - self.start) as usize
-    }
-
-    pub fn range(&self) -> std::ops::Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    pub fn is_leaf(&self) -> bool {
-        self.n_children == 0
-    }
-}
-
 /// The distinct rows of a table in sorted order.
 #[derive(Debug, Clone)]
 pub(super) struct Patterns {
@@ -83,7 +56,6 @@ pub(super) struct Patterns {
     pub rows: Vec<u32>,
     /// Per row, its pattern.
     pub row_pattern: Vec<u32>,
-    nodes: Vec<Node>,
 }
 
 impl Patterns {
@@ -93,44 +65,18 @@ impl Patterns {
         monitor.check()?;
         let (bytes, wide) = gathered(table, &layout, &rows);
         monitor.check()?;
-        let mut patterns = Self {
+        Ok(Self {
             layout,
             bytes,
             wide,
             rows,
             row_pattern,
-            nodes: Vec::new(),
-        };
-        patterns.nodes = patterns.tree(monitor)?;
-        Ok(patterns)
+        })
     }
 
     /// Number of distinct patterns.
     pub fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// The node of all patterns.
-    pub fn root(&self) -> &Node {
-        &self.nodes[0]
-    }
-
-    /// The nodes below `node`, by ascending code.
-    pub fn children(&self, node: &Node) -> &[Node] {
-        &self.nodes[node.first_child as usize..][..node.n_children as usize]
-    }
-
-    /// The depth at which most patterns stand in nodes of 64 at most.
-    pub fn depth_of_small_nodes(&self) -> usize {
-        let mut level: Vec<&Node> = vec![self.root()];
-        for depth in 0..self.layout.depth() {
-            level.retain(|node| node.len() > 64 && !node.is_leaf());
-            if 2 * level.iter().map(|node| node.len()).sum::<usize>() < self.len() {
-                return depth;
-            }
-            level = level.iter().flat_map(|node| self.children(node)).collect();
-        }
-        self.layout.depth()
     }
 
     /// The codes of `pattern` as bytes, 255 where it needs more.
@@ -175,51 +121,6 @@ impl Patterns {
             sums[pattern as usize] += amount(row);
         }
         sums
-    }
-
-    fn tree(&self, monitor: &Monitor) -> Result<Vec<Node>> {
-        let mut nodes = vec![Node {
-            start: 0,
-            end: self.len() as u32,
-            first_child: 0,
-            n_children: 0,
-            code: 0,
-        }];
-        let mut level = 0..1;
-        for depth in 0..self.layout.depth() {
-            monitor.check()?;
-            for parent in level.clone() {
-                let node: Node = nodes[parent];
-                if node.end - node.start <= SMALL_NODE {
-                    continue;
-                }
-                let first_child = nodes.len();
-                let mut start = node.start;
-                let mut code = self.code(start as usize, depth);
-                for i in node.start + 1..=node.end {
-                    let next = if i == node.end {
-                        u32::MAX
-                    } else {
-                        self.code(i as usize, depth)
-                    };
-                    if next != code || i == node.end {
-                        nodes.push(Node {
-                            start,
-                            end: i,
-                            first_child: 0,
-                            n_children: 0,
-                            code,
-                        });
-                        start = i;
-                        code = next;
-                    }
-                }
-                nodes[parent].first_child = first_child as u32;
-                nodes[parent].n_children = (nodes.len() - first_child) as u32;
-            }
-            level = level.end..nodes.len();
-        }
-        Ok(nodes)
     }
 }
 

@@ -1,6 +1,11 @@
-//! What is made of the compatible patterns that the walk finds: sums for one
-//! side or both, counts of combinations, distinct labels.
+//! What is made of the compatible patterns that the walk finds: sums, counts of
+//! combinations, distinct labels.
 
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::arrangement::{any, both, Arrangement, Bits, BLOCK};
 use super::walk::Search;
 
 /// What is summed: exact integers, so that no order of summing matters.
@@ -29,108 +34,156 @@ macro_rules! amounts {
 amounts!(u32, u64, u128);
 
 /// What becomes of the patterns found.
-pub(super) trait Sink {
-    /// What is summed.
+pub(super) trait Sink: Clone + Send + Sync {
+    /// What is told of a target.
     type Amount: Amount;
-    /// The patterns `bits` from `start` on are compatible with target `x`.
-    fn found(&mut self, x: usize, start: usize, bits: u64);
+    /// The patterns `bits` from place `start` of the arrangement on are
+    /// compatible with target `x`.
+    fn found(&mut self, x: usize, start: usize, bits: Bits);
     /// Target `x` has seen everything.
-    fn close(&mut self, _x: usize) {}
-    /// One sum per target.
-    fn into_sums(self) -> Vec<Self::Amount>;
+    fn close(&mut self, x: usize) -> Self::Amount;
 }
 
-fn each_bit(start: usize, mut bits: u64, mut visit: impl FnMut(usize)) {
-    while bits != 0 {
-        visit(start + bits.trailing_zeros() as usize);
-        bits &= bits - 1;
-    }
-}
-
-/// Sums for both patterns of every pair that is met once.
-pub(super) struct BothSides<'a, T> {
-    amounts: &'a [T],
-    /// Whether all amounts are equal, as they are where no record has a twin.
-    equal: bool,
-    sums: Vec<T>,
-}
-
-impl<'a, T: Amount> BothSides<'a, T> {
-    pub fn new(amounts: &'a [T]) -> Self {
-        Self {
-            amounts,
-            equal: amounts.iter().all(|a| *a == amounts[0]),
-            sums: vec![T::default(); amounts.len()],
+fn each_bit(start: usize, bits: Bits, mut visit: impl FnMut(usize)) {
+    for (i, mut word) in bits.into_iter().enumerate() {
+        while word != 0 {
+            visit(start + 64 * i + word.trailing_zeros() as usize);
+            word &= word - 1;
         }
     }
 }
 
-impl<T: Amount> Sink for BothSides<'_, T> {
-    type Amount = T;
+/// Counts bits by adding blocks up place by place, in binary digits that stand
+/// in blocks of their own: bits are counted in one block of eight only.
+#[derive(Clone, Default)]
+struct BitCounter {
+    ones: Bits,
+    twos: Bits,
+    fours: Bits,
+    eights: u64,
+}
 
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        let amount = self.amounts[x];
-        if self.equal {
-            self.sums[x] += amount.times(u64::from(bits.count_ones()));
-            each_bit(start, bits, |other| self.sums[other] += amount);
-            return;
+impl BitCounter {
+    #[inline(always)]
+    fn add(&mut self, mut carry: Bits) {
+        for digits in [&mut self.ones, &mut self.twos, &mut self.fours] {
+            for (digit, carry) in digits.iter_mut().zip(&mut carry) {
+                (*digit, *carry) = (*digit ^ *carry, *digit & *carry);
+            }
         }
-        let mut sum = T::default();
-        each_bit(start, bits, |other| {
-            sum += self.amounts[other];
-            self.sums[other] += amount;
+        if any(&carry) {
+            self.eights += count(&carry);
+        }
+    }
+
+    fn take(&mut self) -> u64 {
+        let sum =
+            count(&self.ones) + 2 * count(&self.twos) + 4 * count(&self.fours) + 8 * self.eights;
+        *self = Self::default();
+        sum
+    }
+}
+
+fn count(bits: &Bits) -> u64 {
+    bits.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// Sums over the matches.
+#[derive(Clone)]
+pub(super) struct Sum<T> {
+    /// What most patterns count, or nothing, and, by block, those that count
+    /// otherwise.
+    usual: T,
+    others: Arc<Vec<Bits>>,
+    /// By place.
+    amounts: Arc<Vec<T>>,
+    n_usual: BitCounter,
+    sum: T,
+}
+
+impl<T: Amount> Sum<T> {
+    /// Sums of `amounts`, which are by pattern and of which most are `usual`.
+    pub fn new(amounts: &[T], usual: T, arranged: &Arrangement) -> Self {
+        let amounts: Vec<T> = (arranged.patterns.par_iter())
+            .map(|&pattern| amounts[pattern as usize])
+            .collect();
+        let others = amounts.par_chunks(BLOCK).map(|amounts| {
+            let mut others = [0; BLOCK / 64];
+            for (i, amount) in amounts.iter().enumerate() {
+                others[i / 64] |= u64::from(*amount != usual) << (i % 64);
+            }
+            others
         });
-        self.sums[x] += sum;
-    }
-
-    fn close(&mut self, x: usize) {
-        self.sums[x] += self.amounts[x];
-    }
-
-    fn into_sums(self) -> Vec<T> {
-        self.sums
-    }
-}
-
-/// Sums for targets.
-pub(super) struct OneSide<'a, T> {
-    amounts: &'a [T],
-    sums: Vec<T>,
-}
-
-impl<'a, T: Amount> OneSide<'a, T> {
-    pub fn new(amounts: &'a [T], n_targets: usize) -> Self {
         Self {
-            amounts,
-            sums: vec![T::default(); n_targets],
+            usual,
+            others: Arc::new(others.collect()),
+            amounts: Arc::new(amounts),
+            n_usual: BitCounter::default(),
+            sum: T::default(),
         }
     }
 }
 
-impl<T: Amount> Sink for OneSide<'_, T> {
-    type Amount = T;
-
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        each_bit(start, bits, |other| self.sums[x] += self.amounts[other]);
+/// The amount of at least half of the patterns, or nothing.
+pub(super) fn usual<T: Amount>(amounts: &[T]) -> T {
+    // Only an amount that outlasts all others in pairs can be that of so many.
+    let (mut candidate, mut lead) = (T::default(), 0usize);
+    for &amount in amounts {
+        match (lead, amount == candidate) {
+            (0, _) => (candidate, lead) = (amount, 1),
+            (_, true) => lead += 1,
+            (_, false) => lead -= 1,
+        }
     }
-
-    fn into_sums(self) -> Vec<T> {
-        self.sums
+    let n = amounts
+        .iter()
+        .filter(|&&amount| amount == candidate)
+        .count();
+    if 2 * n >= amounts.len() {
+        candidate
+    } else {
+        T::default()
     }
 }
 
-/// Sums for targets in which a pattern counts once for every combination of
-/// the target's values that it matches.
+impl<T: Amount> Sink for Sum<T> {
+    type Amount = T;
+
+    #[inline(always)]
+    fn found(&mut self, _x: usize, start: usize, bits: Bits) {
+        let others = &self.others[start / BLOCK];
+        self.n_usual
+            .add(std::array::from_fn(|i| bits[i] & !others[i]));
+        let different = both(&bits, others);
+        if any(&different) {
+            each_bit(start, different, |place| self.sum += self.amounts[place]);
+        }
+    }
+
+    fn close(&mut self, _x: usize) -> T {
+        let mut sum = std::mem::take(&mut self.sum);
+        sum += self.usual.times(self.n_usual.take());
+        sum
+    }
+}
+
+/// Sums in which a pattern counts once for every combination of the target's
+/// values that it matches.
+#[derive(Clone)]
 pub(super) struct Counted<'a, T> {
     search: &'a Search<'a>,
-    side: OneSide<'a, T>,
+    patterns: Arc<Vec<u32>>,
+    amounts: &'a [T],
+    sum: T,
 }
 
 impl<'a, T: Amount> Counted<'a, T> {
-    pub fn new(search: &'a Search<'a>, amounts: &'a [T], n_targets: usize) -> Self {
+    pub fn new(search: &'a Search<'a>, amounts: &'a [T], arranged: &Arrangement) -> Self {
         Self {
             search,
-            side: OneSide::new(amounts, n_targets),
+            patterns: arranged.patterns.clone(),
+            amounts,
+            sum: T::default(),
         }
     }
 }
@@ -138,14 +191,15 @@ impl<'a, T: Amount> Counted<'a, T> {
 impl<T: Amount> Sink for Counted<'_, T> {
     type Amount = T;
 
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
-        each_bit(start, bits, |other| {
-            self.side.sums[x] += self.side.amounts[other].times(self.search.times(x, other));
+    fn found(&mut self, x: usize, start: usize, bits: Bits) {
+        each_bit(start, bits, |place| {
+            let pattern = self.patterns[place] as usize;
+            self.sum += self.amounts[pattern].times(self.search.times(x, pattern));
         });
     }
 
-    fn into_sums(self) -> Vec<T> {
-        self.side.sums
+    fn close(&mut self, _x: usize) -> T {
+        std::mem::take(&mut self.sum)
     }
 }
 
@@ -160,19 +214,22 @@ pub(super) struct Labels<T> {
 }
 
 /// Sums over the distinct labels among the patterns found.
+#[derive(Clone)]
 pub(super) struct Distinct<'a, T> {
     labels: &'a Labels<T>,
+    patterns: Arc<Vec<u32>>,
     /// Per label, one more than the target that has seen it last.
     seen: Vec<u32>,
-    sums: Vec<T>,
+    sum: T,
 }
 
 impl<'a, T: Amount> Distinct<'a, T> {
-    pub fn new(labels: &'a Labels<T>, n_targets: usize) -> Self {
+    pub fn new(labels: &'a Labels<T>, arranged: &Arrangement) -> Self {
         Self {
             labels,
+            patterns: arranged.patterns.clone(),
             seen: vec![0; labels.amounts.len()],
-            sums: vec![T::default(); n_targets],
+            sum: T::default(),
         }
     }
 }
@@ -180,20 +237,21 @@ impl<'a, T: Amount> Distinct<'a, T> {
 impl<T: Amount> Sink for Distinct<'_, T> {
     type Amount = T;
 
-    fn found(&mut self, x: usize, start: usize, bits: u64) {
+    fn found(&mut self, x: usize, start: usize, bits: Bits) {
         let mark = x as u32 + 1;
-        each_bit(start, bits, |other| {
+        each_bit(start, bits, |place| {
+            let other = self.patterns[place] as usize;
             let range = self.labels.starts[other] as usize..self.labels.starts[other + 1] as usize;
             for &label in &self.labels.labels[range] {
                 if self.seen[label as usize] != mark {
                     self.seen[label as usize] = mark;
-                    self.sums[x] += self.labels.amounts[label as usize];
+                    self.sum += self.labels.amounts[label as usize];
                 }
             }
         });
     }
 
-    fn into_sums(self) -> Vec<T> {
-        self.sums
+    fn close(&mut self, _x: usize) -> T {
+        std::mem::take(&mut self.sum)
     }
 }

@@ -1,46 +1,35 @@
 //! The walk that finds, for every target pattern, the compatible patterns.
 //!
-//! The targets form a tree of common beginnings, the patterns of the file
-//! another (or the same) one. Going down the targets' tree column by column,
-//! the walk keeps what of the file is compatible so far: nodes of the file's
-//! tree, and, where these have become small, bits of neighbouring patterns, of
-//! which every further column takes away by one `and` with a bitmap. Targets of
-//! the same beginning share all this work; what is left is done target by
-//! target, 64 patterns at a time.
-//!
-//! Where targets and file are the same and compatibility is symmetric, a
-//! target looks at later patterns only and credits both.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! Targets are taken in sorted order. Column by column the walk keeps what of
+//! the file is compatible with the target so far: nodes of the arranged file's
+//! tree, and ranges of patterns where it ends. Targets with a common beginning
+//! share this work; what is left is done target by target, with the bitmaps.
 
 use rayon::prelude::*;
 
-use super::bitmaps::{Bitmaps, WORD};
+use super::arrangement::{any, both, Arrangement, Bits, Node, BLOCK};
 use super::compatibility::Relation;
-use super::patterns::{Node, Patterns};
+use super::patterns::Patterns;
 use super::sinks::Sink;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
-/// Nodes of the file with at most so many patterns are looked at as bits.
-const FREEZE: usize = 128;
-/// Nodes of the targets' tree of at most so many are looked at one by one.
-const FEW_TARGETS: usize = 16;
 /// Columns whose bitmaps are joined before the first look at the result.
-const AT_ONCE: usize = 7;
-/// Parts the work is cut into, about.
-const TASKS: usize = 512;
+const AT_ONCE: usize = 4;
+/// Columns of which the missing ones tell the arrangement of a target.
+const MAX_LEADING: usize = 4;
+/// An arrangement is made where so many patterns of the file, at most, come to
+/// a target that uses it.
+const PATTERNS_PER_TARGET: usize = 64;
+/// Parts that the targets of an arrangement are cut into, for each thread.
+const PARTS_PER_THREAD: usize = 32;
 
 /// Targets and file, and when they are compatible.
 pub(super) struct Search<'a> {
-    file: &'a Patterns,
-    /// `None` where the file's own patterns are the targets, and each pair of
-    /// them is to be met once.
-    targets: Option<&'a Patterns>,
+    pub file: &'a Patterns,
+    pub targets: &'a Patterns,
+    /// By depth.
     relations: Vec<&'a Relation>,
-    bitmaps: Bitmaps,
-    /// Depths without bitmaps, from which no node is frozen unchecked.
-    unmapped: Vec<usize>,
     /// The depths of every key, for `min_overlap`.
     keys: Vec<Vec<usize>>,
     min_overlap: usize,
@@ -50,53 +39,42 @@ impl<'a> Search<'a> {
     /// `relations` are by column of the table, and so are `keys`.
     pub fn new(
         file: &'a Patterns,
-        targets: Option<&'a Patterns>,
+        targets: &'a Patterns,
         relations: &'a [Relation],
         keys: &[Vec<usize>],
         min_overlap: usize,
-        monitor: &Monitor,
-    ) -> Result<Self> {
+    ) -> Self {
         let columns = &file.layout.columns;
-        let relations: Vec<&Relation> = columns.iter().map(|&v| &relations[v]).collect();
-        // The first column of a large file is always done in the tree.
-        let from = usize::from(file.len() > FREEZE);
-        let bitmaps = Bitmaps::new(file, &relations, from, monitor)?;
-        let unmapped = (from..columns.len()).filter(|&d| !bitmaps.has(d)).collect();
         let depth_of = |v: &usize| columns.iter().position(|c| c == v);
-        Ok(Self {
+        Self {
             file,
             targets,
-            relations,
-            bitmaps,
-            unmapped,
+            relations: columns.iter().map(|&v| &relations[v]).collect(),
             keys: keys
                 .iter()
                 .map(|key| key.iter().filter_map(depth_of).collect())
                 .collect(),
             min_overlap,
-        })
-    }
-
-    fn target_patterns(&self) -> &'a Patterns {
-        self.targets.unwrap_or(self.file)
+        }
     }
 
     /// Takes off what the bitmaps could not tell.
-    fn checked(&self, x: usize, start: usize, mut bits: u64) -> u64 {
-        if self.unmapped.is_empty() && self.min_overlap == 0 {
-            return bits;
-        }
-        let mut left = bits;
-        while left != 0 {
-            let bit = left & left.wrapping_neg();
-            let pattern = start + left.trailing_zeros() as usize;
-            left ^= bit;
-            let targets = self.target_patterns();
-            let fits = self.unmapped.iter().all(|&d| {
-                self.relations[d].compatible(targets.code(x, d), self.file.code(pattern, d))
-            });
-            if !fits || !self.overlaps(x, pattern) {
-                bits ^= bit;
+    fn checked(&self, x: usize, arranged: &Arrangement, start: usize, mut bits: Bits) -> Bits {
+        for (i, word) in bits.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                let place = start + 64 * i + bit.trailing_zeros() as usize;
+                let pattern = arranged.patterns[place] as usize;
+                let fits = arranged.unmapped.iter().all(|&column| {
+                    let d = arranged.depths[column];
+                    self.relations[d]
+                        .compatible(self.targets.code(x, d), self.file.code(pattern, d))
+                });
+                if !fits || !self.overlaps(x, pattern) {
+                    *word ^= bit;
+                }
             }
         }
         bits
@@ -107,7 +85,7 @@ impl<'a> Search<'a> {
         if self.min_overlap == 0 {
             return true;
         }
-        let (a, b) = (self.target_patterns().bytes(x), self.file.bytes(pattern));
+        let (a, b) = (self.targets.bytes(x), self.file.bytes(pattern));
         let shared = self
             .keys
             .iter()
@@ -119,328 +97,306 @@ impl<'a> Search<'a> {
 
     /// How many combinations of the target's values match a pattern.
     pub fn times(&self, x: usize, pattern: usize) -> u64 {
-        let targets = self.target_patterns();
         let relations = self.relations.iter().enumerate();
         relations
             .filter(|(_, relation)| relation.is_counted())
-            .map(|(d, relation)| relation.times(targets.code(x, d), self.file.code(pattern, d)))
+            .map(|(d, relation)| {
+                relation.times(self.targets.code(x, d), self.file.code(pattern, d))
+            })
             .product()
     }
 
     /// How many combinations of values the target may have.
-    pub fn combinations(&self, targets: &Patterns, x: usize) -> f64 {
+    pub fn combinations(&self, x: usize) -> f64 {
         let relations = self.relations.iter().enumerate();
         relations
-            .map(|(d, relation)| relation.size(targets.code(x, d)))
+            .map(|(d, relation)| relation.size(self.targets.code(x, d)))
             .product::<u64>() as f64
     }
+
+    fn arrange(&self, missing: &[usize], monitor: &Monitor) -> Result<Arrangement> {
+        let depths = 0..self.file.layout.depth();
+        let depths = depths.filter(|d| !missing.contains(d)).collect();
+        Arrangement::new(self.file, depths, &self.relations, monitor)
+    }
+
+    /// Targets, ascending, by the columns that an arrangement for them leaves
+    /// out. Those that lack all of these columns are enough to pay for it.
+    fn groups(&self, depth_of_tree: usize) -> Vec<(Vec<usize>, Vec<u32>)> {
+        let lacks = |x: usize, d: usize| self.targets.bytes(x)[d] == 0;
+        let leading: Vec<usize> = (0..depth_of_tree)
+            .filter(|&d| (0..self.targets.len()).any(|x| lacks(x, d)))
+            .take(MAX_LEADING)
+            .collect();
+        let mut groups: Vec<Vec<u32>> = vec![Vec::new(); 1 << leading.len()];
+        for x in 0..self.targets.len() {
+            let columns = leading.iter().enumerate();
+            let group: usize = columns.map(|(i, &d)| usize::from(lacks(x, d)) << i).sum();
+            groups[group].push(x as u32);
+        }
+        // Those with most columns left out first: what is too small goes on to
+        // a group that leaves out one less.
+        let mut order: Vec<usize> = (1..groups.len()).collect();
+        order.sort_by_key(|group| std::cmp::Reverse(group.count_ones()));
+        for group in order {
+            if groups[group].len() * PATTERNS_PER_TARGET < self.file.len() {
+                let small = std::mem::take(&mut groups[group]);
+                let last = group.ilog2();
+                let larger = &mut groups[group ^ 1 << last];
+                larger.extend(small);
+                larger.sort_unstable();
+            }
+        }
+        let columns = |group: usize| {
+            let columns = leading.iter().enumerate();
+            columns
+                .filter(move |(i, _)| group >> i & 1 == 1)
+                .map(|(_, &d)| d)
+                .collect()
+        };
+        let groups = groups.into_iter().enumerate();
+        groups
+            .filter(|(_, targets)| !targets.is_empty())
+            .map(|(group, targets)| (columns(group), targets))
+            .collect()
+    }
 }
 
-/// Searches with one sink per thread and adds their sums up.
+/// One result of a sink per target.
 pub(super) fn run<S: Sink>(
     search: &Search<'_>,
-    sink: impl Fn() -> S + Sync,
+    sink: impl Fn(&Arrangement) -> S,
     monitor: &Monitor,
 ) -> Result<Vec<S::Amount>> {
-    let tasks = tasks(search);
-    monitor.set_total(search.target_patterns().len() as u64);
-    let next = AtomicUsize::new(0);
-    let parts = (0..rayon::current_num_threads())
-        .into_par_iter()
-        .map(|_| {
-            let mut walk = Walk {
-                search,
-                sink: sink(),
-                places: Vec::new(),
-                left: Level::default(),
-                levels: vec![Level::default(); search.relations.len() + 1],
-                monitor,
-            };
-            while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                walk.node(&task.node, task.depth, &task.level)?;
-            }
-            Ok(walk.sink.into_sums())
-        })
-        .collect::<Result<Vec<Vec<S::Amount>>>>()?;
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        for (sum, more) in total.iter_mut().zip(part) {
-            *sum += more;
+    monitor.set_total(search.targets.len() as u64);
+    let mut results = vec![S::Amount::default(); search.targets.len()];
+    let mut whole = Some(search.arrange(&[], monitor)?);
+    let groups = search.groups(whole.as_ref().map_or(0, Arrangement::depth_of_tree));
+    for (missing, targets) in groups {
+        let arranged = match whole.take() {
+            Some(arranged) if missing.is_empty() => arranged,
+            _ => search.arrange(&missing, monitor)?,
+        };
+        let sink = sink(&arranged);
+        let parts = PARTS_PER_THREAD * rayon::current_num_threads();
+        let found = targets
+            .par_chunks(targets.len().div_ceil(parts))
+            .map_init(
+                || Walk::new(search, &arranged, sink.clone()),
+                |walk, targets| {
+                    let found = targets.iter().map(|&x| {
+                        monitor.check()?;
+                        Ok(walk.target(x as usize))
+                    });
+                    let found = found.collect::<Result<Vec<S::Amount>>>()?;
+                    monitor.advance(targets.len() as u64);
+                    Ok(found)
+                },
+            )
+            .collect::<Result<Vec<Vec<S::Amount>>>>()?;
+        for (&x, result) in targets.iter().zip(found.into_iter().flatten()) {
+            results[x as usize] = result;
         }
     }
-    Ok(total)
+    Ok(results)
 }
 
-/// What of the file is compatible with a beginning of some depth.
+/// The bits from each place of a block on.
+static FROM: [Bits; BLOCK] = edges(true);
+/// The bits up to each place, which included.
+static TO: [Bits; BLOCK] = edges(false);
+
+const fn edges(from: bool) -> [Bits; BLOCK] {
+    let mut edges = [[0; BLOCK / 64]; BLOCK];
+    let mut place = 0;
+    while place < BLOCK {
+        let mut bit = if from { place } else { 0 };
+        while bit < if from { BLOCK } else { place + 1 } {
+            edges[place][bit / 64] |= 1 << (bit % 64);
+            bit += 1;
+        }
+        place += 1;
+    }
+    edges
+}
+
+/// Patterns that are compatible in the columns before `column`.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    start: u32,
+    end: u32,
+    column: usize,
+}
+
+/// What of the file is compatible with a beginning.
 #[derive(Debug, Default, Clone)]
 struct Level {
-    /// Nodes at that depth.
     nodes: Vec<Node>,
-    /// Words and their bits.
-    words: Vec<u32>,
-    bits: Vec<u64>,
+    pieces: Vec<Piece>,
 }
 
 impl Level {
-    fn clear(&mut self) {
-        self.nodes.clear();
-        self.words.clear();
-        self.bits.clear();
-    }
-
-    /// Adds the words of another level of which `some` leaves bits. Writing every
-    /// word and counting those that stay costs less than to guess which do.
-    fn push_some(&mut self, from: &Level, some: impl Fn(usize, u64) -> u64) {
-        let mut n = self.words.len();
-        self.words.resize(n + from.words.len(), 0);
-        self.bits.resize(n + from.words.len(), 0);
-        for (&word, &bits) in from.words.iter().zip(&from.bits) {
-            let bits = some(word as usize, bits);
-            self.words[n] = word;
-            self.bits[n] = bits;
-            n += usize::from(bits != 0);
-        }
-        self.words.truncate(n);
-        self.bits.truncate(n);
-    }
-
-    /// Adds a range of patterns as bits.
-    fn push_range(&mut self, range: std::ops::Range<usize>) {
-        let (first, last) = (range.start / WORD, (range.end - 1) / WORD);
-        for word in first..=last {
-            let mut bits = u64::MAX;
-            if word == first {
-                bits &= u64::MAX << (range.start % WORD);
-            }
-            if word == last {
-                bits &= u64::MAX >> (WORD - 1 - (range.end - 1) % WORD);
-            }
-            match (self.words.last(), self.bits.last_mut()) {
-                (Some(&previous), Some(joined)) if previous as usize == word => *joined |= bits,
-                _ => {
-                    self.words.push(word as u32);
-                    self.bits.push(bits);
-                }
-            }
-        }
-    }
-
-    /// Adds a node at `depth`, as bits where it is small enough.
-    fn push(&mut self, node: &Node, depth: usize, search: &Search<'_>) {
-        let unmapped = search.unmapped.last().is_some_and(|&d| d >= depth);
-        if !node.is_leaf() && (node.len() > FREEZE || unmapped) {
+    /// Adds a node of patterns that agree on the columns before `column`.
+    fn push(&mut self, node: &Node, column: usize) {
+        if !node.is_leaf() {
             self.nodes.push(*node);
-        } else {
-            self.push_range(node.range());
+            return;
         }
-    }
-}
-
-/// Targets with a common beginning and what is compatible with it.
-struct Task {
-    node: Node,
-    depth: usize,
-    level: Level,
-}
-
-/// The tasks, the largest first.
-fn tasks(search: &Search<'_>) -> Vec<Task> {
-    let targets = search.target_patterns();
-    let mut level = Level::default();
-    if search.targets.is_some() {
-        level.push(search.file.root(), 0, search);
-    }
-    let mut tasks = Vec::new();
-    let mut open = vec![Task {
-        node: *targets.root(),
-        depth: 0,
-        level,
-    }];
-    while let Some(task) = open.pop() {
-        if task.node.len() <= targets.len() / TASKS || task.node.is_leaf() {
-            tasks.push(task);
-            continue;
+        match self.pieces.last_mut() {
+            Some(last) if last.end == node.start && last.column == column => last.end = node.end,
+            _ => self.pieces.push(Piece {
+                start: node.start,
+                end: node.end,
+                column,
+            }),
         }
-        let children = targets.children(&task.node);
-        for i in 0..children.len() {
-            let mut level = Level::default();
-            step_to_child(search, &task.level, task.depth, children, i, &mut level);
-            open.push(Task {
-                node: children[i],
-                depth: task.depth + 1,
-                level,
-            });
-        }
-    }
-    tasks.sort_by_key(|task| (std::cmp::Reverse(task.node.len()), task.node.start));
-    tasks
-}
-
-/// What is left for child `i` of a node of targets at `depth`.
-fn step_to_child(
-    search: &Search<'_>,
-    level: &Level,
-    depth: usize,
-    children: &[Node],
-    i: usize,
-    below: &mut Level,
-) {
-    let code = children[i].code;
-    step(search, level, depth, code, below);
-    if search.targets.is_none() {
-        // Later children of the same node, which is not among its own nodes.
-        for other in &children[i + 1..] {
-            if search.relations[depth].compatible(code, other.code) {
-                below.push(other, depth + 1, search);
-            }
-        }
-    }
-}
-
-/// What is left once the column at `depth` has `code`.
-fn step(search: &Search<'_>, level: &Level, depth: usize, code: u32, below: &mut Level) {
-    match search.bitmaps.place(depth, code) {
-        None => {
-            below.words.extend_from_slice(&level.words);
-            below.bits.extend_from_slice(&level.bits);
-        }
-        Some(place) => {
-            below.push_some(level, |word, bits| bits & search.bitmaps.words(word)[place]);
-        }
-    }
-    for node in &level.nodes {
-        let children = search.file.children(node);
-        if code == 0 {
-            for child in children {
-                below.push(child, depth + 1, search);
-            }
-            continue;
-        }
-        let known = match children.split_first() {
-            Some((missing, known)) if missing.code == 0 => {
-                below.push(missing, depth + 1, search);
-                known
-            }
-            _ => children,
-        };
-        search.relations[depth].each_compatible(
-            code,
-            known.len(),
-            |i| known[i].code,
-            |i| below.push(&known[i], depth + 1, search),
-        );
     }
 }
 
 struct Walk<'a, S> {
     search: &'a Search<'a>,
+    arranged: &'a Arrangement,
     sink: S,
-    /// The places of the target's codes among the bitmaps.
-    places: Vec<usize>,
-    /// What is left of the words for the target at hand.
-    left: Level,
-    /// What is left at each depth, kept for its memory.
+    /// The target before.
+    before: Option<usize>,
+    /// What is compatible with its first columns, by their number, up to `known`.
     levels: Vec<Level>,
-    monitor: &'a Monitor,
+    known: usize,
+    /// The bitmaps of the target's codes, and how many of them come before each
+    /// column.
+    maps: Vec<usize>,
+    maps_before: Vec<usize>,
 }
 
-impl<S: Sink> Walk<'_, S> {
-    fn node(&mut self, node: &Node, depth: usize, level: &Level) -> Result<()> {
-        let one_by_one = node.is_leaf() || level.nodes.is_empty() && node.len() <= FEW_TARGETS;
-        if one_by_one {
-            self.monitor.check()?;
-            for x in node.range() {
-                let own = x + 1..node.end as usize;
-                self.target(x, depth, level, own);
-            }
-            self.monitor.advance(node.len() as u64);
-            return Ok(());
+impl<'a, S: Sink> Walk<'a, S> {
+    fn new(search: &'a Search<'a>, arranged: &'a Arrangement, sink: S) -> Self {
+        let mut levels = vec![Level::default(); arranged.depths.len() + 1];
+        levels[0].push(arranged.root(), 0);
+        Self {
+            search,
+            arranged,
+            sink,
+            before: None,
+            levels,
+            known: 0,
+            maps: Vec::new(),
+            maps_before: Vec::new(),
         }
-        let children = self.search.target_patterns().children(node);
-        let mut below = std::mem::take(&mut self.levels[depth]);
-        for (i, child) in children.iter().enumerate() {
-            below.clear();
-            step_to_child(self.search, level, depth, children, i, &mut below);
-            self.node(child, depth + 1, &below)?;
-        }
-        self.levels[depth] = below;
-        Ok(())
     }
 
-    /// One target; `own` are the later patterns of its own node.
-    fn target(&mut self, x: usize, depth: usize, level: &Level, own: std::ops::Range<usize>) {
-        let own = if self.search.targets.is_none() {
-            own
-        } else {
-            0..0
+    fn target(&mut self, x: usize) -> S::Amount {
+        let (targets, arranged) = (self.search.targets, self.arranged);
+        if let Some(before) = self.before.replace(x) {
+            let depths = arranged.depths[..self.known].iter();
+            self.known = depths
+                .take_while(|&&d| targets.code(before, d) == targets.code(x, d))
+                .count();
+        }
+        while !self.levels[self.known].nodes.is_empty() {
+            self.step(targets.code(x, arranged.depths[self.known]));
+        }
+        self.maps.clear();
+        self.maps_before.clear();
+        for (column, &d) in arranged.depths.iter().enumerate() {
+            self.maps_before.push(self.maps.len());
+            self.maps.extend(arranged.map(column, targets.code(x, d)));
+        }
+        self.maps_before.push(self.maps.len());
+        let target = Target {
+            search: self.search,
+            arranged,
+            x,
+            is_checked: self.search.min_overlap > 0 || !arranged.unmapped.is_empty(),
         };
-        if level.nodes.is_empty() {
-            self.rest(x, depth, level, own);
-            self.sink.close(x);
-            return;
+        for piece in &self.levels[self.known].pieces {
+            let maps = &self.maps[self.maps_before[piece.column]..];
+            match maps.len() {
+                0 => target.scan::<0, S>(piece, maps, &mut self.sink),
+                1 => target.scan::<1, S>(piece, maps, &mut self.sink),
+                2 => target.scan::<2, S>(piece, maps, &mut self.sink),
+                3 => target.scan::<3, S>(piece, maps, &mut self.sink),
+                _ => target.scan::<AT_ONCE, S>(piece, maps, &mut self.sink),
+            }
         }
-        if !own.is_empty() {
-            self.rest(x, depth, &Level::default(), own);
-        }
-        let mut below = std::mem::take(&mut self.levels[depth]);
-        below.clear();
-        let code = self.search.target_patterns().code(x, depth);
-        step(self.search, level, depth, code, &mut below);
-        self.target(x, depth + 1, &below, 0..0);
-        self.levels[depth] = below;
+        self.sink.close(x)
     }
 
-    /// Everything that is left as bits, and a range of patterns.
-    fn rest(&mut self, x: usize, depth: usize, level: &Level, own: std::ops::Range<usize>) {
-        let (search, targets) = (self.search, self.search.target_patterns());
-        let mut places = std::mem::take(&mut self.places);
-        places.clear();
-        places.extend(
-            (depth..search.relations.len())
-                .filter_map(|d| search.bitmaps.place(d, targets.code(x, d))),
-        );
-        if !own.is_empty() {
-            let mut few = Level::default();
-            few.push_range(own);
-            self.scan_places(x, &places, &few);
+    /// What is left once the next column has `code`.
+    fn step(&mut self, code: u32) {
+        let (above, below) = self.levels.split_at_mut(self.known + 1);
+        let (level, below) = (&above[self.known], &mut below[0]);
+        let depth = self.arranged.depths[self.known];
+        self.known += 1;
+        below.nodes.clear();
+        below.pieces.clone_from(&level.pieces);
+        for node in &level.nodes {
+            let children = self.arranged.children(node);
+            let (missing, known) = match children.split_first() {
+                Some((missing, known)) if missing.code == 0 && code != 0 => (Some(missing), known),
+                _ => (None, children),
+            };
+            if let Some(missing) = missing {
+                below.push(missing, self.known);
+            }
+            if code == 0 {
+                known.iter().for_each(|child| below.push(child, self.known));
+                continue;
+            }
+            self.search.relations[depth].each_compatible(
+                code,
+                known.len(),
+                |i| known[i].code,
+                |i| below.push(&known[i], self.known),
+            );
         }
-        self.scan_places(x, &places, level);
-        self.places = places;
     }
+}
 
-    fn scan_places(&mut self, x: usize, places: &[usize], level: &Level) {
-        match places.len() {
-            0 => self.scan::<0>(x, places, level),
-            1 => self.scan::<1>(x, places, level),
-            2 => self.scan::<2>(x, places, level),
-            3 => self.scan::<3>(x, places, level),
-            4 => self.scan::<4>(x, places, level),
-            5 => self.scan::<5>(x, places, level),
-            6 => self.scan::<6>(x, places, level),
-            _ => self.scan::<AT_ONCE>(x, places, level),
-        }
-    }
+/// The target at hand.
+struct Target<'a> {
+    search: &'a Search<'a>,
+    arranged: &'a Arrangement,
+    x: usize,
+    /// Whether bitmaps do not tell all.
+    is_checked: bool,
+}
 
-    /// `N` columns are joined without a look in between, which costs more than
-    /// it saves.
-    fn scan<const N: usize>(&mut self, x: usize, places: &[usize], level: &Level) {
-        let bitmaps = &self.search.bitmaps;
-        let first: [usize; N] = std::array::from_fn(|i| places[i]);
-        let rest = &places[N..];
-        let mut left = std::mem::take(&mut self.left);
-        left.clear();
-        left.push_some(level, |word, bits| {
-            let words = bitmaps.words(word);
-            first.iter().fold(bits, |bits, &place| bits & words[place])
-        });
-        for (&word, &bits) in left.words.iter().zip(&left.bits) {
-            let word = word as usize;
-            let words = bitmaps.words(word);
-            let bits = rest.iter().fold(bits, |bits, &place| bits & words[place]);
-            let bits = self.search.checked(x, word * WORD, bits);
-            self.sink.found(x, word * WORD, bits);
+impl Target<'_> {
+    /// Joins bitmaps over a piece: the first `N` without a look in between,
+    /// which costs more than it saves.
+    fn scan<const N: usize, S: Sink>(&self, piece: &Piece, maps: &[usize], sink: &mut S) {
+        let first: [usize; N] = std::array::from_fn(|i| maps[i]);
+        let (start, last) = (piece.start as usize, piece.end as usize - 1);
+        let blocks = start / BLOCK..=last / BLOCK;
+        for block in blocks.clone() {
+            let bitmaps = self.arranged.block(block);
+            // Without branches: pieces begin and end anywhere.
+            let from = if block == *blocks.start() {
+                start % BLOCK
+            } else {
+                0
+            };
+            let to = if block == *blocks.end() {
+                last % BLOCK
+            } else {
+                BLOCK - 1
+            };
+            let mut bits = both(&FROM[from], &TO[to]);
+            for map in first {
+                bits = both(&bits, &bitmaps[map]);
+            }
+            if !any(&bits) {
+                continue;
+            }
+            for &map in &maps[N..] {
+                bits = both(&bits, &bitmaps[map]);
+            }
+            if self.is_checked {
+                bits = self
+                    .search
+                    .checked(self.x, self.arranged, block * BLOCK, bits);
+            }
+            sink.found(self.x, block * BLOCK, bits);
         }
-        self.left = left;
     }
 }
