@@ -114,11 +114,16 @@ format.sdc_comparison <- function(x, ...) {
   for (result in results) {
     wide[[result]] <- table$estimate[table$result == result]
   }
+  # A title and a header above: 16 lines at most.
+  most_rows <- 13
   last <- results[[length(results)]]
   wide[[paste("change to", last)]] <- table$change[table$result == last]
   c(
     paste0("Comparison of ", length(results), " results of ", sub("^sdc_", "", x$kind), "()"),
-    format_table(wide)
+    format_table(utils::head(wide, most_rows)),
+    if (nrow(wide) > most_rows) {
+      paste0("... and ", plural(nrow(wide) - most_rows, "row"), ": as.data.frame(x).")
+    }
   )
 }
 

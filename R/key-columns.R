@@ -22,7 +22,7 @@ column_sources <- function(data, positions, call, candidates = FALSE) {
       "bad_column",
       c(
         paste0(
-          "Every key variable must be a factor, text, number, logical, Date, ",
+          "Every column used must be a factor, text, number, logical, Date, ",
           "POSIXct or labelled column."
         ),
         rlang::set_names(

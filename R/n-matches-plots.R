@@ -27,15 +27,18 @@ autoplot.sdc_n_matches <- function(object, type = c("matches", "unique"), ..., n
   if (all(object$estimates$n == 0)) {
     stop_argument("object", "hold records", "No record is complete.", call = call)
   }
-  shown <- object$estimates[object$estimates$n > 0, ]
-  shown <- shown[utils::head(order(-shown$prop_unique_all), n), ]
+  drawable <- object$estimates[object$estimates$n > 0, ]
+  shown <- drawable[utils::head(order(-drawable$prop_unique_all), n), ]
+  left_out <- if (nrow(shown) < nrow(drawable)) {
+    sprintf("The %d of %d key sets with most uniques.", nrow(shown), nrow(drawable))
+  }
   switch(type,
-    matches = plot_match_shares(object, shown),
-    unique = plot_unique_shares(object, shown)
+    matches = plot_match_shares(object, shown, left_out),
+    unique = plot_unique_shares(object, shown, left_out)
   )
 }
 
-plot_match_shares <- function(x, shown) {
+plot_match_shares <- function(x, shown, left_out) {
   columns <- match_columns(x)
   names(columns) <- x$estimates$key_set
   parts <- lapply(shown$key_set, function(set) {
@@ -71,10 +74,11 @@ plot_match_shares <- function(x, shown) {
       ),
       y = if (x$settings$patterns) "share of patterns" else "share of records",
       colour = NULL, linetype = NULL,
-      caption = paste0(
-        "At 1: records that match only themselves. Dashed: ",
-        paste(x$settings$below, collapse = " and "), " matches."
-      )
+      caption = paste(c(
+        "At 1: records that match only themselves. Dashed:",
+        paste(x$settings$below, collapse = " and "), "matches.",
+        left_out
+      ), collapse = " ")
     ) +
     sdc_theme()
   if (several) {
@@ -90,7 +94,7 @@ plot_match_shares <- function(x, shown) {
   }
 }
 
-plot_unique_shares <- function(x, shown) {
+plot_unique_shares <- function(x, shown, left_out) {
   beside <- x$settings$missing == "wildcard" && !x$settings$patterns &&
     is.null(x$settings$hh_id) && length(x$diagnostics$candidate_columns) == 0
   what <- c(
@@ -118,7 +122,7 @@ plot_unique_shares <- function(x, shown) {
         "How many records are unique?"
       },
       x = if (x$settings$patterns) "share of the patterns" else "share of all records",
-      y = NULL, colour = NULL, shape = NULL
+      y = NULL, colour = NULL, shape = NULL, caption = left_out
     ) +
     sdc_theme()
 }

@@ -361,6 +361,12 @@ test_that("pictures are drawn", {
     expect_s3_class(ggplot2::autoplot(x, type), "ggplot")
     expect_s3_class(ggplot2::autoplot(n_matches(data), type), "ggplot")
   }
+  many <- n_matches(data, utils::combn(names(data), 2, simplify = FALSE))
+  for (type in c("matches", "unique")) {
+    caption <- function(n) paste(ggplot2::autoplot(many, type, n = n)$labels$caption, "")
+    expect_match(caption(2), paste0("The 2 of ", nrow(many$estimates), " key sets"))
+    expect_no_match(caption(100), "key sets")
+  }
   expect_error(ggplot2::autoplot(x, "pie"), class = "sdcRisk_error_bad_argument")
 })
 

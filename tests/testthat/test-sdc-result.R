@@ -371,6 +371,16 @@ test_that("compare_risk() sets results side by side", {
   expect_output(print(comparison), formatC(risk_after, digits = 4, format = "g"), fixed = TRUE)
 })
 
+test_that("a comparison of many analyses prints 16 lines and says how many are left", {
+  data <- example_file()
+  sets <- utils::combn(names(data)[1:4], 2, simplify = FALSE)
+  comparison <- compare_risk(n_matches(data, sets), n_matches(data, sets))
+  n <- nrow(as.data.frame(comparison)) / 2
+  lines <- format(comparison)
+  expect_length(lines, 16)
+  expect_identical(lines[[16]], paste0("... and ", n - 13, " rows: as.data.frame(x)."))
+})
+
 test_that("results of different kinds cannot be compared", {
   data <- example_file()
   risk <- example_risk(data)

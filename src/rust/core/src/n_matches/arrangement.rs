@@ -334,7 +334,13 @@ impl Sorting<'_> {
             return ranges;
         }
         let mut ends = vec![0u32; n_codes];
-        patterns.iter().for_each(|&p| ends[code(p) as usize] += 1);
+        let (mut last, mut is_sorted) = (0, true);
+        for &pattern in &*patterns {
+            let code = code(pattern);
+            ends[code as usize] += 1;
+            is_sorted &= last <= code;
+            last = code;
+        }
         let mut start = 0;
         for (code, end) in (0u32..).zip(&mut ends) {
             let range = start..start + *end as usize;
@@ -344,6 +350,10 @@ impl Sorting<'_> {
             if !range.is_empty() {
                 ranges.push((code, range));
             }
+        }
+        // As it is before the first column left out.
+        if is_sorted {
+            return ranges;
         }
         for &pattern in &*patterns {
             let place = &mut ends[code(pattern) as usize];
