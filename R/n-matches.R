@@ -74,13 +74,12 @@
 #'
 #' @section Cost:
 #' Exact counts by a walk over sorted distinct patterns, or by a table over all
-#' patterns where that is smaller. For a million records and 12 key variables
-#' with 15 % of the values missing, a few times the cost of grouping them. It
-#' grows with the share of missing values and, for few key variables with few
-#' values, is bounded by their table. Candidates, lists of patterns and
-#' tolerances cost up to twice as much, weights three times, households and
-#' sensitive values a step for every pair of matches. Memory: some 100 bytes a
-#' record.
+#' patterns where that is smaller. For a million records and 12 key variables about
+#' three times the cost of grouping them where 15 % of the values are missing, and
+#' eight times where 30 % are. The cost grows with the share of missing values and
+#' faster than the number of records; for few key variables with few values it is
+#' bounded by their table. Weights, candidates, households and sensitive values
+#' cost a step for every pair of matches. Memory: less than 100 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables, or a named list of
