@@ -25,6 +25,7 @@
 //! on a junction tree of a sparse one ([`tree`]), or nested passes over the
 //! cells ([`nested`]), and refuses the rest.
 
+mod batch;
 pub mod cells;
 pub mod fitted;
 mod graph;
@@ -134,7 +135,7 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
     };
     let fit = |terms: &[Vec<usize>]| {
         let model = Model::new(cells.sizes(), terms)?;
-        Fitted::new(&sample, model, None, TOLERANCE, monitor)
+        Fitted::new(&sample, model, TOLERANCE, monitor)
     };
     let (mut path, mut tried, mut n_too_large) = (Vec::new(), Vec::new(), 0);
     let fitted = match &request.choice {

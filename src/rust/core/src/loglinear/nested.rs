@@ -14,6 +14,7 @@
 
 use rayon::prelude::*;
 
+use super::batch::EmptyCells;
 use super::measures::Terms;
 use super::model::Model;
 use crate::error::Result;
@@ -279,16 +280,10 @@ impl<'a> Nested<'a> {
         let parts = (0..self.blocks.len())
             .into_par_iter()
             .map(|block| {
-                let mut sum = Terms::default();
+                let mut sums = EmptyCells::new(pi);
                 let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, scale, 0, &mut |line| {
-                    for &lambda in line {
-                        if lambda > 0.0 {
-                            sum.add(&Terms::of_empty_cell(lambda, pi));
-                        }
-                    }
-                })?;
-                Ok(sum)
+                self.lines(&mut work, u, 0, scale, 0, &mut |line| sums.add(1.0, line))?;
+                Ok(sums.terms())
             })
             .collect::<Result<Vec<Terms>>>()?;
         let mut all = Terms::default();

@@ -1,3 +1,4 @@
+use super::batch::EmptyCells;
 use super::cells::Cells;
 use super::fitted::{choose, Fitted, Method, Sample};
 use super::graph::Tree;
@@ -105,7 +106,7 @@ fn full_table(fitted: &Fitted) -> Vec<f64> {
 
 fn fit(sample: &Sample, terms: &[Vec<usize>]) -> Fitted {
     let model = Model::new(sample.cells.sizes(), terms).unwrap();
-    Fitted::new(sample, model, None, TOLERANCE, &Monitor::new()).unwrap()
+    Fitted::new(sample, model, TOLERANCE, &Monitor::new()).unwrap()
 }
 
 #[test]
@@ -155,11 +156,9 @@ fn the_variance_of_one_over_f_follows_its_definition() {
 fn an_empty_cell_is_a_cell_with_no_record() {
     for pi in [1e-6, 0.01, 0.3, 0.99, 1.0] {
         for lambda in [1e-7, 1e-3, 0.2, 1.0, 7.0, 80.0] {
-            same_terms(
-                &Terms::of_empty_cell(lambda, pi),
-                &Terms::of_cell(lambda, pi, 0.0),
-                1e-9,
-            );
+            let mut empty = EmptyCells::new(pi);
+            empty.add(0.5, &[0.0, 2.0 * lambda]);
+            same_terms(&empty.terms(), &Terms::of_cell(lambda, pi, 0.0), 1e-9);
         }
     }
 }
@@ -172,7 +171,7 @@ fn the_power_series_gives_the_terms() {
             let powers: [f64; POWERS] = std::array::from_fn(|m| lambda.powi(m as i32 + 1));
             same_terms(
                 &series.evaluate(&powers),
-                &Terms::of_empty_cell(lambda, pi),
+                &Terms::of_cell(lambda, pi, 0.0),
                 1e-11,
             );
         }
@@ -204,7 +203,7 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
         let mut wanted = Terms::default();
         all.iter()
             .filter(|x| **x > 0.0)
-            .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+            .for_each(|x| wanted.add(&Terms::of_cell(x / 0.1, 0.1, 0.0)));
         same_terms(
             &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
             &wanted,
@@ -240,7 +239,7 @@ fn blocks_change_nothing() {
     let mut wanted = Terms::default();
     all.iter()
         .filter(|x| **x > 0.0)
-        .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+        .for_each(|x| wanted.add(&Terms::of_cell(x / 0.1, 0.1, 0.0)));
     same_terms(
         &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
         &wanted,

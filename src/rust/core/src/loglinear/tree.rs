@@ -12,10 +12,11 @@
 
 use rayon::prelude::*;
 
+use super::batch::EmptyCells;
 use super::cells::Cells;
 use super::graph::Tree;
 use super::measures::{TermSeries, Terms, POWERS};
-use super::model::{for_each_cell, Model};
+use super::model::{for_each_cell, row_major, Model};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -34,10 +35,36 @@ struct Table {
     residual: Vec<usize>,
     /// Separator variables and their steps in the table's rows.
     separator: Vec<(usize, usize)>,
-    /// Generators whose home this clique is, with their offset and steps.
-    generators: Vec<(usize, Vec<usize>)>,
-    /// Children, with the steps of this clique's variables in their rows.
-    children: Vec<(usize, Vec<usize>)>,
+    /// Steps of all variables in the table.
+    strides: Vec<usize>,
+    /// Generators whose home this clique is, by their offset.
+    generators: Vec<Part>,
+    /// Children, with steps in their rows.
+    children: Vec<Part>,
+}
+
+/// A table over some of the variables of a clique.
+#[derive(Debug)]
+struct Part {
+    /// Which one.
+    of: usize,
+    /// Its steps for the clique's variables up to the last one it has.
+    strides: Vec<usize>,
+}
+
+impl Part {
+    fn new(of: usize, mut strides: Vec<usize>) -> Self {
+        while strides.len() > 1 && strides.last() == Some(&0) {
+            strides.pop();
+        }
+        Self { of, strides }
+    }
+}
+
+/// The parts whose last variable is the one at `depth`.
+fn ending(parts: &[Part], depth: usize) -> impl Iterator<Item = &Part> {
+    let ends = move |part: &&Part| part.strides.len() == depth + 1;
+    parts.iter().filter(ends)
 }
 
 impl Table {
@@ -46,6 +73,70 @@ impl Table {
             .iter()
             .map(|&(v, stride)| codes[v] as usize * stride)
             .sum()
+    }
+
+    /// Where the cell with these levels stands.
+    fn place(&self, codes: &[u32]) -> usize {
+        let steps = self.vars.iter().zip(&self.strides);
+        steps.map(|(&v, &stride)| codes[v] as usize * stride).sum()
+    }
+
+    /// Sets the levels of the residual variables to those of the next cell.
+    fn next_residual(&self, sizes: &[usize], codes: &mut [u32]) {
+        for &v in self.residual.iter().rev() {
+            codes[v] += 1;
+            if (codes[v] as usize) < sizes[v] {
+                return;
+            }
+            codes[v] = 0;
+        }
+    }
+
+    /// The product of generators and messages, variable by variable: what ends
+    /// at an early one is multiplied in while the table is small.
+    fn product(&self, u: &[f64], messages: &[Vec<f64>]) -> Vec<f64> {
+        let mut product = vec![1.0];
+        for (depth, &size) in self.sizes.iter().enumerate() {
+            let sizes = &self.sizes[..=depth];
+            let mut next = Vec::with_capacity(product.len() * size);
+            for &x in &product {
+                next.resize(next.len() + size, x);
+            }
+            for part in ending(&self.generators, depth) {
+                let factors = &u[part.of..];
+                for_each_cell(sizes, &part.strides, |i, t| next[i] *= factors[t]);
+            }
+            for part in ending(&self.children, depth) {
+                let factors = &messages[part.of];
+                for_each_cell(sizes, &part.strides, |i, t| next[i] *= factors[t]);
+            }
+            product = next;
+        }
+        product
+    }
+
+    /// Adds a distribution's margins to those on generators and to the rows of
+    /// children, summing out variable by variable.
+    fn sum_up(&self, mut table: Vec<f64>, margins: &mut [f64], rows: &mut [Vec<f64>]) {
+        for (depth, &size) in self.sizes.iter().enumerate().rev() {
+            let sizes = &self.sizes[..=depth];
+            for part in ending(&self.generators, depth) {
+                let margin = &mut margins[part.of..];
+                for_each_cell(sizes, &part.strides, |i, t| margin[t] += table[i]);
+            }
+            for part in ending(&self.children, depth) {
+                let row = &mut rows[part.of];
+                for_each_cell(sizes, &part.strides, |i, t| row[t] += table[i]);
+            }
+            table = table.chunks(size).map(|line| line.iter().sum()).collect();
+        }
+    }
+
+    /// The steps of a part for all variables of the clique.
+    fn all_strides(&self, part: &Part) -> Vec<usize> {
+        let mut strides = part.strides.clone();
+        strides.resize(self.sizes.len(), 0);
+        strides
     }
 
     /// Sets the levels of the residual variables to those of cell `r`.
@@ -83,23 +174,17 @@ impl<'a> Tables<'a> {
             .iter()
             .map(|clique| {
                 let vars = clique.vars();
-                let mut stride = 1;
-                let mut separator: Vec<(usize, usize)> = clique
-                    .separator
-                    .iter()
-                    .rev()
-                    .map(|&v| {
-                        let here = stride;
-                        stride *= sizes[v];
-                        (v, here)
-                    })
-                    .collect();
-                separator.reverse();
+                let of =
+                    |vars: &[usize]| -> Vec<usize> { vars.iter().map(|&v| sizes[v]).collect() };
+                let rows = row_major(&of(&clique.separator));
+                let separator = clique.separator.iter().copied().zip(rows).collect();
+                let own = of(&vars);
                 Table {
-                    sizes: vars.iter().map(|&v| sizes[v]).collect(),
                     n_separator: clique.separator.iter().map(|&v| sizes[v]).product(),
                     n_residual: clique.residual.iter().map(|&v| sizes[v]).product(),
                     residual: clique.residual.clone(),
+                    strides: row_major(&own),
+                    sizes: own,
                     separator,
                     generators: Vec::new(),
                     children: Vec::new(),
@@ -112,12 +197,9 @@ impl<'a> Tables<'a> {
                 .iter()
                 .position(|t| generator.vars.iter().all(|v| t.vars.contains(v)));
             if let Some(home) = home {
-                let strides = tables[home]
-                    .vars
-                    .iter()
-                    .map(|&v| generator.stride(v))
-                    .collect();
-                tables[home].generators.push((generator.offset, strides));
+                let steps = tables[home].vars.iter().map(|&v| generator.stride(v));
+                let part = Part::new(generator.offset, steps.collect());
+                tables[home].generators.push(part);
             }
         }
         for c in 0..tables.len() {
@@ -130,7 +212,7 @@ impl<'a> Tables<'a> {
                         place.map_or(0, |&(_, stride)| stride)
                     })
                     .collect();
-                tables[parent].children.push((c, strides));
+                tables[parent].children.push(Part::new(c, strides));
             }
         }
         let frontier = (0..tables.len())
@@ -149,23 +231,12 @@ impl<'a> Tables<'a> {
 
     /// The distribution with parameters `u`: sums out from the leaves.
     pub fn conditionals(&self, u: &[f64]) -> Conditionals {
-        let mut potentials: Vec<Vec<f64>> = self
-            .tables
-            .iter()
-            .map(|t| vec![1.0; t.n_separator * t.n_residual])
-            .collect();
+        let mut potentials: Vec<Vec<f64>> = vec![Vec::new(); self.tables.len()];
         let mut messages: Vec<Vec<f64>> = vec![Vec::new(); self.tables.len()];
         for c in (0..self.tables.len()).rev() {
-            let table = &self.tables[c];
-            let potential = &mut potentials[c];
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= u[offset + t]);
-            }
-            for (child, strides) in &table.children {
-                let message = &messages[*child];
-                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= message[t]);
-            }
-            messages[c] = normalise_rows(potential, table.n_residual);
+            let mut potential = self.tables[c].product(u, &messages);
+            messages[c] = normalise_rows(&mut potential, self.tables[c].n_residual);
+            potentials[c] = potential;
         }
         Conditionals {
             total: messages
@@ -177,20 +248,28 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The closed form of a decomposable model: its cliques' own conditionals.
-    pub fn closed_form(&self, cells: &Cells, values: impl Fn(usize) -> f64) -> Conditionals {
+    /// The values of cells in a distribution.
+    pub fn values(&self, of: &Conditionals, cells: &Cells) -> Vec<f64> {
+        let mut values = vec![of.total; cells.len()];
+        for (table, conditionals) in self.tables.iter().zip(&of.tables) {
+            for (cell, value) in values.iter_mut().enumerate() {
+                *value *= conditionals[table.place(cells.codes(cell))];
+            }
+        }
+        values
+    }
+
+    /// The closed form of a decomposable model, whose generators are cliques:
+    /// the conditionals in the data's `margins` on them.
+    pub fn closed_form(&self, margins: &[f64]) -> Conditionals {
         let mut tables: Vec<Vec<f64>> = Vec::with_capacity(self.tables.len());
         let mut total = 0.0;
         for (c, table) in self.tables.iter().enumerate() {
             let mut margin = vec![0.0; table.n_separator * table.n_residual];
-            for cell in 0..cells.len() {
-                let codes = cells.codes(cell);
-                let place = table
-                    .vars
-                    .iter()
-                    .zip(&table.sizes)
-                    .fold(0, |at, (&v, &size)| at * size + codes[v] as usize);
-                margin[place] += values(cell);
+            for part in &table.generators {
+                let strides = table.all_strides(part);
+                let target = &margins[part.of..];
+                for_each_cell(&table.sizes, &strides, |i, t| margin[i] = target[t]);
             }
             let rows = normalise_rows(&mut margin, table.n_residual);
             if c == 0 {
@@ -206,10 +285,10 @@ impl<'a> Tables<'a> {
         let mut u = vec![1.0; self.model.n_parameters()];
         for (c, (table, values)) in self.tables.iter().zip(&of.tables).enumerate() {
             let scale = if c == 0 { of.total } else { 1.0 };
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| {
-                    u[offset + t] = scale * values[i]
-                });
+            for part in &table.generators {
+                let strides = table.all_strides(part);
+                let u = &mut u[part.of..];
+                for_each_cell(&table.sizes, &strides, |i, t| u[t] = scale * values[i]);
             }
         }
         u
@@ -231,15 +310,7 @@ impl<'a> Tables<'a> {
             for (line, &row) in marginal.chunks_mut(table.n_residual).zip(&rows[c]) {
                 line.iter_mut().for_each(|x| *x *= row);
             }
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| {
-                    margins[offset + t] += marginal[i]
-                });
-            }
-            for (child, strides) in &table.children {
-                let row = &mut rows[*child];
-                for_each_cell(&table.sizes, strides, |i, t| row[t] += marginal[i]);
-            }
+            table.sum_up(marginal, &mut margins, &mut rows);
         }
         margins
     }
@@ -263,17 +334,16 @@ impl<'a> Tables<'a> {
                 let mut walk = Walk {
                     of,
                     bounds: &bounds,
-                    pi,
                     monitor,
                     codes: vec![0; self.model.sizes().len()],
                     powers: [0.0; POWERS],
-                    terms: Terms::default(),
+                    large: EmptyCells::new(pi),
                     nodes: 0,
                 };
                 let range = b * n / blocks..(b + 1) * n / blocks;
                 self.walk(&mut walk, 0, range, scale * of.total)?;
                 let mut terms = series.evaluate(&walk.powers);
-                terms.add(&walk.terms);
+                terms.add(&walk.large.terms());
                 Ok(terms)
             })
             .collect::<Result<Vec<Terms>>>()?;
@@ -296,15 +366,15 @@ impl<'a> Tables<'a> {
         let start = table.row(&walk.codes) * table.n_residual;
         let line = &walk.of.tables[clique][start..start + table.n_residual];
         if clique + 1 == self.tables.len() {
-            for &x in &line[range] {
-                if x > 0.0 {
-                    walk.terms.add(&Terms::of_empty_cell(value * x, walk.pi));
-                }
-            }
+            walk.large.add(value, &line[range]);
             return Ok(());
         }
-        for r in range {
-            let value = value * line[r];
+        table.set_residual(range.start, sizes, &mut walk.codes);
+        for (i, &x) in line[range].iter().enumerate() {
+            if i > 0 {
+                table.next_residual(sizes, &mut walk.codes);
+            }
+            let value = value * x;
             if value <= 0.0 {
                 continue;
             }
@@ -312,7 +382,6 @@ impl<'a> Tables<'a> {
             if walk.nodes % NODES_PER_CHECK == 0 {
                 walk.monitor.check()?;
             }
-            table.set_residual(r, sizes, &mut walk.codes);
             let mut largest = value;
             for &k in &self.frontier[clique] {
                 largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
@@ -356,7 +425,12 @@ impl<'a> Tables<'a> {
         for c in (0..self.tables.len()).rev() {
             let table = &self.tables[c];
             let mut largest_below = of.tables[c].clone();
-            for (child, strides) in &table.children {
+            let children: Vec<(usize, Vec<usize>)> = table
+                .children
+                .iter()
+                .map(|part| (part.of, table.all_strides(part)))
+                .collect();
+            for (child, strides) in &children {
                 let largest = &bounds[*child].largest;
                 for_each_cell(&table.sizes, strides, |i, t| largest_below[i] *= largest[t]);
             }
@@ -373,7 +447,7 @@ impl<'a> Tables<'a> {
             let mut term = vec![0.0; power.len()];
             for m in 0..POWERS {
                 term.copy_from_slice(&power);
-                for (child, strides) in &table.children {
+                for (child, strides) in &children {
                     let below = &bounds[*child].powers;
                     for_each_cell(&table.sizes, strides, |i, t| {
                         term[i] *= below[t * POWERS + m]
@@ -440,11 +514,10 @@ struct Bounds {
 struct Walk<'w> {
     of: &'w Conditionals,
     bounds: &'w [Bounds],
-    pi: f64,
     monitor: &'w Monitor,
     codes: Vec<u32>,
     powers: [f64; POWERS],
-    terms: Terms,
+    large: EmptyCells,
     nodes: u64,
 }
 
