@@ -1,7 +1,6 @@
 //! A fitted model, by whichever way its structure allows, and the risk
 //! measures read from it.
 
-use super::batch::EmptyCells;
 use super::cells::Cells;
 use super::graph::Tree;
 use super::measures::{h1, h2, Terms};
@@ -219,14 +218,13 @@ impl Fitted {
     /// The terms of the criterion summed over all cells of the table.
     pub fn terms(&self, sample: &Sample, lambda: &[f64], monitor: &Monitor) -> Result<Terms> {
         let pi = sample.pi;
-        let on_tree = self.with_tables(|tables, of| tables.terms(of, 1.0 / pi, pi, monitor));
-        let mut terms = match on_tree {
-            Some(terms) => terms?,
-            None => Nested::new(&self.model).terms(&self.u, 1.0 / pi, pi, monitor)?,
+        let on_tree = self.with_tables(|tables, of| tables.cells(of, 1.0 / pi, pi, monitor));
+        let mut empty = match on_tree {
+            Some(cells) => cells?,
+            None => Nested::new(&self.model).cells(&self.u, 1.0 / pi, pi, monitor)?,
         };
-        let mut as_if_empty = EmptyCells::new(pi);
-        as_if_empty.add(1.0, lambda);
-        terms.subtract(&as_if_empty.terms());
+        empty.remove(lambda);
+        let mut terms = empty.terms();
         for (cell, &lambda) in lambda.iter().enumerate() {
             let f = sample.cells.counts()[cell];
             terms.add(&Terms::of_cell(lambda, sample.cell_pi[cell], f));

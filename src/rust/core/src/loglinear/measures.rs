@@ -73,26 +73,12 @@ fn second_moment(q: f64) -> f64 {
 
 /// `h2(q) - exp(-q) (1 + q / 2)`. With `q exp(-q) / 2`, which is positive like
 /// it, it makes `h2(q) - exp(-q)`.
-#[inline(always)]
-pub fn gamma(q: f64, exp_q: f64) -> f64 {
-    // Both, so that there is no branch.
-    let series = gamma_series(q);
-    let direct = (1.0 - exp_q) / q - exp_q * (1.0 + 0.5 * q);
+fn gamma(q: f64, exp_q: f64) -> f64 {
     if q < SERIES_BELOW {
-        series
+        GAMMA.iter().rev().fold(0.0, |sum, c| sum * q + c)
     } else {
-        direct
+        (1.0 - exp_q) / q - exp_q * (1.0 + 0.5 * q)
     }
-}
-
-/// `gamma` below [`SERIES_BELOW`], whose first two coefficients are 0.
-#[inline(always)]
-fn gamma_series(q: f64) -> f64 {
-    let mut sum = GAMMA[13];
-    for k in (2..13).rev() {
-        sum = sum * q + GAMMA[k];
-    }
-    sum * q * q
 }
 
 const fn factorial(k: usize) -> f64 {
@@ -178,24 +164,23 @@ impl Terms {
     }
 
     /// Adds the terms of other cells.
-    #[inline]
     pub fn add(&mut self, other: &Self) {
-        for i in 0..2 {
-            self.b[i] += other.b[i];
-            self.v[i] += other.v[i];
-            self.b_squared[i] += other.b_squared[i];
-        }
-        self.uniques += other.uniques;
+        self.add_times(1.0, other);
     }
 
     /// Takes the terms of cells away.
     pub fn subtract(&mut self, other: &Self) {
+        self.add_times(-1.0, other);
+    }
+
+    /// Adds the terms of `n` cells like another, of fewer than none too.
+    pub fn add_times(&mut self, n: f64, other: &Self) {
         for i in 0..2 {
-            self.b[i] -= other.b[i];
-            self.v[i] -= other.v[i];
-            self.b_squared[i] -= other.b_squared[i];
+            self.b[i] += n * other.b[i];
+            self.v[i] += n * other.v[i];
+            self.b_squared[i] += n * other.b_squared[i];
         }
-        self.uniques -= other.uniques;
+        self.uniques += n * other.uniques;
     }
 }
 

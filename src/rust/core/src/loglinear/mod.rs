@@ -25,12 +25,12 @@
 //! on a junction tree of a sparse one ([`tree`]), or nested passes over the
 //! cells ([`nested`]), and refuses the rest.
 
-mod batch;
 pub mod cells;
 pub mod fitted;
 mod graph;
 mod measures;
 pub mod model;
+mod moments;
 mod nested;
 mod optimise;
 mod poisson;

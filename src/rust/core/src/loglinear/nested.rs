@@ -14,9 +14,8 @@
 
 use rayon::prelude::*;
 
-use super::batch::EmptyCells;
-use super::measures::Terms;
 use super::model::Model;
+use super::moments::EmptyCells;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -274,21 +273,21 @@ impl<'a> Nested<'a> {
         Ok(())
     }
 
-    /// The sums over all cells of the terms of empty cells, `lambda` being
-    /// `scale` times the product of parameters.
-    pub fn terms(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<Terms> {
+    /// All cells as empty ones, `lambda` being `scale` times the product of
+    /// parameters.
+    pub fn cells(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
         let parts = (0..self.blocks.len())
             .into_par_iter()
             .map(|block| {
-                let mut sums = EmptyCells::new(pi);
+                let mut cells = EmptyCells::new(pi);
                 let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, scale, 0, &mut |line| sums.add(1.0, line))?;
-                Ok(sums.terms())
+                self.lines(&mut work, u, 0, scale, 0, &mut |line| cells.add(1.0, line))?;
+                Ok(cells)
             })
-            .collect::<Result<Vec<Terms>>>()?;
-        let mut all = Terms::default();
+            .collect::<Result<Vec<EmptyCells>>>()?;
+        let mut all = EmptyCells::new(pi);
         for part in &parts {
-            all.add(part);
+            all.append(part);
         }
         Ok(all)
     }

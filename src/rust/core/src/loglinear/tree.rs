@@ -12,16 +12,19 @@
 
 use rayon::prelude::*;
 
-use super::batch::EmptyCells;
 use super::cells::Cells;
 use super::graph::Tree;
-use super::measures::{TermSeries, Terms, POWERS};
+use super::measures::{TermSeries, POWERS};
 use super::model::{for_each_cell, row_major, Model};
+use super::moments::EmptyCells;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Ranges of the root's table that are walked in parallel.
-const BLOCKS: usize = 64;
+const BLOCKS: f64 = 64.0;
+const CELLS_PER_BLOCK: f64 = 65_536.0;
+/// Cells below a node that cost no more than their series.
+const FEW: f64 = 16.0;
 /// Nodes between two looks for interrupts.
 const NODES_PER_CHECK: u64 = 1 << 16;
 
@@ -142,8 +145,11 @@ impl Table {
     /// Sets the levels of the residual variables to those of cell `r`.
     fn set_residual(&self, mut r: usize, sizes: &[usize], codes: &mut [u32]) {
         for &v in self.residual.iter().rev() {
-            codes[v] = (r % sizes[v]) as u32;
-            r /= sizes[v];
+            codes[v] = 0;
+            if r > 0 {
+                codes[v] = (r % sizes[v]) as u32;
+                r /= sizes[v];
+            }
         }
     }
 }
@@ -155,6 +161,8 @@ pub struct Tables<'a> {
     tables: Vec<Table>,
     /// Per clique, the later ones whose parent is not later.
     frontier: Vec<Vec<usize>>,
+    /// Per clique, cells below one of its own.
+    below: Vec<f64>,
 }
 
 /// A distribution over the table as conditionals of cliques.
@@ -222,10 +230,15 @@ impl<'a> Tables<'a> {
                     .collect()
             })
             .collect();
+        let mut below = vec![1.0; tables.len()];
+        for c in (1..tables.len()).rev() {
+            below[c - 1] = below[c] * tables[c].n_residual as f64;
+        }
         Self {
             model,
             tables,
             frontier,
+            below,
         }
     }
 
@@ -315,19 +328,23 @@ impl<'a> Tables<'a> {
         margins
     }
 
-    /// The sums over all cells of the terms of empty cells, `lambda` being
-    /// `scale` times the distribution.
-    pub fn terms(
+    /// All cells as empty ones, `lambda` being `scale` times the distribution.
+    pub fn cells(
         &self,
         of: &Conditionals,
         scale: f64,
         pi: f64,
         monitor: &Monitor,
-    ) -> Result<Terms> {
+    ) -> Result<EmptyCells> {
         let series = TermSeries::new(pi);
-        let bounds = self.bounds(of);
+        let bounds = if self.below.iter().any(|&b| b > FEW) {
+            self.bounds(of)
+        } else {
+            Vec::new()
+        };
         let n = self.tables.first().map_or(0, |t| t.n_residual);
-        let blocks = n.min(BLOCKS);
+        let wanted = (self.model.n_table() / CELLS_PER_BLOCK).clamp(1.0, BLOCKS);
+        let blocks = n.min(wanted as usize);
         let parts = (0..blocks)
             .into_par_iter()
             .map(|b| {
@@ -337,19 +354,18 @@ impl<'a> Tables<'a> {
                     monitor,
                     codes: vec![0; self.model.sizes().len()],
                     powers: [0.0; POWERS],
-                    large: EmptyCells::new(pi),
+                    cells: EmptyCells::new(pi),
                     nodes: 0,
                 };
                 let range = b * n / blocks..(b + 1) * n / blocks;
                 self.walk(&mut walk, 0, range, scale * of.total)?;
-                let mut terms = series.evaluate(&walk.powers);
-                terms.add(&walk.large.terms());
-                Ok(terms)
+                walk.cells.add_terms(&series.evaluate(&walk.powers));
+                Ok(walk.cells)
             })
-            .collect::<Result<Vec<Terms>>>()?;
-        let mut all = Terms::default();
+            .collect::<Result<Vec<EmptyCells>>>()?;
+        let mut all = EmptyCells::new(pi);
         for part in &parts {
-            all.add(part);
+            all.append(part);
         }
         Ok(all)
     }
@@ -366,9 +382,11 @@ impl<'a> Tables<'a> {
         let start = table.row(&walk.codes) * table.n_residual;
         let line = &walk.of.tables[clique][start..start + table.n_residual];
         if clique + 1 == self.tables.len() {
-            walk.large.add(value, &line[range]);
+            walk.cells.add(value, &line[range]);
             return Ok(());
         }
+        let bounded = self.below[clique] > FEW;
+        let next = self.tables[clique + 1].n_residual;
         table.set_residual(range.start, sizes, &mut walk.codes);
         for (i, &x) in line[range].iter().enumerate() {
             if i > 0 {
@@ -382,22 +400,24 @@ impl<'a> Tables<'a> {
             if walk.nodes % NODES_PER_CHECK == 0 {
                 walk.monitor.check()?;
             }
-            let mut largest = value;
-            for &k in &self.frontier[clique] {
-                largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
+            if bounded {
+                let mut largest = value;
+                for &k in &self.frontier[clique] {
+                    largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
+                }
+                if largest <= 1.0 {
+                    self.add_powers(walk, clique, largest);
+                    continue;
+                }
             }
-            if largest <= 1.0 {
-                self.add_powers(walk, clique, largest);
-            } else {
-                let next = self.tables[clique + 1].n_residual;
-                self.walk(walk, clique + 1, 0..next, value)?;
-            }
+            self.walk(walk, clique + 1, 0..next, value)?;
         }
         Ok(())
     }
 
     /// Adds the sums of powers of all cells below a node, the largest of which
     /// is `largest`.
+    #[inline(never)]
     fn add_powers(&self, walk: &mut Walk, clique: usize, largest: f64) {
         let mut powers = [0.0; POWERS];
         let mut power = 1.0;
@@ -517,7 +537,7 @@ struct Walk<'w> {
     monitor: &'w Monitor,
     codes: Vec<u32>,
     powers: [f64; POWERS],
-    large: EmptyCells,
+    cells: EmptyCells,
     nodes: u64,
 }
 
