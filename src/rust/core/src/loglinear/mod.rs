@@ -26,6 +26,7 @@
 //! cells ([`nested`]), and refuses the rest.
 
 pub mod cells;
+mod clique;
 pub mod fitted;
 mod graph;
 mod measures;

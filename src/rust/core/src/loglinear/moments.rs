@@ -4,9 +4,8 @@
 //! are sorted into narrow bins of `lambda`, of which only the first moments are
 //! kept; in the end a few nodes with the same moments stand for the cells of a
 //! bin. Polynomials of degree 7 are summed exactly, and the terms, which fall
-//! like `exp(-lambda)`, to at least nine digits of those of `lambda = 10` and
-//! thirteen of those of `lambda = 1`. A cell costs a few multiplications
-//! instead of two exponentials.
+//! like `exp(-lambda)`, to twelve digits below `lambda = 2` and to nine at 9. A
+//! cell costs a few multiplications instead of two exponentials.
 
 use super::measures::Terms;
 

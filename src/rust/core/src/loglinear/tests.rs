@@ -461,17 +461,20 @@ proptest! {
         prop_assert_eq!(found.n_unique, again.n_unique);
         for i in 0..2 {
             let (a, b) = (found.measures.tau[i], again.measures.tau[i]);
-            // A fit on the boundary is as good as its report says.
+            // A fit is as good as its report says, on the boundary too.
             let rough = found.report.deviation.max(again.report.deviation);
-            prop_assert!((a - b).abs() <= rough.max(1e-5) * (1.0 + a), "{} {}", a, b);
+            let bound = f64::max(1e-7, 2.0 * rough);
+            prop_assert!((a - b).abs() <= bound * (1.0 + a), "{} {} {}", a, b, rough);
         }
     }
 }
 
-/// Sparse tables on which the maximum lies at infinity: fits creep towards it
-/// and are taken for what they are worth; none fails or runs away.
+/// Sparse tables on most of which the maximum lies at infinity: fits creep
+/// towards it and are taken for what they are worth; none fails or runs away.
+/// Where no cell vanishes the maximum is inside, and the fit must reach it.
 #[test]
 fn fits_on_the_boundary_end() {
+    let (mut inside, mut good) = (0, 0);
     for seed in 0..160u32 {
         let mut rng = streams(seed).block(7);
         let keys = 3 + seed as usize % 5;
@@ -486,8 +489,18 @@ fn fits_on_the_boundary_end() {
             Cells::new(&table(&sizes, &rows), Some(&weights), &Monitor::new()).unwrap();
         let sample = sample_of(&cells, 0.1, false, 1e9);
         let fitted = fit(&sample, &Model::pairs(cells.sizes().len()));
-        assert!(fitted.report.deviation < 0.3, "{seed} {:?}", fitted.report);
-        let total: f64 = full_table(&fitted).iter().sum();
+        let deviation = fitted.report.deviation;
+        let all = full_table(&fitted);
+        // Cells on zero margins are 0 and belong to no maximum.
+        let real = all.iter().copied().filter(|&x| x > 0.0);
+        if real.fold(f64::INFINITY, f64::min) > 1e-5 {
+            inside += 1;
+            assert!(deviation <= TOLERANCE, "{seed} {:?}", fitted.report);
+        }
+        good += u32::from(deviation <= 1e-5);
+        assert!(deviation < 0.3, "{seed} {:?}", fitted.report);
+        let total: f64 = all.iter().sum();
         assert!((total / n as f64 - 1.0).abs() < 0.02, "{seed} {total} {n}");
     }
+    assert!(inside >= 10 && good >= 120, "{inside} {good}");
 }

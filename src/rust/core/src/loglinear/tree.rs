@@ -13,9 +13,10 @@
 use rayon::prelude::*;
 
 use super::cells::Cells;
+use super::clique::{normalise_rows, Part, Table};
 use super::graph::Tree;
 use super::measures::{TermSeries, POWERS};
-use super::model::{for_each_cell, row_major, Model};
+use super::model::{for_each_cell, Model};
 use super::moments::EmptyCells;
 use crate::error::Result;
 use crate::parallel::Monitor;
@@ -27,132 +28,6 @@ const CELLS_PER_BLOCK: f64 = 65_536.0;
 const FEW: f64 = 16.0;
 /// Nodes between two looks for interrupts.
 const NODES_PER_CHECK: u64 = 1 << 16;
-
-/// One clique with the steps to the tables it talks to.
-#[derive(Debug)]
-struct Table {
-    vars: Vec<usize>,
-    sizes: Vec<usize>,
-    n_separator: usize,
-    n_residual: usize,
-    residual: Vec<usize>,
-    /// Separator variables and their steps in the table's rows.
-    separator: Vec<(usize, usize)>,
-    /// Steps of all variables in the table.
-    strides: Vec<usize>,
-    /// Generators whose home this clique is, by their offset.
-    generators: Vec<Part>,
-    /// Children, with steps in their rows.
-    children: Vec<Part>,
-}
-
-/// A table over some of the variables of a clique.
-#[derive(Debug)]
-struct Part {
-    /// Which one.
-    of: usize,
-    /// Its steps for the clique's variables up to the last one it has.
-    strides: Vec<usize>,
-}
-
-impl Part {
-    fn new(of: usize, mut strides: Vec<usize>) -> Self {
-        while strides.len() > 1 && strides.last() == Some(&0) {
-            strides.pop();
-        }
-        Self { of, strides }
-    }
-}
-
-/// The parts whose last variable is the one at `depth`.
-fn ending(parts: &[Part], depth: usize) -> impl Iterator<Item = &Part> {
-    let ends = move |part: &&Part| part.strides.len() == depth + 1;
-    parts.iter().filter(ends)
-}
-
-impl Table {
-    fn row(&self, codes: &[u32]) -> usize {
-        self.separator
-            .iter()
-            .map(|&(v, stride)| codes[v] as usize * stride)
-            .sum()
-    }
-
-    /// Where the cell with these levels stands.
-    fn place(&self, codes: &[u32]) -> usize {
-        let steps = self.vars.iter().zip(&self.strides);
-        steps.map(|(&v, &stride)| codes[v] as usize * stride).sum()
-    }
-
-    /// Sets the levels of the residual variables to those of the next cell.
-    fn next_residual(&self, sizes: &[usize], codes: &mut [u32]) {
-        for &v in self.residual.iter().rev() {
-            codes[v] += 1;
-            if (codes[v] as usize) < sizes[v] {
-                return;
-            }
-            codes[v] = 0;
-        }
-    }
-
-    /// The product of generators and messages, variable by variable: what ends
-    /// at an early one is multiplied in while the table is small.
-    fn product(&self, u: &[f64], messages: &[Vec<f64>]) -> Vec<f64> {
-        let mut product = vec![1.0];
-        for (depth, &size) in self.sizes.iter().enumerate() {
-            let sizes = &self.sizes[..=depth];
-            let mut next = Vec::with_capacity(product.len() * size);
-            for &x in &product {
-                next.resize(next.len() + size, x);
-            }
-            for part in ending(&self.generators, depth) {
-                let factors = &u[part.of..];
-                for_each_cell(sizes, &part.strides, |i, t| next[i] *= factors[t]);
-            }
-            for part in ending(&self.children, depth) {
-                let factors = &messages[part.of];
-                for_each_cell(sizes, &part.strides, |i, t| next[i] *= factors[t]);
-            }
-            product = next;
-        }
-        product
-    }
-
-    /// Adds a distribution's margins to those on generators and to the rows of
-    /// children, summing out variable by variable.
-    fn sum_up(&self, mut table: Vec<f64>, margins: &mut [f64], rows: &mut [Vec<f64>]) {
-        for (depth, &size) in self.sizes.iter().enumerate().rev() {
-            let sizes = &self.sizes[..=depth];
-            for part in ending(&self.generators, depth) {
-                let margin = &mut margins[part.of..];
-                for_each_cell(sizes, &part.strides, |i, t| margin[t] += table[i]);
-            }
-            for part in ending(&self.children, depth) {
-                let row = &mut rows[part.of];
-                for_each_cell(sizes, &part.strides, |i, t| row[t] += table[i]);
-            }
-            table = table.chunks(size).map(|line| line.iter().sum()).collect();
-        }
-    }
-
-    /// The steps of a part for all variables of the clique.
-    fn all_strides(&self, part: &Part) -> Vec<usize> {
-        let mut strides = part.strides.clone();
-        strides.resize(self.sizes.len(), 0);
-        strides
-    }
-
-    /// Sets the levels of the residual variables to those of cell `r`.
-    fn set_residual(&self, mut r: usize, sizes: &[usize], codes: &mut [u32]) {
-        for &v in self.residual.iter().rev() {
-            codes[v] = 0;
-            if r > 0 {
-                codes[v] = (r % sizes[v]) as u32;
-                r /= sizes[v];
-            }
-        }
-    }
-}
 
 /// The tables of a model's junction tree.
 #[derive(Debug)]
@@ -180,25 +55,7 @@ impl<'a> Tables<'a> {
         let mut tables: Vec<Table> = tree
             .cliques
             .iter()
-            .map(|clique| {
-                let vars = clique.vars();
-                let of =
-                    |vars: &[usize]| -> Vec<usize> { vars.iter().map(|&v| sizes[v]).collect() };
-                let rows = row_major(&of(&clique.separator));
-                let separator = clique.separator.iter().copied().zip(rows).collect();
-                let own = of(&vars);
-                Table {
-                    n_separator: clique.separator.iter().map(|&v| sizes[v]).product(),
-                    n_residual: clique.residual.iter().map(|&v| sizes[v]).product(),
-                    residual: clique.residual.clone(),
-                    strides: row_major(&own),
-                    sizes: own,
-                    separator,
-                    generators: Vec::new(),
-                    children: Vec::new(),
-                    vars,
-                }
-            })
+            .map(|clique| Table::new(clique, sizes))
             .collect();
         for generator in model.generators() {
             let home = tables
@@ -509,20 +366,6 @@ impl<'a> Tables<'a> {
             cumulative,
         }
     }
-}
-
-/// Divides every row by its sum and returns the sums.
-fn normalise_rows(table: &mut [f64], width: usize) -> Vec<f64> {
-    table
-        .chunks_mut(width)
-        .map(|line| {
-            let sum: f64 = line.iter().sum();
-            if sum > 0.0 {
-                line.iter_mut().for_each(|x| *x /= sum);
-            }
-            sum
-        })
-        .collect()
 }
 
 #[derive(Debug, Default)]
