@@ -27,7 +27,7 @@ loglinear_levels <- list(
   # and others, and four indicators of change.
   "3.5e5" = c(2, 9, 2, 3, 2, 2, 10, 5, 2, 2, 2, 2)
 )
-fixtures$cells <- function(n_cells, n = "8e4") {
+fixtures$table <- function(n_cells, n = "8e4") {
   latent_keys(as.numeric(n), loglinear_levels[[n_cells]])
 }
 
@@ -36,16 +36,16 @@ tasks$loglinear <- rbind(
   c("nals_two_way@sdcRisk", "nals_prison", 2, 51),
   c("nals_two_way@loglin", "nals_prison", 2, 9),
   c("nals_interval@sdcRisk", "nals_prison", 2, 9),
-  c("loglinear_two_way@sdcRisk", "cells:1.2e6", 2, 5),
-  c("loglinear_two_way@loglin", "cells:1.2e6", 1, 1),
-  c("loglinear_default@sdcRisk", "cells:1.2e6", 2, 5),
-  c("loglinear_independence@sdcRisk", "cells:1.2e6", 2, 5),
-  c("loglinear_independence@loglin", "cells:1.2e6", 1, 1),
-  c("loglinear_two_way@sdcRisk", "cells:1.5e7", 1, 3),
-  c("loglinear_two_way@sdcRisk", "cells:1.5e7", 2, 3),
-  c("loglinear_default@sdcRisk", "cells:1.5e7", 2, 3),
-  c("loglinear_sparse@sdcRisk", "cells:1.5e7", 2, 3),
-  c("loglinear_search@sdcRisk", "cells:3.5e5", 2, 1)
+  c("loglinear_two_way@sdcRisk", "table:1.2e6", 2, 5),
+  c("loglinear_two_way@loglin", "table:1.2e6", 1, 1),
+  c("loglinear_default@sdcRisk", "table:1.2e6", 2, 5),
+  c("loglinear_independence@sdcRisk", "table:1.2e6", 2, 5),
+  c("loglinear_independence@loglin", "table:1.2e6", 1, 1),
+  c("loglinear_two_way@sdcRisk", "table:1.5e7", 1, 3),
+  c("loglinear_two_way@sdcRisk", "table:1.5e7", 2, 3),
+  c("loglinear_default@sdcRisk", "table:1.5e7", 2, 3),
+  c("loglinear_sparse@sdcRisk", "table:1.5e7", 2, 3),
+  c("loglinear_search@sdcRisk", "table:3.5e5", 2, 1)
 )
 
 nals_keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")

@@ -64,6 +64,8 @@ pub struct Fitted {
     /// How that went.
     pub report: Report,
     tree: Tree,
+    /// The data's margins on the generators.
+    target: Vec<f64>,
 }
 
 struct TreePass<'a>(Tables<'a>);
@@ -103,11 +105,26 @@ pub fn choose(model: &Model, tree: &Tree, max_cells: f64) -> Result<Method> {
 }
 
 impl Fitted {
-    /// Fits `model` to a sample, from the parameters `start` on.
-    pub fn new(
+    /// Fits `model` to a sample.
+    pub fn new(sample: &Sample, model: Model, tolerance: f64, monitor: &Monitor) -> Result<Self> {
+        Self::fit(sample, model, None, tolerance, monitor)
+    }
+
+    /// Fits a model that contains this one to the same sample, from here on.
+    pub fn extended(
+        &self,
         sample: &Sample,
         model: Model,
-        start: Option<Vec<f64>>,
+        tolerance: f64,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        Self::fit(sample, model, Some(self), tolerance, monitor)
+    }
+
+    fn fit(
+        sample: &Sample,
+        model: Model,
+        smaller: Option<&Self>,
         tolerance: f64,
         monitor: &Monitor,
     ) -> Result<Self> {
@@ -115,15 +132,21 @@ impl Fitted {
         let method = choose(&model, &tree, sample.max_cells)?;
         let cells = sample.cells;
         let weights = |cell: usize| sample.weights[cell];
+        let target = match smaller {
+            Some(smaller) => extend_margins(smaller, &model, cells, weights),
+            None => model.margins(cells, weights),
+        };
         let (u, report) = match method {
             Method::Closed => {
                 let tables = Tables::new(&model, &tree);
-                let u = tables.parameters(&tables.closed_form(cells, weights));
+                let u = tables.parameters(&tables.closed_form(&target));
                 (u, Report::default())
             }
             _ => {
-                let target = model.margins(cells, weights);
-                let mut u = start.unwrap_or_else(|| independence(&model, cells, weights));
+                let mut u = match smaller {
+                    Some(smaller) => extend(&smaller.model, &smaller.u, &model),
+                    None => independence(&model, cells, weights),
+                };
                 let report = with_pass(&model, &tree, method, |pass| {
                     fit(pass, &target, &mut u, tolerance, &model.ranges(), monitor)
                 })?;
@@ -136,17 +159,19 @@ impl Fitted {
             method,
             report,
             tree,
+            target,
         })
     }
 
     /// Fits the same model to a simulated sample, quickly.
     pub fn refit(&self, sample: &Sample, tolerance: f64, monitor: &Monitor) -> Result<Vec<f64>> {
-        let weights = |cell: usize| sample.weights[cell];
+        let target = self
+            .model
+            .margins(sample.cells, |cell| sample.weights[cell]);
         if self.method == Method::Closed {
             let tables = Tables::new(&self.model, &self.tree);
-            return Ok(tables.parameters(&tables.closed_form(sample.cells, weights)));
+            return Ok(tables.parameters(&tables.closed_form(&target)));
         }
-        let target = self.model.margins(sample.cells, weights);
         let mut u = self.u.clone();
         self.with_pass(|pass| {
             let ranges = self.model.ranges();
@@ -180,21 +205,27 @@ impl Fitted {
 
     /// Expected population counts of the occupied cells.
     pub fn lambda(&self, cells: &Cells, pi: f64) -> Vec<f64> {
-        (0..cells.len())
-            .map(|cell| self.model.at(&self.u, cells.codes(cell)) / pi)
-            .collect()
+        let mut lambda = self
+            .with_tables(|tables, of| tables.values(of, cells))
+            .unwrap_or_else(|| {
+                let at = |cell| self.model.at(&self.u, cells.codes(cell));
+                (0..cells.len()).map(at).collect()
+            });
+        lambda.iter_mut().for_each(|x| *x /= pi);
+        lambda
     }
 
     /// The terms of the criterion summed over all cells of the table.
     pub fn terms(&self, sample: &Sample, lambda: &[f64], monitor: &Monitor) -> Result<Terms> {
         let pi = sample.pi;
-        let on_tree = self.with_tables(|tables, of| tables.terms(of, 1.0 / pi, pi, monitor));
-        let mut terms = match on_tree {
-            Some(terms) => terms?,
-            None => Nested::new(&self.model).terms(&self.u, 1.0 / pi, pi, monitor)?,
+        let on_tree = self.with_tables(|tables, of| tables.cells(of, 1.0 / pi, pi, monitor));
+        let mut empty = match on_tree {
+            Some(cells) => cells?,
+            None => Nested::new(&self.model).cells(&self.u, 1.0 / pi, pi, monitor)?,
         };
+        empty.remove(lambda);
+        let mut terms = empty.terms();
         for (cell, &lambda) in lambda.iter().enumerate() {
-            terms.subtract(&Terms::of_empty_cell(lambda, pi));
             let f = sample.cells.counts()[cell];
             terms.add(&Terms::of_cell(lambda, sample.cell_pi[cell], f));
         }
@@ -247,9 +278,31 @@ fn independence(model: &Model, cells: &Cells, values: impl Fn(usize) -> f64) -> 
     u
 }
 
+/// The data's margins on a model that contains a fitted one.
+fn extend_margins(
+    smaller: &Fitted,
+    larger: &Model,
+    cells: &Cells,
+    values: impl Fn(usize) -> f64,
+) -> Vec<f64> {
+    let mut margins = vec![0.0; larger.n_parameters()];
+    for generator in larger.generators() {
+        let known = smaller.model.generators();
+        let margin = &mut margins[generator.offset..][..generator.len];
+        if let Some(same) = known.iter().find(|g| g.vars == generator.vars) {
+            margin.copy_from_slice(&smaller.target[same.offset..][..same.len]);
+            continue;
+        }
+        for cell in 0..cells.len() {
+            margin[generator.index(cells.codes(cell)) - generator.offset] += values(cell);
+        }
+    }
+    margins
+}
+
 /// The parameters of `larger` that give the fit of `smaller`, a model it
 /// contains.
-pub fn extend(smaller: &Model, u: &[f64], larger: &Model) -> Vec<f64> {
+fn extend(smaller: &Model, u: &[f64], larger: &Model) -> Vec<f64> {
     let mut out = vec![1.0; larger.n_parameters()];
     for part in smaller.generators() {
         let home = larger

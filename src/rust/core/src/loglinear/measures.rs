@@ -3,7 +3,7 @@
 //!
 //! With `q = (1 - pi) lambda` and `mu = pi lambda`, `F - 1` is Poisson with
 //! mean `q` in a cell with `f = 1`. Every function is written so that nothing
-//! cancels: differences of exponentials go through [`alpha`] and [`gamma`].
+//! cancels: differences of exponentials go through [`gamma`].
 
 /// Below this `q` the differences of exponentials are summed as series.
 const SERIES_BELOW: f64 = 0.5;
@@ -32,7 +32,8 @@ pub fn h1_slope(q: f64) -> f64 {
 
 /// Minus the derivative of `h2` by the logarithm of `lambda`.
 pub fn h2_slope(q: f64) -> f64 {
-    alpha(q)
+    let exp_q = (-q).exp();
+    gamma(q, exp_q) + 0.5 * q * exp_q
 }
 
 /// Variance of `I(F = 1)` given `f = 1`.
@@ -70,23 +71,13 @@ fn second_moment(q: f64) -> f64 {
     }
 }
 
-/// `h2(q) - exp(-q)`.
-#[inline]
-fn alpha(q: f64) -> f64 {
+/// `h2(q) - exp(-q) (1 + q / 2)`. With `q exp(-q) / 2`, which is positive like
+/// it, it makes `h2(q) - exp(-q)`.
+fn gamma(q: f64, exp_q: f64) -> f64 {
     if q < SERIES_BELOW {
-        series(q, &ALPHA)
+        GAMMA.iter().rev().fold(0.0, |sum, c| sum * q + c)
     } else {
-        h2(q) - (-q).exp()
-    }
-}
-
-/// `h2(q) - exp(-q) (1 + q / 2)`.
-#[inline]
-fn gamma(q: f64) -> f64 {
-    if q < SERIES_BELOW {
-        series(q, &GAMMA)
-    } else {
-        h2(q) - (-q).exp() * (1.0 + q / 2.0)
+        (1.0 - exp_q) / q - exp_q * (1.0 + 0.5 * q)
     }
 }
 
@@ -122,16 +113,6 @@ const fn gamma_coefficient(k: usize) -> f64 {
 }
 
 /// 14 terms leave less than 1e-17 at `q = 0.5`.
-const ALPHA: [f64; 14] = {
-    let mut table = [0.0; 14];
-    let mut k = 0;
-    while k < 14 {
-        table[k] = alpha_coefficient(k);
-        k += 1;
-    }
-    table
-};
-
 const GAMMA: [f64; 14] = {
     let mut table = [0.0; 14];
     let mut k = 0;
@@ -141,11 +122,6 @@ const GAMMA: [f64; 14] = {
     }
     table
 };
-
-#[inline]
-fn series(x: f64, coefficients: &[f64; 14]) -> f64 {
-    coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
-}
 
 /// Sums over cells of the terms of the criterion.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -164,12 +140,14 @@ impl Terms {
     /// The terms of a cell with `f` records.
     pub fn of_cell(lambda: f64, pi: f64, f: f64) -> Self {
         let (mu, q) = (pi * lambda, (1.0 - pi) * lambda);
-        let (exp_mu, exp_lambda) = ((-mu).exp(), (-lambda).exp());
+        let (exp_mu, exp_q) = ((-mu).exp(), (-q).exp());
+        let exp_lambda = exp_mu * exp_q;
+        let gamma = gamma(q, exp_q);
         let residual = f - mu;
         let square = residual * residual - f;
-        let a = [q * exp_lambda, exp_mu * alpha(q)];
+        let a = [q * exp_lambda, exp_mu * (gamma + 0.5 * q * exp_q)];
         // b mu, which stays finite where mu vanishes.
-        let b_mu = [0.5 * q * q * exp_lambda, exp_mu * gamma(q)];
+        let b_mu = [0.5 * q * q * exp_lambda, exp_mu * gamma];
         let mut terms = Self::default();
         for i in 0..2 {
             let b = if mu > 0.0 {
@@ -185,52 +163,24 @@ impl Terms {
         terms
     }
 
-    /// The terms of an empty cell, where they are simpler:
-    /// `B1 = mu q exp(-lambda) (q / 2 - 1)`, `B2 = -mu q exp(-lambda) / 2`.
-    #[inline]
-    pub fn of_empty_cell(lambda: f64, pi: f64) -> Self {
-        let (mu, q) = (pi * lambda, (1.0 - pi) * lambda);
-        let (exp_mu, exp_q) = ((-mu).exp(), (-q).exp());
-        let exp_lambda = exp_mu * exp_q;
-        let (alpha, gamma) = if q < SERIES_BELOW {
-            (alpha(q), gamma(q))
-        } else {
-            let h2 = (1.0 - exp_q) / q;
-            (h2 - exp_q, h2 - exp_q * (1.0 + q / 2.0))
-        };
-        let base = mu * q * exp_lambda;
-        let b = [base * (0.5 * q - 1.0), -0.5 * base];
-        let (a2, c2) = (exp_mu * alpha, exp_mu * gamma);
-        Self {
-            b,
-            v: [
-                exp_lambda * exp_lambda * q * q * (mu + 0.5 * q * q),
-                a2 * a2 * mu + 2.0 * c2 * c2,
-            ],
-            b_squared: [b[0] * b[0], b[1] * b[1]],
-            uniques: mu * exp_mu,
-        }
-    }
-
     /// Adds the terms of other cells.
-    #[inline]
     pub fn add(&mut self, other: &Self) {
-        for i in 0..2 {
-            self.b[i] += other.b[i];
-            self.v[i] += other.v[i];
-            self.b_squared[i] += other.b_squared[i];
-        }
-        self.uniques += other.uniques;
+        self.add_times(1.0, other);
     }
 
     /// Takes the terms of cells away.
     pub fn subtract(&mut self, other: &Self) {
+        self.add_times(-1.0, other);
+    }
+
+    /// Adds the terms of `n` cells like another, of fewer than none too.
+    pub fn add_times(&mut self, n: f64, other: &Self) {
         for i in 0..2 {
-            self.b[i] -= other.b[i];
-            self.v[i] -= other.v[i];
-            self.b_squared[i] -= other.b_squared[i];
+            self.b[i] += n * other.b[i];
+            self.v[i] += n * other.v[i];
+            self.b_squared[i] += n * other.b_squared[i];
         }
-        self.uniques -= other.uniques;
+        self.uniques += n * other.uniques;
     }
 }
 

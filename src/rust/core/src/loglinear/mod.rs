@@ -26,10 +26,12 @@
 //! cells ([`nested`]), and refuses the rest.
 
 pub mod cells;
+mod clique;
 pub mod fitted;
 mod graph;
 mod measures;
 pub mod model;
+mod moments;
 mod nested;
 mod optimise;
 mod poisson;
@@ -134,7 +136,7 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
     };
     let fit = |terms: &[Vec<usize>]| {
         let model = Model::new(cells.sizes(), terms)?;
-        Fitted::new(&sample, model, None, TOLERANCE, monitor)
+        Fitted::new(&sample, model, TOLERANCE, monitor)
     };
     let (mut path, mut tried, mut n_too_large) = (Vec::new(), Vec::new(), 0);
     let fitted = match &request.choice {

@@ -91,11 +91,9 @@ impl Model {
         let generators = maximal
             .into_iter()
             .map(|vars| {
-                let mut strides = vec![1; vars.len()];
-                for i in (1..vars.len()).rev() {
-                    strides[i - 1] = strides[i] * sizes[vars[i]];
-                }
-                let len = vars.iter().map(|&v| sizes[v]).product();
+                let own: Vec<usize> = vars.iter().map(|&v| sizes[v]).collect();
+                let strides = row_major(&own);
+                let len = own.iter().product();
                 let generator = Generator {
                     vars,
                     offset,
@@ -195,6 +193,16 @@ pub fn too_large(message: &str) -> Error {
     Error::TooLarge(format!(
         "{message} Leave out interactions or key variables, or recode to fewer categories."
     ))
+}
+
+/// The steps from level to level of the variables of a table, whose sizes these
+/// are; the last steps by 1.
+pub fn row_major(sizes: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1; sizes.len()];
+    for i in (1..sizes.len()).rev() {
+        strides[i - 1] = strides[i] * sizes[i];
+    }
+    strides
 }
 
 /// Calls `visit(cell, target)` for all cells of a table with the levels

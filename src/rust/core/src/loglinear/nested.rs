@@ -14,8 +14,8 @@
 
 use rayon::prelude::*;
 
-use super::measures::Terms;
 use super::model::Model;
+use super::moments::EmptyCells;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -273,27 +273,21 @@ impl<'a> Nested<'a> {
         Ok(())
     }
 
-    /// The sums over all cells of the terms of empty cells, `lambda` being
-    /// `scale` times the product of parameters.
-    pub fn terms(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<Terms> {
+    /// All cells as empty ones, `lambda` being `scale` times the product of
+    /// parameters.
+    pub fn cells(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
         let parts = (0..self.blocks.len())
             .into_par_iter()
             .map(|block| {
-                let mut sum = Terms::default();
+                let mut cells = EmptyCells::new(pi);
                 let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, scale, 0, &mut |line| {
-                    for &lambda in line {
-                        if lambda > 0.0 {
-                            sum.add(&Terms::of_empty_cell(lambda, pi));
-                        }
-                    }
-                })?;
-                Ok(sum)
+                self.lines(&mut work, u, 0, scale, 0, &mut |line| cells.add(1.0, line))?;
+                Ok(cells)
             })
-            .collect::<Result<Vec<Terms>>>()?;
-        let mut all = Terms::default();
+            .collect::<Result<Vec<EmptyCells>>>()?;
+        let mut all = EmptyCells::new(pi);
         for part in &parts {
-            all.add(part);
+            all.append(part);
         }
         Ok(all)
     }

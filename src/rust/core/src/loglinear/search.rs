@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::fitted::{extend, measures, Fitted, Measures, Sample};
+use super::fitted::{measures, Fitted, Measures, Sample};
 use super::model::Model;
 use super::TOLERANCE;
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
     let sizes = sample.cells.sizes();
     let mut terms: Vec<Vec<usize>> = Vec::new();
     let model = Model::new(sizes, &terms)?;
-    let mut current = Fitted::new(sample, model, None, TOLERANCE, monitor)?;
+    let mut current = Fitted::new(sample, model, TOLERANCE, monitor)?;
     let mut lambda = current.lambda(sample.cells, sample.pi);
     let mut now = measures(&current, sample, &lambda, monitor)?;
     let mut path = vec![Step {
@@ -146,8 +146,7 @@ fn with_pair(
     let mut terms = terms.to_vec();
     terms.push(pair.to_vec());
     let model = Model::new(sample.cells.sizes(), &terms)?;
-    let start = extend(&current.model, &current.u, &model);
-    let fitted = Fitted::new(sample, model, Some(start), tolerance, monitor)?;
+    let fitted = current.extended(sample, model, tolerance, monitor)?;
     let lambda = fitted.lambda(sample.cells, sample.pi);
     let measures = measures(&fitted, sample, &lambda, monitor)?;
     Ok((fitted, lambda, measures))

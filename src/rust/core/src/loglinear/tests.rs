@@ -3,6 +3,7 @@ use super::fitted::{choose, Fitted, Method, Sample};
 use super::graph::Tree;
 use super::measures::{self, TermSeries, Terms, POWERS};
 use super::model::{for_each_cell, Model};
+use super::moments::EmptyCells;
 use super::nested::Nested;
 use super::poisson::{ln_factorial, poisson};
 use super::spread::{sample_of, Settings, Wanted};
@@ -105,7 +106,7 @@ fn full_table(fitted: &Fitted) -> Vec<f64> {
 
 fn fit(sample: &Sample, terms: &[Vec<usize>]) -> Fitted {
     let model = Model::new(sample.cells.sizes(), terms).unwrap();
-    Fitted::new(sample, model, None, TOLERANCE, &Monitor::new()).unwrap()
+    Fitted::new(sample, model, TOLERANCE, &Monitor::new()).unwrap()
 }
 
 #[test]
@@ -152,14 +153,29 @@ fn the_variance_of_one_over_f_follows_its_definition() {
 }
 
 #[test]
-fn an_empty_cell_is_a_cell_with_no_record() {
+fn moments_give_the_terms_of_empty_cells() {
     for pi in [1e-6, 0.01, 0.3, 0.99, 1.0] {
-        for lambda in [1e-7, 1e-3, 0.2, 1.0, 7.0, 80.0] {
-            same_terms(
-                &Terms::of_empty_cell(lambda, pi),
-                &Terms::of_cell(lambda, pi, 0.0),
-                1e-9,
-            );
+        for lambda in [0.0, 1e-9, 1e-7, 1e-3, 0.2, 1.0, 3.0, 9.0, 80.0, 7e4, 1e9] {
+            let mut cells = EmptyCells::new(pi);
+            cells.add(0.5, &[2.0 * lambda, 4.0]);
+            let mut wanted = Terms::of_cell(lambda, pi, 0.0);
+            if lambda >= 1e-3 {
+                // One cell alone, to as many digits as it matters.
+                cells.remove(&[2.0]);
+            } else {
+                wanted.add(&Terms::of_cell(2.0, pi, 0.0));
+            }
+            let found = cells.terms();
+            let tolerance = if lambda < 2.0 { 1e-12 } else { 1e-9 };
+            let pairs = found.b.iter().chain(&found.v).chain(&found.b_squared);
+            let wanted_pairs = wanted.b.iter().chain(&wanted.v).chain(&wanted.b_squared);
+            for (a, b) in pairs.zip(wanted_pairs) {
+                assert!(
+                    (a - b).abs() <= tolerance * b.abs() + 1e-17,
+                    "{pi} {lambda} {a} {b}"
+                );
+            }
+            assert!(close(found.uniques, wanted.uniques, 1e-12), "{pi} {lambda}");
         }
     }
 }
@@ -172,7 +188,7 @@ fn the_power_series_gives_the_terms() {
             let powers: [f64; POWERS] = std::array::from_fn(|m| lambda.powi(m as i32 + 1));
             same_terms(
                 &series.evaluate(&powers),
-                &Terms::of_empty_cell(lambda, pi),
+                &Terms::of_cell(lambda, pi, 0.0),
                 1e-11,
             );
         }
@@ -204,9 +220,12 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
         let mut wanted = Terms::default();
         all.iter()
             .filter(|x| **x > 0.0)
-            .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+            .for_each(|x| wanted.add(&Terms::of_cell(x / 0.1, 0.1, 0.0)));
         same_terms(
-            &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
+            &nested
+                .cells(&fitted.u, 10.0, 0.1, &monitor)
+                .unwrap()
+                .terms(),
             &wanted,
             1e-10,
         );
@@ -215,7 +234,7 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
         let tables = Tables::new(&fitted.model, &tree);
         let of = tables.conditionals(&fitted.u);
         same_terms(
-            &tables.terms(&of, 10.0, 0.1, &monitor).unwrap(),
+            &tables.cells(&of, 10.0, 0.1, &monitor).unwrap().terms(),
             &wanted,
             1e-10,
         );
@@ -240,9 +259,12 @@ fn blocks_change_nothing() {
     let mut wanted = Terms::default();
     all.iter()
         .filter(|x| **x > 0.0)
-        .for_each(|x| wanted.add(&Terms::of_empty_cell(x / 0.1, 0.1)));
+        .for_each(|x| wanted.add(&Terms::of_cell(x / 0.1, 0.1, 0.0)));
     same_terms(
-        &nested.terms(&fitted.u, 10.0, 0.1, &monitor).unwrap(),
+        &nested
+            .cells(&fitted.u, 10.0, 0.1, &monitor)
+            .unwrap()
+            .terms(),
         &wanted,
         1e-10,
     );
@@ -439,17 +461,20 @@ proptest! {
         prop_assert_eq!(found.n_unique, again.n_unique);
         for i in 0..2 {
             let (a, b) = (found.measures.tau[i], again.measures.tau[i]);
-            // A fit on the boundary is as good as its report says.
+            // A fit is as good as its report says, on the boundary too.
             let rough = found.report.deviation.max(again.report.deviation);
-            prop_assert!((a - b).abs() <= rough.max(1e-5) * (1.0 + a), "{} {}", a, b);
+            let bound = f64::max(1e-7, 2.0 * rough);
+            prop_assert!((a - b).abs() <= bound * (1.0 + a), "{} {} {}", a, b, rough);
         }
     }
 }
 
-/// Sparse tables on which the maximum lies at infinity: fits creep towards it
-/// and are taken for what they are worth; none fails or runs away.
+/// Sparse tables on most of which the maximum lies at infinity: fits creep
+/// towards it and are taken for what they are worth; none fails or runs away.
+/// Where no cell vanishes the maximum is inside, and the fit must reach it.
 #[test]
 fn fits_on_the_boundary_end() {
+    let (mut inside, mut good) = (0, 0);
     for seed in 0..160u32 {
         let mut rng = streams(seed).block(7);
         let keys = 3 + seed as usize % 5;
@@ -464,8 +489,18 @@ fn fits_on_the_boundary_end() {
             Cells::new(&table(&sizes, &rows), Some(&weights), &Monitor::new()).unwrap();
         let sample = sample_of(&cells, 0.1, false, 1e9);
         let fitted = fit(&sample, &Model::pairs(cells.sizes().len()));
-        assert!(fitted.report.deviation < 0.3, "{seed} {:?}", fitted.report);
-        let total: f64 = full_table(&fitted).iter().sum();
+        let deviation = fitted.report.deviation;
+        let all = full_table(&fitted);
+        // Cells on zero margins are 0 and belong to no maximum.
+        let real = all.iter().copied().filter(|&x| x > 0.0);
+        if real.fold(f64::INFINITY, f64::min) > 1e-5 {
+            inside += 1;
+            assert!(deviation <= TOLERANCE, "{seed} {:?}", fitted.report);
+        }
+        good += u32::from(deviation <= 1e-5);
+        assert!(deviation < 0.3, "{seed} {:?}", fitted.report);
+        let total: f64 = all.iter().sum();
         assert!((total / n as f64 - 1.0).abs() < 0.02, "{seed} {total} {n}");
     }
+    assert!(inside >= 10 && good >= 120, "{inside} {good}");
 }

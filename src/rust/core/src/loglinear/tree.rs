@@ -13,49 +13,21 @@
 use rayon::prelude::*;
 
 use super::cells::Cells;
+use super::clique::{normalise_rows, Part, Table};
 use super::graph::Tree;
-use super::measures::{TermSeries, Terms, POWERS};
+use super::measures::{TermSeries, POWERS};
 use super::model::{for_each_cell, Model};
+use super::moments::EmptyCells;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Ranges of the root's table that are walked in parallel.
-const BLOCKS: usize = 64;
+const BLOCKS: f64 = 64.0;
+const CELLS_PER_BLOCK: f64 = 65_536.0;
+/// Cells below a node that cost no more than their series.
+const FEW: f64 = 16.0;
 /// Nodes between two looks for interrupts.
 const NODES_PER_CHECK: u64 = 1 << 16;
-
-/// One clique with the steps to the tables it talks to.
-#[derive(Debug)]
-struct Table {
-    vars: Vec<usize>,
-    sizes: Vec<usize>,
-    n_separator: usize,
-    n_residual: usize,
-    residual: Vec<usize>,
-    /// Separator variables and their steps in the table's rows.
-    separator: Vec<(usize, usize)>,
-    /// Generators whose home this clique is, with their offset and steps.
-    generators: Vec<(usize, Vec<usize>)>,
-    /// Children, with the steps of this clique's variables in their rows.
-    children: Vec<(usize, Vec<usize>)>,
-}
-
-impl Table {
-    fn row(&self, codes: &[u32]) -> usize {
-        self.separator
-            .iter()
-            .map(|&(v, stride)| codes[v] as usize * stride)
-            .sum()
-    }
-
-    /// Sets the levels of the residual variables to those of cell `r`.
-    fn set_residual(&self, mut r: usize, sizes: &[usize], codes: &mut [u32]) {
-        for &v in self.residual.iter().rev() {
-            codes[v] = (r % sizes[v]) as u32;
-            r /= sizes[v];
-        }
-    }
-}
 
 /// The tables of a model's junction tree.
 #[derive(Debug)]
@@ -64,6 +36,8 @@ pub struct Tables<'a> {
     tables: Vec<Table>,
     /// Per clique, the later ones whose parent is not later.
     frontier: Vec<Vec<usize>>,
+    /// Per clique, cells below one of its own.
+    below: Vec<f64>,
 }
 
 /// A distribution over the table as conditionals of cliques.
@@ -81,43 +55,16 @@ impl<'a> Tables<'a> {
         let mut tables: Vec<Table> = tree
             .cliques
             .iter()
-            .map(|clique| {
-                let vars = clique.vars();
-                let mut stride = 1;
-                let mut separator: Vec<(usize, usize)> = clique
-                    .separator
-                    .iter()
-                    .rev()
-                    .map(|&v| {
-                        let here = stride;
-                        stride *= sizes[v];
-                        (v, here)
-                    })
-                    .collect();
-                separator.reverse();
-                Table {
-                    sizes: vars.iter().map(|&v| sizes[v]).collect(),
-                    n_separator: clique.separator.iter().map(|&v| sizes[v]).product(),
-                    n_residual: clique.residual.iter().map(|&v| sizes[v]).product(),
-                    residual: clique.residual.clone(),
-                    separator,
-                    generators: Vec::new(),
-                    children: Vec::new(),
-                    vars,
-                }
-            })
+            .map(|clique| Table::new(clique, sizes))
             .collect();
         for generator in model.generators() {
             let home = tables
                 .iter()
                 .position(|t| generator.vars.iter().all(|v| t.vars.contains(v)));
             if let Some(home) = home {
-                let strides = tables[home]
-                    .vars
-                    .iter()
-                    .map(|&v| generator.stride(v))
-                    .collect();
-                tables[home].generators.push((generator.offset, strides));
+                let steps = tables[home].vars.iter().map(|&v| generator.stride(v));
+                let part = Part::new(generator.offset, steps.collect());
+                tables[home].generators.push(part);
             }
         }
         for c in 0..tables.len() {
@@ -130,7 +77,7 @@ impl<'a> Tables<'a> {
                         place.map_or(0, |&(_, stride)| stride)
                     })
                     .collect();
-                tables[parent].children.push((c, strides));
+                tables[parent].children.push(Part::new(c, strides));
             }
         }
         let frontier = (0..tables.len())
@@ -140,32 +87,26 @@ impl<'a> Tables<'a> {
                     .collect()
             })
             .collect();
+        let mut below = vec![1.0; tables.len()];
+        for c in (1..tables.len()).rev() {
+            below[c - 1] = below[c] * tables[c].n_residual as f64;
+        }
         Self {
             model,
             tables,
             frontier,
+            below,
         }
     }
 
     /// The distribution with parameters `u`: sums out from the leaves.
     pub fn conditionals(&self, u: &[f64]) -> Conditionals {
-        let mut potentials: Vec<Vec<f64>> = self
-            .tables
-            .iter()
-            .map(|t| vec![1.0; t.n_separator * t.n_residual])
-            .collect();
+        let mut potentials: Vec<Vec<f64>> = vec![Vec::new(); self.tables.len()];
         let mut messages: Vec<Vec<f64>> = vec![Vec::new(); self.tables.len()];
         for c in (0..self.tables.len()).rev() {
-            let table = &self.tables[c];
-            let potential = &mut potentials[c];
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= u[offset + t]);
-            }
-            for (child, strides) in &table.children {
-                let message = &messages[*child];
-                for_each_cell(&table.sizes, strides, |i, t| potential[i] *= message[t]);
-            }
-            messages[c] = normalise_rows(potential, table.n_residual);
+            let mut potential = self.tables[c].product(u, &messages);
+            messages[c] = normalise_rows(&mut potential, self.tables[c].n_residual);
+            potentials[c] = potential;
         }
         Conditionals {
             total: messages
@@ -177,20 +118,28 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The closed form of a decomposable model: its cliques' own conditionals.
-    pub fn closed_form(&self, cells: &Cells, values: impl Fn(usize) -> f64) -> Conditionals {
+    /// The values of cells in a distribution.
+    pub fn values(&self, of: &Conditionals, cells: &Cells) -> Vec<f64> {
+        let mut values = vec![of.total; cells.len()];
+        for (table, conditionals) in self.tables.iter().zip(&of.tables) {
+            for (cell, value) in values.iter_mut().enumerate() {
+                *value *= conditionals[table.place(cells.codes(cell))];
+            }
+        }
+        values
+    }
+
+    /// The closed form of a decomposable model, whose generators are cliques:
+    /// the conditionals in the data's `margins` on them.
+    pub fn closed_form(&self, margins: &[f64]) -> Conditionals {
         let mut tables: Vec<Vec<f64>> = Vec::with_capacity(self.tables.len());
         let mut total = 0.0;
         for (c, table) in self.tables.iter().enumerate() {
             let mut margin = vec![0.0; table.n_separator * table.n_residual];
-            for cell in 0..cells.len() {
-                let codes = cells.codes(cell);
-                let place = table
-                    .vars
-                    .iter()
-                    .zip(&table.sizes)
-                    .fold(0, |at, (&v, &size)| at * size + codes[v] as usize);
-                margin[place] += values(cell);
+            for part in &table.generators {
+                let strides = table.all_strides(part);
+                let target = &margins[part.of..];
+                for_each_cell(&table.sizes, &strides, |i, t| margin[i] = target[t]);
             }
             let rows = normalise_rows(&mut margin, table.n_residual);
             if c == 0 {
@@ -206,10 +155,10 @@ impl<'a> Tables<'a> {
         let mut u = vec![1.0; self.model.n_parameters()];
         for (c, (table, values)) in self.tables.iter().zip(&of.tables).enumerate() {
             let scale = if c == 0 { of.total } else { 1.0 };
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| {
-                    u[offset + t] = scale * values[i]
-                });
+            for part in &table.generators {
+                let strides = table.all_strides(part);
+                let u = &mut u[part.of..];
+                for_each_cell(&table.sizes, &strides, |i, t| u[t] = scale * values[i]);
             }
         }
         u
@@ -231,55 +180,49 @@ impl<'a> Tables<'a> {
             for (line, &row) in marginal.chunks_mut(table.n_residual).zip(&rows[c]) {
                 line.iter_mut().for_each(|x| *x *= row);
             }
-            for (offset, strides) in &table.generators {
-                for_each_cell(&table.sizes, strides, |i, t| {
-                    margins[offset + t] += marginal[i]
-                });
-            }
-            for (child, strides) in &table.children {
-                let row = &mut rows[*child];
-                for_each_cell(&table.sizes, strides, |i, t| row[t] += marginal[i]);
-            }
+            table.sum_up(marginal, &mut margins, &mut rows);
         }
         margins
     }
 
-    /// The sums over all cells of the terms of empty cells, `lambda` being
-    /// `scale` times the distribution.
-    pub fn terms(
+    /// All cells as empty ones, `lambda` being `scale` times the distribution.
+    pub fn cells(
         &self,
         of: &Conditionals,
         scale: f64,
         pi: f64,
         monitor: &Monitor,
-    ) -> Result<Terms> {
+    ) -> Result<EmptyCells> {
         let series = TermSeries::new(pi);
-        let bounds = self.bounds(of);
+        let bounds = if self.below.iter().any(|&b| b > FEW) {
+            self.bounds(of)
+        } else {
+            Vec::new()
+        };
         let n = self.tables.first().map_or(0, |t| t.n_residual);
-        let blocks = n.min(BLOCKS);
+        let wanted = (self.model.n_table() / CELLS_PER_BLOCK).clamp(1.0, BLOCKS);
+        let blocks = n.min(wanted as usize);
         let parts = (0..blocks)
             .into_par_iter()
             .map(|b| {
                 let mut walk = Walk {
                     of,
                     bounds: &bounds,
-                    pi,
                     monitor,
                     codes: vec![0; self.model.sizes().len()],
                     powers: [0.0; POWERS],
-                    terms: Terms::default(),
+                    cells: EmptyCells::new(pi),
                     nodes: 0,
                 };
                 let range = b * n / blocks..(b + 1) * n / blocks;
                 self.walk(&mut walk, 0, range, scale * of.total)?;
-                let mut terms = series.evaluate(&walk.powers);
-                terms.add(&walk.terms);
-                Ok(terms)
+                walk.cells.add_terms(&series.evaluate(&walk.powers));
+                Ok(walk.cells)
             })
-            .collect::<Result<Vec<Terms>>>()?;
-        let mut all = Terms::default();
+            .collect::<Result<Vec<EmptyCells>>>()?;
+        let mut all = EmptyCells::new(pi);
         for part in &parts {
-            all.add(part);
+            all.append(part);
         }
         Ok(all)
     }
@@ -296,15 +239,17 @@ impl<'a> Tables<'a> {
         let start = table.row(&walk.codes) * table.n_residual;
         let line = &walk.of.tables[clique][start..start + table.n_residual];
         if clique + 1 == self.tables.len() {
-            for &x in &line[range] {
-                if x > 0.0 {
-                    walk.terms.add(&Terms::of_empty_cell(value * x, walk.pi));
-                }
-            }
+            walk.cells.add(value, &line[range]);
             return Ok(());
         }
-        for r in range {
-            let value = value * line[r];
+        let bounded = self.below[clique] > FEW;
+        let next = self.tables[clique + 1].n_residual;
+        table.set_residual(range.start, sizes, &mut walk.codes);
+        for (i, &x) in line[range].iter().enumerate() {
+            if i > 0 {
+                table.next_residual(sizes, &mut walk.codes);
+            }
+            let value = value * x;
             if value <= 0.0 {
                 continue;
             }
@@ -312,23 +257,24 @@ impl<'a> Tables<'a> {
             if walk.nodes % NODES_PER_CHECK == 0 {
                 walk.monitor.check()?;
             }
-            table.set_residual(r, sizes, &mut walk.codes);
-            let mut largest = value;
-            for &k in &self.frontier[clique] {
-                largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
+            if bounded {
+                let mut largest = value;
+                for &k in &self.frontier[clique] {
+                    largest *= walk.bounds[k].largest[self.tables[k].row(&walk.codes)];
+                }
+                if largest <= 1.0 {
+                    self.add_powers(walk, clique, largest);
+                    continue;
+                }
             }
-            if largest <= 1.0 {
-                self.add_powers(walk, clique, largest);
-            } else {
-                let next = self.tables[clique + 1].n_residual;
-                self.walk(walk, clique + 1, 0..next, value)?;
-            }
+            self.walk(walk, clique + 1, 0..next, value)?;
         }
         Ok(())
     }
 
     /// Adds the sums of powers of all cells below a node, the largest of which
     /// is `largest`.
+    #[inline(never)]
     fn add_powers(&self, walk: &mut Walk, clique: usize, largest: f64) {
         let mut powers = [0.0; POWERS];
         let mut power = 1.0;
@@ -356,7 +302,12 @@ impl<'a> Tables<'a> {
         for c in (0..self.tables.len()).rev() {
             let table = &self.tables[c];
             let mut largest_below = of.tables[c].clone();
-            for (child, strides) in &table.children {
+            let children: Vec<(usize, Vec<usize>)> = table
+                .children
+                .iter()
+                .map(|part| (part.of, table.all_strides(part)))
+                .collect();
+            for (child, strides) in &children {
                 let largest = &bounds[*child].largest;
                 for_each_cell(&table.sizes, strides, |i, t| largest_below[i] *= largest[t]);
             }
@@ -373,7 +324,7 @@ impl<'a> Tables<'a> {
             let mut term = vec![0.0; power.len()];
             for m in 0..POWERS {
                 term.copy_from_slice(&power);
-                for (child, strides) in &table.children {
+                for (child, strides) in &children {
                     let below = &bounds[*child].powers;
                     for_each_cell(&table.sizes, strides, |i, t| {
                         term[i] *= below[t * POWERS + m]
@@ -417,20 +368,6 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Divides every row by its sum and returns the sums.
-fn normalise_rows(table: &mut [f64], width: usize) -> Vec<f64> {
-    table
-        .chunks_mut(width)
-        .map(|line| {
-            let sum: f64 = line.iter().sum();
-            if sum > 0.0 {
-                line.iter_mut().for_each(|x| *x /= sum);
-            }
-            sum
-        })
-        .collect()
-}
-
 #[derive(Debug, Default)]
 struct Bounds {
     largest: Vec<f64>,
@@ -440,11 +377,10 @@ struct Bounds {
 struct Walk<'w> {
     of: &'w Conditionals,
     bounds: &'w [Bounds],
-    pi: f64,
     monitor: &'w Monitor,
     codes: Vec<u32>,
     powers: [f64; POWERS],
-    terms: Terms,
+    cells: EmptyCells,
     nodes: u64,
 }
 
