@@ -40,6 +40,24 @@ check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
   x
 }
 
+# A list named by some of `variables`, each once. `must` says what it is to be;
+# `is_item` what every entry is to be.
+check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = NULL,
+                             call = rlang::caller_env()) {
+  named <- is.list(x) && !is.data.frame(x) && length(x) > 0 &&
+    length(names(x)) == length(x) && all(nzchar(names(x))) && !anyDuplicated(names(x))
+  if (!named || !is.null(is_item) && !all(vapply(x, is_item, NA))) {
+    stop_argument(arg, must, advice = advice, call = call)
+  }
+  unknown <- setdiff(names(x), variables)
+  if (length(unknown)) {
+    stop_argument(
+      arg, "name key variables",
+      found = paste0("Not a key variable: ", quote_names(unknown), "."), call = call
+    )
+  }
+}
+
 check_flag <- function(x, arg, call = rlang::caller_env()) {
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
     stop_argument(arg, "be TRUE or FALSE", call = call)

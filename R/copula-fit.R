@@ -225,17 +225,7 @@ check_enough <- function(n, min_records, call) {
 # The records without a missing key; an error where there are none.
 complete_on <- function(table, call) {
   complete <- complete_records(table, call)
-  if (length(complete) == 0) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "At least one record must be complete on all key variables.",
-        x = "Every record misses a value.",
-        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      ),
-      call = call
-    )
-  }
+  check_some_complete(complete, call)
   complete
 }
 

@@ -255,21 +255,11 @@ pram_rules <- function(forbid, data, table, call) {
   if (is.null(forbid)) {
     return(list())
   }
-  named <- is.list(forbid) && length(forbid) > 0 && !is.data.frame(forbid) &&
-    length(names(forbid)) == length(forbid) && !anyDuplicated(names(forbid))
-  if (!named) {
-    stop_argument(
-      "forbid", "be a list named by key variables, with a matrix of two columns for each",
-      advice = "list(sex = matrix(c(\"m\", \"f\"), ncol = 2))", call = call
-    )
-  }
-  unknown <- setdiff(names(forbid), table$variables)
-  if (length(unknown)) {
-    stop_argument(
-      "forbid", "name key variables",
-      found = paste0("Not a key variable: ", quote_names(unknown), "."), call = call
-    )
-  }
+  check_named_list(
+    forbid, "forbid", "be a list named by key variables, with a matrix of two columns for each",
+    table$variables,
+    advice = "list(sex = matrix(c(\"m\", \"f\"), ncol = 2))", call = call
+  )
   unname(Map(function(pairs, name) {
     if (length(dim(pairs)) != 2 || ncol(pairs) != 2 || nrow(pairs) == 0) {
       stop_argument(

@@ -67,6 +67,8 @@
 #' quantiles of \eqn{\sqrt{\hat\tau} - \sqrt\tau}{sqrt(estimate) - sqrt(truth)}.
 #' It may lie to one side of the estimate: then the bootstrap finds the estimator
 #' biased in this table, as with many parameters for few records, and corrects it.
+#' Where \eqn{\tau}{tau} is far below 1, the true number is 0 in nearly all
+#' replicates, and the interval goes from 0 to about the estimate.
 #'
 #' `"delta"`: the variance of the rest of the population given the sample,
 #' \eqn{\sum V(I(F = 1))}{sum V(I(F = 1))} or \eqn{\sum V(1/F)}{sum V(1/F)} over

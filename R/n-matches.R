@@ -344,21 +344,10 @@ check_tolerance <- function(tolerance, data, patterns, sets, call) {
   if (is.null(tolerance)) {
     return()
   }
-  named <- is.list(tolerance) && length(tolerance) > 0 && !is.null(names(tolerance)) &&
-    all(nzchar(names(tolerance))) && !anyDuplicated(names(tolerance))
-  if (!named || !all(vapply(tolerance, is_tolerance, NA))) {
-    stop_argument(
-      "tolerance", "be a list of numbers of at least 0, named by key variables",
-      call = call
-    )
-  }
-  absent <- setdiff(names(tolerance), sets$variables)
-  if (length(absent)) {
-    stop_argument(
-      "tolerance", "name key variables",
-      found = paste0("Not in `key_vars`: ", quote_names(absent), "."), call = call
-    )
-  }
+  check_named_list(
+    tolerance, "tolerance", "be a list of numbers of at least 0, named by key variables",
+    sets$variables, is_item = is_tolerance, call = call
+  )
   for (name in names(tolerance)) {
     check_distances(data[[name]], name, call)
     if (is.data.frame(patterns) && name %in% names(patterns)) {

@@ -13,6 +13,8 @@ sdc_colours <- function(n) {
 sdc_theme <- function() {
   ggplot2::theme_minimal(base_size = 11) +
     ggplot2::theme(
+      # A picture that is saved has no background of its own otherwise.
+      plot.background = ggplot2::element_rect(fill = "white", colour = NA),
       panel.grid.minor = ggplot2::element_blank(),
       plot.title.position = "plot", plot.caption.position = "plot",
       plot.caption = ggplot2::element_text(colour = "grey40", hjust = 0),

@@ -218,21 +218,10 @@ code_agreements <- function(coded, waves, allow, call) {
   if (is.null(allow)) {
     return(unname(agreements))
   }
-  named <- is.list(allow) && !is.data.frame(allow) && length(allow) > 0 &&
-    length(names(allow)) == length(allow) && !anyDuplicated(names(allow))
-  if (!named) {
-    stop_argument(
-      "allow", "be a list with the name of a key for every entry",
-      advice = "For instance `allow = list(age = c(0, 2))`.", call = call
-    )
-  }
-  unknown <- setdiff(names(allow), coded$key_vars)
-  if (length(unknown)) {
-    stop_argument(
-      "allow", "name keys",
-      found = paste0("Not among the keys: ", quote_names(unknown), "."), call = call
-    )
-  }
+  check_named_list(
+    allow, "allow", "be a list with the name of a key for every entry", coded$key_vars,
+    advice = "For instance `allow = list(age = c(0, 2))`.", call = call
+  )
   for (name in names(allow)) {
     rule <- allow[[name]]
     if (!is.null(agreements[[name]])) {
