@@ -43,6 +43,8 @@ pub(super) fn any(bits: &Bits) -> bool {
 pub(super) const SMALL: usize = if cfg!(test) { 8 } else { 1024 };
 /// The same, where a column without bitmaps is to come.
 const VERY_SMALL: usize = 8;
+/// Patterns sorted by one piece of parallel work.
+const PART: usize = if cfg!(test) { 64 } else { 1 << 15 };
 /// Codes of all columns with bitmaps: 1/8 byte a pattern each.
 const MAX_CODES: u32 = 320;
 
@@ -147,9 +149,12 @@ impl Arrangement {
                     let n_values = file.layout.n_values[depth] as usize;
                     known.clear();
                     known.resize(n_values + 1, [0; BLOCK / 64]);
-                    for (i, &pattern) in patterns.iter().enumerate() {
-                        let code = file.code(pattern as usize, depth) as usize;
-                        known[code][i / 64] |= 1 << (i % 64);
+                    // Word after word, which do not wait for one another.
+                    for i in 0..64 {
+                        for (word, &pattern) in patterns.iter().skip(i).step_by(64).enumerate() {
+                            let code = file.code(pattern as usize, depth) as usize;
+                            known[code][word] |= 1 << i;
+                        }
                     }
                     compatible(relations[depth], known, &mut bits[map..][..n_values]);
                 }
@@ -271,7 +276,11 @@ impl Sorting<'_> {
             return Ok(());
         }
         self.monitor.check()?;
-        let ranges = self.sort(patterns, spare, self.depths[column]);
+        let depth = self.depths[column];
+        let ranges = match column {
+            0 => self.sort_in_parts(patterns, spare, depth),
+            _ => self.sort(patterns, spare, depth),
+        };
         let node = nodes.len() - 1;
         let (offset, first_child) = (nodes[node].start as usize, nodes.len());
         nodes[node].first_child = first_child as u32;
@@ -311,6 +320,42 @@ impl Sorting<'_> {
             }
         }
         Ok(())
+    }
+
+    /// As [`Self::sort`], on all threads.
+    fn sort_in_parts(
+        &self,
+        patterns: &mut [u32],
+        spare: &mut [u32],
+        depth: usize,
+    ) -> Vec<(u32, Range<usize>)> {
+        if self.file.layout.n_values[depth] as usize >= PART {
+            return self.sort(patterns, spare, depth);
+        }
+        let parts: Vec<Vec<(u32, Range<usize>)>> = (patterns.par_chunks_mut(PART))
+            .zip(spare.par_chunks_mut(PART))
+            .map(|(patterns, spare)| self.sort(patterns, spare, depth))
+            .collect();
+        let mut ranges = Vec::new();
+        let mut rest: Vec<_> = parts.iter().map(|part| part.iter().peekable()).collect();
+        let mut start = 0;
+        for code in 0..=self.file.layout.n_values[depth] {
+            let mut end = start;
+            for (part, rest) in rest.iter_mut().enumerate() {
+                if let Some((_, range)) = rest.next_if(|(next, _)| *next == code) {
+                    let from = part * PART + range.start;
+                    spare[end..end + range.len()]
+                        .copy_from_slice(&patterns[from..from + range.len()]);
+                    end += range.len();
+                }
+            }
+            if end > start {
+                ranges.push((code, start..end));
+            }
+            start = end;
+        }
+        patterns.copy_from_slice(spare);
+        ranges
     }
 
     /// Sorts by the codes at `depth`, leaving patterns of one code in their

@@ -20,7 +20,7 @@ const AT_ONCE: usize = 4;
 const MAX_LEADING: usize = 4;
 /// An arrangement is made where so many patterns of the file, at most, come to
 /// a target that uses it.
-const PATTERNS_PER_TARGET: usize = 64;
+const PATTERNS_PER_TARGET: usize = 48;
 /// Parts that the targets of an arrangement are cut into, for each thread.
 const PARTS_PER_THREAD: usize = 32;
 
