@@ -74,9 +74,9 @@
 #'
 #' @section Cost:
 #' Exact counts by a walk over sorted distinct patterns, or by a table over all
-#' patterns where that is smaller. For a million records and 12 key variables about
-#' three times the cost of grouping them where 15 % of the values are missing, and
-#' eight times where 30 % are. The cost grows with the share of missing values and
+#' patterns where that is smaller. For a million records and 12 key variables three
+#' to four times the cost of grouping them where 15 % of the values are missing, and
+#' ten times where 30 % are. The cost grows with the share of missing values and
 #' faster than the number of records; for few key variables with few values it is
 #' bounded by their table. Weights, candidates, households and sensitive values
 #' cost a step for every pair of matches. Memory: less than 100 bytes a record.
