@@ -25,7 +25,7 @@ score_fit <- local({
     name <- as.character(d)
     if (is.null(fits[[name]])) {
       keys <- if (d > length(score_keys)) names(data) else score_keys[seq_len(d)]
-      fits[[name]] <<- copula_fit(data, keys)
+      fits[[name]] <<- sdcRisk::copula_fit(as.data.frame(data), keys)
     }
     fits[[name]]
   }
@@ -46,7 +46,7 @@ runs[["scores_placement@sdcRisk"]] <- function() scores_of("placement", 1:2000)
 
 # 200 distinct records, each to a relative standard error of about one in a thousand.
 rectangle_rows <- function(d) {
-  cells <- do.call(paste, data[score_keys[seq_len(d)]])
+  cells <- do.call(paste, as.data.frame(data)[score_keys[seq_len(d)]])
   utils::head(which(!duplicated(cells)), 200)
 }
 
@@ -64,7 +64,8 @@ for (d in c(4, 8)) {
         upper <- c(stats::qnorm(upto[-length(upto)]), Inf)
         cbind(c(-Inf, upper[-length(upper)]), upper)[places, , drop = FALSE]
       }, fit$shares, fit$orders)
-      records <- data[rectangle_rows(d), names(fit$levels)]
+      # A data.table in a process of a peer.
+      records <- as.data.frame(data)[rectangle_rows(d), names(fit$levels)]
       codes <- mapply(
         function(values, x) match(as.character(x), as.character(values)), fit$levels, records
       )
