@@ -25,10 +25,11 @@ const TABLE_BYTES: usize = 1 << 19;
 /// Beginnings at most.
 const MAX_BEGINNINGS: f64 = 4096.0;
 /// Nanoseconds, about: a cell and column of a table, a pattern added to it, a
-/// block of the walk looked at, a target of it.
+/// block of the walk looked at, a match that it adds up by itself, a target.
 const CELL: f64 = 0.6;
 const PATTERN: f64 = 2.0;
 const BLOCK_VISIT: f64 = 14.0;
+const PAIR: f64 = 2.0;
 const TARGET: f64 = 200.0;
 
 /// The columns that are transformed, and those before them.
@@ -65,8 +66,14 @@ impl Plan {
     }
 
     /// The plan, where it costs less than the walk: compared on a sample of
-    /// pairs.
-    pub fn if_cheaper(file: &Patterns, targets: &Patterns, bytes: usize) -> Option<Self> {
+    /// pairs. `singly` is the share of patterns that the walk does not count in
+    /// bits.
+    pub fn if_cheaper(
+        file: &Patterns,
+        targets: &Patterns,
+        bytes: usize,
+        singly: f64,
+    ) -> Option<Self> {
         let plan = Self::new(file, bytes)?;
         let depth = file.layout.depth();
         let every = |n: usize, most: usize| (0..n).step_by(n.div_ceil(most));
@@ -97,7 +104,8 @@ impl Plan {
             })
             .count();
         let blocks = file.len() as f64 * shares[in_tree] / BLOCK as f64 + 1.0;
-        let walk = targets.len() as f64 * (blocks * BLOCK_VISIT + TARGET);
+        let matches = file.len() as f64 * shares[depth] * singly;
+        let walk = targets.len() as f64 * (blocks * BLOCK_VISIT + matches * PAIR + TARGET);
         let begun = beginnings(targets, plan.lead).len() as f64;
         let tables = begun * (plan.cells * plan.sizes.len()) as f64 * CELL;
         let filled = begun * file.len() as f64 * shares[plan.lead] * PATTERN;

@@ -281,7 +281,16 @@ impl<'a> Prepared<'a> {
         match question.algorithm {
             Algorithm::Walk => None,
             Algorithm::Dense => Plan::new(&self.file, bytes),
-            Algorithm::Cheaper => Plan::if_cheaper(&self.file, targets, bytes),
+            Algorithm::Cheaper => {
+                // Weights differ, and so do the counts of patterns with twins.
+                let twins = question.file.n_records() as f64 / self.file.len() as f64 - 1.0;
+                let singly = if question.weights.is_some() {
+                    1.0
+                } else {
+                    twins.min(1.0)
+                };
+                Plan::if_cheaper(&self.file, targets, bytes, singly)
+            }
         }
     }
 
