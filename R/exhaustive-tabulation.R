@@ -114,9 +114,10 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       threshold = rule$threshold, weight_threshold = rule$weight_threshold,
       combine = rule$combine,
       weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
-      missing = missing, n = table$n, fingerprint = fingerprint(table, call),
+      missing = missing, n = table$n,
       version = as.character(utils::packageVersion("sdcRisk"))
     )
+    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     found <- unwrap(rs_exhaustive(
       table$pointer, if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
       as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
@@ -166,7 +167,7 @@ check_dims <- function(dims, n_keys, max_tables, call) {
       c(
         "There must not be more tables than `max_tables`.",
         x = paste0(
-          plural(n_keys, "key variable"), " have ", format(n_tables, big.mark = ",", digits = 4),
+          plural(n_keys, "key variable"), " have ", format(n_tables, big.mark = big_mark(), digits = 4),
           " tables of these sizes; the limit is ", format_count(max_tables), "."
         ),
         i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`."

@@ -28,7 +28,9 @@ rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(
 
 rs_release <- function(table) .Call(wrap__rs_release, table)
 
-rs_fingerprint <- function(table, names, threads) .Call(wrap__rs_fingerprint, table, names, threads)
+rs_fingerprint <- function(table, places, names, threads) .Call(wrap__rs_fingerprint, table, places, names, threads)
+
+rs_hash_values <- function(vectors) .Call(wrap__rs_hash_values, vectors)
 
 rs_complete_rows <- function(table) .Call(wrap__rs_complete_rows, table)
 

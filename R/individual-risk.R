@@ -130,9 +130,9 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
       key_vars = table$variables, key_groups = NULL, weight_var = names(data)[[roles$weight_at]],
       hh_id = households$variables, tau_prosecutor = tau_prosecutor,
       tau_journalist = tau_journalist, missing = missing, n = table$n,
-      fingerprint = fingerprint(table, call),
       version = as.character(utils::packageVersion("sdcRisk"))
     )
+    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     weights <- roles$weights
     rows <- NULL
     if (missing == "exclude") {

@@ -41,7 +41,10 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       unprotected = asked$unprotected, forbid = names(forbid),
       hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
       weight_var = names(data)[columns$weight], missing = "category", n = n,
-      fingerprint = fingerprint(table, call),
+      fingerprint = fingerprint(table, call, role_columns(data, list(
+        weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
+        within = columns$within
+      ))),
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(

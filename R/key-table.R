@@ -17,6 +17,7 @@
 #   first_rows  per column, the record where each code first occurs
 #   shared_rows   of tables coded together: the same, in all their records one
 #               below the other
+#   marks, places   per column, what its fingerprint needs (R/fingerprint.R)
 #   sets        per column of candidates, the set of each code (`sets`) and
 #               whether it is an interval; NULL for other columns
 
@@ -138,33 +139,6 @@ key_levels <- function(table, data) {
   Map(function(position, rows) data[[position]][rows], table$positions, table$first_rows)
 }
 
-# 64 bits, as 16 hexadecimal digits, that tell coded data apart.
-fingerprint <- function(table, call = rlang::caller_env()) {
-  names <- enc2utf8(table$variables)
-  # Codes of candidates say nothing without their sets.
-  of_sets <- !vapply(table$sets, is.null, NA)
-  names[of_sets] <- vapply(which(of_sets), function(v) {
-    text <- set_text(table$sets[[v]]$sets, table$sets[[v]]$interval)
-    paste(c(names[[v]], enc2utf8(text)), collapse = "\n")
-  }, "")
-  unwrap(rs_fingerprint(table$pointer, names, sdc_threads()), call)
-}
-
-# The fingerprint of the key variables of other data, NA where they have none.
-fingerprint_of <- function(data, settings) {
-  tryCatch(
-    {
-      table <- key_table(
-        data, settings$key_vars,
-        key_groups = settings$key_groups, candidates = isTRUE(settings$candidates)
-      )
-      on.exit(release(table))
-      fingerprint(table)
-    },
-    sdcRisk_error = function(e) NA_character_
-  )
-}
-
 # The table in which every key variable, a group included, is one column.
 merge_keys <- function(table, tick = NULL, call = rlang::caller_env()) {
   if (all(lengths(table$keys) == 1)) {
@@ -186,6 +160,8 @@ key_columns <- function(table, keys, tick = NULL, call = rlang::caller_env()) {
   part$n_values <- table$n_values[columns]
   part$n_missing <- table$n_missing[columns]
   part$first_rows <- table$first_rows[columns]
+  part$marks <- table$marks[columns]
+  part$places <- table$places[columns]
   part$keys <- utils::relist(seq_along(columns), keys)
   part$pointer <- unwrap(rs_merge_keys(
     table$pointer, as.list(columns), sdc_threads(), tick
@@ -339,9 +315,11 @@ encode <- function(sources, variables, positions, keys, tick, call) {
     )
   }
   unwrap(coded, call)
+  values <- Map(distinct_values, sources, coded$first_rows)
   structure(
     list(
       pointer = coded$table, n = length(sources[[1]]$values),
+      marks = value_marks(values, call), places = lapply(values, `[[`, "places"),
       variables = variables, positions = positions, keys = keys,
       ordered = vapply(sources, `[[`, NA, "ordered"),
       n_values = coded$n_values, n_missing = coded$n_missing,

@@ -220,9 +220,10 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
       ),
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
       missing = missing, interval = asked$interval, n_boot = asked$n_boot,
-      level = asked$level, n = table$n, fingerprint = fingerprint(table, call),
+      level = asked$level, n = table$n,
       version = as.character(utils::packageVersion("sdcRisk"))
     )
+    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     found <- unlist(lapply(names(parts), function(set) {
       analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, tick, call)
     }), recursive = FALSE)

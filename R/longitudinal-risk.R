@@ -454,7 +454,9 @@ new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
     list(key_vars = columns$keys, key_groups = NULL, change_vars = columns$change),
     settings, list(
       id = columns$id, n = nrow(wave2),
-      fingerprint = fingerprint_of(wave2, list(key_vars = columns$keys)),
+      fingerprint = fingerprint_of(
+        wave2, list(key_vars = columns$keys, weight_var = settings$weight_var)
+      ),
       version = as.character(utils::packageVersion("sdcRisk"))
     )
   )

@@ -36,7 +36,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       weight_var = settings$weight_var, hh_id = settings$hh_id,
       sensitive = settings$sensitive, sampling_fraction = settings$fraction,
       level = settings$level, candidates = TRUE, n = n,
-      fingerprint = match_fingerprint(coded, patterns, sets, call),
+      fingerprint = match_fingerprint(coded, patterns, sets, role_columns(data, settings), call),
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(
@@ -50,9 +50,9 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
 }
 
 # The fingerprint of the data that the records belong to: file or patterns.
-match_fingerprint <- function(coded, patterns, sets, call) {
+match_fingerprint <- function(coded, patterns, sets, roles, call) {
   if (is.null(patterns)) {
-    return(fingerprint(coded$table, call))
+    return(fingerprint(coded$table, call, roles))
   }
   table <- key_table(
     patterns, sets$variables,

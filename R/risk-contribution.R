@@ -171,7 +171,7 @@ code_again <- function(x, data, tick, call) {
     key_table(data, settings$key_vars, key_groups = settings$key_groups, tick = tick),
     sdcRisk_error = function(e) NULL
   )
-  same <- !is.null(table) && identical(fingerprint(table, call), settings$fingerprint)
+  same <- !is.null(table) && same_fingerprint(table, data, settings, call)
   if (!same) {
     if (!is.null(table)) {
       release(table)
@@ -293,9 +293,10 @@ format.sdc_risk_contribution <- function(x, ...) {
     } else {
       c(
         paste0(
-          "Contribution DT: largest ", format_signed(estimates$contribution_max),
-          ", 99 % of the records below ", format_signed(estimates$contribution_q99),
-          ", 95 % below ", format_signed(estimates$contribution_q95), "."
+          "Contribution DT: ", format_spread(
+            estimates$contribution_max, estimates$contribution_q99,
+            estimates$contribution_q95, format_signed
+          ), "."
         ),
         paste0(
           "Removing one of ", format_percent(estimates$prop_positive),

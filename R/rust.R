@@ -6,6 +6,11 @@ unwrap <- function(x, call = rlang::caller_env()) {
     return(x)
   }
   if (identical(x$kind, "interrupted")) {
+    if (inherits(x$condition, "error")) {
+      # R's own error, such as that of setTimeLimit(), as R raised it.
+      x$condition["call"] <- list(bare_call(call))
+      stop(x$condition)
+    }
     rlang::interrupt()
   }
   advice <- if (identical(x$kind, "internal")) {
@@ -57,12 +62,10 @@ with_progress <- function(label, work) {
     cli::cli_progress_update(set = done, total = total, id = bar, .envir = here)
     TRUE
   }
-  # A bar that cannot be drawn is no reason to stop; an interrupt is.
+  # A bar that cannot be drawn is no reason to stop. Interrupts and time limits
+  # wait until the core asks for them.
   work(function(done, total) {
-    tryCatch(
-      draw(done, total),
-      error = function(e) TRUE, interrupt = function(e) FALSE
-    )
+    suspendInterrupts(tryCatch(draw(done, total), error = function(e) TRUE))
   })
 }
 

@@ -71,8 +71,10 @@ frame <- function(...) {
 #' @param by Strata: a vector with one value per record, or the name of a
 #'   column of `data`. Missing values form a stratum of their own.
 #' @param data The data the result was made from. Other data are an error of
-#'   class `sdcRisk_error_mismatched_data`: the fingerprint of the key
-#'   variables is compared.
+#'   class `sdcRisk_error_mismatched_data`: a fingerprint is compared, of the
+#'   values of the key variables and of the weights, households and sensitive
+#'   columns that the result depends on. Equal values may be stored differently:
+#'   a factor as text, the levels of an unordered factor in another order.
 #' @param ... Passed on to methods.
 #' @return `summary()` an object of class `sdc_summary`, a list of data frames
 #'   with a print method. `tidy()` and `glance()` a data frame. `augment()`
@@ -220,25 +222,6 @@ plot.sdc_result <- function(x, ...) {
   invisible(picture)
 }
 
-# Whether `data` is what the result was made from.
-check_same_data <- function(x, data, call) {
-  if (!identical(fingerprint_of(data, x$settings), x$settings$fingerprint)) {
-    stop_mismatched(call)
-  }
-}
-
-stop_mismatched <- function(call) {
-  stop_sdc(
-    "mismatched_data",
-    c(
-      "`data` must be the data this result was made from.",
-      x = "Its key variables or their values differ.",
-      i = "Was `data` sorted, filtered or recoded since?"
-    ),
-    call = call
-  )
-}
-
 # The stratum of every record: a vector, or the name of a column of `data`.
 resolve_strata <- function(x, by, data, n, call) {
   if (is.character(by) && length(by) == 1 && n != 1) {
@@ -257,7 +240,11 @@ resolve_strata <- function(x, by, data, n, call) {
       found = paste0("It has ", length(by), "."), call = call
     )
   }
-  addNA(if (is.factor(by)) by else factor(by), ifany = TRUE)
+  if (!is.factor(by)) {
+    values <- sort(unique(by))
+    by <- factor(by, values, value_names(values))
+  }
+  addNA(by, ifany = TRUE)
 }
 
 risk_by_strata <- function(x, by, data, call) {
@@ -305,55 +292,4 @@ format.sdc_summary <- function(x, ...) {
 print.sdc_summary <- function(x, ...) {
   cat(format(x, ...), sep = "\n")
   invisible(x)
-}
-
-# Words of numbers ---------------------------------------------------------
-
-format_count <- function(x) {
-  # What no integer holds is no count of records, but may be one of people.
-  if (is.double(x) && any(abs(x) > .Machine$integer.max, na.rm = TRUE)) {
-    return(ifelse(
-      abs(x) < 1e15, formatC(x, digits = 0, format = "f", big.mark = ","), format(x, digits = 4)
-    ))
-  }
-  formatC(x, format = "d", big.mark = ",")
-}
-
-# Four significant digits, so that small risks do not vanish.
-format_risk <- function(x) {
-  ifelse(is.na(x), "NA", formatC(x, digits = 4, format = "fg", flag = "#"))
-}
-
-# A likelihood in words that fit one that is next to nothing.
-format_likelihood <- function(x) {
-  ifelse(!is.na(x) & x < 1e-4, "below 0.0001", format_risk(x))
-}
-
-format_percent <- function(x) {
-  ifelse(is.na(x), "NA", paste(trimws(formatC(100 * x, digits = 3, format = "fg")), "%"))
-}
-
-# "1 record", "2 records"
-plural <- function(n, noun) {
-  paste0(format_count(n), " ", noun, if (n != 1) "s")
-}
-
-# A data frame as lines, numbers rounded to four significant digits.
-format_table <- function(table) {
-  shown <- lapply(table, function(column) {
-    if (is.double(column)) {
-      whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
-      ifelse(
-        whole, formatC(column, digits = 0, format = "f"),
-        formatC(column, digits = 4, format = "g")
-      )
-    } else {
-      as.character(column)
-    }
-  })
-  cells <- Map(function(name, column, original) {
-    format(c(name, column), justify = if (is.numeric(original)) "right" else "left")
-  }, names(table), shown, table)
-  # Like trimws(), whose engine takes seconds for the blanks under a long name.
-  sub("[ \t\r\n]+$", "", do.call(paste, c(unname(cells), sep = "  ")), perl = TRUE)
 }

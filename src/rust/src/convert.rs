@@ -56,6 +56,14 @@ pub fn seed(x: &Robj, name: &str) -> Result<Seed> {
         .map_err(|_| bad_call(name))
 }
 
+/// Whole numbers from 0.
+pub fn whole(x: &Robj, name: &str) -> Result<Vec<u32>> {
+    integers(x, name)?
+        .iter()
+        .map(|&i| u32::try_from(i).map_err(|_| bad_call(name)))
+        .collect()
+}
+
 /// R's positions, counted from 1, as indices.
 pub fn indices(x: &Robj, name: &str) -> Result<Vec<usize>> {
     integers(x, name)?

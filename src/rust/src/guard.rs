@@ -10,29 +10,34 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use extendr_api::prelude::*;
 use sdcrisk_core::{Error, Result};
 
+use crate::watch::take_condition;
+
 /// Runs the body of an exported function.
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => {
-            let column = match &error {
-                Error::BadColumn { column, .. } => column.map(|index| index as i32 + 1),
+            let more = match &error {
+                Error::BadColumn { column, .. } => {
+                    column.map(|index| ("column", r!(index as i32 + 1)))
+                }
+                Error::Interrupted => take_condition().map(|c| ("condition", c)),
                 _ => None,
             };
-            error_value(error.kind(), &error.to_string(), column)
+            error_value(error.kind(), &error.to_string(), more)
         }
         Err(panic) => error_value("internal", &panic_text(panic.as_ref()), None),
     }
 }
 
-/// What R raises; `column` is the position of a column at fault.
-fn error_value(kind: &str, message: &str, column: Option<i32>) -> Robj {
+/// What R raises; `more` is the position of a column at fault, or the condition
+/// that stopped the work.
+fn error_value(kind: &str, message: &str, more: Option<(&str, Robj)>) -> Robj {
     // Text with a zero byte would be an R error.
     let message = message.replace('\0', " ");
-    let mut value: Robj = match column {
-        Some(column) => list!(kind = kind, message = message, column = column).into(),
-        None => list!(kind = kind, message = message).into(),
-    };
+    let mut fields = vec![("kind", r!(kind)), ("message", r!(message))];
+    fields.extend(more);
+    let mut value: Robj = List::from_pairs(fields).into();
     match value.set_class(["sdcRisk_rust_error"]) {
         Ok(value) => value.clone(),
         Err(_) => r!(NULL),

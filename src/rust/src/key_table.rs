@@ -4,14 +4,15 @@ use extendr_api::prelude::*;
 use extendr_ffi::{R_NaString, DATAPTR_RO, SEXP, STRING_PTR_RO};
 use rayon::prelude::*;
 use sdcrisk_core::key_table::{
-    encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers, text_ids,
-    Coded, TextIds,
+    encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
+    hash_numbers, hash_texts, text_ids, Coded, TextIds,
 };
+use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{count, counts, indices, integers, list, positions};
+use crate::convert::{count, counts, doubles, indices, integers, list, positions, whole};
 use crate::guard::{bad_call, guard};
-use crate::r_api::{protected, text_bytes};
+use crate::r_api::{append_text, protected};
 use crate::watch::watched;
 
 /// A key table as R holds it: empty once released.
@@ -108,6 +109,32 @@ enum Draft {
     Text(TextIds),
 }
 
+/// The distinct texts of a column, one after the other.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// The texts at `addresses`, which are elements of a live vector of R.
+    fn behind(addresses: &[usize]) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let mut ends = reserved(addresses.len())?;
+        for &address in addresses {
+            append_text(address as SEXP, &mut bytes)?;
+            ends.push(bytes.len());
+        }
+        Ok(Self { bytes, ends })
+    }
+
+    fn slices(&self) -> Result<Vec<&[u8]>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let texts = starts.zip(&self.ends).map(|(a, &b)| &self.bytes[a..b]);
+        collected(texts, self.ends.len())
+    }
+}
+
 /// Codes columns. Returns the table, and per column its numbers of values and
 /// of missing rows and the rows where its values first occur.
 #[extendr]
@@ -148,23 +175,19 @@ fn rs_key_table(
         let texts = drafts
             .iter()
             .map(|draft| match draft {
-                Draft::Done(_) => Ok(Vec::new()),
-                Draft::Text(ids) => ids
-                    .addresses()
-                    .iter()
-                    .map(|&address| text_bytes(address as SEXP))
-                    .collect(),
+                Draft::Done(_) => Ok(Texts::default()),
+                Draft::Text(ids) => Texts::behind(ids.addresses()),
             })
-            .collect::<Result<Vec<Vec<Vec<u8>>>>>()?;
+            .collect::<Result<Vec<Texts>>>()?;
         let coded = watched(threads, &tick, |monitor| {
             drafts
                 .into_par_iter()
-                .zip(texts)
+                .zip(&texts)
                 .map(|(draft, texts)| {
                     monitor.check()?;
                     match draft {
                         Draft::Done(coded) => Ok(coded),
-                        Draft::Text(ids) => encode_texts(&ids, &texts),
+                        Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
                     }
                 })
                 .collect::<Result<Vec<Coded>>>()
@@ -195,17 +218,49 @@ fn rs_release(table: Robj) -> Robj {
     })
 }
 
-/// The fingerprint of a table, as sixteen hexadecimal digits.
+/// The fingerprint of a table, as sixteen hexadecimal digits. `places` holds
+/// per column the places of its codes, or NULL where they are in place.
 #[extendr]
-fn rs_fingerprint(table: Robj, names: Robj, threads: Robj) -> Robj {
+fn rs_fingerprint(table: Robj, places: Robj, names: Robj, threads: Robj) -> Robj {
     guard(|| {
         let names: Vec<&str> = names.as_str_vector().ok_or_else(|| bad_call("names"))?;
         let names: Vec<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
+        let places = list(&places, "places")?
+            .values()
+            .map(|p| match p.is_null() {
+                true => Ok(None),
+                false => whole(&p, "places").map(Some),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let places: Vec<Option<&[u32]>> = places.iter().map(Option::as_deref).collect();
         with_table(&table, |table| {
             let threads = count(&threads, "threads")?;
-            let hash = watched(threads, &r!(NULL), |_| Ok(table.fingerprint(&names)))?;
+            let hash = watched(threads, &r!(NULL), |_| {
+                Ok(table.fingerprint(&places, &names))
+            })?;
             Ok(r!(format!("{hash:016x}")))
         })
+    })
+}
+
+/// The hash of every vector of numbers or of texts, as sixteen hexadecimal
+/// digits.
+#[extendr]
+fn rs_hash_values(vectors: Robj) -> Robj {
+    guard(|| {
+        let hashes = list(&vectors, "vectors")?
+            .values()
+            .map(|values| {
+                let hash = if values.rtype() == Rtype::Strings {
+                    let texts = values.as_str_iter().ok_or_else(|| bad_call("vectors"))?;
+                    hash_texts(texts.map(str::as_bytes))
+                } else {
+                    hash_numbers(doubles(&values, "vectors")?)
+                };
+                Ok(format!("{hash:016x}"))
+            })
+            .collect::<Result<Vec<String>>>()?;
+        Ok(r!(hashes))
     })
 }
 
@@ -283,10 +338,7 @@ fn rs_group(table: Robj, threads: Robj, tick: Robj) -> Robj {
 fn rs_recode(table: Robj, column: Robj, map: Robj, n_values: Robj) -> Robj {
     guard(|| {
         let column = count(&column, "column")?;
-        let map = integers(&map, "map")?
-            .iter()
-            .map(|&code| u32::try_from(code).map_err(|_| bad_call("map")))
-            .collect::<Result<Vec<u32>>>()?;
+        let map = whole(&map, "map")?;
         let n_values = count(&n_values, "n_values")? as u32;
         with_table(&table, |table| {
             let mut recoded = table.clone();
@@ -318,6 +370,7 @@ extendr_module! {
     fn rs_key_table;
     fn rs_release;
     fn rs_fingerprint;
+    fn rs_hash_values;
     fn rs_complete_rows;
     fn rs_select_rows;
     fn rs_merge_keys;

@@ -3,6 +3,7 @@
 //! The work runs on threads of its own and may borrow R's memory; the main
 //! thread, the only one that may talk to R, looks up every 50 ms.
 
+use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::time::Duration;
@@ -11,9 +12,19 @@ use extendr_api::prelude::*;
 use sdcrisk_core::parallel::with_threads;
 use sdcrisk_core::{Error, Monitor, Result};
 
-use crate::r_api::interrupted;
+use crate::r_api::{asked_to_stop, tells_to_go_on, Left};
 
 const LOOK_UP: Duration = Duration::from_millis(50);
+
+thread_local! {
+    /// The condition that stopped work, on its way to `guard`.
+    static STOPPED_BY: Cell<Option<Robj>> = const { Cell::new(None) };
+}
+
+/// The condition that stopped the work that was last watched, where R told it.
+pub fn take_condition() -> Option<Robj> {
+    STOPPED_BY.take()
+}
 
 /// Runs `work` on `threads` threads. `tick`, an R function of steps done and
 /// steps in all, or NULL, is told the progress and stops the work by
@@ -25,6 +36,7 @@ pub fn watched<T: Send>(
 ) -> Result<T> {
     let monitor = Monitor::new();
     let tick = tick.as_function();
+    STOPPED_BY.set(None);
     std::thread::scope(|scope| {
         let (send, receive) = channel();
         let watched = &monitor;
@@ -34,16 +46,23 @@ pub fn watched<T: Send>(
             // The receiver lives until the outcome has come.
             let _ = send.send(outcome);
         });
+        let mut stopped = false;
         loop {
             match receive.recv_timeout(LOOK_UP) {
-                Ok(Ok(outcome)) => return outcome,
                 Ok(Err(panic)) => resume_unwind(panic),
+                // Work that was done before it heard of the stop is stopped.
+                Ok(Ok(_)) if stopped => return Err(Error::Interrupted),
+                Ok(Ok(outcome)) => return outcome,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::Internal("A thread ended without a result.".into()))
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if interrupted() || stopped_by(tick.as_ref(), &monitor) {
+                    let answer = look_up(tick.as_ref(), &monitor);
+                    // Whatever comes after the first request belongs to it.
+                    if let (Err(Left(condition)), false) = (answer, stopped) {
+                        stopped = true;
                         monitor.cancel();
+                        STOPPED_BY.set(condition);
                     }
                 }
             }
@@ -51,12 +70,13 @@ pub fn watched<T: Send>(
     })
 }
 
-fn stopped_by(tick: Option<&Function>, monitor: &Monitor) -> bool {
-    let Some(tick) = tick else { return false };
+/// Hears R and tells it the progress.
+fn look_up(tick: Option<&Function>, monitor: &Monitor) -> std::result::Result<(), Left> {
+    asked_to_stop()?;
+    let Some(tick) = tick else { return Ok(()) };
     let (done, total) = monitor.progress();
-    match tick.call(pairlist!(done as f64, total as f64)) {
-        Ok(answer) => answer.as_bool() == Some(false),
-        // An interrupt that hit R while it drew the bar.
-        Err(_) => true,
+    match tells_to_go_on(tick, done, total)? {
+        true => Ok(()),
+        false => Err(Left(None)),
     }
 }

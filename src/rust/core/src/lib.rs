@@ -20,6 +20,7 @@
 //! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`association`] | how do two orders of the records agree? |
 //! | [`normal`] | what is the probability of an interval or a rectangle? |
+//! | [`memory`] | is there room for what is to be made? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
 
@@ -36,6 +37,7 @@ pub mod key_overview;
 pub mod key_table;
 pub mod linkage;
 pub mod loglinear;
+pub mod memory;
 pub mod n_matches;
 pub mod normal;
 pub mod parallel;

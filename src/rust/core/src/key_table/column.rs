@@ -1,6 +1,7 @@
 //! One coded column, stored in the narrowest width that holds its codes.
 
 use crate::error::{Error, Result};
+use crate::memory::collected;
 
 /// Codes of one column: 0 is missing, `1..=n_values` the values in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +63,15 @@ impl Codes {
             0x100..=0xFFFF => Codes::U16(codes.map(|c| c as u16).collect()),
             _ => Codes::U32(codes.collect()),
         }
+    }
+
+    /// The same for `n` codes, an error where there is no memory for them.
+    pub fn try_pack(n_values: u32, codes: impl Iterator<Item = u32>, n: usize) -> Result<Self> {
+        Ok(match n_values {
+            0..=0xFF => Codes::U8(collected(codes.map(|c| c as u8), n)?),
+            0x100..=0xFFFF => Codes::U16(collected(codes.map(|c| c as u16), n)?),
+            _ => Codes::U32(collected(codes, n)?),
+        })
     }
 
     /// Number of rows.

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 
 use super::column::{with_codes, Codes, Column};
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled, map_room, push, reserved};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 const NOT_SEEN: u32 = u32::MAX;
@@ -41,9 +42,9 @@ pub fn encode_levels(levels: &[i32], level_is_missing: &[bool]) -> Result<Coded>
     }
     // Without a branch, which random missing values would make costly.
     let slot = |l: i32| l as usize * usize::from(l != NA_INTEGER);
-    Ok(encode_slots(levels, n_levels, slot, |slot| {
+    encode_slots(levels, n_levels, slot, |slot| {
         slot == 0 || level_is_missing[slot - 1]
-    }))
+    })
 }
 
 /// Codes integers in numeric order.
@@ -55,22 +56,22 @@ pub fn encode_integers(values: &[i32], monitor: &Monitor) -> Result<Coded> {
         high = high.max(v);
     }
     if high == NA_INTEGER {
-        return Ok(all_missing(values.len()));
+        return all_missing(values.len());
     }
     let range = (i64::from(high) - i64::from(low) + 1) as usize;
     if range <= narrow_range(values.len()) {
         let slot =
             |v: i32| (i64::from(v) - i64::from(low) + 1) as usize * usize::from(v != NA_INTEGER);
-        return Ok(encode_slots(values, range, slot, |slot| slot == 0));
+        return encode_slots(values, range, slot, |slot| slot == 0);
     }
     let bits = |&v: &i32| (v != NA_INTEGER).then_some(u64::from(v as u32));
-    Ok(encode_by_hash(values, bits, monitor)?.in_order(|bits| bits as u32 as i32))
+    encode_by_hash(values, bits, monitor)?.in_order(|bits| bits as u32 as i32)
 }
 
 /// Codes 64-bit integers in numeric order.
 pub fn encode_wide_integers(values: &[i64], monitor: &Monitor) -> Result<Coded> {
     let bits = |&v: &i64| (v != NA_WIDE).then_some(v as u64);
-    Ok(encode_by_hash(values, bits, monitor)?.in_order(|bits| bits as i64))
+    encode_by_hash(values, bits, monitor)?.in_order(|bits| bits as i64)
 }
 
 /// Codes doubles in numeric order. NaN of any kind is missing, -0 is 0 and
@@ -84,14 +85,14 @@ pub fn encode_doubles(values: &[f64], monitor: &Monitor) -> Result<Coded> {
                 (v - low) as usize + 1
             }
         };
-        return Ok(encode_slots(values, range, slot, |slot| slot == 0));
+        return encode_slots(values, range, slot, |slot| slot == 0);
     }
     let bits = |&v: &f64| (!v.is_nan()).then(|| (v + 0.0).to_bits());
-    Ok(encode_by_hash(values, bits, monitor)?.in_order(|bits| {
+    encode_by_hash(values, bits, monitor)?.in_order(|bits| {
         // Orders doubles as integers: flip all bits of negatives, else the sign.
         let flip = ((bits as i64 >> 63) as u64) | (1 << 63);
         bits ^ flip
-    }))
+    })
 }
 
 /// Smallest value and size of the range, when all values are whole numbers
@@ -120,11 +121,11 @@ fn narrow_range(n: usize) -> usize {
     n.clamp(1 << 12, 1 << 24)
 }
 
-fn all_missing(n: usize) -> Coded {
-    Coded {
-        column: Column::from_parts(Codes::U8(vec![0; n]), 0, n),
+fn all_missing(n: usize) -> Result<Coded> {
+    Ok(Coded {
+        column: Column::from_parts(Codes::U8(filled(0, n)?), 0, n),
         first_rows: Vec::new(),
-    }
+    })
 }
 
 /// Codes values that a cheap function sends to slots `0..=n_slots`, the slots
@@ -134,19 +135,19 @@ fn encode_slots<T: Copy>(
     n_slots: usize,
     slot: impl Fn(T) -> usize,
     is_missing: impl Fn(usize) -> bool,
-) -> Coded {
-    let mut first = vec![NOT_SEEN; n_slots + 1];
+) -> Result<Coded> {
+    let mut first = filled(NOT_SEEN, n_slots + 1)?;
     for (row, &v) in (0u32..).zip(values) {
         let place = &mut first[slot(v)];
         if *place == NOT_SEEN {
             *place = row;
         }
     }
-    let mut code_of = vec![0u32; n_slots + 1];
+    let mut code_of = filled(0u32, n_slots + 1)?;
     let mut first_rows = Vec::new();
     for (s, &row) in first.iter().enumerate() {
         if row != NOT_SEEN && !is_missing(s) {
-            first_rows.push(row);
+            push(&mut first_rows, row)?;
             code_of[s] = first_rows.len() as u32;
         }
     }
@@ -158,15 +159,15 @@ fn encode_slots<T: Copy>(
 }
 
 /// Packs codes and counts the missing ones.
-fn coded(codes: impl Iterator<Item = u32>, first_rows: Vec<u32>, n: usize) -> Coded {
+fn coded(codes: impl Iterator<Item = u32>, first_rows: Vec<u32>, n: usize) -> Result<Coded> {
     let n_values = first_rows.len() as u32;
-    let codes = Codes::pack(n_values, codes);
+    let codes = Codes::try_pack(n_values, codes, n)?;
     debug_assert_eq!(codes.len(), n);
     let n_missing = with_codes!(&codes, |c| c.iter().filter(|&&code| code == 0).count());
-    Coded {
+    Ok(Coded {
         column: Column::from_parts(codes, n_values, n_missing),
         first_rows,
-    }
+    })
 }
 
 /// Values numbered in order of appearance.
@@ -182,7 +183,7 @@ fn encode_by_hash<T>(
     bits: impl Fn(&T) -> Option<u64>,
     monitor: &Monitor,
 ) -> Result<Appearance> {
-    let mut ids = Vec::with_capacity(values.len());
+    let mut ids = reserved(values.len())?;
     let mut seen: HashMap<u64, u32> = HashMap::default();
     let mut distinct = Vec::new();
     let mut row = 0u32;
@@ -191,10 +192,15 @@ fn encode_by_hash<T>(
         for value in block {
             let id = match bits(value) {
                 None => 0,
-                Some(key) => *seen.entry(key).or_insert_with(|| {
-                    distinct.push((key, row));
-                    distinct.len() as u32
-                }),
+                Some(key) => {
+                    map_room(&mut seen)?;
+                    let next = distinct.len() as u32 + 1;
+                    let id = *seen.entry(key).or_insert(next);
+                    if id == next {
+                        push(&mut distinct, (key, row))?;
+                    }
+                    id
+                }
             };
             ids.push(id);
             row += 1;
@@ -208,24 +214,25 @@ fn encode_by_hash<T>(
 
 impl Appearance {
     /// Codes in the order of `key`, equal keys being equal values.
-    fn in_order<K: Ord + Copy>(self, key: impl Fn(u64) -> K) -> Coded {
-        let keys: Vec<K> = self.values.iter().map(|&(bits, _)| key(bits)).collect();
-        let firsts: Vec<u32> = self.values.iter().map(|&(_, row)| row).collect();
+    fn in_order<K: Ord + Copy>(self, key: impl Fn(u64) -> K) -> Result<Coded> {
+        let n = self.values.len();
+        let keys: Vec<K> = collected(self.values.iter().map(|&(bits, _)| key(bits)), n)?;
+        let firsts: Vec<u32> = collected(self.values.iter().map(|&(_, row)| row), n)?;
         recode_in_order(&self.ids, &firsts, &keys)
     }
 }
 
 /// Turns numbers in order of appearance into codes in the order of `keys`;
 /// values with equal keys become one.
-fn recode_in_order<K: Ord>(ids: &[u32], firsts: &[u32], keys: &[K]) -> Coded {
-    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+fn recode_in_order<K: Ord>(ids: &[u32], firsts: &[u32], keys: &[K]) -> Result<Coded> {
+    let mut order: Vec<u32> = collected(0..keys.len() as u32, keys.len())?;
     // Rows break ties, so that the first of equal values is the first row.
     order.sort_unstable_by(|&a, &b| {
         let (a, b) = (a as usize, b as usize);
         keys[a].cmp(&keys[b]).then(firsts[a].cmp(&firsts[b]))
     });
-    let mut code_of = vec![0u32; keys.len() + 1];
-    let mut first_rows: Vec<u32> = Vec::with_capacity(keys.len());
+    let mut code_of = filled(0u32, keys.len() + 1)?;
+    let mut first_rows: Vec<u32> = reserved(keys.len())?;
     let mut previous: Option<&K> = None;
     for id in order {
         let key = &keys[id as usize];
@@ -262,10 +269,11 @@ impl TextIds {
 pub fn text_ids(addresses: &[usize], missing: usize, monitor: &Monitor) -> Result<TextIds> {
     let bits = |&a: &usize| (a != missing).then_some(a as u64);
     let seen = encode_by_hash(addresses, bits, monitor)?;
+    let n = seen.values.len();
     Ok(TextIds {
         ids: seen.ids,
-        first_rows: seen.values.iter().map(|&(_, row)| row).collect(),
-        addresses: seen.values.iter().map(|&(bits, _)| bits as usize).collect(),
+        first_rows: collected(seen.values.iter().map(|&(_, row)| row), n)?,
+        addresses: collected(seen.values.iter().map(|&(bits, _)| bits as usize), n)?,
     })
 }
 
@@ -277,6 +285,6 @@ pub fn encode_texts<T: AsRef<[u8]>>(ids: &TextIds, texts: &[T]) -> Result<Coded>
             "Every distinct address needs its text.".into(),
         ));
     }
-    let keys: Vec<&[u8]> = texts.iter().map(AsRef::as_ref).collect();
-    Ok(recode_in_order(&ids.ids, &ids.first_rows, &keys))
+    let keys: Vec<&[u8]> = collected(texts.iter().map(AsRef::as_ref), texts.len())?;
+    recode_in_order(&ids.ids, &ids.first_rows, &keys)
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Codes, KeyTable};
+use super::{Codes, Column, KeyTable};
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -36,6 +36,19 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
     hash_words(whole.map(word).chain([word(&rest), bytes.len() as u64]))
 }
 
+/// Hashes numbers as values: -0 is 0, and NaN of any kind is one value.
+pub fn hash_numbers(values: &[f64]) -> u64 {
+    hash_words(values.iter().map(|&v| match v.is_nan() {
+        true => f64::NAN.to_bits(),
+        false => (v + 0.0).to_bits(),
+    }))
+}
+
+/// Hashes texts, each closed by its length.
+pub fn hash_texts<'a>(values: impl Iterator<Item = &'a [u8]>) -> u64 {
+    hash_words(values.map(hash_bytes))
+}
+
 fn hash_codes(codes: &Codes) -> u64 {
     match codes {
         Codes::U8(c) => hash_bytes(c),
@@ -44,11 +57,32 @@ fn hash_codes(codes: &Codes) -> u64 {
     }
 }
 
-pub(super) fn fingerprint(table: &KeyTable, names: &[&[u8]]) -> u64 {
+/// The hash that `column` would have, were `places[code - 1]` its codes.
+fn hash_placed(column: &Column, places: &[u32]) -> u64 {
+    let place = |code: u32| match code {
+        0 => 0,
+        code => places.get(code as usize - 1).copied().unwrap_or(0),
+    };
+    match column.codes() {
+        Codes::U8(c) => {
+            let of: [u8; 256] = std::array::from_fn(|code| place(code as u32) as u8);
+            let placed: Vec<u8> = c.iter().map(|&x| of[usize::from(x)]).collect();
+            hash_bytes(&placed)
+        }
+        Codes::U16(c) => hash_words(c.iter().map(|&x| u64::from(place(u32::from(x))))),
+        Codes::U32(c) => hash_words(c.iter().map(|&x| u64::from(place(x)))),
+    }
+}
+
+pub(super) fn fingerprint(table: &KeyTable, places: &[Option<&[u32]>], names: &[&[u8]]) -> u64 {
     let columns: Vec<u64> = table
         .columns
         .par_iter()
-        .map(|c| hash_codes(c.codes()))
+        .enumerate()
+        .map(|(v, c)| match places.get(v).copied().flatten() {
+            Some(places) => hash_placed(c, places),
+            None => hash_codes(c.codes()),
+        })
         .collect();
     let names = names.iter().map(|n| hash_bytes(n));
     let rows = table.multiplicity().map(|m| hash_words(m.iter().copied()));

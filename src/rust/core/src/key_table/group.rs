@@ -14,11 +14,14 @@ use rayon::prelude::*;
 
 use super::column::{with_codes, Code, Codes, Column};
 use crate::error::Result;
+use crate::memory::{filled, room_for};
 use crate::parallel::Monitor;
 
 /// Rows per block of parallel work: fixed, so that results cannot depend on
 /// the number of threads.
 const BLOCK: usize = 1 << 16;
+/// Bytes a row at the peak.
+const PEAK_BYTES: usize = 28;
 const PARTITION_BITS: u32 = 8;
 const EMPTY: u32 = u32::MAX;
 
@@ -71,7 +74,8 @@ pub(super) fn group_columns(
     multiplicity: Option<&[u64]>,
     monitor: &Monitor,
 ) -> Result<Groups> {
-    let mut keys = vec![0u64; n_rows];
+    room_for(PEAK_BYTES * n_rows)?;
+    let mut keys = filled(0u64, n_rows)?;
     let mut range: u64 = 1;
     for column in columns {
         monitor.check()?;

@@ -15,11 +15,13 @@ pub use encode::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers, text_ids,
     Coded, TextIds,
 };
+pub use fingerprint::{hash_numbers, hash_texts};
 pub use group::Groups;
 
 pub(crate) use column::{with_codes, Code};
 
 use crate::error::{Error, Result};
+use crate::memory::room_for;
 use crate::parallel::Monitor;
 
 /// Coded key variables, each row with a multiplicity.
@@ -110,6 +112,7 @@ impl KeyTable {
     /// The table of the given rows, in the given order. Codes stay as they
     /// are, so a value may no longer occur.
     pub fn select(&self, rows: &[u32]) -> Result<Self> {
+        room_for(4 * rows.len() * self.columns.len())?;
         let columns = self.columns.iter().map(|c| c.select(rows)).collect();
         let table = Self::new(columns)?;
         match &self.multiplicity {
@@ -194,9 +197,11 @@ impl KeyTable {
     }
 
     /// 64 bits that tell tables apart: the hash of all codes, the names of
-    /// the columns and the number of rows.
-    pub fn fingerprint(&self, names: &[&[u8]]) -> u64 {
-        fingerprint::fingerprint(self, names)
+    /// the columns and the number of rows. `places` gives, for a column whose
+    /// values have no order, code `k` the place `places[k - 1]` among its values
+    /// in an order that does not depend on how they were listed.
+    pub fn fingerprint(&self, places: &[Option<&[u32]>], names: &[&[u8]]) -> u64 {
+        fingerprint::fingerprint(self, places, names)
     }
 }
 

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use super::compatibility::Relation;
 use super::patterns::Patterns;
 use crate::error::Result;
+use crate::memory::{collected, filled};
 use crate::parallel::Monitor;
 
 /// Patterns per block.
@@ -102,8 +103,8 @@ impl Arrangement {
     ) -> Result<Self> {
         let mapped = mapped(file, &depths);
         let last_unmapped = mapped.iter().rposition(|&mapped| !mapped);
-        let mut patterns: Vec<u32> = (0..file.len() as u32).collect();
-        let mut spare = vec![0u32; file.len()];
+        let mut patterns: Vec<u32> = collected(0..file.len() as u32, file.len())?;
+        let mut spare = filled(0u32, file.len())?;
         let sorting = Sorting {
             file,
             depths: &depths,
@@ -139,7 +140,8 @@ impl Arrangement {
         if self.stride == 0 {
             return Ok(());
         }
-        let mut bits = vec![[0; BLOCK / 64]; self.stride * self.patterns.len().div_ceil(BLOCK)];
+        let n_bits = self.stride * self.patterns.len().div_ceil(BLOCK);
+        let mut bits: Vec<Bits> = filled([0; BLOCK / 64], n_bits)?;
         (bits.par_chunks_exact_mut(self.stride))
             .zip(self.patterns.par_chunks(BLOCK))
             .try_for_each_init(Vec::new, |known, (bits, patterns)| {

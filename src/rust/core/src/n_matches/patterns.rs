@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::memory::{filled, room_for};
 use crate::parallel::Monitor;
 
 /// Rows per block of parallel work.
@@ -63,6 +64,8 @@ impl Patterns {
     pub fn new(table: &KeyTable, layout: Layout, monitor: &Monitor) -> Result<Self> {
         let (rows, row_pattern) = sorted_rows(table, &layout, monitor)?;
         monitor.check()?;
+        let wide = layout.n_values.iter().filter(|&&k| k >= 255).count();
+        room_for(rows.len() * (layout.depth() + 4 * wide))?;
         let (bytes, wide) = gathered(table, &layout, &rows);
         monitor.check()?;
         Ok(Self {
@@ -167,8 +170,11 @@ fn sorted_rows(
     let row_bits = (usize::BITS - (n - 1).leading_zeros()).max(1);
     let depths: Vec<usize> = (0..layout.depth()).collect();
     let total: u32 = depths.iter().map(|&d| layout.bits(d)).sum();
+    // The keys, and the ranks and rows made of them.
+    let key = if total + row_bits <= u64::BITS { 8 } else { 16 };
+    room_for((key + 16) * n)?;
     if total + row_bits <= u64::BITS {
-        let mut keys = vec![0u64; n];
+        let mut keys = filled(0u64, n)?;
         append(&mut keys, table, layout, &depths);
         number(&mut keys, row_bits);
         monitor.check()?;

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::super::partition::{Partition, Tally};
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::memory::{filled, room_for};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Columns with more values than this are too wide for bits: a record would
@@ -57,7 +58,10 @@ impl Layout {
             first_byte.push(first_byte[first_byte.len() - 1] + k.div_ceil(8));
         }
         let n_narrow = levels.len();
-        let mut codes = vec![0u8; table.n_rows() * n_narrow];
+        // These codes, and per thread those of the rows it has sorted.
+        let sorted = rayon::current_num_threads() * (n_narrow + 8);
+        room_for(table.n_rows() * (n_narrow + 4 + sorted))?;
+        let mut codes = filled(0u8, table.n_rows() * n_narrow)?;
         let some_rows = (n_narrow * ROWS_PER_BLOCK).max(1);
         codes
             .par_chunks_mut(some_rows)
@@ -136,7 +140,7 @@ impl Layout {
                     }
                 }
             }
-            let mut codes = vec![0u8; at as usize * width];
+            let mut codes = filled(0u8, at as usize * width)?;
             let rows = self.codes.codes.chunks(self.n_narrow() * ROWS_PER_CHECK);
             for (by, rows) in by.chunks(ROWS_PER_CHECK).zip(rows) {
                 monitor.check()?;
