@@ -250,10 +250,6 @@ factor_of <- function(x) {
   if (anyNA(levels(x))) factor(x, levels(x)[!is.na(levels(x))]) else x
 }
 
-value_names <- function(values) {
-  if (is.numeric(values) && !is.object(values)) number_text(values) else as.character(values)
-}
-
 check_exogenous <- function(exogenous, table, levels, call) {
   variables <- table$variables
   d <- length(variables)

@@ -69,12 +69,10 @@ record_lines <- function(x) {
   if (is.null(x$records)) {
     return(paste0("Likelihood of uniqueness xi, records drawn from the model: ", above, "."))
   }
-  xi <- x$records$xi[!is.na(x$records$xi)]
-  at <- function(p) format_share(stats::quantile(xi, p, names = FALSE, type = 8))
   c(
     paste0(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      "largest ", format_share(max(xi)), ", 99 % below ", at(0.99), ", 95 % below ", at(0.95)
+      spread_of(x$records$xi, format_share)
     ),
     paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
   )

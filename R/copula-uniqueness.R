@@ -264,7 +264,7 @@ check_drawable <- function(pop_size, call) {
       "too_large",
       c(
         paste0("`pop_size` must be at most ", format_count(most_people), " people."),
-        x = paste0("It is ", format(max(pop_size), big.mark = ",", digits = 6), "."),
+        x = paste0("It is ", format(max(pop_size), big.mark = big_mark(), digits = 6), "."),
         i = "predict() with score = \"copula\" takes any size."
       ),
       call = call

@@ -36,9 +36,9 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
       ") stand in a violation of at least one table."
     ),
     paste0(
-      "Violations of a record: largest ", format_count(e$violations_max),
-      ", 99 % of the records at most ", format_risk(e$violations_q99), ", 95 % at most ",
-      format_risk(e$violations_q95), ", median ", format(e$violations_median), ", mean ",
+      "Violations of a record: ",
+      format_spread(e$violations_max, e$violations_q99, e$violations_q95, format_amount),
+      ", median ", format(e$violations_median), ", mean ",
       format_risk(e$violations_mean), "."
     ),
     worst_categories(x),
@@ -65,7 +65,7 @@ violation_words <- function(settings) {
     paste("fewer than", plural(settings$threshold, "record"))
   }
   light <- if (!is.null(settings$weight_threshold)) {
-    paste("weights that sum to less than", format(settings$weight_threshold, big.mark = ","))
+    paste("weights that sum to less than", format(settings$weight_threshold, big.mark = big_mark()))
   }
   paste(c(few, light), collapse = paste0(" ", settings$combine, " "))
 }

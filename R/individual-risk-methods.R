@@ -29,8 +29,7 @@ format.sdc_individual_risk <- function(x, ...) {
       format_risk(e$expected_unique), " among sample uniques."
     ),
     paste0(
-      "Record risk: largest ", format_risk(e$journalist_max), ", 99 % of the records at most ",
-      format_risk(e$risk_q99), ", 95 % at most ", format_risk(e$risk_q95), "."
+      "Record risk: ", format_spread(e$journalist_max, e$risk_q99, e$risk_q95), "."
     ),
     if (!is.null(e$n_households)) {
       paste0(

@@ -36,8 +36,8 @@ format.sdc_invariant_pram <- function(x, ...) {
       },
       "."
     ),
-    paste0("Records before: ", risk_quantiles(x$records$match_prob_before), "."),
-    paste0("Records after:  ", risk_quantiles(x$records$match_prob), "."),
+    paste0("Records before: ", spread_of(x$records$match_prob_before), "."),
+    paste0("Records after:  ", spread_of(x$records$match_prob), "."),
     paste0(
       "Changed: ", format_count(estimates$n_changed), " of ",
       plural(estimates$n_records, "record"), " (expected ",
@@ -60,14 +60,6 @@ format.sdc_invariant_pram <- function(x, ...) {
       " of the target's cell; the risk is given an attempt."
     ),
     "To release: x$data. More: summary(x), plot(x), pram_audit(x, data), interpret(x)."
-  )
-}
-
-risk_quantiles <- function(risk) {
-  quantiles <- stats::quantile(risk, c(0.99, 0.95), names = FALSE, type = 8)
-  paste0(
-    "largest ", format_risk(max(risk)), ", 99 % below ", format_risk(quantiles[[1]]),
-    ", 95 % below ", format_risk(quantiles[[2]])
   )
 }
 

@@ -268,9 +268,9 @@ pram_rules <- function(forbid, data, table, call) {
       )
     }
     key <- match(name, table$variables)
-    values <- as.character(data[[table$positions[[key]]]][table$first_rows[[key]]])
+    values <- value_names(data[[table$positions[[key]]]][table$first_rows[[key]]])
     codes <- lapply(1:2, function(side) {
-      given <- as.character(pairs[, side, drop = TRUE])
+      given <- value_names(pairs[, side, drop = TRUE])
       code <- match(given, values)
       code[is.na(given)] <- 0L
       if (anyNA(code)) {

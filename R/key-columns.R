@@ -180,10 +180,19 @@ number_text <- function(x) {
   text <- as.character(values)
   finite <- which(is.finite(values))
   exact <- values[finite]
-  digits <- formatC(exact, digits = 15, width = 1, format = "fg")
+  # Text that stands for data does not depend on options(OutDec = ).
+  as_text <- function(x, digits) {
+    formatC(x, digits = digits, width = 1, format = "fg", decimal.mark = ".")
+  }
+  digits <- as_text(exact, 15)
   inexact <- as.double(digits) != exact
-  digits[inexact] <- formatC(exact[inexact], digits = 17, width = 1, format = "fg")
+  digits[inexact] <- as_text(exact[inexact], 17)
   text[finite] <- digits
   text[is.nan(values)] <- NA
   text[match(as.double(x), values)]
+}
+
+# Values as text that stands for them.
+value_names <- function(values) {
+  if (is.numeric(values) && !is.object(values)) number_text(values) else as.character(values)
 }

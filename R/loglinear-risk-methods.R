@@ -59,7 +59,7 @@ loglinear_size_lines <- function(x, first) {
 # Counts that may lie beyond what an integer holds.
 format_large <- function(x) {
   ifelse(
-    x < 1e9, formatC(x, digits = 0, format = "f", big.mark = ","),
+    x < 1e9, formatC(x, digits = 0, format = "f", big.mark = big_mark()),
     ifelse(is.infinite(x), "more than 1e308", format(x, digits = 4))
   )
 }
@@ -147,12 +147,7 @@ loglinear_range_line <- function(models, first) {
 }
 
 loglinear_record_line <- function(x) {
-  risk <- x$records$tau2[!is.na(x$records$tau2)]
-  at <- function(p) stats::quantile(risk, p, names = FALSE, type = 8)
-  paste0(
-    "Risk of single records (1/F): largest ", format_short(max(risk)), ", 99 % below ",
-    format_short(at(0.99)), ", 95 % below ", format_short(at(0.95)), "."
-  )
+  paste0("Risk of single records (1/F): ", spread_of(x$records$tau2, format_short), ".")
 }
 
 #' @export

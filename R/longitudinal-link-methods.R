@@ -73,10 +73,9 @@ link_match_lines <- function(x) {
     ),
     if (estimates$n_linked > 0) {
       paste0(
-        "Matching probability of a record in both waves: largest ",
-        format_risk(estimates$match_prob_max), ", 99 % at most ",
-        format_risk(estimates$match_prob_q99), ", 95 % at most ",
-        format_risk(estimates$match_prob_q95), "."
+        "Matching probability of a record in both waves: ", format_spread(
+          estimates$match_prob_max, estimates$match_prob_q99, estimates$match_prob_q95
+        ), "."
       )
     },
     paste0(
@@ -95,7 +94,7 @@ of_linked <- function(share) {
 
 # A count that need not be whole.
 format_one_digit <- function(x) {
-  formatC(x, format = "f", digits = 1, big.mark = ",")
+  formatC(x, format = "f", digits = 1, big.mark = big_mark())
 }
 
 link_rule_line <- function(x) {

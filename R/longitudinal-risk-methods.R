@@ -118,13 +118,9 @@ scenario_meaning_line <- function(estimates) {
 }
 
 scenario_record_line <- function(x) {
-  risk <- record_risk(x)
-  risk <- risk[!is.na(risk)]
-  at <- function(p) stats::quantile(risk, p, names = FALSE, type = 8)
+  words <- function(x) trimws(format_short(x))
   paste0(
-    "Risk of single records (1/F) with all links: largest ", trimws(format_short(max(risk))),
-    ", 99 % at most ", trimws(format_short(at(0.99))), ", 95 % at most ",
-    trimws(format_short(at(0.95))), "."
+    "Risk of single records (1/F) with all links: ", spread_of(record_risk(x), words), "."
   )
 }
 

@@ -83,10 +83,10 @@ match_lines <- function(x) {
     match_unique_line(x),
     match_below_line(x),
     paste0(
-      "Record risk 1/m: largest ", format_risk(estimate$risk_max), ", 99 % of the ",
-      if (x$settings$patterns) "patterns" else "records", " at most ",
-      format_risk(estimate$risk_q99), ", 95 % at most ", format_risk(estimate$risk_q95),
-      "; mean ", format_risk(estimate$risk_mean), "."
+      "Record risk 1/m: ", format_spread(
+        estimate$risk_max, estimate$risk_q99, estimate$risk_q95,
+        noun = if (x$settings$patterns) "patterns" else "records"
+      ), "; mean ", format_risk(estimate$risk_mean), "."
     ),
     if (x$settings$missing == "wildcard" && estimate$n_complete < x$settings$n &&
           !is.na(estimate$n_unique_complete)) {

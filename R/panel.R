@@ -158,7 +158,7 @@ long_wave <- function(data, id, time, call) {
     data[[at]]
   } else {
     one_of_each <- order[new_wave]
-    text <- lapply(unclass(data)[at], function(x) as.character(x[one_of_each]))
+    text <- lapply(unclass(data)[at], function(x) value_names(x[one_of_each]))
     structure(
       wave_number, levels = do.call(paste, c(unname(text), sep = "-")), class = "factor"
     )

@@ -208,7 +208,7 @@ format.sdc_pram_audit <- function(x, ...) {
       " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
       format(estimates$max_match_prob), ")."
     ),
-    paste0("Records: ", risk_quantiles(x$records$match_prob), "."),
+    paste0("Records: ", spread_of(x$records$match_prob), "."),
     if (estimates$n_above > 0) {
       paste0(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
     } else {
@@ -361,7 +361,7 @@ pram_variance <- function(x, data, vars = NULL) {
     margin <- of_margin(v)
     values <- data[[v]][margin$record]
     out <- cbind(
-      frame(variable = rep(v, length(values)), level = as.character(values)), margin$numbers
+      frame(variable = rep(v, length(values)), level = value_names(values)), margin$numbers
     )
     out[order(values), , drop = FALSE]
   })

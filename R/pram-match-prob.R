@@ -116,8 +116,8 @@ check_match_size <- function(counts, a, call) {
       c(
         "The counts and `a` must be small enough to compute with.",
         x = paste0(
-          "They are of ", format(sum(counts), big.mark = ",", digits = 6),
-          " records, with `a` up to ", format(max(a), big.mark = ",", digits = 6), "."
+          "They are of ", format(sum(counts), big.mark = big_mark(), digits = 6),
+          " records, with `a` up to ", format(max(a), big.mark = big_mark(), digits = 6), "."
         ),
         i = "Small `a` have the largest probabilities: take those."
       ),

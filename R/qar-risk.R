@@ -266,7 +266,7 @@ check_p <- function(p, n_keys, call) {
       c(
         "There must not be more key sets than can be sampled.",
         x = paste0(
-          n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = ","),
+          n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = big_mark()),
           " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
           format_count(most_sets), "."
         ),

@@ -48,7 +48,7 @@ path_table_lines <- function(estimates) {
 }
 
 format_change <- function(x) {
-  ifelse(is.finite(x), sprintf("%+.1f %%", 100 * x), "")
+  ifelse(is.finite(x), paste(formatC(100 * x, digits = 1, format = "f", flag = "+"), "%"), "")
 }
 
 path_reduction_line <- function(estimates) {

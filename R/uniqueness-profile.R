@@ -201,7 +201,7 @@ profile_variable <- function(fit, base, variable, role, scorer, max_values) {
 
 # Which of the values is the person's own.
 same_value <- function(values, own) {
-  same <- as.character(values) == as.character(own)
+  same <- value_names(values) == value_names(own)
   ifelse(is.na(values), is.na(own), !is.na(same) & same)
 }
 
