@@ -74,6 +74,7 @@
 #' format(found$month) # "2|3" and "2|3|4|5"
 birth_month <- function(data, id, year, month, age, birth_year = NULL) {
   call <- rlang::current_env()
+  check_given(c("data", "id", "year", "month", "age"), call)
   check_data_frame(data, "data", call)
   whole <- function(column, arg, low, high) {
     whole_column(data, column, arg, low, high, call)

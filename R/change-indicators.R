@@ -37,6 +37,7 @@
 change_indicators <- function(wave1, wave2, vars, id, link = NULL,
                               scope = c("all", "certain")) {
   call <- rlang::current_env()
+  check_given(c("wave1", "wave2", "vars", "id"), call)
   scope <- check_choice(scope, c("all", "certain"), "scope", call)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves", call = call)

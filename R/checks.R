@@ -13,10 +13,47 @@ check_no_dots <- function(..., call = rlang::caller_env()) {
     c(
       "All arguments must be arguments of this function.",
       x = paste0("Unknown: ", quote_names(given), "."),
+      i = nearest_names(given[given != "(unnamed)"], argument_names(call)),
       i = "Arguments after the first ones are given by their full names."
     ),
     argument = given, call = call
   )
+}
+
+# What an argument was, in words: an argument, never a column of data.
+given_words <- function(x) {
+  if (is.null(x)) {
+    "NULL was given."
+  } else if (rlang::is_formula(x)) {
+    "A formula was given."
+  } else if (is.character(x) && length(x) == 1) {
+    paste0("Text was given: ", quote_names(x), ".")
+  } else if (is.atomic(x) && !is.object(x) && length(x) == 1) {
+    paste0(if (is.numeric(x)) format_number(x) else as.character(x), " was given.")
+  } else if (is.atomic(x) && !is.object(x)) {
+    paste0(plural(length(x), "value"), " of type ", typeof(x), " were given.")
+  } else {
+    paste0("It has class ", quote_names(class(x)), ".")
+  }
+}
+
+# "Did you mean": the names nearest to misspelt ones, NULL where none is near.
+nearest_names <- function(wrong, known) {
+  if (length(known) == 0) {
+    return(NULL)
+  }
+  wrong <- unique(as.character(wrong[!is.na(wrong)]))
+  near <- unlist(lapply(wrong, function(name) {
+    far <- utils::adist(name, known, ignore.case = TRUE)
+    known[which.min(far)][min(far) <= max(1, floor(0.4 * nchar(name)))]
+  }))
+  if (length(near)) paste0("Did you mean ", quote_names(unique(near)), "?")
+}
+
+# The arguments of the function with the frame `call`.
+argument_names <- function(call) {
+  at <- which(vapply(sys.frames(), identical, NA, call))
+  if (length(at)) setdiff(names(formals(sys.function(at[[1]]))), "...")
 }
 
 stop_argument <- function(arg, must, found = NULL, advice = NULL, call) {
@@ -34,7 +71,8 @@ check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
   }
   if (!is.character(x) || length(x) != 1 || !x %in% choices) {
     stop_argument(
-      arg, paste("be one of", quote_names(choices, Inf)), call = call
+      arg, paste("be one of", quote_names(choices, Inf)), given_words(x),
+      if (is.character(x) && length(x) == 1) nearest_names(x, choices), call
     )
   }
   x
@@ -60,7 +98,7 @@ check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = N
 
 check_flag <- function(x, arg, call = rlang::caller_env()) {
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
-    stop_argument(arg, "be TRUE or FALSE", call = call)
+    stop_argument(arg, "be TRUE or FALSE", given_words(x), call = call)
   }
   x
 }
@@ -82,9 +120,16 @@ check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
     } else {
       paste(" of at least", low)
     }
-    stop_argument(arg, paste0(what, range), call = call)
+    stop_argument(arg, paste0(what, range), given_words(x), call = call)
   }
   as.integer(x)
+}
+
+# 10 where 10 % is meant.
+percent_advice <- function(x) {
+  if (is_plain_number(x) && length(x) == 1 && !is.na(x) && x > 1 && x <= 100) {
+    paste0(format_number(x), " % is ", format_number(x / 100), ".")
+  }
 }
 
 # Distinct probabilities strictly between 0 and 1.
@@ -92,7 +137,9 @@ check_probability <- function(x, arg, several = FALSE,
                               call = rlang::caller_env()) {
   what <- if (several) "be distinct numbers" else "be one number"
   if (!are_distinct_numbers(x, several) || any(x <= 0 | x >= 1)) {
-    stop_argument(arg, paste(what, "strictly between 0 and 1"), call = call)
+    stop_argument(
+      arg, paste(what, "strictly between 0 and 1"), given_words(x), percent_advice(x), call
+    )
   }
   as.double(x)
 }
@@ -100,7 +147,7 @@ check_probability <- function(x, arg, several = FALSE,
 # One number from 0 to 1, both included.
 check_zero_to_one <- function(x, arg, call = rlang::caller_env()) {
   if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
-    stop_argument(arg, "be one number from 0 to 1", call = call)
+    stop_argument(arg, "be one number from 0 to 1", given_words(x), percent_advice(x), call)
   }
   as.double(x)
 }
@@ -129,7 +176,10 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
     positions <- x
   } else {
     stop_argument(
-      arg, "hold names or positions of columns of `data`", call = call
+      arg, "hold names or positions of columns of `data`", given_words(x),
+      if (rlang::is_formula(x)) {
+        paste0("Give names: ", arg, " = c(", quote_names(all.vars(x), Inf), ").")
+      }, call
     )
   }
   if (length(absent)) {
@@ -138,6 +188,7 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
       c(
         paste0("`", arg, "` must name columns of `data`."),
         x = paste0("Not found: ", quote_names(as.character(absent)), "."),
+        i = if (is.character(absent)) nearest_names(absent, columns),
         i = paste0("Columns of `data`: ", quote_names(columns, 8), ".")
       ),
       unknown = absent, call = call
@@ -153,6 +204,36 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
     )
   }
   as.integer(positions)
+}
+
+# Numbers of records to remove.
+check_removals <- function(n, n_records, several = FALSE, call = rlang::caller_env()) {
+  if (is_plain_number(n) && length(n) == 1 && !is.na(n) && n > 0 && n < 1) {
+    stop_argument(
+      "n", "be a number of records, a whole number of at least 1", given_words(n),
+      paste0(
+        format_number(n), " of ", format_count(n_records), " records is ",
+        format_count(round(n * n_records)), "."
+      ), call
+    )
+  }
+  check_whole(n, "n", several = several, call = call)
+}
+
+# New data that must have the key variables of a model as columns.
+check_new_columns <- function(newdata, key_vars, call) {
+  absent <- setdiff(key_vars, names(newdata))
+  if (length(absent)) {
+    stop_sdc(
+      "unknown_key_var",
+      c(
+        "`newdata` must have the key variables of the model as columns.",
+        x = paste0("Not found: ", quote_names(absent), "."),
+        i = nearest_names(absent, setdiff(names(newdata), key_vars))
+      ),
+      unknown = absent, call = call
+    )
+  }
 }
 
 # A package we suggest and do not require.
@@ -181,13 +262,27 @@ check_missing_rule <- function(missing, choices, call) {
   check_choice(missing, choices, "missing", call)
 }
 
+# The way from other objects to a data frame.
+data_advice <- function(x) {
+  if (inherits(x, "sdcMicroObj")) {
+    paste(
+      "sdcMicro::extractManipData() gives the data of the object;",
+      "name its key variables and weights by `key_vars` and `weight_var`."
+    )
+  } else if (is.matrix(x)) {
+    "as.data.frame() makes a data frame of a matrix."
+  } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {
+    "as.data.frame() makes a data frame of a list of columns."
+  }
+}
+
 check_data_frame <- function(x, arg, call = rlang::caller_env()) {
   if (!is.data.frame(x)) {
     stop_sdc(
       "bad_data",
       c(
         paste0("`", arg, "` must be a data frame, tibble or data.table."),
-        x = paste0("It has class ", quote_names(class(x)), ".")
+        x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
       ),
       data_class = class(x), call = call
     )
@@ -236,7 +331,8 @@ number_ids <- function(x, arg, call = rlang::caller_env()) {
 # Arguments without a default that the function with the frame `call` was not
 # given.
 check_given <- function(args, call) {
-  is_absent <- function(arg) eval(as.call(list(as.name("missing"), as.name(arg))), call)
+  # base::missing(), since an argument may be called `missing`.
+  is_absent <- function(arg) eval(as.call(list(base::missing, as.name(arg))), call)
   absent <- vapply(args, is_absent, NA)
   if (any(absent)) {
     stop_argument(args[absent][[1]], "be given", found = "It has no default.", call = call)

@@ -1,28 +1,51 @@
 #' Results side by side
 #'
-#' What did a measure of protection change? Sets two or more results of one
-#' kind side by side, such as [qar_risk()] before and after recoding.
+#' What did a measure of protection change, or what would leaving a key variable
+#' out buy? Sets two or more results of one function side by side, such as
+#' [qar_risk()] before and after recoding.
 #'
-#' Analyses are matched by the columns that identify them, such as `p` and
-#' `alpha`; an analysis that only some results hold has `NA` elsewhere.
+#' Results of one analysis each are compared as they are, whatever their key
+#' sets: `compare_risk(n_matches(data, keys), n_matches(data, keys[-1]))`. Where a
+#' result holds several analyses, they are matched by the columns that identify
+#' them, such as `p` and `alpha`; an analysis that only some results hold has `NA`
+#' elsewhere. The print names key variables and settings that differ: a change
+#' may be one of settings.
+#'
+#' Measures that count records with equal keys, [n_matches()],
+#' [individual_risk()], [loglinear_risk()], [exhaustive_tabulation()] and
+#' [qar_risk()], take the file at its word. On a file perturbed by
+#' [invariant_pram()] a record that looks unique need not be the person it seems
+#' to be, and one that looks common may be unique: there they do not say what the
+#' perturbation bought. Take `match_prob` of [invariant_pram()] and [pram_audit()]
+#' for that.
 #'
 #' @param before,after Results of the same function.
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
-#' @return An object of class `sdc_comparison` with a print method.
-#'   `as.data.frame()` gives a data frame with the columns that identify an
-#'   analysis and `term`, `result` (the name of the result), `estimate`,
-#'   `change` (the difference to `before`) and `ratio` (the quotient);
-#'   `plot()` and `autoplot()` draw it. Results of different kinds are an
-#'   error of class `sdcRisk_error_bad_argument`.
+#' @return An object of class `sdc_comparison`. `print()` gives a sentence about
+#'   the first measure and the ratio of the last result to the first, uniques and
+#'   records above a limit first, parameters of the method last.
+#'   `as.data.frame()` and `tidy()` give a data frame with the columns that
+#'   identify an analysis and `term`, `result` (the name of the result),
+#'   `estimate`, `change` (the difference to `before`) and `ratio` (the quotient,
+#'   `NA` where it is not finite); `glance()` one row; `plot()` and `autoplot()`
+#'   draw the first three terms. Results of different kinds are an error of class
+#'   `sdcRisk_error_bad_argument`.
 #' @export
 #' @examples
 #' before <- qar_risk(adult, pi_u = 0.1)
 #' coarser <- transform(adult, age = age %/% 10)
 #' after <- qar_risk(coarser, pi_u = 0.1)
-#' compare_risk(before, after)
+#' compare_risk(before, after) # T falls from 0.2700 to 0.1862
 compare_risk <- function(before, after, ...) {
   call <- rlang::current_env()
+  if (missing(before) || missing(after)) {
+    stop_argument(
+      "after", "be given", found = "Two results are needed at least.",
+      advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results.",
+      call = call
+    )
+  }
   more <- list(...)
   labels <- if (is.null(names(more))) character(length(more)) else names(more)
   unnamed <- !nzchar(labels)
@@ -34,16 +57,26 @@ compare_risk <- function(before, after, ...) {
   structure(
     list(
       kind = class(before)[[1]], table = comparison_table(results),
-      results = lapply(results, comparison_part)
+      results = lapply(results, comparison_part),
+      differences = c(key_differences(results), setting_differences(results))
     ),
     class = c(paste0(class(before)[[1]], "_comparison"), "sdc_comparison")
   )
 }
 
 check_comparable <- function(results, call) {
-  if (!all(vapply(results, inherits, NA, "sdc_result"))) {
+  wrong <- !vapply(results, inherits, NA, "sdc_result")
+  if (any(wrong)) {
+    of_results <- is.list(results[wrong][[1]]) && !is.data.frame(results[wrong][[1]])
     stop_sdc(
-      "bad_argument", "Everything compared must be a result of sdcRisk.",
+      "bad_argument",
+      c(
+        "Everything compared must be a result of sdcRisk.",
+        x = paste0("`", names(results)[wrong][[1]], "` has class ", quote_names(
+          class(results[wrong][[1]])
+        ), "."),
+        i = if (of_results) "do.call(compare_risk, x) compares the results in a list."
+      ),
       argument = "...", call = call
     )
   }
@@ -72,23 +105,141 @@ comparison_table <- function(results) {
   ids <- if (is.null(spec$aligned)) spec$ids else spec$aligned
   parts <- lapply(names(results), function(label) {
     part <- tidy.sdc_result(results[[label]])
-    part$result <- label
+    part$result <- rep(label, nrow(part))
     part[c(ids, "term", "result", "estimate")]
   })
   long <- do.call(rbind, parts)
-  key <- do.call(paste, c(unname(long[c(ids, "term")]), sep = "\r"))
+  # With one analysis each there is no doubt which are compared.
+  single <- all(vapply(results, function(x) nrow(x$estimates), 0) == 1)
+  key <- do.call(paste, c(unname(long[c(if (!single) ids, "term")]), sep = "\r"))
   # Every analysis of any result gets a row for each of them.
-  analyses <- long[!duplicated(key), c(ids, "term"), drop = FALSE]
-  whole <- analyses[rep(seq_len(nrow(analyses)), each = length(results)), , drop = FALSE]
-  whole$result <- rep(names(results), nrow(analyses))
-  whole_key <- paste(rep(unique(key), each = length(results)), whole$result, sep = "\r")
-  whole$estimate <- long$estimate[match(whole_key, paste(key, long$result, sep = "\r"))]
-  base <- rep(whole$estimate[whole$result == "before"], each = length(results))
-  whole$change <- whole$estimate - base
-  whole$ratio <- whole$estimate / base
+  n <- length(results)
+  rows <- rep(which(!duplicated(key)), each = n)
+  result <- rep(names(results), length(rows) / n)
+  own <- match(paste(key[rows], result, sep = "\r"), paste(key, long$result, sep = "\r"))
+  whole <- long[ifelse(is.na(own), rows, own), c(ids, "term"), drop = FALSE]
+  whole$result <- result
+  whole$estimate <- long$estimate[own]
+  base <- rep(whole$estimate[result == "before"], each = n)
+  whole$change <- finite_or_na(whole$estimate - base)
+  whole$ratio <- finite_or_na(whole$estimate / base)
   rownames(whole) <- NULL
   whole
 }
+
+finite_or_na <- function(x) {
+  x[!is.finite(x)] <- NA
+  x
+}
+
+# What differs -------------------------------------------------------------
+
+key_differences <- function(results) {
+  keys <- lapply(results, function(x) x$settings$key_vars)
+  one <- keys[[1]]
+  unlist(Map(function(label, other) {
+    gone <- setdiff(one, other)
+    added <- setdiff(other, one)
+    if (length(gone) || length(added)) {
+      paste0(
+        "Key variables of `", label, "`: ", paste(c(
+          if (length(gone)) paste("without", quote_names(gone)),
+          if (length(added)) paste("with", quote_names(added))
+        ), collapse = ", "), "."
+      )
+    }
+  }, names(keys)[-1], keys[-1]), use.names = FALSE)
+}
+
+# Settings that belong to the data or the session and not to the question.
+not_settings <- c(
+  "key_vars", "key_sets", "named_sets", "key_groups", "candidates", "fingerprint", "version", "n",
+  "n_sample", "seed", "applied", "patterns"
+)
+
+setting_differences <- function(results) {
+  settings <- lapply(results, `[[`, "settings")
+  names <- setdiff(unique(unlist(lapply(settings, names))), not_settings)
+  differ <- vapply(names, function(name) {
+    length(unique(lapply(settings, function(s) as_bare(s[[name]])))) > 1
+  }, NA)
+  if (!any(differ)) {
+    return(NULL)
+  }
+  words <- vapply(names[differ], function(name) {
+    values <- unique(lapply(settings, `[[`, name))
+    plain <- vapply(values, function(v) is.null(v) || is.atomic(v) && length(v) == 1, NA)
+    if (all(plain)) {
+      paste0(name, " (", paste(vapply(values, function(v) {
+        if (is.null(v)) "none" else if (is.numeric(v)) format_short(v) else as.character(v)
+      }, ""), collapse = ", "), ")")
+    } else {
+      name
+    }
+  }, "")
+  paste0("Settings differ: ", paste(words, collapse = ", "), ".")
+}
+
+# The terms in the order in which they matter ------------------------------
+
+# The measures of a method and their names, the first of which the sentence is
+# about.
+measure_words <- c(
+  risk = "The extreme risk T",
+  expected_reidentifications = "The number of expected re-identifications",
+  tau1 = "The number of expected population uniques (tau1)",
+  n_records_violating = "The number of records in small cells",
+  worst_match_prob = "The largest matching probability",
+  expected_correct = "The number of expected correct matches",
+  population_uniqueness = "Population uniqueness",
+  threshold_least = "The least threshold u", contribution_max = "The largest contribution",
+  uniqueness_mean = "Mean uniqueness", xi_mean = "The mean likelihood of uniqueness",
+  auc = "The area under the ROC curve", sample_uniqueness = "Sample uniqueness",
+  n_unique = "The number of sample uniques"
+)
+
+# Measures first, then uniques, records above a limit and other risks, parameters
+# last.
+order_terms <- function(terms) {
+  rank <- rep(4, length(terms))
+  rank[grepl("^(risk|prop|mean|expected|largest)|_rate$|_max$|_mean$", terms)] <- 3
+  rank[grepl("uniqu|above|below|violat|certain", terms)] <- 2
+  rank[grepl(
+    "^(shape|scale|threshold|n|n_wave[12]|n_linked|n_pairs|n_cells|n_blocks|b[12]|z[12].*|theta.*)$",
+    terms
+  )] <- 5
+  measure <- terms[terms %in% names(measure_words)]
+  rank[terms %in% utils::head(measure[order(match(measure, names(measure_words)))], 1)] <- 1
+  terms[order(rank)]
+}
+
+comparison_sentence <- function(table) {
+  term <- order_terms(unique(table$term))[[1]]
+  last <- utils::tail(unique(table$result), 1)
+  shown <- table[table$term == term & table$result == last, ]
+  # The first analysis that both results hold.
+  shown <- utils::head(shown[order(is.na(shown$change)), ], 1)
+  label <- if (term %in% names(measure_words)) measure_words[[term]] else paste0("`", term, "`")
+  ids <- setdiff(names(shown), c("term", "result", "estimate", "change", "ratio"))
+  several <- sum(table$term == term & table$result == last) > 1
+  which <- if (several && length(ids)) {
+    paste0(" (", paste(ids, "=", vapply(shown[ids], value_names, ""), collapse = ", "), ")")
+  }
+  if (is.na(shown$change)) {
+    return(paste0(label, " is not determined in both results", which, "."))
+  }
+  from <- shown$estimate - shown$change
+  verb <- if (shown$change < 0) "falls" else if (shown$change > 0) "rises" else "stays"
+  paste0(
+    label, which, if (verb == "stays") " stays at " else paste0(" ", verb, " from "),
+    if (verb != "stays") paste0(format_amount(from), " to "), format_amount(shown$estimate),
+    " (`", last, "`)", if (verb != "stays" && !is.na(shown$ratio)) {
+      paste0(", ", format_risk(shown$ratio), " times as much")
+    }, "."
+  )
+}
+
+# Verbs --------------------------------------------------------------------
 
 # What a comparison keeps of a result: its main table, where it has one that
 # can be drawn.
@@ -105,25 +256,56 @@ as.data.frame.sdc_comparison <- function(x, ...) {
 }
 
 #' @export
+tidy.sdc_comparison <- function(x, ...) {
+  x$table
+}
+
+#' @export
+glance.sdc_comparison <- function(x, ...) {
+  term <- order_terms(unique(x$table$term))[[1]]
+  last <- utils::tail(unique(x$table$result), 1)
+  shown <- utils::head(x$table[x$table$term == term & x$table$result == last, ], 1)
+  frame(
+    kind = sub("^sdc_", "", x$kind), n_results = length(unique(x$table$result)),
+    n_rows = nrow(x$table) / length(unique(x$table$result)), term = term,
+    before = shown$estimate - shown$change, last = shown$estimate, change = shown$change,
+    ratio = shown$ratio
+  )
+}
+
+# Columns that tell the analyses apart, where they do.
+telling_ids <- function(table) {
+  ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
+  of_one <- table[table$result == table$result[[1]] & table$term == table$term[[1]], ids,
+                  drop = FALSE]
+  ids[vapply(of_one, function(id) length(unique(id)) > 1, NA)]
+}
+
+#' @export
 format.sdc_comparison <- function(x, ...) {
   table <- x$table
   results <- unique(table$result)
-  wide <- table[table$result == "before", setdiff(
-    names(table), c("result", "estimate", "change", "ratio")
-  ), drop = FALSE]
-  for (result in results) {
-    wide[[result]] <- table$estimate[table$result == result]
-  }
-  # A title and a header above: 16 lines at most.
-  most_rows <- 13
   last <- results[[length(results)]]
-  wide[[paste("change to", last)]] <- table$change[table$result == last]
-  c(
+  of <- function(result) table$estimate[table$result == result]
+  wide <- table[table$result == "before", c(telling_ids(table), "term"), drop = FALSE]
+  for (result in results) {
+    wide[[result]] <- of(result)
+  }
+  wide[["change"]] <- table$change[table$result == last]
+  wide[["ratio"]] <- table$ratio[table$result == last]
+  wide <- wide[order(match(wide$term, order_terms(unique(wide$term)))), ]
+  head <- wrap_lines(c(
     paste0("Comparison of ", length(results), " results of ", sub("^sdc_", "", x$kind), "()"),
-    format_table(utils::head(wide, most_rows)),
-    if (nrow(wide) > most_rows) {
-      paste0("... and ", plural(nrow(wide) - most_rows, "row"), ": as.data.frame(x).")
-    }
+    comparison_sentence(table), x$differences
+  ))
+  # Heading and what is left over: 16 lines in all.
+  most <- max(15 - length(head), 3)
+  rest <- nrow(wide) - most
+  if (rest > 0) most <- most - 1
+  rest <- nrow(wide) - most
+  c(
+    head, format_table(utils::head(wide, most)),
+    if (rest > 0) paste0("... and ", plural(rest, "row"), ": as.data.frame(x).")
   )
 }
 
@@ -145,28 +327,33 @@ plot.sdc_comparison <- function(x, ...) {
 autoplot.sdc_comparison <- function(object, ...) {
   check_no_dots(..., call = rlang::current_env())
   table <- object$table
-  table <- table[!is.na(table$estimate), ]
-  ids <- setdiff(names(table), c("term", "result", "estimate", "change", "ratio"))
-  # What is the same everywhere tells nothing apart.
-  differ <- vapply(ids, function(id) length(unique(table[[id]])) > 1, NA)
-  if (any(differ)) ids <- ids[differ]
+  table <- table[is.finite(table$estimate), ]
+  # Three pictures that can be read; the rest is in the table.
+  terms <- utils::head(order_terms(unique(table$term)), 3)
+  table <- table[table$term %in% terms, ]
+  ids <- telling_ids(object$table)
   name_analysis <- function(id) paste(id, "=", trimws(format(table[[id]], trim = TRUE)))
   # A method with one analysis has nothing that identifies it.
   table$analysis <- if (length(ids)) {
     do.call(paste, c(lapply(ids, name_analysis), sep = ", "))
   } else {
-    "all"
+    rep("all", nrow(table))
   }
   n_analyses <- length(unique(table$analysis))
   table$result <- factor(table$result, rev(unique(table$result)))
-  table$term <- factor(table$term, unique(table$term))
+  table$term <- factor(table$term, terms)
   ggplot2::ggplot(
     table, ggplot2::aes(x = .data$estimate, y = .data$result, colour = .data$analysis)
   ) +
     ggplot2::geom_point(
       size = 2.8, position = ggplot2::position_dodge(width = if (n_analyses > 1) 0.5 else 0)
     ) +
-    ggplot2::scale_colour_manual(values = sdc_colours(n_analyses)) +
+    ggplot2::scale_colour_manual(
+      values = sdc_colours(n_analyses), guide = if (n_analyses > 1) "legend" else "none"
+    ) +
+    ggplot2::scale_x_continuous(
+      labels = plain_numbers, n.breaks = 3, limits = function(r) c(min(0, r[1]), max(0, r[2]))
+    ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$term), scales = "free_x") +
     ggplot2::labs(title = "Results side by side", x = NULL, y = NULL, colour = NULL) +
     sdc_theme()

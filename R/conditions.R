@@ -121,9 +121,17 @@ call_without_data <- function(call, name) {
   call
 }
 
-# "a", "b" and 3 more
+# Names that fit a line.
+shorten <- function(x, width = 40) {
+  long <- !is.na(x) & nchar(x, "chars", allowNA = TRUE) > width
+  long <- long & !is.na(long)
+  x[long] <- paste0(substr(x[long], 1, width - 3), "...")
+  x
+}
+
+# "a", "b" and 3 more; long names are cut.
 quote_names <- function(x, most = 5) {
-  quoted <- encodeString(utils::head(x, most), quote = "\"")
+  quoted <- encodeString(shorten(as.character(utils::head(x, most))), quote = "\"")
   rest <- length(x) - most
   if (rest > 0) {
     paste0(paste(quoted, collapse = ", "), " and ", rest, " more")

@@ -136,6 +136,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
   call <- rlang::current_env()
+  check_given("data", call)
   this_call <- call_without_data(match.call(), "copula_fit")
   check_no_dots(..., call = call)
   settings <- check_copula_settings(marginals, order, missing, signed, min_records, call)

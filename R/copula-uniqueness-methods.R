@@ -72,7 +72,7 @@ record_lines <- function(x) {
   c(
     paste0(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      spread_of(x$records$xi, format_share)
+      record_spread(x$records$xi, format_share)
     ),
     paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
   )

@@ -127,6 +127,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               given_sample = FALSE, records = TRUE, n_refits = 20,
                               level = 0.95) {
   call <- rlang::current_env()
+  check_given(c("data", "pop_size"), call)
   this_call <- call_without_data(match.call(), "copula_uniqueness")
   score <- check_choice(score, c("tree", "copula", "placement"), "score", call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)

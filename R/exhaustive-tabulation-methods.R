@@ -38,7 +38,7 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
     paste0(
       "Violations of a record: ",
       format_spread(e$violations_max, e$violations_q99, e$violations_q95, format_amount),
-      ", median ", format(e$violations_median), ", mean ",
+      ", median ", format_amount(e$violations_median), ", mean ",
       format_risk(e$violations_mean), "."
     ),
     worst_categories(x),
@@ -65,7 +65,7 @@ violation_words <- function(settings) {
     paste("fewer than", plural(settings$threshold, "record"))
   }
   light <- if (!is.null(settings$weight_threshold)) {
-    paste("weights that sum to less than", format(settings$weight_threshold, big.mark = big_mark()))
+    paste("weights that sum to less than", format_amount(settings$weight_threshold))
   }
   paste(c(few, light), collapse = paste0(" ", settings$combine, " "))
 }

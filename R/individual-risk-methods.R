@@ -6,7 +6,7 @@ format.sdc_individual_risk <- function(x, ...) {
   settings <- x$settings
   measure <- function(who, knows, risk, tau, above, largest, mean) {
     paste0(
-      who, " (the target is ", knows, " in the file), ", risk, ": above ", format(tau), " for ",
+      who, " (the target is ", knows, " in the file), ", risk, ": above ", format_number(tau), " for ",
       format_percent(above), " of the records; largest ", format_risk(largest), ", mean ",
       format_risk(mean), "."
     )
@@ -176,7 +176,7 @@ plot_individual_risks <- function(x) {
       title = "How large are the individual risks?",
       x = "individual risk E(1/F), log scale", y = "records",
       fill = "records with the same key",
-      caption = paste0("Dashed: the threshold ", format(tau), " of the journalist measures.")
+      caption = paste0("Dashed: the threshold ", format_number(tau), " of the journalist measures.")
     ) +
     sdc_theme()
 }

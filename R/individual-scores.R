@@ -256,6 +256,7 @@ correctness_of <- function(prob, n) {
 #' uniqueness_to_correctness(0.997, 6.2e6) # 0.998
 uniqueness_to_correctness <- function(xi, n) {
   call <- rlang::current_env()
+  check_given(c("xi", "n"), call)
   if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {
     stop_argument("xi", "hold numbers from 0 to 1", call = call)
   }

@@ -21,7 +21,7 @@ format.sdc_invariant_pram <- function(x, ...) {
       plural(estimates$n_cells, "cell"), "; missing is a value of its own."
     ),
     paste0(
-      "Promised: P(correct match | S = a) <= ", format(estimates$max_match_prob),
+      "Promised: P(correct match | S = a) <= ", format_number(estimates$max_match_prob),
       " for every cell and every a >= 1",
       if (length(settings$within)) {
         paste0(", moves inside ", paste(settings$within, collapse = " x "))
@@ -36,8 +36,8 @@ format.sdc_invariant_pram <- function(x, ...) {
       },
       "."
     ),
-    paste0("Records before: ", spread_of(x$records$match_prob_before), "."),
-    paste0("Records after:  ", spread_of(x$records$match_prob), "."),
+    paste0("Records before: ", record_spread(x$records$match_prob_before), "."),
+    paste0("Records after:  ", record_spread(x$records$match_prob), "."),
     paste0(
       "Changed: ", format_count(estimates$n_changed), " of ",
       plural(estimates$n_records, "record"), " (expected ",
@@ -187,11 +187,11 @@ interpret.sdc_invariant_pram <- function(x, ...) {
     "is right with a probability of at most ", format_up(estimates$worst_match_prob),
     " given the number of ", unit, "s found (", if (estimates$n_unprotected > 0) {
       paste0(
-        "the bound asked for, ", format(estimates$max_match_prob), ", is exceeded by ",
+        "the bound asked for, ", format_number(estimates$max_match_prob), ", is exceeded by ",
         plural(estimates$n_unprotected, "cell"), " that could not be protected; "
       )
     } else {
-      paste0("bound ", format(estimates$max_match_prob), "; ")
+      paste0("bound ", format_number(estimates$max_match_prob), "; ")
     },
     "exact calculation after Nayak, prosecutor scenario, given an attempt, missing values a ",
     "category of their own; sdcRisk ", x$settings$version, ")",
@@ -211,5 +211,5 @@ interpret.sdc_invariant_pram <- function(x, ...) {
 
 # Four digits, never rounded down: a bound must hold as it is printed.
 format_up <- function(x) {
-  format(ceiling(x * 1e4 - 1e-6) / 1e4)
+  format_number(ceiling(x * 1e4 - 1e-6) / 1e4)
 }

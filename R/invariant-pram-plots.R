@@ -57,7 +57,7 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
     ggplot2::labs(
       title = "How likely is a correct match, before and after?",
       subtitle = paste0(
-        what, "; the dashed line is the bound, ", format(bound), "."
+        what, "; the dashed line is the bound, ", format_number(bound), "."
       ),
       x = before, y = "after: worst case over all a",
       size = unit, colour = NULL,

@@ -157,6 +157,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
                            hh_id = NULL, hh_vars = NULL, weight_var = NULL) {
   call <- rlang::current_env()
+  check_given("data", call)
   this_call <- call_without_data(match.call(), "invariant_pram")
   check_no_dots(..., call = call)
   asked <- list(

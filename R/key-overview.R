@@ -84,6 +84,7 @@
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
   call <- rlang::current_env()
+  check_given("data", call)
   check_no_dots(..., call = call)
   if (is.data.frame(data)) {
     check_records(data, call)
@@ -166,6 +167,23 @@ key_type <- function(x) {
 }
 
 #' @export
+tidy.sdc_key_overview <- function(x, ...) {
+  tidy_variables(x, c(
+    "n_levels", "n_missing", "prop_missing", "entropy", "largest_share", "association",
+    "n_unique_without", "unique_change"
+  ))
+}
+
+#' @export
+glance.sdc_key_overview <- function(x, ...) {
+  n <- attr(x, "n")
+  frame(
+    n_records = n, n_keys = nrow(x), n_unique = attr(x, "n_unique"),
+    prop_unique = attr(x, "n_unique") / n
+  )
+}
+
+#' @export
 format.sdc_key_overview <- function(x, ...) {
   needed <- c("variable", "type", "n_levels", "prop_missing", "entropy", "unique_change")
   n <- attr(x, "n")
@@ -176,13 +194,12 @@ format.sdc_key_overview <- function(x, ...) {
   shown <- utils::head(order(x$unique_change, -x$entropy), 10)
   top <- as.data.frame(x)[shown, ]
   table <- frame(
-    key = top$variable, type = top$type, levels = top$n_levels,
-    missing = format_percent(top$prop_missing), entropy = format(round(top$entropy, 2)),
+    key = top$variable, adds = -top$unique_change, type = top$type, levels = top$n_levels,
+    missing = format_percent(top$prop_missing), entropy = formatC(top$entropy, digits = 2, format = "f"),
     association = ifelse(
       is.na(top$association), "",
       paste(formatC(top$association, digits = 2, format = "f"), "with", top$associated_with)
-    ),
-    adds = -top$unique_change
+    )
   )
   c(
     paste0(

@@ -51,6 +51,7 @@
 key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
                           steps = c("stability", "greedy", "none"), max_keys = 20) {
   call <- rlang::current_env()
+  check_given(c("wave1", "wave2", "id"), call)
   check_no_dots(..., call = call)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves", call = call)
@@ -98,6 +99,25 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
 }
 
 #' @export
+tidy.sdc_key_stability <- function(x, ...) {
+  tidy_variables(x, c(
+    "n_compared", "n_changed", "prop_changed", "n_levels", "step", "expected_correct",
+    "prop_expected", "n_certain", "n_single_best"
+  ))
+}
+
+#' @export
+glance.sdc_key_stability <- function(x, ...) {
+  n_linked <- attr(x, "n_linked")
+  best <- if (any(!is.na(x$expected_correct))) which.max(x$expected_correct)
+  frame(
+    n_keys = nrow(x), n_linked = if (is.null(n_linked)) NA_integer_ else n_linked,
+    n_stable = sum(x$n_changed == 0, na.rm = TRUE),
+    most_expected_correct = if (is.null(best)) NA_real_ else x$expected_correct[[best]]
+  )
+}
+
+#' @export
 format.sdc_key_stability <- function(x, ...) {
   n_linked <- attr(x, "n_linked")
   known <- intersect(
@@ -133,7 +153,7 @@ print.sdc_key_stability <- function(x, ...) {
   if (!all(c("variable", "prop_changed") %in% names(x))) {
     return(invisible(NextMethod()))
   }
-  cat(format(x, ...), sep = "\n")
+  cat(print_lines(format(x, ...)), sep = "\n")
   invisible(x)
 }
 

@@ -32,7 +32,7 @@ key_table.default <- function(data, ..., call = rlang::caller_env()) {
     c(
       "`data` must be a data frame, tibble or data.table.",
       x = paste0("It has class ", quote_names(class(data)), "."),
-      i = if (is.matrix(data)) "as.data.frame() makes a data frame of a matrix."
+      i = data_advice(data)
     ),
     data_class = class(data), call = call
   )

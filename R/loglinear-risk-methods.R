@@ -93,10 +93,6 @@ format_short <- function(x) {
   )
 }
 
-shorten <- function(x, width) {
-  ifelse(nchar(x) > width, paste0(substr(x, 1, width - 3), "..."), x)
-}
-
 loglinear_meaning_line <- function(first) {
   paste0(
     "Meaning: ", format_short(first$tau1), " population uniques expected among the sample ",
@@ -147,7 +143,7 @@ loglinear_range_line <- function(models, first) {
 }
 
 loglinear_record_line <- function(x) {
-  paste0("Risk of single records (1/F): ", spread_of(x$records$tau2, format_short), ".")
+  paste0("Risk of single records (1/F): ", record_spread(x$records$tau2, format_short), ".")
 }
 
 #' @export

@@ -118,6 +118,7 @@
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared = 0,
                               allow = NULL, sensitivity = FALSE) {
   call <- rlang::current_env()
+  check_given(c("wave1", "wave2", "key_vars"), call)
   this_call <- call_without_data(match.call(), "longitudinal_link")
   check_no_dots(..., call = call)
   if (missing(key_vars)) {

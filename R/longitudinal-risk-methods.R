@@ -77,10 +77,10 @@ scenario_lines <- function(estimates) {
   format_table(data.frame(
     scenario = estimates$scenario, uniques = format_count(estimates$n_unique),
     tau1 = with_interval(estimates$tau1, estimates$tau1_low, estimates$tau1_high),
-    of_n = format_percent(estimates$tau1_rate),
+    ratio = format_ratio(estimates$ratio),
     tau2 = with_interval(estimates$tau2, estimates$tau2_low, estimates$tau2_high),
-    z1 = trimws(format_short(estimates$z1)), z2 = trimws(format_short(estimates$z2)),
-    ratio = format_ratio(estimates$ratio)
+    of_n = format_percent(estimates$tau1_rate),
+    z1 = trimws(format_short(estimates$z1)), z2 = trimws(format_short(estimates$z2))
   ))
 }
 
@@ -120,7 +120,7 @@ scenario_meaning_line <- function(estimates) {
 scenario_record_line <- function(x) {
   words <- function(x) trimws(format_short(x))
   paste0(
-    "Risk of single records (1/F) with all links: ", spread_of(record_risk(x), words), "."
+    "Risk of single records (1/F) with all links: ", record_spread(record_risk(x), words), "."
   )
 }
 

@@ -51,6 +51,7 @@
 #' # theta 0.00056
 match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95) {
   call <- rlang::current_env()
+  check_given(c("n_unique", "n_pairs", "sampling_fraction"), call)
   n_unique <- check_numbers(n_unique, "n_unique", call)
   n_pairs <- check_numbers(n_pairs, "n_pairs", call)
   n_triples <- if (is.null(n_triples)) 0 else check_numbers(n_triples, "n_triples", call)

@@ -58,7 +58,7 @@ match_rule_line <- function(x) {
       paste("partners share", plural(settings$min_overlap, "known key"))
     },
     if (settings$partial_weight < 1) {
-      paste("incomplete partners count", format(settings$partial_weight))
+      paste("incomplete partners count", format_number(settings$partial_weight))
     },
     if (length(settings$tolerance)) {
       paste0("tolerance on ", quote_names(names(settings$tolerance), 3))

@@ -172,6 +172,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
                       level = 0.95) {
   call <- rlang::current_env()
+  check_given("data", call)
   this_call <- call_without_data(match.call(), "n_matches")
   check_no_dots(..., call = call)
   settings <- list(

@@ -18,7 +18,7 @@ print.sdc_panel_table <- function(x, ...) {
     # A verb of another package has taken columns away.
     print(as.data.frame(x), ...)
   } else {
-    cat(lines, sep = "\n")
+    cat(wrap_lines(lines), sep = "\n")
   }
   invisible(x)
 }
@@ -87,6 +87,7 @@ format_reasons <- function(reason, count, meaning) {
 #' latest_values(panel_waves$background, "id", c("year", "month"))
 latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
   call <- rlang::current_env()
+  check_given(c("waves", "id"), call)
   check_no_dots(..., call = call)
   check_flag(origin, "origin", call)
   if (is.data.frame(waves)) {
@@ -436,6 +437,7 @@ format.sdc_latest_values <- function(x, ...) {
 #' length(members) # 10997 = 17924 - 6927
 panel_members <- function(background, modules, id) {
   call <- rlang::current_env()
+  check_given(c("background", "modules", "id"), call)
   check_data_frame(background, "background", call)
   if (is.data.frame(modules)) {
     modules <- list(modules)

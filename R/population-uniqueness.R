@@ -86,6 +86,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
                                   ..., missing = c("category", "exclude")) {
   call <- rlang::current_env()
+  check_given(c("data", "pop_size"), call)
   this_call <- call_without_data(match.call(), "population_uniqueness")
   check_no_dots(..., call = call)
   methods <- check_methods(method, missing(method), call)

@@ -48,6 +48,7 @@
 #' pram_audit(released, nals_prison, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   call <- rlang::current_env()
+  check_given(c("x", "data"), call)
   this_call <- call_without_data(match.call(), "pram_audit")
   check_pram_result(x, call)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
@@ -206,9 +207,9 @@ format.sdc_pram_audit <- function(x, ...) {
     paste0(
       "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
       " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
-      format(estimates$max_match_prob), ")."
+      format_number(estimates$max_match_prob), ")."
     ),
-    paste0("Records: ", spread_of(x$records$match_prob), "."),
+    paste0("Records: ", record_spread(x$records$match_prob), "."),
     if (estimates$n_above > 0) {
       paste0(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
     } else {
@@ -336,6 +337,7 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' pram_variance(released, nals_prison, c("DAGE3", "EDUC3"))
 pram_variance <- function(x, data, vars = NULL) {
   call <- rlang::current_env()
+  check_given(c("x", "data"), call)
   check_pram_result(x, call)
   check_same_data(x, data, call)
   vars <- pram_key_names(vars, "vars", x, data, call)
@@ -391,6 +393,7 @@ pram_variance <- function(x, data, vars = NULL) {
 #' pram_transitions(released, unique_cell) # stays with 0.667, moves with 0.333
 pram_transitions <- function(x, cell, data = NULL) {
   call <- rlang::current_env()
+  check_given(c("x", "cell"), call)
   check_pram_result(x, call)
   cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE, call = call)
   if (!is.null(data)) check_same_data(x, data, call)

@@ -38,6 +38,7 @@
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
 pram_match_prob <- function(counts, theta, a = 1) {
   call <- rlang::current_env()
+  check_given(c("counts", "theta"), call)
   counts <- check_counts(counts, "counts", call)
   if (!are_distinct_numbers(theta, FALSE) || theta < 0 || theta > 1) {
     stop_argument("theta", "be one number from 0 to 1", call = call)
@@ -78,6 +79,7 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
 pram_theta <- function(max_match_prob, counts = NULL, calibration = "paper") {
   call <- rlang::current_env()
+  check_given("max_match_prob", call)
   calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
   several <- calibration == "paper"
   bound <- check_probability(

@@ -175,6 +175,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
+  check_given("data", call)
   this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(..., call = call)
   p <- check_whole(p, "p", several = TRUE, call = call)

@@ -42,9 +42,10 @@
 #' removal_bound(risk, adult, n = c(100, 1000))
 removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
+  check_given(c("x", "data", "n"), call)
   this_call <- call_without_data(match.call(), "removal_bound")
   check_no_dots(..., call = call)
-  n <- check_whole(n, "n", several = TRUE, call = call)
+  n <- check_removals(n, NROW(data), several = TRUE, call = call)
   chosen <- choose_analysis(x, p, alpha, max_sets, call)
   with_progress("Bounds of removal", function(tick) {
     coded <- code_again(x, data, tick, call)

@@ -113,9 +113,10 @@ removal_path <- function(x, data, n, by = c(
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
+  check_given(c("x", "data", "n"), call)
   this_call <- call_without_data(match.call(), "removal_path")
   check_no_dots(..., call = call)
-  n <- check_whole(n, "n", call = call)
+  n <- check_removals(n, NROW(data), call = call)
   by <- check_choice(by, names(removal_orders), "by", call)
   plan <- list(
     n = n, by = by, block = check_whole(block, "block", call = call),

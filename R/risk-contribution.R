@@ -101,6 +101,7 @@
 risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE,
                               max_sets = 5e6) {
   call <- rlang::current_env()
+  check_given(c("x", "data"), call)
   this_call <- call_without_data(match.call(), "risk_contribution")
   check_no_dots(..., call = call)
   check_flag(entropy, "entropy", call)

@@ -136,7 +136,7 @@ record_risk.default <- function(x) NULL
 
 #' @export
 print.sdc_result <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
+  cat(print_lines(format(x, ...)), sep = "\n")
   invisible(x)
 }
 
@@ -178,6 +178,18 @@ tidy.sdc_result <- function(x, ...) {
   out
 }
 
+# A table with one row per variable in the shape of tidy().
+tidy_variables <- function(x, terms) {
+  terms <- intersect(terms, names(x))
+  n <- nrow(x)
+  frame(
+    variable = rep(x$variable, each = length(terms)), term = rep(terms, n),
+    estimate = as.vector(t(as.matrix(as.data.frame(x)[terms]))) + 0,
+    std_error = rep(NA_real_, n * length(terms)), conf_low = rep(NA_real_, n * length(terms)),
+    conf_high = rep(NA_real_, n * length(terms))
+  )
+}
+
 #' @rdname sdc_result
 #' @export
 augment.sdc_result <- function(x, data, ...) {
@@ -194,8 +206,23 @@ augment.sdc_result <- function(x, data, ...) {
     )
   }
   check_same_data(x, data, call)
-  for (column in names(x$records)) {
-    data[[paste0(".", column)]] <- x$records[[column]]
+  columns <- rlang::set_names(x$records, paste0(".", names(x$records)))
+  taken <- intersect(names(columns), names(data))
+  if (length(taken)) {
+    stop_argument(
+      "data", "have no column of the names to be added",
+      found = paste0("Already there: ", quote_names(taken), "."),
+      advice = "Rename the columns of the earlier result, or take them out.", call = call
+    )
+  }
+  if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
+    # A copy with room for columns, or `:=` would complain later.
+    data <- data.table::copy(data)
+    data.table::set(data, j = names(columns), value = as.list(columns))
+    return(data)
+  }
+  for (column in names(columns)) {
+    data[[column]] <- columns[[column]]
   }
   data
 }
@@ -280,12 +307,24 @@ risk_by_strata <- function(x, by, data, call) {
 #' @export
 format.sdc_summary <- function(x, ...) {
   tables <- x[vapply(x, is.data.frame, NA)]
-  c(
+  wrap_lines(c(
     x$title,
     unlist(Map(function(name, table) {
-      c("", paste0(gsub("_", " ", name), ":"), format_table(table))
+      c("", paste0(gsub("_", " ", name), ":"), format_summary_table(table))
     }, names(tables), tables), use.names = FALSE)
-  )
+  ))
+}
+
+# Few analyses with more columns than fit are shown in long form.
+format_summary_table <- function(table) {
+  fits <- max(0, nchar(format_table(table, width = Inf))) <= console_width()
+  if (fits || nrow(table) == 0) {
+    format_table(table)
+  } else if (nrow(table) <= 3) {
+    format_table(long_table(table))
+  } else {
+    format_table(table, blocks = TRUE)
+  }
 }
 
 #' @export

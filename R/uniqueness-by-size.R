@@ -41,6 +41,7 @@
 #' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_subsets = 5)
 uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_subsets = 20, ...) {
   call <- rlang::current_env()
+  check_given("x", call)
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
   check_no_dots(..., call = call)
   fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x

@@ -72,6 +72,7 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   score <- check_choice(score, score_names, "score", call)
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
   check_data_frame(newdata, "newdata", call)
+  check_new_columns(newdata, object$settings$key_vars, call)
   if (missing(pop_size)) stop_argument("pop_size", "be given", call = call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_one_size(pop_size, object$n, call)
@@ -97,6 +98,7 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   check_no_dots(..., call = call)
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
   check_data_frame(newdata, "newdata", call)
+  check_new_columns(newdata, object$settings$key_vars, call)
   score <- if (is.null(score)) {
     object$settings$score
   } else {

@@ -53,6 +53,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
                                score = c("tree", "copula", "placement"),
                                calibrate = NULL, max_values = 200) {
   call <- rlang::current_env()
+  check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)

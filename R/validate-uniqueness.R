@@ -53,6 +53,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL,
                                 score = c("tree", "copula", "placement"),
                                 calibrate = NULL) {
   call <- rlang::current_env()
+  check_given(c("x", "population"), call)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)

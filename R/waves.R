@@ -54,7 +54,7 @@ check_wave <- function(wave, name, call) {
       "bad_data",
       c(
         paste0("`", name, "` must be a data frame, tibble or data.table."),
-        x = paste0("It has class ", quote_names(class(wave)), ".")
+        x = paste0("It has class ", quote_names(class(wave)), "."), i = data_advice(wave)
       ),
       data_class = class(wave), call = call
     )
@@ -89,6 +89,9 @@ wave_vars <- function(waves, vars, arg, call) {
         rlang::set_names(
           paste0("Not found in `", names(missing), "`: ", vapply(missing, quote_names, ""), "."),
           "x"
+        ),
+        i = nearest_names(
+          unlist(missing), intersect(names(waves$wave1), names(waves$wave2))
         ),
         i = paste0(
           "Columns of both: ",

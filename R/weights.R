@@ -60,7 +60,7 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
           # Checked with one record before any is counted.
           if (n > 1) paste0(", ", format_count(n))
         ),
-        call = call
+        given_words(pop_size), call = call
       )
     }
   }
@@ -68,7 +68,8 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
     if (!are_distinct_numbers(sampling_fraction, FALSE) ||
           sampling_fraction <= 0 || sampling_fraction > 1) {
       stop_argument(
-        "sampling_fraction", "be one number above 0 and at most 1", call = call
+        "sampling_fraction", "be one number above 0 and at most 1",
+        given_words(sampling_fraction), percent_advice(sampling_fraction), call
       )
     }
     sampling_fraction <- as.double(sampling_fraction)
@@ -81,8 +82,8 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
     stop_argument(
       "sampling_fraction", "agree with `pop_size` where both are given",
       found = paste0(
-        "`pop_size` means a fraction of ", signif(fraction, 4), ", not ",
-        signif(sampling_fraction, 4), "."
+        "`pop_size` means a fraction of ", format_risk(fraction), ", not ",
+        format_risk(sampling_fraction), "."
       ),
       call = call
     )

@@ -66,28 +66,131 @@ format_spread <- function(largest, q99, q95, format = format_risk, noun = "recor
 }
 
 # The same from the numbers themselves, missing ones left out.
-spread_of <- function(values, format = format_risk, noun = "records") {
+record_spread <- function(values, format = format_risk, noun = "records") {
   values <- values[!is.na(values)]
   at <- stats::quantile(values, c(0.99, 0.95), names = FALSE, type = 8)
   format_spread(max(values), at[[1]], at[[2]], format, noun)
 }
 
-# A data frame as lines, numbers rounded to four significant digits.
-format_table <- function(table) {
-  shown <- lapply(table, function(column) {
-    if (is.double(column)) {
-      whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
-      ifelse(
-        whole, formatC(column, digits = 0, format = "f"),
-        formatC(column, digits = 4, format = "g")
-      )
-    } else {
-      as.character(column)
-    }
+# A setting or another number as people gave it, with seven digits at most.
+format_number <- function(x) {
+  trimws(formatC(x, digits = 7, format = "g"))
+}
+
+# Lines at most as wide as the console: text is broken at blanks, the rest of a
+# line indented. A table fits already, see format_table().
+wrap_lines <- function(lines, width = console_width()) {
+  lines <- as.character(lines)
+  too_long <- nchar(lines) > width
+  # No line begins with a percent sign: a blank that strwrap() does not know.
+  glued <- gsub(" %", "\u00a0%", lines[too_long], fixed = TRUE)
+  lines <- as.list(lines)
+  lines[too_long] <- lapply(glued, function(line) {
+    lead <- nchar(line) - nchar(sub("^ +", "", line))
+    gsub("\u00a0", " ", strwrap(line, width + 1, indent = lead, exdent = lead + 2), fixed = TRUE)
   })
-  cells <- Map(function(name, column, original) {
-    format(c(name, column), justify = if (is.numeric(original)) "right" else "left")
-  }, names(table), shown, table)
-  # Like trimws(), whose engine takes seconds for the blanks under a long name.
-  sub("[ \t\r\n]+$", "", do.call(paste, c(unname(cells), sep = "  ")), perl = TRUE)
+  unlist(lines, use.names = FALSE)
+}
+
+# Narrower consoles than this get lines that are too long.
+console_width <- function() {
+  max(getOption("width"), 40)
+}
+
+# Sentences that were broken over lines, whole again.
+join_continued <- function(lines) {
+  text <- !grepl("[^ ]  ", lines)
+  goes_on <- c(FALSE, text[-1] & utils::head(text & grepl("[a-z0-9,;)]$", lines), -1) &
+    grepl("^ *[a-z]", lines[-1]))[seq_along(lines)]
+  parts <- split(ifelse(goes_on, trimws(lines), lines), cumsum(!goes_on))
+  vapply(parts, paste, "", collapse = " ", USE.NAMES = FALSE)
+}
+
+# The lines that a print shows: wrapped, 16 at most. Where there are more, the way
+# to more goes first; then sentences that follow each other share their lines; at
+# last a line goes that is no scenario.
+print_lines <- function(lines, most = 16) {
+  lines <- join_continued(as.character(lines))
+  n_wrapped <- function(lines) length(wrap_lines(lines))
+  if (n_wrapped(lines) > most) {
+    lines <- sub(" ?More: [^.]*(\\.|$)", "", lines)
+    lines <- lines[nzchar(lines)]
+  }
+  while (n_wrapped(lines) > most) {
+    # Title and question stand alone; so do tables, whose lines hold wide gaps.
+    text <- !grepl("  ", lines, fixed = TRUE) & seq_along(lines) > 2
+    at <- which(utils::head(text, -1) & text[-1] & grepl("[.]$", utils::head(lines, -1)))
+    joined <- paste(lines[at], lines[at + 1])
+    saves <- vapply(seq_along(at), function(i) {
+      n_wrapped(lines[at[[i]] + 0:1]) > n_wrapped(joined[[i]])
+    }, NA)
+    if (any(saves)) {
+      first <- which(saves)[[1]]
+      lines[at[[first]]] <- joined[[first]]
+      lines <- lines[-(at[[first]] + 1)]
+    } else {
+      spare <- which(!grepl("Scenario|attempt|scenario", lines) & seq_along(lines) > 2)
+      if (length(spare) == 0) break
+      lines <- lines[-max(spare)]
+    }
+  }
+  wrap_lines(lines)
+}
+
+# A data frame as lines, numbers rounded to four significant digits. A table
+# wider than the console has its texts cut, and then, with `blocks`, its columns
+# below each other, else as many columns as fit.
+format_table <- function(table, width = console_width() - 2, blocks = FALSE) {
+  shown <- lapply(table, cell_text)
+  names(shown) <- shorten(names(table))
+  right <- vapply(table, is.numeric, NA)
+  cells <- align_cells(shown, right)
+  wide <- function(cells) {
+    if (length(cells)) sum(vapply(cells, function(x) nchar(x[[1]]), 0) + 2) - 2 else 0
+  }
+  if (wide(cells) > width) {
+    shown[!right] <- lapply(shown[!right], shorten, width = 24)
+    cells <- align_cells(shown, right)
+  }
+  out <- character()
+  repeat {
+    # Every block begins with the first column, which says what a row is.
+    fits <- length(cells)
+    while (fits > min(2, length(cells)) && wide(cells[seq_len(fits)]) > width) fits <- fits - 1
+    lines <- do.call(paste, c(unname(cells[seq_len(fits)]), sep = "  "))
+    # Like trimws(), whose engine takes seconds for the blanks under a long name.
+    out <- c(out, sub("[ \t\r\n]+$", "", lines, perl = TRUE))
+    cells <- cells[c(1, seq_along(cells)[-seq_len(fits)])]
+    if (!blocks || length(cells) < 2) {
+      return(out)
+    }
+  }
+}
+
+cell_text <- function(column) {
+  if (is.double(column)) {
+    whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
+    ifelse(
+      whole, formatC(column, digits = 0, format = "f"),
+      formatC(column, digits = 4, format = "g")
+    )
+  } else {
+    shorten(as.character(column), 60)
+  }
+}
+
+align_cells <- function(shown, right) {
+  Map(function(name, column, right) {
+    format(c(name, column), justify = if (right) "right" else "left")
+  }, names(shown), shown, right)
+}
+
+# One or few rows of many columns as lines of their own: a column for the name
+# and one per row.
+long_table <- function(table) {
+  text <- vapply(table, cell_text, character(nrow(table)))
+  dim(text) <- dim(table)
+  out <- c(list(names(table)), lapply(seq_len(nrow(table)), function(i) trimws(text[i, ])))
+  names(out) <- c("", if (nrow(table) == 1) "value" else seq_len(nrow(table)))
+  structure(out, class = "data.frame", row.names = .set_row_names(ncol(table)))
 }

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use super::compatibility::Relation;
 use super::patterns::Patterns;
 use crate::error::Result;
-use crate::memory::{collected, filled};
+use crate::memory::{collected, filled, room_for};
 use crate::parallel::Monitor;
 
 /// Patterns per block.
@@ -46,6 +46,8 @@ pub(super) const SMALL: usize = if cfg!(test) { 8 } else { 1024 };
 const VERY_SMALL: usize = 8;
 /// Patterns sorted by one piece of parallel work.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 15 };
+/// Bytes that the first level of the tree takes for a child while it grows.
+const CHILD_BYTES: usize = 256;
 /// Codes of all columns with bitmaps: 1/8 byte a pattern each.
 const MAX_CODES: u32 = 320;
 
@@ -279,6 +281,10 @@ impl Sorting<'_> {
         }
         self.monitor.check()?;
         let depth = self.depths[column];
+        if column == 0 {
+            let n_values = self.file.layout.n_values[depth] as usize + 1;
+            room_for(CHILD_BYTES * n_values.min(patterns.len()))?;
+        }
         let ranges = match column {
             0 => self.sort_in_parts(patterns, spare, depth),
             _ => self.sort(patterns, spare, depth),
