@@ -117,6 +117,7 @@ candidates <- function(...) {
 #' @export
 candidate_interval <- function(lower, upper) {
   call <- rlang::current_env()
+  check_given(c("lower", "upper"), call)
   if (length(lower) != length(upper)) {
     stop_cells(
       "have as many lower as upper bounds",

@@ -126,7 +126,7 @@
 #' `NULL`, with
 #' \describe{
 #'   \item{`estimates`}{one row per `p` and `alpha`: `p`, `alpha`, `risk`
-#'     (\eqn{\hat T}), `risk_empirical` (the empirical \eqn{1 - \alpha} quantile,
+#'     (\eqn{\hat T}{T}), `risk_empirical` (the empirical \eqn{1 - \alpha} quantile,
 #'     definition 8), `threshold` (\eqn{u}), `shape`, `scale`, `n_exceedances`,
 #'     `n_sets` (\eqn{N_p}), `n_records` (\eqn{L}), `status`}
 #'   \item{`sets`}{one row per key set by falling risk, ties in the order of

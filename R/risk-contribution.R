@@ -6,8 +6,8 @@
 #' records can be ranked.
 #'
 #' @details
-#' With \eqn{\hat T(p, \alpha)} the extreme risk of the file ([qar_risk()]) and
-#' \eqn{\hat T(p, \alpha : i)} that of the file without record \eqn{i},
+#' With \eqn{\hat T(p, \alpha)}{T(p, alpha)} the extreme risk of the file ([qar_risk()]) and
+#' \eqn{\hat T(p, \alpha : i)}{T(p, alpha : i)} that of the file without record \eqn{i},
 #' \deqn{DT(i) = \hat T(p, \alpha) - \hat T(p, \alpha : i).}{%
 #'   DT(i) = T(p, alpha) - T(p, alpha : i).}
 #' A positive value means that removing the record lowers the risk. Let
@@ -73,7 +73,7 @@
 #'     where asked for, and `unique_at_threshold` (whether the record is unique
 #'     on the key set that sets the threshold). Records that `x` excluded for
 #'     missing values have `NA`}
-#'   \item{`estimates`}{one row: `p`, `alpha`, `risk` (\eqn{\hat T}),
+#'   \item{`estimates`}{one row: `p`, `alpha`, `risk` (\eqn{\hat T}{T}),
 #'     `contribution_max`, `contribution_q99`, `contribution_q95`,
 #'     `prop_positive` (share of records whose removal lowers the risk),
 #'     `prop_never_unique` (share of records unique on no key set),

@@ -30,12 +30,51 @@ entries <- vapply(manifests, function(manifest) {
   )
 }, "")
 
+# Crates that leave the text of their licence to their repository.
+without_text <- manifests[vapply(dirname(manifests), function(folder) {
+  !any(grepl("^(LICEN[CS]E|COPYING|UNLICENSE)", list.files(folder), ignore.case = TRUE))
+}, NA)]
+names_without <- vapply(without_text, function(m) field(readLines(m, warn = FALSE), "name"), "")
+of_extendr <- grepl("^extendr-", names_without)
+if (!all(of_extendr)) {
+  stop("No licence text for: ", paste(names_without[!of_extendr], collapse = ", "))
+}
+
+mit <- strwrap(width = 79, c(
+  "Copyright (c) 2021 The Extendr contributors (See CONTRIBUTORS.md)", "",
+  paste(
+    "Permission is hereby granted, free of charge, to any person obtaining a copy of this",
+    "software and associated documentation files (the \"Software\"), to deal in the Software",
+    "without restriction, including without limitation the rights to use, copy, modify, merge,",
+    "publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons",
+    "to whom the Software is furnished to do so, subject to the following conditions:"
+  ), "",
+  paste(
+    "The above copyright notice and this permission notice shall be included in all copies or",
+    "substantial portions of the Software."
+  ), "",
+  paste(
+    "THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED,",
+    "INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR",
+    "PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE",
+    "FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR",
+    "OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER",
+    "DEALINGS IN THE SOFTWARE."
+  )
+))
+
 writeLines(c(
   "sdcRisk is licensed under the MIT licence, see LICENSE.",
   "",
   "Its source package carries the sources of the following Rust crates, in",
   "src/rust/vendor.tar.xz. Each is used under one of the licences it names;",
-  "their texts stand in the folder of each crate.",
+  "their texts stand in the folder of each crate, or at the end of this file.",
   "",
-  unname(entries)
+  unname(entries),
+  if (length(without_text)) {
+    c(
+      paste0(paste(names_without, collapse = ", "), " come without the text of their licence."),
+      "In their repository, https://github.com/extendr/extendr, it reads:", "", mit
+    )
+  }
 ), arguments[[2]])

@@ -113,3 +113,30 @@ test_that("progress that is shown changes no result", {
   shown <- quietly(qar_risk(data, p = 1:3))
   expect_identical(shown, hidden)
 })
+
+test_that("R's own time limit arrives as R's error", {
+  data <- long_file()
+  limited <- function(progress) {
+    old <- options(sdcRisk.progress = progress)
+    on.exit(options(old))
+    began <- proc.time()[["elapsed"]]
+    caught <- tryCatch(
+      {
+        setTimeLimit(elapsed = 1.5, transient = TRUE)
+        qar_risk(data, p = 4)
+      },
+      error = identity, interrupt = function(i) "interrupt"
+    )
+    setTimeLimit()
+    # The work would take half a minute.
+    expect_lt(proc.time()[["elapsed"]] - began, 8)
+    caught
+  }
+  for (progress in c(FALSE, TRUE)) {
+    utils::capture.output(type = "message", caught <- limited(progress))
+    expect_s3_class(caught, "simpleError")
+    expect_match(conditionMessage(caught), "time limit")
+    expect_identical(conditionCall(caught), quote(qar_risk()))
+    expect_healthy()
+  }
+})

@@ -1,0 +1,62 @@
+# Results side by side.
+
+keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA")
+
+test_that("results of one analysis each are compared whatever their key sets", {
+  with <- quietly(n_matches(nals_prison, keys))
+  without <- quietly(n_matches(nals_prison, keys[-1]))
+  found <- compare_risk(with, without)
+  table <- as.data.frame(found)
+  unique_after <- table[table$term == "n_unique" & table$result == "after", ]
+  expect_identical(unique_after$estimate, as.double(without$estimates$n_unique))
+  expect_identical(
+    unique_after$change, as.double(without$estimates$n_unique - with$estimates$n_unique)
+  )
+  expect_identical(unique_after$ratio, without$estimates$n_unique / with$estimates$n_unique)
+  expect_false(anyNA(table$estimate[table$term != "theta"]))
+  lines <- format(found)
+  expect_match(lines[[2]], "^The number of sample uniques falls from [0-9]+ to [0-9]+ \\(`after`\\)")
+  expect_true("Key variables of `after`: without \"CENREG\"." %in% lines)
+  # The measure first, parameters last.
+  expect_match(lines[[4]], "^term .*ratio$")
+  expect_match(lines[[5]], "^n_unique ")
+})
+
+test_that("settings that differ are named", {
+  before <- quietly(qar_risk(nals_prison, keys, p = 2, pi_u = 0.4))
+  after <- quietly(qar_risk(nals_prison, keys, p = 2, pi_u = 0.5, pwm = "unbiased"))
+  expect_true(
+    "Settings differ: pi_u (0.4, 0.5), pwm (plotting, unbiased)." %in%
+      gsub("\n *", " ", format(compare_risk(before, after)))
+  )
+  expect_false(any(grepl("differ", format(compare_risk(before, before)))))
+})
+
+test_that("quotients that are not finite are NA", {
+  data <- data.frame(a = rep(1:5, 2))
+  common <- quietly(n_matches(data))
+  apart <- quietly(n_matches(data.frame(a = 1:10)))
+  table <- as.data.frame(compare_risk(common, apart))
+  expect_identical(table$ratio[table$term == "n_unique" & table$result == "after"], NA_real_)
+  expect_false(any(is.infinite(table$ratio) | is.nan(table$ratio)))
+})
+
+test_that("a comparison answers tidy() and glance(), and is drawn in three pictures", {
+  before <- quietly(qar_risk(nals_prison, keys, p = 2, pi_u = 0.4))
+  after <- quietly(qar_risk(nals_prison, keys[-1], p = 2, pi_u = 0.4))
+  found <- compare_risk(before, after)
+  expect_identical(tidy(found), as.data.frame(found))
+  expect_identical(glance(found)$ratio, after$estimates$risk / before$estimates$risk)
+  expect_identical(nrow(glance(found)), 1L)
+  skip_if_not_installed("ggplot2")
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(found))
+  expect_identical(nrow(drawn$layout$layout), 3L)
+})
+
+test_that("one result, or a list of results, is told what to do", {
+  x <- quietly(n_matches(nals_prison, keys))
+  expect_error(compare_risk(x), class = "sdcRisk_error_bad_argument")
+  expect_error(compare_risk(list(x, x)), class = "sdcRisk_error_bad_argument")
+  listed <- tryCatch(compare_risk(list(x), x), error = identity)
+  expect_match(conditionMessage(listed), "do.call", fixed = TRUE)
+})
