@@ -35,7 +35,7 @@
 #' | `few_exceedances`, `no_exceedance`, `theta_one` | warning | [qar_risk()] |
 #' | `constant_column` | warning | [qar_risk()] |
 #' | `sampled_sets` | warning, message | [qar_risk()] |
-#' | `single_set` | message | [qar_risk()] |
+#' | `single_set`, `equal_excesses` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |

@@ -2,32 +2,81 @@
 
 #' @export
 format.sdc_qar_risk <- function(x, ...) {
-  first <- x$estimates[1, ]
-  c(
+  main <- main_analysis(x)
+  beyond <- is_beyond(x, main)
+  lines <- c(
     "Extreme re-identification risk of a file (QaR)",
     paste0(
-      "Question: how far do ", plural(first$p, "known key variable"),
-      " single out the records, in the worst key sets?"
+      "Question: how far ", sizes_in_words(x$settings$p), " single out records, at worst?"
     ),
     qar_size_line(x),
+    if (beyond) qar_set_line(x, main),
     qar_estimate_lines(x$estimates),
-    qar_meaning_line(first),
+    qar_meaning_line(x, main),
+    qar_advice_line(x, main),
     qar_sampling_line(x),
-    qar_identifying_line(x),
-    qar_set_line(x),
-    qar_variable_line(x),
-    qar_threshold_line(x),
+    qar_identifying_line(x)
+  )
+  end <- c(
     paste(
       "Scenario: prosecutor (the target is known to be in the file);",
       "the risk is given an attempt."
     ),
-    "T describes this file: no sampling error. More: summary(x), plot(x), interpret(x)."
+    "T describes this file: no sampling error. More: summary(), plot(), interpret()."
   )
+  # summary() and plot() say more.
+  others <- c(
+    if (!beyond) qar_set_line(x, main), qar_threshold_line(x, main), qar_variable_line(x, main)
+  )
+  with_room(lines, others, end)
 }
+
+# Lines, and between them and the end as many others as a print has room for.
+with_room <- function(lines, others, end) {
+  room <- 16 - length(strwrap(c(lines, end), 80))
+  for (line in others) {
+    rows <- length(strwrap(line, 80))
+    if (rows <= room) {
+      lines <- c(lines, line)
+      room <- room - rows
+    }
+  }
+  c(lines, end)
+}
+
+# "does 1 known key variable", "do 2 to 4 known key variables"
+sizes_in_words <- function(p) {
+  if (length(p) > 1) {
+    paste("do", min(p), "to", max(p), "known key variables")
+  } else {
+    paste(if (p == 1) "does" else "do", plural(p, "known key variable"))
+  }
+}
+
+# The analysis that words are about: the largest T, the first of several.
+main_analysis <- function(x) {
+  x$estimates[c(which.max(x$estimates$risk), 1)[[1]], ]
+}
+
+# Whether a share alpha of the key sets is less than one of them, and whether T
+# is above all of them then.
+is_beyond <- function(x, estimate) isTRUE(qar_fit(x, estimate)$beyond)
+exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
 
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
-  paste0("T(", estimate$p, ", ", format(estimate$alpha), ")")
+  paste0("T(", estimate$p, ", ", format_level(estimate$alpha), ")")
+}
+
+# A share that was given, whatever the digits option says.
+format_level <- function(x) trimws(formatC(x, digits = 7, format = "g"))
+
+# A risk below one is not printed as one.
+format_t <- function(x) {
+  near <- !is.na(x) & x < 1 & x > 0.99995
+  shown <- format_risk(x)
+  shown[near] <- trimws(formatC(1 - signif(1 - x[near], 1), digits = 15, format = "fg"))
+  shown
 }
 
 qar_size_line <- function(x) {
@@ -48,8 +97,8 @@ qar_estimate_lines <- function(estimates, most = 3) {
   shown <- utils::head(estimates, most)
   rest <- nrow(estimates) - nrow(shown)
   table <- frame(
-    p = shown$p, alpha = shown$alpha, "T" = format_risk(shown$risk),
-    empirical = format_risk(shown$risk_empirical), u = format_risk(shown$threshold),
+    p = shown$p, alpha = format_level(shown$alpha), "T" = format_t(shown$risk),
+    empirical = format_t(shown$risk_empirical), u = format_t(shown$threshold),
     exceedances = paste(shown$n_exceedances, "of", format_count(shown$n_sets)),
     status = shown$status
   )
@@ -59,20 +108,59 @@ qar_estimate_lines <- function(estimates, most = 3) {
   )
 }
 
-qar_meaning_line <- function(first) {
-  if (is.na(first$risk)) {
+qar_meaning_line <- function(x, main) {
+  if (is.na(main$risk)) {
     return("T is not determined: see the status and ?qar_risk.")
   }
-  meaning <- switch(first$status,
-    theta_one = "a key set identifies every record.",
-    single = "the one key set has this share of distinct keys among the records.",
-    no_exceedance = "hardly any key set has a larger share of distinct keys among the records.",
-    paste(
-      format_percent(first$alpha), "of the key sets have more than",
-      format_percent(first$risk), "distinct keys among the records."
+  meaning <- if (isTRUE(qar_fit(x, main)$equal)) {
+    "the risk that the key sets above u share; equal excesses have no tail."
+  } else {
+    switch(main$status,
+      theta_one = "a key set identifies every record.",
+      single = "the one key set has this share of distinct keys among the records.",
+      no_exceedance = paste(
+        if (x$settings$theta_one == "one" && !is_sampled(x, main$p)) "no" else "hardly any",
+        "key set has a larger share of distinct keys among the records."
+      ),
+      qar_tail_words(x, main)
     )
+  }
+  paste0("Meaning of ", name_of_t(main), ": ", meaning)
+}
+
+qar_tail_words <- function(x, main) {
+  if (is_beyond(x, main)) {
+    return(paste0(
+      if (exceeds_all(x, main)) "beyond the data: ",
+      format_percent(main$alpha), " of ", plural(main$n_sets, "key set"),
+      " is less than one. Report the riskiest key set."
+    ))
+  }
+  paste0(
+    format_percent(main$alpha), " of the key sets", sets_left_words(x),
+    " have more than ", format_percent(main$risk), " distinct keys among the records",
+    if (!is.null(x$sets) && !is_sampled(x, main$p)) {
+      paste0(" (", sum(sets_in_use(x, main$p)$set_risk > main$risk), " of ",
+             format_count(main$n_sets), " here)")
+    },
+    "."
   )
-  paste0("Meaning of ", name_of_t(first), ": ", meaning)
+}
+
+# " left" where key sets that identify every record are left out.
+sets_left_words <- function(x) {
+  if (x$settings$theta_one == "exclude" && any(x$diagnostics$identifying$n_identifying > 0)) {
+    " left"
+  }
+}
+
+qar_advice_line <- function(x, main) {
+  few <- main$status %in% c("few", "no_exceedance")
+  # What lies beyond the data has said what to report.
+  if (!few || (is_beyond(x, main) && is.na(enough_at(x, main)))) {
+    return(NULL)
+  }
+  paste0("Few exceedances: ", tail_advice(x, main, with_risk = FALSE))
 }
 
 qar_sampling_line <- function(x) {
@@ -88,66 +176,85 @@ qar_sampling_line <- function(x) {
 }
 
 qar_identifying_line <- function(x) {
-  sets <- x$diagnostics$identifying_sets
-  without <- x$diagnostics$without_theta_one
-  if (length(sets) == 0) {
+  sizes <- x$diagnostics$identifying$p[x$diagnostics$identifying$n_identifying > 0]
+  if (length(sizes) == 0) {
     return(NULL)
   }
-  known <- !is.na(without$risk)
+  size <- sizes[[1]]
+  treatment <- switch(x$settings$theta_one,
+    one = "Identify every record: ", clamp = "Identify every record, clamped: ",
+    exclude = "Left out, as they identify every record: "
+  )
+  without <- x$diagnostics$without_theta_one
+  without <- without[without$p == size & !is.na(without$risk), ]
   paste0(
-    "Identify every record: ", quote_names(sets, 2),
-    if (any(known)) {
-      first <- without[known, ][1, ]
-      paste0("; without such sets ", name_of_t(first), " = ", format_risk(first$risk))
+    treatment, identifying_words(x, size),
+    if (x$settings$theta_one == "one" && nrow(without) > 0) {
+      paste0("; without such sets ", name_of_t(without[1, ]), " = ", format_t(without$risk[[1]]))
     },
     "."
   )
 }
 
-qar_set_line <- function(x) {
-  if (is.null(x$sets)) {
-    return(NULL)
+qar_set_line <- function(x, main) {
+  sets <- if (!is.null(x$sets)) sets_in_use(x, main$p)
+  if (is.null(sets) || nrow(sets) == 0) {
+    largest <- qar_fit(x, main)$largest
+    return(if (!is.na(largest)) paste0("Risk of the riskiest key set: ", format_t(largest), "."))
   }
-  size <- x$estimates$p[[1]]
-  top <- x$sets[x$sets$p == size, ][1, ]
+  top <- sets[1, ]
   paste0(
-    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", size), ": ",
-    top$key_set, " (risk ", format_risk(top$set_risk), ", ",
+    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", main$p),
+    sets_left_words(x), ": ", top$key_set, " (risk ", format_t(top$set_risk), ", ",
     plural(top$n_unique, "sample unique"), ", ",
     format_percent(top$n_unique / top$n), " of the records)."
   )
 }
 
-qar_variable_line <- function(x) {
-  first <- x$estimates[1, ]
-  variables <- x$variables[x$variables$p == first$p & x$variables$alpha == first$alpha, ]
-  if (is.null(variables) || nrow(variables) == 0) {
+qar_variable_line <- function(x, main) {
+  variables <- x$variables[x$variables$p == main$p & x$variables$alpha == main$alpha, ]
+  # Of one key set every variable is in all of it.
+  if (is.null(variables) || nrow(variables) == 0 || main$n_sets < 2) {
     return(NULL)
   }
-  top <- variables[which.max(variables$share_top), ]
+  top <- variables[variables$share_top >= max(variables$share_top), ]
+  if (nrow(top) > 1) {
+    return(paste0(
+      "Strongest key variables: ", qar_listed_names(top$variable), ", each in ",
+      format_percent(top$share_top[[1]]), " of the riskiest 5 % of key sets."
+    ))
+  }
   paste0(
     "Strongest key variable: ", top$variable, ", in ", format_percent(top$share_top),
     " of the riskiest 5 % of key sets",
     if (!is.na(top$risk_without)) {
-      paste0("; T without it ", format_risk(top$risk_without))
+      paste0("; T without it ", format_t(top$risk_without))
     },
+    if (isTRUE(top$risk_without > main$risk)) ", as its other key sets were less risky",
     "."
   )
 }
 
-qar_threshold_line <- function(x) {
+# "a, b, c and 2 more"
+qar_listed_names <- function(x, most = 3) {
+  rest <- length(x) - most
+  paste0(
+    paste(utils::head(x, most), collapse = ", "), if (rest > 0) paste0(" and ", rest, " more")
+  )
+}
+
+qar_threshold_line <- function(x, main) {
   threshold <- x$diagnostics$threshold
-  first <- x$estimates[1, ]
-  if (is.null(threshold) || first$n_sets < 2) {
+  if (is.null(threshold) || main$n_sets < 2) {
     return(NULL)
   }
-  risk <- threshold$risk[threshold$p == first$p & threshold$alpha == first$alpha]
+  risk <- threshold$risk[threshold$p == main$p & threshold$alpha == main$alpha]
   if (all(is.na(risk))) {
     return(NULL)
   }
   paste0(
-    name_of_t(first), " over pi_u from 0.02 to 0.20: ",
-    format_risk(min(risk, na.rm = TRUE)), " to ", format_risk(max(risk, na.rm = TRUE)), "."
+    name_of_t(main), " over pi_u from 0.02 to 0.20: ",
+    format_t(min(risk, na.rm = TRUE)), " to ", format_t(max(risk, na.rm = TRUE)), "."
   )
 }
 
@@ -224,46 +331,120 @@ glance.sdc_qar_risk <- function(x, ...) {
 
 #' @export
 interpret.sdc_qar_risk <- function(x, ...) {
-  first <- x$estimates[1, ]
-  settings <- x$settings
-  number <- if (is.na(first$risk)) {
-    "could not be determined"
-  } else {
-    paste0("is ", format_risk(first$risk))
-  }
+  main <- main_analysis(x)
+  n <- nrow(x$estimates)
+  number <- if (is.na(main$risk)) "could not be determined" else paste("is", format_t(main$risk))
   sentence <- paste0(
-    "In the file of ", plural(first$n_records, "record"), " and ",
-    plural(length(x$diagnostics$n_distinct), "key variable"), ", the extreme ",
-    "re-identification risk T(p = ", first$p, ", alpha = ", format(first$alpha), ") ", number,
-    " (prosecutor scenario, given an attempt; ",
-    if (settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    },
-    ")", if (!is.na(first$risk)) paste0(": ", qar_reading(first, settings)),
-    " (QaR method, Bera et al. 2023; sdcRisk ", settings$version, "); it describes ",
+    "In the file of ", plural(main$n_records, "record"), " and ",
+    plural(length(x$diagnostics$n_distinct), "key variable"), ", ", qar_lead(x, main), "the ",
+    "extreme re-identification risk T(p = ", main$p, ", alpha = ", format_level(main$alpha), ")",
+    if (n > 1) paste0(", the largest of ", n, " analyses,"), " ", number,
+    " (", qar_scenario_words(x), ")", if (!is.na(main$risk)) paste0(": ", qar_reading(x, main)),
+    " (QaR method, Bera et al. 2023; sdcRisk ", x$settings$version, "); it describes ",
     "this file and these key variables, and an intruder who knows other variables, ",
     "or more of them, faces another risk."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
 }
 
-qar_reading <- function(first, settings) {
-  switch(first$status,
-    theta_one = "at least one such set of key variables identifies every record",
+# Where T lies beyond all key sets, the riskiest of them comes first.
+qar_lead <- function(x, main) {
+  if (!is_beyond(x, main)) {
+    return(NULL)
+  }
+  paste0(
+    "the riskiest of the ", sets_in_words(x, main), " gives an average chance of ",
+    format_t(riskiest(x, main)), " to pick the right record, and "
+  )
+}
+
+# Scenario and treatment of missing values of a result built on qar_risk(), in
+# the words of a sentence.
+qar_scenario_words <- function(x) {
+  paste0(
+    "prosecutor scenario, given an attempt; ",
+    if (x$settings$missing == "category") {
+      "missing values a category of their own"
+    } else {
+      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
+    }
+  )
+}
+
+# "165 sets of 3 key variables", and those that identify every record.
+sets_in_words <- function(x, main) {
+  of_size <- identifying_of(x, main$p)
+  sets <- paste0(
+    plural(main$n_sets, "set"), " of ", plural(main$p, "key variable")
+  )
+  if (of_size$n_identifying == 0 || x$settings$theta_one == "one") {
+    return(sets)
+  }
+  n <- paste0(if (!of_size$all_known) "at least ", format_count(of_size$n_identifying))
+  if (x$settings$theta_one == "exclude") {
+    paste0(
+      sets, " that ", if (main$n_sets == 1) "does" else "do", " not identify every record (", n,
+      " that ", if (of_size$n_identifying == 1) "does is" else "do are", " left out)"
+    )
+  } else {
+    paste0(
+      sets, " (", n, " that ", if (of_size$n_identifying == 1) "identifies" else "identify",
+      " every record counted half a class less)"
+    )
+  }
+}
+
+qar_reading <- function(x, main) {
+  if (isTRUE(qar_fit(x, main)$equal)) {
+    return(paste0(
+      "the risk that the ", plural(main$n_exceedances, "riskiest set"), " share, of ",
+      sets_in_words(x, main), "; equal excesses have no tail to extrapolate"
+    ))
+  }
+  switch(main$status,
+    theta_one = paste0(
+      "at least one such set of key variables identifies every record (",
+      format_count(identifying_of(x, main$p)$n_identifying), " of ",
+      format_count(identifying_of(x, main$p)$n_counted), " counted)"
+    ),
     single = "this is the average chance to pick the right record by all key variables together",
     no_exceedance = paste0(
-      "the risks of the ", format_count(first$n_sets),
-      " key sets do not exceed this threshold, and no tail could be fitted"
+      "the risks of the ", sets_in_words(x, main),
+      " do not exceed this threshold, and no tail could be fitted"
     ),
+    paste0(qar_tail_reading(x, main), qar_sample_reading(x, main))
+  )
+}
+
+qar_tail_reading <- function(x, main) {
+  fit <- paste0(
+    "extrapolated from the ",
+    if (main$n_exceedances == 1) "riskiest set" else paste(main$n_exceedances, "riskiest sets"),
+    " by a generalised Pareto tail (pi_u = ", format_level(x$settings$pi_u), ")",
+    if (main$status == "few") ", too few to rely on"
+  )
+  if (is_beyond(x, main)) {
     paste0(
-      "a share of ", format_percent(first$alpha), " of the ", format_count(first$n_sets),
-      " sets of ", first$p, " key variables has a larger average chance to pick the right ",
-      "record, as extrapolated from the ", first$n_exceedances,
-      " riskiest sets by a generalised Pareto tail (pi_u = ", format(settings$pi_u), ")",
-      if (first$status == "few") ", too few to rely on"
+      fit, if (exceeds_all(x, main)) ", beyond all sets, as " else ", where ",
+      format_percent(main$alpha), " of the sets is less than one"
     )
+  } else {
+    paste0(
+      "a share of ", format_percent(main$alpha), " of the ", sets_in_words(x, main),
+      " has a larger average chance to pick the right record, as ", fit
+    )
+  }
+}
+
+qar_sample_reading <- function(x, main) {
+  sampling <- x$diagnostics$sampling
+  sampling <- sampling[sampling$p == main$p & sampling$alpha == main$alpha, ]
+  if (is.null(sampling) || nrow(sampling) == 0) {
+    return(NULL)
+  }
+  paste0(
+    ", from a sample of ", format_count(sampling$n_counted), " of the ",
+    format_count(sampling$n_sets), " sets (", sampling_error(sampling), ")"
   )
 }
 

@@ -52,7 +52,7 @@ stop_undrawable <- function(found, call) {
 }
 
 risk_label <- function(alpha) {
-  if (length(alpha)) paste0("extreme risk T, alpha = ", format(alpha)) else character()
+  if (length(alpha)) paste0("extreme risk T, alpha = ", format_level(alpha)) else character()
 }
 
 plot_set_risks <- function(x) {
@@ -135,11 +135,19 @@ plot_key_variables <- function(x, call) {
       ggplot2::aes(xintercept = .data$value),
       data = reference[!is.na(reference$value), ], colour = sdc_orange, linetype = "dashed"
     ) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
+    ggplot2::facet_wrap(
+      ggplot2::vars(.data$panel),
+      scales = "free_x", labeller = ggplot2::label_wrap_gen(30)
+    ) +
     ggplot2::labs(
-      title = paste0("Which key variables drive T(", first$p, ", ", format(first$alpha), ")?"),
+      title = paste0("Which key variables drive ", name_of_t(first), "?"),
       x = NULL, y = NULL,
-      caption = "Left line: the share a variable would have if all key sets were alike."
+      caption = paste0(
+        "Left line: the share a variable would have if all key sets were alike.",
+        if (any(variables$risk_without > first$risk, na.rm = TRUE)) {
+          "\nT without a variable is larger where the key sets with it are the less risky ones."
+        }
+      )
     ) +
     sdc_theme()
 }

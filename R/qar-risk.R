@@ -19,7 +19,9 @@
 #' right record.
 #'
 #' The threshold \eqn{u} is the empirical \eqn{1 - \pi_u}{1 - pi_u} quantile of
-#' the risks (definition 8 of Hyndman and Fan). To the excesses
+#' the risks (definition 8 of Hyndman and Fan): it lies between two of them, or is
+#' one of them exactly where \eqn{(N_p + 1/3)(1 - \pi_u) + 1/3}{%
+#' (N_p + 1/3) (1 - pi_u) + 1/3} is a whole number. To the excesses
 #' \eqn{\mathrm{logit}\,\theta(j) - \mathrm{logit}\,u}{logit(theta(j)) - logit(u)}
 #' of the risks strictly above it a generalised Pareto distribution with shape
 #' \eqn{\xi}{xi} and scale \eqn{\beta}{beta} is fitted by probability-weighted
@@ -60,9 +62,21 @@
 #' }
 #'
 #' `risk` equals `threshold` exactly where `alpha` equals `pi_u`, unless the
-#' status is `theta_one`. Equal
-#' excesses under unbiased moments give the largest risk, shape `-Inf` and
-#' scale `Inf`.
+#' status is `theta_one`. Where all excesses are equal, unbiased weights give no
+#' shape: the more alike the excesses, the nearer \eqn{T} comes to the largest
+#' risk, so that `risk` is this, `shape` and `scale` are `NA`, and a message says
+#' so. One exceedance has no such limit and leaves `risk` at `NA`.
+#'
+#' @section Few key sets:
+#' \eqn{T} is a quantile over key sets, and needs many of them. With 10 key
+#' variables there are 120 sets of three, and a few exceed the threshold; with 6
+#' there are 20, and a share `alpha` of 0.01 is less than one set. \eqn{T} then
+#' says what a set beyond those counted might have, and can exceed them all: the print
+#' leads with the riskiest key set, `diagnostics$fit$beyond` is `TRUE`, and the
+#' riskiest key set is the number to report. Where a tail can be had, the warning
+#' and the print name the least `pi_u` in whole per cent, up to 0.25, that leaves
+#' ten exceedances; beyond a quarter of the key sets there is no tail to speak of.
+#' The status is about exceedances alone, and can be `ok` beyond the data.
 #'
 #' @section Very many key sets:
 #' Where a size has more than `max_sets` key sets, a stratified sample of that
@@ -136,11 +150,19 @@
 #'   \item{`variables`}{per `p`, `alpha` and key variable: `n_distinct` values,
 #'     `share_top` (share of the riskiest 5 % of key sets that contain it) and
 #'     `risk_without` (\eqn{T} of the file without it, `NA` where too few key
-#'     variables remain)}
-#'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying_sets`:
-#'     up to 20 key sets that identify every record; `without_theta_one`: the
-#'     estimates without them; `feasible`: whether the largest risk lies below
-#'     the end point of the fitted tail; `share_counted`: share of the key sets
+#'     variables remain). Leaving out a variable makes no key set riskier, but
+#'     can raise \eqn{T}: where the key sets that contain it were the less risky
+#'     ones, the riskier ones are a larger share of those that remain}
+#'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying`: per
+#'     `p` the number of key sets that identify every record, the first of them,
+#'     of how many counted, and whether these are all there are (`all_known`; a
+#'     sample may miss some); `identifying_variables`: how many of them contain each key
+#'     variable; `identifying_sets`: up to 20 of them; `without_theta_one`: the
+#'     estimates without them; `fit`: per `p` and `alpha` the `largest` risk in
+#'     use, whether it lies below the end point of the fitted tail (`feasible`,
+#'     also on its own), whether a share `alpha` of the key sets is less than
+#'     one (`beyond`) and whether all excesses are equal under unbiased weights
+#'     (`equal`); `share_counted`: share of the key sets
 #'     that were counted, per `p`; `n_excluded` records; `sampling`, where
 #'     key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete`
 #'     (counted whole for their bounds), `exact` and `risk_se`}
@@ -245,7 +267,7 @@ check_alpha <- function(alpha, pi_u, call) {
     stop_argument(
       "alpha", "be at most `pi_u`",
       found = paste0(
-        "`alpha` goes up to ", format(max(alpha)), ", `pi_u` is ", format(pi_u), "."
+        "`alpha` goes up to ", format_level(max(alpha)), ", `pi_u` is ", format_level(pi_u), "."
       ),
       advice = "The tail is fitted above the 1 - pi_u quantile only.", call = call
     )
@@ -298,9 +320,10 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
   listed <- listed[order(-listed$n_distinct), ]
   rownames(listed) <- NULL
   identifying <- listed$key_set[listed$n_distinct == n_records]
+  fit <- c("largest", "feasible", "beyond", "equal")
   new_sdc_result(
     "sdc_qar_risk",
-    estimates = estimates[names(estimates) != "feasible"], records = NULL,
+    estimates = estimates[setdiff(names(estimates), fit)], records = NULL,
     settings = settings,
     diagnostics = list(
       threshold = if (sets) {
@@ -310,7 +333,12 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
         counted[sampled], settings$p[sampled], sampling_frame, settings$alpha
       ),
       identifying_sets = utils::head(identifying, most_listed),
-      without_theta_one = without_one,
+      identifying = bind_rows(counted, settings$p, identifying_frame, listed, n_records),
+      identifying_variables = bind_rows(
+        counted, settings$p, identifying_variable_frame, key_names
+      ),
+      without_theta_one = without_one[setdiff(names(without_one), fit[fit != "feasible"])],
+      fit = estimates[c("p", "alpha", fit)],
       feasible = estimates[c("p", "alpha", "feasible")],
       share_counted = rlang::set_names(vapply(counted, share_counted, 0), settings$p),
       n_excluded = settings$n - n_records,
@@ -347,8 +375,31 @@ estimate_frame <- function(found, p, alpha, n_records) {
     n_exceedances = as.integer(found$n_exceedances),
     n_sets = as.integer(found$n_sets),
     n_records = rep(n_records, length(alpha)), status = found$status,
-    feasible = found$feasible
+    largest = found$largest, feasible = found$feasible,
+    # A share of the key sets that is less than one of them.
+    beyond = found$status %in% c("ok", "few") & alpha * found$n_sets < 1 - 1e-9,
+    equal = found$equal
   )
+}
+
+# How many key sets identify every record; none where the core stopped looking,
+# as it goes on whenever one does.
+identifying_frame <- function(found, p, listed, n_records) {
+  none <- is.null(found$n_identifying)
+  frame(
+    p = p, n_identifying = if (none) 0 else found$n_identifying,
+    key_set = listed$key_set[listed$p == p & listed$n_distinct == n_records][1],
+    n_counted = if (is.null(found$exact)) found$n_sets else as.double(length(found$distinct)),
+    all_known = none || found$all_identifying
+  )
+}
+
+# Which key variables they contain, most often first.
+identifying_variable_frame <- function(found, p, key_names) {
+  n <- if (is.null(found$n_identifying)) numeric(length(key_names)) else found$identifying_by
+  order <- order(-n)
+  order <- order[n[order] > 0]
+  frame(p = rep(p, length(order)), variable = key_names[order], n_identifying = n[order])
 }
 
 # The key sets that were listed; none where those that matter sufficed.
@@ -395,102 +446,4 @@ sensitivity_frame <- function(found, p, alpha) {
     risk = of("risk"), threshold = of("threshold"), shape = of("shape"),
     n_exceedances = as.integer(of("n_exceedances")), status = of("status")
   )
-}
-
-# The error of a sampled estimate in words.
-sampling_error <- function(row) {
-  if (row$exact) {
-    "the result is exact, since the others cannot reach the threshold"
-  } else if (is.na(row$risk_se)) {
-    "the sample is too small for a standard error"
-  } else {
-    paste0("standard error of T by design ", formatC(row$risk_se, digits = 2, format = "g"))
-  }
-}
-
-# One condition per kind of trouble, whatever the number of analyses.
-signal_qar <- function(x, call) {
-  estimates <- x$estimates
-  with_status <- function(status) unique(estimates$p[estimates$status == status])
-  sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
-  constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
-  if (length(constant) && estimates$n_records[[1]] > 1) {
-    warn_sdc(
-      "constant_column",
-      c(
-        "A key variable with one value tells an intruder nothing.",
-        x = paste0("Constant: ", quote_names(constant), "."),
-        i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
-      ),
-      columns = constant, call = call
-    )
-  }
-  sampling <- x$diagnostics$sampling
-  if (!is.null(sampling)) {
-    first <- sampling[1, ]
-    signal <- if (all(sampling$exact)) inform_sdc else warn_sdc
-    signal(
-      "sampled_sets",
-      c(
-        paste0("Not all key sets were counted (", sizes(unique(sampling$p)), ")."),
-        x = paste0(
-          "Counted: ", format_count(first$n_counted), " of ", format_count(first$n_sets), "; ",
-          sampling_error(first), "."
-        ),
-        i = "A larger `max_sets` counts more."
-      ),
-      n_counted = sampling$n_counted, call = call
-    )
-  }
-  if (length(p <- with_status("theta_one"))) {
-    outcome <- if (x$settings$theta_one == "one") {
-      ": the extreme risk is 1."
-    } else {
-      ": no key set is left to estimate from."
-    }
-    warn_sdc(
-      "theta_one",
-      c(
-        paste0("A key set identifies every record (", sizes(p), ")", outcome),
-        x = paste0("Identifying: ", quote_names(x$diagnostics$identifying_sets, 3), "."),
-        i = "Is an identifier or a continuous variable among the key variables? See `theta_one`."
-      ),
-      p = p, call = call
-    )
-  }
-  if (length(p <- with_status("few"))) {
-    few <- estimates$status == "few"
-    warn_sdc(
-      "few_exceedances",
-      c(
-        paste0("The tail should rest on 10 key sets or more (", sizes(p), ")."),
-        x = paste0(
-          "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
-        ),
-        i = "A larger `pi_u` or more key variables give more."
-      ),
-      p = p, call = call
-    )
-  }
-  if (length(p <- with_status("no_exceedance"))) {
-    warn_sdc(
-      "no_exceedance",
-      c(
-        paste0("No key set has a risk above the threshold (", sizes(p), ")."),
-        x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
-        i = "The extreme risk reported is the threshold; a larger `pi_u` may help."
-      ),
-      p = p, call = call
-    )
-  }
-  if (length(p <- with_status("single"))) {
-    inform_sdc(
-      "single_set",
-      c(paste0(
-        "There is one key set of size ", paste(p, collapse = ", "),
-        ": the extreme risk is its risk."
-      )),
-      p = p, call = call
-    )
-  }
 }

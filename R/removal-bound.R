@@ -76,7 +76,9 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
       ),
       diagnostics = list(
         risk = found$whole$risk, n_records = coded$table$n,
-        n_excluded = coded$n - coded$table$n, n_keys = length(coded$table$keys)
+        n_excluded = coded$n - coded$table$n, n_keys = length(coded$table$keys),
+        n_sets = choose(length(coded$table$keys), chosen$p),
+        identifying = identifying_of(x, chosen$p)
       ),
       call = this_call
     )
@@ -95,14 +97,14 @@ format.sdc_removal_bound <- function(x, ...) {
   c(
     "Bounds of what removing records can buy",
     paste0(
-      "Question: how far can the threshold u and the empirical ", format(1 - shown$alpha[[1]]),
-      " quantile fall, whichever records go?"
+      "Question: how far can the threshold u and the empirical ",
+      format_level(1 - shown$alpha[[1]]), " quantile fall, whichever records go?"
     ),
     analysis_size_line(x, x$diagnostics$n_records),
     paste0(
-      "Now: u = ", format_risk(shown$threshold[[1]]), ", empirical quantile ",
-      format_risk(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
-      format_risk(x$diagnostics$risk), "."
+      "Now: u = ", format_t(shown$threshold[[1]]), ", empirical quantile ",
+      format_t(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
+      format_t(x$diagnostics$risk), "."
     ),
     format_table(table),
     if (rest > 0) paste0("... and ", rest, " more in x$estimates"),
@@ -115,8 +117,23 @@ format.sdc_removal_bound <- function(x, ...) {
   )
 }
 
+# The largest fall; a negative one is a rise whichever records go.
 format_fall <- function(x) {
-  ifelse(is.na(x), "not bounded", format_percent(x))
+  ifelse(
+    is.na(x), "not bounded",
+    ifelse(x < 0, paste("rises at least", format_percent(-x)), format_percent(x))
+  )
+}
+
+# "lowers the ... by at most 3 %", "raises the ... by at least 3 %"
+bound_words <- function(what, reduction) {
+  if (is.na(reduction)) {
+    paste("changes", what, "by an amount that is not bounded")
+  } else if (reduction < 0) {
+    paste("raises", what, "by at least", format_percent(-reduction))
+  } else {
+    paste("lowers", what, "by at most", format_percent(reduction))
+  }
 }
 
 #' @export
@@ -155,14 +172,22 @@ interpret.sdc_removal_bound <- function(x, ...) {
   sentence <- paste0(
     "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
     plural(x$diagnostics$n_keys, "key variable"), ", removing ", plural(last$n, "record"), " (",
-    format_percent(last$prop_removed), "), whichever they are, lowers the empirical ",
-    format(1 - last$alpha), " quantile of the risks of all sets of ", last$p,
-    " key variables by at most ", format_fall(last$risk_empirical_reduction),
-    " and their ", format(1 - x$settings$pi_u), " quantile by at most ",
-    format_fall(last$threshold_reduction),
-    " (prosecutor scenario, given an attempt; rigorous bounds from class sizes, sdcRisk ",
-    x$settings$version, "); they are not claimed to be reached, and do not bound the ",
-    "extrapolated extreme risk."
+    format_percent(last$prop_removed), "), whichever they are, ",
+    bound_words(
+      paste0(
+        "the empirical ", format_level(1 - last$alpha), " quantile of the risks of ",
+        if (x$diagnostics$n_sets == 1) "the one set" else plural(x$diagnostics$n_sets, "set"),
+        " of ", plural(last$p, "key variable")
+      ),
+      last$risk_empirical_reduction
+    ),
+    " and ",
+    bound_words(
+      paste("their", format_level(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
+    ),
+    " (", qar_scenario_words(x), theta_one_clause(x),
+    "; rigorous bounds from class sizes, sdcRisk ", x$settings$version, "); they are not ",
+    "claimed to be reached, and do not bound the extrapolated extreme risk."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
 }
@@ -175,7 +200,9 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     n = rep(estimates$n, 2),
     reduction = c(estimates$threshold_reduction, estimates$risk_empirical_reduction),
     what = rep(
-      c("threshold u", paste0("empirical ", format(1 - estimates$alpha[[1]]), " quantile")),
+      c(
+        "threshold u", paste0("empirical ", format_level(1 - estimates$alpha[[1]]), " quantile")
+      ),
       each = nrow(estimates)
     )
   )

@@ -3,7 +3,7 @@
 #' @export
 format.sdc_removal_path <- function(x, ...) {
   estimates <- x$estimates
-  c(
+  lines <- c(
     "Removal of records and the extreme re-identification risk",
     paste0(
       "Question: what does removing ", plural(estimates$n_removed, "record"), " ",
@@ -13,15 +13,29 @@ format.sdc_removal_path <- function(x, ...) {
     ),
     analysis_size_line(x, estimates$n_records),
     path_table_lines(estimates),
-    path_reduction_line(estimates),
-    fit_moved_line(x),
-    path_band_line(x),
-    path_pls_line(x),
+    fit_moved_line(x)
+  )
+  end <- c(
     paste(
       "Scenario: prosecutor (the target is known to be in the file);",
       "the risk is given an attempt."
     ),
-    "T describes this file: no sampling error. More: plot(x), compare_risk(), interpret(x)."
+    "T describes this file: no sampling error. More: plot(), summary(), interpret()."
+  )
+  others <- c(
+    path_reduction_line(estimates), path_band_line(x), path_pls_line(x), path_left_out_line(x)
+  )
+  with_room(lines, others, end)
+}
+
+path_left_out_line <- function(x) {
+  left_out <- x$diagnostics$left_out
+  if (is.null(left_out) || left_out[["after"]] == left_out[["before"]]) {
+    return(NULL)
+  }
+  paste0(
+    "Left out as they identify every record left: ", plural(left_out[["before"]], "key set"),
+    " before, ", format_count(left_out[["after"]]), " after."
   )
 }
 
@@ -29,7 +43,7 @@ path_table_lines <- function(estimates) {
   terms <- c("risk", "threshold", "shape", "risk_empirical")
   of <- function(suffix) {
     vapply(paste0(terms, suffix), function(column) {
-      format_risk(estimates[[column]])
+      format_t(estimates[[column]])
     }, "", USE.NAMES = FALSE)
   }
   change <- vapply(terms, function(term) {
@@ -40,7 +54,7 @@ path_table_lines <- function(estimates) {
   table <- frame(
     " " = c(
       paste0(name_of_t(estimates)), "threshold u", "shape",
-      paste0("empirical ", format(1 - estimates$alpha), " quantile")
+      paste0("empirical ", format_level(1 - estimates$alpha), " quantile")
     ),
     before = of("_before"), after = of(""), change = change
   )
@@ -48,7 +62,13 @@ path_table_lines <- function(estimates) {
 }
 
 format_change <- function(x) {
-  ifelse(is.finite(x), paste(formatC(100 * x, digits = 1, format = "f", flag = "+"), "%"), "")
+  rounded <- round(100 * x, 1)
+  # No sign before nothing.
+  shown <- ifelse(
+    rounded == 0, formatC(0, digits = 1, format = "f"),
+    formatC(rounded, digits = 1, format = "f", flag = "+")
+  )
+  ifelse(is.finite(x), paste(shown, "%"), "")
 }
 
 path_reduction_line <- function(estimates) {
@@ -77,24 +97,23 @@ fit_moved_line <- function(x) {
   paste0(
     "Careful: T fell by its fit, not by the tail. The empirical quantile ",
     change_in_words(estimates$risk_empirical_before, estimates$risk_empirical),
-    ", the threshold ", change_in_words(estimates$threshold_before, estimates$threshold),
-    if (!anyNA(c(estimates$shape_before, estimates$shape))) {
-      paste0(
-        " and the shape went from ", format_signed(estimates$shape_before), " to ",
-        format_signed(estimates$shape)
-      )
-    },
-    "."
+    ", the threshold ", change_in_words(estimates$threshold_before, estimates$threshold), "."
   )
+}
+
+# -1 for a fall, 1 for a rise, 0 for no change but by rounding.
+change_direction <- function(before, after) {
+  change <- after / before - 1
+  if (!is.finite(change) || abs(change) < 1e-12) 0 else sign(change)
 }
 
 # "fell by 3 %", "rose by 3 %" or "stayed"
 change_in_words <- function(before, after) {
-  change <- after / before - 1
-  if (!is.finite(change) || change == 0) {
-    return("stayed")
-  }
-  paste(if (change < 0) "fell by" else "rose by", format_percent(abs(change)))
+  switch(change_direction(before, after) + 2,
+    paste("fell by", format_percent(1 - after / before)),
+    "stayed",
+    paste("rose by", format_percent(after / before - 1))
+  )
 }
 
 path_band_line <- function(x) {
@@ -105,7 +124,7 @@ path_band_line <- function(x) {
   last <- draws[draws$step == max(draws$step), ]
   paste0(
     "The path shows the first of ", nrow(last), " random orders; over all, T ends between ",
-    format_risk(min(last$risk)), " and ", format_risk(max(last$risk)), "."
+    format_t(min(last$risk)), " and ", format_t(max(last$risk)), "."
   )
 }
 
@@ -178,34 +197,79 @@ glance.sdc_removal_path <- function(x, ...) {
 #' @export
 interpret.sdc_removal_path <- function(x, ...) {
   estimates <- x$estimates
-  change <- if (is.na(estimates$reduction)) {
-    "changes the extreme re-identification risk by an amount that cannot be determined"
-  } else {
-    paste0(
-      if (estimates$reduction >= 0) "lowers" else "raises",
-      " the extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
-      format(estimates$alpha), ") from ", format_risk(estimates$risk_before), " to ",
-      format_risk(estimates$risk), " (by ", format_percent(abs(estimates$reduction)), ")"
-    )
-  }
   sentence <- paste0(
     "In the file of ", plural(estimates$n_records, "record"), " and ",
     plural(x$diagnostics$n_keys, "key variable"), ", removing ",
     plural(estimates$n_removed, "record"), " ", removal_orders[[estimates$by]], " (",
-    format_percent(estimates$prop_removed), " of the file) ", change,
-    " and its empirical quantile from ", format_risk(estimates$risk_empirical_before), " to ",
-    format_risk(estimates$risk_empirical),
+    format_percent(estimates$prop_removed), " of the file) ", path_change_words(estimates),
     if (x$diagnostics$fit_moved) {
-      ", the former because the fitted tail moved rather than the risks of the riskiest key sets"
+      paste0(
+        "; T fell because the fitted tail moved rather than the risks of the riskiest ",
+        "key sets"
+      )
     },
-    " (prosecutor scenario, given an attempt; ",
-    if (x$settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    },
+    " (", qar_scenario_words(x), path_left_out_words(x),
     "; QaR method, Bera et al. 2023; sdcRisk ", x$settings$version,
     "); the figures describe this file, and what removal does to analyses is not measured."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# T and its empirical quantile before and after, each with its own verb.
+path_change_words <- function(estimates) {
+  name <- paste0(
+    "the extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
+    format_level(estimates$alpha), ")"
+  )
+  quantile <- c(estimates$risk_empirical_before, estimates$risk_empirical)
+  if (is.na(estimates$reduction)) {
+    return(paste("changes", name, "by an amount that cannot be determined"))
+  }
+  of_risk <- change_direction(estimates$risk_before, estimates$risk)
+  of_quantile <- change_direction(quantile[[1]], quantile[[2]])
+  from_to <- function(before, after) paste("from", format_t(before), "to", format_t(after))
+  verb <- switch(of_risk + 2, "lowers", "leaves", "raises")
+  of_t <- paste(
+    verb, name,
+    if (of_risk == 0) {
+      paste("at", format_t(estimates$risk))
+    } else {
+      paste0(
+        from_to(estimates$risk_before, estimates$risk), " (by ",
+        format_percent(abs(estimates$reduction)), ")"
+      )
+    }
+  )
+  if (anyNA(quantile)) {
+    return(of_t)
+  }
+  if (of_quantile == of_risk) {
+    return(paste0(
+      of_t, " and its empirical quantile ",
+      if (of_quantile == 0) {
+        paste("at", format_t(quantile[[2]]))
+      } else {
+        from_to(quantile[[1]], quantile[[2]])
+      }
+    ))
+  }
+  paste0(
+    of_t, ", while its empirical quantile ",
+    switch(of_quantile + 2,
+      paste("falls", from_to(quantile[[1]], quantile[[2]])),
+      paste("stays at", format_t(quantile[[2]])),
+      paste("rises", from_to(quantile[[1]], quantile[[2]]))
+    )
+  )
+}
+
+path_left_out_words <- function(x) {
+  left_out <- x$diagnostics$left_out
+  if (is.null(left_out) || all(left_out == 0)) {
+    return(theta_one_clause(x))
+  }
+  paste0(
+    "; key sets that identify every record are left out (", format_count(left_out[["before"]]),
+    " before, ", format_count(left_out[["after"]]), " after)"
+  )
 }

@@ -23,7 +23,8 @@
 #' `"pls"`, a prediction of the contribution from the record's own values;
 #' `"filtered_entropy"`, the entropy where that prediction says that removing
 #' the record lowers the risk, else 0; `"random"`, which a useful order must
-#' beat. Ties go to the lowest row number, everywhere.
+#' beat. Ties go to the lowest row number, everywhere; contributions within 1e-15
+#' of each other are ties.
 #'
 #' Risks after removal are exact: those of [qar_risk()] on the reduced file.
 #'
@@ -90,7 +91,8 @@
 #'   \item{`records`}{`removal_step`: the block each record goes with, `NA` for
 #'     records that stay}
 #'   \item{`diagnostics`}{`fit_moved`; `draws` of `"random"`; `pls`; `n_kept`
-#'     key sets followed}
+#'     key sets followed; `left_out`, with `theta_one = "exclude"`: key sets that
+#'     identify every record, before and after}
 #' }
 #' Removing more than 20 % of the records is worth a message of class
 #' `sdcRisk_message_many_removed`. Errors as for [risk_contribution()].
@@ -223,6 +225,11 @@ rank_records <- function(coded, chosen, settings, plan, model, tick, call) {
   score <- if (plan$by %in% c("pls", "filtered_entropy")) {
     fit <- predict_contribution(found$contribution, coded, model, call)
     if (plan$by == "pls") fit$predicted else found$entropy * fit$lowers
+  } else if (plan$by == "contribution") {
+    known <- !is.na(found$contribution)
+    ranks <- rep(NA_integer_, length(known))
+    ranks[known] <- rank_falling(found$contribution[known])
+    -ranks
   } else {
     found[[plan$by]]
   }
@@ -264,15 +271,27 @@ new_removal_path <- function(found, x, chosen, coded, plan, model, call) {
     diagnostics = list(
       fit_moved = fit_moved(estimates), draws = all_draws, pls = found$pls,
       n_kept = as.integer(first$n_kept), status = utils::tail(first$after$status, 1),
-      n_excluded = coded$n - n_used, n_keys = length(coded$table$keys)
+      n_excluded = coded$n - n_used, n_keys = length(coded$table$keys),
+      identifying = identifying_of(x, chosen$p), left_out = sets_left_out(first, chosen, coded, x)
     ),
     call = call, path = path
   )
 }
 
+# Key sets left out before and after, as they identify every record.
+sets_left_out <- function(first, chosen, coded, x) {
+  if (x$settings$theta_one != "exclude") {
+    return(NULL)
+  }
+  n_used <- c(before = first$before$n_sets, after = utils::tail(first$after$n_sets, 1))
+  choose(length(coded$table$keys), chosen$p) - n_used
+}
+
 path_estimates <- function(path, first, chosen, plan, n_used) {
   last <- path[nrow(path), ]
-  best <- if (all(is.na(path$reduction))) NA_integer_ else which.max(path$reduction)
+  # The first of those that differ by rounding only.
+  most <- if (all(is.na(path$reduction))) NA_real_ else max(path$reduction, na.rm = TRUE)
+  best <- which(path$reduction >= most - tie_width)[1]
   # A block counts as a whole.
   best_n <- if (is.na(best)) NA_integer_ else sum(path$step <= path$step[[best]])
   frame(

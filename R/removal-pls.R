@@ -5,7 +5,7 @@
 # risk when removed, and how well that works.
 predict_contribution <- function(contribution, coded, model, call) {
   known <- which(!is.na(contribution))
-  positive <- contribution > 0
+  positive <- contribution > tie_width
   response <- if (model$response == "sign") as.double(positive) else contribution
   train <- known[sort(sample.int(length(known), round(0.75 * length(known))))]
   test <- setdiff(known, train)

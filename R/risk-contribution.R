@@ -22,7 +22,9 @@
 #'   U+(i) = sum_j U(i, j) theta(j), U*(i) = sum_j U(i, j) (1 - theta(j)),}
 #' the number of key sets on which a record is unique, and its surprisal: the
 #' mean over key variables of \eqn{-\ln} of the share of records in its own
-#' category, which needs no key set at all.
+#' category, which needs no key set at all. Surprisals and entropies that are equal
+#' but for rounding are made equal; contributions stay as they are computed, and
+#' count as ties within 1e-15 wherever they are ranked.
 #'
 #' The authors of the method call exact contributions too expensive. They are
 #' not: only key sets near or above the threshold can matter, and records with
@@ -75,12 +77,14 @@
 #'     missing values have `NA`}
 #'   \item{`estimates`}{one row: `p`, `alpha`, `risk` (\eqn{\hat T}{T}),
 #'     `contribution_max`, `contribution_q99`, `contribution_q95`,
-#'     `prop_positive` (share of records whose removal lowers the risk),
+#'     `prop_positive` (share of records whose removal lowers the risk, by more
+#'     than the 1e-15 that rounding makes),
 #'     `prop_never_unique` (share of records unique on no key set),
 #'     `n_records`, `n_sets`, `status`}
 #'   \item{`diagnostics`}{`threshold_sets`: the two key sets around the
 #'     threshold and their weights; `n_candidates` key sets that can matter,
-#'     `n_patterns` distinct patterns of uniqueness on them}
+#'     `n_patterns` distinct patterns of uniqueness on them; `identifying`: the
+#'     row of that of `x` about key sets that identify every record}
 #' }
 #' `summary()` adds the Pearson and Kendall correlations of the metrics, and how
 #' much of the contribution \eqn{U^+}{U+} explains before and after the
@@ -141,7 +145,7 @@ choose_analysis <- function(x, p, alpha, max_sets, call) {
     estimates <- estimates[abs(estimates$alpha - alpha) < 1e-12, ]
   }
   held <- unique(x$estimates[c("p", "alpha")])
-  held <- paste0("p = ", held$p, ", alpha = ", format(held$alpha, trim = TRUE))
+  held <- paste0("p = ", held$p, ", alpha = ", format_level(held$alpha))
   if (nrow(estimates) == 0) {
     argument <- if (is.null(p)) "alpha" else "p"
     stop_argument(
@@ -242,10 +246,23 @@ new_risk_contribution <- function(found, x, chosen, coded, entropy, call) {
       threshold = found$whole$threshold,
       n_candidates = as.integer(found$n_candidates),
       n_patterns = as.integer(found$n_patterns),
-      n_excluded = coded$n - n_used, n_keys = length(coded$table$keys)
+      n_excluded = coded$n - n_used, n_keys = length(coded$table$keys),
+      identifying = identifying_of(x, chosen$p)
     ),
     call = call
   )
+}
+
+# Contributions closer than this are ties, and one this small is none: rounding
+# of two extreme risks alone makes a difference of about 1e-16.
+tie_width <- 1e-15
+
+# Ranks of values, the largest first, ties within the width sharing one.
+rank_falling <- function(x, width = tie_width) {
+  order <- order(-x)
+  rank <- integer(length(x))
+  rank[order] <- cumsum(c(TRUE, -diff(x[order]) > width))[seq_along(x)]
+  rank
 }
 
 contribution_estimates <- function(found, chosen, n_used) {
@@ -261,7 +278,7 @@ contribution_estimates <- function(found, chosen, n_used) {
     p = chosen$p, alpha = chosen$alpha, risk = found$whole$risk,
     contribution_max = if (known) max(contribution) else NA_real_,
     contribution_q99 = at(0.99), contribution_q95 = at(0.95),
-    prop_positive = if (known) mean(contribution > 0) else NA_real_,
+    prop_positive = if (known) mean(contribution > tie_width) else NA_real_,
     prop_never_unique = mean(found$n_unique_sets == 0),
     n_records = n_used, n_sets = as.integer(found$n_sets), status = found$whole$status
   )
@@ -275,201 +292,4 @@ spread_records <- function(values, rows, n) {
   all <- rep(values[NA_integer_], n)
   all[rows] <- values
   all
-}
-
-#' @export
-format.sdc_risk_contribution <- function(x, ...) {
-  estimates <- x$estimates
-  name <- name_of_t(estimates)
-  c(
-    "Contributions of records to the extreme re-identification risk",
-    paste0("Question: how does ", name, " change when one record is removed?"),
-    analysis_size_line(x, estimates$n_records),
-    paste0(
-      name, " = ", format_risk(estimates$risk), ", threshold u = ",
-      format_risk(x$diagnostics$threshold), ", status ", estimates$status, "."
-    ),
-    if (is.na(estimates$contribution_max)) {
-      "Contributions are not determined: see the status and ?qar_risk."
-    } else {
-      c(
-        paste0(
-          "Contribution DT: ", format_spread(
-            estimates$contribution_max, estimates$contribution_q99,
-            estimates$contribution_q95, format_signed
-          ), "."
-        ),
-        paste0(
-          "Removing one of ", format_percent(estimates$prop_positive),
-          " of the records lowers the risk; removing another one raises it or leaves it."
-        )
-      )
-    },
-    paste0(
-      "Unique on no key set: ", format_percent(estimates$prop_never_unique),
-      " of the records."
-    ),
-    threshold_set_line(x),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
-    ),
-    "Contributions of several records do not add up: see removal_path().",
-    "More: summary(x), plot(x), interpret(x)."
-  )
-}
-
-# Records and keys of an analysis made from a qar_risk() result.
-analysis_size_line <- function(x, n_records) {
-  paste0(
-    plural(n_records, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-    if (x$settings$missing == "category") {
-      "missing is a value of its own."
-    } else {
-      paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded.")
-    }
-  )
-}
-
-format_signed <- function(x) {
-  ifelse(is.na(x), "NA", formatC(x, digits = 3, format = "g"))
-}
-
-threshold_set_line <- function(x) {
-  groups <- threshold_groups(x)
-  if (nrow(groups) < 2 || anyNA(groups$mean_contribution)) {
-    return(NULL)
-  }
-  set <- x$diagnostics$threshold_sets
-  paste0(
-    "The threshold is set by ", set$key_set[set$shown], ": records unique on it contribute ",
-    format_signed(groups$mean_contribution[groups$unique_at_threshold]),
-    " on average, others ",
-    format_signed(groups$mean_contribution[!groups$unique_at_threshold]), "."
-  )
-}
-
-# The two clusters of contributions.
-threshold_groups <- function(x) {
-  records <- x$records[!is.na(x$records$contribution), ]
-  parts <- split(records, records$unique_at_threshold)
-  frame(
-    unique_at_threshold = as.logical(names(parts)),
-    n = vapply(parts, nrow, 0L, USE.NAMES = FALSE),
-    mean_contribution = vapply(parts, function(r) mean(r$contribution), 0, USE.NAMES = FALSE),
-    cor_u_plus = vapply(parts, function(r) {
-      correlation(r$contribution, r$u_plus)
-    }, 0, USE.NAMES = FALSE)
-  )
-}
-
-# Pearson's correlation, NA without variation and without a warning.
-correlation <- function(x, y) {
-  varies <- function(v) length(v) > 1 && stats::var(v) > 0
-  if (varies(x) && varies(y)) stats::cor(x, y) else NA_real_
-}
-
-#' @export
-summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
-      correlations = metric_correlations(object),
-      clusters = threshold_groups(object),
-      explained_by = explained_by(object),
-      contribution_by_strata = base$strata
-    ),
-    class = "sdc_summary"
-  )
-}
-
-#' @export
-record_risk.sdc_risk_contribution <- function(x) {
-  x$records$contribution
-}
-
-# Correlations of the metrics, one row per pair.
-metric_correlations <- function(x) {
-  metrics <- intersect(
-    c("contribution", "u_plus", "u_star", "entropy", "surprisal"), names(x$records)
-  )
-  records <- x$records[!is.na(x$records$contribution), metrics]
-  pairs <- utils::combn(metrics, 2)
-  frame(
-    metric_1 = pairs[1, ], metric_2 = pairs[2, ],
-    pearson = apply(pairs, 2, function(m) correlation(records[[m[[1]]]], records[[m[[2]]]])),
-    kendall = apply(pairs, 2, function(m) {
-      unwrap(rs_kendall(as.double(records[[m[[1]]]]), as.double(records[[m[[2]]]])))
-    })
-  )
-}
-
-# Share of the variance of the contributions that U+ explains, without and
-# with the uniqueness on the threshold key set.
-explained_by <- function(x) {
-  records <- x$records[!is.na(x$records$contribution), ]
-  y <- records$contribution
-  share <- function(...) {
-    total <- sum((y - mean(y))^2)
-    if (length(y) < 4 || total <= 0) {
-      return(NA_real_)
-    }
-    1 - sum(stats::lm.fit(cbind(1, ...), y)$residuals^2) / total
-  }
-  frame(
-    model = c("U+", "U+ and uniqueness on the threshold key set"),
-    r_squared = c(
-      share(records$u_plus), share(records$u_plus, records$unique_at_threshold)
-    )
-  )
-}
-
-#' @export
-tidy_terms.sdc_risk_contribution <- function(x) {
-  list(
-    ids = c("p", "alpha"),
-    terms = c(
-      "risk", "contribution_max", "contribution_q99", "contribution_q95",
-      "prop_positive", "prop_never_unique"
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @export
-glance.sdc_risk_contribution <- function(x, ...) {
-  frame(
-    n_records = x$estimates$n_records, n_keys = x$diagnostics$n_keys,
-    p = x$estimates$p, alpha = x$estimates$alpha, risk = x$estimates$risk,
-    status = x$estimates$status, contribution_max = x$estimates$contribution_max,
-    prop_positive = x$estimates$prop_positive,
-    prop_never_unique = x$estimates$prop_never_unique,
-    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-    pi_u = x$settings$pi_u, fingerprint = x$settings$fingerprint
-  )
-}
-
-#' @export
-interpret.sdc_risk_contribution <- function(x, ...) {
-  estimates <- x$estimates
-  sentence <- paste0(
-    "In the file of ", plural(estimates$n_records, "record"), " and ",
-    plural(x$diagnostics$n_keys, "key variable"), ", no single record moves the extreme ",
-    "re-identification risk T(p = ", estimates$p, ", alpha = ", format(estimates$alpha),
-    ") = ", format_risk(estimates$risk), " down by more than ",
-    format_signed(max(estimates$contribution_max, 0)), " (prosecutor scenario, given an attempt; ",
-    if (x$settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    },
-    "); removing a record lowers it for ", format_percent(estimates$prop_positive),
-    " of the records, and ", format_percent(estimates$prop_never_unique),
-    " are unique on none of the ", format_count(estimates$n_sets), " sets of ", estimates$p,
-    " key variables (exact contributions after the QaR method, Bera et al. 2023; sdcRisk ",
-    x$settings$version, "); they describe this file, and contributions of several records ",
-    "do not add up."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }

@@ -24,10 +24,10 @@ slow_tail <- function(data, p, alpha, pi_u, pwm = "plotting", theta_one = "one")
   } else if (theta_one == "clamp") {
     theta[certain] <- (n - 0.5) / n
   }
-  u <- stats::quantile(theta, 1 - pi_u, type = 8, names = FALSE)
+  u <- oracle_quantile(theta, pi_u)
   out <- c(
     risk = u, threshold = u, shape = NA,
-    risk_empirical = stats::quantile(theta, 1 - alpha, type = 8, names = FALSE)
+    risk_empirical = oracle_quantile(theta, alpha)
   )
   if (theta_one == "one" && any(certain)) {
     out[["risk"]] <- 1
@@ -50,7 +50,6 @@ slow_tail <- function(data, p, alpha, pi_u, pwm = "plotting", theta_one = "one")
   scale <- 2 * a0 * a1 / (a0 - 2 * a1)
   if (pwm == "unbiased" && diff(range(theta[theta > u])) == 0) {
     out[["risk"]] <- if (alpha == pi_u) u else max(theta)
-    out[["shape"]] <- -Inf
     return(out)
   }
   rise <- scale / shape * ((alpha / pi_u)^-shape - 1)

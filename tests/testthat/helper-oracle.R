@@ -32,8 +32,20 @@ oracle_set_counts <- function(data, p, missing = "category",
   )
 }
 
-oracle_quantile <- function(x, probability) {
-  stats::quantile(x, probability, type = 8, names = FALSE)
+# The quantile of definition 8 that a share of `share` exceeds, its place in
+# whole numbers: R's quantile() takes a whole place for one an ulp below it.
+oracle_quantile <- function(x, share) {
+  unit <- 1e6
+  over <- round(share * unit)
+  stopifnot(abs(over / unit - share) < 1e-12)
+  x <- sort(x)
+  n <- length(x)
+  # (n + 1/3) (1 - share) + 1/3 times 3 units.
+  place <- (3 * n + 1) * (unit - over) + unit
+  lower <- x[[min(max(place %/% (3 * unit), 1), n)]]
+  upper <- x[[min(place %/% (3 * unit) + 1, n)]]
+  rest <- place %% (3 * unit) / (3 * unit)
+  if (lower == upper || rest == 0) lower else (1 - rest) * lower + rest * upper
 }
 
 # Shape and scale from excesses by probability-weighted moments.
@@ -65,9 +77,9 @@ oracle_tail <- function(distinct, n_records, alpha, pi_u, pwm, theta_one) {
   if (length(theta) == 0) {
     return(out)
   }
-  u <- oracle_quantile(theta, 1 - pi_u)
+  u <- oracle_quantile(theta, pi_u)
   above <- theta[theta > u]
-  out$risk_empirical <- oracle_quantile(theta, 1 - alpha)
+  out$risk_empirical <- oracle_quantile(theta, alpha)
   out$threshold <- u
   out$n_exceedances <- length(above)
   if (any(theta == 1)) {
@@ -92,9 +104,8 @@ oracle_tail <- function(distinct, n_records, alpha, pi_u, pwm, theta_one) {
     return(out)
   }
   if (pwm == "unbiased" && length(unique(above)) == 1) {
+    # As excesses draw together, T tends to the largest risk.
     out$risk <- if (alpha == pi_u) u else max(above)
-    out$shape <- -Inf
-    out$scale <- Inf
     return(out)
   }
   fit <- oracle_pwm(stats::qlogis(above) - stats::qlogis(u), pwm)

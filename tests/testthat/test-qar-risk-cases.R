@@ -103,12 +103,25 @@ test_that("one exceedance with unbiased weights determines nothing but T at pi_u
 
 test_that("equal excesses give the largest risk under unbiased weights", {
   data <- staircase(50, c(2, 3, 4, 6, 10, 20, 20))
-  estimates <- quietly(qar_risk(
-    data, p = 1, alpha = 0.05, pi_u = 0.3, pwm = "unbiased"
-  ))$estimates
-  expect_identical(estimates$n_exceedances, 2L)
-  expect_equal(estimates$risk, 20 / 50, tolerance = 1e-14)
-  expect_identical(estimates$shape, -Inf)
+  expect_message(
+    result <- suppressWarnings(qar_risk(
+      data, p = 1, alpha = c(0.05, 0.3), pi_u = 0.3, pwm = "unbiased"
+    )),
+    class = "sdcRisk_message_equal_excesses"
+  )
+  estimates <- result$estimates
+  expect_identical(estimates$n_exceedances, c(2L, 2L))
+  expect_identical(estimates$risk, c(20 / 50, estimates$threshold[[1]]))
+  expect_identical(estimates$shape, c(NA_real_, NA_real_))
+  expect_identical(estimates$scale, c(NA_real_, NA_real_))
+  expect_identical(result$diagnostics$fit$equal, c(TRUE, TRUE))
+  expect_match(paste(format(result), collapse = " "), "share; equal excesses have no tail")
+  expect_match(interpret(result), "the 2 riskiest sets share")
+  # It is the limit of excesses that draw together.
+  apart <- staircase(50000, c(2000, 3000, 4000, 6000, 10000, 19999, 20000))
+  near <- quietly(qar_risk(apart, p = 1, alpha = 0.05, pi_u = 0.3, pwm = "unbiased"))$estimates
+  expect_lt(near$shape, -1000)
+  expect_equal(near$risk, 0.4, tolerance = 1e-4)
   plotting <- quietly(qar_risk(data, p = 1, alpha = 0.05, pi_u = 0.3))$estimates
   # a0 = l and a1 = l (1 - 1.15 / 2): a0 - 2 a1 = 0.15 l.
   expect_close(plotting$shape, 2 - 1 / 0.15)

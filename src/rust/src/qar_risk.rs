@@ -134,6 +134,9 @@ fn rs_qar_risk_sampled(
                 pairs = counts(found.counts.pairs.iter().copied()),
                 estimates = estimates(found.estimates.iter().map(Some)),
                 key_distinct = counts(key_distinct),
+                n_identifying = found.identifying.n as f64,
+                identifying_by = tallies(&found.identifying.containing),
+                all_identifying = found.all_identifying,
                 n_complete = found.n_complete as f64,
                 exact = found.exact,
                 risk_se = optional(found.risk_se.iter().copied())
@@ -194,6 +197,9 @@ fn to_r(found: &QarRisk, sets: KeySets, n_listed: usize) -> Result<Robj> {
         pairs = column(&found.counts.pairs),
         estimates = estimates(found.estimates.iter().map(Some)),
         without_theta_one = estimates(found.without_theta_one.iter().map(Some)),
+        n_identifying = found.identifying.n as f64,
+        identifying_by = tallies(&found.identifying.containing),
+        all_identifying = true,
         key_distinct = counts(found.key_distinct.iter().copied()),
         share_top = share_top,
         risk_without = optional(risk_without),
@@ -202,13 +208,20 @@ fn to_r(found: &QarRisk, sets: KeySets, n_listed: usize) -> Result<Robj> {
     .into())
 }
 
+/// Numbers of key sets, which a double holds.
+fn tallies(values: &[usize]) -> Vec<f64> {
+    values.iter().map(|&n| n as f64).collect()
+}
+
 /// Estimates as a list of columns.
 pub fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
     let rows: Vec<Option<&Estimate>> = rows.collect();
     let column =
         |value: fn(&Estimate) -> Option<f64>| optional(rows.iter().map(|e| e.and_then(value)));
     let status: Vec<Option<&str>> = rows.iter().map(|e| e.map(|e| e.status.name())).collect();
-    let feasible: Vec<Option<bool>> = rows.iter().map(|e| e.map(|e| e.feasible)).collect();
+    let flags = |value: fn(&Estimate) -> bool| -> Vec<Option<bool>> {
+        rows.iter().map(|e| e.map(value)).collect()
+    };
     list!(
         risk = column(|e| e.risk),
         risk_empirical = column(|e| e.risk_empirical),
@@ -218,7 +231,9 @@ pub fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
         n_exceedances = column(|e| Some(e.n_exceedances as f64)),
         n_sets = column(|e| Some(e.n_sets as f64)),
         status = status,
-        feasible = feasible
+        largest = column(|e| e.largest),
+        feasible = flags(|e| e.feasible),
+        equal = flags(|e| e.equal)
     )
     .into()
 }

@@ -113,8 +113,8 @@ fn least_values(
         n: numerators.len(),
     };
     Least {
-        threshold: Some(risks.quantile(1.0 - settings.pi_u.get())),
-        risk_empirical: Some(risks.quantile(1.0 - settings.alpha[0].get())),
+        threshold: Some(risks.exceeded_by(settings.pi_u)),
+        risk_empirical: Some(risks.exceeded_by(settings.alpha[0])),
     }
 }
 

@@ -26,6 +26,7 @@ use rayon::prelude::*;
 use super::key_sets::KeySets;
 use super::planes::count_sets;
 use super::tail::{fit_tail_with, Position, TopRisks};
+use super::ties::merge_ties;
 use super::uniqueness::{uniqueness, BitRows, Uniqueness};
 use super::{estimate, Estimate, TailSettings, ThetaOne};
 use crate::error::Result;
@@ -61,7 +62,7 @@ pub struct Contributions {
 /// How many of the largest counts any estimate of `n_sets` sets draws, when
 /// at most `ones` of them may belong to sets that identify every record.
 pub fn depth(n_sets: usize, ones: usize, settings: &TailSettings) -> usize {
-    let n_top = Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets);
+    let n_top = Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets);
     match settings.theta_one {
         // Sets left out let as many others move up.
         ThetaOne::Exclude => (n_top + ones).min(n_sets),
@@ -153,7 +154,7 @@ fn threshold_sets(order: &[u32], n_used: usize, settings: &TailSettings) -> (u32
     if n_used == 0 {
         return (order[0], order[0], 0.0);
     }
-    let at = Position::new(n_used, 1.0 - settings.pi_u.get());
+    let at = Position::exceeded_by(n_used, settings.pi_u);
     (
         order[order.len() - at.lower],
         order[order.len() - at.upper],
@@ -292,7 +293,7 @@ impl<'a> Without<'a> {
             places: candidates.iter().map(|c| c.0).collect(),
             n_sets,
             n_records,
-            n_top: Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets),
+            n_top: Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets),
             lowest,
             logits,
             settings,
@@ -346,7 +347,7 @@ impl<'a> Without<'a> {
                 if n == 0 {
                     return None;
                 }
-                let at = Position::new(n, 1.0 - self.settings.pi_u.get());
+                let at = Position::exceeded_by(n, self.settings.pi_u);
                 (n, at.n_top(n))
             }
             _ => {
@@ -415,7 +416,8 @@ impl Iterator for Falling<'_> {
 }
 
 /// Mean over the key variables of `-ln` of the share of records that have a
-/// record's own category; missing is a category.
+/// record's own category; missing is a category. Means that differ by the order
+/// of their terms are made equal.
 pub fn surprisal(table: &KeyTable) -> Vec<f64> {
     let n = table.n_rows();
     let mut sums = vec![0.0f64; n];
@@ -433,5 +435,7 @@ pub fn surprisal(table: &KeyTable) -> Vec<f64> {
         });
     }
     let n_keys = table.columns().len() as f64;
-    sums.iter().map(|s| s / n_keys).collect()
+    let mut means: Vec<f64> = sums.iter().map(|s| s / n_keys).collect();
+    merge_ties(&mut means);
+    means
 }

@@ -237,6 +237,31 @@ fn contributions_of_a_larger_file_are_exact_for_any_number_of_threads() {
 }
 
 #[test]
+fn the_same_shares_in_other_columns_have_the_same_surprisal() {
+    // Three columns with categories of 1, 2, 3, ... records, each shifted by
+    // another number of rows: many records have the same shares in another
+    // order, and 2 * 6 = 3 * 4 in other shares.
+    let category: Vec<u32> = (1u32..=12)
+        .flat_map(|k| std::iter::repeat_n(k, k as usize))
+        .collect();
+    let n = category.len();
+    let columns: Vec<Vec<u32>> = [0, 29, 50]
+        .iter()
+        .map(|shift| (0..n).map(|i| category[(i + shift) % n]).collect())
+        .collect();
+    let found = surprisal(&table(&columns));
+    let product = |row: usize| columns.iter().map(|c| u64::from(c[row])).product::<u64>();
+    let mut ties = 0;
+    for a in 0..n {
+        for b in 0..a {
+            assert_eq!(product(a) == product(b), found[a] == found[b], "{a} {b}");
+            ties += usize::from(product(a) == product(b));
+        }
+    }
+    assert!(ties > 50, "{ties}");
+}
+
+#[test]
 fn the_only_record_has_no_contribution() {
     let found = find(&[vec![1], vec![2]], 1, &settings(0.1, 0.3, false, 0));
     assert_eq!(found.contribution, [None]);

@@ -17,6 +17,7 @@
 use rayon::prelude::*;
 
 use super::key_sets::KeySets;
+use super::ties::merge_ties;
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::Monitor;
@@ -31,7 +32,8 @@ pub fn n_intervals(n_sets: usize) -> usize {
     n_sets.isqrt()
 }
 
-/// The entropy of every record; rows of `table` are records.
+/// The entropy of every record; rows of `table` are records. Sums that differ
+/// by the order of their terms are made equal.
 pub fn entropy(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<Vec<f64>> {
     let n = table.n_rows();
     let m = n_intervals(sets.len());
@@ -65,7 +67,7 @@ pub fn entropy(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<Vec
             });
     }
     let n_sets = sets.len() as f64;
-    Ok(counts
+    let mut sums: Vec<f64> = counts
         .par_chunks(m)
         .map(|counts| {
             let terms = counts.iter().filter(|&&c| c > 0).map(|&c| {
@@ -75,7 +77,9 @@ pub fn entropy(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<Vec
             // Not -0 where all key sets lie in one interval.
             0.0 - terms.sum::<f64>()
         })
-        .collect())
+        .collect();
+    merge_ties(&mut sums);
+    Ok(sums)
 }
 
 fn check_size(table: &KeyTable, sets: KeySets, n: usize, m: usize) -> Result<()> {

@@ -23,6 +23,7 @@ pub mod planes;
 pub mod removal;
 pub mod sample;
 pub mod tail;
+mod ties;
 pub mod uniqueness;
 pub mod walk;
 
@@ -107,8 +108,13 @@ pub struct Estimate {
     pub n_exceedances: usize,
     /// Key sets used.
     pub n_sets: usize,
+    /// The largest of these risks.
+    pub largest: Option<f64>,
     /// Whether the largest risk lies below the end point of the fitted tail.
     pub feasible: bool,
+    /// Whether all risks above the threshold are equal, so that unbiased
+    /// weights give no shape.
+    pub equal: bool,
     /// How far to trust it.
     pub status: Status,
 }
@@ -126,6 +132,36 @@ pub struct KeyProfile {
     pub risk_without: Vec<Option<f64>>,
 }
 
+/// The key sets among those counted that identify every record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identifying {
+    /// How many there are.
+    pub n: usize,
+    /// How many contain each key variable.
+    pub containing: Vec<usize>,
+}
+
+impl Identifying {
+    /// From sets of members and their distinct counts.
+    pub fn new<'a>(
+        sets: impl Iterator<Item = (&'a [u16], u32)>,
+        n_keys: usize,
+        n_records: u64,
+    ) -> Self {
+        let mut found = Self {
+            n: 0,
+            containing: vec![0; n_keys],
+        };
+        for (members, _) in sets.filter(|&(_, h)| u64::from(h) == n_records) {
+            found.n += 1;
+            for &key in members {
+                found.containing[usize::from(key)] += 1;
+            }
+        }
+        found
+    }
+}
+
 /// The whole analysis for one p.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QarRisk {
@@ -141,6 +177,8 @@ pub struct QarRisk {
     pub without_theta_one: Vec<Estimate>,
     /// One per key variable.
     pub keys: Vec<KeyProfile>,
+    /// Key sets that identify every record.
+    pub identifying: Identifying,
     /// Values of every key variable that occur, missing being one.
     pub key_distinct: Vec<u32>,
     /// Per threshold share of the grid, one per level; levels above the share
@@ -198,6 +236,10 @@ pub fn qar_risk(
     let keys = key_profiles(sets, &members, &order, &counts.distinct, |falling, n| {
         estimate(falling, n, n_records, settings)
     });
+    let listed = members
+        .chunks(sets.p())
+        .zip(counts.distinct.iter().copied());
+    let identifying = Identifying::new(listed, sets.n_keys(), n_records);
     Ok(QarRisk {
         counts,
         order,
@@ -205,6 +247,7 @@ pub fn qar_risk(
         estimates,
         without_theta_one,
         keys,
+        identifying,
         key_distinct: table.columns().iter().map(Column::n_distinct).collect(),
         sensitivity,
     })
@@ -234,7 +277,7 @@ pub fn risk_alone(
     settings: &TailSettings,
     monitor: &Monitor,
 ) -> Result<RiskAlone> {
-    let n_top = Position::new(sets.len(), 1.0 - settings.pi_u.get()).n_top(sets.len());
+    let n_top = Position::exceeded_by(sets.len(), settings.pi_u).n_top(sets.len());
     let top = planes::top_sets(table, sets, n_top, monitor)?;
     let n_records = table.n_records();
     if top.distinct.first().map(|&h| u64::from(h)) == Some(n_records) {
@@ -315,7 +358,7 @@ pub fn estimate(
         ThetaOne::One => (ones, denominator),
         ThetaOne::Clamp => (ones, denominator - 1),
     };
-    let n_top = Position::new(n, 1.0 - settings.pi_u.get()).n_top(n);
+    let n_top = Position::exceeded_by(n, settings.pi_u).n_top(n);
     let numerators: Vec<u64> = std::iter::repeat_n(one, n_ones)
         .chain(falling.map(|h| 2 * h))
         .take(n_top)
@@ -332,8 +375,8 @@ pub fn estimate(
     } else {
         Some(fit_tail(risks, settings.pi_u, settings.pwm))
     };
-    let threshold = risks.quantile(1.0 - settings.pi_u.get());
-    let n_exceedances = risks.exceedances(settings.pi_u).len();
+    let threshold = risks.exceeded_by(settings.pi_u);
+    let n_exceedances = risks.above(threshold).len();
     let status = match (certain, n, n_exceedances) {
         (true, _, _) => Status::ThetaOne,
         (_, 1, _) => Status::Single,
@@ -350,13 +393,15 @@ pub fn estimate(
                 None => Some(1.0),
                 Some(tail) => tail.risk(alpha),
             },
-            risk_empirical: Some(risks.quantile(1.0 - alpha.get())),
+            risk_empirical: Some(risks.exceeded_by(alpha)),
             threshold: Some(threshold),
             shape: shape_scale.map(|s| s.0),
             scale: shape_scale.map(|s| s.1),
             n_exceedances,
             n_sets: n,
+            largest: Some(risks.ratio(numerators[0])),
             feasible: tail.is_none_or(|t| t.feasible),
+            equal: tail.is_some_and(|t| t.equal),
             status,
         })
         .collect()
@@ -371,7 +416,9 @@ fn undetermined(status: Status) -> Estimate {
         scale: None,
         n_exceedances: 0,
         n_sets: 0,
+        largest: None,
         feasible: true,
+        equal: false,
         status,
     }
 }

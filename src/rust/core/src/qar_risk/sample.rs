@@ -17,10 +17,11 @@ use rand::RngExt;
 use super::key_sets::KeySets;
 use super::partition::{count_listed, SetCounts};
 use super::tail::{logistic, logit_of, rise, Position, Pwm};
-use super::{planes, Estimate, Status, TailSettings, ThetaOne};
+use super::{planes, Estimate, Identifying, Status, TailSettings, ThetaOne};
 use crate::error::Result;
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
+use crate::probability::Probability;
 use crate::random::Streams;
 
 /// Sets whose bounds are looked at; more are too many to draw from.
@@ -43,6 +44,10 @@ pub struct SampledRisk {
     pub counts: SetCounts,
     /// Sets counted because of their bounds.
     pub n_complete: usize,
+    /// Those that identify every record.
+    pub identifying: Identifying,
+    /// Whether no other set can identify every record.
+    pub all_identifying: bool,
     /// Whether the sets counted determine the result.
     pub exact: bool,
     /// One estimate per level.
@@ -117,7 +122,10 @@ pub fn sampled_risk(
             })
             .collect()
     };
+    let of_members = drawn.members.chunks(p).zip(counts.distinct.iter().copied());
     Ok(SampledRisk {
+        identifying: Identifying::new(of_members, sets.n_keys(), n_records),
+        all_identifying: design.rest_at_most < n_records as f64 || listed.len() == sets.len(),
         members: drawn.members,
         counts,
         n_complete: design.sizes[0],
@@ -306,7 +314,7 @@ impl Design {
         if n == 0 {
             return true;
         }
-        let needed = Position::new(n, 1.0 - settings.pi_u.get()).n_top(n);
+        let needed = Position::exceeded_by(n, settings.pi_u).n_top(n);
         let sure = whole()
             .filter(|&h| !left_out(h) && f64::from(h) >= self.rest_at_most)
             .count();
@@ -357,28 +365,21 @@ fn weighted_estimates(
         return vec![super::undetermined(Status::ThetaOne); settings.alpha.len()];
     }
     let certain = ones > 0.0 && settings.theta_one == ThetaOne::One;
-    let quantile = |probability: f64| {
-        let at = Position::new(n, probability);
-        let (low, high) = (
+    let quantile = |share: Probability| {
+        let at = Position::exceeded_by(n, share);
+        at.between(
             largest(&values, n - at.lower + 1),
             largest(&values, n - at.upper + 1),
-        );
-        (low, (1.0 - at.weight) * low + at.weight * high)
+        )
     };
-    let (lower, threshold) = quantile(1.0 - settings.pi_u.get());
+    let threshold = quantile(settings.pi_u);
     let above: Vec<(f64, f64)> = values
         .iter()
         .copied()
-        .take_while(|&(t, _)| t > lower)
+        .take_while(|&(t, _)| t > threshold)
         .collect();
-    let n_above: f64 = above.iter().map(|&(_, w)| w).sum();
-    let shape_scale = if certain {
-        None
-    } else {
-        moments(&above, n_above, threshold, settings.pwm)
-    };
-    let n_exceedances = n_above.round() as usize;
-    let status = match (certain, n, n_exceedances) {
+    let tail = WeightedTail::new(&above, threshold, values[0].0, settings.pwm, certain);
+    let status = match (certain, n, tail.n_exceedances) {
         (true, _, _) => Status::ThetaOne,
         (_, 1, _) => Status::Single,
         (_, _, 0) => Status::NoExceedance,
@@ -392,19 +393,66 @@ fn weighted_estimates(
             risk: if certain {
                 Some(1.0)
             } else {
-                let log_ratio = (settings.pi_u.get() / alpha.get()).ln();
-                extrapolate(threshold, above.is_empty(), shape_scale, log_ratio)
+                tail.risk((settings.pi_u.get() / alpha.get()).ln())
             },
-            risk_empirical: Some(quantile(1.0 - alpha.get()).1),
+            risk_empirical: Some(quantile(alpha)),
             threshold: Some(threshold),
-            shape: shape_scale.map(|s| s.0),
-            scale: shape_scale.map(|s| s.1),
-            n_exceedances,
+            shape: tail.shape_scale.map(|s| s.0),
+            scale: tail.shape_scale.map(|s| s.1),
+            n_exceedances: tail.n_exceedances,
             n_sets: n,
+            largest: Some(tail.largest),
             feasible: true,
+            equal: tail.equal,
             status,
         })
         .collect()
+}
+
+/// What [`super::tail::Tail`] is for weighted values.
+struct WeightedTail {
+    threshold: f64,
+    largest: f64,
+    n_exceedances: usize,
+    equal: bool,
+    shape_scale: Option<(f64, f64)>,
+}
+
+impl WeightedTail {
+    /// From the values above the threshold with their weights; `certain` where
+    /// the logit of the largest is infinite.
+    fn new(above: &[(f64, f64)], threshold: f64, largest: f64, pwm: Pwm, certain: bool) -> Self {
+        let n_above: f64 = above.iter().map(|&(_, w)| w).sum();
+        let n_exceedances = n_above.round() as usize;
+        let unbiased = !certain && pwm == Pwm::Unbiased;
+        let equal = unbiased && n_exceedances > 1 && above[0].0 <= above[above.len() - 1].0;
+        let undetermined = certain || equal || (unbiased && n_exceedances == 1);
+        Self {
+            threshold,
+            largest,
+            n_exceedances,
+            equal,
+            shape_scale: if undetermined {
+                None
+            } else {
+                moments(above, n_above, threshold, pwm)
+            },
+        }
+    }
+
+    /// The extreme risk where `log_ratio` is the logarithm of `pi_u / alpha`.
+    fn risk(&self, log_ratio: f64) -> Option<f64> {
+        if self.n_exceedances == 0 || log_ratio <= 0.0 {
+            return Some(self.threshold);
+        }
+        if self.equal {
+            return Some(self.largest);
+        }
+        let (shape, scale) = self.shape_scale?;
+        Some(logistic(
+            logit_of(self.threshold) + rise(shape, scale, log_ratio),
+        ))
+    }
 }
 
 /// The value of the `k`-th largest of the sets the sample stands for.
@@ -424,7 +472,7 @@ fn largest(values: &[(f64, f64)], k: usize) -> f64 {
 /// falling order: a value of weight `w` takes the mean of the `w` ranks it
 /// stands for.
 fn moments(above: &[(f64, f64)], n: f64, threshold: f64, pwm: Pwm) -> Option<(f64, f64)> {
-    if above.is_empty() || (pwm == Pwm::Unbiased && n < 2.0) {
+    if above.is_empty() {
         return None;
     }
     let (mut a0, mut a1, mut before) = (0.0, 0.0, 0.0);
@@ -444,21 +492,6 @@ fn moments(above: &[(f64, f64)], n: f64, threshold: f64, pwm: Pwm) -> Option<(f6
     (difference != 0.0).then(|| (2.0 - a0 / difference, 2.0 * a0 * a1 / difference))
 }
 
-fn extrapolate(
-    threshold: f64,
-    nothing_above: bool,
-    shape_scale: Option<(f64, f64)>,
-    log_ratio: f64,
-) -> Option<f64> {
-    if nothing_above || log_ratio <= 0.0 {
-        return Some(threshold);
-    }
-    let (shape, scale) = shape_scale?;
-    Some(logistic(
-        logit_of(threshold) + rise(shape, scale, log_ratio),
-    ))
-}
-
 /// The estimates had one more set been drawn as risky as the riskiest drawn, or
 /// as the least risky above the threshold. Where few sets beyond those counted
 /// whole reach the tail, a sample may miss them, and the jackknife cannot see
@@ -474,7 +507,7 @@ fn with_one_more(
         .filter(|&h| design.draws[h] > 0)
         .map(|h| design.sizes[h] as f64 / design.draws[h] as f64)
         .fold(0.0, f64::max);
-    let k = Position::new(n_sets, 1.0 - settings.pi_u.get()).n_top(n_sets);
+    let k = Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets);
     let mut above = 0.0;
     let threshold = all.iter().find(|(_, w)| {
         above += w;

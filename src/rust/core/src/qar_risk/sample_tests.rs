@@ -42,14 +42,25 @@ proptest! {
         let mut falling = h.clone();
         falling.sort_unstable_by(|a, b| b.cmp(a));
         let weighted: Vec<(u32, f64)> = falling.iter().map(|&h| (h, 1.0)).collect();
-        let at = settings(0.2, Pwm::Plotting);
-        let expected = estimate(falling.iter().copied(), h.len(), 70, &at);
-        let found = weighted_estimates(&weighted, h.len(), 70, &at);
-        for (a, b) in expected.iter().zip(&found) {
-            prop_assert_eq!(a.n_exceedances, b.n_exceedances);
-            prop_assert_eq!(a.status, b.status);
-            prop_assert!((a.risk.unwrap() - b.risk.unwrap()).abs() < 1e-9);
-            prop_assert!((a.threshold.unwrap() - b.threshold.unwrap()).abs() < 1e-12);
+        for (pi_u, pwm) in [
+            (0.2, Pwm::Plotting), (0.2, Pwm::Unbiased), (0.5, Pwm::Plotting), (0.5, Pwm::Unbiased),
+        ] {
+            let at = settings(pi_u, pwm);
+            let expected = estimate(falling.iter().copied(), h.len(), 70, &at);
+            let found = weighted_estimates(&weighted, h.len(), 70, &at);
+            for (a, b) in expected.iter().zip(&found) {
+                prop_assert_eq!(a.n_exceedances, b.n_exceedances);
+                prop_assert_eq!((a.status, a.equal), (b.status, b.equal));
+                prop_assert_eq!(a.risk.is_some(), b.risk.is_some());
+                if let (Some(a), Some(b)) = (a.risk, b.risk) {
+                    prop_assert!((a - b).abs() < 1e-9);
+                }
+                prop_assert_eq!(a.threshold.map(f64::to_bits), b.threshold.map(f64::to_bits));
+                prop_assert_eq!(
+                    a.risk_empirical.map(f64::to_bits), b.risk_empirical.map(f64::to_bits)
+                );
+                prop_assert_eq!(a.largest.map(f64::to_bits), b.largest.map(f64::to_bits));
+            }
         }
     }
 
@@ -63,6 +74,19 @@ proptest! {
             prop_assert!(f64::from(h) <= bounds.most_classes(bounds.bin(set)));
         }
     }
+}
+
+#[test]
+fn equal_excesses_of_a_sample_give_the_largest_risk_under_unbiased_weights() {
+    let values: Vec<(u32, f64)> = [(16, 1.0), (16, 1.0), (16, 2.5)]
+        .into_iter()
+        .chain((0..13).map(|i| (12 - i / 5, 2.5)))
+        .collect();
+    let found = weighted_estimates(&values, 37, 100, &settings(0.13, Pwm::Unbiased));
+    assert!(found[0].equal && found[0].n_exceedances > 1);
+    assert_eq!(found[0].risk, Some(0.16));
+    assert_eq!((found[0].shape, found[0].scale), (None, None));
+    assert_eq!(found[1].risk, found[1].threshold);
 }
 
 #[test]

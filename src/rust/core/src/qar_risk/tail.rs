@@ -38,19 +38,33 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where the `probability` quantile of `n` values lies. The guard against
-    /// rounding is that of R's `quantile(type = 8)`.
-    pub fn new(n: usize, probability: f64) -> Self {
-        let third = 1.0 / 3.0;
-        let fuzz = 4.0 * f64::EPSILON;
-        let place = third + probability * (n as f64 + 1.0 - third - third);
-        let floor = (place + fuzz).floor();
-        let rest = place - floor;
-        let index = |i: f64| i.clamp(1.0, n as f64) as usize;
+    /// Where the quantile of `n` values lies that a share of `share` exceeds.
+    ///
+    /// # Formula
+    ///
+    /// Definition 8 puts it at `(n + 1/3) (1 - share) + 1/3`, which is
+    /// `((3 n + 1) share - 2) / 3` places below the top: counted from there, no
+    /// digit of `share` is lost. A place that is whole in exact arithmetic is an
+    /// order statistic, and nothing else will do: the values equal to it would
+    /// lie above the quantile otherwise. Rounding moves a place by less than
+    /// `8 eps n`. A share of at most d decimals has no other place closer than
+    /// `10^-d / 3` to a whole one, so the two do not meet for up to six
+    /// decimals and 10^8 values.
+    pub fn exceeded_by(n: usize, share: Probability) -> Self {
+        let n_values = n as f64;
+        let from_top = ((3.0 * n_values + 1.0) * share.get() - 2.0) / 3.0;
+        let whole = from_top.round();
+        let near = (from_top - whole).abs() <= 8.0 * f64::EPSILON * n_values;
+        let (steps, weight) = if near {
+            (whole, 0.0)
+        } else {
+            (from_top.ceil(), from_top.ceil() - from_top)
+        };
+        let index = |place: f64| place.clamp(1.0, n_values) as usize;
         Self {
-            lower: index(floor),
-            upper: index(floor + 1.0),
-            weight: if rest.abs() < fuzz { 0.0 } else { rest },
+            lower: index(n_values - steps),
+            upper: index(n_values - steps + 1.0),
+            weight,
         }
     }
 
@@ -59,6 +73,16 @@ impl Position {
     pub fn n_top(self, n: usize) -> usize {
         n + 1 - self.lower
     }
+
+    /// The quantile, from the two order statistics: never outside them, and
+    /// exactly the one where they agree or the place is whole.
+    pub fn between(self, lower: f64, upper: f64) -> f64 {
+        if lower >= upper || self.weight <= 0.0 {
+            lower
+        } else {
+            ((1.0 - self.weight) * lower + self.weight * upper).clamp(lower, upper)
+        }
+    }
 }
 
 impl TopRisks<'_> {
@@ -66,7 +90,8 @@ impl TopRisks<'_> {
         self.numerators[self.n - k]
     }
 
-    fn ratio(&self, numerator: u64) -> f64 {
+    /// A risk as a number.
+    pub fn ratio(&self, numerator: u64) -> f64 {
         numerator as f64 / self.denominator as f64
     }
 
@@ -75,24 +100,19 @@ impl TopRisks<'_> {
         (numerator as f64).ln() - ((self.denominator - numerator) as f64).ln()
     }
 
-    /// The `probability` quantile, definition 8.
-    pub fn quantile(&self, probability: f64) -> f64 {
-        let at = Position::new(self.n, probability);
-        let (lower, upper) = (self.ascending(at.lower), self.ascending(at.upper));
-        if lower == upper || at.weight <= 0.0 {
-            self.ratio(lower)
-        } else {
-            (1.0 - at.weight) * self.ratio(lower) + at.weight * self.ratio(upper)
-        }
+    /// The quantile that a share of `share` exceeds, definition 8.
+    pub fn exceeded_by(&self, share: Probability) -> f64 {
+        let at = Position::exceeded_by(self.n, share);
+        let risk = |k: usize| self.ratio(self.ascending(k));
+        at.between(risk(at.lower), risk(at.upper))
     }
 
-    /// Numerators strictly above the threshold, in descending order.
-    pub fn exceedances(&self, pi_u: Probability) -> &[u64] {
-        let at = Position::new(self.n, 1.0 - pi_u.get());
-        // The threshold lies at, or between, two neighbours and reaches the
-        // upper one only when they are equal.
-        let lower = self.ascending(at.lower);
-        &self.numerators[..self.numerators.partition_point(|&x| x > lower)]
+    /// Numerators strictly above a threshold, in descending order.
+    pub fn above(&self, threshold: f64) -> &[u64] {
+        let n = self
+            .numerators
+            .partition_point(|&x| self.ratio(x) > threshold);
+        &self.numerators[..n]
     }
 }
 
@@ -106,10 +126,12 @@ pub struct Tail {
     pub n_exceedances: usize,
     /// Shape and scale; `None` where the moments do not determine them.
     pub shape_scale: Option<(f64, f64)>,
+    /// Whether all excesses are equal, so that unbiased moments give no shape.
+    pub equal: bool,
     /// Whether the largest excess lies below the fitted end point.
     pub feasible: bool,
-    /// The largest excess on the logit scale.
-    largest: f64,
+    /// The largest risk.
+    pub largest: f64,
     pi_u: Probability,
 }
 
@@ -121,6 +143,8 @@ pub struct Tail {
 /// `a0 = mean(l)` and `a1 = mean(w_j l_(j))`: shape `2 - a0 / (a0 - 2 a1)`,
 /// scale `2 a0 a1 / (a0 - 2 a1)` (Hosking and Wallis 1987), where
 /// `w_j = 1 - (j - 0.35) / n` (plotting) or `(n - j) / (n - 1)` (unbiased).
+/// Equal excesses have `a0 = 2 a1` under unbiased weights: there is no shape,
+/// and as excesses draw together T tends to the largest risk, which it then is.
 pub fn fit_tail(risks: TopRisks, pi_u: Probability, pwm: Pwm) -> Tail {
     fit_tail_with(risks, pi_u, pwm, |numerator| risks.logit(numerator))
 }
@@ -133,8 +157,8 @@ pub fn fit_tail_with(
     pwm: Pwm,
     logit: impl Fn(u64) -> f64,
 ) -> Tail {
-    let threshold = risks.quantile(1.0 - pi_u.get());
-    let exceedances = risks.exceedances(pi_u);
+    let threshold = risks.exceeded_by(pi_u);
+    let exceedances = risks.above(threshold);
     let n = exceedances.len();
     let at_threshold = logit_of(threshold);
     let excess = |numerator: u64| logit(numerator) - at_threshold;
@@ -142,16 +166,12 @@ pub fn fit_tail_with(
         threshold,
         n_exceedances: n,
         shape_scale: None,
+        equal: pwm == Pwm::Unbiased && n > 1 && exceedances[0] == exceedances[n - 1],
         feasible: true,
-        largest: exceedances.first().map_or(0.0, |&x| excess(x)),
+        largest: risks.ratio(risks.numerators[0]),
         pi_u,
     };
-    if n == 0 || (n == 1 && pwm == Pwm::Unbiased) {
-        return tail;
-    }
-    if pwm == Pwm::Unbiased && exceedances[0] == exceedances[n - 1] {
-        // Equal excesses: a0 = 2 a1, the distribution shrinks to that point.
-        tail.shape_scale = Some((f64::NEG_INFINITY, f64::INFINITY));
+    if n == 0 || (n == 1 && pwm == Pwm::Unbiased) || tail.equal {
         return tail;
     }
     let (mut a0, mut a1) = (0.0, 0.0);
@@ -168,7 +188,7 @@ pub fn fit_tail_with(
     let shape = 2.0 - a0 / (a0 - 2.0 * a1);
     let scale = 2.0 * a0 * a1 / (a0 - 2.0 * a1);
     tail.shape_scale = Some((shape, scale));
-    tail.feasible = shape >= 0.0 || tail.largest <= -scale / shape;
+    tail.feasible = shape >= 0.0 || excess(exceedances[0]) <= -scale / shape;
     tail
 }
 
@@ -186,12 +206,11 @@ impl Tail {
         if self.n_exceedances == 0 || log_ratio <= 0.0 {
             return Some(self.threshold);
         }
+        if self.equal {
+            return Some(self.largest);
+        }
         let (shape, scale) = self.shape_scale?;
-        let rise = if shape == f64::NEG_INFINITY {
-            self.largest
-        } else {
-            rise(shape, scale, log_ratio)
-        };
+        let rise = rise(shape, scale, log_ratio);
         Some(logistic(logit_of(self.threshold) + rise))
     }
 }

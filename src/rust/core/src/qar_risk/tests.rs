@@ -156,6 +156,22 @@ fn threads_change_nothing() {
 }
 
 #[test]
+fn identifying_sets_are_all_counted_with_their_variables() {
+    // Column 0 identifies everyone, columns 1 and 2 do together.
+    let columns = vec![
+        (0..12).collect(),
+        (0..12).map(|i| i / 4).collect(),
+        (0..12).map(|i| i % 4).collect(),
+        vec![1; 12],
+    ];
+    let at = settings(0.3, Pwm::Plotting, ThetaOne::One);
+    let sets = KeySets::new(4, 2, 10).unwrap();
+    let found = qar_risk(&table(&columns), sets, &at, &[], &Monitor::new()).unwrap();
+    assert_eq!(found.identifying.n, 4);
+    assert_eq!(found.identifying.containing, [3, 2, 2, 1]);
+}
+
+#[test]
 fn a_cancelled_count_ends_with_its_own_error() {
     let t = table(&[vec![1, 2, 1], vec![1, 1, 2]]);
     let monitor = Monitor::new();
@@ -169,15 +185,82 @@ fn a_cancelled_count_ends_with_its_own_error() {
 fn the_quantile_is_definition_8() {
     // 816 sets, pi_u = 0.05: between order statistics 775 and 776, 0.85 of
     // the way (methods of the paper's own example).
-    let at = Position::new(816, 1.0 - 0.05);
+    let at = Position::exceeded_by(816, probability(0.05));
     assert_eq!((at.lower, at.upper), (775, 776));
     assert!((at.weight - 0.85).abs() < 1e-9);
     assert_eq!(at.n_top(816), 42);
     // Positions beyond the sample are its ends.
-    let end = Position::new(3, 1.0 - 0.01);
+    let end = Position::exceeded_by(3, probability(0.01));
     assert_eq!((end.lower, end.upper), (3, 3));
-    let whole = Position::new(1, 1.0 - 0.5);
+    let whole = Position::exceeded_by(1, probability(0.5));
     assert_eq!((whole.lower, whole.upper), (1, 1));
+}
+
+/// Shares a / b as users write them.
+fn shares() -> impl Iterator<Item = (u64, u64)> {
+    let grid = (1..100).map(|a| (a, 100));
+    grid.chain([(1, 1000), (7, 1000), (125, 1000), (999, 1000), (1, 100_000)])
+        .chain([(123_457, 1_000_000)])
+}
+
+#[test]
+fn places_are_whole_where_they_are_whole_in_exact_arithmetic() {
+    let mut n_whole = 0;
+    for (a, b) in shares() {
+        for n in 1..=5000u64 {
+            // The place (n + 1/3) (1 - a/b) + 1/3 times 3 b, a whole number.
+            let place = (3 * n + 1) * (b - a) + b;
+            let (floor, rest) = (place / (3 * b), place % (3 * b));
+            let exact = rest as f64 / (3 * b) as f64;
+            let share = a as f64 / b as f64;
+            for share in [share, 1.0 - (b - a) as f64 / b as f64, share * 3.0 / 3.0] {
+                let at = Position::exceeded_by(n as usize, probability(share));
+                assert_eq!(at.lower as u64, floor.clamp(1, n), "{n} {share}");
+                assert_eq!(at.upper as u64, (floor + 1).clamp(1, n), "{n} {share}");
+                assert_eq!(at.weight == 0.0, rest == 0, "{n} {share}");
+                assert!((at.weight - exact).abs() < 1e-11, "{n} {share}");
+            }
+            n_whole += usize::from(rest == 0);
+        }
+    }
+    assert!(n_whole > 10_000, "{n_whole}");
+    // In very many sets as well: 0.05 (3 n + 1) - 2 = 3 * 4,999,999.
+    let n = 99_999_993;
+    let at = Position::exceeded_by(n, probability(0.05));
+    assert_eq!((at.lower, at.weight), (n - 4_999_999, 0.0));
+    let next = Position::exceeded_by(n + 1, probability(0.05));
+    assert!((next.weight - 0.95).abs() < 1e-7, "{}", next.weight);
+}
+
+#[test]
+fn a_threshold_that_is_a_risk_is_no_exceedance() {
+    // Falling risks of which the one at the place, and ties with it, stay out.
+    for (n, share, from_top) in [
+        (153, 0.05, 7),
+        (253, 0.05, 12),
+        (153, 0.2, 30),
+        (153, 0.35, 53),
+        (153, 0.5, 76),
+        (165, 0.5, 82),
+        (55, 0.5, 27),
+        (253, 0.5, 126),
+    ] {
+        for ties in [0, 1, 5] {
+            let risk = |k: usize| {
+                if k > from_top && k <= from_top + ties {
+                    2000 - from_top as u32
+                } else {
+                    2000 - k as u32
+                }
+            };
+            let falling: Vec<u32> = (0..n).map(risk).collect();
+            let at = settings(share, Pwm::Plotting, ThetaOne::One);
+            let found = estimate(falling.iter().copied(), n, 2500, &at).swap_remove(0);
+            let u = f64::from(2000 - from_top as u32) / 2500.0;
+            assert_eq!(found.threshold.map(f64::to_bits), Some(u.to_bits()));
+            assert_eq!(found.n_exceedances, from_top, "{n} {share} {ties}");
+        }
+    }
 }
 
 #[test]
@@ -189,9 +272,9 @@ fn tied_order_statistics_give_the_threshold_without_rounding() {
         denominator: 30,
         n: 816,
     };
-    let u = risks.quantile(0.95);
+    let u = risks.exceeded_by(probability(0.05));
     assert_eq!(u.to_bits(), (11.0f64 / 30.0).to_bits());
-    assert_eq!(risks.exceedances(probability(0.05)).len(), 0);
+    assert_eq!(risks.above(u).len(), 0);
 }
 
 #[test]
@@ -243,11 +326,17 @@ fn degenerate_tails_have_their_stated_answers() {
     assert_eq!((unbiased[0].risk, unbiased[0].shape), (None, None));
     assert_eq!(unbiased[1].risk, unbiased[1].threshold);
 
-    // Equal excesses under unbiased moments: the risk is the largest risk.
+    // Equal excesses under unbiased moments: the risk is the largest risk,
+    // and there is no shape.
     let point = one(&[12, 12, 12, 9, 9, 9, 9, 9, 9, 9], 0.35, Unbiased, One);
     assert_eq!(point[0].n_exceedances, 3);
-    assert!((point[0].risk.unwrap() - 0.6).abs() < 1e-12);
-    assert_eq!(point[0].shape, Some(f64::NEG_INFINITY));
+    assert_eq!(point[0].risk, Some(0.6));
+    assert_eq!((point[0].shape, point[0].scale), (None, None));
+    assert!(point[0].equal && !few[0].equal);
+    assert_eq!(point[1].risk, point[1].threshold);
+    // Plotting positions have a shape there.
+    let plotting = one(&[12, 12, 12, 9, 9, 9, 9, 9, 9, 9], 0.35, Plotting, One);
+    assert!(plotting[0].shape.is_some() && !plotting[0].equal);
 }
 
 #[test]
