@@ -51,9 +51,9 @@ format_percent <- function(x) {
   ifelse(is.na(x), "NA", paste(number, "%"))
 }
 
-# "1 record", "2 records"
-plural <- function(n, noun) {
-  paste0(format_count(n), " ", noun, if (n != 1) "s")
+# "1 record", "2 records", "2 matches"
+plural <- function(n, noun, ending = "s") {
+  paste0(format_count(n), " ", noun, ifelse(n == 1, "", ending))
 }
 
 # The largest of the records' numbers never stands alone. "At most", since many
