@@ -23,8 +23,9 @@
 #' @param scope Whose changes are known: `"all"` or `"certain"`.
 #' @return `wave2`, in its own class, with one more integer column of 0 and 1
 #'   per variable. A column of that name in `wave2` is an error of class
-#'   `sdcRisk_error_bad_argument`; a `link` of other data one of class
-#'   `sdcRisk_error_mismatched_data`.
+#'   `sdcRisk_error_bad_argument`. `link` must be made from the same `wave1` and
+#'   `wave2`: where ids or keys of the linkage differ in either, that is an error
+#'   of class `sdcRisk_error_mismatched_data`.
 #' @references
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
 #' the re-identification risk in longitudinal survey microdata. Joint Statistical
@@ -47,7 +48,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   }
   coded <- code_waves(wave1, wave2, vars, id, "vars", NULL, call)
   on.exit(release_waves(coded))
-  known <- known_links(coded, wave2, link, scope, call)
+  known <- known_links(coded, list(wave1 = wave1, wave2 = wave2), id, link, scope, call)
   agreements <- code_agreements(coded, list(wave1, wave2), NULL, call)
   columns <- paste0(coded$key_vars, "_changed")
   taken <- intersect(columns, names(wave2))
@@ -68,7 +69,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
 }
 
 # The wave-2 records whose changes are known.
-known_links <- function(coded, wave2, link, scope, call) {
+known_links <- function(coded, waves, id, link, scope, call) {
   if (!inherits(link, "sdc_longitudinal_link") && (scope == "certain" || !is.null(link))) {
     stop_argument(
       "link", "be a result of `longitudinal_link()` where `scope` is \"certain\"", call = call
@@ -80,13 +81,35 @@ known_links <- function(coded, wave2, link, scope, call) {
   if (anyNA(link$records$certain)) {
     stop_argument("link", "be made with `id`, so that certain links are known", call = call)
   }
-  check_same_data(link, wave2, call)
-  linked <- !is.na(coded$partners)
-  if (any(linked != !is.na(link$records$match_prob))) {
-    stop_argument(
-      "link", "be made from the same `wave1`",
-      "Its respondents with a partner are others than these.", call = call
+  check_linked_waves(waves, id, link, call)
+  link$records$certain
+}
+
+# Whether `link` was made from these waves: a `certain` of other ones is wrong.
+check_linked_waves <- function(waves, id, link, call) {
+  now <- tryCatch(
+    {
+      linked <- suppressWarnings(
+        code_waves(waves$wave1, waves$wave2, link$settings$key_vars, id, "link", NULL, call)
+      )
+      on.exit(release_waves(linked))
+      wave_fingerprints(linked, call)
+    },
+    sdcRisk_error = function(e) c(wave1 = NA_character_, wave2 = NA_character_)
+  )
+  same <- mapply(identical, now, as.list(link$settings$wave_fingerprints)[names(now)])
+  if (!all(same)) {
+    stop_sdc(
+      "mismatched_data",
+      c(
+        "`link` must be made from the same `wave1` and `wave2`.",
+        x = paste0(
+          "Ids or keys of the linkage differ in ",
+          paste0("`", names(now)[!same], "`", collapse = " and "), "."
+        ),
+        i = "Was a wave sorted, filtered or recoded since? Link them again."
+      ),
+      call = call
     )
   }
-  link$records$certain
 }

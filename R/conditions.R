@@ -39,8 +39,8 @@
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
-#' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
+#' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates` | message | [candidates()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |

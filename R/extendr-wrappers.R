@@ -46,7 +46,7 @@ rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
 
 rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
 
-rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, threads, tick)
+rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, threads, tick)
 
 rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, threads, tick)
 

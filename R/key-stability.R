@@ -62,10 +62,8 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", tick, call)
     on.exit(release_waves(coded))
     agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), allow, call)
-    found <- unwrap(rs_key_changes(
-      coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-      sdc_threads(), tick
-    ), call)
+    broken_rules(coded, agreements, allow, call)
+    found <- key_changes(coded, agreements, tick, call)
     n_linked <- sum(!is.na(coded$partners))
     table <- frame(
       variable = coded$key_vars, n_compared = found$n_compared, n_changed = found$n_changed,

@@ -11,6 +11,7 @@ format.sdc_longitudinal_link <- function(x, ...) {
     link_size_line(x),
     link_difference_line(x),
     link_match_lines(x),
+    link_overlap_line(x),
     link_rule_line(x),
     link_sensitivity_line(x),
     paste(
@@ -78,13 +79,34 @@ link_match_lines <- function(x) {
         ), "."
       )
     },
-    paste0(
-      single, "; ", format_count(estimates$n_single_best_wrong), " are wrong",
-      if (estimates$n_single_best > 0) {
-        paste0(" (", format_percent(estimates$prop_false), ")")
-      }, ","
-    ),
-    "which the intruder cannot tell from the right ones."
+    if (estimates$n_single_best == 0) {
+      paste0(single, ".")
+    } else {
+      c(
+        paste0(
+          single, "; ", are_wrong(estimates$n_single_best_wrong), " (",
+          format_percent(estimates$prop_false), "),"
+        ),
+        "which the intruder cannot tell from the right ones."
+      )
+    }
+  )
+}
+
+are_wrong <- function(n) {
+  paste(format_count(n), if (n == 1) "is wrong" else "are wrong")
+}
+
+link_overlap_line <- function(x) {
+  best <- best_overlap(x$overlap, x$settings$min_shared)
+  if (is.null(best)) {
+    return(NULL)
+  }
+  range <- range(x$overlap$expected_correct)
+  paste0(
+    "Over all least numbers of shared keys (`min_shared`): ", format_one_digit(range[[1]]),
+    " to ", format_one_digit(range[[2]]), " correct matches expected, most with ",
+    best$min_shared, "."
   )
 }
 
@@ -98,17 +120,31 @@ format_one_digit <- function(x) {
 }
 
 link_rule_line <- function(x) {
-  rules <- c(
+  rules <- link_rules(x)
+  if (length(rules)) paste0("Rules: ", paste(rules, collapse = "; "), ".")
+}
+
+# What was asked of a match beside few differing keys.
+link_rules <- function(x) {
+  excluded <- x$rules$prop_excluded
+  c(
     if (x$settings$min_shared > 0) {
       paste0(
         "a match shares at least ", plural(x$settings$min_shared, "observed key")
       )
     },
     if (!is.null(x$settings$allow)) {
-      paste0("admissible changes of ", paste(names(x$settings$allow), collapse = ", "))
+      paste0("admissible changes of ", paste0(
+        names(x$settings$allow),
+        if (!is.null(excluded)) {
+          ifelse(excluded %in% c(0, NA), "", paste0(
+            " (excludes ", format_percent(excluded), " of the true partners)"
+          ))
+        },
+        collapse = ", "
+      ))
     }
   )
-  if (length(rules)) paste0("Rules: ", paste(rules, collapse = "; "), ".")
 }
 
 link_sensitivity_line <- function(x) {
@@ -126,33 +162,61 @@ link_sensitivity_line <- function(x) {
 #' @export
 interpret.sdc_longitudinal_link <- function(x, ...) {
   estimates <- x$estimates
-  known <- !is.na(estimates$n_linked)
   sentence <- paste0(
     "An intruder who holds the released files of wave 1 (", plural(estimates$n_wave1, "record"),
     ") and wave 2 (", plural(estimates$n_wave2, "record"), ") without ids, and who takes for ",
     "each wave-2 record one of the wave-1 records that differ in fewest of ",
-    plural(x$diagnostics$n_keys, "key"), " (missing values never differ; journalist scenario, ",
-    "given an attempt), ", if (known) {
-      paste0(
-        "is expected to link ", format_one_digit(estimates$expected_correct), " of the ",
-        format_count(estimates$n_linked), " respondents of both waves correctly",
-        if (estimates$n_linked > 0) paste0(" (", format_percent(estimates$prop_expected), ")"),
-        ", ", format_count(estimates$n_certain), " of them with certainty",
-        if (estimates$n_linked > 0) paste0(" (", format_percent(estimates$prop_certain), ")"),
-        "; ", format_count(estimates$n_single_best_wrong), " of the ",
-        format_count(estimates$n_single_best), " single best matches are wrong and cannot be told ",
-        "from right ones by the intruder"
-      )
-    } else {
-      paste0(
-        "finds a single best match for ", format_count(estimates$n_single_best),
-        " records, right or wrong: ids were not at hand to tell"
-      )
-    },
+    plural(x$diagnostics$n_keys, "key"), " (",
+    paste(c("missing values never differ", link_rules(x)), collapse = "; "),
+    "; journalist scenario, given an attempt), ",
+    if (is.na(estimates$n_linked)) single_best_words(estimates) else link_words(x),
     " (exact counts after Li, Li, Krenzke and Chang 2021; sdcRisk ", x$settings$version,
     "); the figures describe these two files and these keys, and other knowledge can link more."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+single_best_words <- function(estimates) {
+  paste0(
+    "finds a single best match for ", plural(estimates$n_single_best, "record"),
+    ", right or wrong: ids were not at hand to tell"
+  )
+}
+
+link_words <- function(x) {
+  estimates <- x$estimates
+  if (estimates$n_linked == 0) {
+    return(paste0(
+      "can link nobody correctly, as there are 0 respondents of both waves",
+      if (estimates$n_single_best > 0) {
+        paste0(", and finds ", plural(estimates$n_single_best, "wrong single best match", "es"))
+      }
+    ))
+  }
+  best <- best_overlap(x$overlap, x$settings$min_shared)
+  paste0(
+    "is expected to link ", format_one_digit(estimates$expected_correct), " of the ",
+    plural(estimates$n_linked, "respondent"), " of both waves correctly (",
+    format_percent(estimates$prop_expected), "), ", format_count(estimates$n_certain),
+    " of them with certainty (", format_percent(estimates$prop_certain), "); ",
+    if (estimates$n_single_best == 0) {
+      "no record has a single best match"
+    } else {
+      paste0(
+        format_count(estimates$n_single_best_wrong), " of the ",
+        plural(estimates$n_single_best, "single best match", "es"),
+        if (estimates$n_single_best_wrong == 1) " is" else " are",
+        " wrong and cannot be told from right ones by the intruder"
+      )
+    },
+    if (isTRUE(best$more)) {
+      paste0(
+        "; an intruder who takes only matches that share ",
+        plural(best$min_shared, "observed key"), " is expected to link ",
+        format_one_digit(best$expected)
+      )
+    }
+  )
 }
 
 #' @export
@@ -160,7 +224,8 @@ summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
   base <- summary.sdc_result(object, by, data)
   parts <- list(
     title = format(object)[c(1, 3)], estimates = base$estimates,
-    smallest_differences = object$differences, without_a_key = object$sensitivity,
+    smallest_differences = object$differences, by_min_shared = object$overlap,
+    rules = object$rules, without_a_key = object$sensitivity,
     match_prob_by_strata = base$strata
   )
   structure(parts[lengths(parts) > 0], class = "sdc_summary")

@@ -27,12 +27,19 @@
 #'
 #' @section Missing values:
 #' A missing value never differs. A wave-1 record with hardly any observed key
-#' is therefore a best match of everybody: the rule of the paper, kept by
-#' default. `min_shared` asks a pair to share that many observed keys before it
-#' counts as a match at all; a wave-2 record that no wave-1 record can match
-#' has `n_diff` missing, `n_best` 0 and matching probability 0. Records without
-#' the observed keys that this takes (at least one) are named in a warning of
-#' class `sdcRisk_warning_empty_records`.
+#' is therefore a best match of nearly everybody: the rule of the paper, kept by
+#' default. A handful of such records can hide nearly all correct matches, and an
+#' intruder would leave them out. `min_shared` does so: it asks a pair to share
+#' that many observed keys before it counts as a match at all; a wave-2 record
+#' that no wave-1 record can match has `n_diff` missing, `n_best` 0 and matching
+#' probability 0. Where values are missing, `overlap` holds what linking brings
+#' under every `min_shared`; report the value that brings most, or say which one
+#' was taken. It is left out where it would compare more than 2e10 pairs of
+#' distinct records, about two seconds; `sensitivity = TRUE` computes it always.
+#'
+#' A warning of class `sdcRisk_warning_empty_records` tells of records with
+#' fewer observed keys than `min_shared` (at least one), and of a `min_shared`
+#' that brings over 10 % more expected correct matches than the one given.
 #'
 #' @section Admissible changes:
 #' Some keys change as people live on. An entry of `allow` says for one key
@@ -44,13 +51,18 @@
 #'   whose column names are the wave-2 values, `TRUE` where the change is
 #'   admissible. The diagonal is not implied.
 #'
+#' With `id`, `rules` counts how many true partners each rule excludes. More than
+#' 10 % of them are a warning of class `sdcRisk_warning_broken_rules`: the waves
+#' may be swapped, or the rule may be too narrow.
+#'
 #' @section Cost:
 #' Exact, on distinct key patterns: about patterns of wave 1 times patterns of
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very
 #' large files a search whose cost grows with the number of changes instead,
 #' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 keys
 #' take a fraction of a second. Memory beyond the waves: below 100 bytes a
-#' record. With `sensitivity` the linkage runs once more per key.
+#' record. Where values are missing, `overlap` runs the linkage once more per
+#' key; `sensitivity` does so too.
 #'
 #' @param wave1,wave2 Data frames, one row per person; `wave2` is the later
 #'   one, whose records are matched.
@@ -66,7 +78,8 @@
 #' @param min_shared Least number of keys observed in both records of a pair
 #'   that counts as a match.
 #' @param allow Admissible changes: a named list, see below.
-#' @param sensitivity Whether to link again without each key in turn.
+#' @param sensitivity Whether to link again without each key in turn, and under
+#'   every `min_shared` however long that takes.
 #'
 #' @return An object of class `sdc_longitudinal_link`, an [sdc_result] with
 #' \describe{
@@ -86,6 +99,13 @@
 #'   \item{`sensitivity`}{per key left out: `variable`, `n_certain`,
 #'     `expected_correct`, `change` (of the expected correct matches),
 #'     `n_single_best`; `NULL` unless asked for}
+#'   \item{`overlap`}{per `min_shared` from 0 to the number of keys: `min_shared`,
+#'     `n_matched` (wave-2 records that any wave-1 record can match),
+#'     `n_certain`, `expected_correct`, `n_single_best`; `NULL` where no value is
+#'     missing, so that all are the same, or where it would take too long}
+#'   \item{`rules`}{per key of `allow`: `variable`, `n_compared` (true partners
+#'     observed in both waves), `n_excluded`, `prop_excluded`; `NULL` without
+#'     `allow` or `id`}
 #' }
 #' `summary(x, by)`, `augment(x, data)` and `autoplot(x, by)` go by the records
 #' of `wave2`.
@@ -93,7 +113,7 @@
 #' Errors: `unknown_key_var` for keys or an id not in both waves; `bad_data`
 #' for an empty wave or ids that occur twice; `bad_column` for keys without
 #' defined values; `bad_argument`; `too_large` for more than 64 keys. Warnings
-#' `waves_differ`, `empty_records`, `no_common_ids`.
+#' `waves_differ`, `empty_records`, `no_common_ids`, `broken_rules`.
 #'
 #' @references
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
@@ -143,51 +163,123 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
     waves <- list(wave1 = wave1, wave2 = wave2)
     agreements <- code_agreements(coded, waves, allow, call)
     found <- find_links(coded, agreements, min_shared, "estimate", sensitivity, tick, call)
-    warn_empty_records(found$n_few, min_shared, call)
-    new_longitudinal_link(found, coded, waves, min_shared, allow, this_call)
+    rules <- broken_rules(coded, agreements, allow, call)
+    overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
+    warn_empty_records(found$n_few, overlap, min_shared, call)
+    new_longitudinal_link(
+      found, coded, waves, min_shared, allow, this_call,
+      overlap = overlap, rules = rules, fingerprints = wave_fingerprints(coded, call)
+    )
   })
 }
 
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
 find_links <- function(coded, agreements, min_shared, method, sensitivity, tick, call) {
+  # So many pairs are compared in a moment.
+  most_pairs <- if (sensitivity) Inf else 2e10
   found <- unwrap(rs_link(
     coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-    min_shared, method, sensitivity, sdc_threads(), tick
+    min_shared, method, sensitivity, most_pairs, sdc_threads(), tick
   ), call)
   # A sum of nothing is -0 in the core.
   found$score$expected <- found$score$expected + 0
   found$sensitivity$expected <- found$sensitivity$expected + 0
+  found$by_shared$expected <- found$by_shared$expected + 0
   found
 }
 
-warn_empty_records <- function(n_few, min_shared, call) {
-  if (all(n_few == 0)) {
+# What linking brings under every least number of shared keys.
+link_overlap <- function(by_shared, has_ids) {
+  n <- length(by_shared$n_matched)
+  if (n == 0) {
+    return(NULL)
+  }
+  known <- function(x) if (has_ids) x else x[NA_integer_][rep(1, n)]
+  frame(
+    min_shared = seq_len(n) - 1L, n_matched = as.integer(by_shared$n_matched),
+    n_certain = known(as.integer(by_shared$n_certain)),
+    expected_correct = known(by_shared$expected),
+    n_single_best = as.integer(by_shared$n_single_best)
+  )
+}
+
+# The row of `overlap` with most expected correct matches, and whether these are
+# clearly more than under the `min_shared` given; NULL where that is not known.
+best_overlap <- function(overlap, min_shared) {
+  if (is.null(overlap) || anyNA(overlap$expected_correct)) {
+    return(NULL)
+  }
+  best <- overlap[which.max(overlap$expected_correct), ]
+  given <- overlap$expected_correct[[min_shared + 1]]
+  list(
+    min_shared = best$min_shared, expected = best$expected_correct, given = given,
+    more = best$expected_correct > 1.1 * given
+  )
+}
+
+warn_empty_records <- function(n_few, overlap, min_shared, call) {
+  best <- best_overlap(overlap, min_shared)
+  hidden <- isTRUE(best$more)
+  if (all(n_few == 0) && !hidden) {
     return(invisible())
   }
   least <- max(min_shared, 1)
   warn_sdc(
     "empty_records",
     c(
-      paste0("Records should have at least ", plural(least, "observed key"), "."),
-      x = paste0(
-        "Fewer: ", plural(n_few[[1]], "record"), " of wave 1, ", format_count(n_few[[2]]),
-        " of wave 2."
-      ),
-      i = if (min_shared > 0) {
-        "Under `min_shared` they match nobody."
+      if (hidden) {
+        "Records with few observed keys should not hide the matches of others."
       } else {
-        paste(
-          "Missing never differs: without any observed key such a wave-1 record is among the",
-          "best matches of everybody. `min_shared = 1` leaves them out."
-        )
-      }
+        paste0("Records should have at least ", plural(least, "observed key"), ".")
+      },
+      if (any(n_few > 0)) {
+        c(x = paste0(
+          "Fewer than ", plural(least, "observed key"), ": ", plural(n_few[[1]], "record"),
+          " of wave 1, ", format_count(n_few[[2]]), " of wave 2."
+        ))
+      },
+      if (hidden) {
+        c(x = paste0(
+          "Expected correct matches: ", format_one_digit(best$given), " under `min_shared = ",
+          min_shared, "`, ", format_one_digit(best$expected), " under `min_shared = ",
+          best$min_shared, "`."
+        ))
+      },
+      i = empty_records_advice(best, overlap, min_shared)
     ),
-    call = call
+    min_shared = best$min_shared, expected_correct = best$expected, call = call
   )
 }
 
-new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call) {
+empty_records_advice <- function(best, overlap, min_shared) {
+  if (isTRUE(best$more)) {
+    return(paste0(
+      "Missing never differs: a record with few observed keys is a best match of many. ",
+      "An intruder gets most with `min_shared = ", best$min_shared, "`; `overlap` of the ",
+      "result has all values."
+    ))
+  }
+  if (min_shared > 0) {
+    return("Under `min_shared` they match nobody.")
+  }
+  paste(
+    "Missing never differs: without any observed key a record is equally near to all.",
+    if (is.null(overlap)) {
+      paste(
+        "`min_shared` leaves such records out; `sensitivity = TRUE` compares its values,",
+        "as `overlap` of the result."
+      )
+    } else if (is.null(best)) {
+      "`min_shared` leaves such records out; `overlap` of the result compares its values."
+    } else {
+      "No `min_shared` brings clearly more correct matches: see `overlap` of the result."
+    }
+  )
+}
+
+new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call, ...,
+                                  fingerprints) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(length(found$n_best))
   prob <- ifelse(found$is_best, 1 / found$n_best, 0)
@@ -206,6 +298,7 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call) 
     settings = list(
       key_vars = coded$key_vars, id = coded$id, min_shared = min_shared, allow = allow,
       missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = fingerprint(own),
+      wave_fingerprints = fingerprints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(
@@ -214,7 +307,7 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call) 
     ),
     call = call,
     differences = link_differences(records, linked, has_ids),
-    sensitivity = link_sensitivity(found, coded$key_vars)
+    sensitivity = link_sensitivity(found, coded$key_vars), ...
   )
 }
 

@@ -9,6 +9,7 @@
 #               NULL without `id`
 #   ids         the ids of wave 2, its row numbers without `id`
 #   n_missing_id  records without an id, in each wave
+#   fingerprints  of the ids of each wave, in their common codes
 
 code_waves <- function(wave1, wave2, key_vars, id, arg, tick, call) {
   waves <- list(wave1 = wave1, wave2 = wave2)
@@ -140,8 +141,16 @@ find_partners <- function(waves, id, call) {
   }
   list(
     partners = found$rows, ids = waves$wave2[[id]],
-    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing)
+    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing),
+    fingerprints = vapply(ids, fingerprint, "", call = call)
   )
+}
+
+# Fingerprints of both waves, ids and keys in their common codes: other data, or
+# other pairs of persons, have others.
+wave_fingerprints <- function(coded, call) {
+  keys <- vapply(coded$tables, fingerprint, "", call = call)
+  rlang::set_names(paste(keys, coded$fingerprints), c("wave1", "wave2"))
 }
 
 # Columns that are not the same kind of thing in both waves are compared as
@@ -212,6 +221,55 @@ label_difference <- function(x, y) {
 }
 
 # Admissible changes ---------------------------------------------------------
+
+# How often the rule of a key is broken by the two records of one person; NULL
+# without rules or ids. A rule that many break is not the one meant.
+broken_rules <- function(coded, agreements, allow, call) {
+  if (is.null(allow) || is.null(coded$partners)) {
+    return(NULL)
+  }
+  found <- key_changes(coded, agreements, NULL, call)
+  at <- match(names(allow), coded$key_vars)
+  rules <- frame(
+    variable = names(allow), n_compared = found$n_compared[at], n_excluded = found$n_changed[at]
+  )
+  rules$prop_excluded <- ifelse(
+    rules$n_compared > 0, rules$n_excluded / rules$n_compared, NA_real_
+  )
+  warn_broken_rules(rules, call)
+  rules
+}
+
+warn_broken_rules <- function(rules, call) {
+  broken <- rules[which(rules$prop_excluded > 0.1), ]
+  if (nrow(broken) == 0) {
+    return(invisible())
+  }
+  warn_sdc(
+    "broken_rules",
+    c(
+      "The rules of `allow` should hold for nearly all true partners.",
+      rlang::set_names(paste0(
+        "The rule for ", vapply(broken$variable, quote_names, ""), " excludes ",
+        format_percent(broken$prop_excluded), " of the ",
+        plural(broken$n_compared, "pair"), " of true partners."
+      ), "x"),
+      i = paste(
+        "A rule goes from wave 1, the earlier one, to wave 2: are the waves swapped,",
+        "or is the rule too narrow?"
+      )
+    ),
+    columns = broken$variable, prop_excluded = broken$prop_excluded, call = call
+  )
+}
+
+# Pairs of true partners per key: compared, and changed.
+key_changes <- function(coded, agreements, tick, call) {
+  unwrap(rs_key_changes(
+    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
+    sdc_threads(), tick
+  ), call)
+}
 
 # Per key NULL, where values agree when they are equal, or the ranges of wave-1
 # codes that every wave-2 code agrees with.

@@ -1,5 +1,7 @@
 # Oracles of linkage: pair by pair, value by value, in base R.
 
+quiet_link <- function(...) quietly(longitudinal_link(...))
+
 # Whether values of one key differ, element by element. `rule` is NULL,
 # c(lo, hi) or a matrix.
 slow_differs <- function(one, two, rule = NULL) {

@@ -70,7 +70,7 @@ test_that("change indicators take the link of these waves only", {
   quiet <- function(...) suppressWarnings(change_indicators(...))
   expect_identical(quiet(one, two, "y", "id", link, "certain")$y_changed, c(1L, 0L, 0L))
   expect_error(
-    quiet(one[-2, ], two, "y", "id", link, "certain"), class = "sdcRisk_error_bad_argument"
+    quiet(one[-2, ], two, "y", "id", link, "certain"), class = "sdcRisk_error_mismatched_data"
   )
   expect_error(quiet(one, two, "y", "id", link = 5), class = "sdcRisk_error_bad_argument")
 })

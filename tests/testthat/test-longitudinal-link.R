@@ -1,5 +1,3 @@
-quiet_link <- function(...) quietly(longitudinal_link(...))
-
 sex_changes <- matrix(
   c(TRUE, FALSE, TRUE, FALSE, TRUE, FALSE, TRUE, TRUE, TRUE), 3,
   dimnames = list(c("f", "m", "x"), c("f", "m", "x"))

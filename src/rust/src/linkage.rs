@@ -3,7 +3,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{
-    add_greedily, partners, scores, Agreement, Method, Score, Waves, NONE,
+    add_greedily, partners, scores, scores_by_shared, Agreement, Method, Score, Waves, NONE,
 };
 use sdcrisk_core::{KeyTable, Result};
 
@@ -127,11 +127,13 @@ fn rs_link(
     min_shared: Robj,
     method_name: Robj,
     without: Robj,
+    most_pairs: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
     guard(|| {
         let setting = Setting::new(&agreements, &partners, &min_shared)?;
+        let most_pairs = most_pairs.as_real().ok_or_else(|| bad_call("most_pairs"))?;
         let method = method(&method_name)?;
         let without = without.as_bool().ok_or_else(|| bad_call("without"))?;
         let threads = count(&threads, "threads")?;
@@ -141,11 +143,12 @@ fn rs_link(
                 true => keys.iter().map(|&v| other_keys(&keys, v)).collect(),
                 false => Vec::new(),
             };
-            let (own, nearest, sensitivity) = watched(threads, &tick, |monitor| {
+            let (own, nearest, sensitivity, by_shared) = watched(threads, &tick, |monitor| {
                 let own = waves.partner_differences(&keys, monitor)?;
                 let nearest = waves.nearest(&keys, Some(&own), method, monitor)?;
                 let sensitivity = scores(waves, &left_out, monitor)?;
-                Ok((own, nearest, sensitivity))
+                let by_shared = scores_by_shared(waves, nearest.n_patterns, most_pairs, monitor)?;
+                Ok((own, nearest, sensitivity, by_shared))
             })?;
             let few = waves.few_observed(setting.min_shared.max(1));
             let n = nearest.n_best.len();
@@ -159,6 +162,7 @@ fn rs_link(
                 is_best = is_best,
                 score = score_columns(&[Score::new(&nearest, &own)]),
                 sensitivity = score_columns(&sensitivity),
+                by_shared = score_columns(&by_shared.unwrap_or_default()),
                 n_few = [few.0 as f64, few.1 as f64],
                 method = format!("{:?}", nearest.method).to_lowercase(),
                 n_patterns = [nearest.n_patterns.0 as f64, nearest.n_patterns.1 as f64]
@@ -189,6 +193,10 @@ fn score_columns(scores: &[Score]) -> Robj {
         n_single_best = scores
             .iter()
             .map(|s| s.n_single_best as f64)
+            .collect::<Vec<_>>(),
+        n_matched = scores
+            .iter()
+            .map(|s| s.n_matched as f64)
             .collect::<Vec<_>>()
     )
     .into()

@@ -43,7 +43,7 @@ mod walk;
 
 pub use agreement::Agreement;
 pub use partners::{partners, Partners};
-pub use score::{add_greedily, scores, Score};
+pub use score::{add_greedily, scores, scores_by_shared, Score};
 
 use rayon::prelude::*;
 
@@ -210,22 +210,38 @@ impl<'a> Waves<'a> {
         }
     }
 
+    /// The same waves, but a match must share at least so many observed keys.
+    fn sharing(&self, min_shared: u32) -> Self {
+        Self {
+            min_shared,
+            ..*self
+        }
+    }
+
     /// Rows of each wave with fewer than `least` observed keys.
     pub fn few_observed(&self, least: u32) -> (u64, u64) {
-        let of = |table: &KeyTable| {
-            let missing: usize = table.columns().iter().map(|c| c.n_missing()).sum();
-            if missing == 0 && least as usize <= self.n_keys() {
-                return 0;
-            }
-            let mut observed = vec![0u32; table.n_rows()];
-            for column in table.columns() {
-                for (row, n) in observed.iter_mut().enumerate() {
-                    *n += u32::from(column.codes().get(row) != 0);
-                }
-            }
-            observed.iter().filter(|&&n| n < least).count() as u64
+        let of = |table| {
+            let few = self.observed(table).into_iter().filter(|&n| n < least);
+            few.count() as u64
         };
         (of(self.wave1), of(self.wave2))
+    }
+
+    /// The fewest observed keys of a row, in each wave.
+    fn fewest_observed(&self) -> (u32, u32) {
+        let of = |table| self.observed(table).into_iter().min().unwrap_or(0);
+        (of(self.wave1), of(self.wave2))
+    }
+
+    /// Observed keys per row.
+    fn observed(&self, table: &KeyTable) -> Vec<u32> {
+        let mut observed = vec![self.n_keys() as u32; table.n_rows()];
+        for column in table.columns().iter().filter(|c| c.n_missing() > 0) {
+            for (row, n) in observed.iter_mut().enumerate() {
+                *n -= u32::from(column.codes().get(row) == 0);
+            }
+        }
+        observed
     }
 
     /// Entropy of every key in wave 1, missing values left out.

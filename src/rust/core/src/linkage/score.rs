@@ -17,6 +17,8 @@ pub struct Score {
     pub expected: f64,
     /// Wave-2 records with a single best match, right or wrong.
     pub n_single_best: u64,
+    /// Wave-2 records that any wave-1 record can match.
+    pub n_matched: u64,
 }
 
 impl Score {
@@ -28,6 +30,7 @@ impl Score {
         for row in 0..nearest.n_best.len() {
             let n_best = nearest.n_best[row];
             score.n_single_best += u64::from(n_best == 1);
+            score.n_matched += u64::from(n_best > 0);
             if own.is_best(row, nearest.n_diff[row]) {
                 score.n_certain += u64::from(n_best == 1);
                 *ties.entry(n_best).or_default() += 1;
@@ -62,6 +65,33 @@ fn score(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Score> {
     let nearest = waves.search(keys, Some(&own), Method::Estimate, monitor, false)?;
     monitor.advance(1);
     Ok(Score::new(&nearest, &own))
+}
+
+/// The scores on all keys where the records of a match must share at least 0,
+/// 1, ... observed keys, up to all of them. `None` where no value is missing, so
+/// that all are the same, or where more than `most_pairs` pairs of distinct rows
+/// would have to be compared.
+pub fn scores_by_shared(
+    waves: &Waves,
+    n_patterns: (usize, usize),
+    most_pairs: f64,
+    monitor: &Monitor,
+) -> Result<Option<Vec<Score>>> {
+    let n_keys = waves.n_keys() as u32;
+    let (one, two) = waves.fewest_observed();
+    // All pairs share so many keys: smaller numbers ask for nothing more.
+    let always = (one + two).saturating_sub(n_keys);
+    let pairs = n_patterns.0 as f64 * n_patterns.1 as f64;
+    if always == n_keys || pairs * f64::from(n_keys - always + 1) > most_pairs {
+        return Ok(None);
+    }
+    let keys: Vec<usize> = (0..waves.n_keys()).collect();
+    monitor.set_total(u64::from(n_keys - always) + 1);
+    let found = (always..=n_keys)
+        .map(|least| score(&waves.sharing(least), &keys, monitor))
+        .collect::<Result<Vec<Score>>>()?;
+    let repeated = std::iter::repeat(found[0]).take(always as usize);
+    Ok(Some(repeated.chain(found.iter().copied()).collect()))
 }
 
 /// Adds the key that brings most expected correct matches, until all of `keys`

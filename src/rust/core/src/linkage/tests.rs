@@ -113,6 +113,30 @@ proptest! {
     }
 
     #[test]
+    fn scores_by_shared_keys_are_those_of_every_search((one, two, levels, agreements, _) in waves()) {
+        let (t1, t2) = (table(&one, &levels), table(&two, &levels));
+        let partners: Vec<u32> = (0..two.len())
+            .map(|i| if i >= one.len() { NONE } else { i as u32 })
+            .collect();
+        let keys: Vec<usize> = (0..levels.len()).collect();
+        let monitor = Monitor::new();
+        let with = |least| Waves::new(&t1, &t2, &agreements, Some(&partners), least).unwrap();
+        let by_shared = |most| scores_by_shared(&with(0), (1, 1), most, &monitor).unwrap();
+        let complete = one.iter().chain(&two).flatten().all(|&c| c > 0);
+        match by_shared(f64::INFINITY) {
+            None => prop_assert!(complete),
+            Some(found) => {
+                prop_assert!(!complete);
+                let expected: Vec<Score> = (0..=keys.len() as u32)
+                    .map(|least| scores(&with(least), &[keys.clone()], &monitor).unwrap()[0])
+                    .collect();
+                prop_assert_eq!(found, expected);
+                prop_assert!(by_shared(0.0).is_none());
+            }
+        }
+    }
+
+    #[test]
     fn permuting_records_permutes_results((one, two, levels, agreements, least) in waves()) {
         let (mut back1, mut back2) = (one.clone(), two.clone());
         back1.reverse();
