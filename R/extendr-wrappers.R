@@ -54,7 +54,7 @@ rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, 
 
 rs_changed <- function(wave1, wave2, agreements, partners) .Call(wrap__rs_changed, wave1, wave2, agreements, partners)
 
-rs_loglinear <- function(table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, cell_fractions, model, terms, interval, n_boot, level, max_cells, seed, threads, tick)
+rs_loglinear <- function(table, weights, fraction, sampling, model, terms, normal, max_cells, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, sampling, model, terms, normal, max_cells, threads, tick)
 
 rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
 

@@ -181,17 +181,8 @@ code_households <- function(data, hh_id, tick, call) {
 
 signal_small_weights <- function(found, call) {
   if (found$n_below_sample > 0) {
-    warn_sdc(
-      "small_weights",
-      c(
-        "The weights of a key must sum to at least its number of records.",
-        x = paste0(
-          "They sum to less for ", format_count(found$n_below_sample), " of ",
-          plural(found$n_cells, "distinct key"), "; their risk is taken as 1 / f."
-        ),
-        i = "Weights must expand the file to the population: do they average 1?"
-      ),
-      n = found$n_below_sample, call = call
+    warn_small_weights(
+      found$n_below_sample, found$n_cells, "their risk is taken as 1 / f", call
     )
   }
 }

@@ -3,9 +3,6 @@
 # The models as a named list; a formula is named by its text.
 check_models <- function(model, call) {
   words <- c("independence", "two_way", "search")
-  if (identical(model, words)) {
-    model <- words[[1]]
-  }
   if (inherits(model, "formula")) {
     model <- list(model)
   }
@@ -36,6 +33,35 @@ check_loglinear_missing <- function(missing, call) {
     )
   }
   check_choice(missing, c("exclude", "category"), "missing", call)
+}
+
+check_sampling <- function(sampling, call) {
+  check_choice(sampling, c("raked", "overall", "cell"), "sampling", call)
+}
+
+# "corrected" or "none". The ways to an interval that version 0.1.0 had are
+# words for "corrected".
+check_interval <- function(interval, n_boot, call) {
+  if (!is.null(n_boot)) {
+    n_boot <- check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call)
+    if (n_boot < 2 && !identical(interval, "delta")) interval <- "none"
+  }
+  before <- c("auto", "bootstrap", "delta")
+  one_of_them <- is.character(interval) && length(interval) == 1 && interval %in% before
+  if (one_of_them || identical(interval, c(before, "none"))) {
+    if (one_of_them && interval != "auto") {
+      inform_sdc(
+        "replaced_interval",
+        c(
+          paste0("`interval = \"", interval, "\"` now gives the corrected interval."),
+          i = "See the section on intervals in ?loglinear_risk."
+        ),
+        call = call
+      )
+    }
+    return("corrected")
+  }
+  check_choice(interval, c("corrected", "none"), "interval", call)
 }
 
 check_max_cells <- function(max_cells, call) {

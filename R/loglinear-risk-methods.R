@@ -9,7 +9,7 @@ format.sdc_loglinear_risk <- function(x, ...) {
     "Question: how many sample uniques are unique in the population, or easily matched?",
     loglinear_size_lines(x, first),
     loglinear_table_lines(x$estimates, several),
-    loglinear_meaning_line(first),
+    loglinear_meaning_line(first, x$settings$level),
     loglinear_fit_line(first),
     loglinear_range_line(x$diagnostics$models, first),
     loglinear_record_line(x),
@@ -30,6 +30,21 @@ format.sdc_loglinear_risk <- function(x, ...) {
   )
 }
 
+# How many records a missing value leaves out.
+excluded_words <- function(n_excluded, n_used, missing) {
+  if (missing == "category") {
+    return("missing is a value of its own.")
+  }
+  if (n_excluded == 0) {
+    return("no record left out for a missing value.")
+  }
+  paste0(
+    format_count(n_excluded), " of ", format_count(n_excluded + n_used),
+    " records left out (", format_percent(n_excluded / (n_excluded + n_used)),
+    "): a key is missing."
+  )
+}
+
 loglinear_size_lines <- function(x, first) {
   keys <- length(x$fits[[1]]$key_vars)
   excluded <- x$diagnostics$n_excluded[[1]]
@@ -37,11 +52,7 @@ loglinear_size_lines <- function(x, first) {
     paste0(
       plural(first$n, "record"), " for ", format_large(x$diagnostics$population[[1]]),
       " people, ", plural(keys, "key variable"), ", ", format_large(first$n_cells), " cells; ",
-      if (x$settings$missing == "category") {
-        "missing is a value of its own."
-      } else {
-        paste0(plural(excluded, "incomplete record"), " excluded.")
-      }
+      excluded_words(excluded, first$n, x$settings$missing)
     ),
     if (first$n_unique == 0) {
       "No record is unique in the sample: the risk by these measures is zero."
@@ -50,7 +61,8 @@ loglinear_size_lines <- function(x, first) {
         "Sample uniques: ", format_count(first$n_unique), " (",
         format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
         format_risk(first$sampling_fraction),
-        if (first$sampling == "cell") " (of cells where occupied)", "."
+        if (first$sampling == "cell") " (of cells where occupied)",
+        if (first$sampling == "raked" && !is.null(x$settings$weight_var)) " (raked by cell)", "."
       )
     }
   )
@@ -67,22 +79,46 @@ format_large <- function(x) {
 loglinear_table_lines <- function(estimates, several, most = 4) {
   shown <- utils::head(estimates, most)
   rest <- nrow(estimates) - nrow(shown)
-  with_interval <- function(value, low, high) {
-    interval <- ifelse(
-      is.na(low), "", paste0(" [", format_short(low), ", ", format_short(high), "]")
-    )
-    paste0(format_short(value), interval)
-  }
-  table <- list(
-    key_set = if (several) shorten(shown$key_set, 24), model = shorten(shown$model, 30),
-    tau1 = with_interval(shown$tau1, shown$tau1_low, shown$tau1_high),
-    tau2 = with_interval(shown$tau2, shown$tau2_low, shown$tau2_high),
-    z1 = format_short(shown$z1), z2 = format_short(shown$z2)
+  table <- c(
+    list(
+      key_set = if (several) shorten(shown$key_set, 24), model = shorten(shown$model, 30)
+    ),
+    tau_columns(shown), list(z2 = format_short(shown$z2))
   )
   c(
-    format_table(as.data.frame(table[lengths(table) > 0])),
+    format_columns(table),
     if (rest > 0) paste0("... and ", rest, " more in x$estimates")
   )
+}
+
+# tau1 and tau2 as estimated and, where there are intervals, corrected.
+tau_columns <- function(estimates) {
+  corrected <- function(measure) {
+    of <- function(suffix) estimates[[paste0(measure, suffix)]]
+    if (all(is.na(of("_low")))) {
+      return(NULL)
+    }
+    ifelse(
+      is.na(of("_low")), "none",
+      paste0(
+        format_short(of("_corrected")), " [", format_short(of("_low")), ", ",
+        format_short(of("_high")), "]"
+      )
+    )
+  }
+  list(
+    tau1 = format_short(estimates$tau1), corrected = corrected("tau1"),
+    tau2 = format_short(estimates$tau2), corrected = corrected("tau2")
+  )
+}
+
+# A table of columns, names of which may repeat; those that are NULL fall out.
+format_columns <- function(columns) {
+  columns <- columns[lengths(columns) > 0]
+  format_table(structure(
+    columns,
+    class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
+  ))
 }
 
 # Four significant digits; large numbers whole.
@@ -93,11 +129,22 @@ format_short <- function(x) {
   )
 }
 
-loglinear_meaning_line <- function(first) {
+# The value to report: corrected where there is a correction.
+reported <- function(estimates, measure) {
+  corrected <- estimates[[paste0(measure, "_corrected")]]
+  ifelse(is.na(corrected), estimates[[measure]], corrected)
+}
+
+loglinear_meaning_line <- function(first, level) {
+  tau1 <- reported(first, "tau1")
   paste0(
-    "Meaning: ", format_short(first$tau1), " population uniques expected among the sample ",
-    "uniques (", format_percent(first$tau1_rate), " of the records), ",
-    format_short(first$tau2), " correct matches."
+    "Meaning: ", if (first$status == "underfits") "at most about ", format_short(tau1),
+    " population uniques expected among the sample uniques (", format_percent(tau1 / first$n),
+    " of the records), ", format_short(reported(first, "tau2")), " correct matches",
+    if (first$interval == "corrected") {
+      paste0("; corrected for bias, with ", format_percent(level), " intervals")
+    },
+    "."
   )
 }
 
@@ -105,15 +152,42 @@ loglinear_fit_line <- function(first) {
   if (is.na(first$z2)) {
     return("The criterion z2 is not determined: nothing is left to judge the model by.")
   }
-  paste0(
-    "Model of the first line: z2 = ", format_short(first$z2), ", ",
-    if (abs(first$z2) < 1.96) {
-      "acceptable (|z2| < 1.96)."
-    } else if (first$z2 > 0) {
-      "underfits: the risk is overstated; add interactions."
-    } else {
-      "overfits: the risk is understated; drop interactions."
-    }
+  paste0("Model of the first line: z2 = ", format_short(first$z2), ", ", fit_advice(first))
+}
+
+# What a fit is worth, and what can be done about it.
+fit_advice <- function(row) {
+  if (row$status == "underfits") {
+    return(paste0(
+      "underfits: the risk is overstated, no interval; ", more_interactions(row$model), "."
+    ))
+  }
+  words <- if (abs(row$z2) < 1.96) {
+    "acceptable (|z2| < 1.96)"
+  } else if (row$z2 > 0) {
+    paste0("underfits: the plain risk is overstated; ", more_interactions(row$model))
+  } else {
+    paste0("overfits: the plain risk is understated; ", fewer_interactions(row$model))
+  }
+  if (row$status %in% c("biased", "overfits")) {
+    words <- paste0(words, "; report the corrected values only")
+  }
+  paste0(words, ".")
+}
+
+more_interactions <- function(model) {
+  switch(model,
+    independence = "try model = \"search\", or coarser categories",
+    two_way = "coarser categories help, or a formula with three-way interactions",
+    search = "coarser categories help", "add interactions, or take coarser categories"
+  )
+}
+
+fewer_interactions <- function(model) {
+  switch(model,
+    independence = , search = "coarser categories help",
+    two_way = "try model = \"search\", or coarser categories",
+    "drop interactions, or take coarser categories"
   )
 }
 
@@ -133,7 +207,7 @@ loglinear_range_line <- function(models, first) {
     return(NULL)
   }
   if (is.null(range)) {
-    return(paste0("None of the ", n_fitted, " models fitted has |z2| < 1.96."))
+    return(paste0("None of the ", n_fitted, " models fitted has |z2| < 1.96: coarser categories help."))
   }
   between <- function(r) paste(format_short(r), collapse = " to ")
   paste0(
@@ -183,9 +257,29 @@ tidy_terms.sdc_loglinear_risk <- function(x) {
   list(
     ids = c("key_set", "model", "sampling"),
     terms = c(
-      "tau1", "tau2", "tau1_rate", "tau2_rate", "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
+      "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "b1", "z1",
+      "z1_robust", "b2", "z2", "z2_robust"
     )
   )
+}
+
+#' @export
+tidy.sdc_loglinear_risk <- function(x, ...) {
+  tidy_corrected(x)
+}
+
+# Intervals stand in the rows of the corrected estimates that they belong to.
+tidy_corrected <- function(x) {
+  out <- tidy.sdc_result(x)
+  for (measure in c("tau1", "tau2")) {
+    plain <- which(out$term == measure)
+    corrected <- which(out$term == paste0(measure, "_corrected"))
+    for (end in c("conf_low", "conf_high")) {
+      out[[end]][corrected] <- out[[end]][plain]
+      out[[end]][plain] <- NA_real_
+    }
+  }
+  out
 }
 
 #' @rdname sdc_result
@@ -197,7 +291,8 @@ glance.sdc_loglinear_risk <- function(x, ...) {
     n_analyses = nrow(x$estimates), key_set = first$key_set, model = first$model,
     sampling = first$sampling, sampling_fraction = first$sampling_fraction,
     n_cells = first$n_cells, n_unique = first$n_unique, tau1 = first$tau1, tau2 = first$tau2,
-    z1 = first$z1, z2 = first$z2, n_zero_margins = first$n_zero_margins,
+    tau1_corrected = first$tau1_corrected, tau2_corrected = first$tau2_corrected,
+    status = first$status, z1 = first$z1, z2 = first$z2, n_zero_margins = first$n_zero_margins,
     missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded[[1]],
     interval = first$interval, fingerprint = x$settings$fingerprint
   )
@@ -207,35 +302,62 @@ glance.sdc_loglinear_risk <- function(x, ...) {
 interpret.sdc_loglinear_risk <- function(x, ...) {
   first <- x$estimates[1, ]
   settings <- x$settings
-  interval <- function(low, high) {
-    if (is.na(low)) {
-      ""
-    } else {
-      paste0(
-        " (", format_percent(settings$level), " interval ", format_short(low), " to ",
-        format_short(high), ")"
-      )
-    }
-  }
   sentence <- paste0(
     "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",
     format_risk(first$sampling_fraction), "), ", format_count(first$n_unique),
     " are unique in the sample on ", plural(length(x$fits[[1]]$key_vars), "key variable"),
-    "; of these, ", format_short(first$tau1), interval(first$tau1_low, first$tau1_high),
-    " are expected to be unique in the population, ", format_percent(first$tau1_rate),
+    "; of these, ", tau_words_of(first, "tau1", settings$level),
+    " are expected to be unique in the population, ",
+    format_percent(reported(first, "tau1") / first$n),
     " of the records, and an intruder who attacks all of them is expected to match ",
-    format_short(first$tau2), interval(first$tau2_low, first$tau2_high),
+    tau_words_of(first, "tau2", settings$level),
     " correctly (log-linear model after Skinner and Shlomo 2008, ", model_words(first$model),
-    ", ", fit_words(first$z2), "; journalist scenario, given an attempt; ",
-    if (settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded[[1]], "incomplete record"), "excluded")
-    },
+    ", ", fit_words(first$z2), if (first$status == "underfits") ", no interval",
+    "; journalist scenario, given an attempt; ",
+    excluded_sentence(x$diagnostics$n_excluded[[1]], first$n, settings$missing),
     "; sdcRisk ", settings$version, "); it holds for an intruder who knows exactly these key ",
     "variables, without error in them, and single records are model averages."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+excluded_sentence <- function(n_excluded, n_used, missing) {
+  if (missing == "category") {
+    "missing values a category of their own"
+  } else {
+    paste0(
+      plural(n_excluded, "incomplete record"), " excluded",
+      if (n_excluded > 0) paste0(", ", format_percent(n_excluded / (n_excluded + n_used)))
+    )
+  }
+}
+
+# "51.4 (95 % interval 37.4 to 67.7; 42.6 before correction for too many parameters)"
+tau_words_of <- function(row, measure, level) {
+  of <- function(suffix) row[[paste0(measure, suffix)]]
+  if (is.na(of("_low"))) {
+    return(paste0(if (row$status == "underfits") "at most about ", format_short(of(""))))
+  }
+  plain <- format_short(of(""))
+  corrected <- format_short(of("_corrected"))
+  paste0(
+    corrected, " (", format_percent(level), " interval ", format_short(of("_low")), " to ",
+    format_short(of("_high")),
+    if (plain != corrected) {
+      paste0("; ", plain, " before correction for ", bias_words(of("_bias"), row))
+    },
+    ")"
+  )
+}
+
+bias_words <- function(bias, row) {
+  if (row$sampling != "raked") {
+    "bias"
+  } else if (bias < 0) {
+    "too many parameters"
+  } else {
+    "missing interactions"
+  }
 }
 
 model_words <- function(model) {

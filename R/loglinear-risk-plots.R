@@ -6,16 +6,20 @@
 #'
 #' @param object A result of [loglinear_risk()].
 #' @param type `"intervals"`: \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} of every
-#'   analysis with their intervals; `"records"`: the risks \eqn{E(1/F)} of the
+#'   analysis as estimated and corrected, with their intervals; `"records"` or
+#'   `"strata"`: the risks \eqn{E(1/F)} of the
 #'   sample uniques by a variable, with the sum per value (above 3,000 uniques as
-#'   boxes without points); `"search"`: the path of
+#'   boxes without points); `"uniques"`: how many sample uniques have which risk;
+#'   `"search"`: the path of
 #'   a search, with \eqn{z_2}{z2}, \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2}.
+#'   Without `type`: `"intervals"`, for one analysis without an interval
+#'   `"uniques"`.
 #' @param ... None.
-#' @param by For `"records"`: a vector with one value per record, or the name of a
+#' @param by For `"records"` and `"strata"`: a vector with one value per record, or the name of a
 #'   column of `data`.
 #' @param data The data the result was made from.
-#' @param which Which row of `estimates` to draw, for `"records"` and `"search"`.
-#'   `NULL`: the first, for `"search"` the first search.
+#' @param which Which row of `estimates` to draw, for all types but
+#'   `"intervals"`. `NULL`: the first, for `"search"` the first search.
 #' @return A ggplot.
 #' @exportS3Method ggplot2::autoplot
 #' @name autoplot.sdc_loglinear_risk
@@ -23,17 +27,25 @@
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
 #' risk <- loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")
 #' plot(risk, "records", by = "DRACE3", data = nals_prison)
-autoplot.sdc_loglinear_risk <- function(object, type = c("intervals", "records", "search"),
-                                        ..., by = NULL, data = NULL, which = NULL) {
+autoplot.sdc_loglinear_risk <- function(object, type = NULL, ..., by = NULL, data = NULL,
+                                        which = NULL) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)
-  type <- check_choice(type, c("intervals", "records", "search"), "type", call)
+  types <- c("intervals", "records", "strata", "uniques", "search")
+  # One analysis without an interval would be one dot.
+  alone <- nrow(object$estimates) == 1 && is.na(object$estimates$tau1_low) &&
+    object$estimates$n_unique > 0
+  type <- check_choice(
+    if (is.null(type)) if (alone) "uniques" else "intervals" else type, types, "type", call
+  )
   if (!is.null(which)) {
     which <- check_whole(which, "which", high = nrow(object$estimates), call = call)
   }
   switch(type,
     intervals = plot_tau_intervals(object$estimates, object$settings$level),
-    records = plot_tau_records(object, by, data, if (is.null(which)) 1L else which, call),
+    records = ,
+    strata = plot_tau_records(object, by, data, if (is.null(which)) 1L else which, call),
+    uniques = plot_uniques(object, if (is.null(which)) 1L else which, call),
     search = plot_search(object, which, call)
   )
 }
@@ -44,22 +56,62 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
     analysis = factor(rep(label, 2), rev(unique(label))),
     measure = factor(rep(tau_words, each = nrow(estimates)), tau_words),
     estimate = c(estimates$tau1, estimates$tau2),
+    corrected = c(estimates$tau1_corrected, estimates$tau2_corrected),
     low = c(estimates$tau1_low, estimates$tau2_low),
     high = c(estimates$tau1_high, estimates$tau2_high)
   )
   known <- long[!is.na(long$low), ]
-  ggplot2::ggplot(long, ggplot2::aes(x = .data$estimate, y = .data$analysis)) +
+  words <- c("as estimated", "corrected for bias")
+  ggplot2::ggplot(long, ggplot2::aes(y = .data$analysis)) +
     ggplot2::geom_errorbarh(
       data = known, ggplot2::aes(xmin = .data$low, xmax = .data$high),
       height = 0.15, colour = sdc_grey
     ) +
-    ggplot2::geom_point(size = 2.6, colour = sdc_blue) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$estimate, shape = words[[1]]),
+      size = 2.6, colour = sdc_blue
+    ) +
+    (if (nrow(known)) {
+      ggplot2::geom_point(
+        data = known, ggplot2::aes(x = .data$corrected, shape = words[[2]]),
+        size = 2.6, colour = sdc_blue
+      )
+    }) +
+    ggplot2::scale_shape_manual(
+      values = rlang::set_names(c(1, 19), words),
+      guide = if (nrow(known)) ggplot2::guide_legend() else "none"
+    ) +
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_x") +
     ggplot2::labs(
-      title = "How many sample uniques are at risk?", x = "records", y = NULL,
+      title = "How many sample uniques are at risk?", x = "records", y = NULL, shape = NULL,
       caption = if (nrow(known)) {
-        paste0(format_percent(level), " intervals; the model is taken as right.")
+        paste0(
+          format_percent(level), " intervals of the corrected values; with the bias that B ",
+          "measures, not that of a wrong model."
+        )
       }
+    ) +
+    sdc_theme()
+}
+
+# How many sample uniques have which risk.
+plot_uniques <- function(x, which, call) {
+  records <- x$fits[[which]]$records
+  risk <- records$tau2[!is.na(records$sample_unique) & records$sample_unique]
+  if (length(risk) == 0) {
+    stop_argument("object", "have sample uniques", found = "There is none.", call = call)
+  }
+  ggplot2::ggplot(frame(risk = risk), ggplot2::aes(x = .data$risk)) +
+    ggplot2::geom_histogram(
+      breaks = seq(0, 1, 0.05), fill = sdc_blue, colour = "white", linewidth = 0.2
+    ) +
+    ggplot2::labs(
+      title = "How large are the risks of the sample uniques?",
+      subtitle = paste0(
+        plural(length(risk), "sample unique"), ", tau2 = ", format_short(sum(risk)), "."
+      ),
+      x = "risk of a sample unique, E(1/F)", y = "sample uniques",
+      caption = "Model averages, not a list of population uniques."
     ) +
     sdc_theme()
 }

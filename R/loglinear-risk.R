@@ -178,28 +178,23 @@
 #' risk$estimates$tau2 # 0.5113
 loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            pop_size = NULL, sampling_fraction = NULL,
-                           model = c("independence", "two_way", "search"),
-                           sampling = c("overall", "cell"), missing = "exclude",
-                           key_groups = NULL,
-                           interval = c("auto", "bootstrap", "delta", "none"),
-                           n_boot = 200, level = 0.95, max_cells = 2e9) {
+                           model = "independence",
+                           sampling = c("raked", "overall", "cell"), missing = "exclude",
+                           key_groups = NULL, interval = c("corrected", "none"),
+                           level = 0.95, max_cells = 2e9, n_boot = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(..., call = call)
   check_given("data", call)
   models <- check_models(model, call)
   asked <- list(
-    sampling = check_choice(sampling, c("overall", "cell"), "sampling", call),
+    sampling = check_sampling(sampling, call),
     missing = check_loglinear_missing(missing, call),
-    interval = check_choice(interval, c("auto", "bootstrap", "delta", "none"), "interval", call),
-    n_boot = check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call),
+    interval = check_interval(interval, n_boot, call),
     level = check_probability(level, "level", call = call),
     max_cells = check_max_cells(max_cells, call),
     pop_size = pop_size, sampling_fraction = sampling_fraction
   )
-  if (asked$n_boot < 2) {
-    asked$interval <- if (asked$interval == "delta") "delta" else "none"
-  }
   check_population(weight_var, pop_size, sampling_fraction, call)
   # Whatever is no data frame is refused or read at the door of all data.
   weights <- if (is.data.frame(data)) check_weights(data, weight_var, call)
@@ -219,8 +214,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
         table$keys[lengths(table$keys) > 1], function(v) table$variables[v]
       ),
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
-      missing = missing, interval = asked$interval, n_boot = asked$n_boot,
-      level = asked$level, n = table$n,
+      missing = missing, interval = asked$interval, level = asked$level, n = table$n,
       version = as.character(utils::packageVersion("sdcRisk"))
     )
     settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
@@ -246,195 +240,23 @@ analyse_key_set <- function(table, keys, set, weights, models, terms, asked, tic
   part <- merge_keys(part, tick, call)
   fraction <- check_fraction(part$n, asked$pop_size, asked$sampling_fraction, call)
   used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
-  seed <- if (asked$interval == "none") numeric(8) else draw_seed()
+  # Single weights are compared with raked fractions even without an interval.
+  wanted <- asked$interval != "none" || asked$sampling == "cell"
   lapply(names(models), function(model) {
     found <- unwrap(rs_loglinear(
-      part$pointer, used, fraction, asked$sampling == "cell",
+      part$pointer, used, fraction, asked$sampling,
       if (is.list(terms[[model]])) "terms" else model,
       if (is.list(terms[[model]])) terms[[model]][[set]] else list(),
-      asked$interval, asked$n_boot, c(asked$level, stats::qnorm((1 + asked$level) / 2)),
-      asked$max_cells, seed, sdc_threads(), tick
+      if (wanted) stats::qnorm((1 + asked$level) / 2),
+      asked$max_cells, sdc_threads(), tick
     ), call)
     found$key_set <- set
     found$model <- model
     found$sampling <- asked$sampling
+    found$interval <- asked$interval
     found$keys <- names(keys)
     found$rows <- rows
     found$n_all <- n_all
     found
   })
-}
-
-new_loglinear_risk <- function(found, settings, call) {
-  fits <- lapply(found, loglinear_fit)
-  new_sdc_result(
-    "sdc_loglinear_risk",
-    estimates = do.call(rbind, lapply(found, loglinear_estimates)),
-    records = fits[[1]]$records, settings = settings,
-    diagnostics = list(
-      models = do.call(rbind, lapply(found, loglinear_models)),
-      n_excluded = vapply(found, function(f) f$n_all - f$n, 0),
-      population = vapply(found, `[[`, 0, "population")
-    ),
-    call = call, fits = fits
-  )
-}
-
-loglinear_estimates <- function(found) {
-  m <- found$measures
-  spread <- found$spread
-  frame(
-    key_set = found$key_set, model = found$model, sampling = found$sampling,
-    n = found$n, n_cells = found$n_cells, n_unique = found$n_unique,
-    tau1 = m$tau1, tau2 = m$tau2, tau1_rate = m$tau1 / found$n, tau2_rate = m$tau2 / found$n,
-    tau1_se = spread$se[[1]], tau1_low = spread$low[[1]], tau1_high = spread$high[[1]],
-    tau2_se = spread$se[[2]], tau2_low = spread$low[[2]], tau2_high = spread$high[[2]],
-    b1 = m$b1, z1 = m$z1, z1_robust = m$z1_robust,
-    b2 = m$b2, z2 = m$z2, z2_robust = m$z2_robust,
-    sampling_fraction = found$fraction, n_zero_margins = found$n_zero_margins,
-    interval = if (is.na(spread$se[[1]])) {
-      "none"
-    } else if (spread$bootstrap) {
-      "bootstrap"
-    } else {
-      "delta"
-    }
-  )
-}
-
-# What one fit keeps beside its row of estimates.
-loglinear_fit <- function(found) {
-  term <- function(v) paste(found$keys[v], collapse = ":")
-  list(
-    key_vars = found$keys, terms = vapply(found$terms, term, ""),
-    method = found$method, n_parameters = found$n_parameters,
-    n_zero_margins = found$n_zero_margins, n_unique_alone = found$n_alone,
-    passes = found$passes, deviation = found$deviation,
-    expected_unique = found$measures$expected_uniques,
-    path = if (length(found$path$tau1)) search_path(found),
-    tried = if (length(found$path$tau1)) search_tried(found),
-    n_too_large = found$n_too_large,
-    records = frame(
-      sample_unique = spread_records(found$sample_unique, found$rows, found$n_all),
-      tau1 = spread_records(found$tau1, found$rows, found$n_all),
-      tau2 = spread_records(found$tau2, found$rows, found$n_all),
-      lambda = spread_records(found$lambda, found$rows, found$n_all)
-    )
-  )
-}
-
-interaction_names <- function(found, first, second) {
-  if (length(first) == 0) {
-    return(character())
-  }
-  ifelse(
-    first == 0, "(independence)",
-    paste(found$keys[pmax(first, 1)], found$keys[pmax(second, 1)], sep = ":")
-  )
-}
-
-search_path <- function(found) {
-  path <- found$path
-  frame(
-    step = seq_along(path$tau1) - 1L,
-    added = interaction_names(found, found$path_first, found$path_second),
-    kept = found$path_kept, n_terms = found$path_n_terms,
-    tau1 = path$tau1, tau2 = path$tau2,
-    b1 = path$b1, z1 = path$z1, b2 = path$b2, z2 = path$z2
-  )
-}
-
-search_tried <- function(found) {
-  tried <- found$tried
-  frame(
-    step = found$tried_step,
-    added = interaction_names(found, found$tried_first, found$tried_second),
-    tau1 = tried$tau1, tau2 = tried$tau2, z1 = tried$z1, z2 = tried$z2
-  )
-}
-
-# All models fitted on the way to one row of estimates.
-loglinear_models <- function(found) {
-  row <- function(label, m) {
-    n <- length(label)
-    frame(
-      key_set = rep(found$key_set, n), model = rep(found$model, n), fitted = label,
-      tau1 = m$tau1, tau2 = m$tau2, z1 = m$z1, z2 = m$z2,
-      acceptable = !is.na(m$z2) & abs(m$z2) < 1.96
-    )
-  }
-  if (length(found$path$tau1) == 0) {
-    return(row(found$model, found$measures))
-  }
-  path <- search_path(found)
-  tried <- search_tried(found)
-  rbind(
-    row(sprintf("step %d: %s", path$step, path$added), path),
-    row(sprintf("step %d: %s", tried$step, tried$added), tried)
-  )
-}
-
-signal_loglinear <- function(x, call) {
-  estimates <- x$estimates
-  alone <- vapply(x$fits, `[[`, 0, "n_unique_alone")
-  zero <- estimates$n_zero_margins > 0 & alone > 0
-  if (any(zero)) {
-    at <- which(zero)[[1]]
-    warn_sdc(
-      "zero_margins",
-      c(
-        "Sample uniques should not be alone on margins of a model that has zero margins.",
-        x = paste0(
-          shorten(estimates$model[[at]], 60),
-          if (length(unique(estimates$key_set)) > 1) {
-            paste0(", ", shorten(estimates$key_set[[at]], 40))
-          }, ": ",
-          plural(estimates$n_zero_margins[[at]], "cell"), " of the margins without a record, ",
-          plural(alone[[at]], "sample unique"), " of ",
-          format_count(estimates$n_unique[[at]]), " alone on a margin",
-          if (sum(zero) > 1) paste0("; likewise in ", plural(sum(zero) - 1, "more model")), "."
-        ),
-        i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
-      ),
-      models = estimates$model[zero], call = call
-    )
-  }
-  deviation <- vapply(x$fits, `[[`, 0, "deviation")
-  if (any(deviation > 1.01e-5)) {
-    warn_sdc(
-      "rough_fit",
-      c(
-        "The margins of the fit should equal those of the data to five digits.",
-        x = paste0("They differ by up to ", format_short(max(deviation)), " of themselves."),
-        i = "The fit lies on the boundary of its model: fewer interactions or coarser keys help."
-      ),
-      models = estimates$model[deviation > 1.01e-5], call = call
-    )
-  }
-  skipped <- vapply(x$fits, `[[`, 0, "n_too_large")
-  if (any(skipped > 0)) {
-    warn_sdc(
-      "search_limited",
-      c(
-        "A search should be able to fit every two-way interaction.",
-        x = paste0(
-          plural(max(skipped), "interaction"), " could not be tried: beyond `max_cells` cells."
-        )
-      ),
-      call = call
-    )
-  }
-  if (any(estimates$n_unique == 0)) {
-    inform_sdc(
-      "no_sample_unique",
-      c(
-        "No record is unique in the sample: tau1 and tau2 are zero.",
-        i = paste0(
-          "Key sets: ",
-          quote_names(shorten(unique(estimates$key_set[estimates$n_unique == 0]), 60)), "."
-        )
-      ),
-      call = call
-    )
-  }
 }

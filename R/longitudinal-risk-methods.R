@@ -9,11 +9,7 @@ format.sdc_longitudinal_risk <- function(x, ...) {
     paste0(
       plural(e$n[[1]], "record"), " for ", format_large(x$diagnostics$population), " people, ",
       plural(length(x$settings$key_vars), "key variable"), "; ",
-      if (x$settings$missing == "category") {
-        "missing is a value of its own."
-      } else {
-        paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded.")
-      }
+      excluded_words(x$diagnostics$n_excluded, e$n[[1]], x$settings$missing)
     ),
     link_lines(x),
     change_line(x),
@@ -67,20 +63,13 @@ change_line <- function(x) {
 }
 
 scenario_lines <- function(estimates) {
-  with_interval <- function(value, low, high) {
-    interval <- ifelse(
-      is.na(low), "",
-      paste0(" [", trimws(format_short(low)), ", ", trimws(format_short(high)), "]")
+  format_columns(c(
+    list(scenario = estimates$scenario, uniques = format_count(estimates$n_unique)),
+    tau_columns(estimates),
+    list(
+      z2 = format_short(estimates$z2), ratio = format_ratio(estimates$ratio),
+      ratio_tau2 = format_ratio(estimates$ratio_tau2)
     )
-    paste0(trimws(format_short(value)), interval)
-  }
-  format_table(data.frame(
-    scenario = estimates$scenario, uniques = format_count(estimates$n_unique),
-    tau1 = with_interval(estimates$tau1, estimates$tau1_low, estimates$tau1_high),
-    ratio = format_ratio(estimates$ratio),
-    tau2 = with_interval(estimates$tau2, estimates$tau2_low, estimates$tau2_high),
-    of_n = format_percent(estimates$tau1_rate),
-    z1 = trimws(format_short(estimates$z1)), z2 = trimws(format_short(estimates$z2))
   ))
 }
 
@@ -97,23 +86,34 @@ scenario_fit_words <- function(estimates) {
   if (length(off) == 0) {
     return(if (anyNA(estimates$z2)) "z2 is not determined everywhere." else "all |z2| < 1.96.")
   }
+  first <- estimates[off[[1]], ]
+  advice <- if (first$z2 > 0) more_interactions(first$model) else fewer_interactions(first$model)
+  none <- estimates$scenario[estimates$status == "underfits"]
   paste0(
-    paste0(
-      ifelse(estimates$z2[off] > 0, "overstates ", "understates "), estimates$scenario[off],
-      collapse = ", "
-    ),
-    " (|z2| > 1.96): try another."
+    misfit_words(estimates, off), " (|z2| > 1.96): ", advice, ".",
+    if (length(none)) paste0(" No interval for ", paste(none, collapse = ", "), ".")
+  )
+}
+
+misfit_words <- function(estimates, off) {
+  paste0(
+    ifelse(estimates$z2[off] > 0, "overstates ", "understates "), estimates$scenario[off],
+    collapse = ", "
   )
 }
 
 scenario_meaning_line <- function(estimates) {
-  if (is.na(estimates$ratio[[1]])) {
-    return("The cross-sectional risk is zero: no ratio can be given.")
-  }
+  rate <- format_percent(reported(estimates, "tau1") / estimates$n)
   paste0(
-    "Meaning: expected population uniques are ", format_percent(estimates$tau1_rate[[1]]),
-    " of the records by this file alone, ", format_percent(estimates$tau1_rate[[2]]),
-    " with certain links, ", format_percent(estimates$tau1_rate[[3]]), " with all links."
+    "Meaning: expected population uniques are ", rate[[1]], " of the records by this file alone, ",
+    rate[[2]], " with certain links, ", rate[[3]], " with all links",
+    if (any(estimates$interval == "corrected")) " (corrected for bias)", ".",
+    if (is.na(estimates$ratio[[1]])) {
+      paste0(
+        " By the file alone tau1 is below ", least_for_ratio, ": no ratio",
+        if (!is.na(estimates$ratio_tau2[[1]])) " but that of tau2", "."
+      )
+    }
   )
 }
 
@@ -166,10 +166,15 @@ tidy_terms.sdc_longitudinal_risk <- function(x) {
   list(
     ids = c("scenario", "model", "sampling"),
     terms = c(
-      "tau1", "tau2", "tau1_rate", "tau2_rate", "ratio", "ratio_tau2", "b1", "z1", "z1_robust",
-      "b2", "z2", "z2_robust"
+      "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "ratio",
+      "ratio_tau2", "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
     )
   )
+}
+
+#' @export
+tidy.sdc_longitudinal_risk <- function(x, ...) {
+  tidy_corrected(x)
 }
 
 #' @rdname sdc_result
@@ -192,30 +197,48 @@ interpret.sdc_longitudinal_risk <- function(x, ...) {
   e <- x$estimates
   settings <- x$settings
   known <- if (settings$detail == "indicator") "whether" else "from what"
-  times <- function(ratio) {
-    if (is.na(ratio)) "" else paste0(" (", format_ratio(ratio), " times)")
-  }
+  share <- scenario_shares(e, settings$level)
   sentence <- paste0(
-    "Of the ", plural(e$n[[1]], "record"), " of the file, ", format_percent(e$tau1_rate[[1]]),
+    "Of the ", plural(e$n[[1]], "record"), " of the file, ", share[[1]],
     " are expected to be unique in the sample and in the population on ",
     plural(length(settings$key_vars), "key variable"), " of this file alone; an intruder who ",
     "also knows ", known, " ", paste(utils::head(settings$change_vars, 6), collapse = ", "),
     if (length(settings$change_vars) > 6) " and others", " changed since ",
     if (length(all_links(x)) == 1) "an earlier release" else "earlier releases", " faces ",
-    format_percent(e$tau1_rate[[2]]), times(e$ratio[[2]]),
-    " where only respondents linked with certainty are followed, and ",
-    format_percent(e$tau1_rate[[3]]), times(e$ratio[[3]]), " where all are (log-linear model, ",
-    model_words(e$model[[1]]), ", after Skinner and Shlomo 2008 and Li et al. 2021; journalist ",
-    "scenario, given an attempt; ",
-    if (settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    },
+    share[[2]], " where only respondents linked with certainty are followed, and ", share[[3]],
+    " where all are (log-linear model, ",
+    model_words(e$model[[1]]), ", ", scenario_fit_sentence(e),
+    ", after Skinner and Shlomo 2008 and Li et al. 2021; journalist scenario, given an attempt; ",
+    excluded_sentence(x$diagnostics$n_excluded, e$n[[1]], settings$missing),
     "; sdcRisk ", settings$version, "); it holds for these key variables known without error, ",
     "and respondents not linked are taken as unchanged."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+# The share of every scenario, with its interval and its ratio to the first.
+scenario_shares <- function(e, level) {
+  rate <- function(x) format_percent(x / e$n)
+  beside <- ifelse(
+    is.na(e$tau1_low), "",
+    paste0(format_percent(level), " interval ", rate(e$tau1_low), " to ", rate(e$tau1_high))
+  )
+  times <- ifelse(
+    is.na(e$ratio) | seq_along(e$ratio) == 1, "", paste(format_ratio(e$ratio), "times")
+  )
+  both <- paste0(times, ifelse(nzchar(times) & nzchar(beside), ", ", ""), beside)
+  paste0(
+    ifelse(e$status == "underfits", "at most about ", ""), rate(reported(e, "tau1")),
+    ifelse(nzchar(both), paste0(" (", both, ")"), "")
+  )
+}
+
+scenario_fit_sentence <- function(e) {
+  off <- which(abs(e$z2) >= 1.96)
+  paste0(
+    "z2 = ", paste(format_short(e$z2), collapse = ", "),
+    if (length(off)) paste0(": ", misfit_words(e, off))
+  )
 }
 
 # Pictures -----------------------------------------------------------------

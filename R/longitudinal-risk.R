@@ -130,10 +130,10 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                               missing = "exclude", model = "two_way",
                               detail = c("indicator", "previous_value"),
-                              sampling = c("overall", "cell"),
-                              interval = c("auto", "bootstrap", "delta", "none"),
-                              n_boot = 200, level = 0.95, max_cells = 2e9,
-                              min_shared = 0, allow = NULL) {
+                              sampling = c("raked", "overall", "cell"),
+                              interval = c("corrected", "none"),
+                              level = 0.95, max_cells = 2e9,
+                              min_shared = 0, allow = NULL, n_boot = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_risk")
   check_no_dots(..., call = call)
@@ -142,10 +142,9 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   if (length(check_models(model, call)) != 1) {
     stop_argument("model", "be one model, the same for all scenarios", call = call)
   }
-  sampling <- check_choice(sampling, c("overall", "cell"), "sampling", call)
-  interval <- check_choice(interval, c("auto", "bootstrap", "delta", "none"), "interval", call)
+  sampling <- check_sampling(sampling, call)
+  interval <- check_interval(interval, n_boot, call)
   check_loglinear_missing(missing, call)
-  check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call)
   check_probability(level, "level", call = call)
   check_max_cells(max_cells, call)
   check_population(weight_var, pop_size, sampling_fraction, call)
@@ -176,7 +175,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
       table$data, table$keys,
       weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
       model = scenario_model(model, table$keys, every_key, call), sampling = sampling,
-      missing = missing, interval = interval, n_boot = n_boot, level = level, max_cells = max_cells
+      missing = missing, interval = interval, level = level, max_cells = max_cells
     )
   }
   fits <- without_fit_conditions(fit_scenarios(tables, fit))
@@ -230,6 +229,12 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
   if (length(keys) == 0 || length(change) == 0) {
     arg <- if (length(keys) == 0) "key_vars" else "change_vars"
     stop_argument(arg, "name at least one column of `wave2`", call = call)
+  }
+  if (length(id) != 1) {
+    stop_argument(
+      "id", "name one column of `wave2`",
+      found = paste0(plural(length(id), "name"), " given."), call = call
+    )
   }
   id <- named(id, "id")
   weight <- if (!is.null(weight_var)) named(weight_var, "weight_var")
@@ -396,6 +401,9 @@ without_fit_conditions <- function(expr) {
   withCallingHandlers(
     expr,
     sdcRisk_warning_zero_margins = function(w) tryInvokeRestart("muffleWarning"),
+    sdcRisk_warning_biased_estimate = function(w) tryInvokeRestart("muffleWarning"),
+    sdcRisk_warning_cell_fractions = function(w) tryInvokeRestart("muffleWarning"),
+    sdcRisk_warning_small_weights = function(w) tryInvokeRestart("muffleWarning"),
     sdcRisk_message_no_sample_unique = function(m) tryInvokeRestart("muffleMessage")
   )
 }
@@ -420,6 +428,13 @@ signal_longitudinal <- function(x, call) {
       models = x$estimates$scenario[zero], call = call
     )
   }
+  signal_bias(x$estimates, x$estimates$scenario, call)
+  small <- x$fits[[1]]$diagnostics
+  if (small$n_small_weights > 0) {
+    warn_small_weights(
+      small$n_small_weights, small$n_occupied, "nobody else is expected to have such a key", call
+    )
+  }
   if (all(x$estimates$n_unique == 0)) {
     inform_sdc(
       "no_sample_unique",
@@ -429,15 +444,18 @@ signal_longitudinal <- function(x, call) {
   }
 }
 
+# Expected persons in the first scenario below which no ratio to it is given.
+least_for_ratio <- 0.5
+
 new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
   scenarios <- names(fits)
   estimates <- do.call(rbind, lapply(fits, `[[`, "estimates"))
   estimates$model <- settings$model
-  # A quotient to a risk of zero says nothing.
-  ratio <- function(x) if (x[[1]] > 0) x / x[[1]] else rep(NA_real_, length(x))
+  # A quotient to a risk of nearly nobody says nothing.
+  ratio <- function(x) if (x[[1]] >= least_for_ratio) x / x[[1]] else rep(NA_real_, length(x))
   estimates <- data.frame(
-    scenario = scenarios, estimates,
-    ratio = ratio(estimates$tau1_rate), ratio_tau2 = ratio(estimates$tau2_rate)
+    scenario = scenarios, estimates, ratio = ratio(estimates$tau1),
+    ratio_tau2 = ratio(estimates$tau2)
   )
   links <- lapply(found, `[[`, "link")
   any_link <- function(f) Reduce(`|`, lapply(links, f))

@@ -1,13 +1,12 @@
 //! `loglinear_risk()`: settings in, measures and one number per record out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::loglinear::fitted::Measures;
-use sdcrisk_core::loglinear::spread::{Settings, Spread, Wanted};
+use sdcrisk_core::loglinear::fitted::{Fractions, Measures};
+use sdcrisk_core::loglinear::spread::Spread;
 use sdcrisk_core::loglinear::{analyse, Analysis, Cells, Choice, Request};
-use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Error, Result};
 
-use crate::convert::{self, count, counts, doubles, indices, list, optional, text};
+use crate::convert::{count, counts, doubles, indices, list, optional, text};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::watch::watched;
@@ -20,14 +19,11 @@ fn rs_loglinear(
     table: Robj,
     weights: Robj,
     fraction: Robj,
-    cell_fractions: Robj,
+    sampling: Robj,
     model: Robj,
     terms: Robj,
-    interval: Robj,
-    n_boot: Robj,
-    level: Robj,
+    normal: Robj,
     max_cells: Robj,
-    seed: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
@@ -38,43 +34,35 @@ fn rs_loglinear(
             Some(doubles(&weights, "weights")?)
         };
         let fraction = optional_number(&fraction, "fraction")?;
-        let cell_fractions = cell_fractions
-            .as_bool()
-            .ok_or_else(|| bad_call("cell_fractions"))?;
+        let fractions = fractions(&sampling)?;
+        let normal = optional_number(&normal, "normal")?;
         let choice = choice(&model, &terms)?;
         let threads = count(&threads, "threads")?;
-        let spread = Settings {
-            wanted: wanted(&interval)?,
-            n_boot: count(&n_boot, "n_boot")?,
-            level: number(&level, "level")?.0,
-            normal: number(&level, "level")?.1,
-            cell_fractions,
-        };
         let max_cells = optional_number(&max_cells, "max_cells")?.unwrap_or(f64::INFINITY);
-        let streams = Streams::new(convert::seed(&seed, "seed")?);
         with_table(&table, |table| {
-            let (cells, row_cell, pi, found) = watched(threads, &tick, |monitor| {
+            let (cells, row_cell, pi, n_below, found) = watched(threads, &tick, |monitor| {
                 let (cells, row_cell) = Cells::new(table, weights, monitor)?;
                 let total: f64 = cells.weights().iter().sum();
                 let pi = fraction.unwrap_or(cells.n_records() / total);
-                check_fraction(pi, &cells, cell_fractions)?;
+                let n_below = check_fraction(pi, &cells, fractions)?;
                 let request = Request {
                     choice: choice.clone(),
                     pi,
                     max_cells,
-                    spread,
-                    streams,
+                    fractions,
+                    normal,
                 };
                 let found = analyse(&cells, &request, monitor)?;
-                Ok((cells, row_cell, pi, found))
+                Ok((cells, row_cell, pi, n_below, found))
             })?;
-            Ok(to_r(&cells, &row_cell, pi, &found))
+            Ok(to_r(&cells, &row_cell, pi, n_below, &found))
         })
     })
 }
 
-/// A fraction above 1 would be a sample larger than its population.
-fn check_fraction(pi: f64, cells: &Cells, cell_fractions: bool) -> Result<()> {
+/// A fraction above 1 would be a sample larger than its population. Returns in
+/// how many cells it is.
+fn check_fraction(pi: f64, cells: &Cells, fractions: Fractions) -> Result<usize> {
     if pi > 1.0 + 1e-9 {
         return Err(Error::BadWeights(
             "The weights must sum to at least the number of records: they say how many people \
@@ -89,15 +77,15 @@ fn check_fraction(pi: f64, cells: &Cells, cell_fractions: bool) -> Result<()> {
         .zip(cells.weights())
         .filter(|(f, w)| **f > **w * scale * (1.0 + 1e-9))
         .count();
-    if cell_fractions && above > 0 {
+    if fractions == Fractions::Cell && above > 0 {
         return Err(Error::BadWeights(format!(
             "The weights in a cell must sum to at least its number of records for \
              `sampling = \"cell\"`: in {above} cell{} they do not. \
-             `sampling = \"overall\"` does not need this.",
+             `sampling = \"raked\"` does not need this.",
             if above == 1 { "" } else { "s" }
         )));
     }
-    Ok(())
+    Ok(above)
 }
 
 fn optional_number(x: &Robj, name: &str) -> Result<Option<f64>> {
@@ -110,21 +98,12 @@ fn optional_number(x: &Robj, name: &str) -> Result<Option<f64>> {
     }
 }
 
-/// Two numbers.
-fn number(x: &Robj, name: &str) -> Result<(f64, f64)> {
-    match doubles(x, name)? {
-        [a, b] => Ok((*a, *b)),
-        _ => Err(bad_call(name)),
-    }
-}
-
-fn wanted(interval: &Robj) -> Result<Wanted> {
-    Ok(match text(interval, "interval")? {
-        "auto" => Wanted::Automatic,
-        "bootstrap" => Wanted::Bootstrap,
-        "delta" => Wanted::Delta,
-        "none" => Wanted::Nothing,
-        _ => return Err(bad_call("interval")),
+fn fractions(sampling: &Robj) -> Result<Fractions> {
+    Ok(match text(sampling, "sampling")? {
+        "overall" => Fractions::Overall,
+        "cell" => Fractions::Cell,
+        "raked" => Fractions::Raked,
+        _ => return Err(bad_call("sampling")),
     })
 }
 
@@ -143,7 +122,7 @@ fn choice(model: &Robj, terms: &Robj) -> Result<Choice> {
     })
 }
 
-fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, found: &Analysis) -> Robj {
+fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, n_below: usize, found: &Analysis) -> Robj {
     let per_row = |values: &[f64]| -> Vec<f64> {
         row_cell.iter().map(|&cell| values[cell as usize]).collect()
     };
@@ -171,6 +150,7 @@ fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, found: &Analysis) -> Robj {
         n = cells.n_records(),
         n_cells = cells.n_table(),
         n_occupied = cells.len() as f64,
+        n_below = n_below as f64,
         n_unique = found.n_unique as f64,
         n_alone = found.n_alone as f64,
         n_zero_margins = found.n_zero_margins as f64,
@@ -221,13 +201,16 @@ fn measures(rows: &[&Measures]) -> Robj {
 }
 
 fn spread(found: Option<&Spread>) -> Robj {
-    let column =
-        |value: fn(&Spread, usize) -> f64| optional((0..2).map(|i| found.map(|s| value(s, i))));
+    let column = |value: fn(&Spread, usize) -> Option<f64>| {
+        optional((0..2).map(|i| found.and_then(|s| value(s, i))))
+    };
     list!(
-        se = column(|s, i| s.se[i]),
-        low = column(|s, i| s.low[i]),
-        high = column(|s, i| s.high[i]),
-        bootstrap = found.is_some_and(|s| s.bootstrap)
+        se = column(|s, i| Some(s.se[i])),
+        corrected = column(|s, i| Some(s.corrected[i])),
+        corrected_se = column(|s, i| Some(s.corrected_se[i])),
+        low = column(|s, i| Some(s.low[i])),
+        high = column(|s, i| Some(s.high[i])),
+        z = column(|s, i| s.z[i])
     )
     .into()
 }

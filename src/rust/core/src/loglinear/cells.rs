@@ -13,9 +13,10 @@ pub struct Cells {
     codes: Vec<u32>,
     counts: Vec<f64>,
     weights: Vec<f64>,
-    /// Weights of single records and, cumulated, how many have them; empty
-    /// where all are equal.
-    pool: Vec<(f64, f64)>,
+    /// Summed squares of the weights of single records.
+    squares: Vec<f64>,
+    /// Whether all records have the same weight.
+    equal: bool,
 }
 
 impl Cells {
@@ -60,15 +61,9 @@ impl Cells {
             });
         }
         let counts: Vec<f64> = groups.counts().iter().map(|&c| c as f64).collect();
-        let weights = match row_weights {
-            None => counts.clone(),
-            Some(row_weights) => {
-                let mut sums = vec![0.0; n_cells];
-                for (&cell, &w) in groups.row_group().iter().zip(row_weights) {
-                    sums[cell as usize] += w;
-                }
-                sums
-            }
+        let (weights, squares, equal) = match row_weights {
+            None => (counts.clone(), counts.clone(), true),
+            Some(weights) => sums(weights, groups.row_group(), n_cells, table.multiplicity()),
         };
         let cells = Self {
             sizes: order.iter().map(|&v| levels[v].1).collect(),
@@ -76,21 +71,10 @@ impl Cells {
             codes,
             counts,
             weights,
-            pool: row_weights.map_or_else(Vec::new, |w| pool(w, table.multiplicity())),
+            squares,
+            equal,
         };
         Ok((cells, groups.row_group().to_vec()))
-    }
-
-    /// Cells that a simulation occupied, in the same table as `self`.
-    pub(super) fn simulated(&self, codes: Vec<u32>, counts: Vec<f64>, weights: Vec<f64>) -> Self {
-        Self {
-            sizes: self.sizes.clone(),
-            order: self.order.clone(),
-            codes,
-            counts,
-            weights,
-            pool: Vec::new(),
-        }
     }
 
     /// Levels of the key variables, in the order of the table.
@@ -138,36 +122,14 @@ impl Cells {
         self.counts.iter().sum()
     }
 
-    /// By what factor unequal weights raise the variance of a weighted count:
-    /// `n sum(w^2) / sum(w)^2`.
-    pub fn weighting_effect(&self) -> f64 {
-        let (mut before, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for &(weight, until) in &self.pool {
-            sum += weight * (until - before);
-            squares += weight * weight * (until - before);
-            before = until;
-        }
-        if self.pool.is_empty() {
-            1.0
-        } else {
-            before * squares / (sum * sum)
-        }
+    /// Summed squares of the weights of the records of a cell.
+    pub fn squares(&self) -> &[f64] {
+        &self.squares
     }
 
     /// Whether all records have the same weight.
     pub fn equal_weights(&self) -> bool {
-        self.pool.is_empty()
-    }
-
-    /// The weight of a record drawn by `uniform`, a number in `[0, 1)`.
-    pub fn weight_at(&self, uniform: f64) -> f64 {
-        let Some(&(last, total)) = self.pool.last() else {
-            return 1.0;
-        };
-        let place = self
-            .pool
-            .partition_point(|&(_, until)| until <= uniform * total);
-        self.pool.get(place).map_or(last, |&(weight, _)| weight)
+        self.equal
     }
 
     /// Number of cells of the whole table.
@@ -182,24 +144,23 @@ impl Cells {
     }
 }
 
-/// The weights of single records with cumulated numbers of records, nothing
-/// where they are all equal.
-fn pool(row_weights: &[f64], multiplicity: Option<&[u64]>) -> Vec<(f64, f64)> {
-    let mut until = 0.0;
-    let pool: Vec<(f64, f64)> = row_weights
-        .iter()
-        .enumerate()
-        .map(|(row, &w)| {
-            let times = multiplicity.map_or(1.0, |m| m[row] as f64);
-            until += times;
-            (w / times, until)
-        })
-        .collect();
-    let least = pool.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
-    let most = pool.iter().map(|p| p.0).fold(0.0, f64::max);
-    if most - least <= 1e-12 * most {
-        Vec::new()
-    } else {
-        pool
+/// Per cell the sum of the weights and of their squares, and whether all
+/// records have the same weight. A row may stand for several records.
+fn sums(
+    row_weights: &[f64],
+    row_cell: &[u32],
+    n_cells: usize,
+    multiplicity: Option<&[u64]>,
+) -> (Vec<f64>, Vec<f64>, bool) {
+    let (mut weights, mut squares) = (vec![0.0; n_cells], vec![0.0; n_cells]);
+    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    for (row, (&cell, &w)) in row_cell.iter().zip(row_weights).enumerate() {
+        let times = multiplicity.map_or(1.0, |m| m[row] as f64);
+        let single = w / times;
+        weights[cell as usize] += w;
+        squares[cell as usize] += single * w;
+        least = least.min(single);
+        most = most.max(single);
     }
+    (weights, squares, most - least <= 1e-12 * most)
 }

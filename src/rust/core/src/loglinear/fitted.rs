@@ -5,8 +5,10 @@ use super::cells::Cells;
 use super::graph::Tree;
 use super::measures::{h1, h2, Terms};
 use super::model::{in_words, too_large, Model};
+use super::moments::EmptyCells;
 use super::nested::Nested;
 use super::optimise::{fit, Margins, Report};
+use super::raking::{effect_at, first_effects, multiply_in, one_way, rake, Effects};
 use super::tree::{Conditionals, Tables};
 use crate::error::Result;
 use crate::parallel::Monitor;
@@ -36,6 +38,17 @@ impl Method {
     }
 }
 
+/// Where the sampling fractions of cells come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fractions {
+    /// One for all cells.
+    Overall,
+    /// In an occupied cell its records over the sum of their weights.
+    Cell,
+    /// Raked to the weighted one-way margins, see [`super::raking`].
+    Raked,
+}
+
 /// A sample with its scale: the weights sum to the number of records, and a
 /// fitted count stands for `1 / pi` people.
 #[derive(Debug)]
@@ -44,12 +57,60 @@ pub struct Sample<'a> {
     pub cells: &'a Cells,
     /// Overall sampling fraction.
     pub pi: f64,
-    /// Sampling fraction per occupied cell.
-    pub cell_pi: Vec<f64>,
-    /// Weights scaled so.
-    pub weights: Vec<f64>,
+    /// What the model is fitted to.
+    pub values: Vec<f64>,
     /// Cells of the table beyond which it is not passed over.
     pub max_cells: f64,
+    fractions: Fractions,
+    /// The weights scaled to the number of records.
+    weights: Vec<f64>,
+    /// The weighted one-way margins, and the effects to begin raking with.
+    raking: Option<(Effects, Effects)>,
+}
+
+impl<'a> Sample<'a> {
+    /// The sample that cells make, its weights scaled to the number of records.
+    pub fn new(cells: &'a Cells, pi: f64, fractions: Fractions, max_cells: f64) -> Self {
+        let scale = cells.n_records() / cells.weights().iter().sum::<f64>();
+        let weights: Vec<f64> = cells.weights().iter().map(|w| w * scale).collect();
+        // With equal weights raked fractions are the overall one.
+        let raked = fractions == Fractions::Raked && !cells.equal_weights();
+        let raking = raked.then(|| {
+            let target = one_way(cells, |cell| weights[cell]);
+            let counts = one_way(cells, |cell| cells.counts()[cell]);
+            let first = first_effects(&target, &counts);
+            (target, first)
+        });
+        Self {
+            cells,
+            pi,
+            values: if raked {
+                cells.counts().to_vec()
+            } else {
+                weights.clone()
+            },
+            max_cells,
+            fractions,
+            weights,
+            raking,
+        }
+    }
+}
+
+/// What a fit expects in the occupied cells.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// People in the population.
+    pub lambda: Vec<f64>,
+    /// Sampling fractions.
+    pub pi: Vec<f64>,
+}
+
+impl Expected {
+    /// People beside the records of a cell.
+    pub fn rest(&self, cell: usize) -> f64 {
+        (1.0 - self.pi[cell]) * self.lambda[cell]
+    }
 }
 
 /// A model with the parameters of its fit, on the scale of the sample.
@@ -63,6 +124,8 @@ pub struct Fitted {
     pub method: Method,
     /// How that went.
     pub report: Report,
+    /// The factors that rake the fit, where fractions are raked.
+    pub effects: Option<Effects>,
     tree: Tree,
     /// The data's margins on the generators.
     target: Vec<f64>,
@@ -131,7 +194,7 @@ impl Fitted {
         let tree = Tree::new(&model);
         let method = choose(&model, &tree, sample.max_cells)?;
         let cells = sample.cells;
-        let weights = |cell: usize| sample.weights[cell];
+        let weights = |cell: usize| sample.values[cell];
         let target = match smaller {
             Some(smaller) => extend_margins(smaller, &model, cells, weights),
             None => model.margins(cells, weights),
@@ -153,31 +216,24 @@ impl Fitted {
                 (u, report)
             }
         };
+        let effects = match &sample.raking {
+            None => None,
+            Some((target, first)) => {
+                let start = smaller.and_then(|s| s.effects.as_ref()).unwrap_or(first);
+                Some(with_pass(&model, &tree, method, |pass| {
+                    rake(&model, &u, pass, target, start, monitor)
+                })?)
+            }
+        };
         Ok(Self {
             model,
             u,
             method,
             report,
+            effects,
             tree,
             target,
         })
-    }
-
-    /// Fits the same model to a simulated sample, quickly.
-    pub fn refit(&self, sample: &Sample, tolerance: f64, monitor: &Monitor) -> Result<Vec<f64>> {
-        let target = self
-            .model
-            .margins(sample.cells, |cell| sample.weights[cell]);
-        if self.method == Method::Closed {
-            let tables = Tables::new(&self.model, &self.tree);
-            return Ok(tables.parameters(&tables.closed_form(&target)));
-        }
-        let mut u = self.u.clone();
-        self.with_pass(|pass| {
-            let ranges = self.model.ranges();
-            fit(pass, &target, &mut u, tolerance, &ranges, monitor)
-        })?;
-        Ok(u)
     }
 
     /// Runs `work` with a way to compute margins.
@@ -195,39 +251,76 @@ impl Fitted {
         })
     }
 
-    /// Cells that a pass goes through.
-    pub fn pass_cells(&self) -> f64 {
-        match self.method {
-            Method::Nested => self.model.n_table(),
-            _ => self.tree.n_cells,
-        }
-    }
-
-    /// Expected population counts of the occupied cells.
-    pub fn lambda(&self, cells: &Cells, pi: f64) -> Vec<f64> {
+    /// What is expected in the occupied cells.
+    pub fn expected(&self, sample: &Sample) -> Expected {
+        let cells = sample.cells;
         let mut lambda = self
             .with_tables(|tables, of| tables.values(of, cells))
             .unwrap_or_else(|| {
                 let at = |cell| self.model.at(&self.u, cells.codes(cell));
                 (0..cells.len()).map(at).collect()
             });
-        lambda.iter_mut().for_each(|x| *x /= pi);
-        lambda
+        lambda.iter_mut().for_each(|x| *x /= sample.pi);
+        let pi = match (&self.effects, sample.fractions) {
+            (Some(effects), _) => {
+                // Nobody is drawn with a probability above 1.
+                let raise = |(cell, x): (usize, &mut f64)| {
+                    let factor = effect_at(effects, cells.codes(cell)).max(sample.pi);
+                    *x *= factor;
+                    (sample.pi / factor).min(1.0)
+                };
+                lambda.iter_mut().enumerate().map(raise).collect()
+            }
+            (None, Fractions::Cell) => {
+                let ratio = cells.counts().iter().zip(&sample.weights);
+                ratio.map(|(f, w)| (sample.pi * f / w).min(1.0)).collect()
+            }
+            _ => vec![sample.pi; cells.len()],
+        };
+        Expected { lambda, pi }
     }
 
     /// The terms of the criterion summed over all cells of the table.
-    pub fn terms(&self, sample: &Sample, lambda: &[f64], monitor: &Monitor) -> Result<Terms> {
-        let pi = sample.pi;
-        let on_tree = self.with_tables(|tables, of| tables.cells(of, 1.0 / pi, pi, monitor));
-        let mut empty = match on_tree {
-            Some(cells) => cells?,
-            None => Nested::new(&self.model).cells(&self.u, 1.0 / pi, pi, monitor)?,
+    pub fn terms(&self, sample: &Sample, expected: &Expected, monitor: &Monitor) -> Result<Terms> {
+        let mut terms = match &self.effects {
+            Some(effects) => self.raked_terms(sample, effects, expected, monitor)?,
+            None => {
+                let mut empty = self.empty_cells(sample.pi, monitor)?;
+                empty.remove(&expected.lambda);
+                empty.terms()
+            }
         };
-        empty.remove(lambda);
-        let mut terms = empty.terms();
-        for (cell, &lambda) in lambda.iter().enumerate() {
-            let f = sample.cells.counts()[cell];
-            terms.add(&Terms::of_cell(lambda, sample.cell_pi[cell], f));
+        for (cell, (&lambda, &pi)) in expected.lambda.iter().zip(&expected.pi).enumerate() {
+            terms.add(&Terms::of_cell(lambda, pi, sample.cells.counts()[cell]));
+        }
+        Ok(terms)
+    }
+
+    /// All cells as empty ones, with one sampling fraction.
+    fn empty_cells(&self, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
+        match self.with_tables(|tables, of| tables.cells(of, 1.0 / pi, pi, monitor)) {
+            Some(cells) => cells,
+            None => Nested::new(&self.model).cells(&self.u, 1.0 / pi, pi, monitor),
+        }
+    }
+
+    /// The terms of the cells without records, with raked fractions.
+    fn raked_terms(
+        &self,
+        sample: &Sample,
+        effects: &Effects,
+        expected: &Expected,
+        monitor: &Monitor,
+    ) -> Result<Terms> {
+        let scale = 1.0 / sample.pi;
+        let on_tree =
+            self.with_tables(|tables, of| tables.raked_terms(of, scale, effects, monitor));
+        let mut terms = match on_tree {
+            Some(terms) => terms?,
+            None => Nested::new(&self.model).raked_terms(&self.u, scale, effects, monitor)?,
+        };
+        for (&lambda, &pi) in expected.lambda.iter().zip(&expected.pi) {
+            terms.subtract(&Terms::of_empty_cell(pi * lambda, lambda));
         }
         Ok(terms)
     }
@@ -245,36 +338,15 @@ fn with_pass<T>(
     }
 }
 
-/// Parameters of the independence model, each main effect in the first
-/// generator that has its variable.
+/// Parameters of the independence model.
 fn independence(model: &Model, cells: &Cells, values: impl Fn(usize) -> f64) -> Vec<f64> {
-    let sizes = model.sizes();
-    let mut effects: Vec<Vec<f64>> = sizes.iter().map(|&s| vec![0.0; s]).collect();
-    let mut total = 0.0;
-    for cell in 0..cells.len() {
-        let value = values(cell);
-        total += value;
-        for (effect, &code) in effects.iter_mut().zip(cells.codes(cell)) {
-            effect[code as usize] += value;
-        }
-    }
+    let mut effects = one_way(cells, values);
+    let total: f64 = effects.first().map_or(0.0, |e| e.iter().sum());
     for effect in effects.iter_mut().skip(1) {
         effect.iter_mut().for_each(|x| *x /= total);
     }
     let mut u = vec![1.0; model.n_parameters()];
-    let mut placed = vec![false; sizes.len()];
-    for generator in model.generators() {
-        for &v in &generator.vars {
-            if placed[v] {
-                continue;
-            }
-            placed[v] = true;
-            let stride = generator.stride(v);
-            for i in 0..generator.len {
-                u[generator.offset + i] *= effects[v][i / stride % sizes[v]];
-            }
-        }
-    }
+    multiply_in(model, &mut u, &effects);
     u
 }
 
@@ -326,7 +398,9 @@ pub struct Measures {
     pub tau: [f64; 2],
     /// The criterion.
     pub b: [f64; 2],
-    /// Over the root of its Poisson variance; `None` where that is 0.
+    /// Its Poisson variance.
+    pub v: [f64; 2],
+    /// The criterion over the root of it; `None` where that is 0.
     pub z: [Option<f64>; 2],
     /// Over the root of its empirical variance over cells.
     pub z_robust: [Option<f64>; 2],
@@ -338,15 +412,16 @@ pub struct Measures {
 pub fn measures(
     fitted: &Fitted,
     sample: &Sample,
-    lambda: &[f64],
+    expected: &Expected,
     monitor: &Monitor,
 ) -> Result<Measures> {
-    let terms = fitted.terms(sample, lambda, monitor)?;
+    let terms = fitted.terms(sample, expected, monitor)?;
     let n_table = fitted.model.n_table();
     let ratio = |b: f64, variance: f64| (variance > 0.0).then(|| b / variance.sqrt());
     let mut out = Measures {
-        tau: taus(sample, lambda),
+        tau: taus(sample, expected),
         b: terms.b,
+        v: terms.v,
         expected_uniques: terms.uniques,
         ..Measures::default()
     };
@@ -365,10 +440,10 @@ pub fn measures(
 }
 
 /// `tau1` and `tau2`: the sums over sample uniques.
-pub fn taus(sample: &Sample, lambda: &[f64]) -> [f64; 2] {
+pub fn taus(sample: &Sample, expected: &Expected) -> [f64; 2] {
     let mut tau = [0.0; 2];
     for cell in sample.cells.uniques() {
-        let q = (1.0 - sample.cell_pi[cell]) * lambda[cell];
+        let q = expected.rest(cell);
         tau[0] += h1(q);
         tau[1] += h2(q);
     }

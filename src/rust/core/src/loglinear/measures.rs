@@ -81,7 +81,7 @@ fn gamma(q: f64, exp_q: f64) -> f64 {
     }
 }
 
-const fn factorial(k: usize) -> f64 {
+pub(super) const fn factorial(k: usize) -> f64 {
     let mut product = 1.0;
     let mut i = 2;
     while i <= k {
@@ -99,11 +99,11 @@ const fn sign(k: usize) -> f64 {
     }
 }
 
-const fn alpha_coefficient(k: usize) -> f64 {
+pub(super) const fn alpha_coefficient(k: usize) -> f64 {
     sign(k) * (1.0 / factorial(k + 1) - 1.0 / factorial(k))
 }
 
-const fn gamma_coefficient(k: usize) -> f64 {
+pub(super) const fn gamma_coefficient(k: usize) -> f64 {
     let half = if k == 0 {
         0.0
     } else {
@@ -145,9 +145,14 @@ impl Terms {
         let gamma = gamma(q, exp_q);
         let residual = f - mu;
         let square = residual * residual - f;
-        let a = [q * exp_lambda, exp_mu * (gamma + 0.5 * q * exp_q)];
+        // Where the exponential is 0, so is its product with any power of q.
+        let q_exp = |x: f64, exp: f64| if exp > 0.0 { x * exp } else { 0.0 };
+        let a = [
+            q_exp(q, exp_lambda),
+            exp_mu * (gamma + q_exp(0.5 * q, exp_q)),
+        ];
         // b mu, which stays finite where mu vanishes.
-        let b_mu = [0.5 * q * q * exp_lambda, exp_mu * gamma];
+        let b_mu = [q_exp(0.5 * q * q, exp_lambda), exp_mu * gamma];
         let mut terms = Self::default();
         for i in 0..2 {
             let b = if mu > 0.0 {
@@ -161,6 +166,16 @@ impl Terms {
         }
         terms.uniques = mu * exp_mu;
         terms
+    }
+
+    /// The terms of a cell without records, `lambda` being at least `mu`.
+    #[inline]
+    pub fn of_empty_cell(mu: f64, lambda: f64) -> Self {
+        if mu > 0.0 {
+            Self::of_cell(lambda.max(mu), (mu / lambda).min(1.0), 0.0)
+        } else {
+            Self::default()
+        }
     }
 
     /// Adds the terms of other cells.

@@ -16,7 +16,8 @@
 //! `lambda` is fitted by a hierarchical log-linear model to the weighted table
 //! (pseudo maximum likelihood). Whether the model is right is judged by the
 //! criterion `B = sum over all cells of a e + b (e^2 - f)`, `e = f - pi lambda`,
-//! an estimate of the bias of `tau` with a known variance ([`measures`]).
+//! an estimate of the bias of `tau` with a known variance ([`measures`]). The
+//! same estimate corrects `tau`, and goes into its interval ([`spread`]).
 //!
 //! # How
 //!
@@ -34,21 +35,21 @@ pub mod model;
 mod moments;
 mod nested;
 mod optimise;
-mod poisson;
+mod raked_tree;
+mod raking;
 pub mod search;
 pub mod spread;
 mod tree;
 
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
-use crate::random::Streams;
 
 pub use cells::Cells;
-use fitted::{measures as measures_of, Fitted, Measures};
+use fitted::{measures as measures_of, Expected, Fitted, Fractions, Measures, Sample};
 use measures::{h1, h2};
 use model::Model;
 use search::{search, Step, Tried};
-use spread::{sample_of, spread, Spread};
+use spread::{spread, Spread};
 
 /// Largest relative deviation of a fitted margin.
 const TOLERANCE: f64 = 1e-9;
@@ -75,10 +76,10 @@ pub struct Request {
     pub pi: f64,
     /// Cells of a table beyond which a dense model is refused.
     pub max_cells: f64,
-    /// Intervals and the kind of sampling fractions.
-    pub spread: spread::Settings,
-    /// Random numbers of the bootstrap.
-    pub streams: Streams,
+    /// The sampling fractions of cells.
+    pub fractions: Fractions,
+    /// The standard normal quantile of intervals, where they are wanted.
+    pub normal: Option<f64>,
 }
 
 /// What was found.
@@ -129,7 +130,7 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
             "A sampling fraction must be above 0 and at most 1.".into(),
         ));
     }
-    let sample = sample_of(cells, pi, request.spread.cell_fractions, request.max_cells);
+    let sample = Sample::new(cells, pi, request.fractions, request.max_cells);
     let place = |terms: &[Vec<usize>]| -> Vec<Vec<usize>> {
         let of = |t: &Vec<usize>| t.iter().map(|&v| cells.place_of(v)).collect();
         terms.iter().map(of).collect()
@@ -151,20 +152,19 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
             found.fitted
         }
     };
-    let lambda = fitted.lambda(cells, pi);
-    let measures = measures_of(&fitted, &sample, &lambda, monitor)?;
-    let spread = spread(
-        &fitted,
-        &sample,
-        &lambda,
-        &request.spread,
-        request.streams,
-        monitor,
-    )?;
+    let expected = fitted.expected(&sample);
+    let measures = measures_of(&fitted, &sample, &expected, monitor)?;
+    let spread = match request.normal {
+        None => None,
+        Some(normal) => {
+            let as_asked = (&fitted, &sample, &expected, &measures);
+            Some(spread_of(as_asked, normal, monitor)?)
+        }
+    };
     let risk = |h: fn(f64) -> f64| -> Vec<f64> {
         let mut risk = vec![0.0; cells.len()];
         for cell in cells.uniques() {
-            risk[cell] = h((1.0 - sample.cell_pi[cell]) * lambda[cell]);
+            risk[cell] = h(expected.rest(cell));
         }
         risk
     };
@@ -200,11 +200,29 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
         report: fitted.report,
         measures,
         spread,
-        lambda,
+        lambda: expected.lambda,
         path,
         tried,
         n_too_large,
     })
+}
+
+/// The spread by raked fractions, for which the criterion is that of the fit
+/// whatever the weights; other fractions have the same model fitted again.
+fn spread_of(
+    (fitted, sample, expected, measures): (&Fitted, &Sample, &Expected, &Measures),
+    normal: f64,
+    monitor: &Monitor,
+) -> Result<Spread> {
+    let cells = sample.cells;
+    if cells.equal_weights() || fitted.effects.is_some() {
+        return spread(fitted, sample, expected, measures, normal, monitor);
+    }
+    let raked = Sample::new(cells, sample.pi, Fractions::Raked, sample.max_cells);
+    let fitted = Fitted::new(&raked, fitted.model.clone(), TOLERANCE, monitor)?;
+    let expected = fitted.expected(&raked);
+    let measures = measures_of(&fitted, &raked, &expected, monitor)?;
+    spread(&fitted, &raked, &expected, &measures, normal, monitor)
 }
 
 #[cfg(test)]

@@ -14,8 +14,10 @@
 
 use rayon::prelude::*;
 
+use super::measures::Terms;
 use super::model::Model;
 use super::moments::EmptyCells;
+use super::raking::Effects;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -281,7 +283,9 @@ impl<'a> Nested<'a> {
             .map(|block| {
                 let mut cells = EmptyCells::new(pi);
                 let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, scale, 0, &mut |line| cells.add(1.0, line))?;
+                self.lines(&mut work, u, 0, scale, 0, &mut |_, line| {
+                    cells.add(1.0, line)
+                })?;
                 Ok(cells)
             })
             .collect::<Result<Vec<EmptyCells>>>()?;
@@ -292,23 +296,40 @@ impl<'a> Nested<'a> {
         Ok(all)
     }
 
-    /// All cells in row-major order, for tables small enough to keep.
-    pub fn table(&self, u: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+    /// The terms of all cells as empty ones, `lambda` being `scale` times the
+    /// product of parameters and of `effects`, and `pi` what that makes of it.
+    pub fn raked_terms(
+        &self,
+        u: &[f64],
+        scale: f64,
+        effects: &Effects,
+        monitor: &Monitor,
+    ) -> Result<Terms> {
         let parts = (0..self.blocks.len())
             .into_par_iter()
             .map(|block| {
-                let mut cells = Vec::new();
+                let mut terms = Terms::default();
                 let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, 1.0, 0, &mut |line| {
-                    cells.extend_from_slice(line)
+                let Some((last, outer)) = effects.split_last() else {
+                    return Ok(terms);
+                };
+                self.lines(&mut work, u, 0, 1.0, 0, &mut |codes, line| {
+                    let factors = outer.iter().zip(codes).map(|(e, &c)| e[c as usize]);
+                    let above = scale * factors.product::<f64>();
+                    for (&mu, &effect) in line.iter().zip(last) {
+                        terms.add(&Terms::of_empty_cell(mu, mu * above * effect));
+                    }
                 })?;
-                Ok(cells)
+                Ok(terms)
             })
-            .collect::<Result<Vec<Vec<f64>>>>()?;
-        Ok(parts.concat())
+            .collect::<Result<Vec<Terms>>>()?;
+        let mut all = Terms::default();
+        parts.iter().for_each(|part| all.add(part));
+        Ok(all)
     }
 
-    /// Calls `visit` with the cells below every prefix of `d - 1` levels.
+    /// Calls `visit` with the levels of every prefix of `d - 1` variables and
+    /// the cells below it.
     fn lines(
         &self,
         work: &mut Work,
@@ -316,7 +337,7 @@ impl<'a> Nested<'a> {
         depth: usize,
         value: f64,
         number: usize,
-        visit: &mut impl FnMut(&[f64]),
+        visit: &mut impl FnMut(&[u32], &[f64]),
     ) -> Result<()> {
         let sizes = self.model.sizes();
         let d = sizes.len();
@@ -325,7 +346,7 @@ impl<'a> Nested<'a> {
             for (x, &r) in work.line.iter_mut().zip(&work.rows[depth][from..]) {
                 *x = value * r;
             }
-            visit(&work.line);
+            visit(&work.codes, &work.line);
             return Ok(());
         }
         if self.below[depth] >= CHECK_FROM {
@@ -340,7 +361,7 @@ impl<'a> Nested<'a> {
             work.codes[depth] = level as u32;
             if depth + 2 == d {
                 self.fill_line(work, u, depth, value);
-                visit(&work.line);
+                visit(&work.codes, &work.line);
                 continue;
             }
             self.enter(work, u, depth);

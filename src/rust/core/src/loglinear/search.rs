@@ -55,8 +55,7 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
     let mut terms: Vec<Vec<usize>> = Vec::new();
     let model = Model::new(sizes, &terms)?;
     let mut current = Fitted::new(sample, model, TOLERANCE, monitor)?;
-    let mut lambda = current.lambda(sample.cells, sample.pi);
-    let mut now = measures(&current, sample, &lambda, monitor)?;
+    let mut now = measures(&current, sample, &current.expected(sample), monitor)?;
     let mut path = vec![Step {
         added: None,
         kept: true,
@@ -80,7 +79,7 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
                 let outcome = with_pair(sample, &current, &terms, *pair, ROUGH, monitor);
                 monitor.advance(1);
                 match outcome {
-                    Ok((_, _, measures)) => Ok(Some(measures)),
+                    Ok((_, measures)) => Ok(Some(measures)),
                     Err(Error::TooLarge(_)) => Ok(None),
                     Err(other) => Err(other),
                 }
@@ -105,8 +104,7 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
                 None => too_large.push(candidates[i]),
             }
         }
-        let (next, next_lambda, next_measures) =
-            with_pair(sample, &current, &terms, pair, TOLERANCE, monitor)?;
+        let (next, next_measures) = with_pair(sample, &current, &terms, pair, TOLERANCE, monitor)?;
         let kept = distance(&next_measures) < z.abs();
         path.push(Step {
             added: Some(pair),
@@ -119,11 +117,9 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
         }
         terms.push(pair.to_vec());
         current = next;
-        lambda = next_lambda;
         now = next_measures;
         candidates.remove(best);
     }
-    debug_assert_eq!(lambda.len(), sample.cells.len());
     too_large.sort_unstable();
     too_large.dedup();
     Ok(Found {
@@ -142,12 +138,11 @@ fn with_pair(
     pair: [usize; 2],
     tolerance: f64,
     monitor: &Monitor,
-) -> Result<(Fitted, Vec<f64>, Measures)> {
+) -> Result<(Fitted, Measures)> {
     let mut terms = terms.to_vec();
     terms.push(pair.to_vec());
     let model = Model::new(sample.cells.sizes(), &terms)?;
     let fitted = current.extended(sample, model, tolerance, monitor)?;
-    let lambda = fitted.lambda(sample.cells, sample.pi);
-    let measures = measures(&fitted, sample, &lambda, monitor)?;
-    Ok((fitted, lambda, measures))
+    let measures = measures(&fitted, sample, &fitted.expected(sample), monitor)?;
+    Ok((fitted, measures))
 }

@@ -1,16 +1,16 @@
 use super::cells::Cells;
-use super::fitted::{choose, Fitted, Method, Sample};
+use super::fitted::{choose, Fitted, Fractions, Method, Sample};
 use super::graph::Tree;
 use super::measures::{self, TermSeries, Terms, POWERS};
 use super::model::{for_each_cell, Model};
 use super::moments::EmptyCells;
 use super::nested::Nested;
-use super::poisson::{ln_factorial, poisson};
-use super::spread::{sample_of, Settings, Wanted};
+use super::raking::{effect_at, multiply_in, one_way};
+use super::spread::correct;
 use super::tree::Tables;
 use super::*;
 use crate::key_table::{Codes, Column, KeyTable};
-use crate::random::Seed;
+use crate::random::{Seed, Streams};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -55,20 +55,18 @@ fn cells_of(sizes: &[u32], n: usize, seed: u32) -> Cells {
         .0
 }
 
-fn request(choice: Choice, wanted: Wanted) -> Request {
+fn request(choice: Choice, fractions: Fractions, normal: Option<f64>) -> Request {
     Request {
         choice,
         pi: 0.1,
         max_cells: 1e9,
-        spread: Settings {
-            wanted,
-            n_boot: 60,
-            level: 0.95,
-            normal: 1.96,
-            cell_fractions: false,
-        },
-        streams: streams(1),
+        fractions,
+        normal,
     }
+}
+
+fn sample_of(cells: &Cells, pi: f64) -> Sample<'_> {
+    Sample::new(cells, pi, Fractions::Overall, 1e9)
 }
 
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
@@ -204,16 +202,15 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
         (4, Vec::new()),
     ] {
         let cells = cells_of(&[2, 3, 3, 4, 5], 120, seed);
-        let sample = sample_of(&cells, 0.1, false, 1e9);
+        let sample = sample_of(&cells, 0.1);
         let fitted = fit(&sample, &terms);
         let all = full_table(&fitted);
         let nested = Nested::new(&fitted.model);
         let monitor = Monitor::new();
-        assert_eq!(nested.table(&fitted.u, &monitor).unwrap().len(), all.len());
         let margins = nested.margins(&fitted.u, &monitor).unwrap();
         for (m, t) in margins
             .iter()
-            .zip(fitted.model.margins(&cells, |c| sample.weights[c]))
+            .zip(fitted.model.margins(&cells, |c| sample.values[c]))
         {
             assert!((m - t).abs() < 1e-6 * t.max(1.0));
         }
@@ -248,14 +245,12 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
 fn blocks_change_nothing() {
     // Large enough for several blocks.
     let cells = cells_of(&[3, 4, 5, 6, 7, 9], 500, 9);
-    let sample = sample_of(&cells, 0.1, false, 1e9);
+    let sample = sample_of(&cells, 0.1);
     let fitted = fit(&sample, &Model::pairs(6));
     assert_eq!(fitted.method, Method::Nested);
     let monitor = Monitor::new();
     let all = full_table(&fitted);
     let nested = Nested::new(&fitted.model);
-    let listed = nested.table(&fitted.u, &monitor).unwrap();
-    assert!(all.iter().zip(&listed).all(|(a, b)| close(*a, *b, 1e-12)));
     let mut wanted = Terms::default();
     all.iter()
         .filter(|x| **x > 0.0)
@@ -275,7 +270,7 @@ fn blocks_change_nothing() {
 #[test]
 fn ways_to_fit_agree() {
     let cells = cells_of(&[3, 3, 4, 4, 5], 400, 5);
-    let sample = sample_of(&cells, 0.1, false, 1e9);
+    let sample = sample_of(&cells, 0.1);
     // A cycle: not decomposable.
     let cycle = [vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 0], vec![4]];
     let model = Model::new(cells.sizes(), &cycle).unwrap();
@@ -286,7 +281,7 @@ fn ways_to_fit_agree() {
     let margins = tables.margins(&by_nested.u);
     for (m, t) in margins
         .iter()
-        .zip(model.margins(&cells, |c| sample.weights[c]))
+        .zip(model.margins(&cells, |c| sample.values[c]))
     {
         assert!((m - t).abs() < 1e-6 * t.max(1.0));
     }
@@ -294,8 +289,8 @@ fn ways_to_fit_agree() {
     let chain = [vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 4]];
     let closed = fit(&sample, &chain);
     assert_eq!(closed.method, Method::Closed);
-    let lambda = closed.lambda(&cells, 0.1);
-    let target = closed.model.margins(&cells, |c| sample.weights[c]);
+    let lambda = closed.expected(&sample).lambda;
+    let target = closed.model.margins(&cells, |c| sample.values[c]);
     let got = Nested::new(&closed.model)
         .margins(&closed.u, &Monitor::new())
         .unwrap();
@@ -336,29 +331,181 @@ fn structure_is_recognised() {
 fn sums_are_exact_on_a_table_nobody_could_store() {
     // 10^12 cells; the expected number of records is the number of records.
     let cells = cells_of(&[10; 12], 300, 11);
-    let sample = sample_of(&cells, 0.001, false, 1e6);
+    let sample = Sample::new(&cells, 0.001, Fractions::Overall, 1e6);
     let fitted = fit(&sample, &[]);
-    let lambda = fitted.lambda(&cells, 0.001);
-    let terms = fitted.terms(&sample, &lambda, &Monitor::new()).unwrap();
+    let expected = fitted.expected(&sample);
+    let terms = fitted.terms(&sample, &expected, &Monitor::new()).unwrap();
+    assert!(terms.uniques > 250.0 && terms.uniques < 300.0);
+    assert!(terms.v[1] > 0.0 && terms.v[1].is_finite());
+}
+
+/// All cells of a raked fit as empty ones, by definition.
+fn raked_by_definition(fitted: &Fitted, scale: f64) -> Terms {
+    let sizes = fitted.model.sizes();
+    let effects = fitted.effects.as_ref().unwrap();
+    let all = full_table(fitted);
+    let mut wanted = Terms::default();
+    for_each_cell(sizes, &vec![0; sizes.len()], |cell, _| {
+        let mut rest = cell;
+        let mut codes = vec![0u32; sizes.len()];
+        for v in (0..sizes.len()).rev() {
+            codes[v] = (rest % sizes[v]) as u32;
+            rest /= sizes[v];
+        }
+        let mu = all[cell];
+        if mu > 0.0 {
+            let lambda = (mu * scale * effect_at(effects, &codes)).max(mu);
+            wanted.add(&Terms::of_cell(lambda, mu / lambda, 0.0));
+        }
+    });
+    wanted
+}
+
+#[test]
+fn raked_fits_have_the_weighted_margins_and_the_sums_of_all_cells() {
+    for (seed, pi, terms) in [
+        (1, 0.1, Model::pairs(5)),
+        (2, 0.02, vec![vec![0, 1, 2], vec![2, 3], vec![1, 4]]),
+        // Some cells have more records than people: nobody is left there.
+        (3, 0.9, vec![vec![0, 1], vec![1, 2], vec![2, 3], vec![3, 0]]),
+        (4, 0.1, Vec::new()),
+        (5, 0.7, vec![vec![0, 4], vec![1, 4]]),
+    ] {
+        let cells = cells_of(&[2, 3, 3, 4, 5], 120, seed);
+        let sample = Sample::new(&cells, pi, Fractions::Raked, 1e9);
+        let fitted = fit(&sample, &terms);
+        let effects = fitted.effects.as_ref().unwrap();
+        // The counts' margins before raking, the weights' after it.
+        let monitor = Monitor::new();
+        let nested = Nested::new(&fitted.model);
+        let plain = nested.margins(&fitted.u, &monitor).unwrap();
+        let counts = fitted.model.margins(&cells, |c| cells.counts()[c]);
+        for (m, t) in plain.iter().zip(counts) {
+            assert!((m - t).abs() < 1e-6 * t.max(1.0));
+        }
+        let mut u = fitted.u.clone();
+        multiply_in(&fitted.model, &mut u, effects);
+        let raked = Fitted {
+            u,
+            ..fitted.clone()
+        };
+        let weights: f64 = cells.weights().iter().sum();
+        let mut found: Vec<Vec<f64>> = cells.sizes().iter().map(|&s| vec![0.0; s]).collect();
+        let strides: Vec<Vec<usize>> = (0..5)
+            .map(|v| (0..5).map(|w| usize::from(v == w)).collect())
+            .collect();
+        let table = full_table(&raked);
+        for (v, stride) in strides.iter().enumerate() {
+            for_each_cell(cells.sizes(), stride, |i, t| found[v][t] += table[i]);
+        }
+        let target = one_way(&cells, |c| cells.weights()[c] * 120.0 / weights);
+        for (m, t) in found.concat().iter().zip(target.concat()) {
+            assert!(close(*m, t, 1e-7), "{seed} {m} {t}");
+        }
+        let wanted = raked_by_definition(&fitted, 1.0 / pi);
+        let by_nested = nested
+            .raked_terms(&fitted.u, 1.0 / pi, effects, &monitor)
+            .unwrap();
+        same_terms(&by_nested, &wanted, 1e-11);
+        let tree = Tree::new(&fitted.model);
+        let tables = Tables::new(&fitted.model, &tree);
+        let of = tables.conditionals(&fitted.u);
+        let on_tree = tables
+            .raked_terms(&of, 1.0 / pi, effects, &monitor)
+            .unwrap();
+        same_terms(&on_tree, &wanted, 1e-8);
+    }
+}
+
+#[test]
+fn raked_sums_need_no_table() {
+    // Rare levels: nearly all cells go into the series. Of 20,000 cells all
+    // can be visited.
+    let cells = cells_of(&[10, 10, 10, 20], 60, 12);
+    let sample = Sample::new(&cells, 0.2, Fractions::Raked, 1e9);
+    let fitted = fit(&sample, &[]);
+    let tree = Tree::new(&fitted.model);
+    let tables = Tables::new(&fitted.model, &tree);
+    let of = tables.conditionals(&fitted.u);
+    let effects = fitted.effects.as_ref().unwrap();
+    let on_tree = tables
+        .raked_terms(&of, 5.0, effects, &Monitor::new())
+        .unwrap();
+    same_terms(&on_tree, &raked_by_definition(&fitted, 5.0), 1e-8);
+    // 10^12 cells.
+    let cells = cells_of(&[10; 12], 300, 11);
+    let sample = Sample::new(&cells, 0.001, Fractions::Raked, 1e6);
+    let fitted = fit(&sample, &[]);
+    let expected = fitted.expected(&sample);
+    let terms = fitted.terms(&sample, &expected, &Monitor::new()).unwrap();
     assert!(terms.uniques > 250.0 && terms.uniques < 300.0);
     assert!(terms.v[1] > 0.0 && terms.v[1].is_finite());
 }
 
 #[test]
-fn threads_and_seeds() {
-    let cells = cells_of(&[3, 4, 5, 6], 200, 21);
-    let run = |threads: usize, choice: Choice, seed: u32| {
-        let mut request = request(choice, Wanted::Bootstrap);
-        request.streams = streams(seed);
-        crate::parallel::with_threads(threads, || analyse(&cells, &request, &Monitor::new()))
-            .unwrap()
+fn equal_weights_make_raked_fractions_the_overall_one() {
+    let (rows, _) = random_rows(&[3, 4, 5], 90, 6);
+    let weights = vec![10.0; 90];
+    let (cells, _) =
+        Cells::new(&table(&[3, 4, 5], &rows), Some(&weights), &Monitor::new()).unwrap();
+    let run = |fractions| {
+        let ask = request(Choice::TwoWay, fractions, Some(1.96));
+        analyse(&cells, &ask, &Monitor::new()).unwrap()
     };
-    for choice in [Choice::Independence, Choice::TwoWay, Choice::Search] {
-        let one = run(1, choice.clone(), 1);
-        let three = run(3, choice.clone(), 1);
-        assert_eq!(one.spread, three.spread);
-        assert_eq!(one.measures, three.measures);
-        assert_ne!(one.spread, run(1, choice, 2).spread);
+    let overall = run(Fractions::Overall);
+    for other in [Fractions::Raked, Fractions::Cell] {
+        let found = run(other);
+        assert_eq!(found.lambda, overall.lambda);
+        assert_eq!(found.measures.tau, overall.measures.tau);
+        assert_eq!(found.spread, overall.spread);
+    }
+}
+
+#[test]
+fn the_correction_follows_its_formula() {
+    let found = correct(42.6, -11.1, 5.6 * 5.6, 5.3, 1000.0, 1.959_963_984_540_054);
+    let near = |a: f64, b: f64| (a - b).abs() < 5e-5;
+    assert!(near(found.tau, 51.447_97), "{found:?}");
+    assert!(
+        near(found.low, 37.4454) && near(found.high, 67.6701),
+        "{found:?}"
+    );
+    assert!(close(found.se, f64::hypot(5.3, 5.6), 1e-12));
+    // An estimate that is 0 for certain.
+    let none = correct(0.0, 0.0, 0.0, 0.0, 879.0, 1.96);
+    assert!(none.tau <= 0.0 && none.low <= 0.0 && none.high <= 0.0);
+    let tiny = correct(1e-40, 0.0, 0.0, 1e-20, 879.0, 1.96);
+    assert!(tiny.low <= 0.0 && tiny.high < 1e-19, "{tiny:?}");
+    // The bounds hold, the estimate is inside, and ends move without jumps.
+    let mut last: Option<f64> = None;
+    for i in 0..4000 {
+        let tau = 1e-3 * f64::from(i);
+        let x = correct(tau, 0.5, 1.0, 0.8, 3.0, 1.96);
+        assert!(0.0 <= x.low && x.low <= x.tau && x.tau <= x.high && x.high <= 3.0);
+        assert!(last.is_none_or(|l: f64| (x.high - l).abs() < 0.15));
+        last = Some(x.high);
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let cells = cells_of(&[3, 4, 5, 6], 200, 21);
+    for fractions in [Fractions::Overall, Fractions::Cell, Fractions::Raked] {
+        for choice in [Choice::Independence, Choice::TwoWay, Choice::Search] {
+            let ask = request(choice, fractions, Some(1.96));
+            let run = |threads: usize| {
+                crate::parallel::with_threads(threads, || analyse(&cells, &ask, &Monitor::new()))
+                    .unwrap()
+            };
+            let (one, three) = (run(1), run(3));
+            assert_eq!(one.spread, three.spread);
+            assert_eq!(one.measures, three.measures);
+            let spread = one.spread.unwrap();
+            for i in 0..2 {
+                assert!(spread.low[i] <= spread.corrected[i]);
+                assert!(spread.corrected[i] <= spread.high[i]);
+            }
+        }
     }
 }
 
@@ -367,7 +514,7 @@ fn the_search_reports_its_path_and_stops_at_the_best() {
     let cells = cells_of(&[3, 4, 5, 6], 300, 4);
     let found = analyse(
         &cells,
-        &request(Choice::Search, Wanted::Nothing),
+        &request(Choice::Search, Fractions::Overall, None),
         &Monitor::new(),
     )
     .unwrap();
@@ -390,7 +537,11 @@ fn a_cancelled_analysis_is_interrupted() {
     let monitor = Monitor::new();
     monitor.cancel();
     for choice in [Choice::TwoWay, Choice::Search] {
-        let outcome = analyse(&cells, &request(choice, Wanted::Bootstrap), &monitor);
+        let outcome = analyse(
+            &cells,
+            &request(choice, Fractions::Raked, Some(1.96)),
+            &monitor,
+        );
         assert_eq!(
             outcome.map(|_| ()).map_err(|e| e.kind()),
             Err("interrupted")
@@ -401,7 +552,7 @@ fn a_cancelled_analysis_is_interrupted() {
 #[test]
 fn a_census_identifies_its_uniques_for_certain() {
     let cells = cells_of(&[3, 4, 5], 40, 8);
-    let mut request = request(Choice::TwoWay, Wanted::Automatic);
+    let mut request = request(Choice::TwoWay, Fractions::Raked, Some(1.96));
     request.pi = 1.0;
     let found = analyse(&cells, &request, &Monitor::new()).unwrap();
     assert!(close(found.measures.tau[0], found.n_unique as f64, 1e-12));
@@ -410,19 +561,12 @@ fn a_census_identifies_its_uniques_for_certain() {
 }
 
 #[test]
-fn poisson_draws_have_their_moments() {
-    assert!(close(ln_factorial(20.0), 42.335_616_460_753_485, 1e-10));
-    for mean in [0.5, 7.0, 29.9, 30.1, 400.0] {
-        let mut rng = streams(3).block(7);
-        let n = 40_000;
-        let draws: Vec<f64> = (0..n).map(|_| poisson(mean, &mut rng)).collect();
-        let average = draws.iter().sum::<f64>() / f64::from(n);
-        let variance = draws.iter().map(|d| (d - average).powi(2)).sum::<f64>() / f64::from(n);
-        assert!(
-            (average - mean).abs() < 5.0 * (mean / f64::from(n)).sqrt(),
-            "{mean} {average}"
-        );
-        assert!((variance / mean - 1.0).abs() < 0.05, "{mean} {variance}");
+fn terms_of_huge_expected_counts_are_numbers() {
+    for lambda in [1e9, 1e200, 1e302] {
+        let terms = Terms::of_cell(lambda, 1e-300, 1.0);
+        for x in terms.b.iter().chain(&terms.v).chain(&terms.b_squared) {
+            assert!(x.is_finite(), "{lambda} {terms:?}");
+        }
     }
 }
 
@@ -438,7 +582,8 @@ proptest! {
     ) {
         let (rows, weights) = random_rows(&sizes, n, seed);
         let choice = if two_way { Choice::TwoWay } else { Choice::Independence };
-        let ask = request(choice, Wanted::Nothing);
+        let fractions = if seed % 2 == 0 { Fractions::Raked } else { Fractions::Overall };
+        let ask = request(choice, fractions, None);
         let run = |rows: &[Vec<u32>], weights: &[f64], sizes: &[u32]| {
             let (cells, _) =
                 Cells::new(&table(sizes, rows), Some(weights), &Monitor::new()).unwrap();
@@ -487,7 +632,7 @@ fn fits_on_the_boundary_end() {
         }
         let (cells, _) =
             Cells::new(&table(&sizes, &rows), Some(&weights), &Monitor::new()).unwrap();
-        let sample = sample_of(&cells, 0.1, false, 1e9);
+        let sample = sample_of(&cells, 0.1);
         let fitted = fit(&sample, &Model::pairs(cells.sizes().len()));
         let deviation = fitted.report.deviation;
         let all = full_table(&fitted);

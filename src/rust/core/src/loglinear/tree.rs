@@ -22,22 +22,22 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Ranges of the root's table that are walked in parallel.
-const BLOCKS: f64 = 64.0;
-const CELLS_PER_BLOCK: f64 = 65_536.0;
+pub(super) const BLOCKS: f64 = 64.0;
+pub(super) const CELLS_PER_BLOCK: f64 = 65_536.0;
 /// Cells below a node that cost no more than their series.
-const FEW: f64 = 16.0;
+pub(super) const FEW: f64 = 16.0;
 /// Nodes between two looks for interrupts.
-const NODES_PER_CHECK: u64 = 1 << 16;
+pub(super) const NODES_PER_CHECK: u64 = 1 << 16;
 
 /// The tables of a model's junction tree.
 #[derive(Debug)]
 pub struct Tables<'a> {
-    model: &'a Model,
-    tables: Vec<Table>,
+    pub(super) model: &'a Model,
+    pub(super) tables: Vec<Table>,
     /// Per clique, the later ones whose parent is not later.
-    frontier: Vec<Vec<usize>>,
+    pub(super) frontier: Vec<Vec<usize>>,
     /// Per clique, cells below one of its own.
-    below: Vec<f64>,
+    pub(super) below: Vec<f64>,
 }
 
 /// A distribution over the table as conditionals of cliques.
@@ -45,7 +45,7 @@ pub struct Tables<'a> {
 pub struct Conditionals {
     /// Sum of all cells.
     pub total: f64,
-    tables: Vec<Vec<f64>>,
+    pub(super) tables: Vec<Vec<f64>>,
 }
 
 impl<'a> Tables<'a> {
@@ -341,31 +341,6 @@ impl<'a> Tables<'a> {
         }
         bounds
     }
-
-    /// Prepares draws of cells.
-    pub fn sampler(&self, of: &Conditionals) -> Sampler<'_> {
-        let cumulative = self
-            .tables
-            .iter()
-            .zip(&of.tables)
-            .map(|(table, values)| {
-                let mut cumulative = values.clone();
-                for line in cumulative.chunks_mut(table.n_residual) {
-                    let mut sum = 0.0;
-                    for x in line {
-                        sum += *x;
-                        *x = sum;
-                    }
-                }
-                cumulative
-            })
-            .collect();
-        Sampler {
-            tables: &self.tables,
-            sizes: self.model.sizes(),
-            cumulative,
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -382,25 +357,4 @@ struct Walk<'w> {
     powers: [f64; POWERS],
     cells: EmptyCells,
     nodes: u64,
-}
-
-/// Draws cells from a distribution, clique by clique.
-#[derive(Debug)]
-pub struct Sampler<'t> {
-    tables: &'t [Table],
-    sizes: &'t [usize],
-    cumulative: Vec<Vec<f64>>,
-}
-
-impl Sampler<'_> {
-    /// Draws the levels of one cell, `uniform` giving numbers in `[0, 1)`.
-    pub fn draw(&self, mut uniform: impl FnMut() -> f64, codes: &mut [u32]) {
-        for (table, cumulative) in self.tables.iter().zip(&self.cumulative) {
-            let line = &cumulative[table.row(codes) * table.n_residual..][..table.n_residual];
-            let end = line[line.len() - 1];
-            let at = uniform() * end;
-            let r = line.partition_point(|&c| c <= at).min(line.len() - 1);
-            table.set_residual(r, self.sizes, codes);
-        }
-    }
 }
