@@ -37,13 +37,14 @@
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set`, `equal_excesses` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
-#' | `small_weights` | warning | [individual_risk()] |
+#' | `small_weights` | warning | [individual_risk()], [loglinear_risk()], [longitudinal_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates` | message | [candidates()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
-#' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
+#' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |
+#' | `no_sample_unique`, `replaced_interval` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
 #' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |

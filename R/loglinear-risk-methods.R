@@ -164,6 +164,9 @@ fit_advice <- function(row) {
   }
   words <- if (abs(row$z2) < 1.96) {
     "acceptable (|z2| < 1.96)"
+  } else if (row$sampling != "raked" && !is.na(row$tau1_low)) {
+    # With unequal weights this z is no judge of the model.
+    "beyond 1.96 by the model or by weights that follow a key: see sampling = \"raked\""
   } else if (row$z2 > 0) {
     paste0("underfits: the plain risk is overstated; ", more_interactions(row$model))
   } else {

@@ -55,28 +55,79 @@
 #' terms count where the key set has their variables. Several models are given
 #' as a character vector or a list.
 #'
-#' @section Standard errors and intervals:
-#' They are for the distance between the estimate and the true value in this
-#' population, and take the model as right: the bias that `z` warns of is not in
-#' them, nor is the choice of a search.
+#' @section Sampling fractions:
+#' With equal weights all cells have \eqn{\pi_k = n/N}{pi_k = n / N}. With others
+#' there is a choice:
+#' \describe{
+#'   \item{`"raked"`}{\eqn{\mu}{mu} is the fit of the model to the unweighted
+#'     counts. One factor per level of every key variable rakes \eqn{\mu}{mu} to
+#'     the weighted one-way margins: \eqn{\lambda}{lambda}, never below
+#'     \eqn{\mu}{mu}; \eqn{\pi_k = \mu_k/\lambda_k}{pi_k = mu_k / lambda_k}.
+#'     Fractions then follow the key variables, and weights that do not depend on
+#'     them average out. What depends on a combination of keys beyond the product
+#'     of their effects is not followed.}
+#'   \item{`"overall"`}{\eqn{\lambda}{lambda} is fitted to the weighted table, and
+#'     \eqn{\pi_k = n/N}{pi_k = n / N}: the choice of the reference software
+#'     SDCNway. Where fractions differ by keys, `z` reacts to that and not to the
+#'     model.}
+#'   \item{`"cell"`}{as `"overall"`, but an occupied cell has its number of records
+#'     over the sum of their weights. Right where all records of a cell have the
+#'     same weight; where weights differ within cells the estimates are far too
+#'     high, and a warning of class `sdcRisk_warning_cell_fractions` says so.}
+#' }
+#' `"raked"` is the default since its `z` is valid under either kind of weights,
+#' and its estimate before correction no worse than the others; see the last
+#' section for figures.
 #'
-#' `"bootstrap"`: `n_boot` samples of the file's size are drawn from the fitted
-#' table, with weights drawn from the file's, and for their sample uniques the
-#' rest of the population; the model is refitted to each. The standard error is
-#' the standard deviation of estimate minus truth; the interval turns the
-#' quantiles of \eqn{\sqrt{\hat\tau} - \sqrt\tau}{sqrt(estimate) - sqrt(truth)}.
-#' It may lie to one side of the estimate: then the bootstrap finds the estimator
-#' biased in this table, as with many parameters for few records, and corrects it.
-#' Where \eqn{\tau}{tau} is far below 1, the true number is 0 in nearly all
-#' replicates, and the interval goes from 0 to about the estimate.
+#' @section Correction and intervals:
+#' A model of many parameters for few records overfits, and \eqn{\tau}{tau} comes
+#' out too low even where the model is true. \eqn{B} measures that as well. So
+#' \deqn{\tau_c = \tau - w B, \quad w = z^2/(1 + z^2), \quad z = B/\sqrt{V},}{%
+#'   tau_c = tau - w B, w = z^2 / (1 + z^2), z = B / sqrt(V),}
+#' with \eqn{V} the Poisson variance of \eqn{B}: much is taken away where the bias
+#' is beyond doubt, little where \eqn{B} is noise. \eqn{\tau_c}{tau_c} is held
+#' between 0 and the number of sample uniques. `tau1` and `tau2` remain the
+#' estimates of Skinner and Shlomo; `tau1_corrected` and `tau2_corrected` are the
+#' ones to report, `tau1_bias` and `tau2_bias` the differences. **The intervals
+#' belong to the corrected values, and contain them.** With
+#' \eqn{s^2 = s_0^2 + V_c}{s^2 = s0^2 + Vc} they are
+#' \eqn{(\sqrt{\tau_c} \pm 1.96\, s / (2\sqrt{\tau_c}))^2}{%
+#' (sqrt(tau_c) +- 1.96 s / (2 sqrt(tau_c)))^2}, made half a person (for
+#' \eqn{\tau_2}{tau2} a quarter; no more than \eqn{2 s_0}{2 s0}) wider at both ends, since
+#' the true numbers go in steps, and cut at the same bounds; nothing is random. \eqn{s_0}{s0} (`tau1_se`) is the standard error by the delta method:
+#' the variance of the rest of the population given the sample, plus that of the
+#' fit by its information matrix, plus that of raked weights that differ within
+#' cells. Chance in those weights also raises \eqn{\tau}{tau}, since the risks
+#' curve upwards; half its variance times their second derivative is taken away
+#' before all else.
 #'
-#' `"delta"`: the variance of the rest of the population given the sample,
-#' \eqn{\sum V(I(F = 1))}{sum V(I(F = 1))} or \eqn{\sum V(1/F)}{sum V(1/F)} over
-#' sample uniques, plus the variance of \eqn{\tau(\hat\lambda)}{tau(lambda)} by
-#' the information matrix of the model, times the effect of unequal weights
-#' \eqn{n\sum w^2/(\sum w)^2}{n sum(w^2) / sum(w)^2}; the interval is symmetric on
-#' the scale of the square root. `"auto"`: the bootstrap where it costs about a
-#' second or less, else the delta method; `estimates$interval` says which.
+#' Where cells expect very few records, \eqn{B} is a wild number: nothing but noise
+#' for a small \eqn{\tau}{tau}. Its effect is therefore limited by what it corrects:
+#' \eqn{|w B| \le \tau + s_0}{|w B| <= tau + s0}, and
+#' \eqn{V_c}{Vc}, which is \eqn{V} elsewhere, is at most the square of
+#' \eqn{\max(\tau, \tau_c) + s_0}{max(tau, tau_c) + s0}.
+#'
+#' For `sampling = "overall"` and `"cell"` with unequal weights, \eqn{B} is no
+#' measure of bias. There the model is fitted with raked fractions too, from
+#' which the corrected values and intervals come; the bias is then the difference
+#' to them.
+#'
+#' `status` says what an estimate is worth:
+#' \describe{
+#'   \item{`"ok"`}{the plain estimate agrees with the corrected one}
+#'   \item{`"biased"`}{it lies outside the interval, or the bias exceeds
+#'     \eqn{s}: report the corrected value; a warning of class
+#'     `sdcRisk_warning_biased_estimate` (`cell_fractions`)}
+#'   \item{`"overfits"`}{\eqn{z_2 < -3}: likewise, and the interval is less sure}
+#'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
+#'     hold, so there is no correction and no interval, and \eqn{\tau}{tau} is an
+#'     upper figure. Add interactions (`model = "search"`) or take coarser
+#'     categories}
+#' }
+#' The \eqn{z_2} meant is that of the raked fit.
+#'
+#' The intervals include the bias that \eqn{B} measures, not that of a wrong model
+#' that \eqn{B} does not see, nor the choice of a search.
 #'
 #' @section Zero margins:
 #' A cell of the model's margins that no record is in makes all its cells have
@@ -93,7 +144,9 @@
 #' @section Missing values:
 #' `"exclude"`: records that miss a value of any key variable are left out and
 #' have `NA` in `records`; with several key sets, per key set. `"category"`:
-#' missing is a value of its own. `NaN` is missing.
+#' missing is a value of its own. `NaN` is missing. `"exclude"` can drop a whole
+#' group of people, such as children who were not asked for a job: the print says
+#' how many records are left out.
 #'
 #' @section Cost:
 #' The table of all cells is never kept. Decomposable models (independence, and
@@ -115,19 +168,20 @@
 #'   \eqn{\pi}{pi} is the number of records over the sum of their weights.
 #'   Weights are scaled to the population size they imply.
 #' @param model `"independence"`, `"two_way"`, `"search"`, a one-sided formula, or
-#'   several of these; see the section on models.
-#' @param sampling Sampling fractions: `"overall"`, the same in all cells, or
-#'   `"cell"`: in an occupied cell its number of records over the sum of their
-#'   weights, elsewhere overall.
+#'   several of these, each of which is fitted; see the section on models.
+#' @param sampling Sampling fractions of cells: `"raked"`, `"overall"` or `"cell"`,
+#'   see the section on them. With equal weights all are the same.
 #' @param missing `"exclude"` or `"category"`.
 #' @param key_groups Named list of columns that count as one key variable.
-#' @param interval `"auto"`, `"bootstrap"`, `"delta"` or `"none"`; see the section
-#'   on standard errors.
-#' @param n_boot Replicates of the bootstrap; 0 is `interval = "none"`.
+#' @param interval `"corrected"` or `"none"`; see the section on intervals. The
+#'   words of version 0.1.0, `"auto"`, `"bootstrap"` and `"delta"`, mean
+#'   `"corrected"`.
 #' @param level Confidence level of the intervals.
 #' @param max_cells Most cells of a table that a model without structure is
 #'   fitted to; more are an error of class `sdcRisk_error_too_large`, raised
 #'   before the fit.
+#' @param n_boot Replicates of the bootstrap of version 0.1.0. There is none any
+#'   more; 0 still means `interval = "none"`.
 #'
 #' @return An object of class `sdc_loglinear_risk`, an [sdc_result] with
 #' \describe{
@@ -136,8 +190,10 @@
 #'     `tau2`, `tau1_rate` (\eqn{\tau_1/n}{tau1 / n}), `tau2_rate`, `tau1_se`,
 #'     `tau1_low`, `tau1_high`, `tau2_se`, `tau2_low`, `tau2_high`, `b1`, `z1`,
 #'     `z1_robust`, `b2`, `z2`, `z2_robust`, `sampling_fraction`,
-#'     `n_zero_margins`, `interval` (method of the intervals). This is
-#'     `as.data.frame()`}
+#'     `n_zero_margins`, `interval` (`"corrected"` or `"none"`), `tau1_corrected`,
+#'     `tau1_bias`, `tau1_corrected_se` (\eqn{s}), the same of `tau2`, and
+#'     `status`. `tau1_low` to `tau2_high` are the intervals of the corrected
+#'     values; `tidy()` has them in the rows of these. This is `as.data.frame()`}
 #'   \item{`records`}{one row per record: `sample_unique`, `tau1`, `tau2` (0 for
 #'     records that are not sample unique), `lambda` (expected number of people in
 #'     the record's cell). With several analyses those of the first}
@@ -147,14 +203,19 @@
 #'     (sample uniques the model expects), `path` and `tried` of a search, and
 #'     `records`}
 #'   \item{`diagnostics`}{`models`: all models fitted, those of a search
-#'     included, with `tau1`, `tau2`, `z1`, `z2` and `acceptable`; `n_excluded`
-#'     and `population` per row of `estimates`}
+#'     included, with `tau1`, `tau2`, `z1`, `z2` and `acceptable` (\eqn{|z_2| < 1.96},
+#'     and `status` `"ok"` for a model in `estimates`); `n_excluded`,
+#'     `population`, `n_occupied` (cells with records) and `n_small_weights` (those
+#'     of them whose weights sum to less) per row of `estimates`}
 #' }
 #' Records carry averages under the model, not a list of population uniques.
 #'
 #' Errors: `bad_weights` where weights are not positive or sum to less than the
 #' number of records, `bad_argument` where neither weights nor a population size
 #' nor a fraction is given, `too_large` beyond `max_cells`, `not_converged`.
+#' Warnings: `biased_estimate` and `cell_fractions` (see `status`), `small_weights`
+#' where the weights of a cell sum to less than its records, as those that average
+#' 1 do, `zero_margins`, `rough_fit`, `search_limited`.
 #'
 #' @references
 #' Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey
@@ -176,6 +237,7 @@
 #' risk <- loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")
 #' risk
 #' risk$estimates$tau2 # 0.5113
+#' interpret(risk)
 loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            pop_size = NULL, sampling_fraction = NULL,
                            model = "independence",

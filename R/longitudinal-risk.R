@@ -22,12 +22,17 @@
 #'     linked with certainty (matching probability 1); 0 for all others, which
 #'     the model takes as "no change"}
 #'   \item{`all_links`}{`key_vars` and \eqn{c_{iv}}{c_iv} of all respondents of both
-#'     waves: an intruder who knows who is who, the conservative view}
+#'     waves: an intruder who knows who is who}
 #' }
 #' In each, all records of the latest wave are in the table, and
 #' [loglinear_risk()] estimates \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2} with the
-#' same model. `ratio` is the quotient of \eqn{\tau_1/n}{tau1 / n} to that of the
-#' first scenario. Li and others find 0.7 % of the sample in the first scenario and
+#' same model, with the corrected values and intervals described there. `ratio` is
+#' the quotient of \eqn{\tau_1}{tau1} to that of the first scenario, `ratio_tau2`
+#' that of \eqn{\tau_2}{tau2}, both of the estimates before correction; a quotient
+#' to less than half an expected person says nothing, and is `NA`.
+#' In the population the third scenario is at least as risky as the second, which
+#' knows less; the estimates need not be, since each scenario has a fit of its own.
+#' Li and others find 0.7 % of the sample in the first scenario and
 #' 2.7 % and 3.1 % in the others for the Survey of Doctorate Recipients: about
 #' four times the cross-sectional risk.
 #'
@@ -74,7 +79,7 @@
 #' @param id Name of the column that identifies persons in all waves, known to the
 #'   producer of the files and not to the intruder.
 #' @param ... None: what follows is given by its full name.
-#' @param weight_var,pop_size,sampling_fraction,sampling,interval,n_boot,level,max_cells
+#' @param weight_var,pop_size,sampling_fraction,sampling,interval,level,max_cells,n_boot
 #'   See [loglinear_risk()]; the weights are those of `wave2`.
 #' @param missing `"exclude"` or `"category"`, see the section on missing values.
 #' @param model One model for all scenarios, see [loglinear_risk()]; in a formula,
@@ -88,8 +93,8 @@
 #' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row per scenario: `scenario`, the columns of
-#'     [loglinear_risk()], `ratio` (of `tau1_rate` to the first scenario; `NA` where
-#'     that is 0) and `ratio_tau2`. This is `as.data.frame()`}
+#'     [loglinear_risk()], `ratio` (of `tau1` to the first scenario; `NA` where that
+#'     is below 0.5) and `ratio_tau2` likewise. This is `as.data.frame()`}
 #'   \item{`records`}{one row per record of `wave2`: `linked` (in any earlier
 #'     release), `certain` (linked with certainty to any), and per scenario
 #'     `tau1_<scenario>` and `tau2_<scenario>`, 0 for records that are not sample
@@ -101,7 +106,7 @@
 #'   \item{`fits`}{the three results of [loglinear_risk()], by scenario}
 #' }
 #' Errors and warnings are those of the functions named; zero margins of the three
-#' fits make one warning.
+#' fits make one warning, and so do estimates off their corrected values.
 #'
 #' @references
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate
@@ -122,10 +127,10 @@
 #'     "birth_region"
 #'   ),
 #'   change_vars = "n_children", id = "id", weight_var = "weight",
-#'   model = "independence", interval = "none"
+#'   model = "two_way"
 #' )
 #' risk
-#' risk$estimates$ratio
+#' risk$estimates$ratio_tau2
 longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id, ...,
                               weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                               missing = "exclude", model = "two_way",

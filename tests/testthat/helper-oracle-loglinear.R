@@ -28,7 +28,7 @@ oracle_loglinear <- function(table, pi, sampling = "overall") {
   f <- table$counts
   lambda <- table$lambda
   scale <- sum(f) / pi / sum(table$weighted)
-  p <- rep(pi, length(f))
+  p <- if (is.null(table$pi)) rep(pi, length(f)) else table$pi
   if (sampling == "cell") {
     p[f > 0] <- (f / (table$weighted * scale))[f > 0]
   }
@@ -49,7 +49,7 @@ oracle_loglinear <- function(table, pi, sampling = "overall") {
     terms <- ifelse(lambda > 0, a * e + b * (e^2 - f), 0)
     v <- ifelse(lambda > 0, a^2 * mu + 2 * b^2 * mu^2, 0)
     c(
-      b = sum(terms), z = sum(terms) / sqrt(sum(v)),
+      b = sum(terms), v = sum(v), z = sum(terms) / sqrt(sum(v)),
       robust = mean(terms) / (stats::sd(terms) / sqrt(length(terms)))
     )
   }
@@ -78,4 +78,47 @@ loglinear_file <- function(n, levels, seed) {
 
 quiet_loglinear <- function(...) {
   suppressMessages(suppressWarnings(loglinear_risk(...)))
+}
+
+# Raked fractions in base R: the fit to the counts, raked to the weighted
+# one-way margins by iterative proportional fitting; then a table as
+# oracle_table() makes it, with `pi` per cell.
+oracle_raked <- function(data, keys, weights, margins, pi, iter = 20000) {
+  codes <- lapply(data[keys], function(x) factor(x, exclude = NULL))
+  plain <- oracle_table(data, keys, rep(1, nrow(data)), margins, pi, iter)
+  sizes <- lengths(lapply(codes, levels))
+  lambda <- array(plain$lambda, sizes)
+  weighted <- array(
+    tapply(weights, codes, sum, default = 0) * sum(plain$counts) / pi / sum(weights), sizes
+  )
+  for (round in 1:2000) {
+    before <- lambda
+    for (v in seq_along(sizes)) {
+      factor <- apply(weighted, v, sum) / apply(lambda, v, sum)
+      lambda <- sweep(lambda, v, factor, "*")
+    }
+    if (max(abs(lambda / before - 1), na.rm = TRUE) < 1e-13) break
+  }
+  mu <- plain$lambda * pi
+  lambda <- pmax(as.vector(lambda), mu)
+  list(
+    counts = plain$counts, weighted = as.vector(weighted), lambda = lambda,
+    pi = ifelse(mu > 0, mu / lambda, pi)
+  )
+}
+
+# The corrected estimate and its interval, by the formulas of the help page.
+# `step` is half a step of what is estimated.
+oracle_corrected <- function(tau, b, v, se, top, step = 0, level = 0.95) {
+  z <- b / sqrt(v)
+  bias <- z^2 / (1 + z^2) * b
+  bias <- sign(bias) * min(abs(bias), tau + se)
+  corrected <- min(max(tau - bias, 0), top)
+  s <- sqrt(se^2 + min(v, (max(tau, corrected) + se)^2))
+  reach <- stats::qnorm((1 + level) / 2) * s / (2 * sqrt(corrected))
+  c(
+    corrected = corrected, se = s,
+    low = max(max(sqrt(corrected) - reach, 0)^2 - min(step, 2 * se), 0),
+    high = min((sqrt(corrected) + reach)^2 + min(step, 2 * se), top)
+  )
 }

@@ -40,7 +40,9 @@ test_that("twenty key variables are a product of their margins", {
   data <- as.data.frame(lapply(1:20, function(i) sample.int(2, n, TRUE, c(0.93, 0.07))))
   names(data) <- paste0("k", 1:20)
   data$w <- stats::runif(n, 5, 40)
-  found <- quiet_loglinear(data, 1:20, weight_var = "w", interval = "none")
+  found <- quiet_loglinear(
+    data, 1:20, weight_var = "w", sampling = "overall", interval = "none"
+  )
   share <- lapply(data[1:20], function(x) (tapply(data$w, x, sum) / sum(data$w))[x])
   lambda <- sum(data$w) * as.vector(Reduce(`*`, share))
   key <- do.call(paste, data[1:20])
@@ -58,7 +60,9 @@ test_that("a key set stands on its own complete records, in any order", {
   data$a[1:10] <- NA
   data$c[5:20] <- NA
   sets <- list(all = 1:3, two = c("a", "b"), back = c("c", "b", "a"))
-  found <- quiet_loglinear(data, sets, weight_var = "w", interval = "none")
+  found <- quiet_loglinear(
+    data, sets, weight_var = "w", sampling = "overall", interval = "none"
+  )
   for (at in seq_along(sets)) {
     keys <- names(data[sets[[at]]])
     used <- stats::complete.cases(data[keys])
@@ -142,7 +146,7 @@ two_waves <- function() {
 two_wave_risk <- function(first, second, ..., link_vars = c("sex", "born"), id = "id") {
   suppressMessages(suppressWarnings(longitudinal_risk(
     first, second, c("sex", "kids", "job"), link_vars, c("kids", "job"), id,
-    weight_var = "w", ..., interval = "none"
+    weight_var = "w", sampling = "overall", ..., interval = "none"
   )))
 }
 
@@ -239,6 +243,43 @@ test_that("ratios to next to no risk are not printed to many digits", {
   expect_match(text, "141,000", fixed = TRUE, all = FALSE)
   expect_match(text, "2.35", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "(141,000 times)", fixed = TRUE)
+})
+
+test_that("a percentage of next to nothing is short", {
+  found <- quiet_loglinear(
+    nals_prison, c("BORNUSA", "CENREG", "DAGE3", "DRACE3"), pop_size = 1e12
+  )
+  expect_lt(found$estimates$tau1, 1e-50)
+  expect_true(all(nchar(strsplit(interpret(found), "[[:space:]]+")[[1]]) < 20))
+  expect_no_match(paste(format(found), collapse = " "), "0.0000000", fixed = TRUE)
+})
+
+test_that("records left out for a missing value are told with their share", {
+  data <- loglinear_file(120, c(4, 5, 3), 8)
+  data$a[1:30] <- NA
+  found <- quiet_loglinear(data, 1:3, weight_var = "w", interval = "none")
+  expect_match(format(found), "30 of 120 records left out (25 %)", fixed = TRUE, all = FALSE)
+  expect_match(interpret(found), "30 incomplete records excluded, 25 %", fixed = TRUE)
+})
+
+test_that("advice can be followed", {
+  row <- data.frame(
+    status = "overfits", z2 = -8.5, model = "independence", sampling = "raked", tau1_low = 1
+  )
+  expect_no_match(fit_advice(row), "drop interactions", fixed = TRUE)
+  expect_match(fit_advice(row), "coarser categories", fixed = TRUE)
+  row$model <- "~a:b"
+  expect_match(fit_advice(row), "drop interactions", fixed = TRUE)
+})
+
+test_that("a search names keys in the order of the key variables", {
+  keys <- c("DRACE3", "EDUC3", "CENREG", "GENDER")
+  found <- quiet_loglinear(
+    nals_prison, keys, weight_var = "WEIGHT", model = "search", interval = "none"
+  )
+  pairs <- strsplit(c(found$fits[[1]]$path$added[-1], found$fits[[1]]$tried$added), ":")
+  places <- vapply(pairs, function(p) match(p, keys), integer(2))
+  expect_true(all(places[1, ] < places[2, ]))
 })
 
 test_that("every analysis has a line of its own in the picture", {

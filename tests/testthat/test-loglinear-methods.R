@@ -44,11 +44,13 @@ test_that("the verbs of results work", {
   expect_output(print(x), "99 % below")
   expect_identical(as.data.frame(x), x$estimates)
   tidied <- tidy(x)
-  expect_identical(nrow(tidied), 20L)
+  expect_identical(nrow(tidied), 24L)
   tau2 <- tidied[tidied$term == "tau2", ]
   expect_identical(tau2$estimate, x$estimates$tau2)
   expect_identical(tau2$std_error, x$estimates$tau2_se)
-  expect_identical(tau2$conf_high, x$estimates$tau2_high)
+  corrected <- tidied[tidied$term == "tau2_corrected", ]
+  expect_identical(corrected$estimate, x$estimates$tau2_corrected)
+  expect_identical(corrected$conf_high, x$estimates$tau2_high)
   expect_identical(glance(x)$n_unique, 52)
   expect_identical(augment(x, nals_prison)$.tau2, x$records$tau2)
   expect_error(augment(x, nals_prison[-1, ]), class = "sdcRisk_error_mismatched_data")
@@ -63,13 +65,17 @@ test_that("the verbs of results work", {
 })
 
 test_that("estimates have the columns the interface names", {
+  more <- c(
+    "sampling_fraction", "n_zero_margins", "interval", "tau1_corrected", "tau1_bias",
+    "tau1_corrected_se", "tau2_corrected", "tau2_bias", "tau2_corrected_se", "status"
+  )
   wanted <- c(
     "key_set", "model", "sampling", "n", "n_cells", "n_unique", "tau1", "tau2", "tau1_rate",
     "tau2_rate", "tau1_se", "tau1_low", "tau1_high", "tau2_se", "tau2_low", "tau2_high",
     "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
   )
   x <- nals()
-  expect_identical(names(x$estimates)[seq_along(wanted)], wanted)
+  expect_identical(names(x$estimates), c(wanted, more))
   expect_identical(names(x$records), c("sample_unique", "tau1", "tau2", "lambda"))
 })
 
@@ -78,6 +84,8 @@ test_that("pictures show the numbers of the tables", {
   x <- nals(model = c("independence", "search"))
   points <- ggplot2::layer_data(ggplot2::autoplot(x), 2)
   expect_setequal(points$x, c(x$estimates$tau1, x$estimates$tau2))
+  corrected <- ggplot2::layer_data(ggplot2::autoplot(x), 3)
+  expect_setequal(corrected$x, c(x$estimates$tau1_corrected, x$estimates$tau2_corrected))
   ends <- ggplot2::layer_data(ggplot2::autoplot(x), 1)
   expect_setequal(ends$xmax, c(x$estimates$tau1_high, x$estimates$tau2_high))
   path <- x$fits[[2]]$path
@@ -92,6 +100,12 @@ test_that("pictures show the numbers of the tables", {
   expect_error(ggplot2::autoplot(x, "search", which = 1), class = "sdcRisk_error_bad_argument")
   expect_error(ggplot2::autoplot(x, which = 3), class = "sdcRisk_error_bad_argument")
   expect_error(ggplot2::autoplot(x, size = 3), class = "sdcRisk_error_bad_argument")
+  strata <- ggplot2::autoplot(x, "strata", by = "DRACE3", data = nals_prison)
+  expect_equal(ggplot2::layer_data(strata, 2)$x, dots$x)
   none <- nals(interval = "none")
   expect_silent(ggplot2::ggplot_build(ggplot2::autoplot(none)))
+  # One analysis without an interval is not drawn as one dot.
+  bars <- ggplot2::layer_data(ggplot2::autoplot(none), 1)
+  expect_identical(sum(bars$count), 52)
+  expect_gt(nrow(bars), 5)
 })

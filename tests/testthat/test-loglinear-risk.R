@@ -73,7 +73,9 @@ test_that("a boundary that loglin() creeps to is reached", {
   keys <- c("a", "b", "c")
   margins <- combn(3, 2, simplify = FALSE)
   pi <- 5 / sum(data$w)
-  fitted <- quiet_loglinear(data, keys, weight_var = "w", model = "two_way", interval = "none")
+  fitted <- quiet_loglinear(
+    data, keys, weight_var = "w", model = "two_way", sampling = "overall", interval = "none"
+  )
   slow <- function(iter) {
     suppressWarnings(
       oracle_loglinear(oracle_table(data, keys, data$w, margins, pi, iter), pi)
@@ -88,7 +90,9 @@ test_that("a boundary that loglin() creeps to is reached", {
 
 test_that("records carry the risks of their cells", {
   data <- loglinear_file(150, c(3, 4, 5), 12)
-  x <- quiet_loglinear(data, c("a", "b", "c"), weight_var = "w", interval = "none")
+  x <- quiet_loglinear(
+    data, c("a", "b", "c"), weight_var = "w", sampling = "overall", interval = "none"
+  )
   key <- interaction(data[1:3], drop = TRUE)
   expect_identical(x$records$sample_unique, as.vector(table(key)[key] == 1))
   p <- lapply(data[1:3], function(v) tapply(data$w, v, sum) / sum(data$w))
@@ -275,7 +279,7 @@ test_that("tables too large are refused with advice, structured ones are not", {
   set.seed(1)
   wide <- as.data.frame(lapply(1:12, function(i) sample.int(30, 60, TRUE)))
   names(wide) <- letters[1:12]
-  x <- quiet_loglinear(wide, pop_size = 600, interval = "delta")
+  x <- quiet_loglinear(wide, pop_size = 600)
   expect_gt(x$estimates$n_cells, 1e12)
   chain <- quiet_loglinear(wide, pop_size = 600, model = ~ a:b + b:c + c:a, interval = "none")
   expect_identical(chain$fits[[1]]$method, "junction_tree")
@@ -311,6 +315,7 @@ test_that("arguments outside their domain are refused", {
     )
   }
   bad("two_way")
+  bad(interval = c("auto", "none"))
   bad(models = "two_way")
   bad(model = c("two_way", "two_way"))
   bad(sampling = "none")
@@ -345,5 +350,29 @@ test_that("arguments outside their domain are refused", {
   expect_error(
     loglinear_risk(as.matrix(nals_prison), nals_keys, weight_var = "WEIGHT"),
     class = "sdcRisk_error_bad_data"
+  )
+})
+
+test_that("models given in the order of the help page are all fitted", {
+  words <- c("independence", "two_way", "search")
+  fitted <- function(...) nals(..., interval = "none")$estimates$model
+  expect_identical(fitted(model = words), words)
+  expect_identical(fitted(model = as.list(words)), words)
+  expect_identical(fitted(), "independence")
+  wrapper <- function(data, model = words, ...) {
+    quiet_loglinear(data, nals_keys, weight_var = "WEIGHT", model = model, ...)
+  }
+  expect_identical(wrapper(nals_prison, interval = "none")$estimates$model, words)
+  by_call <- suppressWarnings(do.call(loglinear_risk, list(
+    nals_prison, nals_keys,
+    weight_var = "WEIGHT", model = words, interval = "none"
+  )))
+  expect_identical(by_call$estimates$model, words)
+})
+
+test_that("arguments called missing are no trouble", {
+  expect_error(
+    loglinear_risk(nals_prison, nals_keys, weight_var = "WEIGHT", missing = mean),
+    class = "sdcRisk_error_bad_argument"
   )
 })

@@ -207,17 +207,79 @@ test_that("no sample unique means no risk, and is said", {
   expect_match(interpret(found), "0 %")
 })
 
-test_that("random numbers obey the seed and threads change nothing", {
+test_that("threads change nothing, and nothing is random", {
   run <- function(threads) {
     before <- options(sdcRisk.threads = threads)
     on.exit(options(before))
-    set.seed(5)
     quietly(longitudinal_risk(
       wave1, wave2, keys[1:4], links, "n_children", "id",
-      weight_var = "weight", model = "independence", interval = "bootstrap", n_boot = 20
+      weight_var = "weight", model = "two_way"
     ))$estimates
   }
+  set.seed(5)
+  before <- .Random.seed
   expect_identical(run(1), run(3))
+  expect_identical(.Random.seed, before)
+})
+
+test_that("scenarios have the corrected values and intervals of their fits", {
+  found <- quietly(longitudinal_risk(
+    wave1, wave2, keys, links, changes, "id",
+    weight_var = "weight", model = "two_way"
+  ))
+  for (at in 1:3) {
+    own <- found$fits[[at]]$estimates
+    columns <- c("tau1_corrected", "tau1_low", "tau2_high", "tau2_bias", "status")
+    expect_identical(found$estimates[at, columns], own[columns], ignore_attr = TRUE)
+  }
+  tidied <- tidy(found)
+  row <- tidied[tidied$term == "tau1_corrected", ]
+  expect_identical(row$conf_low, found$estimates$tau1_low)
+  expect_true(all(row$conf_low <= row$estimate & row$estimate <= row$conf_high))
+  expect_match(interpret(found), "95 % interval", fixed = TRUE)
+  expect_lte(length(format(found)), 16)
+})
+
+test_that("a sentence tells a model that does not fit", {
+  found <- quietly(longitudinal_risk(
+    wave1, wave2, keys, links, changes, "id",
+    weight_var = "weight", model = "independence"
+  ))
+  off <- found$estimates$z2 > 3
+  expect_true(any(off))
+  expect_identical(found$estimates$status[off], rep("underfits", sum(off)))
+  expect_match(
+    interpret(found), paste("overstates", found$estimates$scenario[off][[1]]), fixed = TRUE
+  )
+  expect_match(interpret(found), "z2 = ", fixed = TRUE)
+})
+
+test_that("a ratio to nearly nobody is not given", {
+  few <- quietly(longitudinal_risk(
+    wave1, wave2, c("gender", "age_group", "education", "n_children"), links, "n_children", "id",
+    weight_var = "weight", model = "independence", interval = "none"
+  ))
+  # 5.5e-13 expected persons by the file alone.
+  expect_lt(few$estimates$tau1[[1]], 0.5)
+  expect_identical(few$estimates$ratio, rep(NA_real_, 3))
+  expect_output(print(few), "no ratio")
+  expect_no_match(interpret(few), "times", fixed = TRUE)
+})
+
+test_that("weights that average 1 are told, once", {
+  low <- transform(wave2, weight = weight / mean(weight))
+  n <- 0
+  withCallingHandlers(
+    quietly_but_small <- longitudinal_risk(
+      wave1, low, keys, links, changes, "id",
+      weight_var = "weight", model = "independence", interval = "none"
+    ),
+    warning = function(w) {
+      n <<- n + inherits(w, "sdcRisk_warning_small_weights")
+      tryInvokeRestart("muffleWarning")
+    }
+  )
+  expect_identical(n, 1)
 })
 
 test_that("mistakes are refused with the argument's name", {
@@ -249,6 +311,9 @@ test_that("mistakes are refused with the argument's name", {
   bad(change_vars = "urbanity", detail = "previous_value")
   bad("unknown_key_var", id = "z")
   bad(id = NULL)
+  bad(id = character())
+  bad(id = c("id", "gender"))
+  bad(missing = mean)
   bad("bad_data", wave1 = rbind(wave1, wave1[1, ]))
   bad("unknown_key_var", weight_var = "z")
   bad(weight_var = NULL)

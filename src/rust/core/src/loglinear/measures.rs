@@ -36,6 +36,29 @@ pub fn h2_slope(q: f64) -> f64 {
     gamma(q, exp_q) + 0.5 * q * exp_q
 }
 
+/// The second derivative of `h1` by `q`.
+pub fn h1_curvature(q: f64) -> f64 {
+    (-q).exp()
+}
+
+/// The second derivative of `h2` by `q`, the integral of `t^2 exp(-q t)` over
+/// `t` from 0 to 1.
+pub fn h2_curvature(q: f64) -> f64 {
+    if q < SERIES_BELOW {
+        let mut term = 1.0;
+        let mut sum = 0.0;
+        for k in 0..14 {
+            sum += term / (f64::from(k) + 3.0);
+            term *= -q / (f64::from(k) + 1.0);
+        }
+        return sum;
+    }
+    if q > 1e100 {
+        return 0.0;
+    }
+    (2.0 - (-q).exp() * (q * q + 2.0 * q + 2.0)) / (q * q * q)
+}
+
 /// Variance of `I(F = 1)` given `f = 1`.
 pub fn v1(q: f64) -> f64 {
     -(-q).exp() * (-q).exp_m1()

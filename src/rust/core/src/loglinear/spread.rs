@@ -13,10 +13,12 @@
 //!
 //! The criterion `B` estimates the bias, with variance `V`. What is taken away
 //! is `w B`, `w = z^2 / (1 + z^2)`, `z = B / sqrt(V)`: much where the bias is
-//! beyond doubt, little where `B` is noise.
+//! beyond doubt, little where `B` is noise; before that, what chance in the
+//! raked weights adds. Neither the bias nor its spread is
+//! taken for larger than the estimate and its standard error.
 
 use super::fitted::{taus, Expected, Fitted, Measures, Sample};
-use super::measures::{h1_slope, h2_slope, v1, v2};
+use super::measures::{h1, h1_curvature, h1_slope, h2, h2_curvature, h2_slope, v1, v2};
 use super::optimise::{inverse_form, Margins};
 use super::raking::{one_way, weighting_effect, OneWay};
 use crate::error::Result;
@@ -60,8 +62,12 @@ pub struct Corrected {
 /// interval.
 pub fn correct(tau: f64, b: f64, v: f64, se: f64, top: f64, normal: f64) -> Corrected {
     let weight = if v > 0.0 { b * b / (b * b + v) } else { 0.0 };
-    let tau = (tau - weight * b).clamp(0.0, top);
-    let se = (se * se + v).sqrt();
+    // Where cells expect few records, B is noise of any size.
+    let most = (tau + se).max(0.0);
+    let plain = tau;
+    let tau = (plain - (weight * b).clamp(-most, most)).clamp(0.0, top);
+    let most = plain.max(tau) + se;
+    let se = (se * se + v.min(most * most)).sqrt();
     // On the scale of the root: (r -+ x)^2 with r^2 = tau and 2 r x = reach.
     let reach = normal * se;
     let root = tau.max(LEAST).sqrt();
@@ -102,9 +108,25 @@ pub fn spread(
         return Ok(out);
     }
     out.se = standard_errors(fitted, sample, expected, &uniques, monitor)?;
+    let by_weights = bias_of_effects(fitted, sample, expected, &uniques);
     let top = uniques.len() as f64;
-    let mut ends =
-        [0, 1].map(|i| correct(tau[i], measures.b[i], measures.v[i], out.se[i], top, normal));
+    let mut ends = [0, 1].map(|i| {
+        correct(
+            tau[i] - by_weights[i],
+            measures.b[i],
+            measures.v[i],
+            out.se[i],
+            top,
+            normal,
+        )
+    });
+    // What is estimated goes in steps: one person more or less is 1 in tau1, and
+    // up to a half in tau2.
+    for (i, step) in [0.5f64, 0.25].into_iter().enumerate() {
+        let step = step.min(2.0 * out.se[i]);
+        ends[i].low = (ends[i].low - step).max(0.0);
+        ends[i].high = (ends[i].high + step).min(top);
+    }
     // No more people are certain matches than are matches.
     ends[0].tau = ends[0].tau.min(ends[1].tau);
     ends[0].low = ends[0].low.min(ends[0].tau);
@@ -157,6 +179,39 @@ fn standard_errors(
         Ok(())
     })?;
     Ok(se)
+}
+
+/// What raking to the weights of few records adds: the risks curve upwards, so
+/// that chance in `lambda` raises their mean by half its variance times their
+/// second derivative. The variance is that of margins that are independent.
+fn bias_of_effects(
+    fitted: &Fitted,
+    sample: &Sample,
+    expected: &Expected,
+    uniques: &[usize],
+) -> [f64; 2] {
+    let cells = sample.cells;
+    let effect = weighting_effect(cells, fitted) - 1.0;
+    let mut bias = [0.0; 2];
+    if effect <= 0.0 {
+        return bias;
+    }
+    let inverse: Vec<Vec<f64>> = one_way(cells, |cell| cells.counts()[cell])
+        .into_iter()
+        .map(|counts| counts.into_iter().map(|n| 1.0 / n).collect())
+        .collect();
+    let total = (cells.sizes().len() as f64 - 1.0) / cells.n_records();
+    for &cell in uniques {
+        let codes = cells.codes(cell).iter();
+        let shares = inverse.iter().zip(codes).map(|(of, &c)| of[c as usize]);
+        let variance = effect * (shares.sum::<f64>() - total).max(0.0);
+        let q = expected.rest(cell);
+        let half = 0.5 * variance * expected.lambda[cell].powi(2);
+        // No more than half the risk is laid to chance.
+        bias[0] += (half * h1_curvature(q)).min(0.5 * h1(q));
+        bias[1] += (half * h2_curvature(q)).min(0.5 * h2(q));
+    }
+    bias
 }
 
 /// The variance that raking to margins of equally weighted records has.

@@ -126,6 +126,27 @@ fn differences_of_exponentials_lose_no_digits() {
 }
 
 #[test]
+fn curvatures_are_second_derivatives() {
+    for q in [0.001f64, 0.2, 0.499, 0.501, 2.0, 20.0] {
+        let step = 1e-3 * (1.0 + q);
+        let second =
+            |h: fn(f64) -> f64| (h(q + step) - 2.0 * h(q) + h((q - step).abs())) / (step * step);
+        if q > step {
+            assert!(
+                close(measures::h1_curvature(q), second(measures::h1), 1e-4),
+                "{q}"
+            );
+            assert!(
+                close(measures::h2_curvature(q), second(measures::h2), 1e-4),
+                "{q}"
+            );
+        }
+    }
+    assert!(close(measures::h2_curvature(0.0), 1.0 / 3.0, 1e-12));
+    assert!(measures::h2_curvature(1e200) <= 0.0);
+}
+
+#[test]
 fn the_variance_of_one_over_f_follows_its_definition() {
     for q in [1e-6f64, 0.01, 0.0199, 0.0201, 0.7, 5.0, 59.0, 61.0, 500.0] {
         let mut weight = (-q).exp();
@@ -385,10 +406,8 @@ fn raked_fits_have_the_weighted_margins_and_the_sums_of_all_cells() {
         }
         let mut u = fitted.u.clone();
         multiply_in(&fitted.model, &mut u, effects);
-        let raked = Fitted {
-            u,
-            ..fitted.clone()
-        };
+        let mut raked = fitted.clone();
+        raked.u = u;
         let weights: f64 = cells.weights().iter().sum();
         let mut found: Vec<Vec<f64>> = cells.sizes().iter().map(|&s| vec![0.0; s]).collect();
         let strides: Vec<Vec<usize>> = (0..5)
@@ -476,6 +495,14 @@ fn the_correction_follows_its_formula() {
     assert!(none.tau <= 0.0 && none.low <= 0.0 && none.high <= 0.0);
     let tiny = correct(1e-40, 0.0, 0.0, 1e-20, 879.0, 1.96);
     assert!(tiny.low <= 0.0 && tiny.high < 1e-19, "{tiny:?}");
+    // A criterion that is nothing but noise does not swamp a small estimate.
+    let small = correct(0.5, 0.6, 5.0, 0.13, 52.0, 1.96);
+    assert!(
+        small.high < 2.5 && small.tau < 0.5 && small.tau > 0.4,
+        "{small:?}"
+    );
+    let wild = correct(0.5, -60.0, 100.0, 0.13, 52.0, 1.96);
+    assert!(close(wild.tau, 0.5 + 0.63, 1e-12), "{wild:?}");
     // The bounds hold, the estimate is inside, and ends move without jumps.
     let mut last: Option<f64> = None;
     for i in 0..4000 {
