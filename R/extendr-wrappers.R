@@ -60,7 +60,7 @@ rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing
 
 rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
 
-rs_pram_match_prob <- function(cells, theta, a) .Call(wrap__rs_pram_match_prob, cells, theta, a)
+rs_pram_match_prob <- function(cells, theta, a, threads, tick) .Call(wrap__rs_pram_match_prob, cells, theta, a, threads, tick)
 
 rs_pram_theta <- function(max_match_prob, cells, calibrate) .Call(wrap__rs_pram_theta, max_match_prob, cells, calibrate)
 

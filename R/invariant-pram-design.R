@@ -2,9 +2,9 @@
 
 # Units and levels ---------------------------------------------------------
 
-# What is drawn: records, or households where all keys are theirs. `of_record`
-# is the unit of every record and `first` the first record of every unit, NULL
-# where records are units; `single` marks one-person households.
+# What is drawn: records, members of households, or households where all keys
+# are theirs. With households, `of_record` is the household of every record,
+# `first` the first record of every household and `size` its number of records.
 pram_units <- function(data, table, columns, call) {
   if (is.null(columns$hh_id)) {
     return(list(kind = "records"))
@@ -26,12 +26,8 @@ pram_units <- function(data, table, columns, call) {
       names = table$variables[shared[differs]], call = call
     )
   }
-  if (length(shared) < length(table$variables)) {
-    return(list(
-      kind = "members", single = household$size[household$of_record] == 1L, shared = shared
-    ))
-  }
-  c(list(kind = "households"), household)
+  kind <- if (length(shared) < length(table$variables)) "members" else "households"
+  c(list(kind = kind), household)
 }
 
 household_index <- function(data, position, call) {
@@ -64,33 +60,58 @@ level_numbers <- function(data, positions, call) {
   group_records(table, call = call)$row_group - 1L
 }
 
-# Levels inside which records move, and the families in which levels may be
-# merged; one entry per unit.
+# Levels inside which records move, one entry per unit, and the families in
+# which levels may be merged. What a release still shows of a record is the same
+# in a whole family: the size of its household, and the variables of `within`
+# that are no keys and so are never changed.
 pram_levels <- function(data, table, columns, units, call) {
-  level <- level_numbers(data, columns$within, call)
-  if (units$kind == "records") {
+  within <- level_numbers(data, columns$within, call)
+  fixed <- list(within = level_numbers(data, setdiff(columns$within, table$positions), call))
+  if (units$kind != "records") {
+    fixed$size <- units$size[units$of_record]
+  }
+  if (units$kind == "members") {
+    # People of larger households stay with the keys of their household.
+    fixed$home <- level_numbers(data, columns$hh_vars, call) + 1L
+    fixed$home[fixed$size == 1L] <- 0L
+  }
+  family <- joint_numbers(fixed, call)
+  level <- joint_numbers(list(family, within), call)
+  if (units$kind == "households") {
+    check_household_levels(within, units, names(data)[columns$within], call)
+    family <- family[units$first]
+    level <- level[units$first]
+  }
+  if (is.null(level)) {
+    return(list())
+  }
+  if (is.null(family)) {
     return(list(level = level))
   }
-  if (units$kind == "households") {
-    if (!is.null(level) && any(level != level[units$first][units$of_record])) {
-      stop_sdc(
-        "bad_data",
-        c(
-          "The members of a household must share the values of `within`.",
-          i = "All keys are those of households here, so households are drawn as a whole."
-        ),
-        names = names(data)[columns$within], call = call
-      )
-    }
-    return(list(level = level[units$first]))
+  list(level = level, family = family[match(seq_len(max(level) + 1L) - 1L, level)])
+}
+
+# Numbers, from 0, of the combinations of several numberings; NULL of none.
+joint_numbers <- function(numberings, call) {
+  numberings <- numberings[lengths(numberings) > 0]
+  if (length(numberings) == 0) {
+    return(NULL)
   }
-  # People of larger households stay with the keys of their household.
-  home <- level_numbers(data, columns$hh_vars, call) + 1L
-  home[units$single] <- 0L
-  parts <- data.frame(home = home)
-  parts$within <- level
-  both <- level_numbers(parts, seq_along(parts), call)
-  list(level = both, family = home[match(seq_len(max(both) + 1L) - 1L, both)])
+  names(numberings) <- paste0("v", seq_along(numberings))
+  level_numbers(do.call(frame, numberings), seq_along(numberings), call)
+}
+
+check_household_levels <- function(within, units, names, call) {
+  if (!is.null(within) && any(within != within[units$first][units$of_record])) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "The members of a household must share the values of `within`.",
+        i = "All keys are those of households here, so households are drawn as a whole."
+      ),
+      names = names, call = call
+    )
+  }
 }
 
 # The core -----------------------------------------------------------------
@@ -111,69 +132,118 @@ pram_draw <- function(table, asked, rules, units, levels, weights, tick, call) {
   ), call)
 }
 
-report_unreached <- function(drawn, asked, call) {
+# What merging leaves alone: variables of `within` that are no keys, and the
+# sizes of households.
+pram_fixed <- function(data, table, columns, units) {
+  list(
+    names = names(data)[setdiff(columns$within, table$positions)],
+    sizes = units$kind != "records",
+    can_merge = length(intersect(columns$within, table$positions)) > 0
+  )
+}
+
+report_unreached <- function(drawn, asked, fixed, call) {
   if (length(drawn$unreached) == 0) {
     return(invisible())
   }
-  # Rounded up, so that the number named can be asked for.
-  lowest <- ceiling(drawn$lowest * 1e4 - 1e-6) / 1e4
-  alone <- sum(drawn$unreached_sizes == 1)
-  found <- paste0(
-    plural(length(drawn$unreached), "cell"), " cannot be brought below ",
-    format(asked$max_match_prob, digits = 4), "; the lowest bound this file can reach is ",
-    format(lowest, digits = 4), if (alone > 0) {
-      paste0(" (", plural(alone, "cell"), " without another cell to exchange records with)")
-    }, "."
-  )
   if (asked$unprotected == "keep") {
-    if (drawn$lowest <= asked$max_match_prob + 1e-9) {
-      # Outside the theorem of the published theta, and yet within reach.
-      return(invisible())
-    }
-    warn_sdc(
-      "unprotected_cells",
-      c("Some cells keep a higher match probability than the bound.", x = found),
-      lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call
-    )
-    return(invisible())
+    return(warn_unprotected(drawn, asked, call))
   }
   theorem <- asked$calibration == "paper" && asked$max_match_prob < 0.5 - 1e-12 &&
     any(drawn$unreached_sizes == 2)
   if (theorem) {
-    stop_sdc(
-      c("bad_argument", "unprotectable"),
-      c(
-        paste(
-          "A bound in [3/7, 1/2) must have at least three cells in every block with",
-          "calibration = \"paper\"."
-        ),
-        x = paste0(
-          plural(sum(drawn$unreached_sizes == 2), "block"), " of two cells."
-        ),
-        i = paste(
-          "The theorem: with two cells, P(CM | S = 2) can exceed P(CM | S = 1), and the",
-          "published theta is proven for bounds of at least 1/2 only."
-        ),
-        i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\"."
-      ),
-      argument = "max_match_prob", lowest = drawn$lowest, call = call
-    )
+    stop_two_cells(drawn, call)
   }
   stop_sdc(
     "unprotectable",
     c(
       "Every cell must have a block that can keep it below `max_match_prob`.",
-      x = found,
-      i = if (asked$unprotected == "merge") {
-        "Merging levels did not help: take a higher bound or coarser key variables."
+      x = paste0(cells_left(drawn, asked), "."),
+      x = if (drawn$lowest < 1) {
+        paste0("The lowest bound this file can reach is ", format(drawn$lowest, digits = 4), ".")
       } else {
+        "No bound below 1 can be reached."
+      },
+      i = unreached_advice(asked, fixed, drawn$lowest),
+      i = if (fixed$sizes) {
         paste(
-          "Take a higher bound, coarser variables in `within`, or unprotected = \"merge\"",
-          "or \"keep\"."
+          "The number of records of a household shows in the release, so households of",
+          "other sizes are no company: leave those of a rare size out, or keep them."
+        )
+      },
+      i = if (length(fixed$names)) {
+        paste0(
+          "Levels of ", quote_names(fixed$names), ", ", if (length(fixed$names) == 1) {
+            "which is no key variable and stays"
+          } else {
+            "which are no key variables and stay"
+          },
+          " as released, are never merged: to merge them, name them in `key_vars` too."
         )
       }
     ),
-    lowest = lowest, n_cells = length(drawn$unreached), call = call
+    lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call
+  )
+}
+
+cells_left <- function(drawn, asked) {
+  alone <- sum(drawn$unreached_sizes == 1)
+  paste0(
+    plural(length(drawn$unreached), "cell"), " cannot be brought below ",
+    format(asked$max_match_prob, digits = 4), if (alone > 0) {
+      paste0(" (", plural(alone, "cell"), " without another cell to exchange records with)")
+    }
+  )
+}
+
+unreached_advice <- function(asked, fixed, lowest) {
+  if (asked$unprotected == "merge") {
+    return(paste0(
+      "Merging levels did not help: take ", if (lowest < 1) "a higher bound or ",
+      "coarser key variables, or unprotected = \"keep\"."
+    ))
+  }
+  paste0(
+    "Take ", if (lowest < 1) "a higher bound, ", "coarser variables in `within`, ",
+    if (fixed$can_merge) "unprotected = \"merge\" ", "or unprotected = \"keep\"."
+  )
+}
+
+warn_unprotected <- function(drawn, asked, call) {
+  # Outside the theorem of the published theta some are within reach.
+  if (drawn$lowest > asked$max_match_prob + 1e-9) {
+    warn_sdc(
+      "unprotected_cells",
+      c(
+        "Some cells keep a higher match probability than the bound.",
+        x = paste0(
+          cells_left(drawn, asked), "; at worst they stay at ",
+          format(ceiling(drawn$lowest * 1e4 - 1e-6) / 1e4, digits = 4), "."
+        )
+      ),
+      lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call
+    )
+  }
+}
+
+stop_two_cells <- function(drawn, call) {
+  stop_sdc(
+    c("bad_argument", "unprotectable"),
+    c(
+      paste(
+        "A bound in [3/7, 1/2) must have at least three cells in every block with",
+        "calibration = \"paper\"."
+      ),
+      x = paste0(
+        plural(sum(drawn$unreached_sizes == 2), "block"), " of two cells."
+      ),
+      i = paste(
+        "The theorem: with two cells, P(CM | S = 2) can exceed P(CM | S = 1), and the",
+        "published theta is proven for bounds of at least 1/2 only."
+      ),
+      i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\"."
+    ),
+    argument = "max_match_prob", lowest = drawn$lowest, call = call
   )
 }
 

@@ -15,27 +15,25 @@ format.sdc_invariant_pram <- function(x, ...) {
     paste0(
       plural(estimates$n_records, "record"),
       if (x$diagnostics$units == "households") {
-        paste0(" in ", plural(length(x$diagnostics$unit_sizes), "household"))
+        paste0(" in ", plural(x$diagnostics$n_households, "household"))
       },
       ", ", plural(length(settings$key_vars), "key variable"), ", ",
       plural(estimates$n_cells, "cell"), "; missing is a value of its own."
     ),
     paste0(
       "Promised: P(correct match | S = a) <= ", format_number(estimates$max_match_prob),
-      " for every cell and every a >= 1",
-      if (length(settings$within)) {
-        paste0(", moves inside ", paste(settings$within, collapse = " x "))
-      },
-      "."
+      " for every cell and every a >= 1, for an intruder who knows ", known_words(x),
+      ", and the S ", pram_units_word(x), "s found there, but no other variable."
     ),
     paste0(
       "Achieved: ", format_risk(estimates$worst_match_prob), " at worst (exact); ",
-      format_count(estimates$n_risky), " of the cells exceeded the bound before",
+      plural(estimates$n_risky, "cell"), " exceeded the bound before",
       if (estimates$n_unprotected > 0) {
         paste0(", ", format_count(estimates$n_unprotected), " STILL DO")
       },
       "."
     ),
+    all_counts_line(x),
     paste0("Records before: ", record_spread(x$records$match_prob_before), "."),
     paste0("Records after:  ", record_spread(x$records$match_prob), "."),
     paste0(
@@ -44,22 +42,49 @@ format.sdc_invariant_pram <- function(x, ...) {
       format(estimates$expected_changed, digits = 4), "), in ",
       plural(estimates$n_blocks, "block"), ", theta ", theta_words(estimates), "."
     ),
-    paste0("By key variable: ", changed_words(x$variables), "."),
     paste0(
-      "Standard errors of one-way proportions grow by at most ",
-      format_percent(max(x$variables$se_inflation) - 1), "."
+      "By key variable: ", changed_words(x$variables), "; standard errors of one-way ",
+      "proportions grow by at most ", format_percent(max(x$variables$se_inflation) - 1), "."
     ),
     plausibility_line(x$plausibility),
     shift_line(x),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file), who knows all key",
-      "variables and picks one"
-    ),
-    paste0(
-      if (x$diagnostics$units == "households") "household" else "record",
-      " of the target's cell; the risk is given an attempt."
-    ),
-    "To release: x$data. More: summary(x), plot(x), pram_audit(x, data), interpret(x)."
+    "Scenario: prosecutor (the target is known to be in the file); given an attempt.",
+    "n_matches() and other risk measures do not hold for the released data.",
+    "To release: release_data(x), nothing else of x. More: summary(x), interpret(x)."
+  )
+}
+
+# "record" or "household": what is drawn, counted and matched.
+pram_units_word <- function(x) {
+  if (x$diagnostics$units == "households") "household" else "record"
+}
+
+# What the intruder of the promise knows, as cells are made of it.
+known_words <- function(x) {
+  beside <- c(
+    setdiff(x$settings$within, x$settings$key_vars),
+    if (x$diagnostics$units != "records") "the size of the household"
+  )
+  paste(c("all key variables", beside), collapse = ", ")
+}
+
+# Whether the bound also holds for who weighs the counts of all cells. From 1/2
+# on the number is the worst case, below it other releases can be worse.
+all_counts_line <- function(x) {
+  estimates <- x$estimates
+  found <- estimates$all_counts_prob
+  bound <- max(estimates$max_match_prob, estimates$worst_match_prob) + 1e-9
+  above <- sum(x$blocks$n[x$blocks$all_counts_prob > bound])
+  exact <- estimates$max_match_prob >= 0.5 || all(x$blocks$n_cells < 3)
+  unit <- pram_units_word(x)
+  paste0(
+    "Who weighs the released counts of all cells: ", if (!exact) {
+      paste0(format_up(found), " or more.")
+    } else if (above == 0) {
+      "the same bound."
+    } else {
+      paste0("up to ", format_up(found), ", for ", plural(above, unit), "; others as promised.")
+    }
   )
 }
 
@@ -88,7 +113,7 @@ plausibility_line <- function(pairs) {
   }
   paste0(
     "New pairs with another column: most with ", worst$variable, " and ", worst$other, ", ",
-    format_percent(worst$prop_new), " of its changed records."
+    format_percent(worst$prop_new), " of the changed records."
   )
 }
 
@@ -96,9 +121,8 @@ shift_line <- function(x) {
   if (is.null(x$diagnostics$largest_shift)) {
     return(NULL)
   }
-  what <- if ("weighted_before" %in% names(x$cells)) "weighted counts" else "counts of persons"
   paste0(
-    "Expected ", what, " of one-way margins shift by up to ",
+    "Expected weighted counts of one-way margins shift by up to ",
     format_percent(x$diagnostics$largest_shift), "."
   )
 }
@@ -115,7 +139,7 @@ summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
   }
   structure(
     list(
-      title = format(object)[c(1, 3, 4, 5)], estimates = base$estimates,
+      title = format(object)[c(1, 3, 4, 5, 6)], estimates = base$estimates,
       variables = object$variables, plausibility = object$plausibility,
       cells_by_count = frame(
         count = levels(droplevels(sizes)), n_cells = of("count", length),
@@ -139,7 +163,7 @@ tidy_terms.sdc_invariant_pram <- function(x) {
   list(
     ids = "max_match_prob",
     terms = c(
-      "worst_match_prob", "theta_min", "theta_max", "n_blocks", "expected_changed",
+      "worst_match_prob", "all_counts_prob", "theta_min", "theta_max", "n_blocks", "expected_changed",
       "n_changed", "n_unprotected"
     ),
     # Releases with other bounds are what is compared.
@@ -155,7 +179,7 @@ glance.sdc_invariant_pram <- function(x, ...) {
     n_cells = x$estimates$n_cells, n_risky = x$estimates$n_risky,
     max_match_prob = x$estimates$max_match_prob,
     worst_match_prob = x$estimates$worst_match_prob,
-    n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
+    all_counts_prob = x$estimates$all_counts_prob, n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
     n_changed = x$estimates$n_changed, n_unprotected = x$estimates$n_unprotected,
     se_inflation = max(x$variables$se_inflation), scope = x$settings$scope,
     calibration = x$settings$calibration, units = x$diagnostics$units,
@@ -167,7 +191,8 @@ glance.sdc_invariant_pram <- function(x, ...) {
 interpret.sdc_invariant_pram <- function(x, ...) {
   estimates <- x$estimates
   households <- x$diagnostics$units == "households"
-  unit <- if (households) "household" else "record"
+  unit <- pram_units_word(x)
+  known <- setdiff(x$settings$within, x$settings$key_vars)
   sentence <- paste0(
     "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
     if (estimates$theta_max > 0) {
@@ -182,8 +207,10 @@ interpret.sdc_invariant_pram <- function(x, ...) {
       paste0(" inside the levels of ", paste(x$settings$within, collapse = " and "))
     },
     if (estimates$theta_max > 0) ", so that whoever knows" else "; whoever knows",
-    " that a person is in the file, knows all key variables of that ",
-    "person, and takes one of the ", unit, "s released with these values for that person's, ",
+    " that a person is in the file, knows all key variables",
+    if (length(known)) paste0(" and ", paste(known, collapse = ", ")), " of that ",
+    "person", if (x$diagnostics$units != "records") " and the size of the household",
+    ", and takes one of the ", unit, "s released with these values for that person's, ",
     "is right with a probability of at most ", format_up(estimates$worst_match_prob),
     " given the number of ", unit, "s found (", if (estimates$n_unprotected > 0) {
       paste0(
@@ -198,13 +225,19 @@ interpret.sdc_invariant_pram <- function(x, ...) {
     if (estimates$theta_max > 0) {
       paste0(
         "; expected counts of all combinations of the key variables are those of the ",
-        "original data", if (households) " in households",
-        ", and standard errors of one-way proportions grow by at most ",
+        "original data, and standard errors of one-way proportions grow by at most ",
         format_percent(max(x$variables$se_inflation) - 1)
       )
     },
     "; the bound does not cover attributes inferred from groups, nor intruders who know ",
-    "other variables."
+    "other variables", if (estimates$all_counts_prob > estimates$worst_match_prob + 1e-9) {
+      paste0(
+        " or weigh the released counts of all cells (right with a probability of ",
+        if (estimates$max_match_prob >= 0.5) "up to ", format_up(estimates$all_counts_prob),
+        if (estimates$max_match_prob < 0.5) " or more", ")"
+      )
+    },
+    "."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
 }

@@ -4,28 +4,31 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
                                tick, this_call, call) {
   released <- drawn$release
   n <- length(released$changed)
-  size <- if (units$kind == "households") units$size else NULL
+  as_households <- units$kind == "households"
+  first_record <- if (as_households) units$first[drawn$first_row] else drawn$first_row
   cells <- frame(
     block = drawn$block, count = drawn$counts, stay_prob = drawn$stay_prob,
     match_prob_before = 1 / drawn$counts, match_prob = drawn$match_prob
   )
+  if (units$kind != "records") {
+    cells$household_size <- units$size[units$of_record[first_record]]
+  }
+  if (as_households) {
+    # Households change places with others of their size only.
+    cells$persons_before <- cells$persons_expected <- cells$count * cells$household_size
+  }
   theta <- theta_of_cells(cells, drawn$thetas)
   totals <- pram_totals(cells, theta, drawn, units, weights)
-  cells[names(totals$columns)] <- totals$columns
-  extra <- list(
-    design = list(cells = cells, thetas = drawn$thetas),
-    n = n, squares = if (!is.null(size)) as.vector(rowsum(size^2, drawn$row_cell)),
-    persons = if (!is.null(size)) as.vector(rowsum(size, drawn$row_cell))
-  )
-  cell_size <- if (is.null(size)) 1 else extra$persons / cells$count
-  expected <- sum(theta * cell_size)
-  first_record <- if (is.null(size)) drawn$first_row else units$first[drawn$first_row]
+  cells[names(totals)] <- totals
+  extra <- pram_design(cells, drawn$thetas, n)
+  expected <- sum(theta * if (as_households) cells$household_size else 1)
   variables <- pram_variables(table, drawn, first_record, extra, tick, call)
-  if (!is.null(size) && sum(theta) > 0) {
+  if (as_households && sum(theta) > 0) {
     # Households weigh by their mean size.
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
-  shift <- report_shift(totals, table, first_record, call)
+  others <- other_columns(data, table, columns, tick, call)
+  if (!is.null(others)) on.exit(release(others))
   result <- new_sdc_result(
     "sdc_invariant_pram",
     estimates = pram_estimates(asked, cells, drawn, expected, released, n),
@@ -34,30 +37,46 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       match_prob_before = cells$match_prob_before[released$cell],
       match_prob = cells$match_prob[released$cell]
     ),
-    settings = list(
-      key_vars = table$variables, key_groups = NULL,
-      max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
-      scope = asked$scope, calibration = asked$calibration, prefer = asked$prefer,
-      unprotected = asked$unprotected, forbid = names(forbid),
-      hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
-      weight_var = names(data)[columns$weight], missing = "category", n = n,
-      fingerprint = fingerprint(table, call, role_columns(data, list(
-        weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
-        within = columns$within
-      ))),
-      version = as.character(utils::packageVersion("sdcRisk"))
-    ),
+    settings = pram_settings(data, table, asked, columns, forbid, n, call),
     diagnostics = list(
-      units = units$kind, n_merged = drawn$n_merged, largest_shift = shift,
-      unit_squares = extra$squares, unit_sizes = size, first_record = first_record,
-      new_cell = drawn$row_cell[drawn$donors]
+      units = units$kind, n_households = if (as_households) length(units$first),
+      n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record, call),
+      first_record = first_record, new_cell = drawn$row_cell[drawn$donors]
     ),
     call = this_call, data = released$data, cells = cells,
-    blocks = pram_blocks(cells, drawn$thetas), variables = variables,
-    plausibility = pram_plausibility(data, table, columns, released, tick, call)
+    blocks = pram_blocks(cells, drawn), variables = variables,
+    plausibility = pram_plausibility(table, others, released, tick, call)
   )
+  hint_determined(data, table, others, columns, call)
   inform_pram(result, asked, call)
   result
+}
+
+pram_settings <- function(data, table, asked, columns, forbid, n, call) {
+  list(
+    key_vars = table$variables, key_groups = NULL,
+    max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
+    scope = asked$scope, calibration = asked$calibration, prefer = asked$prefer,
+    unprotected = asked$unprotected, forbid = names(forbid),
+    hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
+    weight_var = names(data)[columns$weight], missing = "category", n = n,
+    fingerprint = fingerprint(table, call, role_columns(data, list(
+      weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
+      within = columns$within
+    ))),
+    version = as.character(utils::packageVersion("sdcRisk"))
+  )
+}
+
+# The design as margin_inflation() takes it. Where households are units, cells
+# have `persons_before`.
+pram_design <- function(cells, thetas, n) {
+  list(
+    design = list(cells = cells, thetas = thetas), n = n, persons = cells$persons_before,
+    squares = if (!is.null(cells$persons_before)) {
+      as.double(cells$persons_before * cells$household_size)
+    }
+  )
 }
 
 theta_of_cells <- function(cells, thetas) {
@@ -66,12 +85,14 @@ theta_of_cells <- function(cells, thetas) {
   theta
 }
 
-pram_blocks <- function(cells, thetas) {
+pram_blocks <- function(cells, drawn) {
   in_block <- !is.na(cells$block)
-  block <- factor(cells$block[in_block], seq_along(thetas))
+  numbers <- seq_along(drawn$thetas)
+  block <- factor(cells$block[in_block], numbers)
   frame(
-    block = seq_along(thetas), n_cells = as.vector(table(block)),
-    n = as.vector(rowsum(cells$count[in_block], block)), theta = thetas
+    block = numbers, n_cells = as.vector(table(block)),
+    n = as.vector(rowsum(cells$count[in_block], block)), theta = drawn$thetas,
+    all_counts_prob = drawn$all_counts
   )
 }
 
@@ -81,7 +102,8 @@ pram_estimates <- function(asked, cells, drawn, expected, released, n) {
   frame(
     max_match_prob = asked$max_match_prob,
     theta_min = min(thetas), theta_max = max(thetas), n_blocks = length(drawn$thetas),
-    worst_match_prob = max(cells$match_prob), expected_changed = expected,
+    worst_match_prob = max(cells$match_prob),
+    all_counts_prob = max(cells$match_prob, drawn$all_counts), expected_changed = expected,
     n_changed = sum(released$changed), n_records = n, n_cells = nrow(cells),
     n_risky = above(cells$match_prob_before), n_unprotected = above(cells$match_prob)
   )
@@ -126,20 +148,15 @@ margin_inflation <- function(extra, group, tick, call) {
   )
 }
 
-# Totals of weights, or of persons where households are units, before and as
-# expected after.
+# Totals of weights before and as expected after.
 pram_totals <- function(cells, theta, drawn, units, weights) {
-  if (units$kind == "households") {
-    values <- if (is.null(weights)) {
-      units$size
-    } else {
-      as.vector(rowsum(weights, units$of_record))
-    }
-  } else {
-    values <- weights
+  if (is.null(weights)) {
+    return(list())
   }
-  if (is.null(values)) {
-    return(list(columns = list()))
+  values <- if (units$kind == "households") {
+    as.vector(rowsum(weights, units$of_record))
+  } else {
+    weights
   }
   before <- as.vector(rowsum(values, drawn$row_cell))
   mean_value <- before / cells$count
@@ -151,24 +168,18 @@ pram_totals <- function(cells, theta, drawn, units, weights) {
     theta > 0, theta / pmax(in_block - 1, 1) * (of_block - mean_value), 0
   )
   expected <- before * (1 - theta / cells$count) + as.vector(arriving)
-  columns <- list(before, expected)
-  names(columns) <- if (is.null(weights)) {
-    c("persons_before", "persons_expected")
-  } else {
-    c("weighted_before", "weighted_expected")
-  }
-  list(columns = columns, weighted = !is.null(weights))
+  list(weighted_before = before, weighted_expected = expected)
 }
 
 # The largest expected shift of a one-way margin of totals, relative to what it
 # was; above 1 % with a warning.
 report_shift <- function(totals, table, first_record, call) {
-  if (length(totals$columns) == 0) {
+  if (length(totals) == 0) {
     return(NULL)
   }
   shift <- vapply(seq_along(table$variables), function(v) {
     codes <- unwrap(rs_codes(table$pointer, v), call)[first_record]
-    sums <- rowsum(do.call(cbind, totals$columns), codes)
+    sums <- rowsum(do.call(cbind, totals), codes)
     max(abs(sums[, 2] / sums[, 1] - 1))
   }, 0)
   if (any(shift > 0.01)) {
@@ -176,20 +187,13 @@ report_shift <- function(totals, table, first_record, call) {
     warn_sdc(
       "weighted_shift",
       c(
-        paste(
-          if (totals$weighted) "Weighted counts" else "Counts of persons",
-          "of the margins of key variables should stay within 1 % of what they were."
-        ),
+        "Weighted counts of the margins of key variables should stay within 1 % of what they were.",
         x = paste0(
           "Expected to shift: ", quote_names(table$variables[moved]), ", by up to ",
           format_percent(max(shift)), "."
         ),
         i = paste(
-          if (totals$weighted) {
-            "Try prefer = \"similar_weights\" with scope = \"risky\","
-          } else {
-            "Try the household size in `within`,"
-          },
+          "Try prefer = \"similar_weights\" with scope = \"risky\",",
           "or calibrate the weights of the released file."
         )
       ),
@@ -199,28 +203,34 @@ report_shift <- function(totals, table, first_record, call) {
   max(shift)
 }
 
-# Pairs of a new key value and a value of another column that the original does
-# not hold.
-pram_plausibility <- function(data, table, columns, released, tick, call) {
+# Columns that are neither keys nor serve otherwise, coded; NULL without any.
+other_columns <- function(data, table, columns, tick, call) {
   serving <- c(columns$hh_id, columns$weight)
   candidates <- setdiff(seq_along(data), c(table$positions, serving))
   usable <- vapply(candidates, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
   candidates <- candidates[usable]
   if (length(candidates) == 0 || anyDuplicated(names(data)[candidates])) {
+    return(NULL)
+  }
+  key_table(data, candidates, tick = tick, call = call)
+}
+
+# Pairs of a new key value and a value of another column that the original does
+# not hold.
+pram_plausibility <- function(table, others, released, tick, call) {
+  if (is.null(others)) {
     return(frame(
       variable = character(), other = character(), n_changed = integer(), n_new = integer(),
       prop_new = double()
     ))
   }
-  others <- key_table(data, candidates, tick = tick, call = call)
-  on.exit(release(others))
   # Identifiers and measurements pair with everything for the first time.
   few <- others$n_values <= min(1000, others$n / 2)
   found <- unwrap(rs_pram_new_pairs(
     table$pointer, others$pointer, released$donors, sdc_threads(), tick
   ), call)
   pairs <- frame(
-    variable = rep(table$variables, each = length(candidates)),
+    variable = rep(table$variables, each = length(others$variables)),
     other = rep(others$variables, length(table$variables)),
     n_changed = as.integer(found$changed), n_new = as.integer(found$new),
     prop_new = ifelse(found$changed > 0, found$new / found$changed, 0)
@@ -228,6 +238,54 @@ pram_plausibility <- function(data, table, columns, released, tick, call) {
   pairs <- pairs[rep(few, length(table$variables)) & !is.na(found$changed), ]
   rownames(pairs) <- NULL
   pairs
+}
+
+# Columns released as they are that determine key variables: a household, or a
+# finer version of a key. A record whose key no longer fits them has moved.
+hint_determined <- function(data, table, others, columns, call) {
+  if (is.null(others)) {
+    return(invisible())
+  }
+  keys <- lapply(seq_along(table$variables), function(v) {
+    unwrap(rs_codes(table$pointer, v), call)
+  })
+  open <- which(others$n_values < others$n & !others$variables %in% names(data)[columns$within])
+  told <- lapply(open, function(v) {
+    group <- unwrap(rs_codes(others$pointer, v), call)
+    table$variables[determined_keys(keys, group, others$n_values[[v]])]
+  })
+  names(told) <- others$variables[open]
+  told <- told[lengths(told) > 0]
+  if (length(told) == 0) {
+    return(invisible())
+  }
+  first <- paste0("`", names(told), "` (", vapply(told, quote_names, ""), ")")
+  inform_sdc(
+    "determined_keys",
+    c(
+      paste0(
+        "Columns released as they are tell key variables: ",
+        paste(utils::head(first, 3), collapse = ", "),
+        if (length(first) > 3) paste0(" and ", length(first) - 3, " more"), "."
+      ),
+      x = "A record whose keys no longer fit them is seen to have moved.",
+      i = "Take them out of the file, make them key variables, or name them in `within`.",
+      i = "If one is a household: name it in `hh_id`, and the keys it tells in `hh_vars`."
+    ),
+    columns = told, call = call
+  )
+}
+
+# Which keys never differ inside a group, where that is hardly by chance.
+determined_keys <- function(keys, group, n_groups) {
+  members <- tabulate(group, n_groups)
+  first <- match(seq_len(n_groups), group)
+  inside <- which(group > 0)
+  extra <- sum(pmax(members - 1, 0))
+  vapply(keys, function(codes) {
+    most <- max(tabulate(codes[inside] + 1L)) / length(inside)
+    extra * log(most) < -7 && all(codes[inside] == codes[first[group[inside]]])
+  }, NA)
 }
 
 inform_pram <- function(x, asked, call) {

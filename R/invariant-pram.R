@@ -21,6 +21,18 @@
 #' the file, and a record takes all key values of its new cell together: no new
 #' combination of keys appears. A missing value is a value like any other.
 #'
+#' **Blocks.** \eqn{k} counts the cells of a block, and records stay in their
+#' block. `scope = "risky"`, the default, leaves every cell with
+#' \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and puts each of the others into a
+#' small block with near cells: fewest differing keys, then fewest steps (the
+#' difference of ranks in an ordered key, one step in a nominal key). For very
+#' many cells that differ in many keys nearest means near. `scope = "all"` makes
+#' one block of all cells, which is the published scheme where `calibration =
+#' "paper"`. With `within`, records move only inside a level of these
+#' variables, whose joint counts are then kept exactly. `forbid` keeps pairs
+#' of values apart; in one block of all cells whole levels are cut into classes
+#' without such a pair.
+#'
 #' **Theta.** `calibration = "paper"` takes the published closed form, the root
 #' of \eqn{(1 - \theta) / (1 - \theta + \theta^2) = \xi}{%
 #' (1 - theta) / (1 - theta + theta^2) = xi}, proven for \eqn{\xi}{xi} from 1/2,
@@ -28,49 +40,85 @@
 #' smallest theta whose exact worst case over all cells and all \eqn{a} meets
 #' the bound, for any bound that the file can reach: ten cells of one record
 #' reach 0.1 and no less. Theta ends where a record would be found in another
-#' given cell more easily than in its own: an intruder would look there.
-#'
-#' **Blocks.** With `within`, records move only inside a level of these
-#' variables, whose joint counts are then kept exactly. A variable there that is
-#' not a key makes cells finer; the bound holds for those who know it, hence for
-#' those who do not. `scope = "risky"` leaves every cell with
-#' \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and puts each of the others into a
-#' small block with near cells: fewest differing keys, then fewest steps (the
-#' difference of ranks in an ordered key, one step in a nominal key). For very
-#' many cells that differ in many keys nearest means near. `forbid` keeps pairs
-#' of values apart; whole levels are then cut into classes without such a pair.
+#' given cell more easily than in its own: an intruder would look there. The
+#' published theta does not end there; that of two uniques at a bound of 1/2
+#' leads to the other cell with 0.72.
 #'
 #' **Cells that cannot be protected**, above all a cell that is alone in its
 #' level: `unprotected = "error"` says so and names the lowest bound that can be
-#' reached; `"merge"` merges its level with that of its nearest cell; `"keep"`
-#' gives what protection there is, and a warning.
+#' reached, to four digits; `"merge"` merges its level with that of its nearest
+#' cell; `"keep"` gives what protection there is, and a warning. Only levels of
+#' key variables are merged. A variable of `within` that is no key is
+#' released as it is, so who knows it would see through a merger: its levels are
+#' never merged. Name it in `key_vars` too, and it is perturbed with the others.
 #'
-#' **Households.** With `hh_id` and `hh_vars`, key variables that a household
-#' shares never differ inside a household. Where all keys are such, households
+#' **Households.** Without `hh_id` every record moves by itself, and the members of
+#' a household can be torn apart: a household then lives in two regions. With `hh_id` and `hh_vars`, key variables that
+#' a household shares never differ inside a household. How many records a household
+#' has shows in the release, so this number is part of every cell: nobody changes
+#' places with a household of another size, and a size that only one household
+#' has cannot be protected. Where all keys are those of households, households
 #' are the units: counts are of households, each is drawn once, and the bound
-#' is on matching a household, hence on matching one of its members. Otherwise
-#' people of one-person households move with all their keys, and people of larger
-#' ones only inside their household's own keys. To move these keys too, run
+#' is on matching a household, hence on matching one of its members, whether the
+#' intruder counts households or records. Otherwise people of one-person
+#' households move with all their keys, and people of larger ones only inside
+#' their household's own keys. To move these keys too, run
 #' `invariant_pram()` twice: on the household keys, then on its `data` with
-#' all keys. The bound of the second run holds for the whole, as it holds whatever
-#' the first run did.
+#' all keys. With `calibration = "exact"` the bound of the second run holds for
+#' the whole, as it holds whatever the first run did.
 #'
 #' **Weights.** Weighted counts are not invariant. With `weight_var` the cells
 #' show them before and as expected after, and a shift of more than 1 % in any
 #' one-way margin is a warning; `prefer = "similar_weights"` forms blocks of
 #' similar mean weight.
 #'
-#' @section What the bound does not say:
-#' It is on the intruder who knows all key variables, the counts before, and
-#' the number of records released in the target's cell, and picks one of these.
-#' Fewer known keys: see [pram_audit()]. Who also uses the released counts of
-#' the *other* cells of a small block can know more: with three uniques as a
-#' block at a bound of 0.8, and one record released in each cell, each is in its
-#' place with probability 0.84. In blocks of two cells of one record, to which
-#' `scope = "risky"` comes wherever it can, the other count tells nothing new.
-#' The bound is on identity, not on what groups reveal. `records$changed` and the
-#' blocks are confidential; the settings, theta and the transition probabilities
-#' may be published.
+#' @section Whom the bound covers:
+#' It holds for an intruder who
+#' * knows that the target is in the file (prosecutor),
+#' * knows all key variables of the target, the variables of `within` and, with
+#'   `hh_id`, the number of records of the target's household,
+#' * knows the method, theta and even the counts \eqn{T} before,
+#' * counts the \eqn{S_j = a} records released with these values (households where
+#'   these are the units) and picks one of them at random.
+#'
+#' It holds for every \eqn{a}, not only on average, and so for whoever knows less
+#' about \eqn{T} or does not know the variables of `within` or the size of the
+#' household. At a bound of at least 1/2 it also holds for who knows only some of
+#' the keys; below, and for the exact figure, see [pram_audit()].
+#'
+#' @section Whom it does not cover:
+#' * Who knows any other variable of the file. All columns but the keys are
+#'   released as they are: an income, a sampling weight, a household number or
+#'   the keys of the other members of a household can single out a record whatever
+#'   its own keys say.
+#' * Who sees that a record has moved, because its new keys do not fit its other
+#'   columns: a detailed age beside an age group, a household in two regions. A
+#'   column that determines a key gives the whole perturbation away; a message
+#'   (class `determined_keys`) names such columns, and `plausibility` counts the new
+#'   pairs of values that no record had before.
+#' * Who weighs the released counts of *all* cells of a block, not only
+#'   of the target's. In a block of two cells the other count follows from the
+#'   first and tells nothing new, whatever the counts: the bound holds as it is.
+#'   `scope = "risky"` makes blocks of two wherever it can. In larger blocks it
+#'   does not hold. At 0.8 this intruder is right with at most 0.840 in a block of
+#'   three uniques, 0.848 for cells of 1, 1, 2, 0.866 for four uniques, 0.928 for
+#'   ten and 0.989 for a hundred: a whole file as one block (`scope = "all"`)
+#'   hardly protects against it. Blocks of more than two arise for the odd one
+#'   out, for `forbid`, and for bounds below 1/2. The print and
+#'   `estimates$all_counts_prob` say what this file comes to: the probability
+#'   where every cell comes out with its own count, exactly. From a bound of 1/2
+#'   on that is the worst release, as enumeration of all releases of small
+#'   blocks shows; below 1/2 others can be worse, and it is said as "or more".
+#' * Who has this object. It knows the original cell of every record and is as
+#'   confidential as the original data: `records`, `blocks` and the diagnostics
+#'   undo the perturbation. Release what [release_data()] gives, and
+#'   nothing else; the settings, theta and the formula of the transition
+#'   probabilities may be published.
+#' * What groups reveal: a group whose records share a sensitive value gives it
+#'   away, whoever is who.
+#'
+#' Risk measures that take values for true, such as [n_matches()] and
+#' [individual_risk()], do not hold for the released data, see [release_data()].
 #'
 #' @section Cost:
 #' One grouping of the records and one draw for each that can move: about a
@@ -84,8 +132,8 @@
 #' @param max_match_prob The bound, between 0 and 1.
 #' @param ... None: what follows is given by its full name.
 #' @param within Columns inside whose joint levels records move.
-#' @param scope `"all"`: every level is one block. `"risky"`: small blocks around
-#'   the cells above the bound.
+#' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`:
+#'   all cells of a level are one block.
 #' @param calibration How theta is chosen, see Details.
 #' @param prefer With `scope = "risky"`: `"fewest_changes"` groups cells of the
 #'   same count with each other where the level holds several (a pair of uniques
@@ -101,14 +149,16 @@
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the data to be released: class, column types, levels, labels
-#'     and order of records are those of the input}
+#'   \item{`data`}{the data to be released, see [release_data()]: class, column
+#'     types, levels, labels and order of records are those of the input}
 #'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`:
 #'     untouched), `count`, `stay_prob`, `match_prob_before` (1 / count),
-#'     `match_prob` (exact worst case over \eqn{a}) and, with weights,
-#'     `weighted_before`, `weighted_expected`; with households as units
-#'     `persons_before`, `persons_expected`}
-#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`}
+#'     `match_prob` (exact worst case over \eqn{a}); with `hh_id`
+#'     `household_size`; with households as units `persons_before`,
+#'     `persons_expected` (the same, as sizes do not mix); with weights
+#'     `weighted_before`, `weighted_expected`}
+#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`, `all_counts_prob` (of who
+#'     weighs all released counts)}
 #'   \item{`variables`}{per key variable: `variable`, `expected_changed`,
 #'     `n_changed` (records), `se_inflation` (factor by which the standard
 #'     error of the proportion of a level grows, the largest over levels)}
@@ -117,17 +167,19 @@
 #'     share of them whose new value stands beside their value of the other
 #'     column nowhere in the original}
 #'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`,
-#'     `n_blocks`, `worst_match_prob`, `expected_changed`, `n_changed`, and
+#'     `n_blocks`, `worst_match_prob`, `all_counts_prob` (largest of all
+#'     blocks), `expected_changed`, `n_changed`, and
 #'     `n_records`, `n_cells`, `n_risky` (cells above the bound before),
 #'     `n_unprotected` (after)}
 #'   \item{`records`}{one row per record: `cell` (row of `cells`), `changed`,
 #'     `match_prob_before`, `match_prob` (of its original cell)}
 #' }
 #' Errors: `bad_argument` (a bound outside its range, a pair of `forbid` that
-#' does not exist), `unprotectable` (with field `lowest`), `bad_data`
+#' does not exist), `unprotectable` (with field `lowest`, a bound to four digits
+#' that works while the next ones below it do not; 1 where none does), `bad_data`
 #' (households whose members differ), `bad_weights`. Warnings:
 #' `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`,
-#' `merged_levels`. Data that are no data frame, an sdcMicroObj among them, are
+#' `merged_levels`, `determined_keys`. Data that are no data frame, an sdcMicroObj among them, are
 #' an error of class `sdcRisk_error_bad_data`: give its key columns as a data
 #' frame.
 #' @references
@@ -146,12 +198,13 @@
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' set.seed(1)
-#' released <- invariant_pram(nals_prison, keys, within = "GENDER", scope = "risky")
-#' released
-#' released$estimates$worst_match_prob # 0.8
-#' head(released$data[keys])
+#' secret <- invariant_pram(nals_prison, keys, within = "GENDER")
+#' secret
+#' secret$estimates$worst_match_prob # 0.8
+#' public <- release_data(secret)
+#' head(public[keys])
 invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
-                           within = NULL, scope = c("all", "risky"),
+                           within = NULL, scope = c("risky", "all"),
                            calibration = c("exact", "paper"),
                            prefer = c("fewest_changes", "nearest", "similar_weights"),
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
@@ -162,7 +215,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   check_no_dots(..., call = call)
   asked <- list(
     max_match_prob = check_probability(max_match_prob, "max_match_prob", call = call),
-    scope = check_choice(scope, c("all", "risky"), "scope", call),
+    scope = check_choice(scope, c("risky", "all"), "scope", call),
     calibration = check_choice(calibration, c("exact", "paper"), "calibration", call),
     prefer = check_choice(
       prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer", call
@@ -198,7 +251,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     units <- pram_units(data, table, columns, call)
     levels <- pram_levels(data, table, columns, units, call)
     drawn <- pram_draw(table, asked, rules, units, levels, weights, tick, call)
-    report_unreached(drawn, asked, call)
+    report_unreached(drawn, asked, pram_fixed(data, table, columns, units), call)
     drawn$release <- pram_release(data, table, drawn, units)
     new_invariant_pram(
       data, table, asked, columns, forbid, units, weights, drawn, tick, this_call, call

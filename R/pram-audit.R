@@ -13,6 +13,20 @@
 #' the group, where there are such; otherwise it is that of \eqn{S = 1}, for the
 #' record with the largest odds of being there. Equal to full enumeration.
 #'
+#' At a bound of at least 1/2 it holds for every such intruder: two records of a
+#' block in one group are found with a probability of at most 1/2 each, and one
+#' alone is found no more easily than in its own cell. Below 1/2 a group can be
+#' worse than the bound: cells of 1, 1 and 9 at 0.4 leave a group of the first
+#' two at 0.4284.
+#'
+#' With `hh_id` the number of records of the target's household is known to
+#' every intruder, since the release shows it. Where households are units the
+#' groups, \eqn{S} and `match_prob` are of households of that size; as these have
+#' equally many records, it is the same to count records: whoever finds
+#' \eqn{a} households of \eqn{s} has found \eqn{a s} records, and picks one of the
+#' target's household with the same probability, the target with one \eqn{s}-th of
+#' it.
+#'
 #' The simulation draws `n_sim` releases by the transition probabilities of `x`.
 #' In each, every cell that records can leave has one target, drawn from it; the
 #' intruder picks at random one of the records in the target's group. Attempts
@@ -23,8 +37,8 @@
 #' @param data The data `x` was made from, not the released ones.
 #' @param n_sim Number of simulated releases; 0 for none.
 #' @param known_keys Key variables that the intruder knows; `NULL` for all, and
-#'   the levels of `within` besides. Naming all key variables leaves out
-#'   what `within` adds.
+#'   the variables of `within` besides. Naming all key variables leaves out
+#'   what `within` adds. With `hh_id` the size of the household is always known.
 #' @return An object of class `sdc_pram_audit`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row: `max_match_prob`, `worst_match_prob` (exact),
@@ -42,10 +56,10 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' released <- invariant_pram(nals_prison, keys)
+#' secret <- invariant_pram(nals_prison, keys)
 #' set.seed(1)
-#' pram_audit(released, nals_prison)
-#' pram_audit(released, nals_prison, n_sim = 0, known_keys = keys[1:4])
+#' pram_audit(secret, nals_prison)
+#' pram_audit(secret, nals_prison, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
@@ -59,7 +73,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
     } else {
-      match_groups(x, data, known, call)$group
+      match_groups(x, data, known, call, x$cells$household_size)$group
     }
     found <- margin_inflation(extra, group, tick, call)
     units <- as.vector(rowsum(x$cells$count, group))
@@ -91,23 +105,18 @@ pram_key_names <- function(vars, arg, x, data, call) {
   names
 }
 
-# The design of a result as margin_inflation() takes it.
 pram_extra <- function(x) {
-  persons <- if (!is.null(x$diagnostics$unit_sizes)) {
-    as.vector(rowsum(rep(1, nrow(x$records)), x$records$cell))
-  }
-  list(
-    design = list(cells = x$cells, thetas = x$blocks$theta), n = x$settings$n,
-    squares = x$diagnostics$unit_squares, persons = persons
-  )
+  pram_design(x$cells, x$blocks$theta, x$settings$n)
 }
 
-# Group of every cell by the values of some key variables, and a record of each.
-match_groups <- function(x, data, vars, call) {
+# Group of every cell by the values of some key variables and, where it is seen
+# (`sizes`), the size of the household; and a record of each.
+match_groups <- function(x, data, vars, call, sizes = NULL) {
   table <- key_table(data, vars, call = call)
   on.exit(release(table))
   of_record <- group_records(table, call = call)$row_group
   of_cell <- of_record[x$diagnostics$first_record]
+  if (!is.null(sizes)) of_cell <- joint_numbers(list(of_cell, sizes), call)
   once <- sort(unique(of_cell))
   list(
     group = match(of_cell, once),
@@ -193,16 +202,17 @@ format.sdc_pram_audit <- function(x, ...) {
     paste0(
       "Question: how often is an intruder right who knows ",
       if (is.null(known)) {
-        "all key variables"
+        known_words(x)
       } else {
-        paste0(length(known), " of the ", length(x$settings$key_vars), " key variables")
+        paste0(length(known), " of the ", plural(length(x$settings$key_vars), "key variable"))
       },
       "?"
     ),
-    if (!is.null(known)) paste0("Known: ", paste(known, collapse = ", "), "."),
+    if (!is.null(known)) paste0("Known: ", known_keys_words(x), "."),
     paste0(
       plural(nrow(x$records), "record"), " in ",
-      plural(x$diagnostics$n_groups, "group"), " that this intruder can tell apart."
+      plural(x$diagnostics$n_groups, "group"), " that this intruder can tell apart",
+      if (x$diagnostics$units == "households") "; households are counted and matched", "."
     ),
     paste0(
       "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
@@ -238,6 +248,13 @@ format.sdc_pram_audit <- function(x, ...) {
   )
 }
 
+# The names of the keys that are known, and what shows besides.
+known_keys_words <- function(x) {
+  paste(c(
+    x$settings$known_keys, if (x$diagnostics$units != "records") "the size of the household"
+  ), collapse = ", ")
+}
+
 #' @export
 record_risk.sdc_pram_audit <- function(x) {
   x$records$match_prob
@@ -271,9 +288,9 @@ interpret.sdc_pram_audit <- function(x, ...) {
   known <- x$settings$known_keys
   sentence <- paste0(
     "Of the perturbed file of ", plural(nrow(x$records), "record"), ", an intruder who knows ",
-    if (is.null(known)) "all key variables" else paste(known, collapse = ", "),
-    " of a person known to be in the file is right with a probability of at most ",
-    format_up(estimates$worst_match_prob), ", given the number of records found (before: ",
+    if (is.null(known)) known_words(x) else known_keys_words(x), " of a person known to be in the file is right with a probability of at most ",
+    format_up(estimates$worst_match_prob), ", given the number of ", pram_units_word(x),
+    "s found (before: ",
     format_risk(estimates$worst_match_prob_before), "; exact, prosecutor scenario, given an ",
     "attempt; sdcRisk ", x$settings$version, ")",
     if (!is.na(estimates$hit_rate)) {
@@ -333,8 +350,8 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' released <- invariant_pram(nals_prison, keys)
-#' pram_variance(released, nals_prison, c("DAGE3", "EDUC3"))
+#' secret <- invariant_pram(nals_prison, keys)
+#' pram_variance(secret, nals_prison, c("DAGE3", "EDUC3"))
 pram_variance <- function(x, data, vars = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
@@ -388,9 +405,9 @@ pram_variance <- function(x, data, vars = NULL) {
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' released <- invariant_pram(nals_prison, keys, scope = "risky")
-#' unique_cell <- which(released$cells$count == 1)[[1]]
-#' pram_transitions(released, unique_cell) # stays with 0.667, moves with 0.333
+#' secret <- invariant_pram(nals_prison, keys)
+#' unique_cell <- which(secret$cells$count == 1)[[1]]
+#' pram_transitions(secret, unique_cell) # stays with 0.667, moves with 0.333
 pram_transitions <- function(x, cell, data = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "cell"), call)

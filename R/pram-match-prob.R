@@ -24,8 +24,10 @@
 #' @param a Numbers of records found, whole and at least 1.
 #' @section Cost:
 #' Quick for small `a`, which have the largest probabilities; the square of the
-#' largest `a` times that of the number of distinct counts. What would take
-#' minutes is an error of class `sdcRisk_error_too_large`.
+#' largest `a` times that of the number of distinct counts, whether one `a` is
+#' asked for or many: all come from the same product. What would take minutes, or
+#' a matrix of more than 1e8 elements, is an error of class
+#' `sdcRisk_error_too_large`.
 #' @return A number per cell; a matrix, cells times `a`, where `a` has several
 #'   elements. `NA` where \eqn{S_j = a} is impossible: for `a` above the number
 #'   of records, and for a single cell unless `a` is its count.
@@ -45,7 +47,9 @@ pram_match_prob <- function(counts, theta, a = 1) {
   }
   a <- check_counts(a, "a", call)
   check_match_size(counts, a, call)
-  found <- unwrap(rs_pram_match_prob(counts, as.double(theta), a), call)
+  found <- with_progress("Match probabilities", function(tick) {
+    unwrap(rs_pram_match_prob(counts, as.double(theta), a, sdc_threads(), tick), call)
+  })
   if (length(a) == 1) found else matrix(found, length(counts))
 }
 
@@ -68,7 +72,9 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' @param calibration `"paper"` or `"exact"`.
 #' @return Theta. A bound that `counts` cannot reach is an error of class
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
-#'   they can; one outside the theorem of the paper is
+#'   they can; thetas so large that an intruder would do better to look in another
+#'   cell than the target's own are not taken, even where they bring the
+#'   match probability further down (see [invariant_pram()]). One outside the theorem of the paper is
 #'   `sdcRisk_error_bad_argument`.
 #' @inherit invariant_pram references
 #' @family perturbation
@@ -112,14 +118,17 @@ check_match_size <- function(counts, a, call) {
   most <- if (several) max(a[a <= sum(counts)], 1) else 1
   # Counts of one have no other records of their own: a single polynomial.
   products <- if (all(counts == 1)) 0 else n_distinct^2
-  if (sum(counts) > 2^53 || most > 1e6 || products * most^2 > 1e10) {
+  if (sum(counts) > 2^53 || most > 1e6 || products * most^2 > 1e10 ||
+        length(counts) * length(a) > 1e8) {
     stop_sdc(
       "too_large",
       c(
         "The counts and `a` must be small enough to compute with.",
         x = paste0(
           "They are of ", format(sum(counts), big.mark = big_mark(), digits = 6),
-          " records, with `a` up to ", format(max(a), big.mark = big_mark(), digits = 6), "."
+          " records in ", plural(length(counts), "cell"), ", with ",
+          plural(length(a), "number"), " in `a` up to ",
+          format(max(a), big.mark = big_mark(), digits = 6), "."
         ),
         i = "Small `a` have the largest probabilities: take those."
       ),

@@ -37,14 +37,14 @@ pram_of <- function(...) {
 released_file <- local({
   x <- NULL
   function() {
-    if (is.null(x)) x <<- pram_of()
+    if (is.null(x)) x <<- pram_of(scope = "all")
     x
   }
 })
 
-runs[["pram_all@sdcRisk"]] <- function() pram_of()$estimates$n_cells
+runs[["pram_all@sdcRisk"]] <- function() pram_of(scope = "all")$estimates$n_cells
 
-runs[["pram_risky@sdcRisk"]] <- function() pram_of(scope = "risky")$estimates$n_cells
+runs[["pram_risky@sdcRisk"]] <- function() pram_of()$estimates$n_cells
 
 runs[["pram_audit@sdcRisk"]] <- function() {
   set.seed(1)

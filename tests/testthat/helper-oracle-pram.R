@@ -94,3 +94,82 @@ cell_counts <- function(data) {
   })
   table(do.call(paste, c(text, sep = "\r")))
 }
+
+# All releases of a small file: where every unit goes (a row per release, a
+# column per unit), the probability, and what a release shows. `unit` is the unit
+# of every record, `own` the columns that are released as they are.
+all_releases <- function(x, data, unit, own) {
+  keys <- x$settings$key_vars
+  unit_cell <- x$records$cell[match(seq_len(max(unit)), unit)]
+  moves <- pram_transitions(x, seq_len(nrow(x$cells)))
+  moves <- moves[moves$prob > 0, ]
+  ways <- lapply(unit_cell, function(cell) moves[moves$from == cell, ])
+  pick <- as.matrix(expand.grid(lapply(ways, function(way) seq_len(nrow(way)))))
+  to <- prob <- pick
+  for (u in seq_along(ways)) {
+    to[, u] <- ways[[u]]$to[pick[, u]]
+    prob[, u] <- ways[[u]]$prob[pick[, u]]
+  }
+  list(
+    to = to, prob = apply(prob, 1, prod), unit = unit, own = own,
+    cell = x$records$cell,
+    # The key values that a record of a cell has, and so one that moved there.
+    shown = data[match(seq_len(nrow(x$cells)), x$records$cell), keys, drop = FALSE],
+    keys = data[keys]
+  )
+}
+
+as_label <- function(columns) {
+  if (length(columns) == 0) return("")
+  do.call(paste, c(lapply(columns, function(v) ifelse(is.na(v), "NA", as.character(v)))))
+}
+
+# The largest probability, over all targets and all a, that an intruder is right
+# who knows some keys and some of the columns released as they are, finds `a`
+# records (or households) that agree, and picks one. `right`: the person, or one
+# of the person's household.
+intruder_worst <- function(all, known_keys, known_own, count = "records", right = "person") {
+  shown <- as_label(all$shown[known_keys])
+  wanted <- rep_len(as_label(all$keys[known_keys]), length(all$unit))
+  own <- rep_len(as_label(all$own[known_own]), length(all$unit))
+  if (length(known_keys) == 0) shown <- rep("", nrow(all$shown))
+  targets <- which(!duplicated(paste(all$unit, wanted, own)))
+  found_label <- matrix(shown[all$to[, all$unit]], nrow(all$to))
+  worst <- 0
+  for (b in targets) {
+    found <- found_label == wanted[[b]] & rep(own == own[[b]], each = nrow(all$to))
+    of_home <- found[, all$unit == all$unit[[b]], drop = FALSE]
+    if (count == "households") {
+      homes <- vapply(seq_len(max(all$unit)), function(u) {
+        rowSums(found[, all$unit == u, drop = FALSE]) > 0
+      }, logical(nrow(found)))
+      s <- rowSums(matrix(homes, nrow(found)))
+      hit <- rowSums(of_home) > 0
+    } else {
+      s <- rowSums(found)
+      hit <- if (right == "person") found[, b] else rowSums(of_home)
+    }
+    for (a in setdiff(unique(s), 0)) {
+      same <- s == a
+      whole <- sum(all$prob[same])
+      if (whole > 1e-13) worst <- max(worst, sum((all$prob * hit)[same]) / whole / a)
+    }
+  }
+  worst
+}
+
+# The same for who knows all keys and weighs the counts of all cells.
+all_counts_worst <- function(all, cells) {
+  counts <- vapply(seq_len(cells), function(j) rowSums(all$to == j), numeric(nrow(all$to)))
+  counts <- matrix(counts, ncol = cells)
+  release <- apply(counts, 1, paste, collapse = " ")
+  whole <- tapply(all$prob, release, sum)
+  worst <- 0
+  for (u in seq_len(ncol(all$to))) {
+    home <- all$cell[match(u, all$unit)]
+    there <- tapply(all$prob * (all$to[, u] == home), release, sum)
+    s <- counts[match(names(whole), release), home]
+    worst <- max(worst, (there / whole / s)[s > 0 & whole > 1e-13])
+  }
+  worst
+}

@@ -171,6 +171,7 @@ fn design_list(found: &Design, donors: &[u32]) -> Robj {
         thetas = found.thetas.clone(),
         stay_prob = stay,
         match_prob = found.match_prob.clone(),
+        all_counts = found.all_counts.clone(),
         expected_changes = found.expected_changes.clone(),
         unreached = positions(&unreached),
         unreached_sizes = counts(found.unreached.iter().map(|group| group.len() as u32)),
@@ -191,27 +192,21 @@ fn tally(x: &Robj) -> Result<Tally> {
 
 /// Exact match probabilities of the cells of one block: cells times `a`.
 #[extendr]
-fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj) -> Robj {
+fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, threads: Robj, tick: Robj) -> Robj {
     guard(|| {
         let block = tally(&cells)?;
         let cells = doubles(&cells, "counts")?;
         let &[theta] = doubles(&theta, "theta")? else {
             return Err(bad_call("theta"));
         };
-        let a = doubles(&a, "a")?;
-        let distinct: Vec<u64> = block.distinct().iter().map(|d| d.0).collect();
-        let mut out = Vec::with_capacity(cells.len() * a.len());
-        for &a in a {
-            let known: Vec<Option<f64>> = distinct
-                .iter()
-                .map(|&t| block.match_prob(t, theta, a as u64))
-                .collect();
-            out.extend(cells.iter().map(|&t| {
-                let at = distinct.binary_search(&(t as u64)).ok()?;
-                known[at]
-            }));
-        }
-        Ok(optional(out.into_iter()))
+        let a: Vec<u64> = doubles(&a, "a")?.iter().map(|&a| a as u64).collect();
+        let found = watched(count(&threads, "threads")?, &tick, |monitor| {
+            block.match_prob_table(theta, &a, monitor)
+        })?;
+        let rows: Vec<Option<usize>> = cells.iter().map(|&t| block.place(t as u64)).collect();
+        let of = |row: &Option<usize>, a: usize| row.and_then(|row| found[row][a]);
+        let by_column = (0..a.len()).flat_map(|a| rows.iter().map(move |row| (row, a)));
+        Ok(optional(by_column.map(|(row, a)| of(row, a))))
     })
 }
 

@@ -31,6 +31,18 @@
 //! [`Tally::theta_limit`]. Beyond it, all `a` are tried until `1/a` falls below
 //! the largest value found.
 
+use std::convert::Infallible;
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::parallel::Monitor;
+
+/// Coefficients multiplied between two looks at the monitor.
+const CHUNK: usize = 1024;
+/// Below this part of its largest coefficient a product is not read.
+const FAINT: f64 = 1e-200;
+
 /// The counts of the cells of one block, as distinct counts and their numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tally {
@@ -169,20 +181,44 @@ impl Tally {
         (own, landing)
     }
 
-    /// P(CM | S_j = a) of a cell of count `t`; `None` where `S_j = a` is
-    /// impossible. At `theta = 0` the limit for a falling theta.
-    pub fn match_prob(&self, t: u64, theta: f64, a: u64) -> Option<f64> {
-        if a == 0 || a > self.n_records() {
-            return None;
+    /// P(CM | S_j = a) of a cell of count `t` for every `a`; `None` where
+    /// `S_j = a` is impossible. At `theta = 0` the limit for a falling theta.
+    pub fn match_probs(
+        &self,
+        t: u64,
+        theta: f64,
+        a: &[u64],
+        monitor: &Monitor,
+    ) -> Result<Vec<Option<f64>>> {
+        if self.n_cells >= 2 && theta > 0.0 {
+            let (own, others) = self.landing(t, theta);
+            return matches_given(own, &others, a, monitor);
         }
-        if self.n_cells < 2 {
-            return (a == t).then(|| 1.0 / t as f64);
-        }
-        if theta <= 0.0 {
-            return Some(1.0 / a.max(t) as f64);
-        }
-        let (own, others) = self.landing(t, theta);
-        match_given(own, &others, a)
+        Ok(a.iter()
+            .map(|&a| match self.n_cells {
+                _ if a == 0 || a > self.n_records() => None,
+                0 | 1 => (a == t).then(|| 1.0 / t as f64),
+                _ => Some(1.0 / a.max(t) as f64),
+            })
+            .collect())
+    }
+
+    /// Place of a count among the distinct ones.
+    pub fn place(&self, t: u64) -> Option<usize> {
+        self.distinct.binary_search_by_key(&t, |d| d.0).ok()
+    }
+
+    /// P(CM | S_j = a): distinct counts in rising order, times `a`.
+    pub fn match_prob_table(
+        &self,
+        theta: f64,
+        a: &[u64],
+        monitor: &Monitor,
+    ) -> Result<Vec<Vec<Option<f64>>>> {
+        self.distinct
+            .par_iter()
+            .map(|&(t, _)| self.match_probs(t, theta, a, monitor))
+            .collect()
     }
 }
 
@@ -212,18 +248,61 @@ impl Landing {
         self.odds.iter().map(|&(n, _)| n).sum()
     }
 
+    /// Coefficients of the product of `(1 + odds tilt z)^n` up to `degree`, the
+    /// largest being 1; `check` may stop the work.
+    fn product<E>(
+        &self,
+        tilt: f64,
+        degree: usize,
+        check: impl Fn() -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<f64>, E> {
+        let mut product = vec![1.0];
+        for &(n, odds) in &self.odds {
+            let factor = binomial_shape(n, odds * tilt, degree);
+            let mut next = vec![0.0; (product.len() + factor.len() - 1).min(degree + 1)];
+            for (part, x) in product.chunks(CHUNK).enumerate() {
+                check()?;
+                accumulate(&mut next, part * CHUNK, x, &factor);
+            }
+            let largest = next.iter().copied().fold(0.0, f64::max);
+            next.iter_mut().for_each(|p| *p /= largest);
+            product = next;
+        }
+        Ok(product)
+    }
+
     /// P(W = m) / P(W = m - 1) of the unsure records, for `m` of at least 1 and
     /// at most their number.
     fn ratio(&self, m: u64) -> f64 {
         let tilt = self.tilt(m);
-        let degree = m as usize;
-        let mut product = vec![1.0];
-        for &(n, odds) in &self.odds {
-            let factor = binomial_shape(n, odds * tilt, degree);
-            product = convolve(&product, &factor, degree);
-        }
-        let at = |i: usize| product.get(i).copied().unwrap_or(0.0);
-        at(degree) / at(degree - 1) / tilt
+        let Ok(product) = self.product(tilt, m as usize, || Ok::<(), Infallible>(()));
+        ratio_at(&product, m) / tilt
+    }
+
+    /// [`Landing::ratio`] of many `m`, in rising order. One tilted product has
+    /// the probabilities of all `m` that are not too far from its mean: all its
+    /// terms are positive, so a coefficient is exact to rounding until it
+    /// underflows. Those beyond take a product of their own.
+    fn ratios(&self, wanted: &[u64], monitor: &Monitor) -> Result<Vec<f64>> {
+        let (Some(&largest), middle) = (wanted.last(), wanted.len() / 2) else {
+            return Ok(Vec::new());
+        };
+        let tilt = self.tilt(wanted[middle]);
+        let product = self.product(tilt, largest as usize, || monitor.check())?;
+        let at = |m: u64| product.get(m as usize).copied().unwrap_or(0.0);
+        let seen = |&m: &u64| at(m) > FAINT && at(m - 1) > FAINT;
+        let from = (0..=middle).find(|&i| seen(&wanted[i])).unwrap_or(middle);
+        let to = (middle..wanted.len())
+            .rfind(|&i| seen(&wanted[i]))
+            .unwrap_or(middle);
+        let mut out = self.ratios(&wanted[..from], monitor)?;
+        out.extend(
+            wanted[from..=to]
+                .iter()
+                .map(|&m| ratio_at(&product, m) / tilt),
+        );
+        out.extend(self.ratios(&wanted[to + 1..], monitor)?);
+        Ok(out)
     }
 
     /// The factor on all odds under which `m - 1/2` records land on average.
@@ -268,22 +347,30 @@ fn binomial_shape(n: u64, odds: f64, degree: usize) -> Vec<f64> {
     shape
 }
 
-/// Product of two polynomials up to `degree`, its largest coefficient being 1.
-fn convolve(x: &[f64], y: &[f64], degree: usize) -> Vec<f64> {
-    let mut product = vec![0.0; (x.len() + y.len() - 1).min(degree + 1)];
-    for (i, &x) in x.iter().enumerate() {
+/// A coefficient over the one before it.
+fn ratio_at(product: &[f64], m: u64) -> f64 {
+    let at = |i: u64| product.get(i as usize).copied().unwrap_or(0.0);
+    at(m) / at(m - 1)
+}
+
+/// Adds to a product what the coefficients `x`, from degree `start` on, bring.
+fn accumulate(product: &mut [f64], start: usize, x: &[f64], y: &[f64]) {
+    for (i, &x) in (start..).zip(x) {
         for (place, &y) in product.iter_mut().skip(i).zip(y) {
             *place += x * y;
         }
     }
-    let largest = product.iter().copied().fold(0.0, f64::max);
-    product.iter_mut().for_each(|p| *p /= largest);
-    product
 }
 
-/// P(CM | S = a) for a target that lands with probability `own`; `None` where
-/// `S = a` is impossible.
-pub fn match_given(own: f64, others: &Landing, a: u64) -> Option<f64> {
+/// What `S = a` says before any count is weighed.
+enum Case {
+    Impossible,
+    Settled(f64),
+    /// P(W = m) / P(W = m - 1) of the unsure others decides, for this `m`.
+    Open(u64),
+}
+
+fn case(own: f64, others: &Landing, a: u64) -> Case {
     let n = others.n_unsure();
     // Unsure others needed beside the target, and without it.
     let beside = a.checked_sub(others.sure + 1).filter(|&m| m <= n);
@@ -291,13 +378,56 @@ pub fn match_given(own: f64, others: &Landing, a: u64) -> Option<f64> {
     let with_target = own > 0.0 && beside.is_some();
     let without_target = own < 1.0 && without.is_some();
     match (with_target, without_target) {
-        (false, false) => None,
-        (false, true) => Some(0.0),
-        (true, false) => Some(1.0 / a as f64),
-        (true, true) => {
-            let ratio = others.ratio(a - others.sure);
-            Some(1.0 / (a as f64 * (1.0 + (1.0 - own) / own * ratio)))
-        }
+        (false, false) => Case::Impossible,
+        (false, true) => Case::Settled(0.0),
+        (true, false) => Case::Settled(1.0 / a as f64),
+        (true, true) => Case::Open(a - others.sure),
+    }
+}
+
+fn match_of_ratio(own: f64, a: u64, ratio: f64) -> f64 {
+    1.0 / (a as f64 * (1.0 + (1.0 - own) / own * ratio))
+}
+
+/// [`match_given`] for many `a`, in their order.
+fn matches_given(
+    own: f64,
+    others: &Landing,
+    a: &[u64],
+    monitor: &Monitor,
+) -> Result<Vec<Option<f64>>> {
+    let cases: Vec<Case> = a.iter().map(|&a| case(own, others, a)).collect();
+    let mut wanted: Vec<u64> = cases
+        .iter()
+        .filter_map(|case| match case {
+            Case::Open(m) => Some(*m),
+            _ => None,
+        })
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let ratios = others.ratios(&wanted, monitor)?;
+    Ok(cases
+        .iter()
+        .zip(a)
+        .map(|(case, &a)| match case {
+            Case::Impossible => None,
+            Case::Settled(probability) => Some(*probability),
+            Case::Open(m) => {
+                let at = wanted.binary_search(m).ok()?;
+                Some(match_of_ratio(own, a, ratios[at]))
+            }
+        })
+        .collect())
+}
+
+/// P(CM | S = a) for a target that lands with probability `own`; `None` where
+/// `S = a` is impossible.
+fn match_given(own: f64, others: &Landing, a: u64) -> Option<f64> {
+    match case(own, others, a) {
+        Case::Impossible => None,
+        Case::Settled(probability) => Some(probability),
+        Case::Open(m) => Some(match_of_ratio(own, a, others.ratio(m))),
     }
 }
 

@@ -29,17 +29,22 @@
 //! | `blocks`, [`pairing`] | which cells exchange records with which? |
 //! | [`perturb`] | where does every record go? |
 //! | [`audit`] | does it hold, and for whom else? what do analysts lose? |
+//! | [`all_counts`] | what if all released counts are weighed? |
+//! | `lowest` | which bounds can the file reach? |
 
+pub mod all_counts;
 pub mod audit;
 mod blocks;
 pub mod calibrate;
 mod levels;
+mod lowest;
 pub mod match_prob;
 pub mod pairing;
 pub mod perturb;
 mod plausibility;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 pub use plausibility::{new_pairs, NewPairs};
 
@@ -134,11 +139,14 @@ pub struct Design {
     pub thetas: Vec<f64>,
     /// Exact worst P(CM | S_j = a) over all `a`, of every cell.
     pub match_prob: Vec<f64>,
+    /// P(CM | all released counts) of every block, see [`all_counts`].
+    pub all_counts: Vec<f64>,
     /// Per key, expected records whose value changes.
     pub expected_changes: Vec<f64>,
     /// Groups of cells that cannot be brought below the bound.
     pub unreached: Vec<Vec<u32>>,
-    /// The lowest bound that these groups can reach.
+    /// The lowest bound that works; where the groups are kept as they are, what
+    /// they reach.
     pub lowest: f64,
     /// Levels that were merged with others.
     pub n_merged: usize,
@@ -156,6 +164,20 @@ pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Resul
     if settings.calibration == Calibration::Paper {
         paper_theta(settings.bound)?;
     }
+    let (cells, formed, n_merged) = arrange(table, settings, monitor)?;
+    let mut design = finish(cells, formed, settings, n_merged, monitor)?;
+    if lowest::is_wanted(settings, design.lowest, &design.unreached) {
+        design.lowest = lowest::lowest_bound(table, settings, design.lowest, monitor)?;
+    }
+    Ok(design)
+}
+
+/// Cells and their blocks, and the number of levels merged on the way.
+fn arrange(
+    table: &KeyTable,
+    settings: &Settings,
+    monitor: &Monitor,
+) -> Result<(Cells, Formed, usize)> {
     let mut cells = Cells::new(table, settings.level, settings.family, monitor)?;
     if settings.scope == Scope::All && !settings.forbidden.is_empty() {
         cells.separate(settings.forbidden);
@@ -182,7 +204,7 @@ pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Resul
         n_merged += merged;
         cells.collapse();
     };
-    finish(cells, formed, settings, n_merged)
+    Ok((cells, formed, n_merged))
 }
 
 /// Blocks of cells as the levels now are.
@@ -234,8 +256,36 @@ fn mean_weights(cells: &Cells, weights: &[f64]) -> Vec<f64> {
     sums
 }
 
+/// Theta of a block, and what it comes to.
+struct Solved {
+    theta: f64,
+    /// Worst P(CM | S_j = a), per distinct count.
+    worst: Vec<f64>,
+    all_counts: f64,
+}
+
+/// The published theta where it is asked for and covers the block.
+fn solve(tally: &Tally, paper: Option<f64>, bound: Probability) -> Solved {
+    let theta = match paper {
+        _ if tally.n_cells() < 2 => 0.0,
+        Some(theta) => theta,
+        None => exact_theta(tally, bound).unwrap_or_else(|| tally.theta_limit()),
+    };
+    Solved {
+        theta,
+        worst: tally.worst_by_count(theta),
+        all_counts: all_counts::all_counts(tally, theta),
+    }
+}
+
 /// Thetas and exact match probabilities of the blocks.
-fn finish(cells: Cells, formed: Formed, settings: &Settings, n_merged: usize) -> Result<Design> {
+fn finish(
+    cells: Cells,
+    formed: Formed,
+    settings: &Settings,
+    n_merged: usize,
+    monitor: &Monitor,
+) -> Result<Design> {
     let Formed {
         mut blocks,
         unreached,
@@ -254,30 +304,36 @@ fn finish(cells: Cells, formed: Formed, settings: &Settings, n_merged: usize) ->
         Calibration::Exact => None,
     };
     // Small blocks have few different tallies.
-    let mut known: HashMap<Tally, (f64, Vec<f64>)> = HashMap::new();
-    let mut thetas = Vec::with_capacity(blocks.len());
+    let tallies: Vec<(Tally, bool)> = blocks
+        .iter()
+        .enumerate()
+        .map(|(b, members)| (tally_of(members), b < n_reached))
+        .collect();
+    let different: HashSet<&(Tally, bool)> = tallies.iter().collect();
+    let different: Vec<&(Tally, bool)> = different.into_iter().collect();
+    let solved: HashMap<&(Tally, bool), Solved> = different
+        .into_par_iter()
+        .map(|kind| {
+            monitor.check()?;
+            let paper = paper.filter(|_| kind.1);
+            Ok((kind, solve(&kind.0, paper, settings.bound)))
+        })
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .collect();
     let mut block_of = vec![None; cells.len()];
     let mut match_prob: Vec<f64> = cells.counts.iter().map(|&t| 1.0 / t as f64).collect();
-    for (b, members) in blocks.iter().enumerate() {
-        let tally = tally_of(members);
-        let (theta, worst) = known.entry(tally.clone()).or_insert_with(|| {
-            let theta = match paper {
-                _ if tally.n_cells() < 2 => 0.0,
-                Some(theta) if b < n_reached => theta,
-                _ => exact_theta(&tally, settings.bound).unwrap_or_else(|| tally.theta_limit()),
-            };
-            let worst = tally.worst_by_count(theta);
-            (theta, worst)
-        });
-        thetas.push(*theta);
+    for ((b, members), kind) in (0u32..).zip(&blocks).zip(&tallies) {
         for &cell in members {
             let count = cells.counts[cell as usize];
-            block_of[cell as usize] = Some(b as u32);
-            if let Ok(at) = tally.distinct().binary_search_by_key(&count, |&(t, _)| t) {
-                match_prob[cell as usize] = worst[at];
+            block_of[cell as usize] = Some(b);
+            if let Some(at) = kind.0.place(count) {
+                match_prob[cell as usize] = solved[kind].worst[at];
             }
         }
     }
+    let thetas: Vec<f64> = tallies.iter().map(|kind| solved[kind].theta).collect();
+    let all_counts = tallies.iter().map(|kind| solved[kind].all_counts).collect();
     let expected_changes = expected_changes(&cells, &blocks, &thetas);
     Ok(Design {
         row_cell: cells.row_cell,
@@ -286,6 +342,7 @@ fn finish(cells: Cells, formed: Formed, settings: &Settings, n_merged: usize) ->
         block: block_of,
         thetas,
         match_prob,
+        all_counts,
         expected_changes,
         unreached,
         lowest,

@@ -49,6 +49,11 @@ fn settings<'a>(xi: f64, ordered: &'a [bool]) -> Settings<'a> {
     }
 }
 
+fn match_prob(t: &Tally, count: u64, theta: f64, a: u64) -> Option<f64> {
+    let found = t.match_probs(count, theta, &[a], &Monitor::new());
+    found.unwrap()[0]
+}
+
 /// All ways to write `n` as a sum of falling counts.
 fn partitions(n: u64, most: u64) -> Vec<Vec<u64>> {
     if n == 0 {
@@ -131,7 +136,7 @@ fn match_probabilities_equal_full_enumeration_on_every_file_of_up_to_8_records()
                     let mut worst: f64 = 0.0;
                     for (a, &(whole, stays)) in sums[cell].iter().enumerate().skip(1) {
                         let expected = stays / whole / a as f64;
-                        let found = t.match_prob(count, theta, a as u64).unwrap();
+                        let found = match_prob(&t, count, theta, a as u64).unwrap();
                         assert!(
                             (found - expected).abs() < 1e-10,
                             "{counts:?} theta {theta} cell {cell} a {a}: {found} {expected}"
@@ -192,14 +197,131 @@ fn large_counts_do_not_underflow() {
         (1, 50),
         (2_000_000, 5),
     ] {
-        let found = t.match_prob(count, 0.39, a).unwrap();
+        let found = match_prob(&t, count, 0.39, a).unwrap();
         let largest = 1.0 / count.max(a) as f64;
         assert!(
             found > 0.0 && found <= largest * (1.0 + 1e-9),
             "{count} {a} {found}"
         );
     }
-    assert!(t.match_prob(1, 0.39, 3_000_000).is_none());
+    assert!(match_prob(&t, 1, 0.39, 3_000_000).is_none());
+}
+
+#[test]
+fn many_records_found_are_answered_as_one_by_one() {
+    // Far more than one product holds without underflow.
+    let cases: [(Vec<u64>, f64); 4] = [
+        ((1..=50).collect(), 0.4),
+        (vec![1; 3000], 0.4),
+        (vec![2, 700, 5000], 0.39),
+        (vec![1, 1, 2, 3, 5], 0.6),
+    ];
+    for (counts, theta) in cases {
+        let t = tally(&counts);
+        let n = t.n_records();
+        let step = (n / 40).max(1) as usize;
+        let a: Vec<u64> = (1..=n + 2).rev().step_by(step).chain([3, 3, 1]).collect();
+        for &(count, _) in t.distinct().iter().step_by(1 + counts.len() / 8) {
+            let all = t.match_probs(count, theta, &a, &Monitor::new()).unwrap();
+            for (&a, &found) in a.iter().zip(&all) {
+                let one = match_prob(&t, count, theta, a);
+                assert_eq!(found.is_some(), one.is_some(), "{count} {a}");
+                if let (Some(found), Some(one)) = (found, one) {
+                    assert!(
+                        (found / one - 1.0).abs() < 1e-10,
+                        "{count} {a}: {found} {one}"
+                    );
+                }
+            }
+        }
+    }
+    let stopped = Monitor::new();
+    stopped.cancel();
+    assert!(tally(&[1, 2])
+        .match_probs(1, 0.4, &[1, 2], &stopped)
+        .is_err());
+}
+
+/// The largest P(CM | all counts) over all releases and cells.
+fn worst_all_counts(counts: &[u64], theta: f64) -> f64 {
+    let k = counts.len();
+    let records: Vec<usize> = (0..k)
+        .flat_map(|cell| std::iter::repeat_n(cell, counts[cell] as usize))
+        .collect();
+    let mut sums: HashMap<Vec<usize>, (f64, Vec<f64>)> = HashMap::new();
+    let mut to = vec![0usize; records.len()];
+    loop {
+        let mut probability = 1.0;
+        let mut after = vec![0usize; k];
+        for (&from, &to) in records.iter().zip(&to) {
+            let t = counts[from] as f64;
+            probability *= if from == to {
+                1.0 - theta / t
+            } else {
+                theta / ((k - 1) as f64 * t)
+            };
+            after[to] += 1;
+        }
+        let sum = sums.entry(after).or_insert_with(|| (0.0, vec![0.0; k]));
+        sum.0 += probability;
+        for cell in 0..k {
+            let first = records.iter().position(|&c| c == cell).unwrap();
+            if to[first] == cell {
+                sum.1[cell] += probability;
+            }
+        }
+        let Some(place) = to.iter().position(|&cell| cell + 1 < k) else {
+            break;
+        };
+        to[..place].iter_mut().for_each(|cell| *cell = 0);
+        to[place] += 1;
+    }
+    sums.iter()
+        .flat_map(|(after, (whole, stays))| {
+            (0..k)
+                .filter(|&cell| after[cell] > 0 && *whole > 0.0)
+                .map(move |cell| stays[cell] / whole / after[cell] as f64)
+        })
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn who_weighs_all_counts_is_right_as_often_as_enumeration_says() {
+    for n in 2..=6 {
+        for counts in partitions(n, n).into_iter().filter(|c| c.len() > 1) {
+            let t = tally(&counts);
+            for xi in [0.5, 0.65, 0.8, 0.95] {
+                for theta in [exact_theta(&t, bound(xi)), paper_theta(bound(xi)).ok()] {
+                    let Some(theta) = theta else { continue };
+                    let found = all_counts::all_counts(&t, theta);
+                    let worst = worst_all_counts(&counts, theta);
+                    // Below one half other releases can be worse.
+                    if worst > 0.5 + 1e-9 && theta <= t.theta_limit() {
+                        assert!(
+                            (found - worst).abs() < 1e-7,
+                            "{counts:?} {xi}: {found} {worst}"
+                        );
+                    }
+                    assert!(found <= worst.max(t.worst(theta)) + 1e-7, "{counts:?} {xi}");
+                }
+            }
+        }
+    }
+    // Published nowhere: three uniques, a hundred and a thousand at 0.8.
+    for (counts, expected) in [
+        (vec![1, 1, 1], 0.83995),
+        (vec![1, 1, 2], 0.848),
+        (vec![1; 4], 0.866),
+        (vec![1, 1, 2, 3], 0.881),
+        (vec![1; 10], 0.928),
+        (vec![1; 100], 0.989),
+        (vec![1; 1000], 0.9989),
+    ] {
+        let t = tally(&counts);
+        let theta = exact_theta(&t, bound(0.8)).unwrap();
+        let found = all_counts::all_counts(&t, theta);
+        assert!((found - expected).abs() < 6e-4, "{}: {found}", counts.len());
+    }
 }
 
 fn counts() -> impl Strategy<Value = Vec<u64>> {
@@ -215,7 +337,7 @@ proptest! {
             prop_assert!(t.unique_match(count, theta) <= xi + 1e-12);
             if paper_covers(bound(xi), t.n_cells()) {
                 for a in 1..=t.n_records().min(30) {
-                    prop_assert!(t.match_prob(count, theta, a).unwrap() <= xi + 1e-12);
+                    prop_assert!(match_prob(&t, count, theta, a).unwrap() <= xi + 1e-12);
                 }
             }
         }
@@ -230,11 +352,11 @@ proptest! {
         for &(count, _) in t.distinct() {
             let mut last = f64::INFINITY;
             for a in 1..=t.n_records().min(60) {
-                let here = t.match_prob(count, theta, a).unwrap();
+                let here = match_prob(&t, count, theta, a).unwrap();
                 prop_assert!(here <= last + 1e-9, "{:?} {} {} {}", counts, theta, count, a);
                 last = here;
             }
-            let one = t.match_prob(count, theta, 1).unwrap();
+            let one = match_prob(&t, count, theta, 1).unwrap();
             prop_assert!((t.unique_match(count, theta) - one).abs() < 1e-10);
         }
     }
@@ -316,7 +438,7 @@ proptest! {
             let theta = found.thetas[b as usize];
             for &cell in &members {
                 let worst = (1..=t.n_records())
-                    .filter_map(|a| t.match_prob(found.counts[cell], theta, a))
+                    .filter_map(|a| match_prob(&t, found.counts[cell], theta, a))
                     .fold(0.0, f64::max);
                 prop_assert!((found.match_prob[cell] - worst).abs() < 1e-9);
             }
@@ -457,6 +579,29 @@ fn a_level_with_one_risky_cell_is_refused_merged_or_kept() {
         asked.unprotected = Unprotected::Keep;
         let found = design(&table(&columns), &asked, &Monitor::new()).unwrap();
         assert!((found.match_prob[0] - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_lowest_bound_is_one_that_works_and_the_next_below_does_not() {
+    let files: [&[u32]; 3] = [
+        &[4, 4, 1, 4, 1, 3, 1, 1, 3, 1, 4, 2],
+        &[1, 1, 1, 2, 2, 3, 4, 4, 4, 4, 5],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    ];
+    for (file, asked) in files.into_iter().zip([0.28, 0.21, 0.05]) {
+        let table = table(&[file.to_vec()]);
+        for scope in [Scope::All, Scope::Risky] {
+            let run = |xi: f64| {
+                let mut asked = settings(xi, &[true]);
+                asked.scope = scope;
+                design(&table, &asked, &Monitor::new()).unwrap()
+            };
+            let found = run(asked);
+            assert!(!found.unreached.is_empty() && found.lowest > asked);
+            assert!(run(found.lowest).unreached.is_empty());
+            assert!(!run(found.lowest - 1e-4).unreached.is_empty());
+        }
     }
 }
 

@@ -1,0 +1,46 @@
+# The one part of a result that may leave the agency.
+
+#' The data to be released, and nothing else
+#'
+#' A result of [invariant_pram()] knows the original cell of every record, so with
+#' it the perturbation can be undone. This hands out the data alone.
+#'
+#' @param x A result of [invariant_pram()].
+#' @param ... Unused.
+#' @return The perturbed data: class, column types, levels, labels and order of
+#'   records are those of the input, without a trace of what was changed.
+#'   Columns that no argument named are in it as they were: take direct
+#'   identifiers out before. Other objects are an error of class
+#'   `sdcRisk_error_bad_argument`.
+#' @section Risk measures of the released data:
+#' [n_matches()], [individual_risk()] and the other measures count how many
+#' records agree, and take for granted that values are true. In perturbed data a
+#' record that is alone need not be the person with these values, and the
+#' perturbation hides this from them. Their values for the released data, and
+#' their comparison with those for the original, say nothing about its risk. The
+#' bound, and [pram_audit()], do.
+#' @family perturbation
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' set.seed(1)
+#' secret <- invariant_pram(nals_prison, keys)
+#' public <- release_data(secret)
+#' identical(names(public), names(nals_prison)) # TRUE
+release_data <- function(x, ...) {
+  UseMethod("release_data")
+}
+
+#' @export
+release_data.default <- function(x, ...) {
+  stop_argument(
+    "x", "be a result that holds data to be released",
+    advice = "`invariant_pram()` makes one.", call = rlang::current_env()
+  )
+}
+
+#' @export
+release_data.sdc_invariant_pram <- function(x, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  x$data
+}
