@@ -137,6 +137,7 @@ tidy_terms.sdc_exhaustive_tabulation <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_exhaustive_tabulation <- function(x, ...) {
   e <- x$estimates

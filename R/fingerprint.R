@@ -111,11 +111,9 @@ distinct_values <- function(source, first_rows) {
     return(list(scale = "sets", values = enc2utf8(set_text(sets, source$interval))))
   }
   values <- bare_values(source, first_rows)
-  if (source$kind != "levels") {
+  # The values of an ordered factor stand in its own order.
+  if (source$kind != "levels" || source$ordered) {
     return(list(scale = source$scale, values = values))
-  }
-  if (source$ordered) {
-    return(list(scale = "ordered", values = values))
   }
   order <- order(values, method = "radix")
   places <- if (is.unsorted(order)) `[<-`(integer(length(order)), order, seq_along(order))

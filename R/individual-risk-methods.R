@@ -85,6 +85,7 @@ tidy_terms.sdc_individual_risk <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_individual_risk <- function(x, ...) {
   e <- x$estimates

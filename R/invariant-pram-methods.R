@@ -172,6 +172,7 @@ tidy_terms.sdc_invariant_pram <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_invariant_pram <- function(x, ...) {
   frame(

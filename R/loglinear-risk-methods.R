@@ -286,6 +286,7 @@ tidy_corrected <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_loglinear_risk <- function(x, ...) {
   first <- x$estimates[1, ]

@@ -242,6 +242,7 @@ tidy_terms.sdc_longitudinal_link <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_longitudinal_link <- function(x, ...) {
   cbind(

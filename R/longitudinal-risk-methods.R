@@ -178,6 +178,7 @@ tidy.sdc_longitudinal_risk <- function(x, ...) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_longitudinal_risk <- function(x, ...) {
   e <- x$estimates

@@ -210,6 +210,7 @@ tidy_terms.sdc_n_matches <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_n_matches <- function(x, ...) {
   worst <- x$estimates[which.max(x$estimates$prop_unique_all), ]

@@ -387,6 +387,7 @@ tidy_terms.sdc_population_uniqueness <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_population_uniqueness <- function(x, ...) {
   frame(

@@ -269,6 +269,7 @@ tidy_terms.sdc_pram_audit <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_pram_audit <- function(x, ...) {
   known <- x$settings$known_keys

@@ -313,6 +313,7 @@ tidy_terms.sdc_qar_risk <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_qar_risk <- function(x, ...) {
   worst <- x$estimates[which.max(x$estimates$risk), ]

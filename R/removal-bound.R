@@ -153,6 +153,7 @@ tidy_terms.sdc_removal_bound <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_removal_bound <- function(x, ...) {
   last <- x$estimates[which.max(x$estimates$n), ]

@@ -178,6 +178,7 @@ tidy_terms.sdc_removal_path <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_removal_path <- function(x, ...) {
   estimates <- x$estimates

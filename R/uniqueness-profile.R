@@ -269,6 +269,7 @@ tidy_terms.sdc_uniqueness_profile <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_uniqueness_profile <- function(x, ...) {
   frame(

@@ -231,6 +231,7 @@ tidy_terms.sdc_uniqueness_validation <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_uniqueness_validation <- function(x, ...) {
   cbind(

@@ -402,7 +402,7 @@ fingerprint_of_frame <- function(data, ...) {
   sdcRisk:::fingerprint(sdcRisk:::key_table(data, ...))
 }
 
-test_that("a fingerprint is sixteen hexadecimal digits and depends on codes alone", {
+test_that("a fingerprint is sixteen hexadecimal digits and depends on values alone", {
   data <- data.frame(
     a = c(1L, 5L, NA, 5L), b = c("x", "y", "x", "z"), c = c(TRUE, FALSE, TRUE, NA)
   )
