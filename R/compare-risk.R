@@ -204,10 +204,8 @@ order_terms <- function(terms) {
   rank <- rep(4, length(terms))
   rank[grepl("^(risk|prop|mean|expected|largest)|_rate$|_max$|_mean$", terms)] <- 3
   rank[grepl("uniqu|above|below|violat|certain", terms)] <- 2
-  rank[grepl(
-    "^(shape|scale|threshold|n|n_wave[12]|n_linked|n_pairs|n_cells|n_blocks|b[12]|z[12].*|theta.*)$",
-    terms
-  )] <- 5
+  sizes <- "^(n|n_wave[12]|n_linked|n_pairs|n_cells|n_blocks)$"
+  rank[grepl(sizes, terms) | grepl("^(shape|scale|threshold|b[12]|z[12].*|theta.*)$", terms)] <- 5
   measure <- terms[terms %in% names(measure_words)]
   rank[terms %in% utils::head(measure[order(match(measure, names(measure_words)))], 1)] <- 1
   terms[order(rank)]

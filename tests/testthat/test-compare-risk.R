@@ -15,7 +15,7 @@ test_that("results of one analysis each are compared whatever their key sets", {
   expect_identical(unique_after$ratio, without$estimates$n_unique / with$estimates$n_unique)
   expect_false(anyNA(table$estimate[table$term != "theta"]))
   lines <- format(found)
-  expect_match(lines[[2]], "^The number of sample uniques falls from [0-9]+ to [0-9]+ \\(`after`\\)")
+  expect_match(lines[[2]], "^The number of sample uniques falls from [0-9]+ to [0-9]+ \\(")
   expect_true("Key variables of `after`: without \"CENREG\"." %in% lines)
   # The measure first, parameters last.
   expect_match(lines[[4]], "^term .*ratio$")

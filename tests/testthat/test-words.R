@@ -59,7 +59,8 @@ test_that("digits of the session do not lengthen numbers", {
 
 test_that("lines wrap at the width of the console, tables lose columns", {
   with_options(list(width = 50), {
-    lines <- wrap_lines(c("short", paste(rep("word", 30), collapse = " "), "  12.5 % of the records"))
+    long <- paste(rep("word", 30), collapse = " ")
+    lines <- wrap_lines(c("short", long, "  12.5 % of the records"))
     expect_identical(lines[[1]], "short")
     expect_true(all(nchar(lines) <= 50))
     expect_true(all(startsWith(lines[3:4], "  word")))

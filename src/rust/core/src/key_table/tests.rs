@@ -193,6 +193,36 @@ fn the_fingerprint_is_pinned() {
     );
 }
 
+#[test]
+fn places_put_codes_in_an_order_of_their_own() {
+    // Codes 1, 2, 3 of the first are 3, 1, 2 of the second, in every width.
+    for wide in [0u32, 300, 70_000] {
+        let rest = (0..wide).map(|code| code + 4);
+        let first: Vec<u32> = [1, 2, 0, 3].into_iter().chain(rest.clone()).collect();
+        let second: Vec<u32> = [3, 1, 0, 2].into_iter().chain(rest.clone()).collect();
+        let places: Vec<u32> = [2, 3, 1].into_iter().chain(rest).collect();
+        let one = table(&[first]);
+        let other = table(&[second]);
+        let names: [&[u8]; 1] = [b"v"];
+        let expected = one.fingerprint(&[], &names);
+        assert_ne!(other.fingerprint(&[], &names), expected);
+        assert_eq!(other.fingerprint(&[Some(&places)], &names), expected);
+    }
+}
+
+#[test]
+fn hashes_of_values_tell_them_apart() {
+    assert_eq!(
+        hash_numbers(&[0.0, f64::NAN]),
+        hash_numbers(&[-0.0, -f64::NAN])
+    );
+    assert_ne!(hash_numbers(&[1.0, 2.0]), hash_numbers(&[2.0, 1.0]));
+    assert_ne!(hash_numbers(&[1.0]), hash_numbers(&[1.0 + f64::EPSILON]));
+    let texts = |t: &[&str]| hash_texts(t.iter().map(|t| t.as_bytes()));
+    assert_ne!(texts(&["ab", "c"]), texts(&["a", "bc"]));
+    assert_ne!(texts(&["ab"]), texts(&["ab", ""]));
+}
+
 fn small_table() -> impl Strategy<Value = Vec<Vec<u32>>> {
     (1usize..5, 1usize..40)
         .prop_flat_map(|(v, n)| prop::collection::vec(prop::collection::vec(0u32..4, n..=n), v..=v))
