@@ -184,6 +184,7 @@ tidy_terms.sdc_risk_contribution <- function(x) {
 }
 
 #' @rdname sdc_result
+#' @usage NULL
 #' @export
 glance.sdc_risk_contribution <- function(x, ...) {
   frame(
