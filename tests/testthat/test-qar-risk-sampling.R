@@ -31,6 +31,23 @@ test_that("a sample that reaches down to the threshold gives the full result exa
   expect_identical(found$sets$n_pairs, full$sets$n_pairs[shared])
 })
 
+test_that("equal excesses give the largest risk under unbiased weights, sampled or not", {
+  equal <- 0
+  for (seed in c(49, 104, 179, 181)) {
+    data <- random_file(100, rep(c(2, 3, 4, 5, 3), 2), 0.2, seed)
+    case <- list(data, p = 2, pi_u = 0.1, theta_one = "exclude", pwm = "unbiased")
+    full <- quietly(do.call(qar_risk, case))
+    sampled <- quietly(do.call(qar_risk, c(case, max_sets = 36)))
+    equal <- equal + full$diagnostics$fit$equal
+    expect_true(sampled$diagnostics$sampling$exact)
+    expect_identical(full$estimates$risk, full$sets$set_risk[[1]])
+    expect_identical(sampled$estimates, full$estimates)
+    expect_identical(sampled$diagnostics$fit$equal, full$diagnostics$fit$equal)
+    expect_true(is.na(full$estimates$shape))
+  }
+  expect_identical(equal, 4)
+})
+
 test_that("a sample says so, gives its error by design and covers the full result", {
   data <- wide_file()
   full <- sample_risk(data)$estimates$risk

@@ -97,6 +97,30 @@ test_that("other data and other arguments are refused", {
   expect_error(risk_contribution(x, data, FALSE), class = "sdcRisk_error_bad_argument")
 })
 
+test_that("a contribution that is rounding lowers no risk", {
+  data <- data.frame(
+    a = c(2, 1, 2, 4, 1, 4, 4, 2, 2, 3, 4, 3, 4, 1, 3, 2, 2, 1, 3, 4),
+    b = c(3, 4, 4, 2, 1, 1, 4, 1, 1, 2, 4, 1, 4, 3, 1, 4, 3, 4, 2, 3),
+    c = c(3, 4, 4, 4, 2, 1, 4, 4, 3, 4, 3, 3, 1, 4, 2, 2, 1, 2, 3, 2)
+  )
+  x <- quiet_qar(data, p = 2, alpha = 0.4, pi_u = 0.4)
+  found <- risk_contribution(x, data)
+  contribution <- found$records$contribution
+  expect_identical(sum(contribution > 0), 6L)
+  expect_identical(sum(contribution > 1e-10), 3L)
+  expect_identical(found$estimates$prop_positive, 3 / 20)
+  # The three are one tie, in order of their rows, after the first three.
+  path <- quietly(removal_path(x, data, 6, "contribution"))$path$record
+  tied <- which(abs(contribution) < 1e-10)
+  expect_identical(path[4:6], tied)
+  tidied <- replace(contribution, tied, 0)
+  kendall <- summary(found)$correlations
+  expect_equal(
+    kendall$kendall[kendall$metric_2 == "u_plus"][[1]],
+    stats::cor(round(tidied, 10), found$records$u_plus, method = "kendall")
+  )
+})
+
 test_that("entropy names the keys that have no order", {
   x <- qar_risk(adult[1:100, ], pi_u = 0.1)
   error <- expect_error(
