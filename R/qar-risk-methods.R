@@ -33,9 +33,9 @@ format.sdc_qar_risk <- function(x, ...) {
 
 # Lines, and between them and the end as many others as a print has room for.
 with_room <- function(lines, others, end) {
-  room <- 16 - length(strwrap(c(lines, end), 80))
+  room <- 16 - length(wrap_lines(c(lines, end)))
   for (line in others) {
-    rows <- length(strwrap(line, 80))
+    rows <- length(wrap_lines(line))
     if (rows <= room) {
       lines <- c(lines, line)
       room <- room - rows
@@ -65,11 +65,8 @@ exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
 
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
-  paste0("T(", estimate$p, ", ", format_level(estimate$alpha), ")")
+  paste0("T(", estimate$p, ", ", format_number(estimate$alpha), ")")
 }
-
-# A share that was given, whatever the digits option says.
-format_level <- function(x) trimws(formatC(x, digits = 7, format = "g"))
 
 # A risk below one is not printed as one.
 format_t <- function(x) {
@@ -97,7 +94,7 @@ qar_estimate_lines <- function(estimates, most = 3) {
   shown <- utils::head(estimates, most)
   rest <- nrow(estimates) - nrow(shown)
   table <- frame(
-    p = shown$p, alpha = format_level(shown$alpha), "T" = format_t(shown$risk),
+    p = shown$p, alpha = format_number(shown$alpha), "T" = format_t(shown$risk),
     empirical = format_t(shown$risk_empirical), u = format_t(shown$threshold),
     exceedances = paste(shown$n_exceedances, "of", format_count(shown$n_sets)),
     status = shown$status
@@ -338,7 +335,7 @@ interpret.sdc_qar_risk <- function(x, ...) {
   sentence <- paste0(
     "In the file of ", plural(main$n_records, "record"), " and ",
     plural(length(x$diagnostics$n_distinct), "key variable"), ", ", qar_lead(x, main), "the ",
-    "extreme re-identification risk T(p = ", main$p, ", alpha = ", format_level(main$alpha), ")",
+    "extreme re-identification risk T(p = ", main$p, ", alpha = ", format_number(main$alpha), ")",
     if (n > 1) paste0(", the largest of ", n, " analyses,"), " ", number,
     " (", qar_scenario_words(x), ")", if (!is.na(main$risk)) paste0(": ", qar_reading(x, main)),
     " (QaR method, Bera et al. 2023; sdcRisk ", x$settings$version, "); it describes ",
@@ -421,7 +418,7 @@ qar_tail_reading <- function(x, main) {
   fit <- paste0(
     "extrapolated from the ",
     if (main$n_exceedances == 1) "riskiest set" else paste(main$n_exceedances, "riskiest sets"),
-    " by a generalised Pareto tail (pi_u = ", format_level(x$settings$pi_u), ")",
+    " by a generalised Pareto tail (pi_u = ", format_number(x$settings$pi_u), ")",
     if (main$status == "few") ", too few to rely on"
   )
   if (is_beyond(x, main)) {

@@ -52,7 +52,7 @@ stop_undrawable <- function(found, call) {
 }
 
 risk_label <- function(alpha) {
-  if (length(alpha)) paste0("extreme risk T, alpha = ", format_level(alpha)) else character()
+  if (length(alpha)) paste0("extreme risk T, alpha = ", format_number(alpha)) else character()
 }
 
 plot_set_risks <- function(x) {

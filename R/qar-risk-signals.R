@@ -128,7 +128,7 @@ tail_advice <- function(x, estimate, with_risk = TRUE) {
     if (with_risk) paste0(" (risk ", format_t(riskiest(x, estimate)), ")"), "."
   )
   if (!is.na(share)) {
-    paste0("`pi_u = ", format_level(share), "` leaves ", enough_exceedances, " or more.")
+    paste0("`pi_u = ", format_number(share), "` leaves ", enough_exceedances, " or more.")
   } else if (steps_from_top(estimate$n_sets, max(tail_shares)) < enough_exceedances) {
     paste0(plural(estimate$n_sets, "key set"), " are too few for a tail: ", report)
   } else {

@@ -267,7 +267,7 @@ check_alpha <- function(alpha, pi_u, call) {
     stop_argument(
       "alpha", "be at most `pi_u`",
       found = paste0(
-        "`alpha` goes up to ", format_level(max(alpha)), ", `pi_u` is ", format_level(pi_u), "."
+        "`alpha` goes up to ", format_number(max(alpha)), ", `pi_u` is ", format_number(pi_u), "."
       ),
       advice = "The tail is fitted above the 1 - pi_u quantile only.", call = call
     )

@@ -98,7 +98,7 @@ format.sdc_removal_bound <- function(x, ...) {
     "Bounds of what removing records can buy",
     paste0(
       "Question: how far can the threshold u and the empirical ",
-      format_level(1 - shown$alpha[[1]]), " quantile fall, whichever records go?"
+      format_number(1 - shown$alpha[[1]]), " quantile fall, whichever records go?"
     ),
     analysis_size_line(x, x$diagnostics$n_records),
     paste0(
@@ -176,7 +176,7 @@ interpret.sdc_removal_bound <- function(x, ...) {
     format_percent(last$prop_removed), "), whichever they are, ",
     bound_words(
       paste0(
-        "the empirical ", format_level(1 - last$alpha), " quantile of the risks of ",
+        "the empirical ", format_number(1 - last$alpha), " quantile of the risks of ",
         if (x$diagnostics$n_sets == 1) "the one set" else plural(x$diagnostics$n_sets, "set"),
         " of ", plural(last$p, "key variable")
       ),
@@ -184,7 +184,7 @@ interpret.sdc_removal_bound <- function(x, ...) {
     ),
     " and ",
     bound_words(
-      paste("their", format_level(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
+      paste("their", format_number(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
     ),
     " (", qar_scenario_words(x), theta_one_clause(x),
     "; rigorous bounds from class sizes, sdcRisk ", x$settings$version, "); they are not ",
@@ -202,7 +202,7 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     reduction = c(estimates$threshold_reduction, estimates$risk_empirical_reduction),
     what = rep(
       c(
-        "threshold u", paste0("empirical ", format_level(1 - estimates$alpha[[1]]), " quantile")
+        "threshold u", paste0("empirical ", format_number(1 - estimates$alpha[[1]]), " quantile")
       ),
       each = nrow(estimates)
     )

@@ -54,7 +54,7 @@ path_table_lines <- function(estimates) {
   table <- frame(
     " " = c(
       paste0(name_of_t(estimates)), "threshold u", "shape",
-      paste0("empirical ", format_level(1 - estimates$alpha), " quantile")
+      paste0("empirical ", format_number(1 - estimates$alpha), " quantile")
     ),
     before = of("_before"), after = of(""), change = change
   )
@@ -220,7 +220,7 @@ interpret.sdc_removal_path <- function(x, ...) {
 path_change_words <- function(estimates) {
   name <- paste0(
     "the extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
-    format_level(estimates$alpha), ")"
+    format_number(estimates$alpha), ")"
   )
   quantile <- c(estimates$risk_empirical_before, estimates$risk_empirical)
   if (is.na(estimates$reduction)) {

@@ -203,7 +203,7 @@ interpret.sdc_risk_contribution <- function(x, ...) {
   estimates <- x$estimates
   name <- paste0(
     "extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
-    format_level(estimates$alpha), ")"
+    format_number(estimates$alpha), ")"
   )
   known <- !is.na(estimates$contribution_max)
   sentence <- paste0(

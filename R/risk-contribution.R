@@ -145,7 +145,7 @@ choose_analysis <- function(x, p, alpha, max_sets, call) {
     estimates <- estimates[abs(estimates$alpha - alpha) < 1e-12, ]
   }
   held <- unique(x$estimates[c("p", "alpha")])
-  held <- paste0("p = ", held$p, ", alpha = ", format_level(held$alpha))
+  held <- paste0("p = ", held$p, ", alpha = ", format_number(held$alpha))
   if (nrow(estimates) == 0) {
     argument <- if (is.null(p)) "alpha" else "p"
     stop_argument(
