@@ -81,8 +81,11 @@ test_that("a T beyond all key sets is called so, and the riskiest key set leads"
   expect_identical(x$estimates$status, "ok")
   expect_true(x$diagnostics$fit$beyond)
   expect_identical(x$diagnostics$fit$largest, x$sets$set_risk[[1]])
-  expect_match(text_of(x), "beyond the data: 1 % of 20 key sets is less than one. Report the riskiest key set.",
-               fixed = TRUE)
+  expect_match(
+    text_of(x),
+    "beyond the data: 1 % of 20 key sets is less than one. Report the riskiest key set.",
+    fixed = TRUE
+  )
   expect_false(grepl("of the key sets have more than", text_of(x)))
   shown <- format(x)
   expect_lt(grep("Riskiest key set", shown), grep("status", shown))
