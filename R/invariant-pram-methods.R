@@ -22,8 +22,8 @@ format.sdc_invariant_pram <- function(x, ...) {
     ),
     paste0(
       "Promised: P(correct match | S = a) <= ", format_number(estimates$max_match_prob),
-      " for every cell and every a >= 1, for an intruder who knows ", known_words(x),
-      ", and the S ", pram_units_word(x), "s found there, but no other variable."
+      " for every cell and every a >= 1, for whoever knows ", known_words(x),
+      " and S, but no other variable."
     ),
     paste0(
       "Achieved: ", format_risk(estimates$worst_match_prob), " at worst (exact); ",
@@ -34,8 +34,7 @@ format.sdc_invariant_pram <- function(x, ...) {
       "."
     ),
     all_counts_line(x),
-    paste0("Records before: ", record_spread(x$records$match_prob_before), "."),
-    paste0("Records after:  ", record_spread(x$records$match_prob), "."),
+    paste0("Records after: ", record_spread(x$records$match_prob), "."),
     paste0(
       "Changed: ", format_count(estimates$n_changed), " of ",
       plural(estimates$n_records, "record"), " (expected ",
@@ -63,7 +62,7 @@ pram_units_word <- function(x) {
 known_words <- function(x) {
   beside <- c(
     setdiff(x$settings$within, x$settings$key_vars),
-    if (x$diagnostics$units != "records") "the size of the household"
+    if (x$diagnostics$units != "records") "household size"
   )
   paste(c("all key variables", beside), collapse = ", ")
 }
@@ -83,7 +82,7 @@ all_counts_line <- function(x) {
     } else if (above == 0) {
       "the same bound."
     } else {
-      paste0("up to ", format_up(found), ", for ", plural(above, unit), "; others as promised.")
+      paste0("up to ", format_up(found), " (", plural(above, unit), ").")
     }
   )
 }
@@ -112,8 +111,8 @@ plausibility_line <- function(pairs) {
     return("New pairs of a key value and a value of another column: none.")
   }
   paste0(
-    "New pairs with another column: most with ", worst$variable, " and ", worst$other, ", ",
-    format_percent(worst$prop_new), " of the changed records."
+    "New pairs of values: most for ", worst$variable, " with ", worst$other, ", ",
+    format_percent(worst$prop_new), " of its changes."
   )
 }
 

@@ -14,7 +14,7 @@
 #' @name autoplot.sdc_invariant_pram
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' plot(invariant_pram(nals_prison, keys))
+#' plot(invariant_pram(nals_prison[keys]))
 autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)

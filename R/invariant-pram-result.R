@@ -47,7 +47,9 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     blocks = pram_blocks(cells, drawn), variables = variables,
     plausibility = pram_plausibility(table, others, released, tick, call)
   )
-  hint_determined(data, table, others, columns, call)
+  if (any(theta > 0)) {
+    hint_determined(data, table, others, columns, call)
+  }
   inform_pram(result, asked, call)
   result
 }

@@ -197,8 +197,10 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' # Without DAGE and EDUC_DET, which tell DAGE3 and EDUC3.
+#' file <- nals_prison[c(keys, "WEIGHT")]
 #' set.seed(1)
-#' secret <- invariant_pram(nals_prison, keys, within = "GENDER")
+#' secret <- invariant_pram(file, keys, within = "GENDER")
 #' secret
 #' secret$estimates$worst_match_prob # 0.8
 #' public <- release_data(secret)

@@ -56,10 +56,11 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' secret <- invariant_pram(nals_prison, keys)
+#' file <- nals_prison[keys]
+#' secret <- invariant_pram(file)
 #' set.seed(1)
-#' pram_audit(secret, nals_prison)
-#' pram_audit(secret, nals_prison, n_sim = 0, known_keys = keys[1:4])
+#' pram_audit(secret, file)
+#' pram_audit(secret, file, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
@@ -251,7 +252,7 @@ format.sdc_pram_audit <- function(x, ...) {
 # The names of the keys that are known, and what shows besides.
 known_keys_words <- function(x) {
   paste(c(
-    x$settings$known_keys, if (x$diagnostics$units != "records") "the size of the household"
+    x$settings$known_keys, if (x$diagnostics$units != "records") "household size"
   ), collapse = ", ")
 }
 
@@ -351,8 +352,9 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' secret <- invariant_pram(nals_prison, keys)
-#' pram_variance(secret, nals_prison, c("DAGE3", "EDUC3"))
+#' file <- nals_prison[keys]
+#' secret <- invariant_pram(file)
+#' pram_variance(secret, file, c("DAGE3", "EDUC3"))
 pram_variance <- function(x, data, vars = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
@@ -406,7 +408,7 @@ pram_variance <- function(x, data, vars = NULL) {
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' secret <- invariant_pram(nals_prison, keys)
+#' secret <- invariant_pram(nals_prison[keys])
 #' unique_cell <- which(secret$cells$count == 1)[[1]]
 #' pram_transitions(secret, unique_cell) # stays with 0.667, moves with 0.333
 pram_transitions <- function(x, cell, data = NULL) {

@@ -24,9 +24,9 @@
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' set.seed(1)
-#' secret <- invariant_pram(nals_prison, keys)
+#' secret <- invariant_pram(nals_prison[keys])
 #' public <- release_data(secret)
-#' identical(names(public), names(nals_prison)) # TRUE
+#' identical(names(public), keys) # TRUE
 release_data <- function(x, ...) {
   UseMethod("release_data")
 }

@@ -76,7 +76,9 @@ test_that("the published scheme asks for a bound its theorem covers", {
   expect_gte(min(z$blocks$n_cells), 3)
   expect_lte(z$estimates$worst_match_prob, 0.45)
   # 1,1,2,3,5 at 0.8: one theta, the worked worst case.
-  w <- released(data.frame(k = rep(1:5, c(1, 1, 2, 3, 5))), calibration = "paper")
+  w <- released(
+    data.frame(k = rep(1:5, c(1, 1, 2, 3, 5))), calibration = "paper", scope = "all"
+  )
   expect_lt(abs(w$estimates$theta_max - 0.3903882), 1e-7)
   expect_lt(abs(w$estimates$worst_match_prob - 0.79157), 1e-5)
   expect_equal(w$estimates$expected_changed, 5 * 0.3903882, tolerance = 1e-6)
@@ -105,7 +107,7 @@ test_that("where no cell is risky the data come back as they are, and it is said
   )
   # The published scheme is applied all the same.
   expect_message(
-    z <- invariant_pram(data, calibration = "paper"), "published",
+    z <- invariant_pram(data, calibration = "paper", scope = "all"), "published",
     class = "sdcRisk_message_nothing_to_do"
   )
   expect_gt(z$estimates$theta_max, 0)
@@ -134,14 +136,21 @@ one_per_household <- function(x, id) {
 
 test_that("households are drawn as a whole where all keys are theirs", {
   data <- households(120, 1)
-  x <- released(data, c("area", "rent"), hh_id = "hh", hh_vars = c("area", "rent"))
+  x <- suppressWarnings(released(
+    data, c("area", "rent"), hh_id = "hh", hh_vars = c("area", "rent"), unprotected = "keep"
+  ))
   expect_gt(x$estimates$n_changed, 0)
   expect_true(one_per_household(paste(x$data$area, x$data$rent), data$hh))
   expect_identical(x$data[c("hh", "age", "sex")], data[c("hh", "age", "sex")])
   # Counts are of households, and so are the probabilities.
   once <- !duplicated(data$hh)
-  y <- released(data[once, ], c("area", "rent"))
+  sized <- data
+  sized$size <- as.vector(table(data$hh))[data$hh]
+  y <- suppressWarnings(released(
+    sized[once, ], c("area", "rent"), within = "size", unprotected = "keep"
+  ))
   expect_equal(x$cells[1:5], y$cells[1:5])
+  expect_equal(x$cells$household_size, sized$size[match(seq_len(nrow(x$cells)), x$records$cell)])
   expect_equal(
     x$cells$persons_before, as.vector(table(x$records$cell))
   )
@@ -251,7 +260,7 @@ test_that("expected changes per variable follow from the transitions", {
 
 test_that("the audit plays the intruder and meets the exact probabilities", {
   data <- repeated_levels(c(1, 1, 2, 3, 5), 40)
-  x <- released(data, "key", within = "level")
+  x <- released(data, "key", within = "level", scope = "all")
   set.seed(1)
   audit <- pram_audit(x, data, 400)
   table <- audit$simulation

@@ -111,7 +111,7 @@ check_intruders <- function(x, question, info) {
 test_that("the printed bound holds in all releases of small files, for every intruder", {
   done <- c(records = 0, households = 0, members = 0)
   merged <- 0
-  for (seed in 1:330) {
+  for (seed in 1:260) {
     question <- small_question(seed)
     x <- asked(question)
     if (is.null(x)) next
@@ -119,7 +119,7 @@ test_that("the printed bound holds in all releases of small files, for every int
     done[question$kind] <- done[question$kind] + 1
     merged <- merged + (x$diagnostics$n_merged > 0)
   }
-  expect_true(all(done >= 20))
-  expect_gte(sum(done), 120)
-  expect_gte(merged, 5)
+  expect_true(all(done >= 15))
+  expect_gte(sum(done), 100)
+  expect_gte(merged, 3)
 })

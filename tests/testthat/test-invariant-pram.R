@@ -46,7 +46,9 @@ test_that("the guarantee holds in real releases, and counts keep their expectati
   for (bound in c(0.45, 0.5, 0.8, 0.95)) {
     for (calibration in c("exact", "paper")) {
       set.seed(100 * bound)
-      x <- released(data, "key", bound, within = "level", calibration = calibration)
+      x <- released(
+        data, "key", bound, within = "level", calibration = calibration, scope = "all"
+      )
       stayed <- x$data$key == data$key
       after <- table(data$level, x$data$key)
       expect_identical(dim(after), c(as.integer(times), 5L))
@@ -229,7 +231,9 @@ test_that("blocks of the risky scope are small, near and cheap", {
           released(data[1:500, ], max_match_prob = bound, within = within, prefer = prefer,
                    unprotected = "merge", ...)$estimates$expected_changed
         }
-        expect_lte(changed(scope = "risky"), changed(calibration = "paper") + 1e-9)
+        expect_lte(
+          changed(scope = "risky"), changed(scope = "all", calibration = "paper") + 1e-9
+        )
       }
     }
   }
@@ -300,6 +304,6 @@ test_that("weighted counts before and expected are those of the transitions", {
   # The worked case of a weighted total that falls from 400 to 260 or so.
   counts <- c(1, 1, 2, 3, 5)
   uneven <- data.frame(k = rep(1:5, counts), w = rep(c(400, 1, 1, 1, 1), counts))
-  z <- released(uneven, "k", weight_var = "w", calibration = "paper")
+  z <- released(uneven, "k", weight_var = "w", calibration = "paper", scope = "all")
   expect_lt(z$cells$weighted_expected[[1]], 270)
 })
