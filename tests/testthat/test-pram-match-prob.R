@@ -139,3 +139,24 @@ test_that("impossible numbers of records and degenerate blocks have documented a
   large <- pram_match_prob(c(1, 5000, 1e6), 0.39, c(1, 5000))
   expect_true(all(large > 0 & large <= 1 / c(1, 5000, 1e6) * (1 + 1e-9)))
 })
+
+test_that("many numbers of records found are answered as one by one", {
+  for (case in list(
+    list(1:20, 0.4, c(1:40, 150, 211, 7)), list(c(1, 1, 2, 3, 5), 0.6, 12:1),
+    list(rep(1, 400), 0.4, c(1, 200, 400, 401)), list(c(2, 700, 5000), 0.39, c(1, 3000, 5702))
+  )) {
+    many <- pram_match_prob(case[[1]], case[[2]], case[[3]])
+    one <- vapply(case[[3]], function(a) {
+      pram_match_prob(case[[1]], case[[2]], a)
+    }, numeric(length(case[[1]])))
+    expect_equal(many, one, tolerance = 1e-11)
+  }
+  # 50 distinct counts, 1,000 numbers: the work of one number, not of a thousand.
+  alone <- system.time(pram_match_prob(1:50, 0.4, 1000))[["user.self"]]
+  all <- system.time(pram_match_prob(1:50, 0.4, 1:1000))[["user.self"]]
+  expect_lt(all, 20 * alone + 1)
+  # The matrix itself is bounded.
+  expect_error(
+    pram_match_prob(rep(1, 2e4), 0.4, rep(1, 1e4)), class = "sdcRisk_error_too_large"
+  )
+})
