@@ -27,6 +27,15 @@
 #' their term is left out and the standard error is a lower bound. The
 #' interval is symmetric on the logit scale, so that it stays within 0 and 1.
 #'
+#' **Two definitions.** Theta is the share of correct ones among all matches of
+#' people of the population with a unique record,
+#' \eqn{U / \sum_j F_j I(f_j = 1)}{U / sum_j F_j I(f_j = 1)}: the intruder starts
+#' from a person. The rate `tau2` over `n_unique` of [loglinear_risk()] estimates
+#' the mean of \eqn{1/F_j} over the unique records: the intruder starts from a
+#' record. The second is never the smaller one, as a mean is at least the harmonic
+#' mean, and they are far apart where a few uniques have common keys: compare each
+#' with its like.
+#'
 #' Few uniques or pairs make the estimate unreliable: with none of either it
 #' would be 0 or 1, and is `NA`. [n_matches()] flags fewer than 10 of either.
 #'
@@ -67,29 +76,36 @@ match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, 
       call = call
     )
   }
+  # Parts whose powers are beyond what a number can hold do not meet.
   fraction <- sampling_fraction
-  expected <- 2 * (1 - fraction) * n_pairs / fraction
-  variance <- (2 * (1 - fraction) * (2 - fraction) * n_pairs +
-    6 * (1 - fraction)^2 * n_triples) / fraction^2
+  odds <- 2 * (1 - fraction) / fraction * (n_pairs / n_unique)
+  triples <- ifelse(n_triples == 0, 0, n_triples / n_pairs)
+  spread <- (2 * (1 - fraction) * (2 - fraction) + 6 * (1 - fraction)^2 * triples) / n_pairs
+  relative <- sqrt(spread) / (2 * (1 - fraction))
+  error <- replace(odds * relative, rep_len(fraction == 1, length(odds)), 0)
+  size <- max(sizes)
   theta_table(
-    rep_len(n_unique, max(sizes)), rep_len(n_pairs, max(sizes)),
-    rep_len(expected, max(sizes)), rep_len(variance, max(sizes)), level
+    rep_len(n_unique, size), rep_len(n_pairs, size), rep_len(odds, size), rep_len(error, size),
+    rep_len(relative, size), level
   )
 }
 
-# Theta from the number of uniques and the predicted number of further people
-# with their keys, `expected`, with its variance.
-theta_table <- function(n_unique, n_pairs, expected, variance, level) {
-  theta <- n_unique / (n_unique + expected)
-  theta[n_unique == 0 | n_pairs == 0] <- NA
-  se <- theta^2 * sqrt(variance) / n_unique
-  half <- stats::qnorm((1 + level) / 2) * se / (theta * (1 - theta))
+# Theta from the number of uniques and `odds`, the predicted number of further
+# people with their keys for each of them; `error` is the standard error of this
+# number, and `relative` that as a share of it.
+theta_table <- function(n_unique, n_pairs, odds, error, relative, level) {
+  theta <- 1 / (1 + odds)
+  none <- n_unique == 0 | n_pairs == 0
+  theta[none] <- NA
+  # Of equal products the one whose factors do not overflow.
+  se <- ifelse(odds > 1, theta * (1 - theta) * relative, theta^2 * error)
+  half <- stats::qnorm((1 + level) / 2) * relative
   # A census leaves nothing to doubt.
-  half[theta == 1] <- 0
+  half[which(odds == 0)] <- 0
+  logit <- replace(-log(odds), none, NA)
   frame(
-    theta = theta, theta_se = se,
-    theta_low = stats::plogis(stats::qlogis(theta) - half),
-    theta_high = stats::plogis(stats::qlogis(theta) + half)
+    theta = theta, theta_se = as.double(replace(se, none, NA)),
+    theta_low = stats::plogis(logit - half), theta_high = stats::plogis(logit + half)
   )
 }
 

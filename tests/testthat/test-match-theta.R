@@ -92,3 +92,18 @@ test_that("listwise deletion takes records out of the sample", {
   found <- n_matches(data, missing = "exclude", pop_size = 1000)$estimates
   expect_equal(found$theta, match_theta(30, 30, 90 / 1000)$theta)
 })
+
+test_that("numbers far from one overflow nowhere", {
+  small <- match_theta(5, 2, 1e-300)
+  expect_equal(small$theta, 5e-300 / 4, tolerance = 1e-12)
+  # se = theta^2 sqrt(V) / U with V = 4 P / pi^2.
+  expect_equal(small$theta_se, 1.25e-300 * 1.25 * sqrt(8) / 5, tolerance = 1e-12)
+  half <- stats::qnorm(0.975) * sqrt(8) / 4
+  expect_equal(small$theta_low / small$theta, exp(-half), tolerance = 1e-12)
+  expect_equal(small$theta_high / small$theta, exp(half), tolerance = 1e-12)
+  large <- match_theta(1e308, 1e308, 0.5)
+  expect_equal(large$theta, 1 / 3, tolerance = 1e-12)
+  expect_equal(large$theta_low, 1 / 3, tolerance = 1e-12)
+  expect_equal(large$theta_se, (1 / 9) * sqrt(6) * 1e-154, tolerance = 1e-9)
+  expect_false(anyNA(match_theta(1, 1e300, 1e-300, n_triples = 1e308)))
+})
