@@ -131,8 +131,9 @@ months_of_birth <- function(answers, born, n) {
   distinct <- unique(key[told])
   codes <- match(key, distinct)
   codes[!told] <- NA
+  # The same months in the same order come from several first changes.
   list(
-    month = new_candidates(codes, lapply(distinct, month_set)),
+    month = distinct_sets(new_candidates(codes, lapply(distinct, month_set))),
     n_candidates = ifelse(told, count, NA_integer_), status = status
   )
 }

@@ -60,7 +60,17 @@ rev.sdc_candidates <- function(x) {
 
 #' @export
 unique.sdc_candidates <- function(x, incomparables = FALSE, ...) {
-  x[!duplicated(set_codes(x), incomparables, ...)]
+  x[!duplicated(x, incomparables, ...)]
+}
+
+#' @export
+duplicated.sdc_candidates <- function(x, incomparables = FALSE, ...) {
+  duplicated(as.vector(set_codes(distinct_sets(x))), incomparables, ...)
+}
+
+#' @export
+anyDuplicated.sdc_candidates <- function(x, incomparables = FALSE, ...) {
+  anyDuplicated(as.vector(set_codes(distinct_sets(x))), incomparables, ...)
 }
 
 #' @export
@@ -149,6 +159,7 @@ n_values <- function(x) {
 
 #' @export
 xtfrm.sdc_candidates <- function(x) {
+  x <- distinct_sets(x)
   rank_sets(candidate_sets(x))[as.vector(set_codes(x))]
 }
 

@@ -23,6 +23,13 @@
 #' times; the values of a factor count as text. Numbers beside text are an
 #' error. Where columns are combined, plain values become cells with one value.
 #'
+#' **Text from a file.** In a text file such a column is text like `"2|3"`, which
+#' is one value unless `split = "|"` takes it apart: blanks around the values are
+#' dropped, an empty cell or `NA` is a cell of which nothing is known, and the
+#' values become numbers where all of them are written as numbers without leading
+#' zeros. Text with `|` that is not split is announced in a message of class
+#' `sdcRisk_message_unsplit_candidates`.
+#'
 #' @section How it is built:
 #' Like a factor: integer codes, `NA` where nothing is known, and an attribute
 #' `sets` with the list of distinct sets. It therefore survives subsetting,
@@ -34,6 +41,8 @@
 #'
 #' @param ... One list with a vector of admissible values for every cell, or
 #'   several vectors of one length that are taken element by element.
+#' @param split For one column of text: what stands between two values, such as
+#'   `"|"`. `NULL`: text is a value as it stands.
 #' @param lower,upper Numbers, Dates or times of one length: the smallest and
 #'   the largest admissible value, both included.
 #'
@@ -56,13 +65,19 @@
 #' # the same, element by element
 #' candidates(c(2, 6, NA, 12), c(3, 6, NA, 1)) == month
 #'
+#' # the same, from text
+#' candidates(c("2|3", "6", NA, "12|1"), split = "|") == month
+#'
 #' people <- data.frame(sex = c("f", "m", "f", "m"))
 #' people$month <- month
 #' people$age <- candidate_interval(c(30, 41, NA, 18), c(34, 41, NA, Inf))
 #' people[people$sex == "f", ]
-candidates <- function(...) {
+candidates <- function(..., split = NULL) {
   call <- rlang::current_env()
   given <- list(...)
+  if (!is.null(split)) {
+    given <- list(split_text(given, split, call))
+  }
   if (length(given) == 0) {
     stop_cells("be given as a list of vectors, or as vectors", call = call)
   }
@@ -109,8 +124,61 @@ candidates <- function(...) {
       n = found$n_partial, call = call
     )
   }
+  if (is.null(split) && is.character(values)) inform_unsplit(values, cell, call)
   names(found$codes) <- names
   new_candidates(found$codes, found$sets)
+}
+
+# The cells of one column of text as the list of their values: numbers where all
+# of them are.
+split_text <- function(given, split, call) {
+  if (!is.character(split) || length(split) != 1 || is.na(split) || !nzchar(split)) {
+    stop_argument(
+      "split", "be the text that stands between two values, such as \"|\"", call = call
+    )
+  }
+  text <- if (length(given) == 1) given[[1]]
+  if (is.factor(text) && !has_bad_codes(text)) {
+    text <- rlang::set_names(as.character(text), names(text))
+  }
+  if (!is.character(text) && !(is.logical(text) && all(is.na(text)))) {
+    stop_cells(
+      "be given as one column of text where `split` is given",
+      if (length(given) == 1) paste0("Found: class ", quote_names(class(given[[1]])), "."),
+      call = call
+    )
+  }
+  cells <- strsplit(as.character(text), split, fixed = TRUE)
+  values <- trimws(unlist(cells))
+  # An empty cell, or an empty place between two signs, tells nothing.
+  values[values %in% c("", "NA")] <- NA
+  cell <- rep(seq_along(cells), lengths(cells))
+  # As people write numbers; a leading zero belongs to a code.
+  plain <- grepl("^-?(0|[1-9][0-9]*)([.][0-9]+)?$", values)
+  if (any(plain) && all(plain | is.na(values))) values <- as.double(values)
+  parts <- unname(split(values, factor(cell, seq_along(cells))))
+  parts[lengths(parts) == 0] <- list(NA)
+  names(parts) <- names(text)
+  parts
+}
+
+# Text with the sign that print() puts between two values was perhaps meant as
+# several.
+inform_unsplit <- function(values, cell, call) {
+  n <- length(unique(cell[grepl("|", values, fixed = TRUE)]))
+  if (n > 0) {
+    inform_sdc(
+      "unsplit_candidates",
+      c(
+        paste0(
+          plural(n, "cell"), " of text with \"|\" ", if (n == 1) "is" else "are",
+          " taken as one value each."
+        ),
+        i = "candidates(x, split = \"|\") makes a set of the values between the signs."
+      ),
+      n = n, call = call
+    )
+  }
 }
 
 #' @rdname candidates
@@ -250,6 +318,11 @@ plain_values <- function(x, call) {
   if (is.null(x)) {
     return(NULL)
   }
+  if (has_bad_codes(x)) {
+    stop_cells("be numbers, text, Dates or times", "Found: a factor with codes without a level.",
+      call = call
+    )
+  }
   if (is.factor(x)) {
     return(as.character(x))
   }
@@ -355,51 +428,6 @@ as_candidates <- function(x, interval = FALSE, call = rlang::caller_env()) {
   new_candidates(found$codes, found$sets)
 }
 
-# Several columns, below each other or each for itself, with one list of sets:
-# equal sets get equal codes. Values of plain columns are sets of one.
-combine_candidates <- function(columns, call = rlang::caller_env()) {
-  unsplit_columns(share_sets(columns, call))
-}
-
-# The columns with one list of sets.
-share_sets <- function(columns, call = rlang::caller_env()) {
-  interval <- any(vapply(columns, is_interval, NA))
-  columns <- lapply(columns, as_candidates, interval = interval, call = call)
-  if (interval && !all(vapply(columns, is_interval, NA))) {
-    stop_cells("be all intervals, or none", call = call)
-  }
-  sets <- lapply(columns, candidate_sets)
-  if (length(unique(sets)) <= 1) {
-    return(columns)
-  }
-  cells <- unlist(sets, recursive = FALSE)
-  values <- unite_values(cells, call)
-  sizes <- lengths(cells)
-  if (interval) {
-    low <- cumsum(sizes) - 1L
-    united <- candidate_interval(values[low], values[low + 1L])
-  } else {
-    found <- find_sets(values, rep(seq_along(cells), sizes), length(cells))
-    united <- new_candidates(found$codes, found$sets)
-  }
-  place <- split(
-    as.vector(set_codes(united)),
-    factor(rep(seq_along(sets), lengths(sets)), levels = seq_along(sets))
-  )
-  Map(function(x, codes) {
-    out <- codes[as.vector(set_codes(x))]
-    names(out) <- names(x)
-    new_candidates(out, candidate_sets(united), interval)
-  }, columns, place)
-}
-
-unsplit_columns <- function(columns) {
-  new_candidates(
-    unlist(lapply(columns, set_codes)), candidate_sets(columns[[1]]),
-    is_interval(columns[[1]])
-  )
-}
-
 # The rank of every set: by its first value, then by its second, and so on.
 rank_sets <- function(sets) {
   if (length(sets) == 0) {
@@ -422,8 +450,12 @@ set_text <- function(sets, interval) {
   values <- value_text(do.call(c, sets))
   size <- lengths(sets)
   if (interval) {
-    low <- cumsum(size) - 1L
-    return(paste0("[", values[low], ",", values[low + 1L], "]"))
+    pieces <- paste0("[", values[c(TRUE, FALSE)], ",", values[c(FALSE, TRUE)], "]")
+    if (all(size == 2)) {
+      return(pieces)
+    }
+    cell <- rep(seq_along(size), size / 2)
+    return(as.vector(tapply(pieces, cell, paste, collapse = "|")))
   }
   out <- values[cumsum(size) - size + 1L]
   several <- size > 1

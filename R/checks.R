@@ -252,7 +252,7 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
 
 # The rule for missing values of a method that counts distinct keys.
 check_missing_rule <- function(missing, choices, call) {
-  if (identical(missing, "wildcard")) {
+  if (identical(missing, "wildcard") && !"wildcard" %in% choices) {
     stop_argument(
       "missing", paste("be one of", quote_names(choices, Inf), "here"),
       found = "\"wildcard\" would let a missing value match everything.",
@@ -297,7 +297,7 @@ whole_column <- function(data, column, arg, low, high, call = rlang::caller_env(
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)
   }
-  good <- is.numeric(x) && !is.object(x) &&
+  good <- is.numeric(x) && !is.object(x) && length(dim(x)) == 0 &&
     (is.integer(x) || all(x == round(x), na.rm = TRUE)) &&
     all(x >= low & x <= high, na.rm = TRUE)
   if (!good && !(is.logical(x) && all(is.na(x)))) {
@@ -312,6 +312,16 @@ whole_column <- function(data, column, arg, low, high, call = rlang::caller_env(
 # them first occurs.
 number_ids <- function(x, arg, call = rlang::caller_env()) {
   source <- column_source(x, length(x))
+  if (has_bad_codes(x)) {
+    stop_sdc(
+      "bad_column",
+      c(
+        paste0("`", arg, "` must name a column of numbers, text or a factor."),
+        x = "The factor has codes without a level."
+      ),
+      columns = arg, classes = class(x), call = call
+    )
+  }
   if (is.null(source)) {
     stop_argument(
       arg, "name a column of numbers, text or a factor",

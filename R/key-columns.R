@@ -18,6 +18,7 @@ column_sources <- function(data, positions, call, candidates = FALSE) {
     classes <- vapply(
       positions[bad], function(v) paste(class(data[[v]]), collapse = "/"), ""
     )
+    damaged <- vapply(positions[bad], function(v) has_bad_codes(data[[v]]), NA)
     stop_sdc(
       "bad_column",
       c(
@@ -27,12 +28,15 @@ column_sources <- function(data, positions, call, candidates = FALSE) {
         ),
         rlang::set_names(
           utils::head(paste0(
-            encodeString(names, quote = "\""), " has class ", classes, "."
+            encodeString(names, quote = "\""), " has class ", classes,
+            ifelse(damaged, " and codes without a level", ""), "."
           ), 5),
           "x"
         ),
         i = if (any(vapply(data[positions[bad]], is_candidates, NA))) {
           "Candidates are understood by n_matches(); elsewhere decide on one value."
+        } else if (any(damaged)) {
+          "Read the file again, or set these codes to NA: they stand for no value."
         } else {
           "Convert these columns, or leave them out of `key_vars`."
         }
@@ -77,6 +81,7 @@ candidate_source <- function(x, n, call) {
   if (length(x) != n) {
     return(NULL)
   }
+  x <- distinct_sets(x)
   sets <- candidate_sets(x)
   source <- as_source(as_bare(set_codes(x)), "levels", "sets", FALSE, seq_along(sets))
   c(source, list(sets = sets, interval = is_interval(x)))
@@ -91,7 +96,7 @@ as_source <- function(values, kind, scale, ordered, level_names = NULL) {
 
 factor_source <- function(x) {
   levels <- levels(x)
-  if (typeof(x) != "integer" || !is.character(levels)) {
+  if (typeof(x) != "integer" || !is.character(levels) || has_bad_codes(x)) {
     return(NULL)
   }
   if (anyDuplicated(levels)) {
@@ -101,6 +106,62 @@ factor_source <- function(x) {
     return(as_source(codes, "levels", "text", is.ordered(x), once))
   }
   as_source(x, "levels", "text", is.ordered(x), levels)
+}
+
+# Whether a factor has codes that no level belongs to.
+has_bad_codes <- function(x) {
+  if (!is.factor(x) || typeof(x) != "integer") {
+    return(FALSE)
+  }
+  codes <- as_bare(x)
+  any(codes < 1L | codes > nlevels(x), na.rm = TRUE)
+}
+
+# How many cells of a column hold a code that it declares missing, a tagged one
+# included, and which such codes occur, as text.
+declared_missing <- function(x) {
+  none <- list(n = 0L, codes = "")
+  if (is_candidates(x) || length(dim(x)) > 0) {
+    return(none)
+  }
+  if (inherits(x, "haven_labelled")) {
+    values <- as.vector(unclass(x))
+    codes <- attr(x, "na_values", exact = TRUE)
+    range <- attr(x, "na_range", exact = TRUE)
+    among <- values %in% codes & !is.na(values)
+    within <- if (length(range) == 2) {
+      !is.na(values) & values >= range[[1]] & values <= range[[2]]
+    } else {
+      FALSE
+    }
+    n <- sum(among | within)
+    # What is declared, never a record's own value within a range.
+    found <- c(
+      if (any(among)) value_text(sort(unique(values[among]))),
+      if (any(within)) paste(value_text(range[[1]]), "to", value_text(range[[2]]))
+    )
+    x <- values
+  } else if (is.object(x)) {
+    return(none)
+  } else {
+    n <- 0L
+    found <- character()
+  }
+  tags <- missing_tags(x)
+  found <- c(found, if (length(tags)) paste0("NA(", sort(unique(tags)), ")"))
+  list(n = n + length(tags), codes = paste(found, collapse = ", "))
+}
+
+# The letters of the tagged missing values of a vector of numbers: haven keeps
+# them in the fifth byte of the NaN, of which R itself makes no use.
+missing_tags <- function(x) {
+  if (!is.double(x) || !anyNA(x)) {
+    return(character())
+  }
+  bytes <- matrix(writeBin(x[is.na(x)], raw(), endian = "little"), nrow = 8)[5, ]
+  bytes <- as.integer(bytes[bytes != 0])
+  # Each byte is a letter.
+  strsplit(intToUtf8(bytes), "")[[1]]
 }
 
 # Values that a labelled column declares missing become NA.

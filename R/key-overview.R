@@ -65,7 +65,9 @@
 #' }
 #' The attributes `n`, `n_unique` and `association` hold the number of records, the
 #' uniques on all keys, and the matrix of all associations. Printing it shows the
-#' keys that add most. `plot()` and `autoplot()` draw it.
+#' keys that add most, the codes that labelled columns declare missing, and the keys
+#' in which nearly all values differ, which a message of class
+#' `sdcRisk_message_identifying_key` names as well. `plot()` and `autoplot()` draw it.
 #'
 #' Errors: `bad_data`, `unknown_key_var`, `bad_column` as for all key variables.
 #' @references
@@ -90,6 +92,7 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
     check_records(data, call)
     positions <- resolve_key_vars(data, key_vars, integer(), call)
     types <- vapply(positions, function(v) key_type(data[[v]]), "")
+    sets <- types %in% c("candidates", "interval")
     data <- codes_for_candidates(data, positions)
     key_vars <- positions
   }
@@ -97,11 +100,17 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
     table <- key_table(data, key_vars, key_groups = key_groups, tick = tick, call = call)
     on.exit(release(table))
     n_missing <- key_missing(table, data)
+    cells <- missing_cells(table, data)
+    identifying <- identifying_keys(table, table$variables[sets])
+    inform_identifying(identifying, call)
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
     type <- ifelse(is.na(single), "group", types[single])
     table <- merge_keys(table, tick, call)
     found <- unwrap(rs_key_overview(table$pointer, sdc_threads(), tick), call)
-    new_key_overview(found, names(table$keys), unname(type), n_missing, table$n)
+    out <- new_key_overview(found, names(table$keys), unname(type), n_missing, table$n)
+    attr(out, "missing") <- cells
+    attr(out, "identifying") <- identifying
+    out
   })
 }
 
@@ -139,7 +148,7 @@ key_missing <- function(table, data) {
 # Sets of candidates as numbers: equal sets have equal codes.
 codes_for_candidates <- function(data, positions) {
   for (v in positions[vapply(positions, function(v) is_candidates(data[[v]]), NA)]) {
-    codes <- as.vector(set_codes(data[[v]]))
+    codes <- as.vector(set_codes(distinct_sets(data[[v]])))
     data <- as.data.frame(data)
     data[[v]] <- codes
   }
@@ -212,8 +221,18 @@ format.sdc_key_overview <- function(x, ...) {
       "Those that add most first; `adds` counts records unique only with the key:"
     },
     paste0("  ", format_table(table)),
+    missing_line(declared_only(attr(x, "missing")), n),
+    identifying_line(attr(x, "identifying")),
     "Missing is a value of its own here. as.data.frame(x) holds all columns."
   )
+}
+
+# The table shows what is missing; codes that a column declares missing it cannot.
+declared_only <- function(cells) {
+  if (is.null(cells)) {
+    return(frame(n_missing = integer()))
+  }
+  cells[cells$n_declared > 0, ]
 }
 
 #' @rdname key_overview

@@ -106,20 +106,22 @@ shared_key_tables <- function(tables, key_vars, ..., key_groups = NULL, candidat
 }
 
 # Columns that are candidates in one of the tables are so in all of them, with
-# the same sets; a value is a set of one.
+# the same sets; a value is a set of one. Sets beside intervals become pieces.
 share_candidates <- function(tables, key_vars, call) {
   for (name in key_vars) {
     columns <- lapply(tables, function(data) data[[name]])
     if (any(vapply(columns, is_candidates, NA))) {
+      of_sets <- vapply(columns, function(x) is_candidates(x) && !is_interval(x), NA)
+      mixed <- any(of_sets) && any(vapply(columns, is_interval, NA))
       columns <- tryCatch(
-        share_sets(columns, call),
+        if (mixed) share_pieces(columns, call) else share_sets(columns, call),
         sdcRisk_error_bad_argument = function(e) {
           stop_sdc(
             "bad_column",
             c(
               "Candidates must have values of the same type in all tables.",
               x = paste0(quote_names(name), " does not."),
-              i = "Text, numbers, Dates, times and intervals do not mix."
+              i = "Text, numbers, Dates and times do not mix."
             ),
             columns = name, call = call
           )
@@ -225,6 +227,18 @@ check_records <- function(data, call, arg = "data") {
         x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
       ),
       data_class = class(data), call = call
+    )
+  }
+  ragged <- vapply(unclass(data), NROW, 1L, USE.NAMES = FALSE) != nrow(data)
+  if (any(ragged)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("All columns of `", arg, "` must have as many values as it has records."),
+        x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
+        i = "The data frame was put together by hand: make it anew by data.frame()."
+      ),
+      names = names(data)[ragged], call = call
     )
   }
 }

@@ -7,11 +7,10 @@ check_weights <- function(data, weight_var, call = rlang::caller_env()) {
   }
   position <- check_column(weight_var, data, "weight_var", call)
   name <- names(data)[[position]]
-  weights <- data[[position]]
-  if (!is.numeric(weights) || is.factor(weights) || inherits(weights, "integer64")) {
-    stop_weights(name, paste0("It has class ", quote_names(class(weights)), "."), call)
+  weights <- bare_weights(data[[position]])
+  if (is.null(weights)) {
+    stop_weights(name, paste0("It has class ", quote_names(class(data[[position]])), "."), call)
   }
-  weights <- as.double(weights)
   bad <- !is.finite(weights) | weights <= 0
   if (any(bad)) {
     found <- c(
@@ -27,6 +26,18 @@ check_weights <- function(data, weight_var, call = rlang::caller_env()) {
     stop_weights(name, "Their sum is beyond what a number can hold.", call)
   }
   weights
+}
+
+# A column of numbers as plain ones, NULL for another column. Classes of other
+# packages may claim to be numbers and refuse to become any.
+bare_weights <- function(x) {
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
+  }
+  if (!is.numeric(x) || is.factor(x) || inherits(x, "integer64") || length(dim(x)) > 0) {
+    return(NULL)
+  }
+  tryCatch(as.double(x), error = function(e) NULL)
 }
 
 stop_weights <- function(name, found, call) {

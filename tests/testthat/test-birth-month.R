@@ -226,3 +226,34 @@ test_that("positions, labelled columns and data.tables are taken as well", {
   skip_if_not_installed("data.table")
   expect_identical(format(months_of(data.table::as.data.table(data))$month), "2|3")
 })
+
+test_that("equal sets of months are one value, whatever change they come from", {
+  answers <- data.frame(
+    id = c("A", "A", "C", "C", "C", "C"), y = c(2009, 2009, 2009, 2009, 2010, 2010),
+    m = c(2, 3, 1, 3, 2, 3), age = c(30, 31, 30, 31, 31, 32)
+  )
+  month <- birth_month(answers, "id", "y", "m", "age")$month
+  expect_identical(format(month), c("2|3", "2|3"))
+  expect_true(month[1] == month[2])
+  expect_length(unique(month), 1)
+  expect_length(attr(month, "sets"), 1)
+  # Months known in full of one person, and as those two of the other.
+  people <- data.frame(sex = "f", job = NA_character_)[c(1, 1), ]
+  people$month <- month
+  found <- n_matches(people, partial_weight = 0.5)
+  expect_identical(found$records$n_matches, c(2, 2))
+  expect_identical(key_overview(people)$n_unique_without, c(0L, 0L, 0L))
+  panel <- birth_month(panel_waves$background, "id", "year", "month", "age")$month
+  expect_identical(key_overview(data.frame(m = panel))$n_levels, 73L)
+  expect_equal(key_overview(data.frame(m = panel))$entropy, 3.003, tolerance = 5e-4)
+  expect_length(unique(panel), length(unique(format(panel))))
+})
+
+test_that("a column of columns is no month", {
+  answers <- data.frame(id = 1:2, y = 2009, age = 30)
+  answers$m <- matrix(1:4, 2)
+  expect_error(
+    birth_month(answers, "id", "y", "m", "age"), "whole numbers from 1 to 12",
+    class = "sdcRisk_error_bad_argument"
+  )
+})

@@ -300,3 +300,78 @@ test_that("many cells keep few sets", {
   expect_identical(as.vector(x[1:9] == candidates(first[1:9], first[1:9] %% 12 + 1)), rep(TRUE, 9))
   expect_lte(length(attr(x, "sets")), 12)
 })
+
+test_that("columns whose sets stand twice are read as if they stood once", {
+  twice <- structure(
+    c(1L, 2L, 3L, NA), sets = list(c(2, 3), c(2, 3), c(3, 2)), class = "sdc_candidates"
+  )
+  once <- candidates(list(c(2, 3), c(2, 3), c(3, 2), NA))
+  expect_identical(twice[1] == twice[2], TRUE)
+  expect_identical(twice[1] == twice[3], FALSE)
+  expect_identical(twice == once, c(TRUE, TRUE, TRUE, NA))
+  expect_identical(duplicated(twice), c(FALSE, TRUE, FALSE, FALSE))
+  expect_identical(anyDuplicated(twice), 2L)
+  expect_identical(format(unique(twice)), c("2|3", "3|2", NA))
+  expect_identical(xtfrm(twice), xtfrm(once))
+  table_of <- function(x) {
+    data <- data.frame(a = c(1, NA, 1, 1))
+    data$m <- x
+    data
+  }
+  expect_identical(
+    as.data.frame(key_overview(table_of(twice))), as.data.frame(key_overview(table_of(once)))
+  )
+  for (rule in c("first", "overlap", "mean")) {
+    count <- function(x) {
+      n_matches(table_of(x), rule = rule, partial_weight = 0.3)$records
+    }
+    expect_identical(count(twice), count(once))
+  }
+  # Numbers of two types, and intervals.
+  mixed <- structure(1:2, sets = list(2L, 2), class = "sdc_candidates")
+  expect_true(mixed[1] == mixed[2])
+  intervals <- structure(
+    1:2, sets = list(c(1, 4), c(1, 4)), class = c("sdc_candidate_interval", "sdc_candidates")
+  )
+  expect_identical(duplicated(intervals), c(FALSE, TRUE))
+})
+
+test_that("text is split where it is asked to be", {
+  x <- candidates(c("2|3", "6", NA, "12|1", ""), split = "|")
+  expect_identical(x == candidates(list(c(2, 3), 6, NA, c(12, 1), NA)), c(TRUE, TRUE, NA, TRUE, NA))
+  expect_identical(as.list(x)[[1]], c(2, 3))
+  expect_identical(as.list(candidates("b ; a", split = ";"))[[1]], c("b", "a"))
+  expect_identical(as.list(candidates(factor("1.5|-2"), split = "|"))[[1]], c(1.5, -2))
+  # Codes with leading zeros are text.
+  expect_identical(as.list(candidates(c("01|2", "3"), split = "|")), list(c("01", "2"), "3"))
+  expect_identical(names(candidates(c(a = "1|2"), split = "|")), "a")
+  expect_identical(format(candidates(c(NA, NA), split = "|")), c(NA_character_, NA_character_))
+  bad <- function(expr) expect_error(expr, class = "sdcRisk_error_bad_argument")
+  bad(candidates(1:2, split = "|"))
+  bad(candidates("1", "2", split = "|"))
+  bad(candidates("1|2", split = ""))
+  # A cell of which a part is missing is unknown, and said to be.
+  expect_message(
+    expect_true(is.na(candidates("2|NA", split = "|"))),
+    class = "sdcRisk_message_partial_candidates"
+  )
+})
+
+test_that("text that looks like several values is announced", {
+  expect_message(
+    x <- candidates(c("2|3", "6")), "1 cell of text", class = "sdcRisk_message_unsplit_candidates"
+  )
+  expect_identical(as.list(x)[[1]], "2|3")
+  expect_silent(candidates(c("2|3", "6"), split = "|"))
+  expect_silent(candidates(list(c(2, 3))))
+  people <- data.frame(month = 1:3)
+  people$month <- candidates(c("2|3", "2", "3"), split = "|")
+  expect_identical(n_matches(people, rule = "overlap")$records$n_matches, c(3L, 2L, 2L))
+})
+
+test_that("a damaged factor is no column of candidates", {
+  expect_error(
+    candidates(structure(c(9L, 1L), levels = "a", class = "factor")), "codes without a level",
+    class = "sdcRisk_error_bad_argument"
+  )
+})

@@ -32,3 +32,21 @@ test_that("a population size or a fraction suffices, and both must agree", {
   }
   expect_error(fraction(400, 0.3), class = "sdcRisk_error_bad_argument")
 })
+
+test_that("weights of classes that are no numbers are bad weights", {
+  skip_if_not_installed("vctrs")
+  strange <- vctrs::new_vctr(c(1, 2), class = "strange")
+  data <- data.frame(a = 1:2)
+  data$w <- strange
+  for (call in list(
+    quote(individual_risk(data, "a", "w")), quote(n_matches(data, "a", weight_var = "w")),
+    quote(exhaustive_tabulation(data, "a", weight_var = "w")),
+    quote(loglinear_risk(data, "a", weight_var = "w"))
+  )) {
+    expect_error(eval(call), class = "sdcRisk_error_bad_weights")
+  }
+  labelled <- structure(
+    c(2, 3), label = "weight", class = c("haven_labelled", "vctrs_vctr", "double")
+  )
+  expect_identical(weights_of(labelled), c(2, 3))
+})

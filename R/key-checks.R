@@ -1,0 +1,95 @@
+# What every method should say of its key variables before its own numbers: which
+# values are missing and why, how many records that costs, which key variables are
+# identifiers in disguise.
+
+# Per column of a table: missing records, those of them that hold a code which
+# the column declares missing, and these codes as text.
+missing_cells <- function(table, data) {
+  declared <- lapply(table$positions, function(v) declared_missing(data[[v]]))
+  frame(
+    variable = table$variables, n_missing = as.integer(table$n_missing),
+    n_declared = vapply(declared, `[[`, 1L, "n"), codes = vapply(declared, `[[`, "", "codes")
+  )
+}
+
+# "Missing: age 3.1 %, stat 18.3 % (declared codes -9)." NULL where nothing is.
+missing_line <- function(cells, n, most = 4) {
+  cells <- cells[cells$n_missing > 0, ]
+  if (nrow(cells) == 0) {
+    return(NULL)
+  }
+  shown <- utils::head(cells[order(-cells$n_missing), ], most)
+  rest <- nrow(cells) - nrow(shown)
+  of_codes <- ifelse(
+    shown$n_declared == 0, "",
+    paste0(
+      " (declared codes ", shown$codes,
+      ifelse(
+        shown$n_declared == shown$n_missing, "", paste0(": ", format_percent(shown$n_declared / n))
+      ),
+      ")"
+    )
+  )
+  paste0(
+    "Missing: ",
+    paste0(shown$variable, " ", format_percent(shown$n_missing / n), of_codes, collapse = ", "),
+    if (rest > 0) paste0(" and ", plural(rest, "more key variable")), "."
+  )
+}
+
+# More records than this share left out is more than a detail.
+most_excluded <- 0.05
+
+inform_excluded <- function(n_excluded, n, call, unit = "record") {
+  if (n_excluded <= most_excluded * n) {
+    return(invisible())
+  }
+  inform_sdc(
+    "many_excluded",
+    c(
+      paste0(
+        plural(n_excluded, paste("incomplete", unit)), " of ", format_count(n), " (",
+        format_percent(n_excluded / n), ") ", if (n_excluded == 1) "is" else "are",
+        " left out."
+      ),
+      i = paste0(
+        "The numbers are about the other ", unit, "s, among which whole groups may be absent."
+      )
+    ),
+    n_excluded = n_excluded, call = call
+  )
+}
+
+# Names of the columns in which nearly all of at least 20 values differ: an
+# identifier, or a continuous variable, that no one should take for a key.
+# `exempt` are columns whose values match others than themselves.
+identifying_keys <- function(table, exempt = character()) {
+  n_known <- table$n - table$n_missing
+  nearly <- n_known >= 20 & table$n_values > 0.9 * n_known
+  of_sets <- !vapply(table$sets, is.null, NA)
+  setdiff(table$variables[nearly & !of_sets], exempt)
+}
+
+inform_identifying <- function(keys, call) {
+  if (length(keys) == 0) {
+    return(invisible())
+  }
+  inform_sdc(
+    "identifying_key",
+    c(
+      paste0("Nearly every record has a value of its own of ", quote_names(keys), "."),
+      i = paste(
+        "An identifier or a continuous variable is no key variable:",
+        "leave it out, or coarsen it."
+      )
+    ),
+    columns = keys, call = call
+  )
+}
+
+# The same as a line of a print.
+identifying_line <- function(keys) {
+  if (length(keys)) {
+    paste0("Nearly all values differ: ", quote_names(keys, 3), ". Is it an identifier?")
+  }
+}
