@@ -16,7 +16,7 @@ rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, t
 
 rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
 
-rs_individual_risk <- function(table, weights, threads, tick) .Call(wrap__rs_individual_risk, table, weights, threads, tick)
+rs_individual_risk <- function(table, weights, wildcard, threads, tick) .Call(wrap__rs_individual_risk, table, weights, wildcard, threads, tick)
 
 rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
 

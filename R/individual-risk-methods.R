@@ -16,9 +16,12 @@ format.sdc_individual_risk <- function(x, ...) {
     "Question: how likely does the key of a record lead to the right person in the population?",
     paste0(
       plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-      missing_words(x), " ", plural(e$n_cells, "distinct key"), ", ",
+      missing_words(x), " ",
+      if (!is.na(e$n_cells)) paste0(plural(e$n_cells, "distinct key"), ", "),
       plural(e$n_unique, "sample unique"), "."
     ),
+    missing_line(x$diagnostics$missing, x$settings$n),
+    identifying_line(x$diagnostics$identifying),
     paste0(
       "The weights sum to ", format_count(round(x$diagnostics$sum_weights)),
       " people, of whom the file holds ", format_percent(e$n / x$diagnostics$sum_weights), "."
@@ -52,13 +55,14 @@ format.sdc_individual_risk <- function(x, ...) {
   )
 }
 
-# "missing is a value of its own;" or how many records were left out.
+# What is done with missing values, and how many records that touches.
 missing_words <- function(x) {
-  if (x$settings$missing == "category") {
-    "missing is a value of its own;"
-  } else {
-    paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded;")
-  }
+  incomplete <- plural(x$diagnostics$n_incomplete, "incomplete record")
+  switch(x$settings$missing,
+    category = paste0("missing is a value of its own (", incomplete, ");"),
+    exclude = paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded;"),
+    wildcard = paste0("missing matches everything (", incomplete, ");")
+  )
 }
 
 #' @export
@@ -111,11 +115,11 @@ interpret.sdc_individual_risk <- function(x, ...) {
     "is in the file (prosecutor scenario) finds it with mean probability ",
     format_risk(e$prosecutor_mean), " (individual risk of Benedetti and Franconi 1998 and ",
     "measures of El Emam 2011; ",
-    if (x$settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    },
+    switch(x$settings$missing,
+      category = "missing values a category of their own",
+      exclude = paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded"),
+      wildcard = "a missing value matches every value"
+    ),
     "; sdcRisk ", x$settings$version, "); it rests on the sampling weights and on keys that ",
     "the intruder knows without error, and has no sampling error of its own."
   )

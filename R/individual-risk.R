@@ -51,8 +51,22 @@
 #' that miss a value of any key variable are left out as if they were not in the
 #' file, and have `NA` in `records`. A household identifier must not be missing.
 #'
+#' After local suppression take `"wildcard"`: a blank then matches every value, as
+#' an intruder must assume, and \eqn{f} and \eqn{\hat F}{Fhat} of a record are the
+#' number and the weights of the records that match it, as [n_matches()] counts
+#' them, and as sdcMicro does. Compatible records are no classes, so that there are
+#' no distinct keys to count: `n_cells` and `journalist_population` are `NA`, and
+#' \eqn{f} of different records overlap. With `"category"` the same file looks as
+#' if suppression had bought nothing: every pattern of blanks is a key of its own.
+#'
+#' The print says how many records are incomplete; where more than 5 % are left
+#' out, a message of class `sdcRisk_message_many_excluded` does. Key variables in
+#' which nearly all values differ are named in one of class
+#' `sdcRisk_message_identifying_key`.
+#'
 #' @section Cost:
-#' Grouping the records by key, plus about a microsecond per distinct key.
+#' Grouping the records by key, plus about a microsecond per distinct key; with
+#' `"wildcard"` the cost of [n_matches()] with weights.
 #' Memory beyond `data`: about 60 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
@@ -65,7 +79,8 @@
 #' @param tau_prosecutor,tau_journalist Thresholds, between 0 and 1, of the
 #'   prosecutor and journalist measures.
 #' @param ... None: what follows is given by its full name.
-#' @param missing `"category"` or `"exclude"`, see the section on missing values.
+#' @param missing `"category"`, `"exclude"` or `"wildcard"`, see the section on
+#'   missing values.
 #'
 #' @return An object of class `sdc_individual_risk`, an [sdc_result] with
 #' \describe{
@@ -104,6 +119,12 @@
 #' risk <- individual_risk(nals_prison, keys, "WEIGHT")
 #' risk
 #' risk$estimates$expected_reidentifications # 0.6467
+#'
+#' # after a value was suppressed in the records with the largest risks
+#' suppressed <- nals_prison
+#' suppressed$EDUC3[risk$records$risk > 0.01] <- NA
+#' blanks <- individual_risk(suppressed, keys, "WEIGHT", missing = "wildcard")
+#' blanks$estimates$expected_reidentifications
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
                             missing = "category") {
@@ -113,7 +134,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   check_given(c("data", "key_vars", "weight_var"), call)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
   tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
-  check_missing_rule(missing, c("category", "exclude"), call)
+  check_missing_rule(missing, c("category", "exclude", "wildcard"), call)
   if (is.null(weight_var)) {
     stop_argument(
       "weight_var", "name the column of sampling weights",
@@ -135,24 +156,30 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
     settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     weights <- roles$weights
     rows <- NULL
+    checks <- list(
+      missing = missing_cells(table, data), identifying = identifying_keys(table)
+    )
+    complete <- complete_records(table, call)
+    checks$n_incomplete <- table$n - length(complete)
     if (missing == "exclude") {
-      complete <- complete_records(table, call)
       check_some_complete(complete, call)
-      if (length(complete) < table$n) {
+      if (checks$n_incomplete > 0) {
         rows <- complete
         table <- select_records(table, rows, call)
         weights <- weights[rows]
         if (!is.null(households)) households <- select_records(households, rows, call)
       }
     }
-    found <- unwrap(
-      rs_individual_risk(table$pointer, weights, sdc_threads(), tick), call
-    )
+    found <- unwrap(rs_individual_risk(
+      table$pointer, weights, missing == "wildcard", sdc_threads(), tick
+    ), call)
     at_home <- if (!is.null(households)) {
       unwrap(rs_household_risk(households$pointer, found$risk, sdc_threads()), call)
     }
     signal_small_weights(found, call)
-    new_individual_risk(found, at_home, weights, rows, settings, this_call)
+    inform_excluded(settings$n - length(found$risk), settings$n, call)
+    inform_identifying(checks$identifying, call)
+    new_individual_risk(found, at_home, weights, rows, checks, settings, this_call)
   })
 }
 
@@ -181,13 +208,16 @@ code_households <- function(data, hh_id, tick, call) {
 
 signal_small_weights <- function(found, call) {
   if (found$n_below_sample > 0) {
+    records <- is.na(found$n_cells)
     warn_small_weights(
-      found$n_below_sample, found$n_cells, "their risk is taken as 1 / f", call
+      found$n_below_sample, if (records) length(found$risk) else found$n_cells,
+      "their risk is taken as 1 / f", call,
+      unit = if (records) "record" else "distinct key"
     )
   }
 }
 
-new_individual_risk <- function(found, at_home, weights, rows, settings, call) {
+new_individual_risk <- function(found, at_home, weights, rows, checks, settings, call) {
   records <- list(
     risk = found$risk, prosecutor_risk = 1 / found$frequency,
     frequency = as.integer(found$frequency), population = found$population
@@ -200,7 +230,9 @@ new_individual_risk <- function(found, at_home, weights, rows, settings, call) {
     settings = settings,
     diagnostics = list(
       n_excluded = settings$n - length(found$risk), n_keys = length(settings$key_vars),
-      sum_weights = sum(weights), n_below_sample = as.integer(found$n_below_sample)
+      sum_weights = sum(weights), n_below_sample = as.integer(found$n_below_sample),
+      n_incomplete = checks$n_incomplete, missing = checks$missing,
+      identifying = checks$identifying
     ),
     call = call,
     frequencies = frequency_table(found)
@@ -217,7 +249,7 @@ individual_estimates <- function(found, at_home, weights, settings) {
     expected_reidentifications = sum(found$risk), expected_unique = sum(found$risk[unique]),
     reidentification_rate = sum(found$risk) / n,
     prosecutor_above = mean(1 / found$frequency > settings$tau_prosecutor),
-    prosecutor_max = 1 / min(found$frequency), prosecutor_mean = found$n_cells / n,
+    prosecutor_max = 1 / min(found$frequency), prosecutor_mean = mean(1 / found$frequency),
     journalist_above = mean(found$risk > settings$tau_journalist),
     journalist_max = max(found$risk), journalist_mean = mean(found$risk),
     journalist_population = min(found$n_cells / sum(weights), 1),
@@ -239,7 +271,12 @@ frequency_table <- function(found) {
   n_records <- tabulate(at, length(frequency))
   frame(
     frequency = as.integer(frequency),
-    n_cells = as.integer(n_records / frequency), n_records = n_records,
+    n_cells = if (is.na(found$n_cells)) {
+      rep(NA_integer_, length(frequency))
+    } else {
+      as.integer(n_records / frequency)
+    },
+    n_records = n_records,
     expected = as.vector(rowsum(found$risk, at)),
     risk_max = as.vector(tapply(found$risk, at, max))
   )

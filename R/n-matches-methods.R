@@ -3,15 +3,21 @@
 #' @export
 format.sdc_n_matches <- function(x, ...) {
   settings <- x$settings
-  c(
+  head <- c(
     "Number of matches of records with missing or uncertain values",
     paste0(
       "Question: with how many ", match_unit(x, 2), " of the file does each ",
       if (settings$patterns) "outside pattern" else "record", " agree?"
     ),
     match_size_line(x),
-    match_rule_line(x),
-    if (nrow(x$estimates) == 1) match_lines(x) else match_table_lines(x),
+    missing_line(x$diagnostics$missing, settings$n),
+    identifying_line(x$diagnostics$identifying),
+    match_rule_line(x)
+  )
+  c(
+    head,
+    # Of 16 lines, two follow the table, and two are its head and its rest.
+    if (nrow(x$estimates) == 1) match_lines(x) else match_table_lines(x, 12 - length(head)),
     paste(
       "Scenario: prosecutor (the target is known to be in the file);",
       "the risk is given an attempt."
@@ -35,12 +41,22 @@ match_size_line <- function(x) {
     },
     if (nrow(x$estimates) > 1) paste0(nrow(x$estimates), " key sets of "),
     plural(keys, "key variable"), "; ",
-    switch(settings$missing,
-      wildcard = "missing matches everything.",
-      category = "missing is a value of its own.",
-      exclude = "incomplete records deleted."
-    )
+    match_missing_words(
+      settings$missing, "missing matches everything", "missing is a value of its own",
+      "incomplete records deleted"
+    ), "."
   )
+}
+
+# What is done with missing values, in the words given for one rule each; where
+# key variables differ, which of them have which.
+match_missing_words <- function(missing, wildcard, category, exclude) {
+  words <- c(wildcard = wildcard, category = category, exclude = exclude)
+  if (length(missing) == 1) {
+    return(words[[missing]])
+  }
+  by <- split(names(missing), factor(missing, names(words)), drop = TRUE)
+  paste0(words[names(by)], " (", vapply(by, quote_names, "", most = 3), ")", collapse = ", ")
 }
 
 # How matches are counted, where it is not the plain way.
@@ -86,9 +102,10 @@ match_lines <- function(x) {
       "Record risk 1/m: ", format_spread(
         estimate$risk_max, estimate$risk_q99, estimate$risk_q95,
         noun = if (x$settings$patterns) "patterns" else "records"
-      ), "; mean ", format_risk(estimate$risk_mean), "."
+      ), "; mean ", format_risk(estimate$risk_mean), match_unmatched_words(x), "."
     ),
-    if (x$settings$missing == "wildcard" && estimate$n_complete < x$settings$n &&
+    match_sensitive_line(x),
+    if (match_has_wildcards(x) && estimate$n_complete < x$settings$n &&
           !is.na(estimate$n_unique_complete)) {
       paste0(
         "Listwise deletion would keep ", plural(estimate$n_complete, "record"), ", ",
@@ -96,6 +113,33 @@ match_lines <- function(x) {
       )
     },
     match_theta_line(x)
+  )
+}
+
+# Outside patterns without a match have no risk, which lowers the mean.
+match_unmatched_words <- function(x) {
+  none <- x$estimates$n[[1]] - matched_patterns(x)
+  if (none > 0) {
+    paste0(", with 0 for ", plural(none, "pattern"), " without a match")
+  }
+}
+
+match_has_wildcards <- function(x) "wildcard" %in% x$settings$missing
+
+# Attribute disclosure: the key alone tells the sensitive value.
+match_sensitive_line <- function(x) {
+  estimate <- x$estimates[1, ]
+  if (is.null(estimate$n_homogeneous)) {
+    return(NULL)
+  }
+  paste0(
+    "Sensitive ", quote_names(x$settings$sensitive), ": all matches of ",
+    plural(estimate$n_homogeneous, if (x$settings$patterns) "pattern" else "record"), " (",
+    format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
+    if (!is.na(estimate$l_distinct)) {
+      paste0("; the fewest values among matches are ", format_count(estimate$l_distinct))
+    },
+    "."
   )
 }
 
@@ -135,14 +179,14 @@ match_theta_line <- function(x) {
     return(NULL)
   }
   paste0(
-    "Journalist (not known to be in the file): a unique match is correct with probability ",
-    format_risk(estimate$theta), " (", format_percent(x$settings$level), " interval ",
-    format_risk(estimate$theta_low), " to ", format_risk(estimate$theta_high), ", ",
-    estimate$theta_status, ")."
+    "Journalist (not known to be in the file): theta ", format_risk(estimate$theta), " (",
+    format_percent(x$settings$level), " interval ", format_risk(estimate$theta_low), " to ",
+    format_risk(estimate$theta_high), ", ", estimate$theta_status, "), the share of correct ones ",
+    "among all people of the population who match a unique record; not the mean of 1/F."
   )
 }
 
-match_table_lines <- function(x, most = 7) {
+match_table_lines <- function(x, most) {
   shown <- utils::head(x$estimates, most)
   rest <- nrow(x$estimates) - nrow(shown)
   label <- shown$key_set
@@ -155,6 +199,9 @@ match_table_lines <- function(x, most = 7) {
     "risk 99 %" = format_risk(shown$risk_q99), "95 %" = format_risk(shown$risk_q95),
     theta = format_risk(shown$theta)
   )
+  if (!is.null(shown$n_homogeneous)) {
+    table[["one sensitive value"]] <- format_count(shown$n_homogeneous)
+  }
   names(table)[5] <- paste0("m < ", x$settings$below[[1]])
   if (all(is.na(shown$theta))) table$theta <- NULL
   c(format_table(table), if (rest > 0) paste0("... and ", rest, " more in x$estimates"))
@@ -165,7 +212,10 @@ summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
+      title = c(
+        format(object)[c(1, 3)], if (nrow(object$estimates) == 1) match_sensitive_line(object)
+      ),
+      estimates = base$estimates,
       matches = match_distribution(object), record_risk = base$strata
     ),
     class = "sdc_summary"
@@ -204,7 +254,8 @@ tidy_terms.sdc_n_matches <- function(x) {
     ids = "key_set",
     terms = c(
       "n", "n_unique", paste0("n_below_", x$settings$below), "prop_unique",
-      "prop_unique_all", "n_pairs", "theta", "risk_max", "risk_q99", "risk_q95", "risk_mean"
+      "prop_unique_all", "n_pairs", "theta", "risk_max", "risk_q99", "risk_q95", "risk_mean",
+      intersect(c("n_homogeneous", "l_distinct"), names(x$estimates))
     )
   )
 }
@@ -220,10 +271,19 @@ glance.sdc_n_matches <- function(x, ...) {
     n = worst$n, n_unique = worst$n_unique, prop_unique = worst$prop_unique,
     prop_unique_all = worst$prop_unique_all, theta = worst$theta,
     theta_status = worst$theta_status, risk_mean = worst$risk_mean,
-    missing = x$settings$missing, rule = x$settings$rule,
+    missing = missing_label(x$settings$missing), rule = x$settings$rule,
     min_overlap = x$settings$min_overlap, partial_weight = x$settings$partial_weight,
     fingerprint = x$settings$fingerprint
   )
+}
+
+# The rule for missing values as one word, or as "category: stat; wildcard: age".
+missing_label <- function(missing) {
+  if (length(missing) == 1) {
+    return(missing)
+  }
+  by <- split(names(missing), missing)
+  paste0(names(by), ": ", vapply(by, paste, "", collapse = ", "), collapse = "; ")
 }
 
 #' @export
@@ -255,29 +315,70 @@ interpret.sdc_n_matches <- function(x, ...) {
     if (nrow(x$estimates) > 1) {
       paste0(", the one of ", nrow(x$estimates), " key sets with the most")
     },
+    match_homogeneous_words(alone),
     " (number of matches, Mulder; ",
-    switch(settings$missing,
-      wildcard = "a missing value matches every value",
-      category = "missing values a category of their own",
-      exclude = "incomplete records deleted listwise"
+    match_missing_words(
+      settings$missing, "a missing value matches every value",
+      "missing values a category of their own", "incomplete records deleted listwise"
     ),
-    match_rule_words(x), "; prosecutor scenario: an intruder who knows that the target is in ",
-    "the file, and knows its values, picks the right ", match_unit(x, 1),
-    " with a probability of ",
-    format_risk(worst$risk_mean), " on average and ", format_risk(worst$risk_max),
-    " at most, given an attempt",
+    match_rule_words(x), "; ", match_scenario_words(alone),
     if (!is.na(worst$theta)) {
       paste0(
-        "; one who does not know it and finds a unique match is right with probability ",
-        format_risk(worst$theta), ", ", format_percent(settings$level), " interval ",
+        "; of the people of the population who match a unique record, the share ",
+        format_risk(worst$theta), " is that person (theta, after Skinner and Elliot; ", format_percent(settings$level), " interval ",
         format_risk(worst$theta_low), " to ", format_risk(worst$theta_high),
-        if (worst$theta_status == "unreliable") ", from too few records to rely on"
+        if (worst$theta_status == "unreliable") ", from too few records to rely on", ")"
       )
     },
     "; sdcRisk ", settings$version, "); values are taken to be right and up to date, and ",
     "other key variables give other numbers."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+match_homogeneous_words <- function(x) {
+  estimate <- x$estimates
+  if (!is.null(estimate$n_homogeneous)) {
+    paste0(
+      ", and the key alone tells ", quote_names(x$settings$sensitive), " of ",
+      plural(estimate$n_homogeneous, if (x$settings$patterns) "pattern" else "record"), " (",
+      format_percent(estimate$n_homogeneous / estimate$n),
+      "), all of whose matches share one value"
+    )
+  }
+}
+
+# The chance of an intruder who knows that the target is in the file. Nobody can
+# know that of an outside pattern without a match.
+match_scenario_words <- function(x) {
+  estimate <- x$estimates
+  n_found <- matched_patterns(x)
+  who <- paste0(
+    "prosecutor scenario: an intruder who knows that the target is in the file, and knows its ",
+    "values, picks the right ", match_unit(x, 1), " with a probability of "
+  )
+  if (n_found == 0) {
+    return("no pattern has a match, so that nobody behind them can be in the file")
+  }
+  paste0(
+    who, format_risk(estimate$risk_mean * estimate$n / n_found), " on average and ",
+    format_risk(estimate$risk_max), " at most, given an attempt",
+    if (n_found < estimate$n) {
+      paste0(
+        " at one of the ", format_count(n_found), " patterns with a match (the other ",
+        format_count(estimate$n - n_found), " cannot be in the file)"
+      )
+    }
+  )
+}
+
+# Records, or outside patterns, of the one key set at hand that have a match.
+matched_patterns <- function(x) {
+  if (!x$settings$patterns) {
+    return(x$estimates$n)
+  }
+  column <- if (x$settings$named_sets) x$estimates$key_set else "n_matches"
+  sum(x$records[[column]] > 0, na.rm = TRUE)
 }
 
 match_rule_words <- function(x) {

@@ -2,13 +2,16 @@
 
 #' Pictures of numbers of matches
 #'
-#' Two pictures of an [n_matches()] result; `plot()` draws the same.
+#' Three pictures of an [n_matches()] result; `plot()` draws the same.
 #'
 #' @param object A result of [n_matches()].
 #' @param type `"matches"`: the share of records with so many matches or fewer,
 #'   per key set; `"unique"`: the share of records that match only themselves,
 #'   per key set, beside the share of all records that listwise deletion would
-#'   call unique.
+#'   call unique; `"strata"`: the record risks 1/m by a variable, of several key
+#'   sets that with the fewest matches of the record.
+#' @param by,data For `"strata"`: a vector with one value per record, or the
+#'   name of a column of `data`, the data the result was made from.
 #' @param n Number of key sets that are drawn, those with most uniques.
 #' @param ... None.
 #' @return A ggplot. A result without a record left has nothing to draw: an error
@@ -19,10 +22,11 @@
 #' people <- nals_prison[c("DAGE3", "EDUC3", "GENDER", "DRACE3")]
 #' sets <- list("age, education" = 1:2, "and gender" = 1:3, "and origin" = 1:4)
 #' plot(n_matches(people, sets))
-autoplot.sdc_n_matches <- function(object, type = c("matches", "unique"), ..., n = 8) {
+autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata"), ...,
+                                   n = 8, by = NULL, data = NULL) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)
-  type <- check_choice(type, c("matches", "unique"), "type", call)
+  type <- check_choice(type, c("matches", "unique", "strata"), "type", call)
   n <- check_whole(n, "n", call = call)
   if (all(object$estimates$n == 0)) {
     stop_argument("object", "hold records", "No record is complete.", call = call)
@@ -34,7 +38,11 @@ autoplot.sdc_n_matches <- function(object, type = c("matches", "unique"), ..., n
   }
   switch(type,
     matches = plot_match_shares(object, shown, left_out),
-    unique = plot_unique_shares(object, shown, left_out)
+    unique = plot_unique_shares(object, shown, left_out),
+    strata = plot_strata(
+      object, by, data, "Record risk by stratum", "record risk 1/m, log scale",
+      log = TRUE, call = call
+    )
   )
 }
 
@@ -95,12 +103,11 @@ plot_match_shares <- function(x, shown, left_out) {
 }
 
 plot_unique_shares <- function(x, shown, left_out) {
-  beside <- x$settings$missing == "wildcard" && !x$settings$patterns &&
+  beside <- match_has_wildcards(x) && !x$settings$patterns &&
     is.null(x$settings$hh_id) && length(x$diagnostics$candidate_columns) == 0
   what <- c(
-    switch(x$settings$missing,
-      wildcard = "missing matches everything",
-      category = "missing is a value", exclude = "listwise deletion"
+    match_missing_words(
+      x$settings$missing, "missing matches everything", "missing is a value", "listwise deletion"
     ),
     if (beside) "listwise deletion"
   )
@@ -109,10 +116,23 @@ plot_unique_shares <- function(x, shown, left_out) {
     set = factor(rep(shown$key_set, length(what)), rev(shown$key_set)), share = shares,
     what = factor(rep(what, each = nrow(shown)), what)
   )
-  ggplot2::ggplot(long, ggplot2::aes(x = .data$share, y = .data$set)) +
-    ggplot2::geom_line(ggplot2::aes(group = .data$set), colour = sdc_grey) +
-    ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
-    ggplot2::scale_colour_manual(values = c(sdc_blue, sdc_orange)) +
+  colours <- c(sdc_blue, sdc_orange)
+  picture <- ggplot2::ggplot(long, ggplot2::aes(x = .data$share, y = .data$set))
+  # One key set has no others to be compared with: bars, which begin at 0.
+  picture <- if (nrow(shown) == 1) {
+    picture +
+      ggplot2::geom_col(
+        ggplot2::aes(fill = .data$what),
+        width = 0.6, position = ggplot2::position_dodge2(reverse = TRUE)
+      ) +
+      ggplot2::scale_fill_manual(values = colours)
+  } else {
+    picture +
+      ggplot2::geom_line(ggplot2::aes(group = .data$set), colour = sdc_grey) +
+      ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
+      ggplot2::scale_colour_manual(values = colours)
+  }
+  picture +
     ggplot2::scale_x_continuous(labels = function(x) paste(100 * x, "%")) +
     ggplot2::expand_limits(x = 0) +
     ggplot2::labs(
@@ -122,7 +142,7 @@ plot_unique_shares <- function(x, shown, left_out) {
         "How many records are unique?"
       },
       x = if (x$settings$patterns) "share of the patterns" else "share of all records",
-      y = NULL, colour = NULL, shape = NULL, caption = left_out
+      y = NULL, colour = NULL, shape = NULL, fill = NULL, caption = left_out
     ) +
     sdc_theme()
 }

@@ -14,6 +14,10 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
     !all(vapply(coded$table$sets[set$columns], is.null, NA))
   }, NA)
   estimates[uncertain] <- lapply(estimates[uncertain], without_listwise)
+  inform_excluded(
+    max(vapply(estimates, `[[`, 0, "n_deleted")), n_targets, call,
+    if (outside) "pattern" else "record"
+  )
   if (sets$many) {
     records <- Map(function(columns, label) {
       names(columns) <- c(label, paste0(label, "_", names(columns)))[
@@ -30,7 +34,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
     settings = list(
       key_vars = sets$variables, key_groups = sets$groups,
       key_sets = lapply(sets$sets, function(set) names(set$keys)),
-      named_sets = sets$many, missing = settings$missing, rule = settings$rule,
+      named_sets = sets$many, missing = one_word(settings$missing), rule = settings$rule,
       min_overlap = settings$min_overlap, partial_weight = settings$partial_weight,
       tolerance = tolerance, patterns = outside, below = settings$below,
       weight_var = settings$weight_var, hh_id = settings$hh_id,
@@ -43,10 +47,17 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       n_patterns = vapply(found, function(f) f$n_patterns, 0),
       algorithm = vapply(found, function(f) f$algorithm, ""),
       candidate_columns = coded$table$variables[!vapply(coded$table$sets, is.null, NA)],
-      n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables)
+      n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables),
+      missing = missing_cells(coded$table, data), identifying = coded$identifying
     ),
     call = this_call
   )
+}
+
+# A rule by column as the one word that all of them share.
+one_word <- function(missing) {
+  words <- unique(unname(missing))
+  if (length(words) == 1) words else missing
 }
 
 # The fingerprint of the data that the records belong to: file or patterns.
@@ -67,7 +78,7 @@ match_fingerprint <- function(coded, patterns, sets, roles, call) {
 count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
   n <- length(found$rows)
   if (!is.null(coded$targets)) {
-    found$target_rows <- complete_target_rows(coded$targets, set, call)
+    found$target_rows <- complete_target_rows(coded$targets, set, settings, call)
     if (n > 0) {
       coded$targets <- NULL
       own <- find_matches(coded, set, relations, settings, NULL, tick, call)
@@ -85,9 +96,11 @@ count_nothing <- function(found, coded, set, relations, settings, weights, tick,
   found
 }
 
-# The rows of a table that know every column of a key set.
-complete_target_rows <- function(table, set, call) {
-  part <- key_columns(table, rlang::set_names(as.list(set$columns), set$columns), call = call)
+# The rows of a table that know every column of a key set by which records are
+# left out.
+complete_target_rows <- function(table, set, settings, call) {
+  columns <- set$columns[settings$missing[set$columns] == "exclude"]
+  part <- key_columns(table, rlang::set_names(as.list(columns), columns), call = call)
   on.exit(release(part))
   complete_records(part, call)
 }
@@ -177,8 +190,22 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
       },
       risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
       risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
-    )
+    ),
+    sensitive_estimates(found$n_sensitive)
   ))
+}
+
+# How many records tell their sensitive value by their key alone, and the fewest
+# values among the matches of a record; matches without any value tell nothing.
+sensitive_estimates <- function(n_sensitive) {
+  if (is.null(n_sensitive)) {
+    return(NULL)
+  }
+  some <- n_sensitive[n_sensitive > 0]
+  list(
+    n_homogeneous = sum(n_sensitive == 1),
+    l_distinct = if (length(some)) min(some) else NA_integer_
+  )
 }
 
 # How often each number of matches occurs, by ascending risk 1/m; a pattern
@@ -263,5 +290,8 @@ weighted_theta <- function(counts, found, weights, level) {
   second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
   mixed <- max(0, sum(first^2 - second))
   variance <- expected + sum((sums[pairs] - 2)^2) / 2 + mixed / 3
-  theta_table(counts$n_unique, counts$n_pairs, expected, variance, level)
+  theta_table(
+    counts$n_unique, counts$n_pairs, expected / counts$n_unique,
+    sqrt(variance) / counts$n_unique, sqrt(variance) / expected, level
+  )
 }

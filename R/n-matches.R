@@ -17,7 +17,16 @@
 #'
 #' With `missing = "exclude"` records that are incomplete on a key set are
 #' deleted and \eqn{k_i} is counted among the rest (listwise deletion); with
-#' `"category"` a missing value matches missing values only.
+#' `"category"` a missing value matches missing values only. A list has a word for
+#' some key variables, `list(stat = "category", age = "wildcard")`: the others
+#' match everything.
+#'
+#' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an
+#' imported SPSS column declares missing (`na_values`, `na_range`), whatever they
+#' mean. The print says how much is missing per key variable, and which declared
+#' codes are among it: "not applicable" is known to whoever knows the person, and
+#' is better `"category"`, or a value of its own after the declaration is taken
+#' away, than a blank that matches everything.
 #'
 #' **Counting partners for less.** `partial_weight`
 #' \eqn{\alpha}{alpha} lets a partner that is incomplete, and whose pattern
@@ -35,7 +44,9 @@
 #' where several columns hold candidates: the expected number of matches of an
 #' intruder who knows the true values. The first value of an interval is its
 #' lower end; `"mean"` takes an interval as the whole numbers in it. A cell with
-#' candidates is known; it is missing when it is `NA`.
+#' candidates is known; it is missing when it is `NA`. Outside `patterns` may hold
+#' sets where the file holds intervals, and the reverse: a value is then an
+#' interval without length, and 30|32 overlaps \[30,34\].
 #'
 #' **Households.** With `hh_id` a target matches a household when it matches any
 #' of its members, and `n_matches` counts households, each once: an intruder who
@@ -47,11 +58,16 @@
 #'
 #' **Sensitive values.** `n_sensitive` is the number of distinct values that the
 #' matches of a record take in the column `sensitive`, missing not counted. Where it is
-#' 1 an intruder learns the value without finding the record. A partner's value
-#' counts here whatever the `partial_weight` of the partner, even 0.
+#' 1 an intruder learns the value without finding the record: the record is
+#' *homogeneous*, and unique records always are. `n_homogeneous` counts these
+#' records; `l_distinct` is the smallest `n_sensitive`, l of distinct l-diversity,
+#' over the records whose matches have any value. A partner's value counts here
+#' whatever the `partial_weight` of the partner, even 0.
 #'
 #' **Theta.** The probability that a unique match of a person drawn from the
-#' population is correct, see [match_theta()], with \eqn{U} the number of
+#' population is correct, \eqn{U / \sum F}{U / sum F} over the unique records; it is
+#' not the mean of \eqn{1/F} over them, which [loglinear_risk()] estimates and which
+#' is larger, see [match_theta()]. Here \eqn{U} is the number of
 #' records with one match, \eqn{P} half the number with two and \eqn{T} a third
 #' of the number with three. \eqn{\pi}{pi} is the number of records used over
 #' `pop_size`: records deleted listwise are not in the sample. With weights \eqn{w}
@@ -79,7 +95,11 @@
 #' ten times where 30 % are. The cost grows with the share of missing values and
 #' faster than the number of records; for few key variables with few values it is
 #' bounded by their table. Weights, candidates, households and sensitive values
-#' cost a step for every pair of matches. Memory: less than 100 bytes a record.
+#' cost a step for every pair of matches. A tolerance costs so too, except on a
+#' single key variable, where it costs a sorting. Columns of candidates keep the
+#' compatible pairs of their distinct sets, 4 bytes each: more than 100 million are
+#' an error of class `sdcRisk_error_too_large`, of intervals before any is listed.
+#' Memory beside that: less than 100 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables, or a named list of
@@ -88,7 +108,7 @@
 #' @param ... None: what follows is given by its full name.
 #' @param missing `"wildcard"`: a missing value matches everything;
 #'   `"category"`: it matches missing values; `"exclude"`: incomplete records are
-#'   deleted, key set by key set.
+#'   deleted, key set by key set. Or a list of these words named by key variables.
 #' @param rule How candidate sets match.
 #' @param min_overlap Number of key variables that partners must know on both
 #'   sides.
@@ -103,7 +123,7 @@
 #' @param weight_var Name of the column with sampling weights.
 #' @param hh_id Name of the column that identifies households.
 #' @param sensitive Name of a column whose distinct values among the matches are
-#'   counted.
+#'   counted: does the key tell the value without telling the record?
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file: either gives theta.
 #' @param key_groups A named list of columns that count as one key variable each:
@@ -125,8 +145,11 @@
 #'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
 #'     where theta is not asked for); `n_complete`, `n_unique_complete` and
 #'     `prop_unique_complete` say what listwise deletion would find (`NA` with
-#'     candidates, of which it can make nothing); `risk_max`,
-#'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m}}
+#'     candidates, of which it can make nothing; values that `missing` calls a
+#'     category are complete); `risk_max`,
+#'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m},
+#'     0 for a pattern without a match; with `sensitive` also `n_homogeneous` and
+#'     `l_distinct`}
 #' }
 #' Weighted counts have the unit of the weights: for inverse inclusion
 #' probabilities, people in the population. With `hh_id` they are sums of household
@@ -134,7 +157,10 @@
 #'
 #' Errors: `bad_column` for columns without defined values, intervals that need
 #' whole numbers, tolerances for columns that are not numbers; `bad_weights`;
-#' `bad_argument`; `too_large` for candidate sets with too many combinations.
+#' `bad_argument`; `too_large` for candidate sets with too many combinations or
+#' compatible pairs. Messages: `identifying_key` names key variables in which nearly
+#' all of at least 20 values differ, `many_excluded` says that more than 5 % of the
+#' records were deleted.
 #'
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*: the number of matches,
@@ -157,6 +183,8 @@
 #' n_matches(people)$records$n_matches                      # 3 1 5 3 3 3
 #' n_matches(people, min_overlap = 1)$records$n_matches     # 3 1 4 2 3 3, as printed
 #' n_matches(people, missing = "exclude")$records$n_matches # 1 1 NA NA 2 2
+#' by_variable <- list(gender = "category")
+#' n_matches(people, missing = by_variable)$records$n_matches # 2 1 4 1 3 3
 #'
 #' # two key sets, of a sample of 6 from 600 people
 #' sets <- list(age = "age", "age and gender" = c("age", "gender"))
@@ -176,7 +204,6 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   this_call <- call_without_data(match.call(), "n_matches")
   check_no_dots(..., call = call)
   settings <- list(
-    missing = check_choice(missing, c("wildcard", "category", "exclude"), "missing", call),
     rule = check_choice(rule, c("first", "overlap", "mean"), "rule", call),
     min_overlap = check_whole(min_overlap, "min_overlap", low = 0, call = call),
     partial_weight = check_zero_to_one(partial_weight, "partial_weight", call),
@@ -194,6 +221,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   sets <- match_key_sets(data, key_vars, key_groups, settings, call)
   settings$key_sets <- sets$sets
   settings$fraction <- fraction
+  settings$missing <- check_missing_by(missing, sets, call)
   check_overlap(settings, sets, call)
   check_tolerance(tolerance, data, patterns, sets, call)
   with_progress("Matches of records", function(tick) {
@@ -203,6 +231,9 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     found <- lapply(sets$sets, function(set) {
       find_matches(coded, set, relations, settings, weights, tick, call)
     })
+    identifying <- identifying_keys(coded$table, names(tolerance))
+    inform_identifying(identifying, call)
+    coded$identifying <- identifying
     new_n_matches(
       found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
     )
@@ -217,43 +248,10 @@ check_records_of <- function(data, call) {
   check_records(data, call)
 }
 
-check_households <- function(data, settings, weights, call) {
-  if (is.null(settings$hh_id)) {
-    return()
-  }
-  position <- check_column(settings$hh_id, data, "hh_id", call)
-  if (settings$partial_weight < 1) {
-    stop_argument(
-      "partial_weight", "be 1 where `hh_id` is given",
-      "A household is matched or not, whichever of its members matches.", call = call
-    )
-  }
-  if (settings$rule == "mean") {
-    stop_argument(
-      "rule", "not be \"mean\" where `hh_id` is given",
-      "A household is matched or not; there is no average over candidates.", call = call
-    )
-  }
-  if (!is.null(weights)) {
-    id <- household_codes(data[[position]])
-    first <- match(id, id)
-    unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
-    if (any(unequal)) {
-      stop_weights(
-        names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
-        paste0(
-          "With `hh_id` they are weights of households, and differ within ",
-          plural(length(unique(id[unequal])), "household"), "."
-        ), call
-      )
-    }
-  }
-}
-
 # The key sets: `variables` are the names of all their columns, `sets` their
 # names by set, `keys` the columns of every key of each set.
 match_key_sets <- function(data, key_vars, key_groups, settings, call) {
-  many <- is.list(key_vars) && !is.data.frame(key_vars)
+  many <- is.list(key_vars) && !is.object(key_vars)
   groups <- check_group_names(key_groups, call)
   if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
     stop_argument("key_vars", "hold key sets with at least one key variable each", call = call)
@@ -320,60 +318,6 @@ added_columns <- c(
   "n_matches_weighted", "n_sensitive", "n_matched_records", "n_matches_household"
 )
 
-check_group_names <- function(key_groups, call) {
-  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
-    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
-  if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
-    stop_argument(
-      "key_groups", "be a list of columns with a name for every group", call = call
-    )
-  }
-  key_groups
-}
-
-check_overlap <- function(settings, sets, call) {
-  fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
-  if (settings$min_overlap > fewest) {
-    stop_argument(
-      "min_overlap", paste("be at most the number of key variables,", fewest), call = call
-    )
-  }
-}
-
-# Tolerances are for numbers, Dates and times among the key variables.
-check_tolerance <- function(tolerance, data, patterns, sets, call) {
-  if (is.null(tolerance)) {
-    return()
-  }
-  check_named_list(
-    tolerance, "tolerance", "be a list of numbers of at least 0, named by key variables",
-    sets$variables, is_item = is_tolerance, call = call
-  )
-  for (name in names(tolerance)) {
-    check_distances(data[[name]], name, call)
-    if (is.data.frame(patterns) && name %in% names(patterns)) {
-      check_distances(patterns[[name]], name, call)
-    }
-  }
-}
-
-is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
-
-# Whether values of a column lie so and so far from each other.
-check_distances <- function(x, name, call) {
-  scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
-  if (!isTRUE(scale %in% c("number", "date", "time"))) {
-    stop_sdc(
-      "bad_column",
-      c(
-        "A tolerance must be for numbers, Dates or times.",
-        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-      ),
-      columns = name, classes = class(x), call = call
-    )
-  }
-}
-
 # File and outside patterns as coded columns, labels as columns of their own.
 code_matches <- function(data, patterns, sets, settings, tick, call) {
   outside <- !is.null(patterns)
@@ -427,8 +371,10 @@ match_relations <- function(coded, tolerance, data, patterns, call) {
     values <- do.call(c, sets$sets)
     if (sets$interval) {
       ends <- as.double(values)
-      upper <- seq_along(sets$sets) * 2L
-      return(list(kind = "intervals", low = ends[upper - 1L], high = ends[upper]))
+      return(list(
+        kind = "pieces", low = ends[c(TRUE, FALSE)], high = ends[c(FALSE, TRUE)],
+        sizes = as.integer(lengths(sets$sets) / 2L)
+      ))
     }
     codes <- match(values, unique(values))
     list(kind = "sets", sets = unname(cut_values(codes, lengths(sets$sets))))
@@ -448,13 +394,15 @@ find_matches <- function(coded, set, relations, settings, weights, tick, call) {
   pointer <- function(table) if (!is.null(table)) table$pointer
   found <- unwrap(rs_n_matches(
     coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
-    unname(relations[set$columns]), settings$rule, settings$missing, settings$min_overlap,
+    unname(relations[set$columns]), settings$rule, unname(settings$missing[set$columns]),
+    settings$min_overlap,
     settings$partial_weight, weights,
     list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
     sdc_threads(), tick
   ), call)
   # Where no record or no pattern is complete, the core counts nothing.
-  if (settings$missing == "exclude" && length(found$n_matches) == 0) {
+  excludes <- "exclude" %in% settings$missing[set$columns]
+  if (excludes && length(found$n_matches) == 0) {
     found <- count_nothing(found, coded, set, relations, settings, weights, tick, call)
   }
   found

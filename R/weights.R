@@ -127,14 +127,14 @@ check_roles <- function(data, key_vars, weight_var, hh_id, call) {
 }
 
 # Weights that average 1 expand the file to itself and not to the population.
-warn_small_weights <- function(n_below, n_cells, consequence, call) {
+warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "distinct key") {
   warn_sdc(
     "small_weights",
     c(
       "The weights of a key must sum to at least its number of records.",
       x = paste0(
         "They sum to less for ", format_count(n_below), " of ",
-        plural(n_cells, "distinct key"), "; ", consequence, "."
+        plural(n_cells, unit), "; ", consequence, "."
       ),
       i = "Weights must expand the file to the population: do they average 1?"
     ),

@@ -171,7 +171,7 @@ test_that("mistakes are refused with the argument's name", {
     bad("a", "w", tau_prosecutor = tau)
     bad("a", "w", tau_journalist = tau)
   }
-  bad("a", "w", missing = "wildcard")
+  bad("a", "w", missing = "drop")
   bad("a", "w", mising = "exclude")
   for (weights in list(c(1, NA, 2), c(1, 0, 2), c(1, -2, 3), c(1, Inf, 2), letters[1:3])) {
     data$w <- weights
@@ -239,4 +239,84 @@ test_that("pictures show the numbers of the records", {
   expect_identical(nrow(boxes), 2L)
   expect_error(ggplot2::autoplot(found, "strata"), class = "sdcRisk_error_bad_argument")
   expect_error(ggplot2::autoplot(found, "tau"), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("a missing value that matches everything takes all matches", {
+  for (seed in 1:20) {
+    set.seed(seed)
+    n <- 40L
+    blank <- function(x) replace(x, stats::runif(n) < 0.3, NA)
+    data <- data.frame(
+      a = blank(sample(3, n, TRUE)), b = blank(sample(letters[1:4], n, TRUE)),
+      c = blank(sample(2, n, TRUE)), w = stats::runif(n, 1, 50), hh = sample(15, n, TRUE)
+    )
+    keys <- c("a", "b", "c")
+    matches <- oracle_match_matrix(data[keys])
+    f <- rowSums(matches)
+    population <- as.vector(matches %*% data$w)
+    found <- individual_risk(data, keys, "w", "hh", missing = "wildcard")
+    expect_identical(found$records$frequency, as.integer(f))
+    expect_equal(found$records$population, population, tolerance = 1e-14)
+    expect_equal(found$records$risk, rs_expected_inverse(f, population), tolerance = 1e-14)
+    # As n_matches() counts them.
+    counted <- n_matches(data, keys, weight_var = "w")$records
+    expect_identical(found$records$frequency, counted$n_matches)
+    expect_identical(found$records$population, counted$n_matches_weighted)
+    # Who finds one member has found the household.
+    at_home <- 1 - tapply(1 - found$records$risk, data$hh, prod)[as.character(data$hh)]
+    expect_equal(found$records$household_risk, as.vector(at_home), tolerance = 1e-12)
+    e <- found$estimates
+    expect_identical(e$n_cells, NA_integer_)
+    expect_identical(e$journalist_population, NA_real_)
+    expect_identical(e$n_unique, sum(f == 1))
+    expect_equal(e$prosecutor_mean, mean(1 / f), tolerance = 1e-14)
+    expect_equal(e$expected_reidentifications, sum(found$records$risk), tolerance = 1e-12)
+    expect_true(all(is.na(found$frequencies$n_cells)))
+    expect_identical(sum(found$frequencies$n_records), n)
+  }
+  # Without missing values there is nothing to match.
+  complete <- stats::na.omit(data)
+  expect_equal(
+    individual_risk(complete, keys, "w", missing = "wildcard")$records,
+    individual_risk(complete, keys, "w")$records, tolerance = 1e-14
+  )
+})
+
+test_that("local suppression lowers the risk where blanks match everything", {
+  keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+  before <- individual_risk(nals_prison, keys, "WEIGHT")
+  suppressed <- nals_prison
+  suppressed$EDUC3[before$records$frequency == 1] <- NA
+  as_category <- individual_risk(suppressed, keys, "WEIGHT")
+  as_blank <- individual_risk(suppressed, keys, "WEIGHT", missing = "wildcard")
+  expect_lt(
+    as_blank$estimates$expected_reidentifications,
+    as_category$estimates$expected_reidentifications
+  )
+  expect_lt(as_blank$estimates$n_unique, as_category$estimates$n_unique)
+  lines <- format(as_blank)
+  expect_match(lines, "missing matches everything (52 incomplete records);", fixed = TRUE, all = FALSE)
+  expect_match(lines, "^Missing: EDUC3 28.6 %\\.$", all = FALSE)
+  expect_false(any(grepl("distinct key", lines)))
+  expect_match(interpret(as_blank), "a missing value matches every value")
+  expect_false(anyNA(generics::glance(as_blank)$n_unique))
+})
+
+test_that("records left out and identifiers are announced", {
+  set.seed(1)
+  data <- data.frame(a = replace(rep(1:3, 20), 1:6, NA), id = 1:60, w = 5)
+  expect_message(
+    individual_risk(data, "a", "w", missing = "exclude"),
+    "6 incomplete records of 60 (10 %) are left out", fixed = TRUE,
+    class = "sdcRisk_message_many_excluded"
+  )
+  data$a[1:3] <- 1L
+  expect_silent(individual_risk(data, "a", "w", missing = "exclude"))
+  told <- expect_message(
+    found <- individual_risk(data, c("a", "id"), "w"), class = "sdcRisk_message_identifying_key"
+  )
+  expect_identical(told$columns, "id")
+  expect_match(format(found), "Nearly all values differ: \"id\"", all = FALSE)
+  # Of fewer than 20 values nobody can tell.
+  expect_silent(individual_risk(data[1:19, ], c("a", "id"), "w"))
 })

@@ -114,6 +114,7 @@ test_that("progress that is shown changes no result", {
   expect_identical(shown, hidden)
 })
 
+<<<<<<< HEAD
 test_that("R's own time limit arrives as R's error", {
   data <- long_file()
   limited <- function(progress) {
@@ -139,4 +140,23 @@ test_that("R's own time limit arrives as R's error", {
     expect_identical(conditionCall(caught), quote(qar_risk()))
     expect_healthy()
   }
+=======
+test_that("an interrupt stops the matching of intervals and of sets", {
+  skip_unless_signals()
+  set.seed(5)
+  low <- stats::runif(12000) * 1000
+  data <- data.frame(z = seq_along(low))
+  data$a <- candidate_interval(low, low + 300)
+  data$b <- candidate_interval(rev(low), rev(low) + 400)
+  expect_stopped(interrupted(n_matches(data, c("a", "b"), rule = "overlap"), delay = 0.6))
+  # Too many pairs are refused before any is listed.
+  data$a <- candidate_interval(low, low + 2000)
+  took <- system.time(
+    expect_error(
+      n_matches(data, "a", rule = "overlap"), class = "sdcRisk_error_too_large"
+    )
+  )
+  expect_lt(took[["elapsed"]], 3)
+  expect_healthy()
+>>>>>>> 5d74243 (Missing by variable, wildcards in the individual risk, sensitive values told)
 })

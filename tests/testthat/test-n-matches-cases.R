@@ -160,3 +160,232 @@ test_that("the bounds of open intervals print without blanks", {
     format(candidate_interval(c(-Inf, 0.1), c(Inf, 1e5))), c("[-Inf,Inf]", "[0.1,100000]")
   )
 })
+
+test_that("sets in patterns match intervals of the file, and the reverse", {
+  file <- data.frame(id = 1:5)
+  file$age <- candidate_interval(c(30, 31, 20, 35, NA), c(34, 31, 29, 40, NA))
+  who <- data.frame(row.names = 1:3)
+  who$age <- candidates(list(c(30, 32), c(41, 34.5, 31), NA))
+  count <- function(rule) n_matches(file, "age", patterns = who, rule = rule)$records$n_matches
+  expect_identical(count("overlap"), c(2L, 3L, 5L))
+  expect_identical(count("first"), c(2L, 1L, 5L))
+  # The first in both values, the second in 31 of three (twice), the missing cell in all.
+  expect_equal(count("mean"), c(2, 1 + 2 / 3, 5))
+  turned <- data.frame(row.names = 1:5)
+  turned$age <- file$age
+  reverse <- function(rule) n_matches(who, patterns = turned, rule = rule)$records$n_matches
+  expect_identical(reverse("overlap"), c(3L, 2L, 1L, 1L, 3L))
+  expect_identical(reverse("first"), c(2L, 2L, 1L, 1L, 3L))
+  # Of 30 to 34 the first set has two, the second one, and the missing cell five.
+  expect_equal(reverse("mean"), c(1 + 3 / 5, 2, 1, 1, 3))
+  # An equal cell is the same pattern, an interval of one value or a set of it.
+  one <- data.frame(row.names = 1:2)
+  one$age <- candidates(list(31, c(30, 34)))
+  expect_identical(
+    n_matches(file, "age", patterns = one, partial_weight = 0.5)$records$n_matches, c(2.5, 1.5)
+  )
+  days <- as.Date("2020-01-01") + 0:4
+  file$day <- candidate_interval(days, days + 1)
+  who$day <- candidates(list(days[c(1, 5)], days[2], days[3]))
+  expect_identical(
+    n_matches(file, "day", patterns = who["day"], rule = "overlap")$records$n_matches,
+    c(3L, 2L, 2L)
+  )
+  who$day <- candidates(list("a", "b", "c"))
+  expect_error(
+    n_matches(file, "day", patterns = who["day"]), class = "sdcRisk_error_bad_column"
+  )
+})
+
+test_that("missing values are treated variable by variable", {
+  rules <- c("wildcard", "category", "exclude")
+  for (seed in 1:25) {
+    data <- match_file(30, seed, candidates = seed %% 2 == 0)
+    set.seed(seed)
+    by <- rlang::set_names(as.list(sample(rules, length(data), TRUE)), names(data))
+    left <- rowSums(is.na(data[unlist(by) == "exclude"])) == 0
+    given <- by[sample(length(by))]
+    given <- given[unlist(given) != "wildcard" | seq_along(given) == 1]
+    if (!any(left)) next
+    used <- data[left, , drop = FALSE]
+    agree <- Reduce(`*`, lapply(names(data), function(v) {
+      oracle_match_matrix(
+        used[v], missing = if (by[[v]] == "category") "category" else "wildcard"
+      )
+    }))
+    found <- suppressMessages(n_matches(data, missing = given))
+    expected <- rep(NA_integer_, nrow(data))
+    expected[left] <- as.integer(rowSums(agree))
+    expect_identical(found$records$n_matches, expected)
+    expect_identical(found$estimates$n_deleted, as.double(sum(!left)))
+  }
+  data <- data.frame(a = c(1, NA, 1, 2), b = c("x", "x", NA, "y"))
+  expect_identical(
+    n_matches(data, missing = list(a = "category", b = "category"))$records,
+    n_matches(data, missing = "category")$records
+  )
+  grouped <- n_matches(
+    data, key_groups = list(g = c("a", "b")), missing = list(g = "category", b = "wildcard")
+  )
+  expect_identical(grouped$settings$missing, c(a = "category", b = "wildcard"))
+  expect_match(
+    format(grouped), "missing matches everything (\"b\"), missing is a value of its own (\"a\").",
+    fixed = TRUE, all = FALSE
+  )
+  expect_match(interpret(grouped), "a missing value matches every value (\"b\")", fixed = TRUE)
+  expect_identical(generics::glance(grouped)$missing, "category: a; wildcard: b")
+  for (bad in list(list(), list("category"), list(z = "category"), list(a = "drop"), NA)) {
+    expect_error(n_matches(data, missing = bad), class = "sdcRisk_error_bad_argument")
+  }
+})
+
+test_that("declared codes are counted apart and named", {
+  labelled <- function(x, ...) {
+    structure(x, class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"), ...)
+  }
+  tagged <- function(letter) {
+    bytes <- as.raw(c(0xa2, 0x07, 0, 0, utf8ToInt(letter), 0, 0xf0, 0x7f))
+    readBin(bytes, "double", endian = "little")
+  }
+  data <- data.frame(row.names = 1:10)
+  data$age <- c(NA, NA, 3:10)
+  data$stat <- labelled(c(-9, 99, 98, NA, 5, 97, 1, 1, 2, 2), na_values = c(-9, -8), na_range = c(97, 99))
+  data$tag <- c(tagged("a"), tagged("z"), NaN, NA, 1, 1, 1, 2, 2, 2)
+  found <- n_matches(data)
+  expect_identical(found$diagnostics$missing$n_missing, c(2L, 5L, 4L))
+  expect_identical(found$diagnostics$missing$n_declared, c(0L, 4L, 2L))
+  expect_identical(found$diagnostics$missing$codes, c("", "-9, 97 to 99", "NA(a), NA(z)"))
+  expect_match(
+    format(found), paste(
+      "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %),",
+      "tag 40 % (declared codes NA(a), NA(z): 20 %), age 20 %."
+    ), fixed = TRUE, all = FALSE
+  )
+  expect_match(
+    format(key_overview(data)), "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %)",
+    fixed = TRUE, all = FALSE
+  )
+  # As a value of its own a code matches the other ones only.
+  one <- n_matches(data, "stat", missing = list(stat = "category"))$records$n_matches
+  expect_identical(one, c(5L, 5L, 5L, 5L, 1L, 5L, 2L, 2L, 2L, 2L))
+  plain <- data.frame(a = 1:3)
+  expect_false(any(grepl("^Missing:", format(n_matches(plain)))))
+})
+
+test_that("records that tell a sensitive value by their key are counted", {
+  data <- data.frame(
+    key = c("a", "a", "b", "b", "b", "c", "d", "d"),
+    ill = c(1, 1, 1, 2, NA, 1, NA, NA)
+  )
+  found <- n_matches(data, "key", sensitive = "ill")
+  expect_identical(found$records$n_sensitive, c(1L, 1L, 2L, 2L, 2L, 1L, 0L, 0L))
+  expect_identical(found$estimates$n_homogeneous, 3L)
+  expect_identical(found$estimates$l_distinct, 1L)
+  words <- "all matches of 3 records (37.5 %) share one value"
+  expect_match(format(found), words, fixed = TRUE, all = FALSE)
+  expect_match(format(summary(found)), words, fixed = TRUE, all = FALSE)
+  expect_match(interpret(found), "the key alone tells \"ill\" of 3 records", fixed = TRUE)
+  expect_true(all(c("n_homogeneous", "l_distinct") %in% generics::tidy(found)$term))
+  expect_identical(n_matches(data[3:5, ], "key", sensitive = "ill")$estimates$l_distinct, 2L)
+  data$ill <- NA
+  nothing <- n_matches(data, "key", sensitive = "ill")$estimates
+  expect_identical(nothing$n_homogeneous, 0L)
+  expect_identical(nothing$l_distinct, NA_integer_)
+  expect_null(n_matches(data, "key")$estimates$n_homogeneous)
+  several <- n_matches(data, list(one = "key", two = "key"), sensitive = "ill")
+  expect_match(format(several), "one sensitive value", all = FALSE)
+})
+
+test_that("weights far from one are summed to the last digits", {
+  data <- data.frame(a = c(1, 1, 2, NA))
+  for (unit in c(1e-300, 1e-290, 1e-200, 1e200, 1e300)) {
+    data$w <- c(1, 3, 7, 5) * unit
+    weighted <- n_matches(data, "a", weight_var = "w")$records$n_matches_weighted
+    expect_equal(weighted / unit, c(9, 9, 12, 16), tolerance = 1e-14)
+  }
+  data$w <- c(1e-300, 1e-308, 1e-300, 1e-308)
+  weighted <- n_matches(data, "a", weight_var = "w")$records$n_matches_weighted
+  expect_equal(weighted[c(1, 3)] / 1e-300, c(1 + 2e-8, 1 + 1e-8), tolerance = 1e-14)
+})
+
+test_that("patterns without a match are nobody in the file", {
+  data <- data.frame(a = c(1, 2, 2))
+  sentence <- interpret(n_matches(data, patterns = data.frame(a = c(8, 9))))
+  expect_match(sentence, "no pattern has a match, so that nobody behind them can be in the file")
+  expect_false(grepl("who knows that the target is in the file", sentence))
+  some <- n_matches(data, patterns = data.frame(a = c(1, 2, 9, 9)))
+  expect_match(interpret(some), "0.7500 on average and 1.000 at most", fixed = TRUE)
+  expect_match(
+    interpret(some), "2 patterns with a match (the other 2 cannot be in the file)", fixed = TRUE
+  )
+  expect_match(
+    format(some), "mean 0.3750, with 0 for 2 patterns without a match.", fixed = TRUE, all = FALSE
+  )
+})
+
+test_that("a tolerance on one key is no work for every pair", {
+  set.seed(1)
+  x <- replace(stats::runif(2e5), 7, NA)
+  took <- system.time(found <- n_matches(data.frame(a = x), tolerance = list(a = 0.5)))
+  known <- sort(x)
+  within <- findInterval(x + 0.5, known) - findInterval(x - 0.5, known, left.open = TRUE) + 1L
+  within[7] <- length(x)
+  expect_identical(found$records$n_matches, within)
+  # Seconds where pairs would take minutes.
+  expect_lt(took[["elapsed"]], 20)
+  weighted <- n_matches(
+    data.frame(a = c(1, 2, 4, NA), w = 1:4), "a", tolerance = list(a = 1), weight_var = "w"
+  )
+  expect_identical(weighted$records$n_matches_weighted, c(7, 7, 7, 10))
+})
+
+test_that("arguments of other classes are refused in our own words", {
+  data <- data.frame(a = 1:3)
+  expect_error(
+    n_matches(data, key_vars = as.POSIXlt(Sys.time())), class = "sdcRisk_error_bad_argument"
+  )
+  ragged <- structure(
+    list(id = 1:3, a = 1:2), class = "data.frame", row.names = 1:3
+  )
+  for (call in list(
+    quote(n_matches(ragged, "a")), quote(n_matches(ragged, "a", hh_id = "id")),
+    quote(latest_values(list(ragged), "id")), quote(panel_members(ragged, list(data), "id")),
+    quote(key_overview(ragged))
+  )) {
+    error <- expect_error(eval(call), class = "sdcRisk_error_bad_data")
+    expect_match(conditionMessage(error), "Other lengths: \"a\"", fixed = TRUE)
+  }
+})
+
+test_that("a factor with codes without a level is refused on every path", {
+  for (code in c(9L, 0L, -3L)) {
+    bad <- data.frame(id = 1:2)
+    bad$f <- structure(c(code, 1L), levels = c("a", "b"), class = "factor")
+    good <- data.frame(id = 1:2, f = factor(c("a", "b")))
+    for (call in list(
+      quote(n_matches(bad, "f")), quote(n_matches(good, "f", patterns = bad)),
+      quote(n_matches(bad, "f", patterns = good)), quote(longitudinal_link(bad, good, "f", "id")),
+      quote(key_stability(bad, good, "f", "id")),
+      quote(panel_members(rlang::set_names(bad["f"], "id"), list(good), "id"))
+    )) {
+      error <- expect_error(eval(call), class = "sdcRisk_error_bad_column")
+      expect_match(conditionMessage(error), "codes without a level")
+    }
+  }
+})
+
+test_that("records can be drawn by strata", {
+  skip_if_not_installed("ggplot2")
+  data <- data.frame(a = rep(1:5, 1:5), b = rep(c("x", "y", NA), 5))
+  found <- n_matches(data, "a")
+  drawn <- ggplot2::autoplot(found, "strata", by = "b", data = data)$data
+  expect_equal(drawn$value, 1 / rep(1:5, 1:5))
+  expect_identical(levels(drawn$stratum), c("x", "y", "(missing)"))
+  expect_error(ggplot2::autoplot(found, "strata"), class = "sdcRisk_error_bad_argument")
+  # One key set is drawn as bars, not as dots.
+  layers <- function(x) setdiff(vapply(x$layers, function(l) class(l$geom)[[1]], ""), "GeomBlank")
+  one <- ggplot2::autoplot(found, "unique")
+  expect_identical(layers(one), "GeomCol")
+  two <- ggplot2::autoplot(n_matches(data, list(a = "a", b = "b")), "unique")
+  expect_identical(layers(two), c("GeomLine", "GeomPoint"))
+})

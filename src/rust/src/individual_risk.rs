@@ -2,29 +2,43 @@
 //! out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::individual_risk::{expected_inverse, household_risk, individual_risk};
+use sdcrisk_core::individual_risk::{
+    expected_inverse, household_risk, individual_risk, wildcard_risk,
+};
 
-use crate::convert::{count, doubles};
+use crate::convert::{count, doubles, optional};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::watch::watched;
 
-/// The individual risk of every record.
+/// The individual risk of every record, missing values matching everything or
+/// being values of their own.
 #[extendr]
-fn rs_individual_risk(table: Robj, weights: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_individual_risk(
+    table: Robj,
+    weights: Robj,
+    wildcard: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
     guard(|| {
         let weights = doubles(&weights, "weights")?;
+        let wildcard = wildcard.as_bool().ok_or_else(|| bad_call("wildcard"))?;
         let threads = count(&threads, "threads")?;
         with_table(&table, |table| {
             let found = watched(threads, &tick, |monitor| {
-                individual_risk(table, weights, monitor)
+                if wildcard {
+                    wildcard_risk(table, weights, monitor)
+                } else {
+                    individual_risk(table, weights, monitor)
+                }
             })?;
             let frequency: Vec<f64> = found.frequency.iter().map(|&f| f as f64).collect();
             Ok(list!(
                 frequency = frequency,
                 population = found.population,
                 risk = found.risk,
-                n_cells = found.n_cells as f64,
+                n_cells = optional(std::iter::once(found.n_cells.map(|n| n as f64))),
                 n_below_sample = found.n_below_sample as f64
             )
             .into())

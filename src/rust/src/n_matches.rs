@@ -2,17 +2,17 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
-use sdcrisk_core::n_matches::{n_matches, Algorithm, Answer, Question, Relation, Rule};
+use sdcrisk_core::n_matches::{n_matches, Algorithm, Answer, Pieces, Question, Relation, Rule};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{count, counts, doubles, indices, list, positions, text};
+use crate::convert::{count, counts, doubles, indices, integers, list, positions, text};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::watch::watched;
 
 /// Matches of the records of `table`, or of the rows of `targets`, on the given
-/// columns. With `missing` "exclude" incomplete records are left out, and
-/// `rows` says which are left.
+/// columns. `missing` has a word for each of them; records that miss a value of
+/// one with "exclude" are left out, and `rows` says which are left.
 #[extendr]
 #[allow(clippy::too_many_arguments)]
 fn rs_n_matches(
@@ -40,8 +40,8 @@ fn rs_n_matches(
         };
         let relations = list(&relations, "relations")?
             .values()
-            .map(|relation| self::relation(&relation, rule))
-            .collect::<Result<Vec<Relation>>>()?;
+            .map(|relation| self::values(&relation))
+            .collect::<Result<Vec<Values>>>()?;
         let keys = list(&keys, "keys")?
             .values()
             .map(|key| indices(&key, "keys"))
@@ -49,8 +49,9 @@ fn rs_n_matches(
         let asked = Asked {
             columns,
             relations,
+            rule,
             keys,
-            missing: text(&missing, "missing")?,
+            missing: missing.as_str_vector().ok_or_else(|| bad_call("missing"))?,
             min_overlap: count(&min_overlap, "min_overlap")?,
             partial_weight: *doubles(&partial_weight, "partial_weight")?
                 .first()
@@ -91,10 +92,18 @@ fn with_optional<T>(
     }
 }
 
-/// A relation as R describes it: NULL, or a list with a `kind`.
-fn relation(x: &Robj, rule: Rule) -> Result<Relation> {
+/// What R says of the values of a column.
+enum Values {
+    Plain,
+    Within(Vec<f64>, f64),
+    Pieces(Pieces),
+    Sets(Vec<Vec<u32>>),
+}
+
+/// NULL for plain values, or a list with a `kind`.
+fn values(x: &Robj) -> Result<Values> {
     if x.is_null() {
-        return Ok(Relation::Equal);
+        return Ok(Values::Plain);
     }
     let parts = list(x, "relations")?;
     let part = |name: &str| parts.dollar(name).map_err(|_| bad_call("relations"));
@@ -103,17 +112,16 @@ fn relation(x: &Robj, rule: Rule) -> Result<Relation> {
             let tolerance = part("tolerance")?;
             let tolerance = doubles(&tolerance, "relations")?;
             let tolerance = tolerance.first().ok_or_else(|| bad_call("relations"))?;
-            Relation::within(doubles(&part("values")?, "relations")?, *tolerance)
+            let values = doubles(&part("values")?, "relations")?.to_vec();
+            Ok(Values::Within(values, *tolerance))
         }
-        "intervals" => {
-            let (low, high) = (part("low")?, part("high")?);
+        "pieces" => {
+            let (low, high, sizes) = (part("low")?, part("high")?, part("sizes")?);
             let high = doubles(&high, "relations")?.iter().copied();
-            let intervals: Vec<(f64, f64)> = doubles(&low, "relations")?
-                .iter()
-                .copied()
-                .zip(high)
-                .collect();
-            Relation::of_intervals(&intervals, rule)
+            let ends = doubles(&low, "relations")?.iter().copied().zip(high);
+            let sizes = integers(&sizes, "relations")?.iter();
+            let sizes: Vec<usize> = sizes.map(|&size| size.max(0) as usize).collect();
+            Ok(Values::Pieces(Pieces::new(ends.collect(), &sizes)?))
         }
         "sets" => {
             let sets = list(&part("sets")?, "relations")?
@@ -123,18 +131,30 @@ fn relation(x: &Robj, rule: Rule) -> Result<Relation> {
                     Ok(values.into_iter().map(|v| v as u32).collect())
                 })
                 .collect::<Result<Vec<Vec<u32>>>>()?;
-            Relation::of_sets(&sets, rule)
+            Ok(Values::Sets(sets))
         }
         _ => Err(bad_call("relations")),
+    }
+}
+
+impl Values {
+    fn relation(&self, rule: Rule, monitor: &Monitor) -> Result<Relation> {
+        match self {
+            Values::Plain => Ok(Relation::Equal),
+            Values::Within(values, tolerance) => Relation::within(values, *tolerance),
+            Values::Pieces(pieces) => Relation::of_pieces(pieces, rule, monitor),
+            Values::Sets(sets) => Relation::of_sets(sets, rule, monitor),
+        }
     }
 }
 
 /// One key set and how to match.
 struct Asked<'a> {
     columns: Vec<usize>,
-    relations: Vec<Relation>,
+    relations: Vec<Values>,
+    rule: Rule,
     keys: Vec<Vec<usize>>,
-    missing: &'a str,
+    missing: Vec<&'a str>,
     min_overlap: usize,
     partial_weight: f64,
     weights: Option<&'a [f64]>,
@@ -159,36 +179,28 @@ impl Asked<'_> {
         let mut file = self.part(table)?;
         let mut targets = targets.map(|t| self.part(t)).transpose()?;
         let (mut rows, mut target_rows) = (None, None);
-        let mut relations = self.relations.clone();
-        match self.missing {
-            "category" => {
-                file = file.missing_as_value();
-                targets = targets.map(KeyTable::missing_as_value);
-                for (relation, column) in relations.iter_mut().zip(file.columns()) {
-                    relation.add_code(column.n_values());
-                }
+        let (category, exclude) = (self.columns_with("category"), self.columns_with("exclude"));
+        if exclude.contains(&true) {
+            let complete = file.rows_complete_on(&exclude);
+            let asked = targets.as_ref().map(|t| t.rows_complete_on(&exclude));
+            if complete.is_empty() || asked.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(Found::nothing(complete, asked));
             }
-            "exclude" => {
-                let complete = file.complete_rows();
-                let asked = targets.as_ref().map(KeyTable::complete_rows);
-                if complete.is_empty() || asked.as_ref().is_some_and(Vec::is_empty) {
-                    return Ok(Found {
-                        answer: Answer {
-                            whole: true,
-                            ..Answer::default()
-                        },
-                        rows: Some(complete),
-                        target_rows: asked.map(|_| Vec::new()),
-                    });
-                }
-                file = file.select(&complete)?;
-                rows = Some(complete);
-                if let (Some(table), Some(asked)) = (&targets, asked) {
-                    targets = Some(table.select(&asked)?);
-                    target_rows = Some(asked);
-                }
+            file = file.select(&complete)?;
+            rows = Some(complete);
+            if let (Some(table), Some(asked)) = (&targets, asked) {
+                targets = Some(table.select(&asked)?);
+                target_rows = Some(asked);
             }
-            _ => {}
+        }
+        let mut relations = (self.relations.iter())
+            .map(|values| values.relation(self.rule, monitor))
+            .collect::<Result<Vec<Relation>>>()?;
+        file = file.missing_as_value(&category);
+        targets = targets.map(|t| t.missing_as_value(&category));
+        let columns = relations.iter_mut().zip(file.columns()).zip(&category);
+        for ((relation, column), _) in columns.filter(|(_, &category)| category) {
+            relation.add_code(column.n_values());
         }
         let weights: Option<Vec<f64>> = match (self.weights, &rows) {
             (Some(weights), Some(rows)) => {
@@ -232,6 +244,11 @@ impl Asked<'_> {
         })
     }
 
+    /// Whether each column treats missing values so.
+    fn columns_with(&self, missing: &str) -> Vec<bool> {
+        self.missing.iter().map(|&m| m == missing).collect()
+    }
+
     /// The table of the columns asked for.
     fn part(&self, table: &KeyTable) -> Result<KeyTable> {
         let columns = self.columns.iter().map(|&v| {
@@ -243,6 +260,18 @@ impl Asked<'_> {
 }
 
 impl Found {
+    /// No record, or no target, is left.
+    fn nothing(complete: Vec<u32>, asked: Option<Vec<u32>>) -> Self {
+        Self {
+            answer: Answer {
+                whole: true,
+                ..Answer::default()
+            },
+            rows: Some(complete),
+            target_rows: asked.map(|_| Vec::new()),
+        }
+    }
+
     fn into_robj(self) -> Robj {
         let answer = self.answer;
         let whole = answer.whole && answer.matches.iter().all(|&m| m <= f64::from(i32::MAX));

@@ -24,6 +24,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
+use crate::n_matches::{n_matches, Algorithm, Question, Relation};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Below this frequency the recurrence is used where `x` is at least 1.
@@ -75,9 +76,11 @@ pub struct IndividualRisk {
     pub population: Vec<f64>,
     /// The risk of the row's records.
     pub risk: Vec<f64>,
-    /// Number of distinct keys.
-    pub n_cells: usize,
-    /// Distinct keys whose weights sum to less than their records.
+    /// Number of distinct keys; `None` where missing matches everything, which
+    /// leaves no classes to count.
+    pub n_cells: Option<usize>,
+    /// Distinct keys, or rows where there are none, whose weights sum to less
+    /// than their records.
     pub n_below_sample: usize,
 }
 
@@ -94,20 +97,8 @@ pub fn individual_risk(
         population[group as usize] += weight;
     }
     monitor.check()?;
-    let risk: Vec<f64> = groups
-        .counts()
-        .par_iter()
-        .zip(&population)
-        .with_min_len(ROWS_PER_CHECK >> 6)
-        .map(|(&f, &population)| expected_inverse(f, population))
-        .collect();
-    monitor.check()?;
-    let n_below_sample = groups
-        .counts()
-        .iter()
-        .zip(&population)
-        .filter(|&(&f, &population)| population < f as f64 * (1.0 - TOLERANCE))
-        .count();
+    let risk = expected_inverses(groups.counts(), &population, monitor)?;
+    let n_below_sample = below_sample(groups.counts(), &population);
     let row_group = groups.row_group();
     let of_rows =
         |values: &[f64]| -> Vec<f64> { row_group.iter().map(|&g| values[g as usize]).collect() };
@@ -118,9 +109,65 @@ pub fn individual_risk(
             .collect(),
         population: of_rows(&population),
         risk: of_rows(&risk),
-        n_cells: groups.len(),
+        n_cells: Some(groups.len()),
         n_below_sample,
     })
+}
+
+/// The individual risk of every row where a missing value matches everything: the
+/// frequencies in file and population are those of the records that match.
+pub fn wildcard_risk(
+    table: &KeyTable,
+    weights: &[f64],
+    monitor: &Monitor,
+) -> Result<IndividualRisk> {
+    check_weights(table, weights)?;
+    let found = n_matches(
+        &Question {
+            file: table,
+            targets: None,
+            relations: &vec![Relation::Equal; table.columns().len()],
+            keys: &[],
+            min_overlap: 0,
+            partial_weight: 1.0,
+            weights: Some(weights),
+            sensitive: None,
+            households: None,
+            algorithm: Algorithm::Cheaper,
+        },
+        monitor,
+    )?;
+    // Whole numbers, so that the cast loses nothing.
+    let frequency: Vec<u64> = found.matches.iter().map(|&f| f as u64).collect();
+    let population = found.weighted.unwrap_or_default();
+    let risk = expected_inverses(&frequency, &population, monitor)?;
+    Ok(IndividualRisk {
+        n_cells: None,
+        n_below_sample: below_sample(&frequency, &population),
+        frequency,
+        population,
+        risk,
+    })
+}
+
+fn expected_inverses(frequency: &[u64], population: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+    monitor.check()?;
+    let blocks = frequency.par_iter().zip(population);
+    blocks
+        .with_min_len(ROWS_PER_CHECK >> 6)
+        .map(|(&f, &population)| {
+            monitor.check()?;
+            Ok(expected_inverse(f, population))
+        })
+        .collect()
+}
+
+/// How many frequencies the population falls short of.
+fn below_sample(frequency: &[u64], population: &[f64]) -> usize {
+    let pairs = frequency.iter().zip(population);
+    pairs
+        .filter(|&(&f, &population)| population < f as f64 * (1.0 - TOLERANCE))
+        .count()
 }
 
 /// Refuses weights that are not one finite positive number per row.
@@ -310,6 +357,23 @@ mod tests {
             prop_assert!(risk >= 1.0 / (n * w) * (1.0 - 1e-14));
             prop_assert!(risk <= 1.0 / n * (1.0 + 1e-14));
             prop_assert!(expected_inverse(f, n * w * 1.5) < risk);
+        }
+
+        #[test]
+        fn missing_as_a_wildcard_takes_all_matches(codes in prop::collection::vec(0u32..4, 1..40)) {
+            let table = column(&codes);
+            let weights: Vec<f64> = (0..codes.len()).map(|i| 1.0 + i as f64).collect();
+            let found = wildcard_risk(&table, &weights, &Monitor::new()).unwrap();
+            prop_assert_eq!(found.n_cells, None);
+            for i in 0..codes.len() {
+                let fits = |j: &usize| codes[i] == 0 || codes[*j] == 0 || codes[*j] == codes[i];
+                let matches: Vec<usize> = (0..codes.len()).filter(fits).collect();
+                prop_assert_eq!(found.frequency[i], matches.len() as u64);
+                let sum: f64 = matches.iter().map(|&j| weights[j]).sum();
+                prop_assert!(close(found.population[i], sum, 1e-14));
+                let risk = expected_inverse(matches.len() as u64, sum);
+                prop_assert!(close(found.risk[i], risk, 1e-13));
+            }
         }
 
         #[test]

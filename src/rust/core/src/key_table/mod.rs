@@ -95,8 +95,15 @@ impl KeyTable {
 
     /// Indices of the rows without a missing value.
     pub fn complete_rows(&self) -> Vec<u32> {
+        self.rows_complete_on(&vec![true; self.columns.len()])
+    }
+
+    /// Indices of the rows without a missing value in the columns that `chosen`
+    /// names by their place.
+    pub fn rows_complete_on(&self, chosen: &[bool]) -> Vec<u32> {
         let mut complete = vec![true; self.n_rows];
-        for column in self.columns.iter().filter(|c| c.n_missing() > 0) {
+        let columns = self.columns.iter().zip(chosen);
+        for (column, _) in columns.filter(|(c, &chosen)| chosen && c.n_missing() > 0) {
             with_codes!(column.codes(), |codes| {
                 for (flag, &code) in complete.iter_mut().zip(codes) {
                     *flag &= code != 0;
@@ -159,10 +166,14 @@ impl KeyTable {
         }
     }
 
-    /// The table in which missing is a value of its own, the last one, of every
-    /// column.
-    pub fn missing_as_value(self) -> Self {
-        let columns = self.columns.into_iter().map(Column::missing_as_value);
+    /// The table in which missing is a value of its own, the last one, of the
+    /// columns that `chosen` names by their place.
+    pub fn missing_as_value(self, chosen: &[bool]) -> Self {
+        let columns = self.columns.into_iter().enumerate();
+        let columns = columns.map(|(v, column)| match chosen.get(v) {
+            Some(true) => column.missing_as_value(),
+            _ => column,
+        });
         Self {
             columns: columns.collect(),
             ..self

@@ -5,9 +5,10 @@
 //! with candidate sets and the first-of rule the relation is not symmetric.
 
 use crate::error::{Error, Result};
+use crate::parallel::Monitor;
 
 /// Pairs of codes of one column that a relation may list.
-const MAX_PAIRS: usize = 100_000_000;
+pub(super) const MAX_PAIRS: usize = 100_000_000;
 
 /// How a set of admissible values matches another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Relation {
 
     /// Sets of admissible values: `sets[c - 1]` holds the numbers of the values
     /// of code `c`, in the order in which they were given.
-    pub fn of_sets(sets: &[Vec<u32>], rule: Rule) -> Result<Self> {
+    pub fn of_sets(sets: &[Vec<u32>], rule: Rule, monitor: &Monitor) -> Result<Self> {
         if sets.iter().any(Vec::is_empty) {
             return Err(Error::bad_column(
                 "A set of candidates must hold at least one value.",
@@ -81,57 +82,32 @@ impl Relation {
         }
         let n_values = sets.iter().flatten().max().map_or(0, |&v| v as usize + 1);
         let mut holders: Vec<Vec<u32>> = vec![Vec::new(); n_values];
-        for (code, set) in (1u32..).zip(sets) {
+        for (code, set) in (0u32..).zip(sets) {
             for &value in set {
                 holders[value as usize].push(code);
             }
         }
+        let compared = |code: usize| -> &[u32] {
+            match rule {
+                Rule::First => &sets[code][..1],
+                Rule::Overlap | Rule::Mean => &sets[code],
+            }
+        };
+        // A set meets at least all that hold its most frequent value.
+        let n_pairs: usize = (0..sets.len())
+            .filter_map(|code| {
+                let values = compared(code).iter();
+                values.map(|&value| holders[value as usize].len()).max()
+            })
+            .sum();
+        if n_pairs > MAX_PAIRS {
+            return Err(too_many_pairs());
+        }
         let sizes = sets.iter().map(|set| set.len() as u64);
-        build(sizes, rule, |code, found| {
-            let set = &sets[code];
-            let values = if rule == Rule::First { &set[..1] } else { set };
-            for &value in values {
-                found.extend(holders[value as usize].iter().map(|&c| (c, 1)));
-            }
-        })
-    }
-
-    /// Intervals from `low` to `high`, both included. The first value of an
-    /// interval is its lower end; `Rule::Mean` takes an interval for the whole
-    /// numbers in it.
-    pub fn of_intervals(intervals: &[(f64, f64)], rule: Rule) -> Result<Self> {
-        if intervals
-            .iter()
-            .any(|&(low, high)| low > high || low.is_nan() || high.is_nan())
-        {
-            return Err(Error::bad_column(
-                "The lower end of an interval must not exceed its upper end.",
-            ));
-        }
-        let whole = |x: f64| x.is_finite() && x.abs() < 9e15 && (x - x.round()).abs() <= 0.0;
-        let mean = rule == Rule::Mean;
-        if mean && !intervals.iter().all(|&(l, h)| whole(l) && whole(h)) {
-            return Err(Error::BadArgument(
-                "The mean over the values of intervals needs whole numbers as their ends.".into(),
-            ));
-        }
-        let count = |low: f64, high: f64| if mean { (high - low) as u64 + 1 } else { 1 };
-        let mut by_low: Vec<u32> = (0..intervals.len() as u32).collect();
-        by_low.sort_by(|&a, &b| intervals[a as usize].0.total_cmp(&intervals[b as usize].0));
-        let sizes = intervals.iter().map(|&(low, high)| count(low, high));
-        build(sizes, rule, |code, found| {
-            let (low, mut high) = intervals[code];
-            if rule == Rule::First {
-                high = low;
-            }
-            for &other in &by_low {
-                let (other_low, other_high) = intervals[other as usize];
-                if other_low > high {
-                    break;
-                }
-                if other_high >= low {
-                    let shared = count(low.max(other_low), high.min(other_high));
-                    found.push((other + 1, shared));
+        build(sizes, rule, monitor, |code, found| {
+            for &value in compared(code) {
+                for &other in &holders[value as usize] {
+                    found.add(other as usize, 1);
                 }
             }
         })
@@ -168,6 +144,14 @@ impl Relation {
                 }
                 Relation::Lists(lists) => lists.of(a).binary_search(&b).is_ok(),
             }
+    }
+
+    /// The first and the last compatible code of every code, where that is all.
+    pub(super) fn ranges(&self) -> Option<&[(u32, u32)]> {
+        match self {
+            Relation::Ranges(ranges) => Some(ranges),
+            Relation::Equal | Relation::Lists(_) => None,
+        }
     }
 
     /// Whether matches are counted in values of the target's set.
@@ -279,13 +263,38 @@ impl Lists {
     }
 }
 
-/// Lists for codes with sets of the given sizes; `find` names the compatible
-/// codes of code `i + 1`, with the number of values for which they are, in any
-/// order and in parts.
-fn build(
+pub(super) fn too_many_pairs() -> Error {
+    Error::TooLarge(format!(
+        "The candidate sets of a column may be compatible in at most {MAX_PAIRS} pairs."
+    ))
+}
+
+/// The cells that one cell is compatible with.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Per cell, for how many values it is.
+    times: Vec<u64>,
+    /// The cells with an entry above, in any order.
+    cells: Vec<u32>,
+}
+
+impl Found {
+    /// Cell `cell` is compatible for `times` values more, at least one.
+    pub fn add(&mut self, cell: usize, times: u64) {
+        if self.times[cell] == 0 {
+            self.cells.push(cell as u32);
+        }
+        self.times[cell] += times;
+    }
+}
+
+/// Lists for codes with sets of the given sizes; `find` names the cells that cell
+/// `i`, of code `i + 1`, is compatible with.
+pub(super) fn build(
     sizes: impl Iterator<Item = u64>,
     rule: Rule,
-    mut find: impl FnMut(usize, &mut Vec<(u32, u64)>),
+    monitor: &Monitor,
+    mut find: impl FnMut(usize, &mut Found),
 ) -> Result<Relation> {
     let sizes: Vec<u64> = sizes.collect();
     let mut lists = Lists {
@@ -294,29 +303,25 @@ fn build(
         times: (rule == Rule::Mean).then(Vec::new),
         sizes: None,
     };
-    let mut found = Vec::new();
-    for code in 0..sizes.len() {
-        found.clear();
-        find(code, &mut found);
-        found.sort_unstable();
-        if lists.codes.len() + found.len() > MAX_PAIRS {
-            return Err(Error::TooLarge(format!(
-                "The candidate sets of a column may be compatible in at most {MAX_PAIRS} pairs."
-            )));
+    let mut found = Found {
+        times: vec![0; sizes.len()],
+        cells: Vec::new(),
+    };
+    for cell in 0..sizes.len() {
+        monitor.check()?;
+        find(cell, &mut found);
+        if lists.codes.len() + found.cells.len() > MAX_PAIRS {
+            return Err(too_many_pairs());
         }
-        let start = lists.codes.len();
-        for &(other, times) in &found {
-            let again = lists.codes.len() > start && lists.codes.last() == Some(&other);
-            if !again {
-                lists.codes.push(other);
-            }
+        found.cells.sort_unstable();
+        for &other in &found.cells {
+            lists.codes.push(other + 1);
+            let times = std::mem::take(&mut found.times[other as usize]);
             if let Some(all) = &mut lists.times {
-                match all.last_mut() {
-                    Some(last) if again => *last += times,
-                    _ => all.push(times),
-                }
+                all.push(times);
             }
         }
+        found.cells.clear();
         lists.starts.push(lists.codes.len());
     }
     if rule == Rule::Mean {

@@ -41,10 +41,13 @@ mod arrangement;
 mod compatibility;
 mod dense;
 mod patterns;
+mod pieces;
 mod sinks;
+mod sums;
 mod walk;
 
 pub use compatibility::{Relation, Rule};
+pub use pieces::Pieces;
 
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
@@ -52,7 +55,8 @@ use crate::parallel::Monitor;
 
 use dense::Plan;
 use patterns::{walk_order, Layout, Patterns};
-use sinks::{usual, Amount, Counted, Distinct, Labels, Sum};
+use sinks::{Amount, Distinct, Labels};
+use sums::{fixed_point, shifted, Sums};
 use walk::{run, Search};
 
 /// What is asked.
@@ -226,7 +230,7 @@ impl<'a> Prepared<'a> {
             None => (None, None),
             Some(weights) => (
                 Some(sums.weighted(|row| weights[row], monitor)?),
-                Some(sums.weighted(|row| weights[row] * weights[row], monitor)?),
+                Some(sums.squares(weights, monitor)?),
             ),
         };
         let (mut n_sensitive, mut n_households, mut households_weighted) = (None, None, None);
@@ -241,10 +245,11 @@ impl<'a> Prepared<'a> {
             let found = distinct(&search, &labels, monitor)?;
             n_households = Some(self.spread(&found, |_| 1));
             if let Some(weights) = question.weights {
-                let (fixed, unit) = fixed_point(weights.len(), |row| weights[row], 0);
+                let (fixed, digits) = fixed_point(weights.len(), |row| weights[row], 0);
                 let labels = self.labels(column, true, |row| fixed[row]);
                 let found = distinct(&search, &labels, monitor)?;
-                let found: Vec<f64> = found.into_iter().map(|sum| sum.number() * unit).collect();
+                let number = |sum: u128| shifted(sum.number(), -digits);
+                let found: Vec<f64> = found.into_iter().map(number).collect();
                 households_weighted = Some(self.spread(&found, |row| weights[row]));
             }
         }
@@ -385,127 +390,6 @@ fn distinct<T: Amount>(
     monitor: &Monitor,
 ) -> Result<Vec<T>> {
     run(search, |arranged| Distinct::new(labels, arranged), monitor)
-}
-
-/// Sums of amounts over matches.
-struct Sums<'a> {
-    prepared: &'a Prepared<'a>,
-    search: &'a Search<'a>,
-    plan: Option<Plan>,
-    counted: bool,
-}
-
-impl Sums<'_> {
-    /// The number of matches of every target.
-    fn matches(&self, monitor: &Monitor) -> Result<Vec<f64>> {
-        let prepared = self.prepared;
-        let table = prepared.question.file;
-        let times = |row: usize| table.multiplicity().map_or(1, |t| t[row]);
-        let by_pattern = if self.counted {
-            self.room(table.n_records())?;
-            let amounts = prepared.file.sums(|row| u128::from(times(row)));
-            self.values(&amounts, monitor)?
-        } else if u32::try_from(table.n_records()).is_ok() {
-            let amounts = prepared.file.sums(|row| times(row) as u32);
-            self.values(&amounts, monitor)?
-        } else {
-            let amounts = prepared.file.sums(times);
-            self.values(&amounts, monitor)?
-        };
-        Ok(prepared.spread(&by_pattern, |row| times(row) as f64))
-    }
-
-    /// The sum of a weight over the matches of every target.
-    fn weighted(&self, weight: impl Fn(usize) -> f64, monitor: &Monitor) -> Result<Vec<f64>> {
-        let prepared = self.prepared;
-        let spare = if self.counted { self.room(1)? } else { 0 };
-        let (fixed, unit) = fixed_point(prepared.question.file.n_rows(), &weight, spare);
-        let amounts = prepared.file.sums(|row| fixed[row]);
-        drop(fixed);
-        let mut by_pattern = self.values(&amounts, monitor)?;
-        by_pattern.iter_mut().for_each(|value| *value *= unit);
-        Ok(prepared.spread(&by_pattern, weight))
-    }
-
-    /// Binary digits that counting combinations of values can add to a sum of
-    /// `total`.
-    fn room(&self, total: u64) -> Result<u32> {
-        let relations = self.prepared.question.relations.iter();
-        let digits = |n: u64| u64::BITS - n.leading_zeros();
-        let room: u32 = relations.map(|r| digits(r.largest_size() - 1)).sum();
-        if room + digits(total) > 64 {
-            return Err(Error::TooLarge(
-                "The candidate sets of a record can be combined in more than 2^64 ways: \
-                 take `rule = \"overlap\"`, or fewer or smaller sets."
-                    .into(),
-            ));
-        }
-        Ok(room)
-    }
-
-    /// Per target pattern, the matches with incomplete partners weighted, as
-    /// averages over the target's values.
-    fn values<T: Amount>(&self, amounts: &[T], monitor: &Monitor) -> Result<Vec<f64>> {
-        let prepared = self.prepared;
-        let alpha = prepared.question.partial_weight;
-        let all = self.average(self.total(amounts, monitor)?);
-        if (alpha - 1.0).abs() <= 0.0 {
-            return Ok(all);
-        }
-        let complete: Vec<T> = (amounts.iter().zip(&prepared.complete))
-            .map(|(&amount, &complete)| if complete { amount } else { T::default() })
-            .collect();
-        let complete = self.average(self.total(&complete, monitor)?);
-        let targets = prepared.target_patterns();
-        Ok((all.into_iter().zip(complete).enumerate())
-            .map(|(x, (all, complete))| {
-                let same = match prepared.file.find(targets, x) {
-                    Some(p) if !prepared.complete[p] && !prepared.is_alone(x) => {
-                        amounts[p].number()
-                    }
-                    _ => 0.0,
-                };
-                alpha * all + (1.0 - alpha) * (complete + same)
-            })
-            .collect())
-    }
-
-    fn total<T: Amount>(&self, amounts: &[T], monitor: &Monitor) -> Result<Vec<T>> {
-        if let Some(plan) = &self.plan {
-            let (file, targets) = (&self.prepared.file, self.prepared.target_patterns());
-            return dense::sums(plan, file, targets, amounts, monitor);
-        }
-        if self.counted {
-            let sink = |arranged: &_| Counted::new(self.search, amounts, arranged);
-            return run(self.search, sink, monitor);
-        }
-        let usual = usual(amounts);
-        run(
-            self.search,
-            |arranged| Sum::new(amounts, usual, arranged),
-            monitor,
-        )
-    }
-
-    /// Sums over the target's values as averages.
-    fn average<T: Amount>(&self, sums: Vec<T>) -> Vec<f64> {
-        (sums.into_iter().enumerate())
-            .map(|(x, sum)| match self.counted {
-                true => sum.number() / self.search.combinations(x),
-                false => sum.number(),
-            })
-            .collect()
-    }
-}
-
-/// Weights as whole multiples of a unit, a power of two so small that nothing
-/// is lost beside their sum; `spare` binary digits are left free.
-fn fixed_point(n: usize, weight: impl Fn(usize) -> f64, spare: u32) -> (Vec<u128>, f64) {
-    let total: f64 = (0..n).map(&weight).sum();
-    let digits = (120 - spare as i32 - total.log2().ceil() as i32).clamp(-1000, 1000);
-    let scale = 2f64.powi(digits);
-    let fixed = (0..n).map(|row| (weight(row) * scale) as u128).collect();
-    (fixed, 2f64.powi(-digits))
 }
 
 #[cfg(test)]

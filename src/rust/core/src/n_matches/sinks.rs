@@ -10,7 +10,7 @@ use super::walk::Search;
 
 /// What is summed: exact integers, so that no order of summing matters.
 pub(super) trait Amount:
-    Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign
+    Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign + std::ops::Sub<Output = Self>
 {
     /// The amount, `n` times.
     fn times(self, n: u64) -> Self;

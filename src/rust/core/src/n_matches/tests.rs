@@ -113,6 +113,14 @@ fn close(a: &[f64], b: &[f64]) -> bool {
             .all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + b.abs()))
 }
 
+fn of_intervals(intervals: &[(f64, f64)], rule: Rule) -> Result<Relation> {
+    Relation::of_pieces(
+        &Pieces::intervals(intervals.to_vec())?,
+        rule,
+        &Monitor::new(),
+    )
+}
+
 /// A relation for every column, of a kind told by `kinds`.
 fn some_relations(file: &File, kinds: &[u8], rule: Rule) -> Vec<Relation> {
     let relation = |(v, &k): (usize, &u32)| match kinds[v % kinds.len()] % 4 {
@@ -123,12 +131,12 @@ fn some_relations(file: &File, kinds: &[u8], rule: Rule) -> Vec<Relation> {
         }
         2 => {
             let sets: Vec<Vec<u32>> = (0..k).map(|c| (c % 4..=c % 4 + c / 4).collect()).collect();
-            Relation::of_sets(&sets, rule).unwrap()
+            Relation::of_sets(&sets, rule, &Monitor::new()).unwrap()
         }
         _ => {
             let of = |c: u32| (f64::from(c % 3), f64::from(c % 3 + c / 3));
             let intervals: Vec<(f64, f64)> = (0..k).map(of).collect();
-            Relation::of_intervals(&intervals, rule).unwrap()
+            of_intervals(&intervals, rule).unwrap()
         }
     };
     file.n_values.iter().enumerate().map(relation).collect()
@@ -396,27 +404,27 @@ fn relations_say_what_they_do_not_take() {
         "bad_argument"
     );
     assert_eq!(
-        Relation::of_sets(&[vec![]], Rule::First)
+        Relation::of_sets(&[vec![]], Rule::First, &Monitor::new())
             .unwrap_err()
             .kind(),
         "bad_column"
     );
-    let backwards = Relation::of_intervals(&[(2.0, 1.0)], Rule::First);
+    let backwards = of_intervals(&[(2.0, 1.0)], Rule::First);
     assert_eq!(backwards.unwrap_err().kind(), "bad_column");
-    let fraction = Relation::of_intervals(&[(1.0, 1.5)], Rule::Mean);
+    let fraction = of_intervals(&[(1.0, 1.5)], Rule::Mean);
     assert_eq!(fraction.unwrap_err().kind(), "bad_argument");
-    assert!(Relation::of_intervals(&[(1.0, 1.5)], Rule::Overlap).is_ok());
+    assert!(of_intervals(&[(1.0, 1.5)], Rule::Overlap).is_ok());
 }
 
 #[test]
 fn the_first_of_a_set_is_not_symmetric() {
     // {3, 4} does not match {4, 5}, while {4, 5} matches {3, 4}.
     let sets = [vec![3, 4], vec![4, 5]];
-    let first = Relation::of_sets(&sets, Rule::First).unwrap();
+    let first = Relation::of_sets(&sets, Rule::First, &Monitor::new()).unwrap();
     assert!(!first.compatible(1, 2) && first.compatible(2, 1));
-    let overlap = Relation::of_sets(&sets, Rule::Overlap).unwrap();
+    let overlap = Relation::of_sets(&sets, Rule::Overlap, &Monitor::new()).unwrap();
     assert!(overlap.compatible(1, 2) && overlap.compatible(2, 1));
-    let mean = Relation::of_sets(&sets, Rule::Mean).unwrap();
+    let mean = Relation::of_sets(&sets, Rule::Mean, &Monitor::new()).unwrap();
     assert_eq!(
         (
             mean.times(1, 2),
@@ -436,4 +444,103 @@ fn tolerance_is_not_fooled_by_decimal_fractions() {
     let infinite = Relation::within(&[f64::NEG_INFINITY, 0.0, f64::INFINITY], 1e300).unwrap();
     assert!(infinite.compatible(1, 1) && infinite.compatible(3, 3));
     assert!(!infinite.compatible(1, 3) && !infinite.compatible(2, 3));
+}
+
+/// Whether a value is admitted by a cell of pieces.
+fn admits(cell: &[(f64, f64)], value: f64) -> bool {
+    cell.iter()
+        .any(|&(low, high)| low <= value && value <= high)
+}
+
+/// The values of a cell, an interval being the whole numbers in it.
+fn values_of(cell: &[(f64, f64)]) -> Vec<f64> {
+    let whole = |&(low, high): &(f64, f64)| {
+        let n = (high - low) as u32;
+        (0..=n).map(move |i| low + f64::from(i))
+    };
+    cell.iter().flat_map(whole).collect()
+}
+
+proptest! {
+    #[test]
+    fn sets_against_intervals_follow_the_definition(
+        cells in proptest::collection::vec(
+            (proptest::collection::btree_set(0i8..12, 1..4), 0i8..12, 0i8..5, any::<bool>()), 1..20,
+        ),
+        halves in any::<bool>(),
+    ) {
+        let cells: Vec<Vec<(f64, f64)>> = cells.into_iter().map(|(set, low, length, is_set)| {
+            // Values between whole numbers are values, and in no interval's count.
+            let point = |v: i8| f64::from(v) + if halves && v % 3 == 0 { 0.5 } else { 0.0 };
+            if is_set {
+                set.into_iter().rev().map(|v| (point(v), point(v))).collect()
+            } else {
+                vec![(f64::from(low), f64::from(low) + f64::from(length))]
+            }
+        }).collect();
+        let sizes: Vec<usize> = cells.iter().map(Vec::len).collect();
+        let pieces = Pieces::new(cells.concat(), &sizes).unwrap();
+        let monitor = Monitor::new();
+        let relation = |rule| Relation::of_pieces(&pieces, rule, &monitor).unwrap();
+        let (first, overlap, mean) =
+            (relation(Rule::First), relation(Rule::Overlap), relation(Rule::Mean));
+        for (i, a) in (1u32..).zip(&cells) {
+            let values = values_of(a);
+            for (j, b) in (1u32..).zip(&cells) {
+                let meets = a.iter().any(|&(l, h)| b.iter().any(|&(low, high)| l <= high && low <= h));
+                prop_assert_eq!(first.compatible(i, j), admits(b, a[0].0));
+                prop_assert_eq!(overlap.compatible(i, j), meets);
+                let times = values.iter().filter(|&&v| admits(b, v)).count() as u64;
+                prop_assert_eq!(mean.times(i, j), times);
+            }
+            prop_assert_eq!(mean.size(i), values.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn weights_far_from_one_keep_their_digits() {
+    let file = table(&File {
+        codes: vec![vec![1, 1, 2, 0]],
+        n_values: vec![2],
+    });
+    let relations = [Relation::Equal];
+    let keys = keys_of(1);
+    for unit in [5e-324, 1e-308, 1e-300, 1e-200, 1e200, 1e300] {
+        let weights = [unit, 3.0 * unit, 7.0 * unit, 5.0 * unit];
+        let mut question = question(&file, &relations, &keys);
+        question.weights = Some(&weights);
+        let found = ask(&question, 2).weighted.unwrap();
+        let expected = [9.0 * unit, 9.0 * unit, 12.0 * unit, 16.0 * unit];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found / expected - 1.0).abs() < 1e-14, "{found} {expected}");
+        }
+    }
+    // Of very different weights the large ones decide, and none becomes zero.
+    let weights = [1e-300, 1e-308, 1e-300, 1e-308];
+    let mut question = question(&file, &relations, &keys);
+    question.weights = Some(&weights);
+    let found = ask(&question, 2).weighted.unwrap();
+    assert!((found[0] / (1e-300 + 2e-308) - 1.0).abs() < 1e-14);
+    let squares = ask(&question, 2).weighted_squares.unwrap();
+    assert!(squares.iter().all(|s| s.is_finite()));
+}
+
+#[test]
+fn too_many_pairs_are_refused_before_they_are_listed() {
+    let monitor = Monitor::new();
+    let wide: Vec<(f64, f64)> = (0..20_000).map(|i| (f64::from(i), 1e9)).collect();
+    let wide = Pieces::intervals(wide).unwrap();
+    // Cancelled: the number of pairs is told without the work.
+    monitor.cancel();
+    let refused = Relation::of_pieces(&wide, Rule::Overlap, &monitor);
+    assert_eq!(refused.unwrap_err().kind(), "too_large");
+    let sets: Vec<Vec<u32>> = (1..20_000).map(|i| vec![i, 0]).collect();
+    let refused = Relation::of_sets(&sets, Rule::Overlap, &monitor);
+    assert_eq!(refused.unwrap_err().kind(), "too_large");
+    let few = Pieces::intervals(vec![(0.0, 1.0); 3]).unwrap();
+    let stopped = Relation::of_pieces(&few, Rule::Overlap, &monitor);
+    assert_eq!(stopped.unwrap_err().kind(), "interrupted");
+    let stopped = Relation::of_sets(&sets[..3], Rule::Overlap, &monitor);
+    assert_eq!(stopped.unwrap_err().kind(), "interrupted");
 }

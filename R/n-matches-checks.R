@@ -1,0 +1,112 @@
+# What n_matches() asks of its arguments before any work is done.
+
+# The rule for missing values of every column, from one word or a list with a word
+# for some key variables or groups: the others match everything.
+check_missing_by <- function(missing, sets, call) {
+  rules <- c("wildcard", "category", "exclude")
+  by <- rlang::set_names(rep("wildcard", length(sets$variables)), sets$variables)
+  if (!is.list(missing)) {
+    by[] <- check_choice(missing, rules, "missing", call)
+    return(by)
+  }
+  check_named_list(
+    missing, "missing",
+    paste0(
+      "be one of ", quote_names(rules, Inf), ", or a list of these words named by key variables"
+    ),
+    c(sets$variables, names(sets$groups)),
+    is_item = function(x) is.character(x) && length(x) == 1 && x %in% rules, call = call
+  )
+  # A group's word is that of its columns which have none of their own.
+  for (name in names(missing)[order(names(missing) %in% sets$variables)]) {
+    by[if (name %in% sets$variables) name else sets$groups[[name]]] <- missing[[name]]
+  }
+  by
+}
+
+check_households <- function(data, settings, weights, call) {
+  if (is.null(settings$hh_id)) {
+    return()
+  }
+  position <- check_column(settings$hh_id, data, "hh_id", call)
+  if (settings$partial_weight < 1) {
+    stop_argument(
+      "partial_weight", "be 1 where `hh_id` is given",
+      "A household is matched or not, whichever of its members matches.", call = call
+    )
+  }
+  if (settings$rule == "mean") {
+    stop_argument(
+      "rule", "not be \"mean\" where `hh_id` is given",
+      "A household is matched or not; there is no average over candidates.", call = call
+    )
+  }
+  if (!is.null(weights)) {
+    id <- household_codes(data[[position]])
+    first <- match(id, id)
+    unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
+    if (any(unequal)) {
+      stop_weights(
+        names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
+        paste0(
+          "With `hh_id` they are weights of households, and differ within ",
+          plural(length(unique(id[unequal])), "household"), "."
+        ), call
+      )
+    }
+  }
+}
+
+check_group_names <- function(key_groups, call) {
+  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
+    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
+  if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
+    stop_argument(
+      "key_groups", "be a list of columns with a name for every group", call = call
+    )
+  }
+  key_groups
+}
+
+check_overlap <- function(settings, sets, call) {
+  fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
+  if (settings$min_overlap > fewest) {
+    stop_argument(
+      "min_overlap", paste("be at most the number of key variables,", fewest), call = call
+    )
+  }
+}
+
+# Tolerances are for numbers, Dates and times among the key variables.
+check_tolerance <- function(tolerance, data, patterns, sets, call) {
+  if (is.null(tolerance)) {
+    return()
+  }
+  check_named_list(
+    tolerance, "tolerance", "be a list of numbers of at least 0, named by key variables",
+    sets$variables, is_item = is_tolerance, call = call
+  )
+  for (name in names(tolerance)) {
+    check_distances(data[[name]], name, call)
+    if (is.data.frame(patterns) && name %in% names(patterns)) {
+      check_distances(patterns[[name]], name, call)
+    }
+  }
+}
+
+is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
+
+# Whether values of a column lie so and so far from each other.
+check_distances <- function(x, name, call) {
+  scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
+  if (!isTRUE(scale %in% c("number", "date", "time"))) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "A tolerance must be for numbers, Dates or times.",
+        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+      ),
+      columns = name, classes = class(x), call = call
+    )
+  }
+}
