@@ -3,7 +3,7 @@
 #' @export
 format.sdc_exhaustive_tabulation <- function(x, ...) {
   e <- x$estimates
-  incomplete <- sum(x$diagnostics$n_missing)
+  incomplete <- x$diagnostics$n_incomplete
   c(
     "Exhaustive tabulation",
     paste(
@@ -18,10 +18,12 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
       } else {
         paste0(
           "a record is left out of tables it is incomplete in (",
-          plural(incomplete, "missing value"), ")."
+          plural(incomplete, "incomplete record"), ", ", format_percent(incomplete / e$n), ")."
         )
       }
     ),
+    missing_line(x$diagnostics$missing, e$n),
+    identifying_line(x$diagnostics$identifying),
     paste0("Violation: a cell with ", violation_words(x$settings), "."),
     if (e$n_cells == 0) {
       "Cells: 0 of 0, every record is incomplete in every table."
@@ -70,11 +72,29 @@ violation_words <- function(settings) {
   paste(c(few, light), collapse = paste0(" ", settings$combine, " "))
 }
 
+# The fewest records of a category that is named where people read: a rarer one
+# can be one person's value.
+fewest_named <- function(x) {
+  if (is.null(x$settings$threshold)) 3L else x$settings$threshold
+}
+
+# Rows of a table of categories whose category may be named.
+may_be_named <- function(x, table) {
+  common <- x$categories[x$categories$n_records >= fewest_named(x), ]
+  id <- function(t) paste(match(t$variable, x$settings$key_vars), t$category, sep = "\r")
+  id(table) %in% id(common)
+}
+
 # The categories with the largest shares of violations, one line per size.
 worst_categories <- function(x) {
-  parts <- split(x$cells, x$cells$dim)
+  if (x$estimates$n_cells == 0) {
+    return(NULL)
+  }
+  cells <- x$cells[!is.na(x$cells$pct_cells) & x$cells$pct_cells > 0, ]
+  cells <- cells[may_be_named(x, cells), ]
+  parts <- split(cells, factor(cells$dim, x$settings$dims))
   lines <- vapply(parts, function(cells) {
-    top <- utils::head(cells[!is.na(cells$pct_cells) & cells$pct_cells > 0, ], 3)
+    top <- utils::head(cells, 3)
     if (nrow(top) == 0) {
       return("none")
     }
@@ -83,9 +103,29 @@ worst_categories <- function(x) {
       collapse = ", "
     )
   }, "")
-  shown <- utils::head(lines, 4)
+  shown <- utils::head(lines, 3)
+  c(
+    paste0(
+      "Most violations among cells, tables of ", names(shown), ": ", shown, "."
+    ),
+    rare_categories(x)
+  )
+}
+
+# How many categories are too rare to be named, by variable.
+rare_categories <- function(x) {
+  held <- x$categories[x$categories$n_records > 0, ]
+  rare <- held$variable[held$n_records < fewest_named(x)]
+  if (length(rare) == 0) {
+    return(NULL)
+  }
+  times <- sort(table(rare), decreasing = TRUE)
+  shown <- utils::head(times, 4)
   paste0(
-    "Most violations among cells, tables of ", names(shown), ": ", shown, "."
+    "Not named, held by fewer than ", fewest_named(x), " records each: ",
+    paste0(format_count(as.vector(shown)), " of ", names(shown), collapse = ", "),
+    if (length(times) > 4) paste0(" and more of ", plural(length(times) - 4, "other variable")),
+    "."
   )
 }
 
@@ -107,11 +147,17 @@ worst_table <- function(x) {
 #' @export
 summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
   base <- summary.sdc_result(object, by, data)
+  cells <- object$cells[may_be_named(object, object$cells), ]
+  categories <- object$categories[may_be_named(object, object$categories), ]
+  lines <- format(object)
   structure(
     list(
-      title = format(object)[c(1, 3, 4)], estimates = base$estimates,
-      cells = utils::head(object$cells[order(-object$cells$pct_cells), ], 15),
-      categories = utils::head(object$categories[order(-object$categories$pct_records), ], 15),
+      title = c(
+        lines[c(1, 3)], grep("^Violation: ", lines, value = TRUE), rare_categories(object)
+      ),
+      estimates = base$estimates,
+      cells = utils::head(cells[order(-cells$pct_cells), ], 15),
+      categories = utils::head(categories[order(-categories$pct_records), ], 15),
       tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
       violations_by_strata = base$strata
     ),
@@ -154,11 +200,21 @@ interpret.sdc_exhaustive_tabulation <- function(x, ...) {
   e <- x$estimates
   sentence <- paste0(
     "In the file of ", plural(e$n, "record"), " on ",
-    plural(x$diagnostics$n_keys, "key variable"), ", ", format_percent(e$prop_cells),
-    " of the ", format_count(e$n_cells), " cells of all ", plural(e$n_tables, "table"), " of ",
-    words_of_sizes(x$settings$dims), " hold ", violation_words(x$settings), ", and ",
-    format_percent(e$prop_records), " of the records stand in at least one such cell, the ",
-    "most exposed one in ", format_count(e$violations_max), " of the tables (exhaustive ",
+    plural(x$diagnostics$n_keys, "key variable"), ", ",
+    if (e$n_cells == 0) {
+      paste0(
+        "no cell of the ", plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims),
+        " could be counted, every record being incomplete in every table (exhaustive "
+      )
+    } else {
+      paste0(
+        format_percent(e$prop_cells), " of the ", format_count(e$n_cells), " cells of all ",
+        plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), " hold ",
+        violation_words(x$settings), ", and ", format_percent(e$prop_records),
+        " of the records stand in at least one such cell, the most exposed one in ",
+        format_count(e$violations_max), " of the tables (exhaustive "
+      )
+    },
     "tabulation; prosecutor scenario, given an attempt; ",
     if (x$settings$missing == "category") {
       "missing values a category of their own"
@@ -215,6 +271,13 @@ plot_violating_categories <- function(x, n, call) {
       "object", "have cells", found = "Every record is incomplete in every table.", call = call
     )
   }
+  cells <- cells[may_be_named(x, cells), ]
+  if (nrow(cells) == 0) {
+    stop_argument(
+      "object", paste0("have categories that ", fewest_named(x), " records or more hold"),
+      found = "Rarer ones can be one person's value and are not drawn.", call = call
+    )
+  }
   cells$name <- category_names(cells)
   worst <- vapply(split(cells$pct_cells, cells$name), max, 0)
   top <- utils::head(names(sort(worst, decreasing = TRUE)), n)
@@ -236,7 +299,8 @@ plot_violating_categories <- function(x, n, call) {
       title = "Which categories stand in small cells?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = "violations among the cells with the category, %", y = NULL,
-      colour = "key variables in the table", shape = "key variables in the table"
+      colour = "key variables in the table", shape = "key variables in the table",
+      caption = rare_categories(x)
     ) +
     sdc_theme()
 }

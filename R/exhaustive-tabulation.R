@@ -24,11 +24,18 @@
 #' Every violation of a table is again one in all tables that add variables to
 #' it.
 #'
+#' @section What is shown:
+#' A category that fewer than `threshold` records hold can be one person's own
+#' value, an income say. The print, the summary and the pictures name such
+#' categories by their variable alone and say how many there are; only the tables
+#' `cells` and `categories` of the result hold them, and are as confidential as
+#' the data. Where only weights have a threshold, it is 3 records.
+#'
 #' @section Missing values:
 #' They are judged table by table: with `"exclude"` a record is left out of the
 #' tables in which it is incomplete and stays in all others; with `"category"`
 #' missing is a category, shown as `NA`. To treat a code as missing, set it to
-#' `NA` first.
+#' `NA` first. The print says how many records are incomplete.
 #'
 #' @section Cost:
 #' Time grows with the number of tables times the number of distinct records;
@@ -68,7 +75,7 @@
 #'   \item{`tables`}{per table: `key_set`, `dim`, `n_cells`, `n_violations` (cells),
 #'     `n_records` (in these), by falling number of records within a size}
 #'   \item{`estimates`}{one row: `dims`, `threshold`, `weight_threshold`, `combine`,
-#'     `n`, `n_tables`, `n_cells`, `n_cell_violations`, `prop_cells`,
+#'     `n`, `n_tables`, `n_cells`, `n_cell_violations`, `prop_cells` (`NA` without cells),
 #'     `n_records_violating`, `prop_records`, `violations_sum`,
 #'     `violations_mean`, `violations_median`, `violations_q95`,
 #'     `violations_q99`, `violations_max`}
@@ -123,7 +130,14 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
       missing == "category", max_tables, sdc_threads(), tick
     ), call)
-    new_exhaustive_tabulation(found, table, category_labels(table, data, call), settings, this_call)
+    checks <- list(
+      n_incomplete = table$n - length(complete_records(table, call)),
+      missing = missing_cells(table, data), identifying = identifying_keys(table)
+    )
+    inform_identifying(checks$identifying, call)
+    new_exhaustive_tabulation(
+      found, table, category_labels(table, data, call), checks, settings, this_call
+    )
   })
 }
 
@@ -184,7 +198,7 @@ category_labels <- function(table, data, call) {
   }, key_levels(table, data), table$variables)
 }
 
-new_exhaustive_tabulation <- function(found, table, labels, settings, call) {
+new_exhaustive_tabulation <- function(found, table, labels, checks, settings, call) {
   n_values <- lengths(labels) + 1L
   variable <- rep(settings$key_vars, n_values)
   # Code 0 is missing, a category only where it is asked to be one.
@@ -217,7 +231,9 @@ new_exhaustive_tabulation <- function(found, table, labels, settings, call) {
     diagnostics = list(
       n_keys = length(settings$key_vars),
       n_missing = rlang::set_names(as.integer(table$n_missing), settings$key_vars),
-      n_values = rlang::set_names(as.integer(table$n_values), settings$key_vars)
+      n_values = rlang::set_names(as.integer(table$n_values), settings$key_vars),
+      n_incomplete = checks$n_incomplete, missing = checks$missing,
+      identifying = checks$identifying
     ),
     call = call,
     cells = renumber(cells[order(cells$dim, -cells$pct_cells), ]),
@@ -253,7 +269,7 @@ tabulation_estimates <- function(found, settings) {
     },
     combine = settings$combine, n = settings$n, n_tables = length(found$table_dim),
     n_cells = n_cells, n_cell_violations = sum(found$table_violations),
-    prop_cells = sum(found$table_violations) / n_cells,
+    prop_cells = if (n_cells > 0) sum(found$table_violations) / n_cells else NA_real_,
     n_records_violating = sum(violations > 0), prop_records = mean(violations > 0),
     violations_sum = sum(as.double(violations)), violations_mean = mean(violations),
     violations_median = stats::median(violations), violations_q95 = at(0.95),
