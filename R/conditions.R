@@ -41,7 +41,9 @@
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
-#' | `partial_candidates` | message | [candidates()] |
+#' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |
+#' | `identifying_key` | message | [n_matches()], [individual_risk()], [exhaustive_tabulation()], [key_overview()] |
+#' | `many_excluded` | message | [n_matches()], [individual_risk()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `no_sample_unique`, `replaced_interval` | message | [loglinear_risk()], [longitudinal_risk()] |
