@@ -60,7 +60,7 @@ loglinear_size_lines <- function(x, first) {
       paste0(
         "Sample uniques: ", format_count(first$n_unique), " (",
         format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
-        format_risk(first$sampling_fraction),
+        format_short(first$sampling_fraction),
         if (first$sampling == "cell") " (of cells where occupied)",
         if (first$sampling == "raked" && !is.null(x$settings$weight_var)) " (raked by cell)", "."
       )
@@ -308,7 +308,7 @@ interpret.sdc_loglinear_risk <- function(x, ...) {
   settings <- x$settings
   sentence <- paste0(
     "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",
-    format_risk(first$sampling_fraction), "), ", format_count(first$n_unique),
+    format_short(first$sampling_fraction), "), ", format_count(first$n_unique),
     " are unique in the sample on ", plural(length(x$fits[[1]]$key_vars), "key variable"),
     "; of these, ", tau_words_of(first, "tau1", settings$level),
     " are expected to be unique in the population, ",

@@ -107,6 +107,30 @@ oracle_raked <- function(data, keys, weights, margins, pi, iter = 20000) {
   )
 }
 
+# What chance in raked weights adds to tau1 and tau2, by the help page, the
+# second derivatives taken by differences.
+oracle_chance <- function(data, keys, weights, table) {
+  key <- function(d) do.call(paste, c(lapply(d, as.character), sep = "|"))
+  codes <- lapply(data[keys], function(x) factor(x, exclude = NULL))
+  cells <- expand.grid(lapply(codes, levels))
+  at <- match(key(data[keys]), key(cells))
+  # Weights over what the fractions make of them.
+  ratio <- weights * table$pi[at]
+  effect <- length(ratio) * sum(ratio^2) / sum(ratio)^2 - 1
+  unique <- at[!(duplicated(at) | duplicated(at, fromLast = TRUE))]
+  inverse <- Reduce(`+`, Map(
+    function(code, cell) 1 / as.vector(table(code)[as.character(cell)]), codes, cells[unique, ]
+  ))
+  variance <- effect * (inverse - (length(keys) - 1) / nrow(data))
+  lambda <- table$lambda[unique]
+  q <- (1 - table$pi[unique]) * lambda
+  of <- function(h) {
+    second <- (h(q + 1e-3) - 2 * h(q) + h(q - 1e-3)) / 1e-6
+    sum(pmin(0.5 * variance * lambda^2 * second, 0.5 * h(q)))
+  }
+  c(tau1 = of(function(q) exp(-q)), tau2 = of(function(q) -expm1(-q) / q))
+}
+
 # The corrected estimate and its interval, by the formulas of the help page.
 # `step` is half a step of what is estimated.
 oracle_corrected <- function(tau, b, v, se, top, step = 0, level = 0.95) {

@@ -10,15 +10,16 @@ simulated_sample <- function(seed, pi, lambda, cells) {
 }
 
 # People of `panel_waves$population`, drawn one by one with the probability of
-# their education, or with one of two that say nothing of them.
+# their education, or with one that says nothing of them.
 panel_sample <- function(seed, by_key, keys = names(panel_waves$population)[1:8]) {
   set.seed(seed)
   population <- panel_waves$population
   people <- rep(seq_len(nrow(population)), population$n)
+  fractions <- c(0.02, 0.03, 0.06, 0.1, 0.15, 0.2)
   pi <- if (by_key) {
-    c(0.02, 0.03, 0.06, 0.1, 0.15, 0.2)[as.integer(population$education)][people]
+    fractions[as.integer(population$education)][people]
   } else {
-    sample(c(0.02, 0.08), length(people), TRUE)
+    pmin(1, 0.05 * exp(stats::rnorm(length(people), -0.98, 1.4)))
   }
   drawn <- which(stats::runif(length(people)) < pi)
   data <- population[people[drawn], keys]
@@ -66,15 +67,15 @@ test_that("intervals cover the truth of simulated populations, and hold their es
 test_that("intervals cover a known population, weights following a key or not", {
   keys <- c("gender", "age_group", "born_abroad", "education", "n_children", "occupation")
   for (by_key in c(TRUE, FALSE)) {
-    for (sampling in c("raked", "cell")) {
-      found <- vapply(1:12, function(seed) {
+    for (sampling in c("raked", "overall", "cell")) {
+      found <- vapply(1:10, function(seed) {
         drawn <- panel_sample(seed, by_key, keys)
         e <- quiet_loglinear(
           drawn$data, keys, weight_var = "w", model = "two_way", sampling = sampling
         )$estimates
         inside(e, drawn$truth)
       }, logical(2))
-      expect_gte(mean(found), 20 / 24)
+      expect_gte(mean(found), 17 / 20)
     }
   }
 })
@@ -82,13 +83,13 @@ test_that("intervals cover a known population, weights following a key or not", 
 test_that("single weights are warned of where they do not follow the keys", {
   keys <- c("gender", "age_group", "born_abroad", "education", "n_children", "occupation")
   random <- panel_sample(1, FALSE, keys)
-  said <- expect_warning(
+  suppressWarnings(said <- expect_warning(
     found <- loglinear_risk(
       random$data, keys, weight_var = "w", model = "two_way", sampling = "cell",
       interval = "none"
     ),
     class = "sdcRisk_warning_cell_fractions"
-  )
+  ))
   expect_match(conditionMessage(said), "raked", fixed = TRUE)
   # Twice the truth, and more.
   expect_gt(found$estimates$tau1, 1.7 * random$truth[[1]])
@@ -125,16 +126,17 @@ test_that("raked fractions and the correction equal base R", {
         expect_equal(found[[term]], slow[[term]], tolerance = 1e-6, label = term)
       }
       if (found$status == "underfits") next
+      chance <- oracle_chance(data, keys, data$w, table)
       for (measure in c("tau1", "tau2")) {
         at <- sub("tau", "", measure)
         b <- found[[paste0("b", at)]]
         v <- (b / found[[paste0("z", at)]])^2
         expected <- oracle_corrected(
-          found[[measure]], b, v, found[[paste0(measure, "_se")]], found$n_unique,
+          found[[measure]] - chance[[measure]], b, v, found[[paste0(measure, "_se")]], found$n_unique,
           step = c(tau1 = 0.5, tau2 = 0.25)[[measure]]
         )
         got <- unlist(found[paste0(measure, c("_corrected", "_corrected_se", "_low", "_high"))])
-        expect_equal(unname(got), unname(expected), tolerance = 1e-6)
+        expect_equal(unname(got), unname(expected), tolerance = 1e-5)
         expect_equal(
           found[[paste0(measure, "_bias")]],
           found[[measure]] - found[[paste0(measure, "_corrected")]]
