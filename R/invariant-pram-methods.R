@@ -162,7 +162,8 @@ tidy_terms.sdc_invariant_pram <- function(x) {
   list(
     ids = "max_match_prob",
     terms = c(
-      "worst_match_prob", "all_counts_prob", "theta_min", "theta_max", "n_blocks", "expected_changed",
+      "worst_match_prob", "all_counts_prob", "theta_min", "theta_max", "n_blocks",
+      "expected_changed",
       "n_changed", "n_unprotected"
     ),
     # Releases with other bounds are what is compared.
@@ -179,7 +180,8 @@ glance.sdc_invariant_pram <- function(x, ...) {
     n_cells = x$estimates$n_cells, n_risky = x$estimates$n_risky,
     max_match_prob = x$estimates$max_match_prob,
     worst_match_prob = x$estimates$worst_match_prob,
-    all_counts_prob = x$estimates$all_counts_prob, n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
+    all_counts_prob = x$estimates$all_counts_prob,
+    n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
     n_changed = x$estimates$n_changed, n_unprotected = x$estimates$n_unprotected,
     se_inflation = max(x$variables$se_inflation), scope = x$settings$scope,
     calibration = x$settings$calibration, units = x$diagnostics$units,

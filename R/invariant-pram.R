@@ -53,7 +53,8 @@
 #' never merged. Name it in `key_vars` too, and it is perturbed with the others.
 #'
 #' **Households.** Without `hh_id` every record moves by itself, and the members of
-#' a household can be torn apart: a household then lives in two regions. With `hh_id` and `hh_vars`, key variables that
+#' a household can be torn apart: a household then lives in two regions. With
+#' `hh_id` and `hh_vars`, key variables that
 #' a household shares never differ inside a household. How many records a household
 #' has shows in the release, so this number is part of every cell: nobody changes
 #' places with a household of another size, and a size that only one household

@@ -290,7 +290,8 @@ interpret.sdc_pram_audit <- function(x, ...) {
   known <- x$settings$known_keys
   sentence <- paste0(
     "Of the perturbed file of ", plural(nrow(x$records), "record"), ", an intruder who knows ",
-    if (is.null(known)) known_words(x) else known_keys_words(x), " of a person known to be in the file is right with a probability of at most ",
+    if (is.null(known)) known_words(x) else known_keys_words(x),
+    " of a person known to be in the file is right with a probability of at most ",
     format_up(estimates$worst_match_prob), ", given the number of ", pram_units_word(x),
     "s found (before: ",
     format_risk(estimates$worst_match_prob_before), "; exact, prosecutor scenario, given an ",

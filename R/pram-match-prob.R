@@ -74,7 +74,8 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
 #'   they can; thetas so large that an intruder would do better to look in another
 #'   cell than the target's own are not taken, even where they bring the
-#'   match probability further down (see [invariant_pram()]). One outside the theorem of the paper is
+#'   match probability further down (see [invariant_pram()]). One outside the theorem
+#'   of the paper is
 #'   `sdcRisk_error_bad_argument`.
 #' @inherit invariant_pram references
 #' @family perturbation
