@@ -160,7 +160,7 @@ report_unreached <- function(drawn, asked, fixed, call) {
       "Every cell must have a block that can keep it below `max_match_prob`.",
       x = paste0(cells_left(drawn, asked), "."),
       x = if (drawn$lowest < 1) {
-        paste0("The lowest bound this file can reach is ", format(drawn$lowest, digits = 4), ".")
+        paste0("The lowest bound this file can reach is ", format_number(drawn$lowest), ".")
       } else {
         "No bound below 1 can be reached."
       },
@@ -190,7 +190,7 @@ cells_left <- function(drawn, asked) {
   alone <- sum(drawn$unreached_sizes == 1)
   paste0(
     plural(length(drawn$unreached), "cell"), " cannot be brought below ",
-    format(asked$max_match_prob, digits = 4), if (alone > 0) {
+    format_number(asked$max_match_prob), if (alone > 0) {
       paste0(" (", plural(alone, "cell"), " without another cell to exchange records with)")
     }
   )
@@ -218,7 +218,7 @@ warn_unprotected <- function(drawn, asked, call) {
         "Some cells keep a higher match probability than the bound.",
         x = paste0(
           cells_left(drawn, asked), "; at worst they stay at ",
-          format(ceiling(drawn$lowest * 1e4 - 1e-6) / 1e4, digits = 4), "."
+          format_up(drawn$lowest), "."
         )
       ),
       lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call

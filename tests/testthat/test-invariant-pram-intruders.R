@@ -61,7 +61,7 @@ check_intruders <- function(x, question, info) {
   kind <- question$kind
   unit <- if (kind == "households") data$hh else seq_len(nrow(data))
   own <- data["g"]
-  if (kind != "records") own$size <- as.vector(table(data$hh))[match(data$hh, sort(unique(data$hh)))]
+  if (kind != "records") own$size <- stats::ave(data$w, data$hh, FUN = length)
   all <- all_releases(x, data, unit, own)
   expect_equal(sum(all$prob), 1, info = info)
   bound <- x$estimates$worst_match_prob + 1e-9
