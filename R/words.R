@@ -129,7 +129,9 @@ print_lines <- function(lines, most = 16) {
       lines[at[[first]]] <- joined[[first]]
       lines <- lines[-(at[[first]] + 1)]
     } else {
-      spare <- which(!grepl("Scenario|attempt|scenario", lines) & seq_along(lines) > 2)
+      # What a risk means is never left out.
+      said <- grepl("[Ss]cenario|attempt|averages", lines)
+      spare <- which(!said & seq_along(lines) > 2)
       if (length(spare) == 0) break
       lines <- lines[-max(spare)]
     }
