@@ -113,7 +113,7 @@ print_lines <- function(lines, most = 16) {
   lines <- join_continued(as.character(lines))
   n_wrapped <- function(lines) length(wrap_lines(lines))
   if (n_wrapped(lines) > most) {
-    lines <- sub(" ?More: [^.]*(\\.|$)", "", lines)
+    lines <- sub(" ?More: .*$", "", lines)
     lines <- lines[nzchar(lines)]
   }
   while (n_wrapped(lines) > most) {
