@@ -181,7 +181,8 @@ check_dims <- function(dims, n_keys, max_tables, call) {
       c(
         "There must not be more tables than `max_tables`.",
         x = paste0(
-          plural(n_keys, "key variable"), " have ", format(n_tables, big.mark = big_mark(), digits = 4),
+          plural(n_keys, "key variable"), " have ",
+          format(n_tables, big.mark = big_mark(), digits = 4),
           " tables of these sizes; the limit is ", format_count(max_tables), "."
         ),
         i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`."

@@ -6,7 +6,8 @@ format.sdc_individual_risk <- function(x, ...) {
   settings <- x$settings
   measure <- function(who, knows, risk, tau, above, largest, mean) {
     paste0(
-      who, " (the target is ", knows, " in the file), ", risk, ": above ", format_number(tau), " for ",
+      who, " (the target is ", knows, " in the file), ", risk, ": above ",
+      format_number(tau), " for ",
       format_percent(above), " of the records; largest ", format_risk(largest), ", mean ",
       format_risk(mean), "."
     )

@@ -325,7 +325,8 @@ interpret.sdc_n_matches <- function(x, ...) {
     if (!is.na(worst$theta)) {
       paste0(
         "; of the people of the population who match a unique record, the share ",
-        format_risk(worst$theta), " is that person (theta, after Skinner and Elliot; ", format_percent(settings$level), " interval ",
+        format_risk(worst$theta), " is that person (theta, after Skinner and Elliot; ",
+        format_percent(settings$level), " interval ",
         format_risk(worst$theta_low), " to ", format_risk(worst$theta_high),
         if (worst$theta_status == "unreliable") ", from too few records to rely on", ")"
       )
