@@ -90,7 +90,7 @@ pub fn scores_by_shared(
     let found = (always..=n_keys)
         .map(|least| score(&waves.sharing(least), &keys, monitor))
         .collect::<Result<Vec<Score>>>()?;
-    let repeated = std::iter::repeat(found[0]).take(always as usize);
+    let repeated = std::iter::repeat_n(found[0], always as usize);
     Ok(Some(repeated.chain(found.iter().copied()).collect()))
 }
 

@@ -128,7 +128,10 @@ proptest! {
             Some(found) => {
                 prop_assert!(!complete);
                 let expected: Vec<Score> = (0..=keys.len() as u32)
-                    .map(|least| scores(&with(least), &[keys.clone()], &monitor).unwrap()[0])
+                    .map(|least| {
+                        let all = std::slice::from_ref(&keys);
+                        scores(&with(least), all, &monitor).unwrap()[0]
+                    })
                     .collect();
                 prop_assert_eq!(found, expected);
                 prop_assert!(by_shared(0.0).is_none());
