@@ -47,4 +47,7 @@ check: tarball ## R CMD check --as-cran on the source package
 bench: ## measure, and write benchmarks/results
 	Rscript benchmarks/run.R
 
-.PHONY: help demo test setup install doc fmt vendor tarball check bench
+truth: ## compare estimates with known populations for MINUTES=5, and write the results
+	Rscript benchmarks/truth/run.R $(or $(MINUTES),5)
+
+.PHONY: help demo test setup install doc fmt vendor tarball check bench truth

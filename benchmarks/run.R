@@ -6,6 +6,7 @@
 # the process that had only loaded the data.
 
 source("benchmarks/fixtures.R")
+source("benchmarks/machine.R")
 
 measure <- function(task, fixture, threads, repeats) {
   words <- strsplit(task, " ", fixed = TRUE)[[1]]
@@ -59,17 +60,6 @@ measure_python <- function(tool, fixture, threads, n_sets) {
   )
 }
 
-machine <- function() {
-  model <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1]]
-  c(
-    paste("processor:", sub(".*: ", "", model), "-", parallel::detectCores(), "cores"),
-    paste("R:", R.version.string),
-    paste("sdcRisk:", utils::packageVersion("sdcRisk")),
-    paste("data.table:", utils::packageVersion("data.table")),
-    system2("rustc", "--version", stdout = TRUE)
-  )
-}
-
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(tasks)
 for (group in wanted) {
@@ -84,9 +74,5 @@ for (group in wanted) {
     result
   })
   file <- file.path("benchmarks", "results", paste0(group, ".csv"))
-  writeLines(paste("#", machine()), file)
-  suppressWarnings(utils::write.table(
-    do.call(rbind, rows), file,
-    append = TRUE, sep = ",", row.names = FALSE, quote = FALSE
-  ))
+  write_results(do.call(rbind, rows), file)
 }

@@ -1,0 +1,21 @@
+# What stands on top of every file of results.
+
+machine <- function() {
+  model <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[[1]]
+  c(
+    paste("processor:", sub(".*: ", "", model), "-", parallel::detectCores(), "cores"),
+    paste("R:", R.version.string),
+    paste("sdcRisk:", utils::packageVersion("sdcRisk")),
+    paste("data.table:", utils::packageVersion("data.table")),
+    system2("rustc", "--version", stdout = TRUE)
+  )
+}
+
+# A table below the lines that say where it was made.
+write_results <- function(table, file, lines = machine()) {
+  writeLines(paste("#", lines), file)
+  suppressWarnings(utils::write.table(
+    table, file,
+    append = TRUE, sep = ",", row.names = FALSE, quote = FALSE
+  ))
+}
