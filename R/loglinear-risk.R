@@ -76,8 +76,7 @@
 #'     high, and a warning of class `sdcRisk_warning_cell_fractions` says so.}
 #' }
 #' `"raked"` is the default since its `z` is valid under either kind of weights,
-#' and its estimate before correction no worse than the others; see the last
-#' section for figures.
+#' and its estimates need least correction; see the section on coverage.
 #'
 #' @section Correction and intervals:
 #' A model of many parameters for few records overfits, and \eqn{\tau}{tau} comes
@@ -128,6 +127,39 @@
 #'
 #' The intervals include the bias that \eqn{B} measures, not that of a wrong model
 #' that \eqn{B} does not see, nor the choice of a search.
+#'
+#' @section Measured coverage:
+#' Of nominal 95 % intervals with `sampling = "raked"`, 24 samples per entry, so
+#' that an entry has a standard error of about 0.05. Four designs: equal fractions;
+#' fractions that follow a key; one of two fractions at random; fractions whose
+#' inverses are exponential at random.
+#'
+#' *The model is true* (populations drawn from fitted models; General Social
+#' Survey 2018, US incomes `income_esl14`, `panel_waves`; 180 to 480 sample uniques,
+#' \eqn{\tau_2}{tau2} 30 to 215; independence and all two-way interactions, four
+#' designs each): .92 to 1.00 in all 48 entries. With one or two sample uniques
+#' (60 samples, both models): .98 to 1.00. `"overall"` and `"cell"` have the same
+#' intervals.
+#'
+#' *Real populations, all two-way interactions* (no model is true; \eqn{\tau_1}{tau1} /
+#' \eqn{\tau_2}{tau2}):
+#' \tabular{lrrrr}{
+#'   population \tab equal \tab by a key \tab two \tab exponential \cr
+#'   `gss18`, 11,124 people \tab 1.00 / 1.00 \tab .88 / .92 \tab .96 / 1.00 \tab 1.00 / 1.00 \cr
+#'   `income_esl14`, 6,876 \tab .92 / .88 \tab .92 / .88 \tab .92 / .79 \tab .96 / .96 \cr
+#'   `adult`, 32,561 \tab .88 / .71 \tab .96 / .62 \tab .92 / .67 \tab .96 / .75 \cr
+#'   `hdv2003`, 1,888 \tab .88 / .88 \tab .75 / .67 \tab .92 / .83 \tab .92 / .71 \cr
+#'   `panel_waves`, 110,072 \tab .96 / .96 \tab .96 / 1.00 \tab 1.00 / 1.00 \tab 1.00 / 1.00 \cr
+#'   `testdata` of sdcMicro, 4,580 \tab .79 / .67 \tab .88 / .92 \tab .83 / .75 \tab .88 / .75 \cr
+#' }
+#' On average .92 and .85. In the three with low figures many categories are rare,
+#' \eqn{z_2} is -1.9 to -2.4 on average, and the corrected
+#' \eqn{\tau_2}{tau2} is still 6 to 7 % too low: with \eqn{z_2} near -2 a nominal
+#' 95 % is no promise, and coarser categories or a search serve better.
+#'
+#' Strong weights that say nothing of the keys (lognormal, panel population, two
+#' samples): true \eqn{\tau_1}{tau1} 61 and 55, raked 58 and 49, overall 112 and 109,
+#' cell 180 and 171.
 #'
 #' @section Zero margins:
 #' A cell of the model's margins that no record is in makes all its cells have

@@ -212,8 +212,8 @@ test_that("numbers stay finite where the population is beyond counting", {
 })
 
 test_that("an underfitting model has no interval and says what to do", {
-  data <- loglinear_file(1500, c(4, 5, 6, 3), 31)
-  found <- quiet_loglinear(data, letters[1:4], weight_var = "w")
+  keys <- c("gender", "age_group", "education", "civil_status", "n_children", "occupation")
+  found <- quiet_loglinear(panel_waves$wave2, keys, weight_var = "weight")
   e <- found$estimates
   expect_gt(e$z2, 3)
   expect_identical(c(e$status, e$interval), c("underfits", "none"))
