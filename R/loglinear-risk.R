@@ -138,7 +138,8 @@
 #' Survey 2018, US incomes `income_esl14`, `panel_waves`; 180 to 480 sample uniques,
 #' \eqn{\tau_2}{tau2} 30 to 215; independence and all two-way interactions, four
 #' designs each): .92 to 1.00 in all 48 entries. With one or two sample uniques
-#' (60 samples, both models): .98 to 1.00. `"overall"` and `"cell"` have the same
+#' (60 samples, both models): .98 to 1.00. With some 4,800 (panel, two-way, two
+#' designs of 8 samples): 1.00. `"overall"` and `"cell"` have the same
 #' intervals.
 #'
 #' *Real populations, all two-way interactions* (no model is true; \eqn{\tau_1}{tau1} /
