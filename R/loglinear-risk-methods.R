@@ -210,7 +210,9 @@ loglinear_range_line <- function(models, first) {
     return(NULL)
   }
   if (is.null(range)) {
-    return(paste0("None of the ", n_fitted, " models fitted has |z2| < 1.96: coarser categories help."))
+    return(paste0(
+      "None of the ", n_fitted, " models fitted has |z2| < 1.96: coarser categories help."
+    ))
   }
   between <- function(r) paste(format_short(r), collapse = " to ")
   paste0(

@@ -93,7 +93,8 @@
 #' \eqn{(\sqrt{\tau_c} \pm 1.96\, s / (2\sqrt{\tau_c}))^2}{%
 #' (sqrt(tau_c) +- 1.96 s / (2 sqrt(tau_c)))^2}, made half a person (for
 #' \eqn{\tau_2}{tau2} a quarter; no more than \eqn{2 s_0}{2 s0}) wider at both ends, since
-#' the true numbers go in steps, and cut at the same bounds; nothing is random. \eqn{s_0}{s0} (`tau1_se`) is the standard error by the delta method:
+#' the true numbers go in steps, and cut at the same bounds; nothing is
+#' random. \eqn{s_0}{s0} (`tau1_se`) is the standard error by the delta method:
 #' the variance of the rest of the population given the sample, plus that of the
 #' fit by its information matrix, plus that of raked weights that differ within
 #' cells. Chance in those weights also raises \eqn{\tau}{tau}, since the risks

@@ -116,7 +116,10 @@ test_that("raked fractions and the correction equal base R", {
   data$w <- data$w * c(0.7, 1, 2.5)[data$a]
   for (pi in list(NULL, 0.05)) {
     fraction <- if (is.null(pi)) nrow(data) / sum(data$w) else pi
-    for (model in list(list("independence", as.list(1:4)), list("two_way", combn(4, 2, NULL, FALSE)))) {
+    models <- list(
+      list("independence", as.list(1:4)), list("two_way", combn(4, 2, simplify = FALSE))
+    )
+    for (model in models) {
       found <- quiet_loglinear(
         data, keys, weight_var = "w", model = model[[1]], sampling_fraction = pi
       )$estimates
@@ -132,7 +135,8 @@ test_that("raked fractions and the correction equal base R", {
         b <- found[[paste0("b", at)]]
         v <- (b / found[[paste0("z", at)]])^2
         expected <- oracle_corrected(
-          found[[measure]] - chance[[measure]], b, v, found[[paste0(measure, "_se")]], found$n_unique,
+          found[[measure]] - chance[[measure]], b, v, found[[paste0(measure, "_se")]],
+          found$n_unique,
           step = c(tau1 = 0.5, tau2 = 0.25)[[measure]]
         )
         got <- unlist(found[paste0(measure, c("_corrected", "_corrected_se", "_low", "_high"))])
