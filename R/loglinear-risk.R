@@ -189,6 +189,8 @@
 #' otherwise every step passes over all \eqn{K} cells, some 40 times in all, at
 #' about a nanosecond each. Memory beyond `data`: the margins of the model and 50
 #' bytes per record. A search fits all remaining pairs at every step.
+#' Raking and intervals add passes: 1.2 million cells, all two-way, 20,000 records, one
+#' thread: 0.27 s, with raked fractions 0.35 s, with intervals 0.53 s.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables; `NULL`: all columns
