@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use extendr_api::prelude::*;
-use sdcrisk_core::copula::calibration::Calibration;
+use sdcrisk_core::copula::calibration::{Moments, Seen};
 use sdcrisk_core::copula::fit::{fit, Marginals, Sample, Settings};
+use sdcrisk_core::copula::forecast::Range;
 use sdcrisk_core::copula::information::PairTable;
 use sdcrisk_core::copula::margins::{Family, Margin};
 use sdcrisk_core::copula::orders::Order;
-use sdcrisk_core::copula::population::{
-    n_draws, n_monitor_steps, uniqueness_of_sets, Estimate, Observed, Population, Refits,
-};
+use sdcrisk_core::copula::population::{judge, uniqueness_of_sets, Estimate, ModelShares};
 use sdcrisk_core::copula::sampling::Sampler;
-use sdcrisk_core::copula::Model;
+use sdcrisk_core::copula::{population, Model};
 use sdcrisk_core::{Monitor, Result};
 
 use crate::convert::{count, double_vectors, doubles, indices, list, seed, text};
@@ -233,74 +232,73 @@ fn rs_copula_simulate(
     })
 }
 
-/// Uniqueness and correctness in populations of several sizes. `observed` is
-/// the sample's uniqueness to calibrate on, or NULL.
+/// A number of R.
+fn number(x: &Robj, name: &str) -> Result<f64> {
+    x.as_real().ok_or_else(|| bad_call(name))
+}
+
+/// Estimates and intervals as columns.
+fn range_columns(estimates: &[Estimate], of: fn(&Estimate) -> Range) -> List {
+    let column =
+        |end: fn(Range) -> f64| -> Vec<f64> { estimates.iter().map(|e| end(of(e))).collect() };
+    list!(
+        estimate = column(|r| r.estimate),
+        low = column(|r| r.low),
+        high = column(|r| r.high)
+    )
+}
+
+fn moments(known: &Moments) -> List {
+    list!(mean = known.mean, sd = known.sd, shrunk = known.shrunk)
+}
+
+/// Uniqueness and correctness in populations of several sizes. `seen` holds the
+/// numbers of records, of unique and of distinct ones.
 #[extendr]
 #[allow(clippy::too_many_arguments)]
 fn rs_copula_population(
     shares: Robj,
     orders: Robj,
     correlation: Robj,
-    settings: Robj,
     sizes: Robj,
-    n: Robj,
-    observed: Robj,
-    n_refits: Robj,
-    draws: Robj,
+    seen: Robj,
+    calibrated: Robj,
+    bounded: Robj,
+    level: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
     guard(|| {
         let model = model_of(&shares, &orders, &correlation)?;
         let sizes = doubles(&sizes, "sizes")?;
-        let n = count(&n, "n")?;
-        let observed = observed.as_real().map(|uniqueness| Observed {
-            n: n as f64,
-            uniqueness,
-        });
-        let times = count(&n_refits, "n_refits")?;
-        let settings = if times > 0 {
-            Some(settings_of(&settings)?)
-        } else {
-            None
+        let &[n, single, distinct] = doubles(&seen, "seen")? else {
+            return Err(bad_call("seen"));
         };
-        let refits = settings
-            .as_ref()
-            .map(|settings| Refits { times, settings, n });
-        let seed = seed(&draws, "seed")?;
+        let settings = population::Settings {
+            seen: Seen {
+                n,
+                single,
+                distinct,
+            },
+            calibrated: flag(&calibrated, "calibrated")?,
+            bounded: flag(&bounded, "bounded")?,
+            level: number(&level, "level")?,
+        };
         let threads = count(&threads, "threads")?;
-        let largest = sizes.iter().copied().fold(1.0, f64::max);
-        let n_draws = n_draws(largest, if observed.is_some() { n as f64 } else { 1.0 });
-        let (population, spread) = watched(threads, &tick, |monitor| {
-            monitor.set_total(n_monitor_steps(n_draws, largest, refits.as_ref()));
-            let population = Population::draw(&model, n_draws, observed, seed, monitor)?;
-            let spread = match &refits {
-                None => Vec::new(),
-                Some(refits) => refits.run(&model, &population, sizes, seed, monitor)?,
-            };
-            Ok((population, spread))
+        let found = watched(threads, &tick, |monitor| {
+            judge(&model, sizes, &settings, monitor)
         })?;
-        let estimates: Vec<_> = sizes.iter().map(|&size| population.at(size)).collect();
-        let column = |of: fn(&Estimate) -> f64| estimates.iter().map(of).collect::<Vec<f64>>();
-        let refit_column = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
-            spread.iter().flat_map(|r| r.iter().map(of)).collect()
-        };
-        let (method, parameter) = match population.calibration {
-            Calibration::None => ("none", None),
-            Calibration::Gamma { alpha } => ("gamma", Some(alpha)),
-            Calibration::Scale { lambda } => ("scale", Some(lambda)),
-        };
+        let column =
+            |of: fn(&Estimate) -> f64| found.estimates.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
-            uniqueness = column(|e| e.uniqueness),
+            uniqueness = range_columns(&found.estimates, |e| e.uniqueness),
             uniqueness_mc_se = column(|e| e.uniqueness_se),
-            correctness = column(|e| e.correctness),
+            correctness = range_columns(&found.estimates, |e| e.correctness),
             correctness_mc_se = column(|e| e.correctness_se),
             model_uniqueness = column(|e| e.model_uniqueness),
-            refit_uniqueness = refit_column(|r| r.0),
-            refit_correctness = refit_column(|r| r.1),
-            calibration = method,
-            parameter = crate::convert::optional(std::iter::once(parameter)),
-            n_draws = n_draws as f64
+            ln_scale = moments(&found.posterior.shift),
+            ln_spread = moments(&found.posterior.spread),
+            n_draws = found.n_draws as f64
         )
         .into())
     })
@@ -328,17 +326,17 @@ fn rs_copula_subsets(
         if sets.iter().flatten().any(|&v| v >= model.n_keys()) {
             return Err(bad_call("sets"));
         }
-        let size = size.as_real().ok_or_else(|| bad_call("size"))?;
+        let size = number(&size, "size")?;
         let seed = seed(&draws, "seed")?;
         let threads = count(&threads, "threads")?;
         let found = watched(threads, &tick, |monitor| {
             uniqueness_of_sets(&model, &sets, size, seed, monitor)
         })?;
-        let column = |of: fn(&Estimate) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+        let column = |of: fn(&ModelShares) -> f64| found.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
-            uniqueness = column(|e| e.uniqueness),
-            uniqueness_mc_se = column(|e| e.uniqueness_se),
-            correctness = column(|e| e.correctness)
+            uniqueness = column(|e| e.0),
+            uniqueness_mc_se = column(|e| e.1),
+            correctness = column(|e| e.2)
         )
         .into())
     })

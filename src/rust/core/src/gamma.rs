@@ -1,4 +1,4 @@
-//! The logarithm of the gamma function.
+//! The gamma function and the distributions that come from it.
 
 /// Half the logarithm of two pi.
 const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_8;
@@ -38,9 +38,132 @@ fn stirling_error(x: f64) -> f64 {
         / x
 }
 
+/// Terms of a series or a continued fraction at most.
+const MOST_TERMS: usize = 10_000;
+/// Relative size of what is left out.
+const CLOSE: f64 = 1e-15;
+/// Stands for a nought that is divided by.
+const TINY: f64 = 1e-300;
+
+/// P(G <= x) for G ~ Gamma(a, 1): its series below a + 1, and above it the
+/// continued fraction of the complement.
+pub fn gamma_cdf(a: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let factor = (a * x.ln() - x - ln_gamma(a)).exp();
+    if x < a + 1.0 {
+        let (mut term, mut sum, mut k) = (1.0 / a, 1.0 / a, a);
+        for _ in 0..MOST_TERMS {
+            k += 1.0;
+            term *= x / k;
+            sum += term;
+            if term < sum * CLOSE {
+                break;
+            }
+        }
+        return (factor * sum).clamp(0.0, 1.0);
+    }
+    let fraction = lentz(x + 1.0 - a, |i| (-i * (i - a), x + 2.0 * i + 1.0 - a));
+    (1.0 - factor / fraction).clamp(0.0, 1.0)
+}
+
+/// The x with P(G <= x) = p for G ~ Gamma(a, 1).
+pub fn gamma_quantile(a: f64, p: f64) -> f64 {
+    let (mut low, mut high) = (0.0, a.max(1.0));
+    while gamma_cdf(a, high) < p && high < 1e300 {
+        high *= 2.0;
+    }
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if gamma_cdf(a, middle) < p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+        if high - low <= 1e-14 * high {
+            break;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// P(B <= x) for B ~ Beta(a, b), by its continued fraction.
+pub fn beta_cdf(a: f64, b: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    if x >= 1.0 {
+        return 1.0;
+    }
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - beta_cdf(b, a, 1.0 - x);
+    }
+    let factor =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p()).exp();
+    let fraction = lentz(1.0, |i| {
+        let m = (i / 2.0).floor();
+        let numerator = if (i / 2.0 - m).abs() < 0.25 {
+            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+        } else {
+            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+        };
+        (numerator, 1.0)
+    });
+    (factor / (a * fraction)).clamp(0.0, 1.0)
+}
+
+/// The continued fraction `first + a1 / (b1 + a2 / (b2 + ...))` by Lentz's
+/// rule, where `term(i)` gives (a_i, b_i).
+fn lentz(first: f64, term: impl Fn(f64) -> (f64, f64)) -> f64 {
+    let away = |x: f64| if x.abs() < TINY { TINY } else { x };
+    let mut value = away(first);
+    let (mut c, mut d) = (value, 0.0);
+    for i in 1..=MOST_TERMS {
+        let (a, b) = term(i as f64);
+        d = 1.0 / away(b + a * d);
+        c = away(b + a / c);
+        let change = c * d;
+        value *= change;
+        if (change - 1.0).abs() < CLOSE {
+            break;
+        }
+    }
+    value
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_their_distributions() {
+        // P(Poisson(m) <= k) is P(Gamma(k + 1) > m), by its sum.
+        for mean in [0.2, 3.0, 40.0] {
+            let mut sum = 0.0;
+            let mut term = (-mean as f64).exp();
+            for k in 0..80 {
+                sum += term;
+                let found = 1.0 - gamma_cdf(f64::from(k) + 1.0, mean);
+                assert!((found - sum).abs() < 1e-12, "{mean} {k}");
+                term *= mean / (f64::from(k) + 1.0);
+            }
+        }
+        // P(Binomial(n, p) <= k) is P(Beta(n - k, k + 1) <= 1 - p).
+        let (n, p) = (30.0_f64, 0.3_f64);
+        let (mut sum, mut term) = (0.0, (1.0 - p).powf(n));
+        for k in 0..30 {
+            let k = f64::from(k);
+            sum += term;
+            assert!((beta_cdf(n - k, k + 1.0, 1.0 - p) - sum).abs() < 1e-12);
+            term *= (n - k) / (k + 1.0) * p / (1.0 - p);
+        }
+        for (a, p) in [(0.5, 0.025), (5.0, 0.025), (5.0, 0.975), (400.0, 0.5)] {
+            assert!((gamma_cdf(a, gamma_quantile(a, p)) - p).abs() < 1e-11);
+        }
+        // qgamma(.025, 5) of R.
+        assert!((gamma_quantile(5.0, 0.025) - 1.623_486_390_1).abs() < 1e-8);
+    }
 
     #[test]
     fn factorials_and_half_integers_are_met() {

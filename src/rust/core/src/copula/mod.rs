@@ -21,9 +21,11 @@
 //! | [`correlation`] | the correlation of one pair |
 //! | [`projection`] | the nearest correlation matrix |
 //! | [`sampling`] | records drawn from the model, and how many are unique |
+//! | [`curve`] | uniqueness at any size from one set of draws |
 //! | [`calibration`] | the model brought to the uniqueness of the sample |
+//! | [`forecast`] | estimates and intervals of one population |
 //! | [`fit`] | all steps of a fit |
-//! | [`population`] | uniqueness at population sizes, and how it varies over samples |
+//! | [`population`] | draws, calibration and forecast in one |
 //! | [`rectangle`] | the probability of a record: equation 18 |
 //! | [`placement`] | the same with random places of categories |
 //! | [`tree`] | the probability of a record from margins and a tree of pairs |
@@ -32,7 +34,9 @@
 
 pub mod calibration;
 pub mod correlation;
+pub mod curve;
 pub mod fit;
+pub mod forecast;
 pub mod information;
 pub mod lanes;
 pub mod margins;

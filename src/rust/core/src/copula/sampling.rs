@@ -158,32 +158,30 @@ impl Sampler {
     /// The categories of `n` records, per key.
     pub fn records(&self, n: usize, seed: Seed, monitor: &Monitor) -> Result<Vec<Vec<u32>>> {
         let streams = Streams::new(seed);
-        let d = self.margins.len();
-        let blocks: Vec<Vec<u32>> = blocks(n as u64)
-            .into_par_iter()
-            .map(|(block, size)| {
-                monitor.check()?;
-                let mut latent = Vec::new();
-                self.latent(&streams, block, size, &mut latent);
-                Ok(latent
-                    .chunks(size)
-                    .zip(&self.margins)
-                    .flat_map(|(z, margin)| z.iter().map(|&z| margin.categories[margin.place(z)]))
-                    .collect())
-            })
+        let mut columns: Vec<Vec<u32>> = (0..self.margins.len())
+            .map(|_| zeros(n))
             .collect::<Result<_>>()?;
-        Ok((0..d)
-            .map(|j| {
-                blocks
-                    .iter()
-                    .flat_map(|block| {
-                        let size = block.len() / d;
-                        &block[j * size..(j + 1) * size]
-                    })
-                    .copied()
-                    .collect()
-            })
-            .collect())
+        // Per block its part of every column.
+        let mut parts: Vec<Vec<&mut [u32]>> = blocks(n as u64).iter().map(|_| Vec::new()).collect();
+        for column in &mut columns {
+            for (part, slice) in parts.iter_mut().zip(column.chunks_mut(BLOCK)) {
+                part.push(slice);
+            }
+        }
+        parts
+            .into_par_iter()
+            .zip(blocks(n as u64))
+            .try_for_each_init(Vec::new, |latent, (part, (block, size))| {
+                monitor.check()?;
+                self.latent(&streams, block, size, latent);
+                for ((z, margin), codes) in latent.chunks(size).zip(&self.margins).zip(part) {
+                    for (code, &z) in codes.iter_mut().zip(z) {
+                        *code = margin.categories[margin.place(z)];
+                    }
+                }
+                Ok(())
+            })?;
+        Ok(columns)
     }
 
     /// How many of `n` draws are alike.
@@ -305,6 +303,16 @@ impl Sampler {
 /// Steps that drawing `n` records reports to a monitor.
 pub fn n_steps(n: u64) -> u64 {
     n.div_ceil(BLOCK as u64)
+}
+
+/// `n` noughts, or an error where memory does not suffice.
+fn zeros(n: usize) -> Result<Vec<u32>> {
+    let mut column = Vec::new();
+    column
+        .try_reserve_exact(n)
+        .map_err(|_| Error::TooLarge(format!("There is no memory for {n} records.")))?;
+    column.resize(n, 0);
+    Ok(column)
 }
 
 /// Block numbers and sizes of `n` draws.

@@ -1,0 +1,393 @@
+//! From what is known of the model to the numbers of one population: estimates
+//! and intervals.
+//!
+//! # Formulas
+//!
+//! n of N people are in the sample, f = n / N. Given a, l and a standard normal
+//! z, sizes are stretched on the way from n to N by the model's error: with
+//! L = ln(N / n), people are as unique among N as the model says of
+//! `u(N) = S_a(1 + (n - 1) e^(l + max(0, L + z s(L))))`, `s(L)^2 = (0.04 + 4 / n) L`. At
+//! n the sample has decided, so that the error grows from nothing; u falls in N.
+//!
+//! The people in the sample are known. Of its s unique records a share
+//! u(N) / u(n) is still unique among N; of the N - n others a share u(N) is:
+//! `U_N = (s u(N) / u(n) + (N - n) u(N)) / N`. To its d distinct records everyone
+//! who is unique on arrival adds one: `K_N = (d + int_n^N u(m) dm) / N`, so that
+//! K_N cannot be below U_N or d / N. At N = n both are the sample's own.
+//!
+//! The estimate is the mean over the posterior and z. The interval is that of the
+//! counts of this one population: a mixture of counts with the means above and
+//! the variances `s r (1 - r) + (N - n) (u - (u - e)^2)`, r = u(N) / u(n) and
+//! e = -du / d ln N, and `(N - n) u (1 - u)`; no random number is needed.
+//!
+//! Uniqueness falls with N, so that it is at most what the sample's own allows
+//! ([`bound`]); and everyone who comes adds or takes one unique person at most.
+//!
+//! Where the sample's counts are not to be looked at, nobody is known:
+//! `U_N = u(N)` and `K_N = int_0^N u(m) dm / N`, over what was known beforehand.
+
+use rayon::prelude::*;
+
+use super::calibration::{Point, Posterior, Seen};
+use super::curve::Falling;
+use crate::error::Result;
+use crate::gamma::{beta_cdf, gamma_cdf, gamma_quantile};
+use crate::normal;
+use crate::parallel::Monitor;
+
+/// Variance of the model's error in ln N, per unit of ln(N / n), and what one
+/// over n adds to it: rare values are missing from small samples.
+const MODEL_VARIANCE: (f64, f64) = (0.04, 4.0);
+/// Equally likely values of z.
+const N_ERRORS: usize = 15;
+/// Panels of ln N over which new records are added up.
+const PANEL: f64 = 0.1;
+/// Groups that a mixture is reduced to.
+const N_GROUPS: usize = 400;
+/// Means from which counts are normal.
+const MANY: f64 = 60.0;
+
+/// An estimate with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The estimate.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Range {
+    fn known(value: f64) -> Self {
+        Self {
+            estimate: value,
+            low: value,
+            high: value,
+        }
+    }
+
+    /// This interval around another estimate.
+    pub fn around(self, estimate: f64) -> Self {
+        Self {
+            estimate,
+            low: self.low.min(estimate),
+            high: self.high.max(estimate),
+        }
+    }
+}
+
+/// What is expected of one population.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlook {
+    /// Share of unique people.
+    pub uniqueness: Range,
+    /// Share of distinct records.
+    pub correctness: Range,
+}
+
+/// The most that the uniqueness of any larger population can be, but for a
+/// chance of `tail`. The k records that are not unique come at least in pairs, so
+/// pairs are counted; where few are unique, these are.
+pub fn bound(seen: &Seen, tail: f64) -> f64 {
+    let others = seen.n - seen.single;
+    let most = if others < 0.5 {
+        1.0
+    } else if others < seen.n / 2.0 {
+        1.0 - 2.0 * gamma_quantile(others / 2.0, tail) / seen.n
+    } else {
+        gamma_quantile(seen.single + 1.0, 1.0 - tail) / seen.n
+    };
+    most.clamp(seen.single / seen.n, 1.0)
+}
+
+/// A count of which mean and variance are known, and its share in a mixture.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    weight: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Count {
+    /// P(count <= k): normal where it is large, else the binomial or Poisson
+    /// count of this mean and variance.
+    fn cdf(&self, k: f64) -> f64 {
+        if self.variance < 1e-9 {
+            return if self.mean <= k + 0.5 { 1.0 } else { 0.0 };
+        }
+        if self.mean > MANY {
+            return normal::cdf((k + 0.5 - self.mean) / self.variance.sqrt());
+        }
+        let share = 1.0 - self.variance / self.mean;
+        if share < 0.02 {
+            return 1.0 - gamma_cdf(k + 1.0, self.mean);
+        }
+        let size = self.mean / share;
+        if k >= size {
+            1.0
+        } else {
+            beta_cdf(size - k, k + 1.0, 1.0 - share)
+        }
+    }
+}
+
+/// A mixture of counts.
+struct Mixture(Vec<Count>);
+
+impl Mixture {
+    /// Counts of nearly the same mean are put together.
+    fn new(mut counts: Vec<Count>) -> Self {
+        counts.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let mut groups: Vec<Count> = Vec::with_capacity(N_GROUPS + 1);
+        let mut sums = [0.0; 4];
+        for (i, count) in counts.iter().enumerate() {
+            sums[0] += count.weight;
+            sums[1] += count.weight * count.mean;
+            sums[2] += count.weight * count.mean * count.mean;
+            sums[3] += count.weight * count.variance;
+            if sums[0] >= 1.0 / N_GROUPS as f64 || i + 1 == counts.len() {
+                let mean = sums[1] / sums[0];
+                let between = (sums[2] / sums[0] - mean * mean).max(0.0);
+                groups.push(Count {
+                    weight: sums[0],
+                    mean,
+                    variance: sums[3] / sums[0] + between,
+                });
+                sums = [0.0; 4];
+            }
+        }
+        Self(groups)
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().map(|c| c.weight * c.mean).sum()
+    }
+
+    /// The least whole number that is not exceeded with probability `p`.
+    fn quantile(&self, p: f64, most: f64) -> f64 {
+        let reached = |k: f64| self.0.iter().map(|c| c.weight * c.cdf(k)).sum::<f64>() >= p;
+        let (mut below, mut above) = (-1.0, most.floor());
+        while above - below > 1.5 {
+            let middle = ((below + above) / 2.0).floor();
+            if reached(middle) {
+                above = middle;
+            } else {
+                below = middle;
+            }
+        }
+        above
+    }
+}
+
+/// What one point of the posterior and one z say of a population.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parts {
+    unique: Count,
+    new: Count,
+}
+
+/// Where all ways start.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    /// What the sample shows.
+    pub seen: Seen,
+    /// Whether its counts are looked at.
+    pub known: bool,
+    /// The largest uniqueness that they allow.
+    most: f64,
+    tail: f64,
+}
+
+impl Start {
+    /// A number of unique people among `size` that can be.
+    fn held(&self, count: f64, size: f64) -> f64 {
+        let count = count.min(self.most * size);
+        if self.known {
+            let others = size - self.seen.n;
+            count.clamp(self.seen.single - others, self.seen.single + others)
+        } else {
+            count
+        }
+    }
+
+    /// From a sample, for intervals of a level. `bounded`: whether its own
+    /// uniqueness is an upper bound.
+    pub fn new(seen: Seen, known: bool, bounded: bool, level: f64) -> Self {
+        let tail = 0.5 * (1.0 - level);
+        Self {
+            seen,
+            known,
+            most: if bounded { bound(&seen, tail) } else { 1.0 },
+            tail,
+        }
+    }
+}
+
+/// One way from the sample to the population.
+struct Path<'a> {
+    curve: &'a Falling,
+    start: f64,
+    /// z times the standard deviation of the model's error at L = 1.
+    error: f64,
+}
+
+impl Path<'_> {
+    /// u and -du / d ln N at L = ln(N / n); below n the model has no error.
+    fn at(&self, ln_ratio: f64) -> (f64, f64) {
+        let stretched = if ln_ratio > 0.0 {
+            (ln_ratio + self.error * ln_ratio.sqrt()).max(0.0)
+        } else {
+            ln_ratio
+        };
+        let (share, slope) = self.curve.at(self.start + stretched);
+        (share, -slope)
+    }
+
+    /// u(m) m, which is integrated over ln m.
+    fn arrivals(&self, ln_ratio: f64) -> f64 {
+        self.at(ln_ratio).0 * ln_ratio.exp()
+    }
+
+    /// The integral of u from n m_1 to n m_2, over n, by Simpson's rule.
+    fn panel(&self, from: f64, to: f64) -> f64 {
+        let middle = self.arrivals(0.5 * (from + to));
+        (to - from) / 6.0 * (self.arrivals(from) + 4.0 * middle + self.arrivals(to))
+    }
+
+    /// The number of distinct records among n people, where none are known.
+    fn distinct(&self, n: f64) -> f64 {
+        let panels = (n.ln() / PANEL).ceil().max(1.0);
+        let width = n.ln() / panels;
+        let mut sum = 0.0;
+        let mut right = 0.0;
+        while right < panels {
+            sum += self.panel(-width * (right + 1.0), -width * right);
+            right += 1.0;
+        }
+        1.0 + n * sum
+    }
+
+    /// The parts at every of the ascending `ln_ratios`.
+    fn parts(&self, from: &Start, ln_ratios: &[f64], weight: f64) -> Vec<Parts> {
+        let n = from.seen.n;
+        let alone = self.curve.at(self.start).0;
+        let (single, distinct) = match from.known {
+            true => (from.seen.single, 0.0),
+            false => (n * alone, self.distinct(n)),
+        };
+        let (mut done, mut sum) = (0u32, 0.0);
+        ln_ratios
+            .iter()
+            .map(|&ln_ratio| {
+                while PANEL * f64::from(done + 1) <= ln_ratio {
+                    sum += self.panel(PANEL * f64::from(done), PANEL * f64::from(done + 1));
+                    done += 1;
+                }
+                let new = n * (sum + self.panel(PANEL * f64::from(done), ln_ratio));
+                let (share, fall) = self.at(ln_ratio);
+                let others = n * ln_ratio.exp_m1();
+                let kept = if alone > 0.0 { share / alone } else { 1.0 };
+                let mean = single * kept + others * share;
+                let among_others = share - (share - fall).powi(2);
+                let unseen = if from.known { others } else { n + others };
+                let known_single = if from.known { single } else { 0.0 };
+                Parts {
+                    unique: Count {
+                        weight,
+                        mean: from.held(mean, n + others),
+                        variance: known_single * kept * (1.0 - kept)
+                            + unseen * among_others.clamp(0.0, share),
+                    },
+                    new: Count {
+                        weight,
+                        mean: distinct + new,
+                        variance: unseen * share * (1.0 - share),
+                    },
+                }
+            })
+            .collect()
+    }
+}
+
+/// What the posterior says of populations of ascending sizes, none below n.
+pub fn outlooks(
+    posterior: &Posterior,
+    start: &Start,
+    sizes: &[f64],
+    monitor: &Monitor,
+) -> Result<Vec<Outlook>> {
+    let n = start.seen.n;
+    let ln_ratios: Vec<f64> = sizes.iter().map(|m| (m / n).ln().max(0.0)).collect();
+    let sd = (MODEL_VARIANCE.0 + MODEL_VARIANCE.1 / n).sqrt();
+    let errors: Vec<f64> = (0..N_ERRORS)
+        .map(|i| sd * normal::quantile((i as f64 + 0.5) / N_ERRORS as f64))
+        .collect();
+    let of_point = |point: &Point| {
+        monitor.check()?;
+        Ok(errors
+            .iter()
+            .map(|&error| {
+                let path = Path {
+                    curve: &posterior.curves[point.spread],
+                    start: (n - 1.0).max(1e-3).ln() + point.shift,
+                    error,
+                };
+                path.parts(start, &ln_ratios, point.weight / N_ERRORS as f64)
+            })
+            .collect::<Vec<_>>())
+    };
+    let parts: Vec<Vec<Vec<Parts>>> = posterior
+        .points
+        .par_iter()
+        .map(of_point)
+        .collect::<Result<_>>()?;
+    (0..sizes.len())
+        .into_par_iter()
+        .map(|i| {
+            monitor.check()?;
+            let pick = |of: fn(&Parts) -> Count| {
+                Mixture::new(parts.iter().flatten().map(|p| of(&p[i])).collect())
+            };
+            Ok(start.read_off(sizes[i], &pick(|p| p.unique), &pick(|p| p.new)))
+        })
+        .collect()
+}
+
+impl Start {
+    /// Estimates and intervals of one population from the mixtures of its counts.
+    fn read_off(&self, size: f64, unique: &Mixture, new: &Mixture) -> Outlook {
+        let seen = &self.seen;
+        if self.known && size - seen.n < 0.5 {
+            return Outlook {
+                uniqueness: Range::known(seen.single / seen.n),
+                correctness: Range::known(seen.distinct / seen.n),
+            };
+        }
+        let (low, high) = (self.tail, 1.0 - self.tail);
+        let estimate = unique.mean() / size;
+        let uniqueness = Range {
+            estimate,
+            low: (self.held(unique.quantile(low, size), size) / size).min(estimate),
+            high: (self.held(unique.quantile(high, size), size) / size).max(estimate),
+        };
+        let base = if self.known { seen.distinct } else { 0.0 };
+        let share = |count: f64| ((base + count) / size).min(1.0);
+        let estimate = share(new.mean()).max(uniqueness.estimate);
+        let correctness = Range {
+            estimate,
+            low: share(new.quantile(low, size))
+                .max(uniqueness.low)
+                .min(estimate),
+            high: share(new.quantile(high, size)).max(estimate),
+        };
+        Outlook {
+            uniqueness,
+            correctness,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "forecast_tests.rs"]
+mod tests;
