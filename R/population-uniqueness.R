@@ -37,8 +37,14 @@
 #' err by several times as much as the copula (`vignette("copula-uniqueness")`).
 #'
 #' `status` is `"ok"`; `"boundary"` where the likelihood has no maximum inside its
-#' range (all records alike, or no two alike: the limit is given); `"no_solution"`
-#' where the equations of `"snb"` have none (the value is `NA`).
+#' range (all records alike, or no two alike: the limit is given); `"extreme"` where
+#' the equations of `"snb"` hold only with \eqn{a}{a} above 10 or \eqn{b}{b} within 1e-6 of 0
+#' or 1, which no file of people has: the counts say too little, mind the value;
+#' `"no_solution"` where they have none (the value is `NA`). A number that is not
+#' finite is never `"ok"`.
+#'
+#' A population size need not be whole, as sums of weights hardly ever are:
+#' `"zayatz"`, which counts people, takes the nearest whole number.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns.
@@ -165,28 +171,37 @@ classical_estimate <- function(method, sizes, pop_size) {
       partition_uniqueness(fitted, pop_size), fitted$status, fitted$alpha, fitted$theta
     )
   }
+  from_cells <- function(found) row(found$value, found$status)
   switch(method,
     pitman = partition(fit_pitman(sizes)),
     ewens = partition(fit_ewens(sizes)),
-    zayatz = row(zayatz_uniqueness(sizes, pop_size)),
-    snb = {
-      value <- snb_uniqueness(sizes, pop_size)
-      row(value, if (is.na(value)) "no_solution" else "ok")
-    },
+    zayatz = from_cells(zayatz_estimate(sizes, pop_size)),
+    snb = from_cells(snb_estimate(sizes, pop_size)),
     dankar = {
-      fitted <- if (n / pop_size <= 0.1) fit_pitman(sizes)
-      if (!is.null(fitted) && fitted$status == "ok") {
-        partition(fitted)
-      } else {
-        zayatz <- zayatz_uniqueness(sizes, pop_size)
-        row(if (is.null(fitted)) {
-          min(zayatz, snb_uniqueness(sizes, pop_size), na.rm = TRUE)
-        } else {
-          zayatz
-        })
+      if (n / pop_size <= 0.1) {
+        fitted <- fit_pitman(sizes)
+        if (fitted$status == "ok") {
+          return(partition(fitted))
+        }
+        return(from_cells(zayatz_estimate(sizes, pop_size)))
       }
+      both <- list(zayatz_estimate(sizes, pop_size), snb_estimate(sizes, pop_size))
+      both <- both[!is.na(vapply(both, function(b) b$value, 0))]
+      if (length(both) == 0) {
+        return(row(NA_real_, "no_solution"))
+      }
+      from_cells(both[[which.min(vapply(both, function(b) b$value, 0))]])
     }
   )
+}
+
+# A value that is no number is no solution.
+estimate_of <- function(value, status = "ok") {
+  if (is.finite(value)) {
+    list(value = value, status = status)
+  } else {
+    list(value = NA_real_, status = "no_solution")
+  }
 }
 
 # Pitman's partition ---------------------------------------------------------
@@ -200,9 +215,13 @@ pitman_yor_uniqueness <- function(cell_counts, pop_size) {
   vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0)
 }
 
-# The Pitman model beside a copula fit.
+# The Pitman model beside a copula fit, and whether it has a maximum.
 pitman_check <- function(fit, pop_size) {
-  pitman_yor_uniqueness(fit$cell_sizes, pop_size)
+  fitted <- fit_pitman(fit$cell_sizes)
+  list(
+    uniqueness = vapply(pop_size, function(size) partition_uniqueness(fitted, size), 0),
+    status = fitted$status
+  )
 }
 
 # Maximum likelihood of alpha and theta, from several starts. Without any two
@@ -300,30 +319,31 @@ ln_gamma_ratio <- function(x, a) {
 
 # Sampling from cells ---------------------------------------------------------
 
-zayatz_uniqueness <- function(sizes, pop_size) {
+zayatz_estimate <- function(sizes, pop_size) {
   n <- sum(sizes$size * sizes$n)
+  pop_size <- round(pop_size)
   single <- sum(sizes$n[sizes$size == 1])
   if (single == 0) {
-    return(0)
+    return(estimate_of(0))
   }
   one_sampled <- stats::dhyper(1, sizes$size, pop_size - sizes$size, n)
   chance <- single * stats::dhyper(1, 1, pop_size - 1, n) / sum(sizes$n * one_sampled)
-  single / n * chance
+  estimate_of(single / n * chance)
 }
 
-snb_uniqueness <- function(sizes, pop_size) {
+snb_estimate <- function(sizes, pop_size) {
   n <- sum(sizes$size * sizes$n)
   of_size <- function(size) sum(sizes$n[sizes$size == size])
   single <- of_size(1)
   double <- of_size(2)
   if (single == 0) {
-    return(0)
+    return(estimate_of(0))
   }
   if (n >= pop_size) {
-    return(single / n)
+    return(estimate_of(single / n))
   }
   if (double == 0) {
-    return(NA_real_)
+    return(estimate_of(NA_real_))
   }
   sampled <- n / pop_size
   left <- 1 - sampled
@@ -349,9 +369,12 @@ snb_uniqueness <- function(sizes, pop_size) {
     if (is.null(best) || found$value < best$value) best <- found
   }
   if (best$value > 1e-6) {
-    return(NA_real_)
+    return(estimate_of(NA_real_))
   }
-  min(cells * stats::plogis(best$par[[2]])^exp(best$par[[1]]) / pop_size, 1)
+  a <- exp(best$par[[1]])
+  b <- stats::plogis(best$par[[2]])
+  extreme <- a > 10 || b < 1e-6 || b > 1 - 1e-6
+  estimate_of(min(cells * b^a / pop_size, 1), if (extreme) "extreme" else "ok")
 }
 
 # Methods ----------------------------------------------------------------------
@@ -413,42 +436,4 @@ interpret.sdc_population_uniqueness <- function(x, ...) {
     "values are rare; sdcRisk ", x$settings$version, ")."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
-}
-
-#' @rdname population_uniqueness
-#' @param object For `autoplot()`, which `plot()` draws: the estimates by population
-#'   size.
-#' @exportS3Method ggplot2::autoplot
-autoplot.sdc_population_uniqueness <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
-  estimates <- object$estimates[!is.na(object$estimates$population_uniqueness), ]
-  methods <- unique(object$estimates$method)
-  estimates$method <- factor(estimates$method, methods)
-  drawn <- ggplot2::aes(
-    x = .data$pop_size, y = .data$population_uniqueness, colour = .data$method
-  )
-  ggplot2::ggplot(estimates, drawn) +
-    (if (length(unique(estimates$pop_size)) > 1) {
-      ggplot2::geom_line(ggplot2::aes(group = .data$method))
-    }) +
-    # Methods that agree are seen beside each other.
-    ggplot2::geom_point(
-      ggplot2::aes(shape = .data$method), size = 3,
-      position = ggplot2::position_dodge(width = 0.05)
-    ) +
-    ggplot2::scale_colour_manual(values = sdc_colours(length(methods)), drop = FALSE) +
-    ggplot2::scale_shape_manual(values = seq_along(methods) + 14L, drop = FALSE) +
-    ggplot2::scale_x_log10(labels = format_count) +
-    ggplot2::scale_y_continuous(
-      limits = c(0, 1), labels = function(x) paste(100 * x, "%")
-    ) +
-    ggplot2::labs(
-      title = "How many people are unique, by the sample's counts alone?",
-      subtitle = paste0(
-        "Unique in the sample: ", format_percent(object$diagnostics$sample_uniqueness), " of ",
-        plural(object$diagnostics$n, "record"), "."
-      ),
-      x = "people in the population", y = "unique people", colour = NULL, shape = NULL
-    ) +
-    sdc_theme()
 }

@@ -78,7 +78,7 @@ test_that("Zayatz is Bayes' rule by hand", {
   sizes <- data.frame(size = c(1, 2), n = c(2, 1))
   h <- function(f) choose(f, 1) * choose(8 - f, 3) / choose(8, 4)
   chance <- 2 * h(1) / (2 * h(1) + h(2))
-  expect_equal(sdcRisk:::zayatz_uniqueness(sizes, 8), 2 / 4 * chance)
+  expect_equal(sdcRisk:::zayatz_estimate(sizes, 8)$value, 2 / 4 * chance)
 })
 
 test_that("the slide negative binomial is found where it is true", {
@@ -89,8 +89,9 @@ test_that("the slide negative binomial is found where it is true", {
   who <- rep(seq_along(people), people)
   sample <- who[runif(length(who)) < 0.2]
   sizes <- sdcRisk:::tabulate_sizes(table(sample))
-  found <- sdcRisk:::snb_uniqueness(sizes, length(who))
-  expect_equal(found, mean(people == 1) * 20000 / length(who), tolerance = 0.2)
+  found <- sdcRisk:::snb_estimate(sizes, length(who))
+  expect_identical(found$status, "ok")
+  expect_equal(found$value, mean(people == 1) * 20000 / length(who), tolerance = 0.2)
 })
 
 test_that("Dankar's rule chooses by the sampling fraction", {
@@ -105,6 +106,45 @@ test_that("Dankar's rule chooses by the sampling fraction", {
   expect_identical(
     value(many, "dankar"), min(value(many, "zayatz"), value(many, "snb"), na.rm = TRUE)
   )
+})
+
+test_that("population sizes that are no whole numbers are of use", {
+  set.seed(1)
+  data <- adult[sample(nrow(adult), 2000), ]
+  keys <- c("age", "sex", "education_num")
+  by <- function(size) population_uniqueness(data, keys, size, c("zayatz", "dankar"))$estimates
+  expect_no_warning(odd <- by(32561.4))
+  # NaN with status "ok" in 0.1.0.
+  expect_identical(odd$population_uniqueness[[1]], by(32561)$population_uniqueness[[1]])
+  expect_equal(odd$population_uniqueness[[1]], 0.0357, tolerance = 0.01)
+  few <- population_uniqueness(
+    data.frame(a = 1:3), "a", 91.5, c("pitman", "ewens", "zayatz", "snb", "dankar")
+  )$estimates
+  expect_true(all(is.finite(few$population_uniqueness) | few$status != "ok"))
+  set.seed(657)
+  for (i in 1:40) {
+    data <- data.frame(a = sample(sample(30, 1), 40, TRUE))
+    any <- population_uniqueness(
+      data, pop_size = 40 + stats::runif(1, 0, 200),
+      method = c("pitman", "ewens", "zayatz", "snb", "dankar")
+    )$estimates
+    expect_true(all(is.finite(any$population_uniqueness) == (any$status != "no_solution")))
+    expect_true(all(any$population_uniqueness >= 0 & any$population_uniqueness <= 1, na.rm = TRUE))
+  }
+})
+
+test_that("a negative binomial that no file has is marked", {
+  found <- population_uniqueness(data.frame(a = c(1, 1, 2)), pop_size = 10, method = "snb")
+  expect_identical(found$estimates$status, "extreme")
+  expect_equal(found$estimates$population_uniqueness, 0.0018, tolerance = 0.02)
+})
+
+test_that("one population size is drawn by method", {
+  skip_if_not_installed("ggplot2")
+  found <- population_uniqueness(adult[1:500, ], c("age", "sex"), 1e5, c("pitman", "ewens"))
+  expect_no_message(dots <- ggplot2::layer_data(ggplot2::autoplot(found), 1))
+  expect_equal(dots$x, found$estimates$population_uniqueness)
+  expect_identical(as.integer(dots$y), 2:1)
 })
 
 test_that("files without likeness or difference have limits", {
