@@ -51,10 +51,9 @@
 #' | `nothing_to_do`, `merged_levels`, `determined_keys` | message | [invariant_pram()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
-#' | `not_calibrated`, `unseen_categories` | message | [copula_uniqueness()] |
+#' | `not_calibrated`, `weak_calibration`, `no_refits` | message | [copula_uniqueness()] |
 #' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
-#' | `not_calibrated` | message | [copula_uniqueness()] |
 #' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #'
 #' @name sdcRisk_conditions

@@ -18,14 +18,10 @@ format.sdc_copula_uniqueness <- function(x, ...) {
       if (x$settings$missing == "category") "is a value of its own." else "is excluded."
     ),
     uniqueness_lines(x),
+    paste0("Method: ", method_words(x), "."),
     paste0(
-      "Method: ",
-      switch(x$diagnostics$calibration$kind,
-        none = "people drawn from the model",
-        gamma = "drawn from the model, calibrated on the sample's uniqueness (gamma)",
-        scale = "drawn from the model, calibrated on the sample's uniqueness (scale)"
-      ),
-      "; interval: estimation from this many records, not model error."
+      "Interval: ", format_percent(x$settings$level),
+      ", sampling and the usual error of such models; no random number is in it."
     ),
     record_lines(x),
     paste(
@@ -33,6 +29,18 @@ format.sdc_copula_uniqueness <- function(x, ...) {
       "the risk is given an attempt."
     ),
     "More: x$records, summary(x), plot(x), interpret(x)."
+  )
+}
+
+# How the model was brought to the sample.
+method_words <- function(x) {
+  calibration <- x$diagnostics$calibration
+  if (calibration$kind == "none") {
+    return("the model alone, not calibrated on the sample's uniqueness")
+  }
+  paste0(
+    "the model, calibrated on the sample's uniqueness",
+    if (calibration$shrunk) " (which says little here)"
   )
 }
 
@@ -96,9 +104,10 @@ tidy.sdc_copula_uniqueness <- function(x, ...) {
       x$estimates[[paste0("population_", measure, bound)]] <-
         x$estimates[[paste0(measure, bound)]]
     }
-    half <- (x$estimates[[paste0(measure, "_high")]] - x$estimates[[paste0(measure, "_low")]]) / 2
+    # The standard error of a normal interval as wide as this one.
+    width <- x$estimates[[paste0(measure, "_high")]] - x$estimates[[paste0(measure, "_low")]]
     x$estimates[[paste0("population_", measure, "_se")]] <-
-      half / stats::qt(1 - (1 - x$settings$level) / 2, max(x$diagnostics$n_refits, 1))
+      width / (2 * stats::qnorm(1 - (1 - x$settings$level) / 2))
   }
   tidy.sdc_result(x)
 }
@@ -141,8 +150,8 @@ interpret.sdc_copula_uniqueness <- function(x, ...) {
     " of the cases (Gaussian copula after Rocher et al. 2019, ",
     if (first$method == "calibrated") "calibrated on the sample's uniqueness, ",
     "from ", plural(x$fit$n, "record"), "; sdcRisk ", x$settings$version,
-    "); this supposes a random sample, keys recorded without error and a population that the ",
-    "copula describes, which the interval does not cover",
+    "); this supposes a random sample and keys recorded without error; the interval covers ",
+    "sampling and the usual error of such models",
     if (!is.na(first$pitman_yor)) {
       paste0(" (a Pitman model of the cell sizes gives ", format_percent(first$pitman_yor), ")")
     },
@@ -208,16 +217,13 @@ plot_uniqueness_sizes <- function(x) {
   curve <- long(x$curve)
   points <- long(x$estimates)
   pitman <- x$estimates[!is.na(x$estimates$pitman_yor), ]
-  has_band <- !anyNA(curve$low)
   ggplot2::ggplot(
     curve, ggplot2::aes(x = .data$pop_size, y = .data$estimate, colour = .data$measure)
   ) +
-    (if (has_band) {
-      ggplot2::geom_ribbon(
-        ggplot2::aes(ymin = .data$low, ymax = .data$high, fill = .data$measure),
-        alpha = 0.2, colour = NA, show.legend = FALSE
-      )
-    }) +
+    ggplot2::geom_ribbon(
+      ggplot2::aes(ymin = .data$low, ymax = .data$high, fill = .data$measure),
+      alpha = 0.2, colour = NA, show.legend = FALSE
+    ) +
     ggplot2::geom_vline(
       xintercept = x$fit$n, linetype = "dotted", colour = sdc_grey
     ) +
@@ -229,15 +235,18 @@ plot_uniqueness_sizes <- function(x) {
         shape = 4, size = 2.6, colour = "black", inherit.aes = FALSE
       )
     }) +
-    ggplot2::scale_x_log10(labels = format_count) +
+    # Room for the last number of people.
+    ggplot2::scale_x_log10(
+      labels = format_count, expand = ggplot2::expansion(mult = c(0.05, 0.1))
+    ) +
     ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, " %")) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::scale_fill_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::labs(
       title = "How unique are people in populations of growing size?",
-      subtitle = if (has_band) {
-        paste0("Bands: ", format_percent(x$settings$level), " intervals, without model error")
-      },
+      subtitle = paste0(
+        "Bands: ", format_percent(x$settings$level), " intervals, the model's error included"
+      ),
       x = "people in the population", y = "share of people", colour = NULL,
       caption = paste0(
         "Dotted: size of the sample.",

@@ -13,17 +13,33 @@
 #' are estimated by drawing people from the model [copula_fit()] and counting;
 #' one set of draws serves all population sizes.
 #'
-#' **Calibration.** From 1,000 records with equal weights on, the model is brought
-#' to the uniqueness that the sample itself shows. With cell probabilities
-#' \eqn{p = q g}, \eqn{g \sim \Gamma(\alpha, \alpha)}{g ~ Gamma(alpha, alpha)}, a person
-#' drawn from the population is unique among \eqn{m} with probability
-#' \eqn{(1 + (m - 1) q / \alpha)^{-(\alpha + 1)}}{(1 + (m - 1) q / alpha)^-(alpha + 1)}, and
-#' \eqn{\alpha}{alpha} is such that the sample's uniqueness comes out at its size. Where the
-#' sample shows more uniqueness than the model, \eqn{p = \lambda q}{p = lambda q} with
-#' \eqn{\lambda < 1}{lambda < 1}. At `pop_size` equal to the number of records the
-#' calibrated value is the sample's own uniqueness by construction: to judge the
-#' model there, use `calibrate = FALSE`. This calibration is ours, not the
-#' paper's; on samples of some thousand records of `adult` it halves the error.
+#' **Calibration.** The model is brought to the uniqueness that the sample itself
+#' shows, as far as the sample knows it. Two numbers are unknown: cells may be
+#' coarser or finer than the model's by a factor \eqn{\lambda}{lambda}, and vary about their
+#' probability by a gamma variable of mean one and variance \eqn{a}{a}. A person is then
+#' unique among \eqn{m} with probability
+#' \deqn{U(m) = \int S(1 + \lambda g (m - 1)) \, \gamma(g) \, dg, \quad
+#'   g \sim \Gamma(1/a + 1, 1/a),}{%
+#'   U(m) = mean of S(1 + lambda g (m - 1)) over g ~ Gamma(1/a + 1, rate 1/a),}
+#' with \eqn{S} the model's curve. Beforehand \eqn{\ln \lambda}{ln lambda} is normal with
+#' mean 0 and standard deviation 0.3, \eqn{\ln \max(a, 0.015)}{ln max(a, 0.015)} with mean
+#' \eqn{\ln 0.12}{ln 0.12} and standard deviation 1.5; the likelihood is that of the number of
+#' unique records among the \eqn{n} of the sample. Thousands of records decide; where
+#' few are unique, or few are not, the model keeps its say, and a message of class
+#' `sdcRisk_message_weak_calibration` tells when the sample left both numbers as
+#' they were. This calibration is ours, not the paper's. It is made by default at
+#' any number of records if weights are equal.
+#'
+#' **From the sample to the population.** The people in the sample are known. Its
+#' \eqn{s} unique records stay unique with probability \eqn{U(N) / U(n)}, the others are
+#' unique with probability \eqn{U(N)}, and everyone who is unique on arrival adds one
+#' to the \eqn{d} distinct records:
+#' \deqn{\Xi_N = \frac{1}{N} \Big( s \frac{U(N)}{U(n)} + (N - n)\, U(N) \Big), \quad
+#'   K_N = \frac{1}{N} \Big( d + \int_n^N U(m) \, dm \Big).}{%
+#'   Xi_N = (s U(N) / U(n) + (N - n) U(N)) / N, K_N = (d + integral of U from n to N) / N.}
+#' So correctness is below neither uniqueness nor \eqn{d / N}, and at
+#' `pop_size` equal to the number of records both are the sample's own: to judge the
+#' model there, use `calibrate = FALSE`.
 #'
 #' **Records.** With \eqn{p} the probability of a record's keys,
 #' \deqn{\xi = (1 - p)^{N - 1}, \quad \kappa = \frac{1 - (1 - p)^N}{N p}}{%
@@ -45,24 +61,68 @@
 #' `"copula"` or `"placement"`: the sample over-represents frequent cells.
 #'
 #' @section Uncertainty:
-#' `uniqueness_mc_se` is the error of drawing alone. `uniqueness_low` and
-#' `uniqueness_high` cover, in addition, estimation from a sample of this size:
-#' `n_refits` samples are drawn from the model, each is fitted again and
-#' calibrated, and the root mean square of the errors on the logit scale, bias
-#' included, times a t quantile, is laid around the estimate. From fewer than
-#' 1,000 records, with key variables of many rare values and a sampling fraction
-#' below one in a hundred, even that is too narrow: the sample does not know the
-#' values it missed. Neither covers that the population is no Gaussian copula. The
-#' Pitman model, which looks at the sample's cell sizes and not at the variables,
-#' is a check: a warning says when it differs by more than 0.05. In small sampling
-#' fractions it is the rougher of the two.
+#' The interval is that of the number of unique people in this one population. It
+#' holds what the sample leaves open of the two numbers above, the chance of the
+#' counts, and the error of models: on the way from \eqn{n} to \eqn{N} sizes are
+#' stretched by \eqn{e^h}, \eqn{h} normal with variance
+#' \eqn{(0.04 + 4 / n) \ln(N / n)}{(0.04 + 4 / n) ln(N / n)}, as wide as the errors were in
+#' known populations. It is never above what the sample's own uniqueness allows, since
+#' uniqueness falls as populations grow, and has no width at `pop_size` equal to the
+#' number of records. `uniqueness_mc_se` is the numerical error of the curve
+#' alone.
+#'
+#' Measured on 18 populations that had no part in the choice of the method (survey
+#' and administrative files of 3,343 to 51,920 people, seven random sets of 2 to 9
+#' key variables each, one sample per fraction, 95 % intervals; with fractions below
+#' 10 % only samples of 100 records or more):
+#'
+#' | fraction | runs | uniqueness held | without STAR | width | correctness held | mean error |
+#' |---|---|---|---|---|---|---|
+#' | 1 % | 42 | 83 % | 91 % | 0.18 | 88 % | 0.048 |
+#' | 5 % | 126 | 90 % | 93 % | 0.14 | 93 % | 0.031 |
+#' | 10 % | 126 | 94 % | 97 % | 0.10 | 96 % | 0.021 |
+#' | 50 % | 126 | 96 % | 99 % | 0.05 | 97 % | 0.007 |
+#'
+#' Widths are medians over populations with more than 1 % unique people; none was above
+#' 0.5. Errors are absolute. In all the truth was held in 92 % of 420 runs, with a standard error of 2 %
+#' over key sets and of 4 % over populations. It was held least in samples of up to
+#' 200 records (71 % of 28), and in STAR (39 % of 28), where pupils without any
+#' test share one pattern of missing values, which pairs of variables do not show.
+#' By population: 76 to 86 % for febrl (names and addresses), api and eusilc, 95 to
+#' 100 % for the other fourteen. So an interval is good guidance, and no guarantee.
+#'
+#' Key variables that households or repeated interviews share make people more
+#' alike than any model of single persons says: there the interval covers less.
+#' With `calibrate = FALSE` the estimate is the model's own, and the interval what
+#' is known of such models before the sample is looked at: much wider.
+#'
+#' The Pitman model, which looks at the sample's cell sizes and not at the variables,
+#' is a check: `models_differ` warns where it, or the copula before calibration,
+#' differs from the estimate by more than 0.05 or by more than a factor of 3. In
+#' small sampling fractions it is the rougher of the two; where no two records
+#' are alike it knows nothing and is not compared.
+#'
+#' @section Unequal weights:
+#' Weights enter the margins and the pairs. The sample's own uniqueness is that of
+#' an unequal sample then, and by default the model is not calibrated on it; the
+#' interval is that of `calibrate = FALSE`. It knows nothing of how the weights
+#' follow the key variables, and its coverage was not measured. With
+#' `calibrate = TRUE` the sample is taken as if it were drawn with equal chances:
+#' where people who stand out were drawn more often, estimate and interval are too
+#' high, and the bound by the sample's uniqueness is not applied.
+#'
+#' @section Randomness:
+#' Population estimates and their intervals are the same in every call: the people
+#' drawn from the model are the nodes of a numerical integral and always the
+#' same. `score = "copula"` and `"placement"`, and `order = "random"` in the fit,
+#' obey [set.seed()].
 #'
 #' @section Cost:
 #' Twice the largest `pop_size` draws (once from ten million on), each some ten
 #' nanoseconds per key variable and thread; 8 bytes per draw, 16 where the
 #' categories' product exceeds 64 bits. From 40 million draws on a share of the
-#' cells is kept. At most 2e9 people. Refits cost a fit each, and draws of at most
-#' 400,000 people.
+#' cells is kept. At most 2e9 people. Calibration and intervals take some
+#' tens of milliseconds.
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or a
 #'   result of [copula_fit()].
@@ -76,14 +136,14 @@
 #'   a file that is no random sample; `records` are then its records. A category
 #'   that `data` did not show gets a small probability, with a message.
 #' @param score Where a record's probability comes from, see details.
-#' @param calibrate Whether to calibrate. `NULL`: from 1,000 records with equal
-#'   weights on.
+#' @param calibrate Whether to calibrate. `NULL`: where weights are equal.
 #' @param given_sample Whether to use that only records unique in the sample
 #'   can be unique in the population: others get \eqn{\xi = 0}{xi = 0} and
 #'   \eqn{\kappa}{kappa} at most 1/k. It supposes that the people in the file are
 #'   those of the population.
 #' @param records Whether to score records. `FALSE` gives estimates alone.
-#' @param n_refits Number of refits behind the interval; 0 leaves it out.
+#' @param n_refits No longer used: intervals need no refits. A message of class
+#'   `sdcRisk_message_no_refits` says so where it is above 0.
 #' @param level Level of the interval.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
@@ -100,15 +160,18 @@
 #'     `prob_error` (numerical error of `prob`, 0 where exact), `sample_unique`. `NULL`
 #'     for a fit without `newdata`}
 #'   \item{`curve`}{uniqueness and correctness with their intervals over 25
-#'     population sizes}
+#'     population sizes, from that of the sample on}
 #'   \item{`fit`}{the [copula_fit()]}
-#'   \item{`diagnostics`}{`calibration` (`kind`, `parameter`), `n_draws`,
-#'     `n_refits`}
+#'   \item{`diagnostics`}{`calibration`: `kind` (`"posterior"` or `"none"`),
+#'     `parameters` with the `mean` and `sd` of `ln_scale` (\eqn{\ln \lambda}{ln lambda}) and
+#'     `ln_spread` (\eqn{\ln a}{ln a}) after the sample, `shrunk` where the standard deviation is
+#'     above 0.8 of that before it, and `shrunk` for both together; `n_draws`;
+#'     `pitman_status`}
 #' }
 #' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of
 #' records; `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer
 #' than 1,000 records, `models_differ`. Messages: `not_calibrated` for unequal
-#' weights, `unseen_categories`.
+#' weights, `weak_calibration`, `unseen_categories`, `no_refits`.
 #' @inherit copula_fit references
 #' @family copula
 #' @seealso [uniqueness_by_size()], `predict()` and `simulate()` for a fit
@@ -124,7 +187,7 @@
 #' sum(cells == 1) / nrow(adult)
 copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NULL,
                               score = c("tree", "copula", "placement"), calibrate = NULL,
-                              given_sample = FALSE, records = TRUE, n_refits = 20,
+                              given_sample = FALSE, records = TRUE, n_refits = 0,
                               level = 0.95) {
   call <- rlang::current_env()
   check_given(c("data", "pop_size"), call)
@@ -133,7 +196,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_flag(given_sample, "given_sample", call)
   check_flag(records, "records", call)
-  n_refits <- check_whole(n_refits, "n_refits", low = 0, call = call)
+  inform_no_refits(check_whole(n_refits, "n_refits", low = 0, call = call), call)
   level <- check_probability(level, "level", call = call)
   if (missing(pop_size)) {
     stop_argument("pop_size", "be given", call = call)
@@ -152,9 +215,9 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   calibrated <- calibrates(fit, calibrate, call)
   signal_few_records(fit$n, call)
   with_progress("Drawing people from the model", function(tick) {
-    sizes <- curve_sizes(fit$n, pop_size)
-    found <- draw_population(fit, c(pop_size, sizes), calibrated, n_refits, tick, call)
-    estimates <- population_estimates(found, c(pop_size, sizes), level, calibrated, fit$n)
+    sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
+    found <- draw_population(fit, sizes, calibrated, level, tick, call)
+    estimates <- population_estimates(found, sizes)
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
     scored <- score_records(
@@ -162,9 +225,9 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
-    estimates$pitman_yor <- pitman_check(fit, pop_size)
+    pitman <- pitman_check(fit, pop_size)
+    estimates$pitman_yor <- pitman$uniqueness
     estimates$score <- score
-    estimates$model_uniqueness <- found$model_uniqueness[seq_along(pop_size)]
     rownames(estimates) <- rownames(curve) <- NULL
     result <- new_sdc_result(
       "sdc_copula_uniqueness",
@@ -176,8 +239,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
         applied = !is.null(newdata), version = fit$settings$version
       ),
       diagnostics = list(
-        calibration = list(kind = found$calibration, parameter = found$parameter),
-        n_draws = found$n_draws, n_refits = n_refits
+        calibration = calibration_found(found, calibrated), n_draws = found$n_draws,
+        pitman_status = pitman$status
       ),
       call = this_call, curve = curve[curve_columns], fit = fit
     )
@@ -196,9 +259,8 @@ curve_columns <- c(
   "pop_size", "population_uniqueness", "uniqueness_low", "uniqueness_high",
   "population_correctness", "correctness_low", "correctness_high"
 )
-# Records from which the interval of a sample's uniqueness is worth having, and
-# from which the model is calibrated on it.
-enough_to_calibrate <- 1000
+# Fewer records than this are few.
+enough_records <- 1000
 
 # A fit, or data to fit: `n` records, and `fit()` to get it.
 fit_or_data <- function(data, key_vars, ..., call) {
@@ -273,107 +335,69 @@ check_drawable <- function(pop_size, call) {
   }
 }
 
-calibrates <- function(fit, calibrate, call) {
-  if (!is.null(calibrate)) {
-    return(calibrate)
-  }
-  if (fit$n < enough_to_calibrate) {
-    return(FALSE)
-  }
-  if (!fit$settings$equal_weights) {
-    inform_sdc(
-      "not_calibrated",
-      c(
-        "The model is not calibrated on the sample's uniqueness, as weights are unequal.",
-        i = "`calibrate = TRUE` does it all the same."
-      ),
-      call = call
-    )
-  }
-  fit$settings$equal_weights
-}
-
-signal_few_records <- function(n, call) {
-  if (n < enough_to_calibrate) {
-    warn_sdc(
-      "few_records",
-      c(
-        "A sample should have at least 1,000 records.",
-        x = paste0("It has ", format_count(n), "."),
-        i = "Margins and correlations are rough then: mind the interval."
-      ),
-      n = n, call = call
-    )
-  }
-}
-
-# Population sizes at which the curve is drawn.
+# Population sizes at which the curve is drawn: from the sample on, and beyond it
+# where only the sample was asked for.
 curve_sizes <- function(n, pop_size, length = 25) {
-  from <- max(2, min(n, max(pop_size) / 10))
-  round(exp(seq(log(from), log(max(pop_size)), length.out = length)))
+  to <- max(pop_size)
+  if (to < 1.1 * n) to <- min(10 * n, most_people)
+  round(exp(seq(log(n), log(to), length.out = length)))
 }
 
-# The settings of a fit as the core takes them.
-refit_settings <- function(fit) {
-  list(
-    nominal = !fit$ordered, exogenous_shares = fit$exogenous$shares,
-    exogenous_places = fit$exogenous$places, correlation = fit$exogenous$correlation,
-    order = fit$settings$order, seed = if (fit$settings$order == "random") draw_seed(),
-    marginals = fit$settings$marginals, signed = fit$settings$signed
-  )
-}
-
-draw_population <- function(fit, sizes, calibrated, n_refits, tick, call) {
-  unwrap(rs_copula_population(
-    fit$shares, fit$orders, as.double(fit$correlation), refit_settings(fit),
-    as.double(sizes), as.integer(max(2, round(fit$diagnostics$n_effective))),
-    if (calibrated) fit$sample_uniqueness, n_refits, draw_seed(), sdc_threads(), tick
+# Uniqueness and correctness in populations of several sizes. The people drawn
+# are always the same: no seed is needed. Who wants estimates alone gives a
+# `level` of 0, at which intervals have no meaning.
+draw_population <- function(fit, sizes, calibrated, level, tick, call) {
+  found <- unwrap(rs_copula_population(
+    fit$shares, fit$orders, as.double(fit$correlation), as.double(sizes),
+    as.double(c(fit$n, fit$n_singletons, sum(fit$cell_sizes$n))), calibrated,
+    fit$settings$equal_weights, as.double(level), sdc_threads(), tick
   ), call)
+  found$intervals <- found[c("uniqueness", "correctness")]
+  found$uniqueness <- found$uniqueness$estimate
+  found$correctness <- found$correctness$estimate
+  found
 }
 
 # Estimates with intervals, one row per population size.
-population_estimates <- function(found, sizes, level, calibrated, n) {
-  n_sizes <- length(sizes)
-  interval <- function(estimate, refits, mc_se) {
-    if (length(refits) == 0) {
-      return(list(low = rep(NA_real_, n_sizes), high = rep(NA_real_, n_sizes)))
-    }
-    refits <- matrix(refits, n_sizes)
-    # The mean square on the logit scale holds the bias, which is a matter of
-    # ratios where uniqueness is small, and the noise of drawing.
-    held <- function(x) pmin(pmax(x, 1e-12), 1 - 1e-12)
-    slope <- held(estimate) * (1 - held(estimate))
-    noise <- ifelse(mc_se > 0, mc_se / slope, 0)
-    deviation <- stats::qlogis(held(refits)) - stats::qlogis(held(estimate))
-    half <- stats::qt(1 - (1 - level) / 2, ncol(refits)) *
-      sqrt(rowMeans(deviation^2) + pmin(noise, 1)^2)
-    # 0 and 1 are not held by the logit scale.
-    open <- function(x) ifelse(x <= 1.01e-12, 0, ifelse(x >= 1 - 1.01e-12, 1, x))
-    list(
-      low = pmin(open(stats::plogis(stats::qlogis(held(estimate)) - half)), estimate),
-      high = pmax(open(stats::plogis(stats::qlogis(held(estimate)) + half)), estimate)
-    )
-  }
-  uniqueness <- interval(found$uniqueness, found$refit_uniqueness, found$uniqueness_mc_se)
-  correctness <- interval(found$correctness, found$refit_correctness, found$correctness_mc_se)
+population_estimates <- function(found, sizes) {
+  uniqueness <- found$intervals$uniqueness
+  correctness <- found$intervals$correctness
   frame(
     pop_size = sizes,
     population_uniqueness = found$uniqueness, uniqueness_mc_se = found$uniqueness_mc_se,
     uniqueness_low = uniqueness$low, uniqueness_high = uniqueness$high,
     population_correctness = found$correctness, correctness_mc_se = found$correctness_mc_se,
-    correctness_low = correctness$low, correctness_high = correctness$high
+    correctness_low = correctness$low, correctness_high = correctness$high,
+    model_uniqueness = found$model_uniqueness
   )
 }
 
-# Records of a model that stand for people where there are no records.
-n_drawn_records <- 2000
+# What the sample says of the two parameters that bring the model to it: `sd` is
+# to be read beside that of the prior, which the sample has hardly moved where
+# `shrunk`.
+calibration_found <- function(found, calibrated) {
+  known <- list(found$ln_scale, found$ln_spread)
+  list(
+    kind = if (calibrated) "posterior" else "none",
+    parameters = frame(
+      parameter = c("ln_scale", "ln_spread"), mean = vapply(known, function(k) k$mean, 0),
+      sd = vapply(known, function(k) k$sd, 0), shrunk = vapply(known, function(k) k$shrunk, NA)
+    ),
+    shrunk = all(vapply(known, function(k) k$shrunk, NA))
+  )
+}
+
+# Records of a model that stand for people where there are no records, always
+# the same ones.
+n_drawn_records <- 2000L
+fixed_draws <- as.double(1:8)
 
 # Scores of records for the first population size, and per size the shares of
 # them above 0.80 and 0.95. Without records to score, records drawn from the
 # model stand for people.
 score_records <- function(fit, released, estimates, score, given_sample, tick, call) {
   real <- !is.null(released)
-  people <- if (real) released else simulate(fit, n_drawn_records)
+  people <- if (real) released else draw_records(fit, n_drawn_records, fixed_draws, tick, call)
   counts <- NULL
   fingerprint <- fit$settings$fingerprint
   if (real) {
@@ -426,77 +450,4 @@ limit_to_sample <- function(scored, counts) {
   scored$xi[counts > 1] <- 0
   scored$kappa <- pmin(scored$kappa, 1 / counts)
   scored
-}
-
-signal_copula_uniqueness <- function(x, call) {
-  estimates <- x$estimates
-  gap <- abs(estimates$population_uniqueness - estimates$pitman_yor)
-  far <- which(gap > 0.05)
-  if (length(far)) {
-    first <- estimates[far[[1]], ]
-    warn_sdc(
-      "models_differ",
-      c(
-        "The copula and the Pitman model should agree to 0.05.",
-        x = paste0(
-          "In a population of ", format_count(first$pop_size), " the copula gives ",
-          format_risk(first$population_uniqueness), ", the Pitman model ",
-          format_risk(first$pitman_yor), "."
-        ),
-        i = "Small sampling fractions are hard for the Pitman model; report both."
-      ),
-      pop_size = first$pop_size, call = call
-    )
-  }
-}
-
-#' Records drawn from a fitted copula
-#'
-#' Synthetic records with the margins and pairwise dependence of the file, to
-#' try out what an intruder or an estimator would see.
-#'
-#' A parametric margin's unseen categories have no values: their probability is
-#' spread over the others here. Synthetic records are no anonymised data: they
-#' keep the sample's values and two-way dependence.
-#'
-#' @param object A result of [copula_fit()].
-#' @param nsim Number of records.
-#' @param seed A seed for [set.seed()], or `NULL` to go on with the present
-#'   state of the generator.
-#' @param ... None.
-#' @return A data frame of `nsim` rows with the key variables, in the classes of
-#'   the data. Results do not depend on the number of threads.
-#' @importFrom stats simulate
-#' @export
-#' @family copula
-#' @examples
-#' fit <- copula_fit(adult, c("age", "sex", "income"))
-#' simulate(fit, 3, seed = 1)
-simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  nsim <- check_whole(nsim, "nsim", call = call)
-  if (!is.null(seed)) {
-    set.seed(check_whole(seed, "seed", low = -.Machine$integer.max, call = call))
-  }
-  model <- observed_model(object)
-  drawn <- with_progress("Drawing records", function(tick) {
-    unwrap(rs_copula_simulate(
-      model$shares, model$orders, as.double(object$correlation), nsim, draw_seed(),
-      sdc_threads(), tick
-    ), call)
-  })
-  columns <- Map(function(values, categories) values[categories], object$levels, drawn)
-  do.call(frame, columns)
-}
-
-# The margins and orders of categories that have a value.
-observed_model <- function(fit) {
-  n_known <- lengths(fit$levels)
-  list(
-    shares = Map(
-      function(shares, n) shares[seq_len(n)] / sum(shares[seq_len(n)]), fit$shares, n_known
-    ),
-    orders = Map(function(places, n) as.integer(rank(places[seq_len(n)])), fit$orders, n_known)
-  )
 }

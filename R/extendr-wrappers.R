@@ -10,7 +10,7 @@ rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__r
 
 rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
 
-rs_copula_population <- function(shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, settings, sizes, n, observed, n_refits, draws, threads, tick)
+rs_copula_population <- function(shares, orders, correlation, sizes, seen, calibrated, bounded, level, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, sizes, seen, calibrated, bounded, level, threads, tick)
 
 rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
 

@@ -74,3 +74,53 @@ share_unique <- function(data) {
   key <- do.call(paste, c(data, sep = "\r"))
   mean(!(duplicated(key) | duplicated(key, fromLast = TRUE)))
 }
+
+# What copula_uniqueness() says of N people from one key whose categories have the
+# shares `q`, of whose n records s are unique and d distinct: the sum over a fine
+# grid, with the closed form of cells that vary by a gamma variable.
+slow_outlook <- function(q, n, s, d, N, draws = 2e5) {
+  error <- sqrt(0.04 + 4 / n)
+  cell <- -log1p(-q)
+  share <- function(a, y) {
+    lambda <- outer(cell, exp(y))
+    if (a == 0) colSums(q * exp(-lambda)) else colSums(q * (1 + a * lambda)^(-1 / a - 1))
+  }
+  spreads <- c(0, 0.015 * (8 / 0.015)^((1:12) / 12))
+  shifts <- seq(-2, 2, 0.01)
+  grid <- do.call(rbind, lapply(spreads, function(a) {
+    alone <- pmin(pmax(share(a, log(n - 1) + shifts), 1e-12), 1 - 1e-12)
+    data.frame(
+      a = a, shift = shifts, alone = alone,
+      ln = s * log(alone) + (n - s) * log1p(-alone) + dnorm(shifts, 0, 0.3, log = TRUE) +
+        dnorm(log(max(a, 0.015)), log(0.12), 1.5, log = TRUE)
+    )
+  }))
+  grid$w <- exp(grid$ln - max(grid$ln))
+  grid <- grid[grid$w > 1e-5, ]
+  grid$w <- grid$w / sum(grid$w)
+  z <- qnorm((1:15 - 0.5) / 15)
+  ratios <- seq(0, log(N / n), length.out = 400)
+  points <- expand.grid(i = seq_len(nrow(grid)), z = z)
+  found <- t(mapply(function(i, z) {
+    y <- log(n - 1) + grid$shift[[i]] + pmax(0, ratios + z * error * sqrt(ratios))
+    u <- share(grid$a[[i]], y)
+    arrivals <- n * exp(ratios) * u
+    last <- u[[length(u)]]
+    c(
+      u = last, kept = last / grid$alone[[i]],
+      new = sum(diff(ratios) * (utils::head(arrivals, -1) + arrivals[-1]) / 2)
+    )
+  }, points$i, points$z))
+  w <- grid$w[points$i] / length(z)
+  unique_people <- s * found[, "kept"] + (N - n) * found[, "u"]
+  drawn <- sample(nrow(points), draws, TRUE, w)
+  counts <- stats::rbinom(draws, s, pmin(found[drawn, "kept"], 1)) +
+    stats::rpois(draws, (N - n) * found[drawn, "u"])
+  list(
+    uniqueness = sum(w * unique_people) / N,
+    correctness = (d + sum(w * found[, "new"])) / N,
+    interval = stats::quantile(counts / N, c(0.025, 0.975), names = FALSE),
+    ln_scale = sum(w * grid$shift[points$i]),
+    ln_spread = sum(w * log(pmax(grid$a[points$i], 0.015)))
+  )
+}

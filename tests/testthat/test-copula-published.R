@@ -23,7 +23,7 @@ errors_at <- function(share, sets, samples, seed, ...) {
     vapply(seq_along(sets), function(k) {
       found <- suppressWarnings(suppressMessages(copula_uniqueness(
         adult[rows, sets[[k]]],
-        pop_size = nrow(adult), records = FALSE, n_refits = 0, ...
+        pop_size = nrow(adult), records = FALSE, ...
       )))
       found$estimates$population_uniqueness - truth[[k]]
     }, 0)

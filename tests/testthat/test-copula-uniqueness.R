@@ -1,5 +1,5 @@
 quietly_unique <- function(...) {
-  suppressWarnings(suppressMessages(copula_uniqueness(..., n_refits = 0)))
+  suppressWarnings(suppressMessages(copula_uniqueness(...)))
 }
 
 sample_of <- function(n, keys = names(adult), seed = 1) {
@@ -63,25 +63,125 @@ test_that("calibration returns the sample's uniqueness at its own size", {
   expect_equal(plain$estimates$model_uniqueness, plain$estimates$population_uniqueness)
 })
 
-test_that("the calibrated curve is the gamma mixture of cells", {
+test_that("estimates, intervals and calibration are those of the slow sum", {
   # One key: cells are its categories, and the mixture has a closed form.
   set.seed(2)
   k <- 4000
-  data <- data.frame(a = sample.int(k, 3000, TRUE, prob = 1 / (200 + seq_len(k))))
-  fit <- suppressWarnings(copula_fit(data))
-  found <- quietly_unique(fit, pop_size = c(3000, 12000), records = FALSE, calibrate = TRUE)
-  q <- fit$shares$a
-  closed <- if (found$diagnostics$calibration$kind == "gamma") {
-    alpha <- found$diagnostics$calibration$parameter
-    function(m) sum(q * (1 + (m - 1) * q / alpha)^(-alpha - 1))
-  } else {
-    lambda <- found$diagnostics$calibration$parameter
-    function(m) sum(q * (1 - q)^(lambda * (m - 1)))
+  for (n in c(150, 3000)) {
+    data <- data.frame(a = sample.int(k, n, TRUE, prob = 1 / (200 + seq_len(k))))
+    fit <- suppressWarnings(copula_fit(data))
+    found <- quietly_unique(fit, pop_size = 4 * n, records = FALSE)
+    counts <- tabulate(match(data$a, unique(data$a)))
+    slow <- slow_outlook(fit$shares$a, n, sum(counts == 1), length(counts), 4 * n)
+    e <- found$estimates
+    expect_equal(e$population_uniqueness, slow$uniqueness, tolerance = 0.01)
+    expect_equal(e$population_correctness, slow$correctness, tolerance = 0.01)
+    expect_equal(c(e$uniqueness_low, e$uniqueness_high), slow$interval, tolerance = 0.03)
+    learnt <- found$diagnostics$calibration$parameters
+    expect_equal(learnt$parameter, c("ln_scale", "ln_spread"))
+    expect_lt(max(abs(learnt$mean - c(slow$ln_scale, slow$ln_spread))), 0.06)
   }
-  expect_equal(
-    found$estimates$population_uniqueness, c(closed(3000), closed(12000)), tolerance = 0.01
+})
+
+test_that("a sample without likeness does not decide for every population", {
+  # Six uniform keys of twelve values: the copula is right, and the truth known.
+  set.seed(10)
+  draw <- function(n) as.data.frame(matrix(sample(12L, n * 6, TRUE), n))
+  truth <- (1 - 12^-6)^(1e6 - 1)
+  correctness <- -expm1(1e6 * log1p(-12^-6)) * 12^6 / 1e6
+  for (n in c(999, 1000, 3000)) {
+    data <- draw(n)
+    set.seed(5)
+    found <- quietly_unique(data, pop_size = c(1e6, 3e6), records = FALSE)$estimates
+    # 0.1.0 gave 0.39 to 0.9999999, and correctness below uniqueness.
+    expect_lt(abs(found$population_uniqueness[[1]] - truth), 0.05)
+    expect_lt(abs(found$population_correctness[[1]] - correctness), 0.04)
+    expect_lt(found$uniqueness_low[[1]], truth)
+    expect_gt(found$uniqueness_high[[1]], truth)
+    expect_lt(found$uniqueness_high[[1]] - found$uniqueness_low[[1]], 0.5)
+    expect_true(all(found$population_correctness >= found$population_uniqueness))
+    expect_true(all(diff(found$population_uniqueness) < 0))
+    expect_true(all(diff(found$population_correctness) < 0))
+  }
+})
+
+test_that("correctness is not below the distinct records, nor intervals above the sample", {
+  set.seed(1)
+  data <- adult[sample(nrow(adult), 3256), ]
+  found <- quietly_unique(data, c("sex", "income"), pop_size = nrow(adult))$estimates
+  # 4 of 32,561 is the truth; 0.1.0 gave 1.88e-6.
+  expect_gte(found$population_correctness, 4 / 32561)
+  expect_lt(found$population_correctness, 2 * 4 / 32561)
+  expect_gte(found$correctness_low, 4 / 32561)
+  expect_lt(found$uniqueness_high, 0.0016)
+  # Few unique records: an upper end of 0.737 in 0.1.0.
+  set.seed(3)
+  keys <- c("sex", "race", "income", "workclass")
+  half <- adult[sample(nrow(adult), 3000), keys]
+  found <- quietly_unique(half, pop_size = 6000)
+  e <- found$estimates
+  expect_lt(e$uniqueness_high, qgamma(0.975, found$fit$n_singletons + 1) / 3000 + 1e-12)
+  expect_lt(e$uniqueness_low, e$uniqueness_high)
+})
+
+test_that("at its own size the sample is the population, and nearly so near it", {
+  data <- sample_of(3000, c("age", "sex", "occupation"))
+  found <- quietly_unique(data, pop_size = c(3000, 3001), records = FALSE)$estimates
+  distinct <- nrow(unique(data)) / 3000
+  at <- found[1, ]
+  expect_identical(
+    c(at$population_uniqueness, at$uniqueness_low, at$uniqueness_high),
+    rep(share_unique(data), 3)
   )
-  expect_equal(found$estimates$population_uniqueness[1], fit$sample_uniqueness, tolerance = 1e-5)
+  expect_identical(
+    c(at$population_correctness, at$correctness_low, at$correctness_high), rep(distinct, 3)
+  )
+  expect_lt(abs(found$population_uniqueness[[2]] - share_unique(data)), 1e-3)
+  expect_lt(found$uniqueness_high[[2]] - found$uniqueness_low[[2]], 2e-3)
+})
+
+test_that("several population sizes are single ones", {
+  fit <- copula_fit(sample_of(1500, five_keys))
+  sizes <- c(2e4, 1e5, 1e6)
+  together <- quietly_unique(fit, pop_size = sizes, records = FALSE)$estimates
+  for (i in seq_along(sizes)) {
+    alone <- quietly_unique(fit, pop_size = sizes[[i]], records = FALSE)$estimates
+    gap <- abs(together$population_uniqueness[[i]] - alone$population_uniqueness)
+    expect_lt(gap, 4 * alone$uniqueness_mc_se)
+    expect_identical(alone$pitman_yor, together$pitman_yor[[i]])
+  }
+})
+
+test_that("what the sample does not say is told", {
+  data <- data.frame(a = 1:200, b = rep(1:20, 10))
+  expect_message(
+    suppressWarnings(copula_uniqueness(data, pop_size = 1e5, records = FALSE)),
+    class = "sdcRisk_message_weak_calibration"
+  )
+  expect_no_message(suppressWarnings(
+    found <- copula_uniqueness(sample_of(3000, five_keys), pop_size = 1e5, records = FALSE)
+  ))
+  expect_false(found$diagnostics$calibration$shrunk)
+  expect_message(
+    suppressWarnings(copula_uniqueness(found$fit, pop_size = 1e5, n_refits = 5)),
+    class = "sdcRisk_message_no_refits"
+  )
+})
+
+test_that("models differ by their ratio too, and calibrated from not calibrated", {
+  apart <- sdcRisk:::are_apart
+  expect_identical(
+    apart(c(0.0049, 0.0010, 0.70, 1e-7, 0.30), c(0.0502, 0.0007, 1, 1e-9, 0.34), 1e5),
+    c(TRUE, FALSE, TRUE, FALSE, FALSE)
+  )
+  # A sample more unique than its model, which cannot know why.
+  data <- sample_of(2000, c("sex", "race"))
+  data$house <- rep(1:1000, 2)
+  data$floor <- (data$house * 7) %% 1000
+  expect_warning(
+    suppressMessages(copula_uniqueness(data, pop_size = 2e4, records = FALSE)),
+    class = "sdcRisk_warning_models_differ"
+  )
 })
 
 test_that("uniqueness falls and errors are small as populations grow", {
@@ -93,17 +193,22 @@ test_that("uniqueness falls and errors are small as populations grow", {
   expect_identical(found$pop_size, sizes)
 })
 
-test_that("results are the same on one thread and on two, and obey the seed", {
+test_that("results are the same on one thread, on two and with any seed", {
   data <- sample_of(1500, five_keys)
   run <- function(threads, seed = 5) {
     old <- options(sdcRisk.threads = threads)
     on.exit(options(old))
     set.seed(seed)
-    found <- suppressWarnings(copula_uniqueness(data, pop_size = 20000, n_refits = 3))
+    found <- suppressWarnings(copula_uniqueness(data, pop_size = 20000))
     list(found$estimates, found$records, found$curve, simulate(found$fit, 10))
   }
   expect_identical(run(1), run(2))
-  expect_false(identical(run(2), run(2, 6)))
+  # Only what is drawn for its own sake is random.
+  expect_identical(run(2)[1:3], run(2, 6)[1:3])
+  expect_false(identical(run(2)[[4]], run(2, 6)[[4]]))
+  fit <- copula_fit(data)
+  alone <- function() quietly_unique(fit, pop_size = 20000)$estimates
+  expect_identical(alone(), alone())
 })
 
 test_that("intervals cover the truth of samples from a model", {
@@ -117,7 +222,7 @@ test_that("intervals cover the truth of samples from a model", {
     covered <- vapply(1:20, function(seed) {
       found <- suppressWarnings(copula_uniqueness(
         simulate(truth_fit, 1200, seed = seed),
-        pop_size = 20000, records = FALSE, calibrate = calibrate, n_refits = 12
+        pop_size = 20000, records = FALSE, calibrate = calibrate
       ))$estimates
       c(
         found$uniqueness_low <= truth$population_uniqueness &&
@@ -144,7 +249,7 @@ test_that("a fit on one sample is applied to another file", {
   odd <- released
   odd$age[1] <- 199L
   expect_message(
-    suppressWarnings(copula_uniqueness(fit, pop_size = 1e5, newdata = odd, n_refits = 0)),
+    suppressWarnings(copula_uniqueness(fit, pop_size = 1e5, newdata = odd)),
     class = "sdcRisk_message_unseen_categories"
   )
 })
@@ -185,6 +290,8 @@ test_that("unequal weights turn calibration off with a message", {
     class = "sdcRisk_message_not_calibrated"
   )
   expect_identical(found$estimates$method, "sampled")
+  expect_lt(found$estimates$uniqueness_low, found$estimates$population_uniqueness)
+  expect_gt(found$estimates$uniqueness_high, found$estimates$population_uniqueness)
   forced <- quietly_unique(
     data, pop_size = 32561, weight_var = "w", records = FALSE, calibrate = TRUE
   )
@@ -232,6 +339,9 @@ test_that("bad input is refused by class before any work", {
   refused(copula_uniqueness(fit, pop_size = 300, newdata = sample_of(400, c("age", "sex"))))
   refused(simulate(fit, 0))
   refused(simulate(fit, 2, 1, 3))
+  refused(simulate(fit, 2, max_memory = -1))
+  refused(simulate(fit, 1e9), "too_large")
+  refused(simulate(fit, 5, max_memory = 159), "too_large")
   refused(uniqueness_by_size(data, 300))
   refused(uniqueness_by_size(fit, 100))
   refused(uniqueness_by_size(fit, c(300, 400)))
@@ -243,9 +353,12 @@ test_that("bad input is refused by class before any work", {
 test_that("constant keys and identifiers give right answers", {
   constant <- data.frame(a = rep(1, 1200), b = rep("x", 1200))
   found <- quietly_unique(constant, pop_size = 5000)
-  expect_equal(found$estimates$population_uniqueness, 0)
-  expect_equal(found$estimates$population_correctness, 1 / 5000, tolerance = 1e-6)
-  expect_true(all(found$records$xi == 0))
+  # A sample of one cell does not exclude that there are others, but nearly so.
+  expect_lt(found$estimates$population_uniqueness, 1e-5)
+  expect_gte(found$estimates$population_correctness, 1 / 5000)
+  expect_lt(found$estimates$population_correctness, 1.05 / 5000)
+  expect_identical(found$estimates$uniqueness_low, 0)
+  expect_lt(max(found$records$xi), 1e-4)
   id <- data.frame(id = sprintf("%04d", 1:1200), b = rep(1:2, 600))
   found <- quietly_unique(id, pop_size = 1200)
   expect_equal(found$estimates$population_uniqueness, 1, tolerance = 1e-3)
@@ -293,7 +406,7 @@ test_that("uniqueness by size uses sub-models without refitting", {
 
 test_that("a result prints, cites, tidies and compares", {
   data <- sample_of(1500, five_keys)
-  found <- suppressWarnings(copula_uniqueness(data, pop_size = c(32561, 1e5), n_refits = 2))
+  found <- suppressWarnings(copula_uniqueness(data, pop_size = c(32561, 1e5)))
   lines <- format(found)
   expect_lte(length(lines), 16)
   expect_match(lines[[3]], "1,500 records, 5 key variables")
@@ -308,7 +421,7 @@ test_that("a result prints, cites, tidies and compares", {
   expect_error(augment(found, data[-1, ]), class = "sdcRisk_error_mismatched_data")
   strata <- summary(found, by = "sex", data = data)$strata
   expect_identical(strata$stratum, c("Female", "Male"))
-  other <- suppressWarnings(copula_uniqueness(data[-1], pop_size = c(32561, 1e5), n_refits = 0))
+  other <- suppressWarnings(copula_uniqueness(data[-1], pop_size = c(32561, 1e5)))
   table <- as.data.frame(compare_risk(found, other))
   expect_true(all(table$change[table$result == "after"] < 0))
 })
@@ -316,7 +429,7 @@ test_that("a result prints, cites, tidies and compares", {
 test_that("pictures show the numbers", {
   skip_if_not_installed("ggplot2")
   data <- sample_of(1500, five_keys)
-  found <- suppressWarnings(copula_uniqueness(data, pop_size = c(32561, 1e5), n_refits = 2))
+  found <- suppressWarnings(copula_uniqueness(data, pop_size = c(32561, 1e5)))
   lines <- ggplot2::layer_data(ggplot2::autoplot(found), 3)
   expect_setequal(
     round(lines$y, 10),

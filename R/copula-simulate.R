@@ -1,0 +1,81 @@
+#' Records drawn from a fitted copula
+#'
+#' Synthetic records with the margins and pairwise dependence of the file, to
+#' try out what an intruder or an estimator would see.
+#'
+#' A parametric margin's unseen categories have no values: their probability is
+#' spread over the others here. Synthetic records are no anonymised data: they
+#' keep the sample's values and two-way dependence.
+#'
+#' @param object A result of [copula_fit()].
+#' @param nsim Number of records.
+#' @param seed A seed for [set.seed()], or `NULL` to go on with the present
+#'   state of the generator.
+#' @param ... None: what follows is given by its full name.
+#' @param max_memory Bytes that the records may take while they are drawn, 16 for
+#'   each value of a key variable.
+#' @return A data frame of `nsim` rows with the key variables, in the classes of
+#'   the data. Results do not depend on the number of threads. More memory than
+#'   `max_memory` is an error of class `sdcRisk_error_too_large`, raised before
+#'   any work.
+#' @importFrom stats simulate
+#' @export
+#' @family copula
+#' @examples
+#' fit <- copula_fit(adult, c("age", "sex", "income"))
+#' simulate(fit, 3, seed = 1)
+simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
+                                    max_memory = 2e9) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  nsim <- check_whole(nsim, "nsim", call = call)
+  check_simulable(nsim, length(object$shares), check_memory(max_memory, call), call)
+  if (!is.null(seed)) {
+    set.seed(check_whole(seed, "seed", low = -.Machine$integer.max, call = call))
+  }
+  with_progress("Drawing records", function(tick) {
+    draw_records(object, nsim, draw_seed(), tick, call)
+  })
+}
+
+# Bytes of one value on its way: twice in the core, as a code and as a value in R.
+bytes_per_value <- 16
+
+check_simulable <- function(nsim, n_keys, max_memory, call) {
+  bytes <- nsim * n_keys * bytes_per_value
+  if (bytes > max_memory) {
+    stop_sdc(
+      "too_large",
+      c(
+        paste0("Drawing must not need more than ", format_count(max_memory), " bytes."),
+        x = paste0(
+          format_count(nsim), " records of ", plural(n_keys, "key variable"), " need ",
+          format_count(bytes), "."
+        ),
+        i = "Draw fewer at a time, or raise `max_memory`."
+      ),
+      call = call
+    )
+  }
+}
+
+# `n` records of a fit from eight 32-bit numbers.
+draw_records <- function(fit, n, draws, tick, call) {
+  model <- observed_model(fit)
+  drawn <- unwrap(rs_copula_simulate(
+    model$shares, model$orders, as.double(fit$correlation), n, draws, sdc_threads(), tick
+  ), call)
+  columns <- Map(function(values, categories) values[categories], fit$levels, drawn)
+  do.call(frame, columns)
+}
+
+# The margins and orders of categories that have a value.
+observed_model <- function(fit) {
+  n_known <- lengths(fit$levels)
+  list(
+    shares = Map(
+      function(shares, n) shares[seq_len(n)] / sum(shares[seq_len(n)]), fit$shares, n_known
+    ),
+    orders = Map(function(places, n) as.integer(rank(places[seq_len(n)])), fit$orders, n_known)
+  )
+}
