@@ -70,6 +70,7 @@ impl Placements {
                 let w = &points[(d + i).min(2 * d - 2)];
                 lanes::moving_interval((&low, &high), scale, &shift, w, mass, &mut rest[0]);
             }
+            0.0
         })
     }
 }

@@ -12,11 +12,19 @@
 //! times and folded by the tent map; the eight means give the standard error. Points
 //! are added, doubling the lattice, until it is small enough.
 //!
-//! Variables without limits are left out. What remains with one or two variables
+//! Variables without limits are left out. What remains with one to three variables
 //! is exact. The points depend on the seed alone: a rectangle has the same
 //! probability whatever else is computed.
+//!
+//! Near a singular matrix a variable j is all but determined by those before it, and
+//! most draws of these leave it outside its interval: the whole lattice may miss
+//! the rectangle. So a variable is drawn only where every such j can still be
+//! reached, within [`REACH`] conditional standard deviations; nothing is lost by it.
+//! Where few points count all the same, the error holds what one more of them could
+//! have added at most.
 
 use super::lanes::{self, Lanes, EDGE, LANES};
+use super::trivariate::trivariate_rectangle;
 use crate::error::{Error, Result};
 use crate::normal::{bivariate_rectangle, cdf, density};
 use crate::random::Streams;
@@ -31,6 +39,15 @@ const POINTS: usize = LANES / SHIFTS;
 
 /// A conditional standard deviation below this is taken as this.
 const LEAST_PIVOT: f64 = 1e-5;
+
+/// A variable with a smaller conditional standard deviation is all but determined.
+const NEAR: f64 = 0.1;
+
+/// It lies within this many of them.
+const REACH: f64 = 8.5;
+
+/// With the weight of fewer points than this a mean over them is not trusted.
+const ENOUGH_POINTS: f64 = 32.0;
 
 /// A probability and the standard error of its computation, 0 where exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,19 +120,23 @@ impl Lattice {
     }
 
     /// Means over blocks of the products that `of` finds for the points of a
-    /// block, until they agree well enough over the shifts.
+    /// block, until they agree well enough over the shifts. Where most points may
+    /// count for nothing, `of` returns the sum of what they could count for at most,
+    /// otherwise 0.
     pub(super) fn integrate(
         &self,
         effort: Effort,
-        mut of: impl FnMut(&[Lanes], &mut Lanes),
+        mut of: impl FnMut(&[Lanes], &mut Lanes) -> f64,
     ) -> Estimate {
         let mut sums = [0.0; SHIFTS];
+        let (mut squares, mut most) = (0.0, 0.0);
         let mut done = 0;
         let mut wanted = 1;
         let mut mass = [0.0; LANES];
         loop {
             for block in &self.blocks[done..wanted] {
-                of(block, &mut mass);
+                most += of(block, &mut mass);
+                squares += mass.iter().map(|m| m * m).sum::<f64>();
                 for (sum, masses) in sums.iter_mut().zip(mass.chunks_exact(POINTS)) {
                     *sum += masses.iter().sum::<f64>();
                 }
@@ -129,9 +150,15 @@ impl Lattice {
                 .map(|sum| (sum / points - mean).powi(2))
                 .sum::<f64>()
                 / (shifts - 1.0);
+            let total = mean * points * shifts;
+            let missed = if total * total < ENOUGH_POINTS * squares || total <= 0.0 {
+                most / (points * shifts).powi(2)
+            } else {
+                0.0
+            };
             let estimate = Estimate {
                 value: mean.min(1.0),
-                error: (variance / shifts).sqrt(),
+                error: (variance / shifts).sqrt().hypot(missed),
             };
             if done == self.blocks.len()
                 || estimate.error <= effort.tolerance * mean + effort.absolute
@@ -196,7 +223,17 @@ pub struct Scratch {
     limits: Vec<(f64, f64)>,
     factor: Vec<f64>,
     expected: Vec<f64>,
+    reach: Vec<Reach>,
     y: Vec<Lanes>,
+}
+
+/// A variable that is all but determined once `drawn` is: where `drawn` may lie so
+/// that it can be in its interval.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    drawn: usize,
+    determined: usize,
+    width: f64,
 }
 
 impl<'a> Rectangles<'a> {
@@ -243,8 +280,16 @@ impl<'a> Rectangles<'a> {
                 let r = self.correlation[scratch.order[0] * self.d + scratch.order[1]];
                 Estimate::exact(bivariate_rectangle(first, second, r))
             }
+            [first, second, third] => {
+                let r = |i: usize, j: usize| {
+                    self.correlation[scratch.order[i] * self.d + scratch.order[j]]
+                };
+                let correlation = [r(0, 1), r(0, 2), r(1, 2)];
+                Estimate::exact(trivariate_rectangle([first, second, third], correlation))
+            }
             _ => {
                 self.factorise(scratch);
+                find_reach(scratch);
                 self.separate(scratch)
             }
         }
@@ -299,26 +344,115 @@ impl<'a> Rectangles<'a> {
     fn separate(&self, scratch: &mut Scratch) -> Estimate {
         let n = scratch.order.len();
         let Scratch {
-            limits, factor, y, ..
+            limits,
+            factor,
+            reach,
+            y,
+            ..
         } = scratch;
         if y.len() < n {
             y.resize(n, [0.0; LANES]);
         }
+        let concerned = |i: usize| reach.iter().any(|bound| bound.concerns(i));
+        // What a point counts for at most: but for variables that are determined or
+        // determine one.
+        let mut most = [1.0; LANES];
         self.lattice.integrate(self.effort, |points, mass| {
-            // The first pivot is 1.
-            let first = lanes::first_interval(limits[0], &points[0], &mut y[0]);
-            *mass = [first; LANES];
-            for i in 1..n {
+            *mass = [1.0; LANES];
+            most = [1.0; LANES];
+            for i in 0..n {
                 let (drawn, rest) = y.split_at_mut(i);
-                let shift = shift(&factor[i * n..i * n + i], drawn);
+                let row = &factor[i * n..i * n + i];
                 let scale = 1.0 / factor[i * n + i];
-                if i + 1 < n {
-                    lanes::interval(limits[i], scale, &shift, &points[i], mass, &mut rest[0]);
+                let counted = if concerned(i) { &mut *mass } else { &mut most };
+                if reach.iter().any(|bound| bound.drawn == i) {
+                    let (mut low, mut high) = within(limits[i], scale, &shift(row, drawn));
+                    for bound in reach.iter().filter(|bound| bound.drawn == i) {
+                        let j = bound.determined;
+                        let shift = shift(&factor[j * n..j * n + i], drawn);
+                        bound.narrow(limits[j], factor[j * n + i], &shift, &mut low, &mut high);
+                    }
+                    let (ends, own) = ((&low, &high), [0.0; LANES]);
+                    lanes::moving_interval(ends, 1.0, &own, &points[i], counted, &mut rest[0]);
+                } else if i == 0 {
+                    let first = lanes::first_interval(limits[0], &points[0], &mut rest[0]);
+                    *counted = [first; LANES];
+                } else if i + 1 < n {
+                    let shift = shift(row, drawn);
+                    lanes::interval(limits[i], scale, &shift, &points[i], counted, &mut rest[0]);
                 } else {
-                    lanes::last_interval(limits[i], scale, &shift, mass);
+                    lanes::last_interval(limits[i], scale, &shift(row, drawn), counted);
                 }
             }
+            for (mass, most) in mass.iter_mut().zip(&most) {
+                *mass *= most;
+            }
+            if reach.is_empty() {
+                0.0
+            } else {
+                most.iter().sum()
+            }
         })
+    }
+}
+
+impl Reach {
+    fn concerns(&self, i: usize) -> bool {
+        self.drawn == i || self.determined == i
+    }
+
+    /// Narrows the ends between which a variable is drawn to what lets the
+    /// determined one, `slope` times it plus `shift`, reach its interval.
+    fn narrow(
+        &self,
+        limits: (f64, f64),
+        slope: f64,
+        shift: &Lanes,
+        low: &mut Lanes,
+        high: &mut Lanes,
+    ) {
+        let inverse = 1.0 / slope;
+        for k in 0..LANES {
+            let from = (limits.0 - self.width - shift[k]) * inverse;
+            let to = (limits.1 + self.width - shift[k]) * inverse;
+            low[k] = low[k].max(from.min(to));
+            high[k] = high[k].min(from.max(to));
+        }
+    }
+}
+
+/// The ends of an interval for the variable's own draw, per point.
+fn within((low, high): (f64, f64), scale: f64, shift: &Lanes) -> (Lanes, Lanes) {
+    let mut ends = ([0.0; LANES], [0.0; LANES]);
+    for k in 0..LANES {
+        ends.0[k] = (low - shift[k]) * scale;
+        ends.1[k] = (high - shift[k]) * scale;
+    }
+    ends
+}
+
+/// Finds which variables are all but determined by which.
+fn find_reach(scratch: &mut Scratch) {
+    let n = scratch.order.len();
+    let factor = &scratch.factor;
+    scratch.reach.clear();
+    for determined in 1..n {
+        let row = &factor[determined * n..=determined * n + determined];
+        let mut left = 0.0;
+        for drawn in (0..determined).rev() {
+            left += row[drawn + 1] * row[drawn + 1];
+            let sd = left.sqrt();
+            if sd >= NEAR {
+                break;
+            }
+            if row[drawn].abs() > sd {
+                scratch.reach.push(Reach {
+                    drawn,
+                    determined,
+                    width: REACH * sd,
+                });
+            }
+        }
     }
 }
 
@@ -496,6 +630,69 @@ mod tests {
             let exact = bivariate_rectangle(first, second, correlation[1]);
             assert!((total / exact - 1.0).abs() < 1e-3, "{total:e} {exact:e}");
         }
+    }
+
+    #[test]
+    fn a_determined_variable_is_not_missed() {
+        // Four variables, the last a sum of the others but for a variance of 1e-6.
+        let weights = [0.5f64, -0.6, 0.4, (1.0f64 - 0.77 - 1e-6).sqrt()];
+        let d = 5;
+        let mut correlation = vec![0.0; d * d];
+        (0..d).for_each(|j| correlation[j * (d + 1)] = 1.0);
+        for (j, w) in weights.iter().enumerate() {
+            correlation[j * d + 4] = *w;
+            correlation[4 * d + j] = *w;
+        }
+        // The interval of the last is all but out of reach of the others' box.
+        let limits = [(1.0, 1.2), (-1.2, -1.0), (1.0, 1.2), (1.0, 1.2)];
+        let top: f64 = limits
+            .iter()
+            .zip(weights)
+            .map(|(l, w)| if w > 0.0 { w * l.1 } else { w * l.0 })
+            .sum();
+        let m = 60;
+        for (low, high) in [
+            (top - 0.02, 9.0),
+            (top - 0.1, top - 0.098),
+            (top - 0.2, top - 0.1),
+        ] {
+            // Midpoints of the first three, the fourth exactly.
+            let mut exact = 0.0;
+            let steps: Vec<f64> = limits.iter().map(|l| (l.1 - l.0) / f64::from(m)).collect();
+            let at = |j: usize, i: i32| limits[j].0 + steps[j] * (f64::from(i) + 0.5);
+            for i in 0..m {
+                for j in 0..m {
+                    for k in 0..m {
+                        let z = [at(0, i), at(1, j), at(2, k)];
+                        let sum: f64 = z.iter().zip(weights).map(|(z, w)| z * w).sum();
+                        let from = ((low - sum) / weights[3]).max(limits[3].0);
+                        let to = ((high - sum) / weights[3]).min(limits[3].1);
+                        let weight: f64 = (0..3).map(|v| density(z[v]) * steps[v]).product();
+                        exact += weight * (cdf(to) - cdf(from)).max(0.0);
+                    }
+                }
+            }
+            let mut all = limits.to_vec();
+            all.push((low, high));
+            let found = probability(&correlation, &all);
+            assert!(found.error < found.value, "{found:?} {exact:e}");
+            assert!(
+                (found.value - exact).abs() < 5.0 * found.error + 0.02 * exact,
+                "{found:?} {exact:e}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_reach_has_an_error() {
+        // Nothing of the rectangle can be reached: 0, and what one point could add.
+        let w = (0.5f64 * (1.0 - 1e-8)).sqrt();
+        let correlation = [
+            1.0, 0.0, 0.0, w, 0.0, 1.0, 0.0, w, 0.0, 0.0, 1.0, 0.0, w, w, 0.0, 1.0,
+        ];
+        let limits = [(0.0, 0.5), (0.0, 0.5), (0.0, 1.0), (2.0, 2.5)];
+        let found = probability(&correlation, &limits);
+        assert!(found.value < 1e-12 && found.error > found.value && found.error < 1e-3);
     }
 
     #[test]
