@@ -48,7 +48,8 @@
 #'
 #' @section Confidentiality:
 #' The result keeps the two-way tables of the sample, in which counts of 1 occur,
-#' and its cell sizes: treat it like the data.
+#' its cell sizes, and how likely each record's values are (`tree$anchor`, without
+#' the values): treat it like the data.
 #'
 #' @section Cost:
 #' Two-way tables: pairs of variables times records. Correlations: for each pair,
@@ -95,7 +96,9 @@
 #'   \item{`cell_sizes`}{how many cells of the sample have how many records}
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
 #'   \item{`tree`}{what the tree score of records needs: `edges`, `prior` (records
-#'     that independence counts for, per edge), `anchor`}
+#'     that independence counts for, per edge), `alpha` and `spread` (how uncertain
+#'     probabilities are), `ln_lambda`, and `anchor`: where the sample's records lie,
+#'     one row per record up to 4,096 records, beyond one row per cell of a grid}
 #'   \item{`diagnostics`}{`pairs`: per pair `information`, `expected` (by
 #'     chance), `correlation` (before projection), `at_bound`; `projection`;
 #'     `n_effective`; `n_excluded`}

@@ -92,4 +92,5 @@ signal_copula_uniqueness <- function(x, call) {
       pop_size = first$pop_size, call = call
     )
   }
+  signal_scores_differ(x, call)
 }

@@ -75,14 +75,54 @@ record_lines <- function(x) {
     format_percent(first$prop_xi_95)
   )
   if (is.null(x$records)) {
-    return(paste0("Likelihood of uniqueness xi, records drawn from the model: ", above, "."))
+    whose <- if (x$settings$score == "tree") "records of the sample" else "drawn from the model"
+    return(c(
+      expected_line(x), paste0("Likelihood of uniqueness xi, ", whose, ": ", above, ".")
+    ))
   }
   c(
+    expected_line(x),
     paste0(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
       record_spread(x$records$xi, format_share)
     ),
     paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
+  )
+}
+
+# How many records are expected to be unique, and what their likelihoods add up to
+# where that is another number.
+expected_line <- function(x) {
+  first <- x$estimates[1, ]
+  if (x$settings$applied) {
+    return(paste0(
+      "The likelihoods of the ", plural(x$settings$n, "record"), " add up to ",
+      format_expected(first$sum_xi), " unique among ", format_count(first$pop_size), " people."
+    ))
+  }
+  paste0(
+    "Expected to be unique among ", format_count(first$pop_size), " people: ",
+    expected_words(first), " of the ", plural(x$fit$n, "record"),
+    if (says_otherwise(first)) {
+      paste0("; their xi add up to ", format_expected(first$sum_xi))
+    }, "."
+  )
+}
+
+says_otherwise <- function(estimate) {
+  expected <- estimate$expected_unique_records
+  isTRUE(abs(estimate$sum_xi - expected) > 0.005 * expected + 0.05)
+}
+
+expected_words <- function(estimate) {
+  paste0(
+    format_expected(estimate$expected_unique_records),
+    if (!is.na(estimate$expected_unique_low)) {
+      paste0(
+        " (", format_expected(estimate$expected_unique_low), " to ",
+        format_expected(estimate$expected_unique_high), ")"
+      )
+    }
   )
 }
 
@@ -157,7 +197,7 @@ interpret.sdc_copula_uniqueness <- function(x, ...) {
     },
     "."
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
+  structure(paste(sentence, expected_line(x)), class = c("sdc_sentence", "character"))
 }
 
 #' Pictures of uniqueness in the population

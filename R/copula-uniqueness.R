@@ -48,17 +48,49 @@
 #' matches is the right person. `score` says where \eqn{p} comes from:
 #' \describe{
 #'   \item{`"tree"`}{a tree of the pairs with most information, its pair tables
-#'     shrunk towards independence, scaled so that the mean of \eqn{\xi}{xi} is the
-#'     estimated population uniqueness. Not the paper's: it ranks records better,
+#'     shrunk towards independence. Not the paper's: it ranks records better,
 #'     because a latent correlation says how much two nominal variables depend and
-#'     not which cells are frequent.}
+#'     not which cells are frequent. That \eqn{p} is itself uncertain is part of
+#'     \eqn{\xi}{xi} and \eqn{\kappa}{kappa}, and their mean over the file agrees with the
+#'     population uniqueness: see the section on the tree score.}
 #'   \item{`"copula"`}{the paper's equation 18, the probability of a rectangle
 #'     under the model.}
 #'   \item{`"placement"`}{the mean over random places of the record's intervals,
 #'     as the authors' program does.}
 #' }
-#' Do not average \eqn{\xi}{xi} over records to estimate population uniqueness with
-#' `"copula"` or `"placement"`: the sample over-represents frequent cells.
+#'
+#' **How many records are unique?** Of a random sample of \eqn{n} records, \eqn{n}
+#' times the population uniqueness: `expected_unique_records`, with the interval of the
+#' population uniqueness times \eqn{n}. In a small sampling fraction hardly a record
+#' has \eqn{\xi}{xi} above 0.8, and still some are unique: nobody can say which. The
+#' \eqn{\xi}{xi} of `"tree"` add up to that number by construction; those of `"copula"`
+#' and `"placement"` do not, because the sample over-represents frequent cells under
+#' a model that does not know them. `sum_xi` stands beside it, and a warning of class
+#' `sdcRisk_warning_scores_differ` says when they differ by more than a third. For
+#' `newdata` other than the file of the fit nothing is supposed on how it was drawn:
+#' `expected_unique_records` is then the sum of \eqn{\xi}{xi}. With unequal weights the
+#' \eqn{\xi}{xi} of `"tree"` agree with the population uniqueness in their weighted mean.
+#'
+#' @section The tree score:
+#' A record of the file is judged by the tables without itself, anyone else by the
+#' whole tables. In the population a record's values have the probability
+#' \eqn{\lambda p g}{lambda p g} with \eqn{g} a gamma variable of shape and rate
+#' \eqn{a}, \eqn{1/a = 1/\alpha + c V}{1/a = 1/alpha + c V}, where
+#' \eqn{V = \sum 1 / (n_{ij} + c_{ij} p_i p_j)}{V = sum 1 / (n_ij + c_ij p_i p_j)}, the sum
+#' over the edges of the tree, is the variance that the counts leave to \eqn{\ln p}{ln p},
+#' and \eqn{\alpha}{alpha} says how far cells are from the tree. A person drawn from
+#' the population is in a frequent cell rather than in a rare one, so that
+#' \deqn{\xi = \Big(1 + \frac{(N - 1) \lambda p}{a}\Big)^{-(a + 1)}, \quad
+#'   \kappa = \frac{1 - (1 + N \lambda p / a)^{-a}}{N \lambda p}.}{%
+#'   xi = (1 + (N - 1) lambda p / a)^-(a + 1),
+#'   kappa = (1 - (1 + N lambda p / a)^-a) / (N lambda p).}
+#' \eqn{\alpha}{alpha}, \eqn{c} and \eqn{\lambda}{lambda} in the sample are where the
+#' likelihood of who is unique in the sample, times a prior (\eqn{\ln \alpha}{ln alpha},
+#' \eqn{\ln \lambda}{ln lambda}, \eqn{\ln c}{ln c} normal around 0 with standard deviations
+#' 0.8, 0.7, 0.5), is largest; \eqn{\lambda}{lambda} in a population is such that the
+#' mean of \eqn{\xi}{xi} over the sample's records is the population uniqueness. `prob`
+#' is \eqn{\lambda p}{lambda p}, `prob_shape` is \eqn{a}. How well these likelihoods
+#' hold is measured on the page of [predict()][predict.sdc_copula_fit].
 #'
 #' @section Uncertainty:
 #' The interval is that of the number of unique people in this one population. It
@@ -133,13 +165,17 @@
 #' @param ... Arguments of [copula_fit()], by their full names, where `data` is
 #'   a data frame.
 #' @param newdata A released file to judge by a model fitted on `data`, such as
-#'   a file that is no random sample; `records` are then its records. A category
+#'   a file that is no random sample; `records` are then its records. The very file of
+#'   the fit, in its order, is recognised; other files should hold other people. A category
 #'   that `data` did not show gets a small probability, with a message.
 #' @param score Where a record's probability comes from, see details.
 #' @param calibrate Whether to calibrate. `NULL`: where weights are equal.
 #' @param given_sample Whether to use that only records unique in the sample
 #'   can be unique in the population: others get \eqn{\xi = 0}{xi = 0} and
-#'   \eqn{\kappa}{kappa} at most 1/k. It supposes that the people in the file are
+#'   \eqn{\kappa}{kappa} at most 1/k. For `"tree"` the others become the more likely
+#'   unique: with \eqn{n} records in the sample \eqn{\xi = ((1 + n \lambda p / a) /
+#'   (1 + N \lambda p / a))^{a + 1}}{xi = ((1 + n lambda p / a) /
+#'   (1 + N lambda p / a))^(a + 1)}. It supposes that the people in the file are
 #'   those of the population.
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
@@ -155,10 +191,13 @@
 #'     of records with \eqn{\xi}{xi} above 0.80 and 0.95; without records, of records
 #'     drawn from the model), `method` (`"sampled"` or `"calibrated"`), `pitman_yor`
 #'     (uniqueness by the Pitman model), `score`, `model_uniqueness` (before
-#'     calibration)}
+#'     calibration), `expected_unique_records`, `expected_unique_low`,
+#'     `expected_unique_high` (of the records of the file), `sum_xi` (what their
+#'     likelihoods add up to, `NA` without records)}
 #'   \item{`records`}{for the first `pop_size`: `prob`, `xi`, `kappa`,
-#'     `prob_error` (numerical error of `prob`, 0 where exact), `sample_unique`. `NULL`
-#'     for a fit without `newdata`}
+#'     `prob_error` (numerical error of `prob`, 0 where exact), `sample_unique`,
+#'     `prob_shape` (the smaller, the less certain is `prob`; `Inf` for `"copula"` and
+#'     `"placement"`, which take it for certain). `NULL` for a fit without `newdata`}
 #'   \item{`curve`}{uniqueness and correctness with their intervals over 25
 #'     population sizes, from that of the sample on}
 #'   \item{`fit`}{the [copula_fit()]}
@@ -170,8 +209,8 @@
 #' }
 #' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of
 #' records; `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer
-#' than 1,000 records, `models_differ`. Messages: `not_calibrated` for unequal
-#' weights, `weak_calibration`, `unseen_categories`, `no_refits`.
+#' than 1,000 records, `models_differ`, `scores_differ`. Messages: `not_calibrated` for
+#' unequal weights, `weak_calibration`, `unseen_categories`, `no_refits`.
 #' @inherit copula_fit references
 #' @family copula
 #' @seealso [uniqueness_by_size()], `predict()` and `simulate()` for a fit
@@ -198,9 +237,6 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   check_flag(records, "records", call)
   inform_no_refits(check_whole(n_refits, "n_refits", low = 0, call = call), call)
   level <- check_probability(level, "level", call = call)
-  if (missing(pop_size)) {
-    stop_argument("pop_size", "be given", call = call)
-  }
   if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
   known <- fit_or_data(data, key_vars, ..., call = call)
   n_least <- known$n
@@ -221,7 +257,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
     scored <- score_records(
-      fit, if (records) released, estimates, score, given_sample, tick, call
+      fit, if (records) released, estimates, score, given_sample, is.null(newdata), tick, call
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
@@ -236,7 +272,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
         key_vars = fit$settings$key_vars, pop_size = pop_size, score = score,
         calibrate = calibrated, given_sample = given_sample, level = level,
         missing = fit$settings$missing, n = scored$n, fingerprint = scored$fingerprint,
-        applied = !is.null(newdata), version = fit$settings$version
+        applied = !scored$own, version = fit$settings$version
       ),
       diagnostics = list(
         calibration = calibration_found(found, calibrated), n_draws = found$n_draws,
@@ -253,7 +289,8 @@ copula_columns <- c(
   "pop_size", "population_uniqueness", "uniqueness_mc_se", "uniqueness_low",
   "uniqueness_high", "population_correctness", "correctness_mc_se", "correctness_low",
   "correctness_high", "prop_xi_80", "prop_xi_95", "method", "pitman_yor", "score",
-  "model_uniqueness"
+  "model_uniqueness", "expected_unique_records", "expected_unique_low",
+  "expected_unique_high", "sum_xi"
 )
 curve_columns <- c(
   "pop_size", "population_uniqueness", "uniqueness_low", "uniqueness_high",
@@ -385,69 +422,4 @@ calibration_found <- function(found, calibrated) {
     ),
     shrunk = all(vapply(known, function(k) k$shrunk, NA))
   )
-}
-
-# Records of a model that stand for people where there are no records, always
-# the same ones.
-n_drawn_records <- 2000L
-fixed_draws <- as.double(1:8)
-
-# Scores of records for the first population size, and per size the shares of
-# them above 0.80 and 0.95. Without records to score, records drawn from the
-# model stand for people.
-score_records <- function(fit, released, estimates, score, given_sample, tick, call) {
-  real <- !is.null(released)
-  people <- if (real) released else draw_records(fit, n_drawn_records, fixed_draws, tick, call)
-  counts <- NULL
-  fingerprint <- fit$settings$fingerprint
-  if (real) {
-    table <- key_table(people, fit$settings$key_vars, tick = tick, call = call)
-    on.exit(release(table))
-    fingerprint <- fingerprint(table, call)
-    cells <- group_records(table, tick, call)
-    counts <- cells$counts[cells$row_group]
-    release(list(pointer = cells$table))
-  }
-  limited <- given_sample && real
-  first <- NULL
-  shares <- matrix(NA_real_, nrow(estimates), 2)
-  for (i in seq_len(nrow(estimates))) {
-    size <- estimates$pop_size[[i]]
-    # Only the tree depends on the size; what there is to say is said once.
-    scored <- if (is.null(first) || score == "tree") {
-      withCallingHandlers(
-        individual_scores(
-          fit, people,
-          pop_size = size, score = score,
-          population_uniqueness = estimates$population_uniqueness[[i]], tick = tick, call = call
-        ),
-        sdcRisk_message = function(m) if (i > 1) rlang::cnd_muffle(m)
-      )
-    } else {
-      frame(
-        prob = first$prob, xi = likelihood_unique(first$prob, size),
-        kappa = correctness_of(first$prob, size), prob_error = first$prob_error
-      )
-    }
-    if (limited) scored <- limit_to_sample(scored, counts)
-    shares[i, ] <- c(mean(scored$xi > 0.80, na.rm = TRUE), mean(scored$xi > 0.95, na.rm = TRUE))
-    if (i == 1) first <- scored
-  }
-  records <- NULL
-  if (real) {
-    records <- first[c("prob", "xi", "kappa", "prob_error")]
-    records$sample_unique <- ifelse(is.na(records$prob), NA, counts == 1)
-  }
-  list(
-    records = records, n = if (real) nrow(people) else fit$n, fingerprint = fingerprint,
-    shares = frame(prop_xi_80 = shares[, 1], prop_xi_95 = shares[, 2])
-  )
-}
-
-# A record that occurs k times in the file is not unique, and a match is right
-# at most once in k times.
-limit_to_sample <- function(scored, counts) {
-  scored$xi[counts > 1] <- 0
-  scored$kappa <- pmin(scored$kappa, 1 / counts)
-  scored
 }

@@ -84,9 +84,11 @@ rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets
 
 rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick)
 
-rs_tree_scores <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_scores, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, threads, tick)
+rs_tree_points <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, threads, tick) .Call(wrap__rs_tree_points, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, threads, tick)
 
-rs_tree_anchor <- function(ln_p, n, uniqueness) .Call(wrap__rs_tree_anchor, ln_p, n, uniqueness)
+rs_tree_anchor <- function(ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, threads, tick) .Call(wrap__rs_tree_anchor, ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, threads, tick)
+
+rs_tree_likelihoods <- function(ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, threads, tick) .Call(wrap__rs_tree_likelihoods, ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, threads, tick)
 
 rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick)
 

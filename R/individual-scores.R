@@ -1,37 +1,54 @@
 # The probability of every record under a fitted copula, and from it how likely
 # the record is unique and a match with it correct. Three scores:
-#   tree       margins and a tree of pairs (core/copula/tree.rs), scaled so that the
-#              mean uniqueness of the sample's own records, each left out of the
-#              tables, is the population uniqueness of the copula
+#   tree       margins and a tree of pairs (core/copula/tree.rs), with the
+#              uncertainty of that probability (core/copula/mixture.rs), scaled so
+#              that the mean likelihood of the sample's own records, each left out
+#              of the tables, is the population uniqueness of the copula
 #   copula     the rectangle of the record's categories, equation 18
 #   placement  its mean over random places of the categories
 
 # What the tree score needs of the sample, kept in a fit: edges (two rows of
-# positions of key variables), the records the prior counts for per edge, and
-# `anchor`, quantiles of ln p over the records of the sample.
-# Without the sample (`table$pointer` NULL) the anchor is that of people drawn from the tree.
+# positions of key variables), the records the prior counts for per edge, `alpha`
+# and `spread` (how uncertain probabilities are), `ln_lambda` (their factor in the
+# sample) and `anchor`, where the sample's records lie.
 fit_tree <- function(fit, table, weights = NULL, tick = NULL, call = rlang::caller_env()) {
-  parts <- tree_parts(fit)
-  found <- unwrap(rs_tree_fit(
-    table$pointer, weights, lapply(unname(fit$pairs), bare_matrix),
-    fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
-    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
-  ), call)
+  found <- call_tree_fit(fit, table$pointer, weights, tick, call)
+  list(
+    edges = matrix(found$edges, 2), prior = found$prior, alpha = found$alpha,
+    spread = found$spread, ln_lambda = found$ln_lambda,
+    anchor = do.call(frame, found[c("ln_p", "variance", "weight", "n", "n_unique")])
+  )
+}
+
+# The tree of some of the key variables, without the sample: `whole` is that of all,
+# and people drawn from the part stand for the sample's records.
+part_tree <- function(fit, whole, call = rlang::caller_env()) {
+  found <- call_tree_fit(fit, NULL, NULL, NULL, call)
   tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
-  ln_p <- if (is.null(table$pointer)) draw_ln_p(fit, tree, parts) else found$ln_p
-  tree$anchor <- spread_of(ln_p, weights)
+  tree[c("alpha", "spread", "ln_lambda")] <- whole[c("alpha", "spread", "ln_lambda")]
+  tree$anchor <- draw_points(fit, tree)
   tree
 }
 
-# ln p of people drawn from a tree.
-draw_ln_p <- function(fit, tree, parts, n = 4000) {
+call_tree_fit <- function(fit, pointer, weights, tick, call) {
+  parts <- tree_parts(fit)
+  unwrap(rs_tree_fit(
+    pointer, weights, lapply(unname(fit$pairs), bare_matrix),
+    fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
+    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
+  ), call)
+}
+
+# Where people lie who are drawn from a tree.
+draw_points <- function(fit, tree, n = 4000) {
+  parts <- tree_parts(fit)
   d <- length(fit$levels)
   shares <- Map(function(counts, given) {
     share <- if (is.null(given)) counts / sum(counts) else given[seq_along(counts)]
     share / sum(share)
   }, parts$counts, parts$given)
   people <- vector("list", d)
-  ln_p <- numeric(n)
+  ln_p <- variance <- numeric(n)
   left <- seq_len(ncol(tree$edges))
   while (length(open <- which(lengths(people) == 0))) {
     # An edge with one end drawn, or a key variable no edge leads to.
@@ -57,9 +74,11 @@ draw_ln_p <- function(fit, tree, parts, n = 4000) {
       drawn[who] <- sample.int(ncol(given), length(who), TRUE, given[from, ])
     }
     people[[ends[[2]]]] <- drawn
-    ln_p <- ln_p + log(given[cbind(people[[ends[[1]]]], drawn)])
+    cell <- cbind(people[[ends[[1]]]], drawn)
+    ln_p <- ln_p + log(given[cell])
+    variance <- variance + 1 / (joint[cell] * (parts$n + tree$prior[[edge]]))
   }
-  ln_p
+  frame(ln_p = ln_p, variance = variance, weight = 1, n = 1, n_unique = NA_real_)
 }
 
 # The two-way shares of a pair, drawn towards independence.
@@ -95,72 +114,109 @@ tree_parts <- function(fit) {
   )
 }
 
-# At most 2,001 values that are spread as `x` is.
-spread_of <- function(x, weights = NULL, most = 2001) {
-  order <- order(x)
-  x <- x[order]
-  n <- length(x)
-  if (is.null(weights)) {
-    if (n <= most) {
-      return(x)
-    }
-    return(x[ceiling((seq_len(most) - 0.5) / most * n)])
-  }
-  upto <- cumsum(weights[order])
-  x[findInterval((seq_len(most) - 0.5) / most * upto[[n]], upto) + 1L]
-}
-
-# One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`. For the tree
-# score `population_uniqueness` is that of the copula at `pop_size`.
+# One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`, `prob_shape`.
+# For the tree score `population_uniqueness` is that of the copula at `pop_size`.
 individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
                               ..., accuracy = 0.01, tick = NULL,
                               call = rlang::caller_env()) {
-  coded <- code_by_fit(fit, data, tick, call)
-  on.exit(release(coded$table))
-  found <- if (score == "tree") {
-    tree_scores(fit, coded, pop_size, population_uniqueness, tick, call)
-  } else {
-    model_scores(fit, coded, score, pop_size, accuracy, tick, call)
-  }
-  inform_unseen(coded, call)
-  prob <- found$prob
-  error <- found$error
-  if (any(coded$incomplete)) {
-    prob[coded$incomplete] <- NA_real_
-    error[coded$incomplete] <- NA_real_
-  }
-  frame(
-    prob = prob, xi = likelihood_unique(prob, pop_size),
-    kappa = correctness_of(prob, pop_size), prob_error = error
+  scorer <- record_scorer(
+    fit, data, score,
+    most_people = pop_size, accuracy = accuracy, tick = tick, call = call
   )
+  scorer(pop_size, population_uniqueness)
 }
 
-tree_scores <- function(fit, coded, pop_size, population_uniqueness, tick, call) {
+# A function of a population size and the population uniqueness there, which gives
+# the rows above for the records of `data`; what does not depend on the size is
+# computed once. `own`: the records are those of the sample, with these `weights`.
+# `counts`: how many records of the sample equal each, where that is to be used.
+record_scorer <- function(fit, data, score, most_people, ..., own = FALSE, weights = NULL,
+                          counts = NULL, accuracy = 0.01, tick = NULL, call) {
+  coded <- code_by_fit(fit, data, tick, call)
+  on.exit(release(coded$table))
+  inform_unseen(coded, call)
+  incomplete <- coded$incomplete
+  at_size <- if (score == "tree") {
+    tree_scorer(fit, coded, own, weights, counts, tick, call)
+  } else {
+    model_scorer(fit, coded, score, most_people, counts, accuracy, tick, call)
+  }
+  function(pop_size, uniqueness = NULL) {
+    scored <- at_size(pop_size, uniqueness)
+    if (any(incomplete)) scored[incomplete, ] <- NA_real_
+    scored
+  }
+}
+
+tree_scorer <- function(fit, coded, own, weights, counts, tick, call) {
   parts <- tree_parts(fit)
   tree <- fit$tree
   pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
-  ln_p <- unwrap(rs_tree_scores(
+  points <- unwrap(rs_tree_points(
     coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
     lapply(unname(fit$pairs[pairs]), bare_matrix),
-    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
+    parts$counts, parts$given, parts$n, parts$scale, own, weights, sdc_threads(), tick
   ), call)
-  ln_factor <- if (is.null(population_uniqueness)) {
-    0
-  } else {
-    unwrap(rs_tree_anchor(tree$anchor, as.double(pop_size), population_uniqueness), call)
+  # The sample's own records anchor themselves, to the last digit.
+  anchor <- if (own) c(points, list(weight = weights)) else tree$anchor
+  if (own && any(coded$incomplete)) {
+    anchor <- lapply(anchor, function(x) x[!coded$incomplete])
   }
-  list(prob = pmin(exp(ln_p + ln_factor), 1), error = numeric(length(ln_p)))
+  function(pop_size, uniqueness) {
+    factor <- tree_factor(tree, anchor, pop_size, uniqueness, tick, call)
+    found <- tree_likelihoods(tree, points, factor, pop_size, counts, fit$n, tick, call)
+    frame(
+      prob = found$prob, xi = found$xi, kappa = found$kappa,
+      prob_error = numeric(length(found$xi)), prob_shape = found$shape
+    )
+  }
+}
+
+# What brings the tree to a population: `ln_lambda`, the logarithm of the factor of all
+# probabilities, and `left`, the share of their uncertainty. Without a population
+# uniqueness probabilities stay as they are.
+tree_factor <- function(tree, anchor, pop_size, uniqueness, tick, call) {
+  if (is.null(uniqueness)) {
+    return(list(ln_lambda = 0, left = 1))
+  }
+  unwrap(rs_tree_anchor(
+    anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread, tree$ln_lambda,
+    as.double(pop_size), uniqueness, sdc_threads(), tick
+  ), call)
+}
+
+tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, tick, call) {
+  unwrap(rs_tree_likelihoods(
+    points$ln_p, points$variance, tree$alpha, tree$spread, factor$ln_lambda, factor$left,
+    as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n), sdc_threads(), tick
+  ), call)
 }
 
 # The standard error is brought below `accuracy` of the probability, or below what
-# moves xi by a fifth of `accuracy`.
-model_scores <- function(fit, coded, score, pop_size, accuracy, tick, call) {
-  unwrap(rs_model_scores(
+# moves xi by a fifth of `accuracy` in the largest population.
+model_scorer <- function(fit, coded, score, most_people, counts, accuracy, tick, call) {
+  found <- unwrap(rs_model_scores(
     coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
     unname(lapply(fit$orders, as.integer)), as.double(fit$correlation), score,
-    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / pop_size, 64L,
+    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / most_people, 256L,
     draw_seed(), sdc_threads(), tick
   ), call)
+  function(pop_size, uniqueness) {
+    scored <- frame(
+      prob = found$prob, xi = likelihood_unique(found$prob, pop_size),
+      kappa = correctness_of(found$prob, pop_size), prob_error = found$error,
+      prob_shape = rep(Inf, length(found$prob))
+    )
+    if (is.null(counts)) scored else limit_to_sample(scored, counts)
+  }
+}
+
+# A record that occurs k times in the file is not unique, and a match is right
+# at most once in k times.
+limit_to_sample <- function(scored, counts) {
+  scored$xi[counts > 1] <- 0
+  scored$kappa <- pmin(scored$kappa, 1 / counts)
+  scored
 }
 
 # `data` in the categories of a fit: the key table, and per key variable the
@@ -238,7 +294,7 @@ correctness_of <- function(prob, n) {
 #' \eqn{(1 - \xi) / (-\ln \xi)}{(1 - xi) / (-ln xi)}. A record with \eqn{\xi = 0}{xi = 0} has
 #' \eqn{\kappa = 1/n}{kappa = 1 / n}.
 #'
-#' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` gives `NA`.
+#' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` and `NaN` give `NA`.
 #' @param n Number of people in the population, from 1 to 1e10: one number, or one
 #'   for each of `xi`. Where `xi` is one number, several population sizes.
 #' @return Correctness, a number for each of `xi` or of `n`. Values outside their range are
@@ -273,5 +329,6 @@ uniqueness_to_correctness <- function(xi, n) {
   kappa <- expm1(n / (n - 1) * ln_xi) / (n * expm1(ln_xi / (n - 1)))
   kappa[!is.na(xi) & (xi >= 1 | n <= 1)] <- 1
   kappa[!is.na(xi) & xi <= 0 & n > 1] <- 1 / n[!is.na(xi) & xi <= 0 & n > 1]
+  kappa[is.na(xi)] <- NA_real_
   kappa
 }

@@ -6,12 +6,36 @@
 #'
 #' @details
 #' The probability of a person's values comes from the model fitted to a sample; see
-#' [copula_uniqueness()] for the scores. For `score = "tree"` it is multiplied
-#' by the one factor that brings the mean uniqueness of the sample's own records,
-#' each left out of the tables it is judged by, to the population uniqueness of the
-#' copula. A value the sample does not have counts as 0.3 records, whatever the
-#' person's other values are; a message of class `sdcRisk_message_unseen_categories`
-#' says so.
+#' [copula_uniqueness()] for the scores. For `score = "tree"` that page says how the
+#' uncertainty of the probability enters, and how the likelihoods are brought to the
+#' population uniqueness: the mean over the sample's own records, each left out of the
+#' tables it is judged by, is the population uniqueness of the copula. A value the
+#' sample does not have counts as 0.3 records, whatever the person's other values are; a
+#' message of class `sdcRisk_message_unseen_categories` says so.
+#'
+#' @section How well the likelihoods hold:
+#' Measured on people outside the sample, score `"tree"`, in seven populations that took
+#' no part in choosing the method: women of the 1980 census (254,654, `Fertility` of
+#' the package AER), the RAND health insurance experiment (20,190), the Current
+#' Population Survey of 1988 (28,155), the Structure of Earnings data of laeken (15,691),
+#' the General Social Survey's vocabulary test (28,867, carData), the medical
+#' expenditure survey of 1988 (4,406, AER) and a household survey of sdcMicro (4,580); two
+#' sets of 4 to 8 key variables each, 44 samples, up to 4,000 people judged per sample.
+#'
+#' | sampling fraction | samples | below 0.1: xi says | unique | above 0.9: xi says | unique |
+#' |---|---|---|---|---|---|
+#' | 0.1 % to 2 % | 14 | 0.5 % | 0.9 % | 96 % | 86 % |
+#' | 5 % to 20 % | 18 | 0.9 % | 1.4 % | 97 % | 95 % |
+#' | 50 % | 12 | 0.9 % | 1.3 % | 96 % | 95 % |
+#'
+#' Between 0.1 and 0.9, over all samples: 19 % says and 21 % are, 40 and 40, 60 and 57,
+#' 81 and 76. **A low likelihood is no certificate**: people with \eqn{\xi}{xi} below 0.1 are
+#' unique one and a half times as often as said, after small samples about twice as
+#' often. High ones are somewhat too sure; where every sample counts the same, whatever
+#' its number of people above 0.9, 95 % says and 84 % are. The sum of \eqn{\xi}{xi} over the file
+#' was 0.5 to 1.8 times the number of unique records, 1.0 in the geometric mean: it is as
+#' right as the population uniqueness it agrees with. The AUC was 0.93 on average.
+#' Whoever holds the population can measure this with [validate_uniqueness()].
 #'
 #' @section Cost:
 #' `"tree"`: a look-up per record and key variable, and drawing the population once
@@ -24,8 +48,8 @@
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
 #' @param ... None: what follows is given by its full name.
-#' @param score `"tree"`, `"copula"` or `"placement"`; for a result of
-#'   [copula_uniqueness()] by default its own.
+#' @param score `"tree"`, `"copula"` or `"placement"`. `NULL`: that of a result of
+#'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
 #' @param calibrate As in [copula_uniqueness()].
 #' @param accuracy Relative standard error to which `"copula"` and `"placement"`
 #'   bring a probability where the population is large enough for it to matter.
@@ -33,7 +57,9 @@
 #' @return A data frame with one row per row of `newdata`: `prob` (of the person's
 #'   values), `xi` (likelihood that the person is unique), `kappa` (likelihood that
 #'   a match is correct), `prob_error` (standard error of the computation of `prob`,
-#'   0 where exact). Where the fit excluded incomplete records, such rows are `NA`.
+#'   0 where exact), `prob_shape` (how certain `prob` is: the shape of the gamma variable
+#'   around it, `Inf` for `"copula"` and `"placement"`). Where the fit excluded incomplete
+#'   records, such rows are `NA`.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
 #' success of re-identifications in incomplete datasets using generative models.
@@ -65,11 +91,10 @@ NULL
 #' @rdname predict.sdc_copula_fit
 #' @export
 predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
-                                   score = c("tree", "copula", "placement"),
-                                   calibrate = NULL, accuracy = 0.01) {
+                                   score = NULL, calibrate = NULL, accuracy = 0.01) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)
-  score <- check_choice(score, score_names, "score", call)
+  score <- score_of(object, score, call)
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
   check_data_frame(newdata, "newdata", call)
   check_new_columns(newdata, object$settings$key_vars, call)
@@ -99,11 +124,7 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   if (missing(newdata)) stop_argument("newdata", "be given", call = call)
   check_data_frame(newdata, "newdata", call)
   check_new_columns(newdata, object$settings$key_vars, call)
-  score <- if (is.null(score)) {
-    object$settings$score
-  } else {
-    check_choice(score, score_names, "score", call)
-  }
+  score <- score_of(object, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
   check_one_size(pop_size, object$fit$n, call)
@@ -121,6 +142,14 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
 }
 
 score_names <- c("tree", "copula", "placement")
+
+# The score asked for, or that of a result, or of a fit the default.
+score_of <- function(x, score, call) {
+  if (!is.null(score)) {
+    return(check_choice(score, score_names, "score", call))
+  }
+  if (inherits(x, "sdc_copula_uniqueness")) x$settings$score else score_names[[1]]
+}
 
 check_one_size <- function(pop_size, n, call) {
   if (length(pop_size) != 1) {

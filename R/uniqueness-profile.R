@@ -50,14 +50,13 @@
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' uniqueness_profile(fit, person, pop_size = nrow(adult))
 uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NULL, ...,
-                               score = c("tree", "copula", "placement"),
-                               calibrate = NULL, max_values = 200) {
+                               score = NULL, calibrate = NULL, max_values = 200) {
   call <- rlang::current_env()
   check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)
-  score <- check_choice(score, score_names, "score", call)
+  score <- score_of(x, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   max_values <- check_whole(max_values, "max_values", low = 2, call = call)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
@@ -174,7 +173,7 @@ select_keys <- function(fit, variables, call) {
     shares = fit$exogenous$shares[kept], places = fit$exogenous$places[kept],
     correlation = NULL
   )
-  fit$tree <- fit_tree(fit, list(pointer = NULL), call = call)
+  fit$tree <- part_tree(fit, fit$tree, call)
   fit
 }
 

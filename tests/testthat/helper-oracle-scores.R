@@ -37,6 +37,45 @@ oracle_tree <- function(codes, edges, prior, record, n = nrow(codes), own = 0) {
   p
 }
 
+# The variance of the logarithm of a tree's probability likewise.
+oracle_variance <- function(codes, edges, prior, record, n = nrow(codes), own = 0) {
+  total <- n - own
+  share <- function(j, x) max(sum(codes[, j] == x) - own, 0.3) / total
+  v <- 0
+  for (e in seq_len(ncol(edges))) {
+    i <- edges[1, e]
+    j <- edges[2, e]
+    if (!record[[i]] %in% codes[, i] || !record[[j]] %in% codes[, j]) next
+    both <- sum(codes[, i] == record[[i]] & codes[, j] == record[[j]]) - own
+    v <- v + 1 / (both + prior[[e]] * share(i, record[[i]]) * share(j, record[[j]]))
+  }
+  v
+}
+
+# Likelihoods of a record where its probability is `p` times a gamma variable.
+oracle_xi <- function(p, v, n, alpha, spread) {
+  a <- 1 / (1 / alpha + spread * v)
+  (1 + (n - 1) * p / a)^-(a + 1)
+}
+
+oracle_kappa <- function(p, v, n, alpha, spread) {
+  a <- 1 / (1 / alpha + spread * v)
+  (1 - (1 + n * p / a)^-a) / (n * p)
+}
+
+# Where the posterior density of (ln alpha, ln lambda, ln c) is largest, given who of
+# the sample is unique in it.
+oracle_mixture <- function(p, v, unique) {
+  n <- length(p)
+  minus <- function(at) {
+    xi <- oracle_xi(p * exp(at[[2]]), v, n, exp(at[[1]]), exp(at[[3]]))
+    xi <- pmin(pmax(xi, 1e-300), 1 - 1e-15)
+    -sum(ifelse(unique, log(xi), log1p(-xi))) + sum(at^2 / c(0.8, 0.7, 0.5)^2) / 2
+  }
+  found <- optim(c(0, 0, 0), minus, method = "BFGS", control = list(reltol = 1e-14, maxit = 1e4))
+  exp(found$par)
+}
+
 # The ln likelihood of a table under a Dirichlet-multinomial with `prior` records
 # of independence.
 oracle_dirichlet <- function(prior, table) {

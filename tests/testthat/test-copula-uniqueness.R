@@ -242,7 +242,9 @@ test_that("a fit on one sample is applied to another file", {
   released <- sample_of(500, five_keys, 2)
   found <- quietly_unique(fit, pop_size = 32561, newdata = released)
   expect_identical(nrow(found$records), 500L)
-  expect_named(found$records, c("prob", "xi", "kappa", "prob_error", "sample_unique"))
+  expect_named(
+    found$records, c("prob", "xi", "kappa", "prob_error", "sample_unique", "prob_shape")
+  )
   expect_equal(found$records$sample_unique, !(duplicated(released) |
     duplicated(released, fromLast = TRUE)))
   expect_null(quietly_unique(fit, pop_size = 32561)$records)
@@ -259,15 +261,24 @@ test_that("records follow from one probability, and given_sample uses the file",
   set.seed(1)
   found <- quietly_unique(data, pop_size = c(32561, 1e5))
   r <- found$records
-  expect_equal(r$xi, (1 - r$prob)^32560, tolerance = 1e-9)
-  expect_equal(r$kappa, uniqueness_to_correctness(r$xi, 32561), tolerance = 1e-6)
+  expect_equal(
+    r$xi, (1 + 32560 * r$prob / r$prob_shape)^-(r$prob_shape + 1), tolerance = 1e-9
+  )
+  expect_true(all(r$kappa >= r$xi))
   expect_gt(mean(found$estimates$prop_xi_80[1]), found$estimates$prop_xi_80[2])
   expect_equal(found$estimates$prop_xi_95[1], mean(r$xi > 0.95))
   set.seed(1)
   given <- quietly_unique(data, pop_size = 32561, given_sample = TRUE)$records
   counts <- ave(seq_len(2000), do.call(paste, data), FUN = length)
   expect_true(all(given$xi[counts > 1] == 0))
-  expect_equal(given$xi[counts == 1], r$xi[counts == 1])
+  # For a record that is unique in the sample: by what the sample has shown of it.
+  single <- r[counts == 1, ]
+  a <- single$prob_shape
+  expect_equal(
+    given$xi[counts == 1],
+    ((1 + 2000 * single$prob / a) / (1 + 32561 * single$prob / a))^(a + 1), tolerance = 1e-9
+  )
+  expect_true(all(given$kappa >= given$xi))
   expect_true(all(given$kappa <= 1 / counts + 1e-12))
 })
 

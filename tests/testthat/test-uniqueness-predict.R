@@ -13,8 +13,13 @@ test_that("predict() gives one row per person and agrees with copula_uniqueness(
   set.seed(1)
   result <- suppressWarnings(copula_uniqueness(fit, pop_size = c(32561, 1e5), n_refits = 0))
   scored <- predict(result, person)
-  expect_named(scored, c("prob", "xi", "kappa", "prob_error"))
-  expect_equal(scored$kappa, uniqueness_to_correctness(scored$xi, 32561), tolerance = 1e-9)
+  expect_named(scored, c("prob", "xi", "kappa", "prob_error", "prob_shape"))
+  shape <- scored$prob_shape
+  expect_equal(scored$xi, (1 + 32560 * scored$prob / shape)^-(shape + 1), tolerance = 1e-9)
+  expect_equal(
+    scored$kappa, (1 - (1 + 32561 * scored$prob / shape)^-shape) / (32561 * scored$prob),
+    tolerance = 1e-9
+  )
   expect_gt(scored$xi, predict(result, person, pop_size = 1e5)$xi)
   set.seed(2)
   expect_equal(predict(fit, person, 32561)$xi, scored$xi, tolerance = 0.02)
@@ -22,6 +27,9 @@ test_that("predict() gives one row per person and agrees with copula_uniqueness(
   by_rectangle <- predict(result, person, score = "copula")
   expect_gt(by_rectangle$prob_error, 0)
   expect_lt(by_rectangle$prob_error, 0.01 * by_rectangle$prob + 0.002 / 32561)
+  expect_equal(
+    by_rectangle$kappa, uniqueness_to_correctness(by_rectangle$xi, 32561), tolerance = 1e-9
+  )
   # A population not in the result is drawn.
   expect_lt(predict(result, person, pop_size = 2e5)$xi, scored$xi)
 })
@@ -83,8 +91,12 @@ test_that("a part of a fit is the fit of a part", {
   expect_identical(part$pairs, fit$pairs[c("age + sex", "age + occupation", "sex + occupation")])
   # People drawn from the tree stand for the sample's records.
   set.seed(6)
-  drawn <- sdcRisk:::fit_tree(direct, list(pointer = NULL))
-  expect_equal(mean(drawn$anchor), mean(direct$tree$anchor), tolerance = 0.03)
+  drawn <- sdcRisk:::part_tree(direct, direct$tree)
+  expect_equal(mean(drawn$anchor$ln_p), mean(direct$tree$anchor$ln_p), tolerance = 0.03)
+  expect_equal(
+    median(drawn$anchor$variance), median(direct$tree$anchor$variance), tolerance = 0.1
+  )
+  expect_identical(drawn$alpha, direct$tree$alpha)
 })
 
 test_that("a variable with very many values is shown at some of them", {

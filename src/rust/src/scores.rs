@@ -4,11 +4,12 @@ use extendr_api::prelude::*;
 use rayon::prelude::*;
 use sdcrisk_core::copula::information::{pairs, PairTable};
 use sdcrisk_core::copula::margins::categories as own_categories;
+use sdcrisk_core::copula::mixture::{
+    anchor, clusters, fit as fit_mixture, Cluster, Likelihood, Mixture, Point,
+};
 use sdcrisk_core::copula::rectangle::Effort;
 use sdcrisk_core::copula::scores::{categories, model_probabilities, Method};
-use sdcrisk_core::copula::tree::{
-    anchor, prior_records, spanning_tree, Edge, Margin, Tree, UNSEEN,
-};
+use sdcrisk_core::copula::tree::{prior_records, spanning_tree, Edge, Margin, Tree, UNSEEN};
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Monitor, Result};
 
@@ -92,9 +93,53 @@ fn edges(keys: &Robj, prior: &Robj) -> Result<Vec<Edge>> {
         .collect())
 }
 
-/// The tree of a sample, and ln p of each of its records as if the record were
-/// not in it; without a sample the tree alone. `pairs_of_keys` are the tables of
-/// all pairs, `excess` their information above chance.
+/// Where records are, as R holds it.
+fn points(ln_p: &Robj, variance: &Robj) -> Result<Vec<Point>> {
+    let (ln_p, variance) = (doubles(ln_p, "ln_p")?, doubles(variance, "variance")?);
+    if ln_p.len() != variance.len() {
+        return Err(bad_call("variance"));
+    }
+    Ok(ln_p
+        .iter()
+        .zip(variance)
+        .map(|(&ln_p, &variance)| Point { ln_p, variance })
+        .collect())
+}
+
+fn mixture(alpha: &Robj, spread: &Robj) -> Result<Mixture> {
+    Ok(Mixture {
+        alpha: number(alpha, "alpha")?,
+        spread: number(spread, "spread")?,
+    })
+}
+
+/// One number per record, or none.
+fn weights_of<'a>(weights: &'a Robj, n: usize) -> Result<Option<&'a [f64]>> {
+    if weights.is_null() {
+        return Ok(None);
+    }
+    let weights = doubles(weights, "weights")?;
+    if weights.len() == n {
+        Ok(Some(weights))
+    } else {
+        Err(bad_call("weights"))
+    }
+}
+
+fn edge_columns(edges: &[Edge]) -> (Vec<i32>, Vec<f64>) {
+    (
+        edges
+            .iter()
+            .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
+            .collect(),
+        edges.iter().map(|e| e.prior).collect(),
+    )
+}
+
+/// The tree of a sample, how uncertain its probabilities are, and where its
+/// records lie, each being left out; without a sample the tree alone.
+/// `pairs_of_keys` are the tables of all pairs, `excess` their information above
+/// chance.
 #[extendr]
 #[allow(clippy::too_many_arguments)]
 fn rs_tree_fit(
@@ -128,11 +173,6 @@ fn rs_tree_fit(
                 Err(_) => Err(bad_call("pairs")),
             })
             .collect::<Result<Vec<PairTable>>>()?;
-        let weights = if weights.is_null() {
-            None
-        } else {
-            Some(doubles(&weights, "weights")?)
-        };
         let threads = count(&threads, "threads")?;
         let edges_with = |priors: Vec<f64>| -> Vec<Edge> {
             keys.iter()
@@ -140,41 +180,54 @@ fn rs_tree_fit(
                 .map(|(&keys, prior)| Edge { keys, prior })
                 .collect()
         };
-        let (edges, ln_p) = if table.is_null() {
+        if table.is_null() {
             let fit = |monitor: &Monitor| prior_records_of(&tables, scale, monitor);
-            (edges_with(watched(threads, &tick, fit)?), Vec::new())
-        } else {
-            with_table(&table, |table| {
-                if weights.is_some_and(|w| w.len() != table.n_rows()) {
-                    return Err(bad_call("weights"));
-                }
-                watched(threads, &tick, |monitor| {
-                    let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
-                    let categories: Vec<Vec<u32>> =
-                        table.columns().iter().map(own_categories).collect();
-                    let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                    let ln_p = tree.ln_probabilities_without(&categories, weights, monitor)?;
-                    Ok((edges, ln_p))
-                })
-            })?
-        };
-        Ok(list!(
-            edges = edges
-                .iter()
-                .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
-                .collect::<Vec<i32>>(),
-            prior = edges.iter().map(|e| e.prior).collect::<Vec<f64>>(),
-            ln_p = ln_p
-        )
-        .into())
+            let (edges, prior) = edge_columns(&edges_with(watched(threads, &tick, fit)?));
+            return Ok(list!(edges = edges, prior = prior).into());
+        }
+        with_table(&table, |table| {
+            let weights = weights_of(&weights, table.n_rows())?;
+            let (edges, sample, (mixture, ln_lambda)) = watched(threads, &tick, |monitor| {
+                let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
+                let categories: Vec<Vec<u32>> =
+                    table.columns().iter().map(own_categories).collect();
+                let tree = Tree::new(margins, &edges, &tables, n, scale)?;
+                let points = tree.points_without(&categories, weights, monitor)?;
+                let groups = table.group(monitor)?;
+                let unique: Vec<bool> = groups
+                    .row_group()
+                    .iter()
+                    .map(|&g| groups.counts()[g as usize] == 1)
+                    .collect();
+                let sample = clusters(&points, weights, &unique);
+                let fitted = fit_mixture(&sample, table.n_rows() as f64, monitor)?;
+                Ok((edges, sample, fitted))
+            })?;
+            let (edges, prior) = edge_columns(&edges);
+            let column = |of: fn(&Cluster) -> f64| sample.iter().map(of).collect::<Vec<f64>>();
+            Ok(list!(
+                edges = edges,
+                prior = prior,
+                alpha = mixture.alpha,
+                spread = mixture.spread,
+                ln_lambda = ln_lambda,
+                ln_p = column(|c| c.point.ln_p),
+                variance = column(|c| c.point.variance),
+                weight = column(|c| c.weight),
+                n = column(|c| c.n),
+                n_unique = column(|c| c.n_unique)
+            )
+            .into())
+        })
     })
 }
 
-/// ln p of every record of a table by the tree of a fit. `maps` says which
-/// category, counted from 1, every code is: 0 for none.
+/// Where every record of a table lies in the tree of a fit. `maps` says which
+/// category, counted from 1, every code is: 0 for none. `own`: the records are
+/// those of the sample, with `weights`; each is then left out.
 #[extendr]
 #[allow(clippy::too_many_arguments)]
-fn rs_tree_scores(
+fn rs_tree_points(
     table: Robj,
     maps: Robj,
     edge_keys: Robj,
@@ -184,6 +237,8 @@ fn rs_tree_scores(
     given: Robj,
     n: Robj,
     scale: Robj,
+    own: Robj,
+    weights: Robj,
     threads: Robj,
     tick: Robj,
 ) -> Robj {
@@ -194,28 +249,114 @@ fn rs_tree_scores(
         let edges = edges(&edge_keys, &prior)?;
         let tables = pair_tables(&pairs_of_edges)?;
         let maps = category_maps(&maps)?;
+        let own = own.as_bool().ok_or_else(|| bad_call("own"))?;
         let threads = count(&threads, "threads")?;
         with_table(&table, |table| {
-            let ln_p = watched(threads, &tick, |monitor| {
+            let weights = weights_of(&weights, table.n_rows())?;
+            let found = watched(threads, &tick, |monitor| {
                 let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                tree.ln_probabilities(&categories(table, &maps)?, monitor)
+                let categories = categories(table, &maps)?;
+                if own {
+                    tree.points_without(&categories, weights, monitor)
+                } else {
+                    tree.points(&categories, monitor)
+                }
             })?;
-            Ok(r!(ln_p))
+            Ok(list!(
+                ln_p = found.iter().map(|p| p.ln_p).collect::<Vec<f64>>(),
+                variance = found.iter().map(|p| p.variance).collect::<Vec<f64>>()
+            )
+            .into())
         })
     })
 }
 
-/// The logarithm of the factor that brings the mean of (1 - p)^(n - 1) to a
-/// uniqueness.
+/// The logarithm of the factor of all probabilities, and the share of their
+/// uncertainty, under which records at these points are unique among `n_people` as
+/// often as `uniqueness` says.
 #[extendr]
-fn rs_tree_anchor(ln_p: Robj, n: Robj, uniqueness: Robj) -> Robj {
+#[allow(clippy::too_many_arguments)]
+fn rs_tree_anchor(
+    ln_p: Robj,
+    variance: Robj,
+    weights: Robj,
+    alpha: Robj,
+    spread: Robj,
+    ln_sample: Robj,
+    n_people: Robj,
+    uniqueness: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
     guard(|| {
-        let factor = anchor(
-            doubles(&ln_p, "ln_p")?,
-            number(&n, "n")?,
-            number(&uniqueness, "uniqueness")?,
-        );
-        Ok(r!(factor))
+        let points = points(&ln_p, &variance)?;
+        let weights = weights_of(&weights, points.len())?;
+        let mixture = mixture(&alpha, &spread)?;
+        let ln_sample = number(&ln_sample, "ln_sample")?;
+        let n_people = number(&n_people, "n_people")?;
+        let uniqueness = number(&uniqueness, "uniqueness")?;
+        let threads = count(&threads, "threads")?;
+        let found = watched(threads, &tick, |monitor| {
+            anchor(
+                &mixture, ln_sample, &points, weights, n_people, uniqueness, monitor,
+            )
+        })?;
+        Ok(list!(ln_lambda = found.ln_lambda, left = found.left).into())
+    })
+}
+
+/// Likelihoods of records at these points among `n_people`. `counts`: how many
+/// records of the sample of `n` each equals, where that is to be used, or NULL.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_tree_likelihoods(
+    ln_p: Robj,
+    variance: Robj,
+    alpha: Robj,
+    spread: Robj,
+    ln_lambda: Robj,
+    left: Robj,
+    n_people: Robj,
+    counts: Robj,
+    n: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let points = points(&ln_p, &variance)?;
+        let counts = weights_of(&counts, points.len())?;
+        let mixture = mixture(&alpha, &spread)?.sharpened(number(&left, "left")?);
+        let ln_lambda = number(&ln_lambda, "ln_lambda")?;
+        let n_people = number(&n_people, "n_people")?;
+        let n = number(&n, "n")?;
+        let threads = count(&threads, "threads")?;
+        let found: Vec<Likelihood> = watched(threads, &tick, |monitor| {
+            points
+                .par_iter()
+                .enumerate()
+                .with_min_len(1 << 12)
+                .map(|(row, &point)| {
+                    if row % (1 << 12) == 0 {
+                        monitor.check()?;
+                    }
+                    Ok(match counts {
+                        None => mixture.likelihood(point, ln_lambda, n_people),
+                        Some(counts) => {
+                            let sample = (n, counts[row] as u32);
+                            mixture.likelihood_given(point, ln_lambda, n_people, sample)
+                        }
+                    })
+                })
+                .collect()
+        })?;
+        let column = |of: fn(&Likelihood) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+        Ok(list!(
+            prob = column(|l| l.prob),
+            xi = column(|l| l.unique),
+            kappa = column(|l| l.correct),
+            shape = column(|l| l.shape)
+        )
+        .into())
     })
 }
 
@@ -305,7 +446,8 @@ fn category_maps(x: &Robj) -> Result<Vec<Vec<u32>>> {
 extendr_module! {
     mod scores;
     fn rs_tree_fit;
-    fn rs_tree_scores;
+    fn rs_tree_points;
     fn rs_tree_anchor;
+    fn rs_tree_likelihoods;
     fn rs_model_scores;
 }

@@ -27,8 +27,10 @@
 //! | [`fit`] | all steps of a fit |
 //! | [`population`] | draws, calibration and forecast in one |
 //! | [`rectangle`] | the probability of a record: equation 18 |
+//! | [`trivariate`] | the same for three keys, exactly |
 //! | [`placement`] | the same with random places of categories |
 //! | [`tree`] | the probability of a record from margins and a tree of pairs |
+//! | [`mixture`] | likelihoods of uniqueness where these probabilities are not certain |
 //! | [`scores`] | one of these for every record of a table |
 //! | [`lanes`] | normal intervals for many lattice points at once |
 
@@ -40,6 +42,7 @@ pub mod forecast;
 pub mod information;
 pub mod lanes;
 pub mod margins;
+pub mod mixture;
 pub mod orders;
 pub mod placement;
 pub mod population;
@@ -48,5 +51,6 @@ pub mod rectangle;
 pub mod sampling;
 pub mod scores;
 pub mod tree;
+pub mod trivariate;
 
 pub use fit::Model;

@@ -13,10 +13,15 @@
 //!
 //! A category that the sample does not have gets 0.3 records, and no edge: of what
 //! was not seen nothing is known about combinations.
+//!
+//! The counts leave ln p uncertain: its variance is taken as the sum over edges of
+//! `1 / (n_ij + c p_i p_j)`. Records of the sample are left out of the counts they
+//! are judged by, in p and in the variance: a pair that nobody else has is uncertain.
 
 use rayon::prelude::*;
 
 use super::information::PairTable;
+use super::mixture::Point;
 use crate::error::{Error, Result};
 use crate::gamma::ln_gamma;
 use crate::parallel::Monitor;
@@ -196,9 +201,51 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// ln p of every record, whose categories are given key by key.
-    pub fn ln_probabilities(&self, keys: &[Vec<u32>], monitor: &Monitor) -> Result<Vec<f64>> {
-        let own = 0.0;
+    /// Where every record is, whose categories are given key by key.
+    pub fn points(&self, keys: &[Vec<u32>], monitor: &Monitor) -> Result<Vec<Point>> {
+        self.points_by_tables(keys, 0.0, monitor)
+    }
+
+    /// The same for the records of the sample itself, each as if it were not in it.
+    /// `weights` are those of the records, `None` for one each.
+    pub fn points_without(
+        &self,
+        keys: &[Vec<u32>],
+        weights: Option<&[f64]>,
+        monitor: &Monitor,
+    ) -> Result<Vec<Point>> {
+        let Some(weights) = weights else {
+            return self.points_by_tables(keys, 1.0, monitor);
+        };
+        if keys.iter().any(|column| column.len() != weights.len()) {
+            return Err(Error::BadArgument("Every record needs a weight.".into()));
+        }
+        self.over_records(keys, monitor, |row| {
+            let own = weights[row] * self.scale;
+            let mut point = Point {
+                ln_p: 0.0,
+                variance: 0.0,
+            };
+            for (j, column) in keys.iter().enumerate() {
+                point.ln_p += self.margin(j, column[row], own).ln();
+            }
+            for (edge, table) in &self.edges {
+                let pair = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
+                let factor = self.factor(edge, table, pair, own);
+                point.ln_p += factor.value.ln();
+                point.variance += factor.variance;
+            }
+            point
+        })
+    }
+
+    /// Where records are that all leave `own` records out.
+    fn points_by_tables(
+        &self,
+        keys: &[Vec<u32>],
+        own: f64,
+        monitor: &Monitor,
+    ) -> Result<Vec<Point>> {
         let margins: Vec<Vec<f64>> = (0..self.margins.len())
             .map(|j| {
                 (0..self.margins[j].counts.len() as u32)
@@ -206,7 +253,7 @@ impl<'a> Tree<'a> {
                     .collect()
             })
             .collect();
-        let factors: Vec<Vec<f64>> = self
+        let factors: Vec<Vec<Point>> = self
             .edges
             .par_iter()
             .map(|(edge, table)| {
@@ -215,51 +262,33 @@ impl<'a> Tree<'a> {
                 Ok((0..table.cells.len() as u32)
                     .map(|cell| {
                         let pair = (cell / n_columns, cell % n_columns);
-                        self.factor(edge, table, pair, own).ln()
+                        let factor = self.factor(edge, table, pair, own);
+                        Point {
+                            ln_p: factor.value.ln(),
+                            variance: factor.variance,
+                        }
                     })
                     .collect())
             })
             .collect::<Result<_>>()?;
-        let unseen = (LEAST_RECORDS / self.n).ln();
+        let unseen = (LEAST_RECORDS / (self.n - own)).ln();
         self.over_records(keys, monitor, |row| {
-            let mut sum = 0.0;
+            let mut point = Point {
+                ln_p: 0.0,
+                variance: 0.0,
+            };
             for (column, margin) in keys.iter().zip(&margins) {
-                sum += margin.get(column[row] as usize).copied().unwrap_or(unseen);
+                point.ln_p += margin.get(column[row] as usize).copied().unwrap_or(unseen);
             }
-            for ((edge, table), factor) in self.edges.iter().zip(&factors) {
+            for ((edge, table), factors) in self.edges.iter().zip(&factors) {
                 let (x, y) = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
                 if x != UNSEEN && y != UNSEEN {
-                    sum += factor[x as usize * table.n_columns + y as usize];
+                    let factor = factors[x as usize * table.n_columns + y as usize];
+                    point.ln_p += factor.ln_p;
+                    point.variance += factor.variance;
                 }
             }
-            sum
-        })
-    }
-
-    /// ln p of every record of the sample itself, as if it were not in it.
-    /// `weights` are those of the records, `None` for one each.
-    pub fn ln_probabilities_without(
-        &self,
-        keys: &[Vec<u32>],
-        weights: Option<&[f64]>,
-        monitor: &Monitor,
-    ) -> Result<Vec<f64>> {
-        self.over_records(keys, monitor, |row| {
-            let own = weights.map_or(1.0, |w| w[row] * self.scale);
-            let margins: f64 = keys
-                .iter()
-                .enumerate()
-                .map(|(j, column)| self.margin(j, column[row], own).ln())
-                .sum();
-            let factors: f64 = self
-                .edges
-                .iter()
-                .map(|(edge, table)| {
-                    let pair = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
-                    self.factor(edge, table, pair, own).ln()
-                })
-                .sum();
-            margins + factors
+            point
         })
     }
 
@@ -267,8 +296,8 @@ impl<'a> Tree<'a> {
         &self,
         keys: &[Vec<u32>],
         monitor: &Monitor,
-        of: impl Fn(usize) -> f64 + Sync,
-    ) -> Result<Vec<f64>> {
+        of: impl Fn(usize) -> Point + Sync,
+    ) -> Result<Vec<Point>> {
         const BLOCK: usize = 1 << 14;
         let n = keys.first().map_or(0, Vec::len);
         if keys.len() != self.margins.len() || keys.iter().any(|column| column.len() != n) {
@@ -276,7 +305,11 @@ impl<'a> Tree<'a> {
                 "Records must have a category on every key of the tree.".into(),
             ));
         }
-        let mut found = vec![0.0; n];
+        let nowhere = Point {
+            ln_p: 0.0,
+            variance: 0.0,
+        };
+        let mut found = vec![nowhere; n];
         found
             .par_chunks_mut(BLOCK)
             .enumerate()
@@ -309,51 +342,29 @@ impl<'a> Tree<'a> {
     }
 
     /// How much more frequent a pair is than independence has it.
-    fn factor(&self, edge: &Edge, table: &PairTable, pair: (u32, u32), own: f64) -> f64 {
+    fn factor(&self, edge: &Edge, table: &PairTable, pair: (u32, u32), own: f64) -> Factor {
         let (x, y) = (pair.0 as usize, pair.1 as usize);
         if x >= table.n_rows || y >= table.n_columns {
-            return 1.0;
+            return Factor {
+                value: 1.0,
+                variance: 0.0,
+            };
         }
         let independent = self.sample_share(edge.keys.0, pair.0, own)
             * self.sample_share(edge.keys.1, pair.1, own);
         let count = (table.cells[x * table.n_columns + y] * self.scale - own).max(0.0);
-        (count + edge.prior * independent) / ((self.n - own + edge.prior) * independent)
+        let records = count + edge.prior * independent;
+        Factor {
+            value: records / ((self.n - own + edge.prior) * independent),
+            variance: 1.0 / records,
+        }
     }
 }
 
-/// The factor by which all probabilities exp(`ln_p`) are multiplied so that the
-/// mean of (1 - p)^(n - 1) is `uniqueness`: its logarithm. Products above one
-/// count as one.
-pub fn anchor(ln_p: &[f64], n: f64, uniqueness: f64) -> f64 {
-    if ln_p.is_empty() || n <= 1.0 || uniqueness.is_nan() {
-        return 0.0;
-    }
-    let target = uniqueness.clamp(1e-9, 1.0 - 1e-9);
-    let mean = |ln_lambda: f64| {
-        let sum: f64 = ln_p
-            .iter()
-            .map(|ln_p| {
-                let p = (ln_p + ln_lambda).exp().min(1.0);
-                ((n - 1.0) * (-p).ln_1p()).exp()
-            })
-            .sum();
-        sum / ln_p.len() as f64
-    };
-    // Nothing to move where both are as good as nil, or as good as one.
-    let present = mean(0.0);
-    if present.max(uniqueness) < 1e-6 || present.min(uniqueness) > 1.0 - 1e-6 {
-        return 0.0;
-    }
-    let (mut low, mut high) = (-60.0, 60.0);
-    while high - low > 1e-10 {
-        let middle = 0.5 * (low + high);
-        if mean(middle) > target {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
+/// The factor of one pair, and the variance of its logarithm.
+struct Factor {
+    value: f64,
+    variance: f64,
 }
 
 #[cfg(test)]
@@ -431,7 +442,7 @@ mod tests {
         let margins = vec![margin(vec![7.0, 3.0]), margin(vec![7.0, 3.0])];
         let tree = Tree::new(margins, &[edge], &tables, 10.0, 1.0).unwrap();
         let keys = vec![vec![0, 1, 0, UNSEEN], vec![0, 0, UNSEEN, 1]];
-        let found = tree.ln_probabilities(&keys, &Monitor::new()).unwrap();
+        let found = tree.points(&keys, &Monitor::new()).unwrap();
         let shrunk = |n: f64, p: f64, q: f64| (n + 5.0 * p * q) / 15.0;
         let expected = [
             shrunk(6.0, 0.7, 0.7),
@@ -439,15 +450,24 @@ mod tests {
             0.7 * 0.03,
             0.03 * 0.3,
         ];
-        for (found, expected) in found.iter().zip(expected) {
-            assert!((found.exp() / expected - 1.0).abs() < 1e-14);
+        let variances = [1.0 / (6.0 + 5.0 * 0.49), 1.0 / (1.0 + 5.0 * 0.21), 0.0, 0.0];
+        for ((found, expected), variance) in found.iter().zip(expected).zip(variances) {
+            assert!((found.ln_p.exp() / expected - 1.0).abs() < 1e-14);
+            assert!((found.variance - variance).abs() < 1e-14);
         }
-        let without = tree
-            .ln_probabilities_without(&[vec![0, 1], vec![0, 1]], None, &Monitor::new())
+        let sample = [vec![0, 1], vec![0, 1]];
+        let without = tree.points_without(&sample, None, &Monitor::new()).unwrap();
+        // Weights of one are no weights.
+        let weighted = tree
+            .points_without(&sample, Some(&[1.0, 1.0]), &Monitor::new())
             .unwrap();
+        for (a, b) in without.iter().zip(&weighted) {
+            assert!((a.ln_p - b.ln_p).abs() < 1e-14 && (a.variance - b.variance).abs() < 1e-14);
+        }
         let p = 6.0 / 9.0;
         let left = p * p * (5.0 + 5.0 * p * p) / (14.0 * p * p);
-        assert!((without[0].exp() / left - 1.0).abs() < 1e-14);
+        assert!((without[0].ln_p.exp() / left - 1.0).abs() < 1e-14);
+        assert!((without[0].variance - 1.0 / (5.0 + 5.0 * p * p)).abs() < 1e-14);
     }
 
     #[test]
@@ -461,22 +481,10 @@ mod tests {
         assert!(Tree::new(margins, &[edge], &tables, 4.0, 1.0).is_err());
         let margins = vec![margin(vec![2.0, 2.0]), margin(vec![2.0, 2.0])];
         let tree = Tree::new(margins, &[edge], &tables, 4.0, 1.0).unwrap();
-        assert!(tree.ln_probabilities(&[vec![0]], &Monitor::new()).is_err());
+        assert!(tree.points(&[vec![0]], &Monitor::new()).is_err());
     }
 
     proptest! {
-        #[test]
-        fn the_anchor_gives_the_uniqueness_asked_for(
-            ln_p in proptest::collection::vec(-14.0f64..-2.0, 1..60),
-            n in 10.0f64..1e6, uniqueness in 0.001f64..0.999
-        ) {
-            let ln_lambda = anchor(&ln_p, n, uniqueness);
-            let mean = ln_p.iter().map(|ln_p| {
-                ((n - 1.0) * (-(ln_p + ln_lambda).exp().min(1.0)).ln_1p()).exp()
-            }).sum::<f64>() / ln_p.len() as f64;
-            prop_assert!((mean - uniqueness).abs() < 1e-6);
-        }
-
         #[test]
         fn probabilities_of_all_cells_add_up_to_at_most_about_one(
             first in proptest::collection::vec(0u32..40, 6),
@@ -510,8 +518,8 @@ mod tests {
                 cells.iter().map(|c| c.2).collect(),
             ];
             let total: f64 = tree
-                .ln_probabilities(&keys, &Monitor::new()).unwrap()
-                .iter().map(|l| l.exp()).sum();
+                .points(&keys, &Monitor::new()).unwrap()
+                .iter().map(|point| point.ln_p.exp()).sum();
             prop_assert!((total - 1.0).abs() < 1e-10);
         }
     }
