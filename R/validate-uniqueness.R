@@ -15,7 +15,10 @@
 #'   \item{Brier score}{\eqn{\frac{1}{n} \sum (t_i - \xi_i)^2}{mean((t - xi)^2)}. References are
 #'     the best constant, the true population uniqueness \eqn{\Xi}{Xi}, with the score
 #'     \eqn{\Xi (1 - \Xi)}{Xi (1 - Xi)}, and a random guess, with 1/3. `skill` is one
-#'     less the ratio to the best constant}
+#'     less the ratio to the best constant; `NA` where nobody or everybody is unique}
+#'   \item{calibration}{by tenths of \eqn{\xi}{xi} what it says, on average, and how many
+#'     are unique. The print shows the lowest class: a low likelihood is no
+#'     certificate}
 #' }
 #' All people are judged, those of the sample included: a person in the sample has
 #' helped to estimate the own probability. Give as `rows` those that are not in the
@@ -49,8 +52,7 @@
 #' sampled <- sample(nrow(adult), 3256)
 #' fit <- copula_fit(adult[sampled, ], keys)
 #' validate_uniqueness(fit, adult, rows = setdiff(seq_len(nrow(adult)), sampled))
-validate_uniqueness <- function(x, population, ..., rows = NULL,
-                                score = c("tree", "copula", "placement"),
+validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "population"), call)
@@ -59,11 +61,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL,
   fit <- fit_of(x, "x", call)
   if (missing(population)) stop_argument("population", "be given", call = call)
   check_data_frame(population, "population", call)
-  score <- if (missing(score) && !is.null(x$settings$score)) {
-    x$settings$score
-  } else {
-    check_choice(score, score_names, "score", call)
-  }
+  score <- score_of(x, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   truth <- true_uniqueness(population, fit, call)
   n <- length(truth$unique)
@@ -98,6 +96,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL,
     records$xi[rows] <- scored$xi
     records$unique[rows] <- truth$unique[rows]
     xi_true <- mean(truth$unique)
+    constant <- xi_true * (1 - xi_true)
     estimates <- cbind(
       frame(
         n = sum(known), prop_unique = measures$prop_unique, population_uniqueness = xi_true,
@@ -105,8 +104,8 @@ validate_uniqueness <- function(x, population, ..., rows = NULL,
       ),
       measures$fdr,
       frame(
-        brier = measures$brier, brier_constant = xi_true * (1 - xi_true), brier_random = 1 / 3,
-        skill = 1 - measures$brier / (xi_true * (1 - xi_true)), score = score
+        brier = measures$brier, brier_constant = constant, brier_random = 1 / 3,
+        skill = if (constant > 0) 1 - measures$brier / constant else NA_real_, score = score
       )
     )
     new_sdc_result(
@@ -203,7 +202,12 @@ format.sdc_uniqueness_validation <- function(x, ...) {
       "Population uniqueness: ", format_risk(estimates$estimated_uniqueness), " estimated, ",
       format_risk(estimates$population_uniqueness), " true."
     ),
-    paste0("AUC (1: perfect ranking, 0.5: none): ", format_risk(estimates$auc), "."),
+    if (is.na(estimates$auc)) {
+      paste0(all_alike(estimates), ": no ranking to judge.")
+    } else {
+      paste0("AUC (1: perfect ranking, 0.5: none): ", format_risk(estimates$auc), ".")
+    },
+    lowest_class_line(x$calibration),
     paste0(
       "Not unique among those with ", rate("90"), "; ", rate("95"), "; ", rate("99"), "."
     ),
@@ -212,9 +216,29 @@ format.sdc_uniqueness_validation <- function(x, ...) {
       format_risk(estimates$brier_constant), ", random guess ",
       format_risk(estimates$brier_random), "."
     ),
-    paste0("Skill against the best constant: ", format_percent(estimates$skill), "."),
+    if (!is.na(estimates$skill)) {
+      paste0("Skill against the best constant: ", format_percent(estimates$skill), ".")
+    },
     "Scenario: journalist (the target is not known to be in the file);",
     "the risk is given an attempt. More: x$calibration, plot(x, \"roc\")."
+  )
+}
+
+# Where all people judged are alike.
+all_alike <- function(estimates) {
+  paste(if (estimates$prop_unique > 0) "Everybody" else "Nobody", "judged is unique")
+}
+
+# What low likelihoods are worth.
+lowest_class_line <- function(calibration) {
+  lowest <- calibration[calibration$xi_low <= 0, ]
+  if (nrow(lowest) == 0) {
+    return(paste0("Nobody has xi below ", format_rounded(0.1, 1), "."))
+  }
+  paste0(
+    "Of ", format_count(lowest$n), " with xi below ", format_rounded(0.1, 1), ", ",
+    format_percent(lowest$prop_unique), " are unique; their mean xi is ",
+    format_percent(lowest$mean_xi), "."
   )
 }
 
@@ -246,14 +270,38 @@ interpret.sdc_uniqueness_validation <- function(x, ...) {
   sentence <- paste0(
     "Judged on ", format_count(estimates$n), " of ", format_count(x$settings$n),
     " people of a known population, likelihoods of uniqueness from a sample of ",
-    plural(x$settings$n_sample, "record"), " rank unique people with an AUC of ",
-    format_risk(estimates$auc), "; of those with a likelihood above 0.95, ",
-    format_percent(estimates$fdr_95), " are not unique, and the Brier score is ",
-    format_percent(estimates$skill), " below that of the best constant (journalist scenario, ",
-    "given an attempt; score \"", estimates$score, "\"; sdcRisk ", x$settings$version,
-    "); another population may be harder."
+    plural(x$settings$n_sample, "record"), " ", validation_words(estimates),
+    " (journalist scenario, given an attempt; score \"", estimates$score, "\"; sdcRisk ",
+    x$settings$version, "); another population may be harder."
   )
   structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+validation_words <- function(estimates) {
+  if (is.na(estimates$auc)) {
+    alike <- all_alike(estimates)
+    return(paste0(
+      "cannot rank people, since ", tolower(substr(alike, 1, 1)), substring(alike, 2),
+      "; their Brier score is ", format_risk(estimates$brier)
+    ))
+  }
+  paste0(
+    "rank unique people with an AUC of ", format_risk(estimates$auc), "; ",
+    if (is.na(estimates$fdr_95)) {
+      "nobody has a likelihood above 0.95"
+    } else {
+      paste0(
+        "of those with a likelihood above 0.95, ", format_percent(estimates$fdr_95),
+        " are not unique"
+      )
+    },
+    if (!is.na(estimates$skill)) {
+      paste0(
+        ", and the Brier score is ", format_percent(abs(estimates$skill)),
+        if (estimates$skill < 0) " above" else " below", " that of the best constant"
+      )
+    }
+  )
 }
 
 #' Pictures of a validation
