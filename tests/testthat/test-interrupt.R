@@ -114,7 +114,6 @@ test_that("progress that is shown changes no result", {
   expect_identical(shown, hidden)
 })
 
-<<<<<<< HEAD
 test_that("R's own time limit arrives as R's error", {
   data <- long_file()
   limited <- function(progress) {
@@ -140,7 +139,8 @@ test_that("R's own time limit arrives as R's error", {
     expect_identical(conditionCall(caught), quote(qar_risk()))
     expect_healthy()
   }
-=======
+})
+
 test_that("an interrupt stops the matching of intervals and of sets", {
   skip_unless_signals()
   set.seed(5)
@@ -158,5 +158,4 @@ test_that("an interrupt stops the matching of intervals and of sets", {
   )
   expect_lt(took[["elapsed"]], 3)
   expect_healthy()
->>>>>>> 5d74243 (Missing by variable, wildcards in the individual risk, sensitive values told)
 })
