@@ -75,8 +75,8 @@ share_pieces <- function(columns, call) {
   if (is.character(ends)) {
     stop_cells("be numbers, Dates or times beside intervals", "Found: text.", call = call)
   }
-  low <- ends[c(TRUE, FALSE)]
-  high <- ends[c(FALSE, TRUE)]
+  low <- every_other(ends, 1)
+  high <- every_other(ends, 2)
   piece <- pair_codes(match(low, unique(low)), match(high, unique(high)))
   found <- find_sets(piece, rep(seq_along(cells), lengths(cells) / 2), length(cells))
   first <- match(seq_along(found$sets), found$codes)
@@ -88,4 +88,10 @@ unsplit_columns <- function(columns) {
     unlist(lapply(columns, set_codes)), candidate_sets(columns[[1]]),
     is_interval(columns[[1]])
   )
+}
+
+# Every second value, from the first or the second on: the lower or the upper ends
+# of pieces.
+every_other <- function(values, from) {
+  values[seq.int(from, by = 2L, length.out = length(values) %/% 2L)]
 }

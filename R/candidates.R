@@ -450,7 +450,7 @@ set_text <- function(sets, interval) {
   values <- value_text(do.call(c, sets))
   size <- lengths(sets)
   if (interval) {
-    pieces <- paste0("[", values[c(TRUE, FALSE)], ",", values[c(FALSE, TRUE)], "]")
+    pieces <- paste0("[", every_other(values, 1), ",", every_other(values, 2), "]")
     if (all(size == 2)) {
       return(pieces)
     }

@@ -17,8 +17,13 @@ format.sdc_exhaustive_tabulation <- function(x, ...) {
         "missing is a category."
       } else {
         paste0(
-          "a record is left out of tables it is incomplete in (",
-          plural(incomplete, "incomplete record"), ", ", format_percent(incomplete / e$n), ")."
+          "a record is left out of tables it is incomplete in",
+          if (incomplete > 0) {
+            paste0(
+              " (", plural(incomplete, "incomplete record"), ", ",
+              format_percent(incomplete / e$n), ")"
+            )
+          }, "."
         )
       }
     ),

@@ -137,7 +137,9 @@ match_sensitive_line <- function(x) {
     plural(estimate$n_homogeneous, if (x$settings$patterns) "pattern" else "record"), " (",
     format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
     if (!is.na(estimate$l_distinct)) {
-      paste0("; the fewest values among matches are ", format_count(estimate$l_distinct))
+      paste0(
+        "; at least ", plural(estimate$l_distinct, "value"), " among the matches of a record"
+      )
     },
     "."
   )

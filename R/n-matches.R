@@ -372,7 +372,7 @@ match_relations <- function(coded, tolerance, data, patterns, call) {
     if (sets$interval) {
       ends <- as.double(values)
       return(list(
-        kind = "pieces", low = ends[c(TRUE, FALSE)], high = ends[c(FALSE, TRUE)],
+        kind = "pieces", low = every_other(ends, 1), high = every_other(ends, 2),
         sizes = as.integer(lengths(sets$sets) / 2L)
       ))
     }

@@ -191,6 +191,13 @@ test_that("sets in patterns match intervals of the file, and the reverse", {
     n_matches(file, "day", patterns = who["day"], rule = "overlap")$records$n_matches,
     c(3L, 2L, 2L)
   )
+  # Nothing known on one side, or on both.
+  who$age <- candidates(c(NA, NA, NA))
+  for (rule in c("first", "overlap", "mean")) {
+    expect_equal(count(rule), rep(5, 3))
+    file$age <- candidate_interval(rep(NA_real_, 5), rep(1, 5))
+    expect_equal(count(rule), rep(5, 3))
+  }
   who$day <- candidates(list("a", "b", "c"))
   expect_error(
     n_matches(file, "day", patterns = who["day"]), class = "sdcRisk_error_bad_column"
