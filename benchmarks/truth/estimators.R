@@ -8,7 +8,7 @@ level <- 0.95
 seconds_each <- 30
 
 # One row from a row of estimates. A corrected value, where there is one, is what
-# the interval belongs to.
+# is to be reported, and what the interval belongs to.
 take <- function(estimates, estimator, quantity, column, interval = column, unit = 1) {
   get <- function(name) if (name %in% names(estimates)) estimates[[name]][[1]] else NA_real_
   corrected <- get(paste0(column, "_corrected"))
@@ -64,16 +64,14 @@ run_classical <- function(sample) {
   }))
 }
 
-run_loglinear <- function(sample, model, sampling = "overall") {
+run_loglinear <- function(sample, model, sampling = NULL) {
   found <- do.call(sdcRisk::loglinear_risk, c(
-    list(
-      sample$data, sample$keys,
-      model = model, sampling = sampling, level = level, max_cells = 2e7
-    ),
-    if (is.null(sample$weights)) list() else list(weight_var = ".weight"),
+    list(sample$data, sample$keys, model = model, level = level, max_cells = 2e7),
+    if (!is.null(sampling)) list(sampling = sampling),
+    if (!is.null(sample$weights)) list(weight_var = ".weight"),
     list(pop_size = sample$n_people)
   ))$estimates
-  label <- paste0("loglinear ", model, if (sampling != "overall") paste0(" ", sampling))
+  label <- paste(c("loglinear", model, sampling), collapse = " ")
   rows <- rbind(
     take(found, label, "tau1", "tau1", unit = nrow(sample$data)),
     take(found, label, "tau2", "tau2", unit = nrow(sample$data))
@@ -84,7 +82,7 @@ run_loglinear <- function(sample, model, sampling = "overall") {
 
 # What a user reports who fits all models and takes the one with z2 nearest to 0.
 nearest_z2 <- function(found) {
-  z2 <- unlist(lapply(found, attr, "z2"))
+  z2 <- unlist(lapply(found[paste("loglinear", loglinear_models)], attr, "z2"))
   z2 <- z2[!is.na(z2)]
   if (length(z2) == 0) {
     return(NULL)
@@ -104,7 +102,8 @@ run_individual <- function(sample) {
   )
 }
 
-# The models of loglinear_risk(), and what it offers for unequal weights.
+# The models of loglinear_risk(); and whether its default follows unequal weights,
+# so that the plain fraction stands beside it.
 loglinear_models <- c("independence", "two_way", "search")
 raked <- function() "raked" %in% eval(formals(sdcRisk::loglinear_risk)$sampling)
 
@@ -115,9 +114,9 @@ estimators_for <- function(sample) {
   names(models) <- paste("loglinear", loglinear_models)
   if (!is.null(sample$weights) && raked()) {
     more <- lapply(loglinear_models, function(model) {
-      function(sample) run_loglinear(sample, model, "raked")
+      function(sample) run_loglinear(sample, model, "overall")
     })
-    names(more) <- paste("loglinear", loglinear_models, "raked")
+    names(more) <- paste("loglinear", loglinear_models, "overall")
     models <- c(models, more)
   }
   c(
