@@ -73,8 +73,8 @@ impl<'a> Sample<'a> {
     pub fn new(cells: &'a Cells, pi: f64, fractions: Fractions, max_cells: f64) -> Self {
         let scale = cells.n_records() / cells.weights().iter().sum::<f64>();
         let weights: Vec<f64> = cells.weights().iter().map(|w| w * scale).collect();
-        // With equal weights raked fractions are the overall one.
-        let raked = fractions == Fractions::Raked && !cells.equal_weights();
+        // With equal weights, or of a census, raked fractions are the overall one.
+        let raked = fractions == Fractions::Raked && !cells.equal_weights() && pi < 1.0;
         let raking = raked.then(|| {
             let target = one_way(cells, |cell| weights[cell]);
             let counts = one_way(cells, |cell| cells.counts()[cell]);

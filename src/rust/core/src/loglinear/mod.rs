@@ -124,6 +124,7 @@ pub mod optimise_report {
 
 /// Fits a model and measures the risk.
 pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<Analysis> {
+    monitor.check()?;
     let pi = request.pi;
     if !(pi > 0.0 && pi <= 1.0) {
         return Err(Error::BadArgument(
