@@ -115,13 +115,14 @@
 #' | 10 % | 126 | 94 % | 97 % | 0.10 | 96 % | 0.021 |
 #' | 50 % | 126 | 96 % | 99 % | 0.05 | 97 % | 0.007 |
 #'
-#' Widths are medians over populations with more than 1 % unique people; none was above
-#' 0.5. Errors are absolute. In all the truth was held in 92 % of 420 runs, with a standard error of 2 %
-#' over key sets and of 4 % over populations. It was held least in samples of up to
-#' 200 records (71 % of 28), and in STAR (39 % of 28), where pupils without any
-#' test share one pattern of missing values, which pairs of variables do not show.
-#' By population: 76 to 86 % for febrl (names and addresses), api and eusilc, 95 to
-#' 100 % for the other fourteen. So an interval is good guidance, and no guarantee.
+#' Widths are medians over populations with more than 1 % unique people; none was
+#' above 0.5. Errors are absolute. In all the truth was held in 92 % of 420 runs, with
+#' a standard error of 2 % over key sets and of 4 % over populations: least in samples
+#' of up to 200 records (71 % of 28), and in STAR (39 % of 28), where pupils who
+#' were not in the first grade share one pattern of missing values, which pairs of
+#' variables do not show. By population: 76 to 86 % for febrl (names and addresses),
+#' api and eusilc, 95 to 100 % for the other fourteen. So an interval is good
+#' guidance, and no guarantee.
 #'
 #' Key variables that households or repeated interviews share make people more
 #' alike than any model of single persons says: there the interval covers less.

@@ -81,29 +81,33 @@ share_unique <- function(data) {
 slow_outlook <- function(q, n, s, d, N, draws = 2e5) {
   error <- sqrt(0.04 + 4 / n)
   cell <- -log1p(-q)
-  share <- function(a, y) {
-    lambda <- outer(cell, exp(y))
-    if (a == 0) colSums(q * exp(-lambda)) else colSums(q * (1 + a * lambda)^(-1 / a - 1))
-  }
   spreads <- c(0, 0.015 * (8 / 0.015)^((1:12) / 12))
-  shifts <- seq(-2, 2, 0.01)
-  grid <- do.call(rbind, lapply(spreads, function(a) {
-    alone <- pmin(pmax(share(a, log(n - 1) + shifts), 1e-12), 1 - 1e-12)
+  y <- log(n - 1) + seq(-2.5, 4 + log(N / n), 0.01)
+  shares <- lapply(spreads, function(a) {
+    lambda <- outer(cell, exp(y))
+    value <- if (a == 0) exp(-lambda) else (1 + a * lambda)^(-1 / a - 1)
+    stats::approxfun(y, colSums(q * value))
+  })
+  shifts <- seq(-2, 2, 0.02)
+  grid <- do.call(rbind, lapply(seq_along(spreads), function(j) {
+    a <- spreads[[j]]
+    alone <- pmin(pmax(shares[[j]](log(n - 1) + shifts), 1e-12), 1 - 1e-12)
     data.frame(
-      a = a, shift = shifts, alone = alone,
-      ln = s * log(alone) + (n - s) * log1p(-alone) + dnorm(shifts, 0, 0.3, log = TRUE) +
-        dnorm(log(max(a, 0.015)), log(0.12), 1.5, log = TRUE)
+      j = j, a = a, shift = shifts, alone = alone,
+      ln = s * log(alone) + (n - s) * log1p(-alone) +
+        stats::dnorm(shifts, 0, 0.3, log = TRUE) +
+        stats::dnorm(log(max(a, 0.015)), log(0.12), 1.5, log = TRUE)
     )
   }))
   grid$w <- exp(grid$ln - max(grid$ln))
-  grid <- grid[grid$w > 1e-5, ]
+  grid <- grid[grid$w > 1e-4, ]
   grid$w <- grid$w / sum(grid$w)
-  z <- qnorm((1:15 - 0.5) / 15)
-  ratios <- seq(0, log(N / n), length.out = 400)
+  z <- stats::qnorm((1:15 - 0.5) / 15)
+  ratios <- seq(0, log(N / n), length.out = 100)
   points <- expand.grid(i = seq_len(nrow(grid)), z = z)
   found <- t(mapply(function(i, z) {
-    y <- log(n - 1) + grid$shift[[i]] + pmax(0, ratios + z * error * sqrt(ratios))
-    u <- share(grid$a[[i]], y)
+    at <- log(n - 1) + grid$shift[[i]] + pmax(0, ratios + z * error * sqrt(ratios))
+    u <- shares[[grid$j[[i]]]](at)
     arrivals <- n * exp(ratios) * u
     last <- u[[length(u)]]
     c(
