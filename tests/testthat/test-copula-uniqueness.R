@@ -153,9 +153,8 @@ test_that("several population sizes are single ones", {
 })
 
 test_that("what the sample does not say is told", {
-  data <- data.frame(a = 1:200, b = rep(1:20, 10))
   expect_message(
-    suppressWarnings(copula_uniqueness(data, pop_size = 1e5, records = FALSE)),
+    suppressWarnings(copula_uniqueness(sample_of(60), pop_size = 1e5, records = FALSE)),
     class = "sdcRisk_message_weak_calibration"
   )
   expect_no_message(suppressWarnings(
@@ -174,14 +173,21 @@ test_that("models differ by their ratio too, and calibrated from not calibrated"
     apart(c(0.0049, 0.0010, 0.70, 1e-7, 0.30), c(0.0502, 0.0007, 1, 1e-9, 0.34), 1e5),
     c(TRUE, FALSE, TRUE, FALSE, FALSE)
   )
-  # A sample more unique than its model, which cannot know why.
-  data <- sample_of(2000, c("sex", "race"))
-  data$house <- rep(1:1000, 2)
-  data$floor <- (data$house * 7) %% 1000
+  # The Pitman model at the end of its range does not count; the copula before
+  # calibration does.
+  result <- function(model) {
+    list(
+      settings = list(calibrate = FALSE), diagnostics = list(pitman_status = "boundary"),
+      estimates = data.frame(
+        pop_size = 1e5, population_uniqueness = 0.7, model_uniqueness = model, pitman_yor = 1
+      )
+    )
+  }
   expect_warning(
-    suppressMessages(copula_uniqueness(data, pop_size = 2e4, records = FALSE)),
+    sdcRisk:::signal_copula_uniqueness(result(1), environment()),
     class = "sdcRisk_warning_models_differ"
   )
+  expect_no_warning(sdcRisk:::signal_copula_uniqueness(result(0.72), environment()))
 })
 
 test_that("uniqueness falls and errors are small as populations grow", {
