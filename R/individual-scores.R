@@ -78,7 +78,10 @@ draw_points <- function(fit, tree, n = 4000) {
     ln_p <- ln_p + log(given[cell])
     variance <- variance + 1 / (joint[cell] * (parts$n + tree$prior[[edge]]))
   }
-  frame(ln_p = ln_p, variance = variance, weight = 1, n = 1, n_unique = NA_real_)
+  frame(
+    ln_p = ln_p, variance = variance, weight = rep(1, n), n = rep(1, n),
+    n_unique = rep(NA_real_, n)
+  )
 }
 
 # The two-way shares of a pair, drawn towards independence.
@@ -178,6 +181,10 @@ tree_scorer <- function(fit, coded, own, weights, counts, tick, call) {
 tree_factor <- function(tree, anchor, pop_size, uniqueness, tick, call) {
   if (is.null(uniqueness)) {
     return(list(ln_lambda = 0, left = 1))
+  }
+  # Where nobody is unique there is no uncertainty either.
+  if (uniqueness <= 0) {
+    return(list(ln_lambda = tree$ln_lambda, left = 1e-9))
   }
   unwrap(rs_tree_anchor(
     anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread, tree$ln_lambda,

@@ -25,12 +25,12 @@
 #' | sampling fraction | samples | below 0.1: xi says | unique | above 0.9: xi says | unique |
 #' |---|---|---|---|---|---|
 #' | 0.1 % to 2 % | 14 | 0.5 % | 0.9 % | 96 % | 86 % |
-#' | 5 % to 20 % | 18 | 0.9 % | 1.4 % | 97 % | 95 % |
-#' | 50 % | 12 | 0.9 % | 1.3 % | 96 % | 95 % |
+#' | 5 % to 20 % | 18 | 0.9 % | 1.3 % | 97 % | 95 % |
+#' | 50 % | 12 | 0.9 % | 1.2 % | 96 % | 95 % |
 #'
 #' Between 0.1 and 0.9, over all samples: 19 % says and 21 % are, 40 and 40, 60 and 57,
 #' 81 and 76. **A low likelihood is no certificate**: people with \eqn{\xi}{xi} below 0.1 are
-#' unique one and a half times as often as said, after small samples about twice as
+#' unique one and a half times as often as said, from small fractions 1.7 times as
 #' often. High ones are somewhat too sure; where every sample counts the same, whatever
 #' its number of people above 0.9, 95 % says and 84 % are. The sum of \eqn{\xi}{xi} over the file
 #' was 0.5 to 1.8 times the number of unique records, 1.0 in the geometric mean: it is as
