@@ -36,7 +36,7 @@ check_loglinear_missing <- function(missing, call) {
 }
 
 check_sampling <- function(sampling, call) {
-  check_choice(sampling, c("raked", "overall", "cell"), "sampling", call)
+  check_choice(sampling, c("overall", "cell", "raked"), "sampling", call)
 }
 
 # "corrected" or "none". The ways to an interval that version 0.1.0 had are

@@ -2,7 +2,7 @@
 
 #' @export
 format.sdc_loglinear_risk <- function(x, ...) {
-  first <- x$estimates[1, ]
+  first <- first_fit(x)
   several <- length(unique(x$estimates$key_set)) > 1
   c(
     "Log-linear re-identification risk (Skinner and Shlomo 2008)",
@@ -148,6 +148,14 @@ loglinear_meaning_line <- function(first, level) {
   )
 }
 
+# The first row as prints and sentences read it: with equal weights all sampling
+# fractions are the same, and z judges the model alone.
+first_fit <- function(x) {
+  first <- x$estimates[1, ]
+  if (is.null(x$settings$weight_var)) first$sampling <- "raked"
+  first
+}
+
 loglinear_fit_line <- function(first) {
   if (is.na(first$z2)) {
     return("The criterion z2 is not determined: nothing is left to judge the model by.")
@@ -291,7 +299,7 @@ tidy_corrected <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_loglinear_risk <- function(x, ...) {
-  first <- x$estimates[1, ]
+  first <- first_fit(x)
   frame(
     n_records = first$n, n_keys = length(x$fits[[1]]$key_vars),
     n_analyses = nrow(x$estimates), key_set = first$key_set, model = first$model,
@@ -306,7 +314,7 @@ glance.sdc_loglinear_risk <- function(x, ...) {
 
 #' @export
 interpret.sdc_loglinear_risk <- function(x, ...) {
-  first <- x$estimates[1, ]
+  first <- first_fit(x)
   settings <- x$settings
   sentence <- paste0(
     "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",

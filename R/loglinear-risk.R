@@ -59,13 +59,6 @@
 #' With equal weights all cells have \eqn{\pi_k = n/N}{pi_k = n / N}. With others
 #' there is a choice:
 #' \describe{
-#'   \item{`"raked"`}{\eqn{\mu}{mu} is the fit of the model to the unweighted
-#'     counts. One factor per level of every key variable rakes \eqn{\mu}{mu} to
-#'     the weighted one-way margins: \eqn{\lambda}{lambda}, never below
-#'     \eqn{\mu}{mu}; \eqn{\pi_k = \mu_k/\lambda_k}{pi_k = mu_k / lambda_k}.
-#'     Fractions then follow the key variables, and weights that do not depend on
-#'     them average out. What depends on a combination of keys beyond the product
-#'     of their effects is not followed.}
 #'   \item{`"overall"`}{\eqn{\lambda}{lambda} is fitted to the weighted table, and
 #'     \eqn{\pi_k = n/N}{pi_k = n / N}: the choice of the reference software
 #'     SDCNway. Where fractions differ by keys, `z` reacts to that and not to the
@@ -74,9 +67,19 @@
 #'     over the sum of their weights. Right where all records of a cell have the
 #'     same weight; where weights differ within cells the estimates are far too
 #'     high, and a warning of class `sdcRisk_warning_cell_fractions` says so.}
+#'   \item{`"raked"`}{\eqn{\mu}{mu} is the fit of the model to the unweighted
+#'     counts. One factor per level of every key variable rakes \eqn{\mu}{mu} to
+#'     the weighted one-way margins: \eqn{\lambda}{lambda}, never below
+#'     \eqn{\mu}{mu}; \eqn{\pi_k = \mu_k/\lambda_k}{pi_k = mu_k / lambda_k}.
+#'     Fractions then follow the key variables, and weights that do not depend on
+#'     them average out. What depends on a combination of keys beyond the product
+#'     of their effects is not followed.}
 #' }
-#' `"raked"` is the default since its `z` is valid under either kind of weights,
-#' and its estimates need least correction; see the section on coverage.
+#' `"overall"` is the default, for its plain estimates are those of the literature.
+#' Whatever the fractions, corrected values and intervals come from raked ones. With
+#' weights that follow the key variables ask for `"raked"`: its `z` is valid under
+#' either kind of weights, and its plain estimates need least correction; see the
+#' section on coverage.
 #'
 #' @section Correction and intervals:
 #' A model of many parameters for few records overfits, and \eqn{\tau}{tau} comes
@@ -205,7 +208,7 @@
 #'   Weights are scaled to the population size they imply.
 #' @param model `"independence"`, `"two_way"`, `"search"`, a one-sided formula, or
 #'   several of these, each of which is fitted; see the section on models.
-#' @param sampling Sampling fractions of cells: `"raked"`, `"overall"` or `"cell"`,
+#' @param sampling Sampling fractions of cells: `"overall"`, `"cell"` or `"raked"`,
 #'   see the section on them. With equal weights all are the same.
 #' @param missing `"exclude"` or `"category"`.
 #' @param key_groups Named list of columns that count as one key variable.
@@ -277,7 +280,7 @@
 loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            pop_size = NULL, sampling_fraction = NULL,
                            model = "independence",
-                           sampling = c("raked", "overall", "cell"), missing = "exclude",
+                           sampling = c("overall", "cell", "raked"), missing = "exclude",
                            key_groups = NULL, interval = c("corrected", "none"),
                            level = 0.95, max_cells = 2e9, n_boot = NULL) {
   call <- rlang::current_env()

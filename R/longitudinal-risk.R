@@ -135,7 +135,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                               missing = "exclude", model = "two_way",
                               detail = c("indicator", "previous_value"),
-                              sampling = c("raked", "overall", "cell"),
+                              sampling = c("overall", "cell", "raked"),
                               interval = c("corrected", "none"),
                               level = 0.95, max_cells = 2e9,
                               min_shared = 0, allow = NULL, n_boot = NULL) {

@@ -102,21 +102,20 @@ run_individual <- function(sample) {
   )
 }
 
-# The models of loglinear_risk(); and whether its default follows unequal weights,
-# so that the plain fraction stands beside it.
+# The models of loglinear_risk(). Where weights are unequal, fractions that follow
+# the keys stand beside the default.
 loglinear_models <- c("independence", "two_way", "search")
-raked <- function() "raked" %in% eval(formals(sdcRisk::loglinear_risk)$sampling)
 
 estimators_for <- function(sample) {
   models <- lapply(loglinear_models, function(model) {
     function(sample) run_loglinear(sample, model)
   })
   names(models) <- paste("loglinear", loglinear_models)
-  if (!is.null(sample$weights) && raked()) {
+  if (!is.null(sample$weights)) {
     more <- lapply(loglinear_models, function(model) {
-      function(sample) run_loglinear(sample, model, "overall")
+      function(sample) run_loglinear(sample, model, "raked")
     })
-    names(more) <- paste("loglinear", loglinear_models, "overall")
+    names(more) <- paste("loglinear", loglinear_models, "raked")
     models <- c(models, more)
   }
   c(

@@ -121,7 +121,7 @@ test_that("raked fractions and the correction equal base R", {
     )
     for (model in models) {
       found <- quiet_loglinear(
-        data, keys, weight_var = "w", model = model[[1]], sampling_fraction = pi
+        data, keys, weight_var = "w", model = model[[1]], sampling_fraction = pi, sampling = "raked"
       )$estimates
       table <- suppressWarnings(oracle_raked(data, keys, data$w, model[[2]], fraction))
       slow <- oracle_loglinear(table, fraction)
