@@ -46,7 +46,12 @@ run_copula <- function(sample) {
   ))
   rows <- rbind(
     take(found$estimates, "copula", "uniqueness", "population_uniqueness", "uniqueness"),
-    take(found$estimates, "copula", "correctness", "population_correctness", "correctness")
+    take(found$estimates, "copula", "correctness", "population_correctness", "correctness"),
+    # A record that is unique in the population is a sample unique: tau1 counts it.
+    take(
+      found$estimates, "copula", "tau1", "expected_unique_records", "expected_unique",
+      unit = nrow(sample$data)
+    )
   )
   attr(rows, "xi") <- found$records$xi
   rows
@@ -132,7 +137,7 @@ no_answer <- function(name, condition) {
   rows <- function(...) answer_rows(..., failed_by = class(condition)[[1]])
   switch(name,
     n_matches = rows("n_matches", "theta"),
-    copula = rows("copula", c("uniqueness", "correctness")),
+    copula = rows("copula", c("uniqueness", "correctness", "tau1")),
     classical = rows(c("pitman", "ewens", "zayatz", "snb", "dankar"), "uniqueness"),
     individual_risk = rows("individual_risk", "reidentification"),
     rows(name, c("tau1", "tau2"))
