@@ -675,7 +675,8 @@ mod tests {
             let mut all = limits.to_vec();
             all.push((low, high));
             let found = probability(&correlation, &all);
-            assert!(found.error < found.value, "{found:?} {exact:e}");
+            // Of next to nothing the error is what may have been missed.
+            assert!(found.error < found.value || exact < 1e-9, "{found:?} {exact:e}");
             assert!(
                 (found.value - exact).abs() < 5.0 * found.error + 0.02 * exact,
                 "{found:?} {exact:e}"
