@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn counts_have_their_distributions() {
         // P(Poisson(m) <= k) is P(Gamma(k + 1) > m), by its sum.
-        for mean in [0.2, 3.0, 40.0] {
+        for mean in [0.2_f64, 3.0, 40.0] {
             let mut sum = 0.0;
-            let mut term = (-mean as f64).exp();
+            let mut term = (-mean).exp();
             for k in 0..80 {
                 sum += term;
                 let found = 1.0 - gamma_cdf(f64::from(k) + 1.0, mean);

@@ -423,12 +423,10 @@ impl Reach {
 
 /// The ends of an interval for the variable's own draw, per point.
 fn within((low, high): (f64, f64), scale: f64, shift: &Lanes) -> (Lanes, Lanes) {
-    let mut ends = ([0.0; LANES], [0.0; LANES]);
-    for k in 0..LANES {
-        ends.0[k] = (low - shift[k]) * scale;
-        ends.1[k] = (high - shift[k]) * scale;
-    }
-    ends
+    (
+        shift.map(|by| (low - by) * scale),
+        shift.map(|by| (high - by) * scale),
+    )
 }
 
 /// Finds which variables are all but determined by which.
@@ -676,7 +674,10 @@ mod tests {
             all.push((low, high));
             let found = probability(&correlation, &all);
             // Of next to nothing the error is what may have been missed.
-            assert!(found.error < found.value || exact < 1e-9, "{found:?} {exact:e}");
+            assert!(
+                found.error < found.value || exact < 1e-9,
+                "{found:?} {exact:e}"
+            );
             assert!(
                 (found.value - exact).abs() < 5.0 * found.error + 0.02 * exact,
                 "{found:?} {exact:e}"
