@@ -1,6 +1,6 @@
 # What a log-linear fit leaves in a result, and the conditions it signals.
 
-new_loglinear_risk <- function(found, settings, call) {
+new_loglinear_risk <- function(found, settings, equal_weights, call) {
   fits <- lapply(found, loglinear_fit)
   new_sdc_result(
     "sdc_loglinear_risk",
@@ -11,7 +11,7 @@ new_loglinear_risk <- function(found, settings, call) {
       n_excluded = vapply(found, function(f) f$n_all - f$n, 0),
       population = vapply(found, `[[`, 0, "population"),
       n_small_weights = vapply(found, `[[`, 0, "n_below"),
-      n_occupied = vapply(found, `[[`, 0, "n_occupied")
+      n_occupied = vapply(found, `[[`, 0, "n_occupied"), equal_weights = equal_weights
     ),
     call = call, fits = fits
   )

@@ -62,7 +62,7 @@ loglinear_size_lines <- function(x, first) {
         format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
         format_short(first$sampling_fraction),
         if (first$sampling == "cell") " (of cells where occupied)",
-        if (first$sampling == "raked" && !is.null(x$settings$weight_var)) " (raked by cell)", "."
+        if (first$sampling == "raked" && !x$diagnostics$equal_weights) " (raked by cell)", "."
       )
     }
   )
@@ -152,7 +152,7 @@ loglinear_meaning_line <- function(first, level) {
 # fractions are the same, and z judges the model alone.
 first_fit <- function(x) {
   first <- x$estimates[1, ]
-  if (is.null(x$settings$weight_var)) first$sampling <- "raked"
+  if (x$diagnostics$equal_weights) first$sampling <- "raked"
   first
 }
 

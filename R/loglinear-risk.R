@@ -322,7 +322,8 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     found <- unlist(lapply(names(parts), function(set) {
       analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, tick, call)
     }), recursive = FALSE)
-    result <- new_loglinear_risk(found, settings, this_call)
+    equal <- length(unique(weights)) < 2
+    result <- new_loglinear_risk(found, settings, equal, this_call)
     signal_loglinear(result, call)
     result
   })

@@ -114,7 +114,7 @@ fn mixture(alpha: &Robj, spread: &Robj) -> Result<Mixture> {
 }
 
 /// One number per record, or none.
-fn weights_of<'a>(weights: &'a Robj, n: usize) -> Result<Option<&'a [f64]>> {
+fn weights_of(weights: &Robj, n: usize) -> Result<Option<&[f64]>> {
     if weights.is_null() {
         return Ok(None);
     }

@@ -98,7 +98,7 @@ pub fn bound(seen: &Seen, tail: f64) -> f64 {
     } else {
         gamma_quantile(seen.single + 1.0, 1.0 - tail) / seen.n
     };
-    most.clamp(seen.single / seen.n, 1.0)
+    most.max(seen.single / seen.n).min(1.0)
 }
 
 /// A count of which mean and variance are known, and its share in a mixture.

@@ -211,13 +211,20 @@ mod tests {
 
     #[test]
     fn the_model_alone_is_what_its_draws_show() {
-        let alone = Settings {
-            calibrated: false,
-            ..settings(0.0)
+        let alone = |bounded| {
+            let settings = Settings {
+                calibrated: false,
+                bounded,
+                ..settings(0.0)
+            };
+            judge(&model(), &[2000.0, 9000.0], &settings, &Monitor::new())
+                .unwrap()
+                .estimates
         };
-        let found = judge(&model(), &[2000.0, 9000.0], &alone, &Monitor::new()).unwrap();
-        for e in found.estimates {
+        for (e, cut) in alone(false).iter().zip(alone(true)) {
             assert!((e.uniqueness.estimate - e.model_uniqueness).abs() < 1e-15);
+            // A sample without a unique record allows less than this model says.
+            assert!((cut.uniqueness.high - e.model_uniqueness).abs() < 1e-15);
             assert!(e.uniqueness.low < e.model_uniqueness);
             assert!(e.uniqueness.high > e.model_uniqueness);
             assert!(e.correctness.estimate > e.uniqueness.estimate);

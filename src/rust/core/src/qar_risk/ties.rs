@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn rounding_is_no_difference_and_anything_else_is() {
         let third = 0.1 + 0.2;
-        let mut values = [third, 0.3, 0.3 + 1e-9, 2.0, 0.3, 2.0 + 4e-16, 0.0];
+        let mut values: [f64; 7] = [third, 0.3, 0.3 + 1e-9, 2.0, 0.3, 2.0 + 4e-16, 0.0];
         assert_ne!(values[0].to_bits(), values[1].to_bits());
         merge_ties(&mut values);
         let merged: [f64; 7] = [0.3, 0.3, 0.3 + 1e-9, 2.0, 0.3, 2.0, 0.0];
