@@ -154,7 +154,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     )
     settings <- c(settings, list(
       key_vars = table$variables, weight_var = weight_var, n = table$n,
-      fingerprint = fingerprint(table, call),
+      fingerprint = fingerprint(table, call, role_columns(data, list(weight_var = weight_var))),
       version = as.character(utils::packageVersion("sdcRisk"))
     ))
     if (missing == "exclude") {

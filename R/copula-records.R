@@ -18,7 +18,7 @@ score_records <- function(fit, released, estimates, score, given_sample, own, ti
   }
   table <- key_table(released, fit$settings$key_vars, tick = tick, call = call)
   on.exit(release(table))
-  fingerprint <- fingerprint(table, call)
+  fingerprint <- fingerprint(table, call, role_columns(released, fit$settings))
   own <- own || identical(fingerprint, fit$settings$fingerprint)
   cells <- group_records(table, tick, call)
   counts <- cells$counts[cells$row_group]

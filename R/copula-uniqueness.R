@@ -272,7 +272,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       settings = list(
         key_vars = fit$settings$key_vars, pop_size = pop_size, score = score,
         calibrate = calibrated, given_sample = given_sample, level = level,
-        missing = fit$settings$missing, n = scored$n, fingerprint = scored$fingerprint,
+        missing = fit$settings$missing, weight_var = fit$settings$weight_var,
+        n = scored$n, fingerprint = scored$fingerprint,
         applied = !scored$own, version = fit$settings$version
       ),
       diagnostics = list(

@@ -28,6 +28,7 @@ role_columns <- function(data, settings) {
   names <- unique(unlist(lapply(roles, function(role) {
     if (is_plain_number(role)) names(data)[role] else role
   }), use.names = FALSE))
+  names <- intersect(names, names(data))
   rlang::set_names(lapply(names, function(name) data[[name]]), names)
 }
 

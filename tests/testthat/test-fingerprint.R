@@ -58,6 +58,10 @@ test_that("weights, households and sensitive columns belong to the data", {
     refused(matches, other)
   }
   refused(quietly(loglinear_risk(data, c("a", "b"), weight_var = "w")), transform(data, w = w + 1))
+  likely <- quietly(copula_uniqueness(data, c("a", "b"), pop_size = 1e4, weight_var = "w"))
+  refused(likely, transform(data, w = w + 1))
+  refused(likely, data[names(data) != "w"])
+  expect_s3_class(augment(likely, data), "data.frame")
   table <- quietly(exhaustive_tabulation(data, c("a", "b"), weight_var = "w", weight_threshold = 9))
   refused(table, transform(data, w = w + 1))
 })
