@@ -42,7 +42,8 @@
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |
-#' | `identifying_key` | message | [n_matches()], [individual_risk()], [exhaustive_tabulation()], [key_overview()] |
+#' | `identifying_key` | message | [n_matches()], [individual_risk()] |
+#' | `identifying_key` | message | [exhaustive_tabulation()], [key_overview()] |
 #' | `many_excluded` | message | [n_matches()], [individual_risk()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |

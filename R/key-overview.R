@@ -204,7 +204,8 @@ format.sdc_key_overview <- function(x, ...) {
   top <- as.data.frame(x)[shown, ]
   table <- frame(
     key = top$variable, adds = -top$unique_change, type = top$type, levels = top$n_levels,
-    missing = format_percent(top$prop_missing), entropy = formatC(top$entropy, digits = 2, format = "f"),
+    missing = format_percent(top$prop_missing),
+    entropy = formatC(top$entropy, digits = 2, format = "f"),
     association = ifelse(
       is.na(top$association), "",
       paste(formatC(top$association, digits = 2, format = "f"), "with", top$associated_with)

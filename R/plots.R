@@ -30,6 +30,8 @@ plain_numbers <- function(x) {
   ifelse(is.na(x), "", format(x, scientific = FALSE, trim = TRUE, drop0trailing = TRUE))
 }
 
+percent_axis <- function(x) paste(100 * x, "%")
+
 # Boxes of one number per record, by strata given to autoplot() as `by` and
 # `data`. `values` defaults to the risk of the records.
 plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FALSE, call) {

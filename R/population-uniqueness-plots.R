@@ -26,8 +26,6 @@ autoplot.sdc_population_uniqueness <- function(object, ...) {
     sdc_theme()
 }
 
-percent_axis <- function(x) paste(100 * x, "%")
-
 # One population: a dot per method, from the top down as given.
 plot_by_method <- function(estimates, pop_size, methods) {
   drawn <- ggplot2::aes(x = .data$population_uniqueness, y = .data$method)

@@ -339,8 +339,6 @@ validation_caption <- function(x) {
   )
 }
 
-percent_axis <- function(v) paste(100 * v, "%")
-
 plot_roc <- function(x) {
   ggplot2::ggplot(
     x$roc, ggplot2::aes(x = .data$false_positive, y = .data$true_positive)

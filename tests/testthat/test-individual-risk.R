@@ -295,7 +295,9 @@ test_that("local suppression lowers the risk where blanks match everything", {
   )
   expect_lt(as_blank$estimates$n_unique, as_category$estimates$n_unique)
   lines <- format(as_blank)
-  expect_match(lines, "missing matches everything (52 incomplete records);", fixed = TRUE, all = FALSE)
+  expect_match(
+    lines, "missing matches everything (52 incomplete records);", fixed = TRUE, all = FALSE
+  )
   expect_match(lines, "^Missing: EDUC3 28.6 %\\.$", all = FALSE)
   expect_false(any(grepl("distinct key", lines)))
   expect_match(interpret(as_blank), "a missing value matches every value")

@@ -256,7 +256,9 @@ test_that("declared codes are counted apart and named", {
   }
   data <- data.frame(row.names = 1:10)
   data$age <- c(NA, NA, 3:10)
-  data$stat <- labelled(c(-9, 99, 98, NA, 5, 97, 1, 1, 2, 2), na_values = c(-9, -8), na_range = c(97, 99))
+  data$stat <- labelled(
+    c(-9, 99, 98, NA, 5, 97, 1, 1, 2, 2), na_values = c(-9, -8), na_range = c(97, 99)
+  )
   data$tag <- c(tagged("a"), tagged("z"), NaN, NA, 1, 1, 1, 2, 2, 2)
   found <- n_matches(data)
   expect_identical(found$diagnostics$missing$n_missing, c(2L, 5L, 4L))
