@@ -28,9 +28,9 @@ profile <- if (debug) "" else "--release"
 cargo_home <- if (vendored) "CARGO_HOME=\"$(CURDIR)/rust/.cargo\"" else ""
 
 link_flags <- if (linux) {
-  # The static library carries debug sections and unused code of the standard
-  # library; without this the shared object is six times as large.
-  "-Wl,-S -Wl,--gc-sections -Wl,--exclude-libs,ALL"
+  # The static library carries symbols, debug sections and unused code of the
+  # standard library; without this the shared object is six times as large.
+  "-Wl,-s -Wl,--gc-sections -Wl,--exclude-libs,ALL"
 } else {
   ""
 }
