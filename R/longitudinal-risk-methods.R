@@ -63,12 +63,14 @@ change_line <- function(x) {
 }
 
 scenario_lines <- function(estimates) {
+  taus <- tau_columns(estimates)
+  of_tau2 <- seq_along(taus) >= which(names(taus) == "tau2")
+  # The ratio leads: a narrow console shows no more than the first columns.
   format_columns(c(
     list(scenario = estimates$scenario, uniques = format_count(estimates$n_unique)),
-    tau_columns(estimates),
-    list(
-      z2 = format_short(estimates$z2), ratio = format_ratio(estimates$ratio),
-      ratio_tau2 = format_ratio(estimates$ratio_tau2)
+    taus[!of_tau2], list(ratio = format_ratio(estimates$ratio)),
+    taus[of_tau2], list(
+      ratio_tau2 = format_ratio(estimates$ratio_tau2), z2 = format_short(estimates$z2)
     )
   ))
 }
