@@ -30,7 +30,7 @@ cargo_home <- if (vendored) "CARGO_HOME=\"$(CURDIR)/rust/.cargo\"" else ""
 link_flags <- if (linux) {
   # The static library carries symbols, debug sections and unused code of the
   # standard library; without this the shared object is six times as large.
-  "-Wl,-s -Wl,--gc-sections -Wl,--exclude-libs,ALL"
+  "-Wl,-S -Wl,-x -Wl,--gc-sections -Wl,--exclude-libs,ALL"
 } else {
   ""
 }
