@@ -38,7 +38,8 @@
 change_indicators <- function(wave1, wave2, vars, id, link = NULL,
                               scope = c("all", "certain")) {
   call <- rlang::current_env()
-  check_given(c("wave1", "wave2", "vars", "id"), call)
+  enter_waves(call)
+  check_given(c("vars", "id"), call)
   scope <- check_choice(scope, c("all", "certain"), "scope", call)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves", call = call)
@@ -46,8 +47,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   if (missing(vars) || is.null(vars)) {
     stop_argument("vars", "name columns of both waves", call = call)
   }
-  coded <- code_waves(wave1, wave2, vars, id, "vars", NULL, call)
-  on.exit(release_waves(coded))
+  coded <- code_waves(wave1, wave2, vars, id, "vars", call)
   known <- known_links(coded, list(wave1 = wave1, wave2 = wave2), id, link, scope, call)
   agreements <- code_agreements(coded, list(wave1, wave2), NULL, call)
   columns <- paste0(coded$key_vars, "_changed")
@@ -90,10 +90,9 @@ check_linked_waves <- function(waves, id, link, call) {
   now <- tryCatch(
     {
       linked <- suppressWarnings(
-        code_waves(waves$wave1, waves$wave2, link$settings$key_vars, id, "link", NULL, call)
+        code_waves(waves$wave1, waves$wave2, link$settings$key_vars, id, "link", call)
       )
-      on.exit(release_waves(linked))
-      wave_fingerprints(linked, call)
+      linked$fingerprints
     },
     sdcRisk_error = function(e) c(wave1 = NA_character_, wave2 = NA_character_)
   )

@@ -278,14 +278,7 @@ data_advice <- function(x) {
 
 check_data_frame <- function(x, arg, call = rlang::caller_env()) {
   if (!is.data.frame(x)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("`", arg, "` must be a data frame, tibble or data.table."),
-        x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
-      ),
-      data_class = class(x), call = call
-    )
+    stop_not_a_file(x, arg, call)
   }
   check_records(x, call, arg)
 }

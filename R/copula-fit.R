@@ -139,44 +139,36 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
   call <- rlang::current_env()
-  check_given("data", call)
+  file <- enter(call)
   this_call <- call_without_data(match.call(), "copula_fit")
   check_no_dots(..., call = call)
   settings <- check_copula_settings(marginals, order, missing, signed, min_records, call)
-  table <- NULL
-  with_progress("Fitting the copula", function(tick) {
-    on.exit(if (!is.null(table)) release(table))
-    weights <- if (is.data.frame(data)) check_weights(data, weight_var, call)
+  weights <- check_weights(data, weight_var, call)
+  with_progress("Fitting the copula", {
     table <- key_table(
-      data, key_vars,
-      exclude = if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call),
-      tick = tick, call = call
+      file, key_vars,
+      exclude = weight_position(data, weight_var, call), listwise = missing == "exclude",
+      roles = role_columns(data, list(weight_var = weight_var)), call = call
     )
-    settings <- c(settings, list(
-      key_vars = table$variables, weight_var = weight_var, n = table$n,
-      fingerprint = fingerprint(table, call, role_columns(data, list(weight_var = weight_var))),
-      version = as.character(utils::packageVersion("sdcRisk"))
-    ))
-    if (missing == "exclude") {
-      complete <- complete_on(table, call)
-      if (length(complete) < table$n) {
-        data <- rows_of(data, table$positions, complete)
-        weights <- weights[complete]
-        release(table)
-        table <- key_table(data, tick = tick, call = call)
-      }
+    settings <- c(settings, file_settings(table, weight_var = weight_var))
+    if (!is.null(table$rows)) {
+      # The categories are those of the records in use.
+      data <- rows_of(data, table$positions, table$rows)
+      weights <- weights[table$rows]
+      table <- key_table(data, call = call)
     }
     check_enough(table$n, min_records, call)
     levels <- category_values(table, data)
     given <- check_exogenous(exogenous, table, levels, call)
-    found <- unwrap(rs_copula_fit(
-      table$pointer, weights, list(
+    found <- core(
+      rs_copula_fit, table$pointer, weights, list(
         nominal = !table$ordered, exogenous_shares = given$shares,
         exogenous_places = given$places, correlation = given$correlation,
         order = settings$order, seed = if (settings$order == "random") draw_seed(),
         marginals = settings$marginals, signed = settings$signed
-      ), sdc_threads(), tick
-    ), call)
+      ),
+      call = call
+    )
     settings$equal_weights <- is.null(weights) || diff(range(weights)) <= 1e-9 * max(weights)
     settings$exogenous <- names(exogenous$marginals)
     settings$exogenous_correlation <- !is.null(given$correlation)
@@ -184,7 +176,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
-    result$tree <- fit_tree(result, table, weights, tick, call)
+    result$tree <- fit_tree(result, table, weights, call)
     signal_copula_fit(result, call)
     result
   })
@@ -224,13 +216,6 @@ check_enough <- function(n, min_records, call) {
       call = call
     )
   }
-}
-
-# The records without a missing key; an error where there are none.
-complete_on <- function(table, call) {
-  complete <- complete_records(table, call)
-  check_some_complete(complete, call)
-  complete
 }
 
 # Some columns and rows of data of any kind, as a plain data frame.

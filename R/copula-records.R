@@ -9,25 +9,26 @@ fixed_draws <- as.double(1:8)
 # Scores of records for the first population size, and one row per size: the shares
 # of records above 0.80 and 0.95, how many are expected to be unique, and what
 # their likelihoods add up to. `own`: `released` is the file of the fit.
-score_records <- function(fit, released, estimates, score, given_sample, own, tick, call) {
+score_records <- function(fit, released, estimates, score, given_sample, own, call) {
   if (is.null(released)) {
     return(list(
       n = fit$n, fingerprint = fit$settings$fingerprint, own = TRUE,
-      shares = shares_without_records(fit, estimates, score, tick, call)
+      shares = shares_without_records(fit, estimates, score, call)
     ))
   }
-  table <- key_table(released, fit$settings$key_vars, tick = tick, call = call)
-  on.exit(release(table))
-  fingerprint <- fingerprint(table, call, role_columns(released, fit$settings))
+  table <- key_table(
+    released, fit$settings$key_vars,
+    roles = role_columns(released, fit$settings), call = call
+  )
+  fingerprint <- table$fingerprint
   own <- own || identical(fingerprint, fit$settings$fingerprint)
-  cells <- group_records(table, tick, call)
+  cells <- group_records(table, call)
   counts <- cells$counts[cells$row_group]
-  release(list(pointer = cells$table))
   scorer <- record_scorer(
     fit, released, score,
     most_people = max(estimates$pop_size), own = own,
     weights = if (own) weights_of_file(fit, released, call),
-    counts = if (given_sample) counts, tick = tick, call = call
+    counts = if (given_sample) counts, call = call
   )
   sizes <- seq_len(nrow(estimates))
   scored <- lapply(sizes, function(i) {
@@ -73,13 +74,13 @@ record_columns <- function(estimates, n, own, prop_xi_80, prop_xi_95, sum_xi) {
 
 # Without records: by the tree where the sample's records lie is kept in the fit,
 # otherwise people drawn from the model stand for them.
-shares_without_records <- function(fit, estimates, score, tick, call) {
+shares_without_records <- function(fit, estimates, score, call) {
   xi_at <- if (score == "tree") {
-    anchor_xi(fit, tick, call)
+    anchor_xi(fit, call)
   } else {
-    people <- draw_records(fit, n_drawn_records, fixed_draws, tick, call)
+    people <- draw_records(fit, n_drawn_records, fixed_draws, call)
     scorer <- record_scorer(
-      fit, people, score, most_people = max(estimates$pop_size), tick = tick, call = call
+      fit, people, score, most_people = max(estimates$pop_size), call = call
     )
     function(size, uniqueness) list(xi = scorer(size)$xi, n = rep(1, n_drawn_records))
   }
@@ -98,11 +99,11 @@ shares_without_records <- function(fit, estimates, score, tick, call) {
 
 # A function of a population size and its uniqueness: xi where records of the sample
 # lie, and how many.
-anchor_xi <- function(fit, tick, call) {
+anchor_xi <- function(fit, call) {
   tree <- fit$tree
   function(size, uniqueness) {
-    factor <- tree_factor(tree, tree$anchor, size, uniqueness, tick, call)
-    found <- tree_likelihoods(tree, tree$anchor, factor, size, NULL, fit$n, tick, call)
+    factor <- tree_factor(tree, tree$anchor, size, uniqueness, call)
+    found <- tree_likelihoods(tree, tree$anchor, factor, size, NULL, fit$n, call)
     list(xi = found$xi, n = tree$anchor$n)
   }
 }

@@ -33,8 +33,8 @@ simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
   if (!is.null(seed)) {
     set.seed(check_whole(seed, "seed", low = -.Machine$integer.max, call = call))
   }
-  with_progress("Drawing records", function(tick) {
-    draw_records(object, nsim, draw_seed(), tick, call)
+  with_progress("Drawing records", {
+    draw_records(object, nsim, draw_seed(), call)
   })
 }
 
@@ -60,11 +60,12 @@ check_simulable <- function(nsim, n_keys, max_memory, call) {
 }
 
 # `n` records of a fit from eight 32-bit numbers.
-draw_records <- function(fit, n, draws, tick, call) {
+draw_records <- function(fit, n, draws, call) {
   model <- observed_model(fit)
-  drawn <- unwrap(rs_copula_simulate(
-    model$shares, model$orders, as.double(fit$correlation), n, draws, sdc_threads(), tick
-  ), call)
+  drawn <- core(
+    rs_copula_simulate, model$shares, model$orders, as.double(fit$correlation), n, draws,
+    call = call
+  )
   columns <- Map(function(values, categories) values[categories], fit$levels, drawn)
   do.call(frame, columns)
 }

@@ -230,7 +230,12 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               given_sample = FALSE, records = TRUE, n_refits = 0,
                               level = 0.95) {
   call <- rlang::current_env()
-  check_given(c("data", "pop_size"), call)
+  check_given("data", call)
+  file <- data
+  if (!inherits(data, "sdc_copula_fit")) {
+    file <- enter(call)
+  }
+  check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "copula_uniqueness")
   score <- check_choice(score, c("tree", "copula", "placement"), "score", call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
@@ -238,8 +243,9 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   check_flag(records, "records", call)
   inform_no_refits(check_whole(n_refits, "n_refits", low = 0, call = call), call)
   level <- check_probability(level, "level", call = call)
+  newdata <- bare_data(newdata)
   if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
-  known <- fit_or_data(data, key_vars, ..., call = call)
+  known <- fit_or_data(file, key_vars, ..., call = call)
   n_least <- known$n
   check_pop_size(pop_size, n_least, call)
   if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), call, "of `newdata`")
@@ -251,14 +257,14 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   released <- if (!is.null(newdata)) newdata else known$data
   calibrated <- calibrates(fit, calibrate, call)
   signal_few_records(fit$n, call)
-  with_progress("Drawing people from the model", function(tick) {
+  with_progress("Drawing people from the model", {
     sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
-    found <- draw_population(fit, sizes, calibrated, level, tick, call)
+    found <- draw_population(fit, sizes, calibrated, level, call)
     estimates <- population_estimates(found, sizes)
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
     scored <- score_records(
-      fit, if (records) released, estimates, score, given_sample, is.null(newdata), tick, call
+      fit, if (records) released, estimates, score, given_sample, is.null(newdata), call
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
@@ -329,9 +335,8 @@ fit_or_data <- function(data, key_vars, ..., call) {
       argument = unknown, call = call
     )
   }
-  n <- if (is.data.frame(data)) nrow(data) else 1
   list(
-    n = n, data = data,
+    n = nrow(data$data), data = data$data,
     fit = function() {
       rlang::try_fetch(
         do.call(copula_fit, c(list(data, key_vars), given)),
@@ -385,12 +390,13 @@ curve_sizes <- function(n, pop_size, length = 25) {
 # Uniqueness and correctness in populations of several sizes. The people drawn
 # are always the same: no seed is needed. Who wants estimates alone gives a
 # `level` of 0, at which intervals have no meaning.
-draw_population <- function(fit, sizes, calibrated, level, tick, call) {
-  found <- unwrap(rs_copula_population(
-    fit$shares, fit$orders, as.double(fit$correlation), as.double(sizes),
+draw_population <- function(fit, sizes, calibrated, level, call) {
+  found <- core(
+    rs_copula_population, fit$shares, fit$orders, as.double(fit$correlation), as.double(sizes),
     as.double(c(fit$n, fit$n_singletons, sum(fit$cell_sizes$n))), calibrated,
-    fit$settings$equal_weights, as.double(level), sdc_threads(), tick
-  ), call)
+    fit$settings$equal_weights, as.double(level),
+    call = call
+  )
   found$intervals <- found[c("uniqueness", "correctness")]
   found$uniqueness <- found$uniqueness$estimate
   found$correctness <- found$correctness$estimate

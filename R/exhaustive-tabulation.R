@@ -98,7 +98,8 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "exhaustive_tabulation")
   check_no_dots(..., call = call)
-  check_given(c("data", "key_vars"), call)
+  file <- enter(call)
+  check_given("key_vars", call)
   dims <- sort(check_whole(dims, "dims", several = TRUE, call = call))
   # The default asks for no more than a single key variable can give.
   dims_given <- !missing_argument(match.call(), "dims")
@@ -106,32 +107,32 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
   check_missing_rule(missing, c("exclude", "category"), call)
   max_tables <- check_whole(max_tables, "max_tables", call = call)
   roles <- check_roles(data, key_vars, weight_var, NULL, call)
-  with_progress("Counting tables", function(tick) {
+  with_progress("Counting tables", {
     table <- key_table(
-      data, key_vars,
-      exclude = roles$positions, tick = tick, call = call,
+      file, key_vars,
+      exclude = roles$positions, call = call,
+      roles = role_columns(data, list(weight_var = roles$weight_at)),
       check_keys = function(keys) {
         if (!dims_given) dims <<- dims[dims <= length(keys)]
         check_dims(dims, length(keys), max_tables, call)
       }
     )
-    on.exit(release(table))
-    settings <- list(
-      key_vars = table$variables, key_groups = NULL, dims = dims,
+    settings <- file_settings(
+      table,
+      dims = dims,
       threshold = rule$threshold, weight_threshold = rule$weight_threshold,
       combine = rule$combine,
       weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
-      missing = missing, n = table$n,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      missing = missing
     )
-    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
-    found <- unwrap(rs_exhaustive(
-      table$pointer, if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
+    found <- core(
+      rs_exhaustive, table$pointer, if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
       as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
-      missing == "category", max_tables, sdc_threads(), tick
-    ), call)
+      missing == "category", max_tables,
+      call = call
+    )
     checks <- list(
-      n_incomplete = table$n - length(complete_records(table, call)),
+      n_incomplete = table$n_incomplete,
       missing = missing_cells(table, data), identifying = identifying_keys(table)
     )
     inform_identifying(checks$identifying, call)

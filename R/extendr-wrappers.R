@@ -2,95 +2,93 @@
 #' @useDynLib sdcRisk, .registration = TRUE
 NULL
 
-rs_risk_contribution <- function(table, p, alpha, pi_u, pwm, theta_one, with_entropy, max_sets, threads, tick) .Call(wrap__rs_risk_contribution, table, p, alpha, pi_u, pwm, theta_one, with_entropy, max_sets, threads, tick)
+rs_risk_contribution <- function(table, settings, run) .Call(wrap__rs_risk_contribution, table, settings, run)
 
-rs_kendall <- function(x, y) .Call(wrap__rs_kendall, x, y)
+rs_kendall <- function(pairs) .Call(wrap__rs_kendall, pairs)
 
-rs_copula_fit <- function(table, weights, settings, threads, tick) .Call(wrap__rs_copula_fit, table, weights, settings, threads, tick)
+rs_copula_fit <- function(table, weights, settings, run) .Call(wrap__rs_copula_fit, table, weights, settings, run)
 
-rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, threads, tick) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, threads, tick)
+rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, run) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, run)
 
-rs_copula_population <- function(shares, orders, correlation, sizes, seen, calibrated, bounded, level, threads, tick) .Call(wrap__rs_copula_population, shares, orders, correlation, sizes, seen, calibrated, bounded, level, threads, tick)
+rs_copula_population <- function(shares, orders, correlation, sizes, seen, calibrated, bounded, level, run) .Call(wrap__rs_copula_population, shares, orders, correlation, sizes, seen, calibrated, bounded, level, run)
 
-rs_copula_simulate <- function(shares, orders, correlation, n, draws, threads, tick) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, threads, tick)
+rs_copula_simulate <- function(shares, orders, correlation, n, draws, run) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, run)
 
-rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, threads, tick)
+rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run)
 
-rs_individual_risk <- function(table, weights, wildcard, threads, tick) .Call(wrap__rs_individual_risk, table, weights, wildcard, threads, tick)
+rs_individual_risk <- function(table, weights, wildcard, run) .Call(wrap__rs_individual_risk, table, weights, wildcard, run)
 
-rs_household_risk <- function(households, risk, threads) .Call(wrap__rs_household_risk, households, risk, threads)
+rs_household_risk <- function(households, risk, run) .Call(wrap__rs_household_risk, households, risk, run)
 
 rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
 
-rs_key_overview <- function(table, threads, tick) .Call(wrap__rs_key_overview, table, threads, tick)
+rs_key_overview <- function(table, run) .Call(wrap__rs_key_overview, table, run)
 
-rs_key_table <- function(columns, kinds, level_is_missing, threads, tick) .Call(wrap__rs_key_table, columns, kinds, level_is_missing, threads, tick)
+rs_code <- function(requests, run) .Call(wrap__rs_code, requests, run)
 
-rs_release <- function(table) .Call(wrap__rs_release, table)
+rs_part <- function(table, settings, run) .Call(wrap__rs_part, table, settings, run)
 
-rs_fingerprint <- function(table, places, names, threads) .Call(wrap__rs_fingerprint, table, places, names, threads)
+rs_release <- function(tables) .Call(wrap__rs_release, tables)
 
-rs_hash_values <- function(vectors) .Call(wrap__rs_hash_values, vectors)
+rs_fingerprint <- function(table, names, run) .Call(wrap__rs_fingerprint, table, names, run)
 
 rs_complete_rows <- function(table) .Call(wrap__rs_complete_rows, table)
 
 rs_select_rows <- function(table, rows) .Call(wrap__rs_select_rows, table, rows)
 
-rs_merge_keys <- function(table, keys, threads, tick) .Call(wrap__rs_merge_keys, table, keys, threads, tick)
+rs_merge_keys <- function(table, keys, run) .Call(wrap__rs_merge_keys, table, keys, run)
 
-rs_group <- function(table, threads, tick) .Call(wrap__rs_group, table, threads, tick)
+rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
-rs_recode <- function(table, column, map, n_values) .Call(wrap__rs_recode, table, column, map, n_values)
-
-rs_codes <- function(table, column) .Call(wrap__rs_codes, table, column)
+rs_codes <- function(table, columns) .Call(wrap__rs_codes, table, columns)
 
 rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
 
-rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, threads, tick) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, threads, tick)
+rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, run) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, run)
 
-rs_key_changes <- function(wave1, wave2, agreements, partners, threads, tick) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, threads, tick)
+rs_key_changes <- function(wave1, wave2, agreements, partners, run) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, run)
 
-rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, threads, tick)
+rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, run) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, run)
 
 rs_changed <- function(wave1, wave2, agreements, partners) .Call(wrap__rs_changed, wave1, wave2, agreements, partners)
 
-rs_loglinear <- function(table, weights, fraction, sampling, model, terms, normal, max_cells, threads, tick) .Call(wrap__rs_loglinear, table, weights, fraction, sampling, model, terms, normal, max_cells, threads, tick)
+rs_loglinear <- function(table, weights, fraction, sampling, model, terms, normal, max_cells, run) .Call(wrap__rs_loglinear, table, weights, fraction, sampling, model, terms, normal, max_cells, run)
 
-rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, threads, tick)
+rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run)
 
-rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, threads, tick)
+rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, run) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, run)
 
-rs_pram_match_prob <- function(cells, theta, a, threads, tick) .Call(wrap__rs_pram_match_prob, cells, theta, a, threads, tick)
+rs_pram_match_prob <- function(cells, theta, a, run) .Call(wrap__rs_pram_match_prob, cells, theta, a, run)
 
 rs_pram_theta <- function(max_match_prob, cells, calibrate) .Call(wrap__rs_pram_theta, max_match_prob, cells, calibrate)
 
-rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, threads, tick) .Call(wrap__rs_pram_margins, cells, block, thetas, group, n_groups, squares, threads, tick)
+rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, run) .Call(wrap__rs_pram_margins, cells, block, thetas, group, n_groups, squares, run)
 
-rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, threads, tick)
+rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, run) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, run)
 
-rs_pram_new_pairs <- function(keys, others, donors, threads, tick) .Call(wrap__rs_pram_new_pairs, keys, others, donors, threads, tick)
+rs_pram_new_pairs <- function(keys, others, donors, run) .Call(wrap__rs_pram_new_pairs, keys, others, donors, run)
 
-rs_qar_risk <- function(table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk, table, p, alpha, pi_u, pwm, theta_one, grid, n_listed, max_sets, threads, tick)
+rs_qar_risk <- function(table, settings, run) .Call(wrap__rs_qar_risk, table, settings, run)
 
-rs_qar_risk_alone <- function(table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick) .Call(wrap__rs_qar_risk_alone, table, p, alpha, pi_u, pwm, theta_one, n_listed, max_sets, threads, tick)
+rs_qar_risk_alone <- function(table, settings, run) .Call(wrap__rs_qar_risk_alone, table, settings, run)
 
-rs_qar_risk_sampled <- function(table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick) .Call(wrap__rs_qar_risk_sampled, table, p, alpha, pi_u, pwm, theta_one, max_sets, seed, threads, tick)
+rs_qar_risk_sampled <- function(table, settings, run) .Call(wrap__rs_qar_risk_sampled, table, settings, run)
 
-rs_fixed_paths <- function(table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick) .Call(wrap__rs_fixed_paths, table, p, alpha, pi_u, pwm, theta_one, orders, block, max_sets, threads, tick)
+rs_fixed_paths <- function(table, settings, run) .Call(wrap__rs_fixed_paths, table, settings, run)
 
-rs_adaptive_path <- function(table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick) .Call(wrap__rs_adaptive_path, table, p, alpha, pi_u, pwm, theta_one, rule, n_top, n, block, max_bytes, max_sets, threads, tick)
+rs_adaptive_path <- function(table, settings, run) .Call(wrap__rs_adaptive_path, table, settings, run)
 
-rs_removal_bounds <- function(table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick) .Call(wrap__rs_removal_bounds, table, p, alpha, pi_u, pwm, theta_one, n, max_sets, threads, tick)
+rs_removal_bounds <- function(table, settings, run) .Call(wrap__rs_removal_bounds, table, settings, run)
 
-rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, threads, tick)
+rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, run) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, run)
 
-rs_tree_points <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, threads, tick) .Call(wrap__rs_tree_points, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, threads, tick)
+rs_tree_points <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, run) .Call(wrap__rs_tree_points, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, run)
 
-rs_tree_anchor <- function(ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, threads, tick) .Call(wrap__rs_tree_anchor, ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, threads, tick)
+rs_tree_anchor <- function(ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, run) .Call(wrap__rs_tree_anchor, ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, run)
 
-rs_tree_likelihoods <- function(ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, threads, tick) .Call(wrap__rs_tree_likelihoods, ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, threads, tick)
+rs_tree_likelihoods <- function(ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, run) .Call(wrap__rs_tree_likelihoods, ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, run)
 
-rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, threads, tick)
+rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, run) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, run)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 

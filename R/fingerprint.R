@@ -8,16 +8,6 @@
 # does. Columns that a result depends on beside its keys, such as weights, count
 # with their values too.
 
-# `roles` are these further columns, a named list of vectors.
-fingerprint <- function(table, call = rlang::caller_env(), roles = NULL) {
-  roles <- roles[!names(roles) %in% table$variables]
-  parts <- c(
-    enc2utf8(table$variables), table$marks, enc2utf8(as.character(names(roles))),
-    value_marks(lapply(roles, role_values), call)
-  )
-  unwrap(rs_fingerprint(table$pointer, unname(table$places), parts, sdc_threads()), call)
-}
-
 # The columns of `data` that a result with these settings depends on beside its
 # keys.
 role_columns <- function(data, settings) {
@@ -35,19 +25,17 @@ role_columns <- function(data, settings) {
 # Whether `data`, coded as `table`, are what a result with these settings was
 # made from.
 same_fingerprint <- function(table, data, settings, call) {
-  found <- fingerprint(table, call, role_columns(data, settings))
-  identical(found, settings$fingerprint) ||
-    identical(fingerprint_0.1(table, settings, call), settings$fingerprint)
+  identical(table$fingerprint, settings$fingerprint) ||
+    identical(fingerprint_0.1(data, settings, call), settings$fingerprint)
 }
 
 # The fingerprint as version 0.1.0 took it, of codes alone: its results still
 # know their data. NULL for later ones.
-fingerprint_0.1 <- function(table, settings, call) {
-  version <- settings$version
-  if (!is.character(version) || length(version) != 1 ||
-        !isTRUE(package_version(version, strict = FALSE) < "0.2.0")) {
+fingerprint_0.1 <- function(data, settings, call = rlang::caller_env()) {
+  if (!is_of_0.1(settings)) {
     return(NULL)
   }
+  table <- code_as(data, settings)
   names <- enc2utf8(table$variables)
   # Codes of candidates say nothing without their sets.
   of_sets <- !vapply(table$sets, is.null, NA)
@@ -55,38 +43,49 @@ fingerprint_0.1 <- function(table, settings, call) {
     text <- set_text(table$sets[[v]]$sets, table$sets[[v]]$interval)
     paste(c(names[[v]], enc2utf8(text)), collapse = "\n")
   }, "")
-  unwrap(rs_fingerprint(
-    table$pointer, vector("list", length(names)), names, sdc_threads()
-  ), call)
+  core(rs_fingerprint, table$pointer, names, call = call)
 }
 
-# The fingerprint of the key variables of other data, NA where they have none.
+is_of_0.1 <- function(settings) {
+  version <- settings$version
+  is.character(version) && length(version) == 1 &&
+    isTRUE(package_version(version, strict = FALSE) < "0.2.0")
+}
+
+# The fingerprint that other data would have in a result with these settings, NA
+# where they lack its columns.
 fingerprint_of <- function(data, settings) {
-  tryCatch(
-    {
-      table <- key_table(
-        data, settings$key_vars,
-        key_groups = settings$key_groups, candidates = isTRUE(settings$candidates)
-      )
-      on.exit(release(table))
-      fingerprint(table, roles = role_columns(data, settings))
-    },
-    sdcRisk_error = function(e) NA_character_
+  tryCatch(code_as(data, settings)$fingerprint, sdcRisk_error = function(e) NA_character_)
+}
+
+# What every result states of the file it was made from.
+file_settings <- function(table, ...) {
+  groups <- table$keys[lengths(table$keys) > 1]
+  list(
+    key_vars = table$variables,
+    key_groups = lapply(groups, function(columns) table$variables[columns]), ...,
+    n = table$n_all, fingerprint = table$fingerprint,
+    version = as.character(utils::packageVersion("sdcRisk"))
+  )
+}
+
+# Other data coded as those of a result with these settings.
+code_as <- function(data, settings, frame = parent.frame(), ...) {
+  force(frame)
+  key_table(
+    data, settings$key_vars,
+    key_groups = settings$key_groups, candidates = isTRUE(settings$candidates),
+    roles = role_columns(bare_data(data), settings), frame = frame, ...
   )
 }
 
 # Whether `data` is what the result was made from.
 check_same_data <- function(x, data, call) {
-  settings <- x$settings
   table <- tryCatch(
-    key_table(
-      data, settings$key_vars,
-      key_groups = settings$key_groups, candidates = isTRUE(settings$candidates)
-    ),
+    code_as(data, x$settings),
     sdcRisk_error = function(e) stop_mismatched(call)
   )
-  on.exit(release(table))
-  if (!same_fingerprint(table, data, settings, call)) {
+  if (!same_fingerprint(table, data, x$settings, call)) {
     stop_mismatched(call)
   }
 }
@@ -103,27 +102,9 @@ stop_mismatched <- function(call) {
   )
 }
 
-# The distinct values of a coded column as numbers or text, in an order that
-# depends on them alone, and the `places` that their codes have in it (NULL where
-# the codes have that order). `scale` tells the number 3 from the text "3".
-distinct_values <- function(source, first_rows) {
-  if (!is.null(source$sets)) {
-    sets <- source$sets[.subset(source$values, first_rows)]
-    return(list(scale = "sets", values = enc2utf8(set_text(sets, source$interval))))
-  }
-  values <- bare_values(source, first_rows)
-  # The values of an ordered factor stand in its own order.
-  if (source$kind != "levels" || source$ordered) {
-    return(list(scale = source$scale, values = values))
-  }
-  order <- order(values, method = "radix")
-  places <- if (is.unsorted(order)) `[<-`(integer(length(order)), order, seq_along(order))
-  list(scale = "text", values = values[order], places = places)
-}
-
-# Values of some records as doubles or UTF-8.
-bare_values <- function(source, rows) {
-  values <- as_bare(.subset(source$values, rows))
+# Values as doubles or UTF-8.
+bare_values <- function(source) {
+  values <- as_bare(source$values)
   if (!is.null(source$level_names)) {
     values <- source$level_names[values]
   }
@@ -143,14 +124,5 @@ role_values <- function(x) {
   if (is.null(source)) {
     return(list(scale = "other", values = enc2utf8(as.character(unlist(x)))))
   }
-  list(scale = source$scale, values = bare_values(source, seq_along(x)))
-}
-
-# The scale and the hash of every vector.
-value_marks <- function(values, call) {
-  if (length(values) == 0) {
-    return(character())
-  }
-  hashes <- unwrap(rs_hash_values(unname(lapply(values, `[[`, "values"))), call)
-  paste(vapply(values, `[[`, "", "scale"), hashes)
+  list(scale = source$scale, values = bare_values(source))
 }

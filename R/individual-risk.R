@@ -131,7 +131,8 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "individual_risk")
   check_no_dots(..., call = call)
-  check_given(c("data", "key_vars", "weight_var"), call)
+  file <- enter(call)
+  check_given(c("key_vars", "weight_var"), call)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
   tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
   check_missing_rule(missing, c("category", "exclude", "wildcard"), call)
@@ -142,39 +143,33 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
     )
   }
   roles <- check_roles(data, key_vars, weight_var, hh_id, call)
-  with_progress("Individual risk", function(tick) {
-    table <- key_table(data, key_vars, exclude = roles$positions, tick = tick, call = call)
-    on.exit(release(table))
-    households <- code_households(data, hh_id, tick, call)
-    on.exit(if (!is.null(households)) release(households), add = TRUE)
-    settings <- list(
-      key_vars = table$variables, key_groups = NULL, weight_var = names(data)[[roles$weight_at]],
-      hh_id = households$variables, tau_prosecutor = tau_prosecutor,
-      tau_journalist = tau_journalist, missing = missing, n = table$n,
-      version = as.character(utils::packageVersion("sdcRisk"))
+  with_progress("Individual risk", {
+    table <- key_table(
+      file, key_vars,
+      exclude = roles$positions, listwise = missing == "exclude",
+      labels = list(households = roles$hh_at),
+      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at)),
+      call = call
     )
-    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
-    weights <- roles$weights
-    rows <- NULL
+    households <- table$labels$households
+    check_every_household(households, call)
+    settings <- file_settings(
+      table,
+      weight_var = names(data)[[roles$weight_at]], hh_id = households$variables,
+      tau_prosecutor = tau_prosecutor, tau_journalist = tau_journalist, missing = missing
+    )
+    rows <- table$rows
+    weights <- if (is.null(rows)) roles$weights else roles$weights[rows]
     checks <- list(
-      missing = missing_cells(table, data), identifying = identifying_keys(table)
+      missing = missing_cells(table, data), identifying = identifying_keys(table),
+      n_incomplete = table$n_incomplete
     )
-    complete <- complete_records(table, call)
-    checks$n_incomplete <- table$n - length(complete)
-    if (missing == "exclude") {
-      check_some_complete(complete, call)
-      if (checks$n_incomplete > 0) {
-        rows <- complete
-        table <- select_records(table, rows, call)
-        weights <- weights[rows]
-        if (!is.null(households)) households <- select_records(households, rows, call)
-      }
-    }
-    found <- unwrap(rs_individual_risk(
-      table$pointer, weights, missing == "wildcard", sdc_threads(), tick
-    ), call)
+    found <- core(
+      rs_individual_risk, table$pointer, weights, missing == "wildcard",
+      call = call
+    )
     at_home <- if (!is.null(households)) {
-      unwrap(rs_household_risk(households$pointer, found$risk, sdc_threads()), call)
+      core(rs_household_risk, households$pointer, found$risk, call = call)
     }
     signal_small_weights(found, call)
     inform_excluded(settings$n - length(found$risk), settings$n, call)
@@ -183,27 +178,22 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   })
 }
 
-code_households <- function(data, hh_id, tick, call) {
-  if (is.null(hh_id)) {
-    return(NULL)
+check_every_household <- function(households, call) {
+  if (is.null(households) || households$n_missing == 0) {
+    return(invisible())
   }
-  table <- key_table(data, hh_id, tick = tick, call = call)
-  if (table$n_missing > 0) {
-    release(table)
-    stop_sdc(
-      "bad_data",
-      c(
-        "Every record must have a household.",
-        x = paste0(
-          "The household is missing in ", plural(table$n_missing, "record"), " (",
-          quote_names(table$variables), ")."
-        ),
-        i = "Give people without a household identifiers of their own."
+  stop_sdc(
+    "bad_data",
+    c(
+      "Every record must have a household.",
+      x = paste0(
+        "The household is missing in ", plural(households$n_missing, "record"), " (",
+        quote_names(households$variables), ")."
       ),
-      names = table$variables, call = call
-    )
-  }
-  table
+      i = "Give people without a household identifiers of their own."
+    ),
+    names = households$variables, call = call
+  )
 }
 
 signal_small_weights <- function(found, call) {

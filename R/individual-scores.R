@@ -11,8 +11,8 @@
 # positions of key variables), the records the prior counts for per edge, `alpha`
 # and `spread` (how uncertain probabilities are), `ln_lambda` (their factor in the
 # sample) and `anchor`, where the sample's records lie.
-fit_tree <- function(fit, table, weights = NULL, tick = NULL, call = rlang::caller_env()) {
-  found <- call_tree_fit(fit, table$pointer, weights, tick, call)
+fit_tree <- function(fit, table, weights = NULL, call = rlang::caller_env()) {
+  found <- call_tree_fit(fit, table$pointer, weights, call)
   list(
     edges = matrix(found$edges, 2), prior = found$prior, alpha = found$alpha,
     spread = found$spread, ln_lambda = found$ln_lambda,
@@ -23,20 +23,21 @@ fit_tree <- function(fit, table, weights = NULL, tick = NULL, call = rlang::call
 # The tree of some of the key variables, without the sample: `whole` is that of all,
 # and people drawn from the part stand for the sample's records.
 part_tree <- function(fit, whole, call = rlang::caller_env()) {
-  found <- call_tree_fit(fit, NULL, NULL, NULL, call)
+  found <- call_tree_fit(fit, NULL, NULL, call)
   tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
   tree[c("alpha", "spread", "ln_lambda")] <- whole[c("alpha", "spread", "ln_lambda")]
   tree$anchor <- draw_points(fit, tree)
   tree
 }
 
-call_tree_fit <- function(fit, pointer, weights, tick, call) {
+call_tree_fit <- function(fit, pointer, weights, call) {
   parts <- tree_parts(fit)
-  unwrap(rs_tree_fit(
-    pointer, weights, lapply(unname(fit$pairs), bare_matrix),
+  core(
+    rs_tree_fit, pointer, weights, lapply(unname(fit$pairs), bare_matrix),
     fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
-    parts$counts, parts$given, parts$n, parts$scale, sdc_threads(), tick
-  ), call)
+    parts$counts, parts$given, parts$n, parts$scale,
+    call = call
+  )
 }
 
 # Where people lie who are drawn from a tree.
@@ -120,11 +121,11 @@ tree_parts <- function(fit) {
 # One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`, `prob_shape`.
 # For the tree score `population_uniqueness` is that of the copula at `pop_size`.
 individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
-                              ..., accuracy = 0.01, tick = NULL,
+                              ..., accuracy = 0.01,
                               call = rlang::caller_env()) {
   scorer <- record_scorer(
     fit, data, score,
-    most_people = pop_size, accuracy = accuracy, tick = tick, call = call
+    most_people = pop_size, accuracy = accuracy, call = call
   )
   scorer(pop_size, population_uniqueness)
 }
@@ -134,15 +135,14 @@ individual_scores <- function(fit, data, pop_size, score, population_uniqueness 
 # computed once. `own`: the records are those of the sample, with these `weights`.
 # `counts`: how many records of the sample equal each, where that is to be used.
 record_scorer <- function(fit, data, score, most_people, ..., own = FALSE, weights = NULL,
-                          counts = NULL, accuracy = 0.01, tick = NULL, call) {
-  coded <- code_by_fit(fit, data, tick, call)
-  on.exit(release(coded$table))
+                          counts = NULL, accuracy = 0.01, call) {
+  coded <- code_by_fit(fit, data, call)
   inform_unseen(coded, call)
   incomplete <- coded$incomplete
   at_size <- if (score == "tree") {
-    tree_scorer(fit, coded, own, weights, counts, tick, call)
+    tree_scorer(fit, coded, own, weights, counts, call)
   } else {
-    model_scorer(fit, coded, score, most_people, counts, accuracy, tick, call)
+    model_scorer(fit, coded, score, most_people, counts, accuracy, call)
   }
   function(pop_size, uniqueness = NULL) {
     scored <- at_size(pop_size, uniqueness)
@@ -151,23 +151,24 @@ record_scorer <- function(fit, data, score, most_people, ..., own = FALSE, weigh
   }
 }
 
-tree_scorer <- function(fit, coded, own, weights, counts, tick, call) {
+tree_scorer <- function(fit, coded, own, weights, counts, call) {
   parts <- tree_parts(fit)
   tree <- fit$tree
   pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
-  points <- unwrap(rs_tree_points(
-    coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
+  points <- core(
+    rs_tree_points, coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
     lapply(unname(fit$pairs[pairs]), bare_matrix),
-    parts$counts, parts$given, parts$n, parts$scale, own, weights, sdc_threads(), tick
-  ), call)
+    parts$counts, parts$given, parts$n, parts$scale, own, weights,
+    call = call
+  )
   # The sample's own records anchor themselves, to the last digit.
   anchor <- if (own) c(points, list(weight = weights)) else tree$anchor
   if (own && any(coded$incomplete)) {
     anchor <- lapply(anchor, function(x) x[!coded$incomplete])
   }
   function(pop_size, uniqueness) {
-    factor <- tree_factor(tree, anchor, pop_size, uniqueness, tick, call)
-    found <- tree_likelihoods(tree, points, factor, pop_size, counts, fit$n, tick, call)
+    factor <- tree_factor(tree, anchor, pop_size, uniqueness, call)
+    found <- tree_likelihoods(tree, points, factor, pop_size, counts, fit$n, call)
     frame(
       prob = found$prob, xi = found$xi, kappa = found$kappa,
       prob_error = numeric(length(found$xi)), prob_shape = found$shape
@@ -178,7 +179,7 @@ tree_scorer <- function(fit, coded, own, weights, counts, tick, call) {
 # What brings the tree to a population: `ln_lambda`, the logarithm of the factor of all
 # probabilities, and `left`, the share of their uncertainty. Without a population
 # uniqueness probabilities stay as they are.
-tree_factor <- function(tree, anchor, pop_size, uniqueness, tick, call) {
+tree_factor <- function(tree, anchor, pop_size, uniqueness, call) {
   if (is.null(uniqueness)) {
     return(list(ln_lambda = 0, left = 1))
   }
@@ -186,28 +187,31 @@ tree_factor <- function(tree, anchor, pop_size, uniqueness, tick, call) {
   if (uniqueness <= 0) {
     return(list(ln_lambda = tree$ln_lambda, left = 1e-9))
   }
-  unwrap(rs_tree_anchor(
-    anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread, tree$ln_lambda,
-    as.double(pop_size), uniqueness, sdc_threads(), tick
-  ), call)
+  core(
+    rs_tree_anchor, anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread, tree$ln_lambda,
+    as.double(pop_size), uniqueness,
+    call = call
+  )
 }
 
-tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, tick, call) {
-  unwrap(rs_tree_likelihoods(
-    points$ln_p, points$variance, tree$alpha, tree$spread, factor$ln_lambda, factor$left,
-    as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n), sdc_threads(), tick
-  ), call)
+tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, call) {
+  core(
+    rs_tree_likelihoods, points$ln_p, points$variance, tree$alpha, tree$spread, factor$ln_lambda, factor$left,
+    as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n),
+    call = call
+  )
 }
 
 # The standard error is brought below `accuracy` of the probability, or below what
 # moves xi by a fifth of `accuracy` in the largest population.
-model_scorer <- function(fit, coded, score, most_people, counts, accuracy, tick, call) {
-  found <- unwrap(rs_model_scores(
-    coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
+model_scorer <- function(fit, coded, score, most_people, counts, accuracy, call) {
+  found <- core(
+    rs_model_scores, coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
     unname(lapply(fit$orders, as.integer)), as.double(fit$correlation), score,
     0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / most_people, 256L,
-    draw_seed(), sdc_threads(), tick
-  ), call)
+    draw_seed(),
+    call = call
+  )
   function(pop_size, uniqueness) {
     scored <- frame(
       prob = found$prob, xi = likelihood_unique(found$prob, pop_size),
@@ -228,12 +232,16 @@ limit_to_sample <- function(scored, counts) {
 
 # `data` in the categories of a fit: the key table, and per key variable the
 # category, from 1, of every code, beginning with that of missing; 0 for none.
-code_by_fit <- function(fit, data, tick, call) {
+code_by_fit <- function(fit, data, call, frame = parent.frame()) {
+  force(frame)
   values <- unname(lapply(fit$levels, function(values) values[!is.na(values)]))
-  table <- key_table(
-    data, fit$settings$key_vars,
-    levels = values, tick = tick, call = call
+  positions <- check_columns(fit$settings$key_vars, data, "key_vars", call)
+  request <- coding_request(
+    column_sources(data, positions, call), fit$settings$key_vars, positions,
+    fingerprint = FALSE, levels = values, call = call
   )
+  table <- code_requests(list(request), call)[[1]][[1]]
+  release_later(list(table), frame)
   maps <- lapply(fit$levels, function(values) {
     missing <- which(is.na(values))
     as.integer(c(if (length(missing)) missing else 0L, which(!is.na(values)), 0L))
@@ -247,8 +255,9 @@ code_by_fit <- function(fit, data, tick, call) {
 
 # Says which key variables have values the sample does not have.
 inform_unseen <- function(coded, call) {
+  all_codes <- unwrap(rs_codes(coded$table$pointer, seq_along(coded$maps)), call)
   unseen <- vapply(seq_along(coded$maps), function(v) {
-    codes <- unwrap(rs_codes(coded$table$pointer, v), call)
+    codes <- all_codes[[v]]
     sum(coded$maps[[v]][codes[!coded$incomplete] + 1L] == 0L)
   }, 0)
   if (any(unseen > 0)) {

@@ -12,7 +12,7 @@ pram_units <- function(data, table, columns, call) {
   household <- household_index(data, columns$hh_id, call)
   shared <- match(columns$hh_vars, table$positions)
   differs <- vapply(shared, function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)
+    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]]
     any(codes != codes[household$first][household$of_record])
   }, NA)
   if (any(differs)) {
@@ -32,7 +32,6 @@ pram_units <- function(data, table, columns, call) {
 
 household_index <- function(data, position, call) {
   ids <- key_table(data, position, call = call)
-  on.exit(release(ids))
   if (ids$n_missing > 0) {
     stop_sdc(
       "bad_data",
@@ -56,7 +55,6 @@ level_numbers <- function(data, positions, call) {
     return(NULL)
   }
   table <- key_table(data, positions, call = call)
-  on.exit(release(table))
   group_records(table, call = call)$row_group - 1L
 }
 
@@ -116,20 +114,20 @@ check_household_levels <- function(within, units, names, call) {
 
 # The core -----------------------------------------------------------------
 
-pram_draw <- function(table, asked, rules, units, levels, weights, tick, call) {
+pram_draw <- function(table, asked, rules, units, levels, weights, call) {
   if (units$kind == "households") {
     unit_weights <- if (!is.null(weights)) rowsum(weights, units$of_record)[, 1]
-    # The table of records stays whole: select_records() would release it.
     table$pointer <- unwrap(rs_select_rows(table$pointer, units$first), call)$table
-    on.exit(release(table))
+    on.exit(release(list(table)))
   } else {
     unit_weights <- weights
   }
-  unwrap(rs_invariant_pram(
-    table$pointer, asked$max_match_prob, asked$scope, asked$calibration, asked$prefer,
+  core(
+    rs_invariant_pram, table$pointer, asked$max_match_prob, asked$scope, asked$calibration, asked$prefer,
     asked$unprotected, table$ordered, rules, levels$level, levels$family,
-    if (!is.null(unit_weights)) as.double(unit_weights), draw_seed(), sdc_threads(), tick
-  ), call)
+    if (!is.null(unit_weights)) as.double(unit_weights), draw_seed(),
+    call = call
+  )
 }
 
 # What merging leaves alone: variables of `within` that are no keys, and the

@@ -72,7 +72,7 @@ plot_pram_counts <- function(x) {
   points <- stacked_points(cells$count, after)
   extra <- pram_extra(x)
   variance <- margin_inflation(
-    extra, seq_len(nrow(cells)), NULL, rlang::current_env()
+    extra, seq_len(nrow(cells)), rlang::current_env()
   )$variance
   band <- do.call(rbind, lapply(split(
     frame(count = cells$count, spread = 2 * sqrt(variance)), cells$count

@@ -1,7 +1,7 @@
 # What invariant_pram() reports of a release.
 
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
-                               tick, this_call, call) {
+                               this_call, call) {
   released <- drawn$release
   n <- length(released$changed)
   as_households <- units$kind == "households"
@@ -22,13 +22,12 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   cells[names(totals)] <- totals
   extra <- pram_design(cells, drawn$thetas, n)
   expected <- sum(theta * if (as_households) cells$household_size else 1)
-  variables <- pram_variables(table, drawn, first_record, extra, tick, call)
+  variables <- pram_variables(table, drawn, first_record, extra, call)
   if (as_households && sum(theta) > 0) {
     # Households weigh by their mean size.
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
-  others <- other_columns(data, table, columns, tick, call)
-  if (!is.null(others)) on.exit(release(others))
+  others <- other_columns(data, table, columns, call)
   result <- new_sdc_result(
     "sdc_invariant_pram",
     estimates = pram_estimates(asked, cells, drawn, expected, released, n),
@@ -45,7 +44,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     ),
     call = this_call, data = released$data, cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
-    plausibility = pram_plausibility(table, others, released, tick, call)
+    plausibility = pram_plausibility(table, others, released, call)
   )
   if (any(theta > 0)) {
     hint_determined(data, table, others, columns, call)
@@ -62,12 +61,17 @@ pram_settings <- function(data, table, asked, columns, forbid, n, call) {
     unprotected = asked$unprotected, forbid = names(forbid),
     hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
     weight_var = names(data)[columns$weight], missing = "category", n = n,
-    fingerprint = fingerprint(table, call, role_columns(data, list(
-      weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
-      within = columns$within
-    ))),
+    fingerprint = table$fingerprint,
     version = as.character(utils::packageVersion("sdcRisk"))
   )
+}
+
+# The columns that a release depends on beside its key variables.
+pram_roles <- function(data, columns) {
+  role_columns(data, list(
+    weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
+    within = columns$within
+  ))
 }
 
 # The design as margin_inflation() takes it. Where households are units, cells
@@ -113,15 +117,15 @@ pram_estimates <- function(asked, cells, drawn, expected, released, n) {
 
 # Per key variable: records expected to change and changed, and what it does to
 # the standard errors of its margin.
-pram_variables <- function(table, drawn, first_record, extra, tick, call) {
+pram_variables <- function(table, drawn, first_record, extra, call) {
   moved <- which(drawn$release$changed)
   donors <- drawn$release$donors[moved]
   parts <- lapply(seq_along(table$variables), function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)
+    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]]
     of_cell <- match(codes[first_record], sort(unique(codes[first_record])))
     c(
       sum(codes[moved] != codes[donors]),
-      max(margin_inflation(extra, of_cell, tick, call)$se_inflation)
+      max(margin_inflation(extra, of_cell, call)$se_inflation)
     )
   })
   frame(
@@ -133,12 +137,13 @@ pram_variables <- function(table, drawn, first_record, extra, tick, call) {
 
 # Counts, variances and growth of standard errors of groups of cells; `group`
 # numbers the group of every cell from 1.
-margin_inflation <- function(extra, group, tick, call) {
+margin_inflation <- function(extra, group, call) {
   cells <- extra$design$cells
-  found <- unwrap(rs_pram_margins(
-    cells$count, cells$block, extra$design$thetas, as.integer(group), as.integer(max(group)),
-    extra$squares, sdc_threads(), tick
-  ), call)
+  found <- core(
+    rs_pram_margins, cells$count, cells$block, extra$design$thetas, as.integer(group), as.integer(max(group)),
+    extra$squares,
+    call = call
+  )
   persons <- if (is.null(extra$persons)) found$count else rowsum(extra$persons, group)[, 1]
   share <- persons / extra$n
   # Variance of a proportion: p (1 - p) / n from sampling, V / n^2 from PRAM.
@@ -180,7 +185,7 @@ report_shift <- function(totals, table, first_record, call) {
     return(NULL)
   }
   shift <- vapply(seq_along(table$variables), function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)[first_record]
+    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]][first_record]
     sums <- rowsum(do.call(cbind, totals), codes)
     max(abs(sums[, 2] / sums[, 1] - 1))
   }, 0)
@@ -206,7 +211,8 @@ report_shift <- function(totals, table, first_record, call) {
 }
 
 # Columns that are neither keys nor serve otherwise, coded; NULL without any.
-other_columns <- function(data, table, columns, tick, call) {
+other_columns <- function(data, table, columns, call, frame = parent.frame()) {
+  force(frame)
   serving <- c(columns$hh_id, columns$weight)
   candidates <- setdiff(seq_along(data), c(table$positions, serving))
   usable <- vapply(candidates, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
@@ -214,12 +220,12 @@ other_columns <- function(data, table, columns, tick, call) {
   if (length(candidates) == 0 || anyDuplicated(names(data)[candidates])) {
     return(NULL)
   }
-  key_table(data, candidates, tick = tick, call = call)
+  key_table(data, candidates, frame = frame, call = call)
 }
 
 # Pairs of a new key value and a value of another column that the original does
 # not hold.
-pram_plausibility <- function(table, others, released, tick, call) {
+pram_plausibility <- function(table, others, released, call) {
   if (is.null(others)) {
     return(frame(
       variable = character(), other = character(), n_changed = integer(), n_new = integer(),
@@ -228,9 +234,10 @@ pram_plausibility <- function(table, others, released, tick, call) {
   }
   # Identifiers and measurements pair with everything for the first time.
   few <- others$n_values <= min(1000, others$n / 2)
-  found <- unwrap(rs_pram_new_pairs(
-    table$pointer, others$pointer, released$donors, sdc_threads(), tick
-  ), call)
+  found <- core(
+    rs_pram_new_pairs, table$pointer, others$pointer, released$donors,
+    call = call
+  )
   pairs <- frame(
     variable = rep(table$variables, each = length(others$variables)),
     other = rep(others$variables, length(table$variables)),
@@ -249,11 +256,11 @@ hint_determined <- function(data, table, others, columns, call) {
     return(invisible())
   }
   keys <- lapply(seq_along(table$variables), function(v) {
-    unwrap(rs_codes(table$pointer, v), call)
+    unwrap(rs_codes(table$pointer, v), call)[[1]]
   })
   open <- which(others$n_values < others$n & !others$variables %in% names(data)[columns$within])
   told <- lapply(open, function(v) {
-    group <- unwrap(rs_codes(others$pointer, v), call)
+    group <- unwrap(rs_codes(others$pointer, v), call)[[1]]
     table$variables[determined_keys(keys, group, others$n_values[[v]])]
   })
   names(told) <- others$variables[open]

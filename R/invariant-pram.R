@@ -213,7 +213,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
                            hh_id = NULL, hh_vars = NULL, weight_var = NULL) {
   call <- rlang::current_env()
-  check_given("data", call)
+  file <- enter(call)
   this_call <- call_without_data(match.call(), "invariant_pram")
   check_no_dots(..., call = call)
   asked <- list(
@@ -233,9 +233,6 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   if (asked$prefer == "similar_weights" && is.null(weight_var)) {
     stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"", call = call)
   }
-  if (!is.data.frame(data)) {
-    key_table(data, call = call)
-  }
   columns <- list(
     within = if (!is.null(within)) check_columns(within, data, "within", call),
     hh_id = if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call),
@@ -243,21 +240,21 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     weight = if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
   )
   weights <- check_weights(data, weight_var, call)
-  with_progress("Invariant PRAM", function(tick) {
+  with_progress("Invariant PRAM", {
     table <- key_table(
-      data, key_vars,
-      exclude = c(columns$within, columns$hh_id, columns$weight), tick = tick, call = call
+      file, key_vars,
+      exclude = c(columns$within, columns$hh_id, columns$weight),
+      roles = pram_roles(data, columns), call = call
     )
-    on.exit(release(table))
     check_pram_columns(data, table, columns, call)
     rules <- pram_rules(forbid, data, table, call)
     units <- pram_units(data, table, columns, call)
     levels <- pram_levels(data, table, columns, units, call)
-    drawn <- pram_draw(table, asked, rules, units, levels, weights, tick, call)
+    drawn <- pram_draw(table, asked, rules, units, levels, weights, call)
     report_unreached(drawn, asked, pram_fixed(data, table, columns, units), call)
     drawn$release <- pram_release(data, table, drawn, units)
     new_invariant_pram(
-      data, table, asked, columns, forbid, units, weights, drawn, tick, this_call, call
+      data, table, asked, columns, forbid, units, weights, drawn, this_call, call
     )
   })
 }

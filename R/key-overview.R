@@ -86,27 +86,21 @@
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
   call <- rlang::current_env()
-  check_given("data", call)
+  enter(call)
   check_no_dots(..., call = call)
-  if (is.data.frame(data)) {
-    check_records(data, call)
-    positions <- resolve_key_vars(data, key_vars, integer(), call)
-    types <- vapply(positions, function(v) key_type(data[[v]]), "")
-    sets <- types %in% c("candidates", "interval")
-    data <- codes_for_candidates(data, positions)
-    key_vars <- positions
-  }
-  with_progress("Overview of key variables", function(tick) {
-    table <- key_table(data, key_vars, key_groups = key_groups, tick = tick, call = call)
-    on.exit(release(table))
+  positions <- resolve_key_vars(data, key_vars, integer(), call)
+  types <- vapply(positions, function(v) key_type(data[[v]]), "")
+  sets <- types %in% c("candidates", "interval")
+  data <- codes_for_candidates(data, positions)
+  with_progress("Overview of key variables", {
+    table <- key_table(data, positions, key_groups = key_groups, merged = TRUE, call = call)
     n_missing <- key_missing(table, data)
     cells <- missing_cells(table, data)
     identifying <- identifying_keys(table, table$variables[sets])
     inform_identifying(identifying, call)
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
     type <- ifelse(is.na(single), "group", types[single])
-    table <- merge_keys(table, tick, call)
-    found <- unwrap(rs_key_overview(table$pointer, sdc_threads(), tick), call)
+    found <- core(rs_key_overview, table$pointer, call = call)
     out <- new_key_overview(found, names(table$keys), unname(type), n_missing, table$n)
     attr(out, "missing") <- cells
     attr(out, "identifying") <- identifying

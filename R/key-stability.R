@@ -51,19 +51,19 @@
 key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
                           steps = c("stability", "greedy", "none"), max_keys = 20) {
   call <- rlang::current_env()
-  check_given(c("wave1", "wave2", "id"), call)
+  enter_waves(call)
+  check_given("id", call)
   check_no_dots(..., call = call)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves", call = call)
   }
   steps <- check_choice(steps, c("stability", "greedy", "none"), "steps", call)
   max_keys <- check_whole(max_keys, "max_keys", high = 64, call = call)
-  with_progress("Stability of keys", function(tick) {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", tick, call)
-    on.exit(release_waves(coded))
+  with_progress("Stability of keys", {
+    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
     agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), allow, call)
     broken_rules(coded, agreements, allow, call)
-    found <- key_changes(coded, agreements, tick, call)
+    found <- key_changes(coded, agreements, call)
     n_linked <- sum(!is.na(coded$partners))
     table <- frame(
       variable = coded$key_vars, n_compared = found$n_compared, n_changed = found$n_changed,
@@ -75,10 +75,11 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
     order <- order(table$prop_changed, -round(table$entropy, 9), seq_len(nrow(table)))
     if (steps != "none") {
       added <- utils::head(order, max_keys)
-      path <- unwrap(rs_key_steps(
-        coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-        0L, added, steps == "greedy", sdc_threads(), tick
-      ), call)
+      path <- core(
+        rs_key_steps, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
+        0L, added, steps == "greedy",
+        call = call
+      )
       place <- match(seq_len(nrow(table)), path$key)
       table$step <- place
       # A sum of nothing is -0 in the core.

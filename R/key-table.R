@@ -6,69 +6,177 @@
 # original column with them.
 #
 # Fields of an `sdc_key_table`:
-#   pointer     the core's table
-#   n           number of records
+#   pointer     the core's table: the keys asked for, of the records in use
+#   n           number of records in use
+#   n_all       number of records of the file
+#   rows        the records in use, NULL for all
 #   variables   names of the columns
 #   positions   their positions in `data`
 #   keys        named list: per key variable the columns (of `variables`) it
 #               consists of; a key group has several
 #   ordered     per column, whether its values have an order
-#   n_values, n_missing   per column
-#   first_rows  per column, the record where each code first occurs
-#   shared_rows   of tables coded together: the same, in all their records one
-#               below the other
-#   marks, places   per column, what its fingerprint needs (R/fingerprint.R)
+#   n_values, n_missing   per column, among all records
+#   n_incomplete   records that miss a value of any column
+#   first_rows  per column, the record where each code first occurs; of tables
+#               coded together, in all their records one below the other
+#   fingerprint   of all records, the columns and the further roles, or NULL
+#   labels      tables of further columns, see `key_table()`
 #   sets        per column of candidates, the set of each code (`sets`) and
 #               whether it is an interval; NULL for other columns
 
-key_table <- function(data, ...) {
-  UseMethod("key_table")
-}
-
-#' @export
-key_table.default <- function(data, ..., call = rlang::caller_env()) {
-  stop_sdc(
-    "bad_data",
-    c(
-      "`data` must be a data frame, tibble or data.table.",
-      x = paste0("It has class ", quote_names(class(data)), "."),
-      i = data_advice(data)
-    ),
-    data_class = class(data), call = call
-  )
-}
-
-# `exclude` are the positions of columns that serve other arguments. `levels`
-# is a list of one vector of values per column, in the order of the codes they
-# are to have: a value that is not among them gets the code after the last.
-# `check_keys` sees the key variables before any work is done. `candidates` says
-# whether columns of candidates are understood.
-#' @export
-key_table.data.frame <- function(data, key_vars = NULL, ..., key_groups = NULL,
-                                 exclude = integer(), levels = NULL,
-                                 check_keys = NULL, candidates = FALSE, tick = NULL,
-                                 call = rlang::caller_env()) {
-  check_records(data, call)
+# Key variables and whatever else a file is coded for: `data` is an sdc_file or a
+# data frame.
+#
+# `exclude` are the positions of columns that serve other arguments. `check_keys`
+# sees the key variables before any work is done. `candidates` says whether
+# columns of candidates are understood. `roles`, where given, are further columns
+# that count in the fingerprint, a named list of vectors. `listwise` leaves out
+# incomplete records, `merged` makes one column of every key. `labels` is a named
+# list of columns, each to be coded as a table of its own. The memory is given back
+# when the function with the frame `frame` ends.
+key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = integer(),
+                      check_keys = NULL, candidates = FALSE, roles = NULL,
+                      listwise = FALSE, merged = FALSE, labels = list(),
+                      frame = parent.frame(), call = rlang::caller_env()) {
+  force(frame)
+  file <- data
+  data <- bare_data(data)
+  check_data_frame(data, "data", call)
   positions <- resolve_key_vars(data, key_vars, exclude, call)
   variables <- names(data)[positions]
   keys <- resolve_key_groups(key_groups, data, positions, variables, call)
   if (!is.null(check_keys)) check_keys(keys)
-  sources <- column_sources(data, positions, call, candidates)
-  if (is.null(levels)) {
-    return(encode(sources, variables, positions, keys, tick, call))
-  }
-  below <- Map(
-    below_levels, sources, levels, variables,
-    MoreArgs = list(most = max(lengths(levels)), call = call)
+  asked <- list(
+    positions = positions, keys = keys, candidates = candidates, listwise = listwise,
+    merged = merged, labels = labels
   )
-  table <- encode(below, variables, positions, keys, tick, call)
-  drop_levels(table, lengths(levels), call)
+  table <- kept_codes(file, asked, roles)
+  if (!is.null(table)) {
+    return(table)
+  }
+  sources <- column_sources(data, positions, call, candidates)
+  request <- coding_request(
+    sources, variables, positions, keys,
+    roles = roles, listwise = listwise, merged = merged
+  )
+  labels <- labels[!vapply(labels, is.null, NA)]
+  coded <- code_requests(c(list(keys = request), label_requests(labels, data, call)), call)
+  table <- coded$keys[[1]]
+  table$labels <- lapply(coded[names(labels)], `[[`, 1)
+  if (listwise) check_some_complete(table$n, call)
+  if (!keep_codes(file, asked, roles, table)) release_later(list(table), frame)
+  table
 }
 
-# Code several data frames with one dictionary per column: equal values get
-# equal codes in all of them.
-shared_key_tables <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
-                              tick = NULL, call = rlang::caller_env()) {
+# Columns that are to be tables of their own, of the records that are not left out.
+label_requests <- function(labels, data, call) {
+  lapply(labels, function(column) {
+    coding_request(
+      column_sources(data, column, call), names(data)[column], column,
+      fingerprint = FALSE, follows = TRUE
+    )
+  })
+}
+
+# What `rs_code()` is asked to code. `ends` cuts the records into several tables;
+# `levels` is a list of one vector of values per column, in the order of the codes
+# they are to have: a value that is not among them gets the code after the last.
+# `follows`: without the records that the request before left out.
+coding_request <- function(sources, variables, positions, keys = NULL, ..., roles = NULL,
+                           fingerprint = TRUE, listwise = FALSE, merged = FALSE,
+                           follows = FALSE, ends = integer(), levels = NULL, call = NULL) {
+  if (!is.null(levels)) {
+    sources <- Map(
+      below_levels, sources, levels, variables,
+      MoreArgs = list(most = max(lengths(levels)), call = call)
+    )
+  }
+  merge <- merged && any(lengths(keys) > 1)
+  list(
+    columns = unname(lapply(sources, coding_source, fingerprint)),
+    names = if (fingerprint) enc2utf8(variables),
+    roles = if (fingerprint) coding_roles(roles[!names(roles) %in% variables]),
+    ends = as.integer(ends), listwise = listwise, follows = follows,
+    keys = if (merge) unname(lapply(keys, as.integer)),
+    n_levels = if (!is.null(levels)) as.integer(lengths(levels)),
+    # What the core hands back untouched.
+    sources = sources, variables = variables, positions = positions,
+    of_keys = if (is.null(keys)) rlang::set_names(seq_along(variables), variables) else keys
+  )
+}
+
+# A column as the core reads it; names of levels tell values apart in a fingerprint.
+coding_source <- function(source, marked) {
+  of_sets <- !is.null(source$sets)
+  names <- if (of_sets) set_text(source$sets, source$interval) else source$level_names
+  list(
+    values = source$values, kind = source$kind, level_is_missing = source$level_is_missing,
+    scale = if (source$kind == "levels" && !of_sets) "text" else source$scale,
+    level_names = if (marked && !is.null(names)) enc2utf8(as.character(names)),
+    unordered = source$kind == "levels" && !source$ordered && !of_sets
+  )
+}
+
+coding_roles <- function(roles) {
+  if (length(roles)) {
+    values <- unname(lapply(roles, role_values))
+    list(
+      names = enc2utf8(names(roles)), values = lapply(values, `[[`, "values"),
+      scales = vapply(values, `[[`, "", "scale")
+    )
+  }
+}
+
+# Codes a named list of requests in one crossing: for each a list of tables, one
+# where it has no `ends`.
+code_requests <- function(requests, call) {
+  asked <- unname(lapply(requests, function(request) {
+    request[c(
+      "columns", "names", "roles", "ends", "listwise", "follows", "keys", "n_levels"
+    )]
+  }))
+  coded <- rs_code(asked, list(threads = sdc_threads(), tick = running$tick))
+  if (inherits(coded, "sdcRisk_rust_error") && !is.null(coded$column)) {
+    name <- unlist(lapply(requests, `[[`, "variables"))[[coded$column]]
+    stop_sdc(
+      coded$kind,
+      c(coded$message, x = paste0("Found in ", quote_names(name), ".")),
+      columns = name, call = call
+    )
+  }
+  coded <- unwrap(coded, call)
+  Map(new_key_tables, rlang::set_names(coded, names(requests)), requests)
+}
+
+new_key_tables <- function(coded, request) {
+  n <- length(request$sources[[1]]$values)
+  sizes <- if (length(request$ends)) diff(c(0L, request$ends)) else n
+  if (!is.null(request$n_levels)) sizes <- n - max(request$n_levels)
+  lapply(seq_along(coded$tables), function(i) {
+    rows <- coded$rows[[i]]
+    structure(
+      list(
+        pointer = coded$tables[[i]], n = if (is.null(rows)) sizes[[i]] else length(rows),
+        n_all = sizes[[i]], rows = if (length(rows) < sizes[[i]]) rows,
+        variables = request$variables,
+        positions = if (is.list(request$positions)) request$positions[[i]] else request$positions,
+        keys = request$of_keys,
+        ordered = vapply(request$sources, `[[`, NA, "ordered"),
+        n_values = coded$n_values, n_missing = coded$n_missing[[i]],
+        n_incomplete = sizes[[i]] - coded$n_complete[[i]],
+        first_rows = coded$first_rows,
+        sets = Map(coded_sets, request$sources, coded$first_rows),
+        fingerprint = coded$fingerprints[i]
+      ),
+      class = "sdc_key_table"
+    )
+  })
+}
+
+# Several data frames coded with one dictionary per column: equal values get equal
+# codes in all of them. A request of one table per data frame.
+shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
+                           fingerprint = FALSE, call = rlang::caller_env()) {
   if (candidates) {
     tables <- share_candidates(tables, key_vars, call)
   }
@@ -80,29 +188,16 @@ shared_key_tables <- function(tables, key_vars, ..., key_groups = NULL, candidat
       sources = column_sources(data, positions, call, candidates)
     )
   })
-  variables <- key_vars
   keys <- resolve_key_groups(
-    key_groups, tables[[1]], parts[[1]]$positions, variables, call
+    key_groups, tables[[1]], parts[[1]]$positions, key_vars, call
   )
-  stacked <- lapply(seq_along(variables), function(v) {
-    stack_sources(lapply(parts, function(p) p$sources[[v]]), variables[[v]], call)
+  stacked <- lapply(seq_along(key_vars), function(v) {
+    stack_sources(lapply(parts, function(p) p$sources[[v]]), key_vars[[v]], call)
   })
-  together <- encode(stacked, variables, parts[[1]]$positions, keys, tick, call)
-  on.exit(release(together))
-  ends <- cumsum(vapply(parts, function(p) p$n, 0))
-  Map(function(part, end) {
-    table <- together
-    table$n <- part$n
-    table$positions <- part$positions
-    selected <- unwrap(rs_select_rows(
-      together$pointer, as.integer(seq(end - part$n + 1, end))
-    ), call)
-    table$pointer <- selected$table
-    table$n_missing <- selected$n_missing
-    table$first_rows <- NULL
-    table$shared_rows <- together$first_rows
-    table
-  }, parts, ends)
+  coding_request(
+    stacked, key_vars, lapply(unname(parts), `[[`, "positions"), keys,
+    fingerprint = fingerprint, ends = cumsum(vapply(parts, function(p) p$n, 0L))
+  )
 }
 
 # Columns that are candidates in one of the tables are so in all of them, with
@@ -141,33 +236,30 @@ key_levels <- function(table, data) {
   Map(function(position, rows) data[[position]][rows], table$positions, table$first_rows)
 }
 
-# The table in which every key variable, a group included, is one column.
-merge_keys <- function(table, tick = NULL, call = rlang::caller_env()) {
-  if (all(lengths(table$keys) == 1)) {
-    return(table)
-  }
-  replace_codes(table, unwrap(rs_merge_keys(
-    table$pointer, unname(lapply(table$keys, as.integer)), sdc_threads(), tick
-  ), call))
-}
-
-# A table of its own with only the columns of some keys, a named list of
-# columns; `table` stays as it is.
-key_columns <- function(table, keys, tick = NULL, call = rlang::caller_env()) {
+# A table of its own with some keys of a coded table, a named list of columns:
+# without the records that are incomplete on them where `listwise`, with one column
+# per key. `table` stays as it is.
+key_part <- function(table, keys, listwise, frame = parent.frame(),
+                     call = rlang::caller_env()) {
+  force(frame)
   columns <- unlist(keys, use.names = FALSE)
   part <- table
-  part$variables <- table$variables[columns]
-  part$positions <- table$positions[columns]
-  part$ordered <- table$ordered[columns]
-  part$n_values <- table$n_values[columns]
-  part$n_missing <- table$n_missing[columns]
-  part$first_rows <- table$first_rows[columns]
-  part$marks <- table$marks[columns]
-  part$places <- table$places[columns]
+  for (field in c("variables", "positions", "ordered", "n_values", "n_missing", "first_rows")) {
+    part[[field]] <- table[[field]][columns]
+  }
   part$keys <- utils::relist(seq_along(columns), keys)
-  part$pointer <- unwrap(rs_merge_keys(
-    table$pointer, as.list(columns), sdc_threads(), tick
-  ), call)
+  listwise <- listwise && any(part$n_missing > 0)
+  found <- core(rs_part, table$pointer, list(
+    columns = columns, listwise = listwise,
+    keys = if (any(lengths(keys) > 1)) unname(lapply(part$keys, as.integer))
+  ), call = call)
+  part$pointer <- found$table
+  release_later(list(part), frame)
+  if (listwise) {
+    part$n <- length(found$rows)
+    check_some_complete(part$n, call)
+    part$rows <- if (part$n < part$n_all) found$rows
+  }
   part
 }
 
@@ -176,8 +268,8 @@ complete_records <- function(table, call = rlang::caller_env()) {
   unwrap(rs_complete_rows(table$pointer), call)
 }
 
-check_some_complete <- function(complete, call) {
-  if (length(complete) == 0) {
+check_some_complete <- function(n_complete, call) {
+  if (n_complete == 0) {
     stop_sdc(
       "bad_data",
       c(
@@ -190,33 +282,52 @@ check_some_complete <- function(complete, call) {
   }
 }
 
-select_records <- function(table, rows, call = rlang::caller_env()) {
-  selected <- unwrap(rs_select_rows(table$pointer, rows), call)
-  table <- replace_codes(table, selected$table)
-  table$n_missing <- selected$n_missing
-  table$n <- length(rows)
-  table$first_rows <- NULL
-  table
-}
-
-# The table with other codes; the memory of the old ones is given back.
-replace_codes <- function(table, pointer) {
-  # `pointer` may still have to be made, from the codes about to go.
-  force(pointer)
-  release(table)
-  table$pointer <- pointer
-  table
-}
-
 # Distinct keys: `first_rows`, `counts` and the `row_group` of every record.
-group_records <- function(table, tick = NULL, call = rlang::caller_env()) {
-  unwrap(rs_group(table$pointer, sdc_threads(), tick), call)
+group_records <- function(table, call = rlang::caller_env()) {
+  core(rs_group, table$pointer, call = call)
 }
 
-# Gives the memory of the codes back without waiting for R's collector.
-release <- function(table) {
-  invisible(rs_release(table$pointer))
+# Gives the memory of codes back without waiting for R's collector.
+release <- function(tables) {
+  pointers <- lapply(tables, function(table) {
+    c(list(table$pointer), unname(lapply(table$labels, `[[`, "pointer")))
+  })
+  invisible(rs_release(unlist(unname(pointers), recursive = FALSE)))
 }
+
+# The same once the function with the frame `frame` ends, however it does.
+release_later <- function(tables, frame) {
+  do.call(on.exit, list(bquote((.(release))(.(tables))), add = TRUE), envir = frame)
+}
+
+# Codes that an sdc_file has kept, NULL for none.
+kept_codes <- function(file, asked, roles) {
+  kept <- if (inherits(file, "sdc_file")) file$codes$tables
+  for (codes in kept) {
+    if (identical(codes$asked, asked) && identical(codes$roles, roles) &&
+          !is_gone(codes$table$pointer)) {
+      return(codes$table)
+    }
+  }
+}
+
+# A place for a few: key variables, and those of a second question.
+most_kept <- 4
+
+# Whether the codes stay with their file.
+keep_codes <- function(file, asked, roles, table) {
+  keeps <- inherits(file, "sdc_file") && !is.null(file$codes) &&
+    # Their columns can be changed in place.
+    !inherits(file$data, "data.table")
+  if (keeps) {
+    codes <- list(asked = asked, roles = roles, table = table)
+    file$codes$tables <- utils::head(c(list(codes), file$codes$tables), most_kept)
+  }
+  keeps
+}
+
+# Pointers that were saved and read point to nothing.
+is_gone <- function(pointer) identical(pointer, methods::new("externalptr"))
 
 check_records <- function(data, call, arg = "data") {
   if (ncol(data) == 0 || nrow(data) == 0) {
@@ -313,36 +424,6 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
   split(seq_along(variables), factor(group_of, levels = unique(group_of)))
 }
 
-encode <- function(sources, variables, positions, keys, tick, call) {
-  coded <- rs_key_table(
-    lapply(sources, `[[`, "values"),
-    vapply(sources, `[[`, "", "kind"),
-    lapply(sources, `[[`, "level_is_missing"),
-    sdc_threads(), tick
-  )
-  if (inherits(coded, "sdcRisk_rust_error") && !is.null(coded$column)) {
-    name <- variables[[coded$column]]
-    stop_sdc(
-      coded$kind,
-      c(coded$message, x = paste0("Found in ", quote_names(name), ".")),
-      columns = name, call = call
-    )
-  }
-  unwrap(coded, call)
-  values <- Map(distinct_values, sources, coded$first_rows)
-  structure(
-    list(
-      pointer = coded$table, n = length(sources[[1]]$values),
-      marks = value_marks(values, call), places = lapply(values, `[[`, "places"),
-      variables = variables, positions = positions, keys = keys,
-      ordered = vapply(sources, `[[`, NA, "ordered"),
-      n_values = coded$n_values, n_missing = coded$n_missing,
-      first_rows = coded$first_rows, sets = Map(coded_sets, sources, coded$first_rows)
-    ),
-    class = "sdc_key_table"
-  )
-}
-
 # The set of every code of a column of candidates.
 coded_sets <- function(source, first_rows) {
   if (is.null(source$sets)) {
@@ -362,18 +443,4 @@ below_levels <- function(source, levels, name, most, call) {
   missing <- if (given$kind == "wide") -0.0 else NA
   given$values <- c(as_bare(given$values), rep(missing, most - length(levels)))
   stack_sources(list(given, source), name, call)
-}
-
-# Takes the rows of the given values off again and gives every value the code
-# of its place among them; values not given share the code after the last.
-drop_levels <- function(table, n_levels, call) {
-  most <- max(n_levels)
-  for (v in seq_along(n_levels)) {
-    map <- pmin(table$first_rows[[v]], n_levels[[v]] + 1L)
-    table <- replace_codes(
-      table, unwrap(rs_recode(table$pointer, v, map, n_levels[[v]] + 1L), call)
-    )
-  }
-  table$n_values <- n_levels + 1L
-  select_records(table, seq(most + 1L, table$n), call)
 }

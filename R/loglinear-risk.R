@@ -287,7 +287,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(..., call = call)
-  check_given("data", call)
+  file <- enter(call)
   models <- check_models(model, call)
   asked <- list(
     sampling = check_sampling(sampling, call),
@@ -298,30 +298,25 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     pop_size = pop_size, sampling_fraction = sampling_fraction
   )
   check_population(weight_var, pop_size, sampling_fraction, call)
-  # Whatever is no data frame is refused or read at the door of all data.
-  weights <- if (is.data.frame(data)) check_weights(data, weight_var, call)
+  weights <- check_weights(data, weight_var, call)
   sets <- check_key_sets(key_vars, data, weight_var, call)
-  with_progress("Log-linear models", function(tick) {
+  with_progress("Log-linear models", {
     table <- key_table(
-      data, unique(unlist(sets)), key_groups = key_groups,
-      exclude = weight_position(data, weight_var, call), tick = tick, call = call
+      file, unique(unlist(sets)), key_groups = key_groups,
+      exclude = weight_position(data, weight_var, call),
+      roles = role_columns(data, list(weight_var = weight_var)), call = call
     )
-    on.exit(release(table))
     if (is.null(sets)) sets <- list(table$positions)
     parts <- lapply(sets, key_set_columns, table = table, call = call)
     if (is.null(names(parts))) names(parts) <- paste(names(parts[[1]]), collapse = " + ")
     terms <- lapply(models, model_terms, parts = parts, call = call)
-    settings <- list(
-      key_vars = table$variables, key_groups = lapply(
-        table$keys[lengths(table$keys) > 1], function(v) table$variables[v]
-      ),
+    settings <- file_settings(
+      table,
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
-      missing = missing, interval = asked$interval, level = asked$level, n = table$n,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      missing = missing, interval = asked$interval, level = asked$level
     )
-    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     found <- unlist(lapply(names(parts), function(set) {
-      analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, tick, call)
+      analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, call)
     }), recursive = FALSE)
     equal <- length(unique(weights)) < 2
     result <- new_loglinear_risk(found, settings, equal, this_call)
@@ -331,28 +326,23 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
 }
 
 # All models of one key set.
-analyse_key_set <- function(table, keys, set, weights, models, terms, asked, tick, call) {
-  part <- key_columns(table, keys, tick, call)
-  on.exit(release(part))
-  n_all <- part$n
-  rows <- NULL
-  if (asked$missing == "exclude" && any(part$n_missing > 0)) {
-    rows <- complete_records(part, call)
-    part <- drop_incomplete(part, call, rows)
-  }
-  part <- merge_keys(part, tick, call)
+analyse_key_set <- function(table, keys, set, weights, models, terms, asked, call) {
+  part <- key_part(table, keys, asked$missing == "exclude", call = call)
+  n_all <- part$n_all
+  rows <- part$rows
   fraction <- check_fraction(part$n, asked$pop_size, asked$sampling_fraction, call)
   used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
   # Single weights are compared with raked fractions even without an interval.
   wanted <- asked$interval != "none" || asked$sampling == "cell"
   lapply(names(models), function(model) {
-    found <- unwrap(rs_loglinear(
-      part$pointer, used, fraction, asked$sampling,
+    found <- core(
+      rs_loglinear, part$pointer, used, fraction, asked$sampling,
       if (is.list(terms[[model]])) "terms" else model,
       if (is.list(terms[[model]])) terms[[model]][[set]] else list(),
       if (wanted) stats::qnorm((1 + asked$level) / 2),
-      asked$max_cells, sdc_threads(), tick
-    ), call)
+      asked$max_cells,
+      call = call
+    )
     found$key_set <- set
     found$model <- model
     found$sampling <- asked$sampling

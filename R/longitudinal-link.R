@@ -138,19 +138,14 @@
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared = 0,
                               allow = NULL, sensitivity = FALSE) {
   call <- rlang::current_env()
-  check_given(c("wave1", "wave2", "key_vars"), call)
+  enter_waves(call)
+  check_given("key_vars", call)
   this_call <- call_without_data(match.call(), "longitudinal_link")
   check_no_dots(..., call = call)
-  if (missing(key_vars)) {
-    stop_argument(
-      "key_vars", "name the keys, or be NULL for all columns of both waves", call = call
-    )
-  }
   min_shared <- check_whole(min_shared, "min_shared", low = 0, call = call)
   check_flag(sensitivity, "sensitivity", call)
-  with_progress("Linking waves", function(tick) {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", tick, call)
-    on.exit(release_waves(coded))
+  with_progress("Linking waves", {
+    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
     if (min_shared > length(coded$key_vars)) {
       stop_argument(
         "min_shared", paste("be at most the number of keys,", length(coded$key_vars)),
@@ -162,26 +157,27 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
     }
     waves <- list(wave1 = wave1, wave2 = wave2)
     agreements <- code_agreements(coded, waves, allow, call)
-    found <- find_links(coded, agreements, min_shared, "estimate", sensitivity, tick, call)
+    found <- find_links(coded, agreements, min_shared, "estimate", sensitivity, call)
     rules <- broken_rules(coded, agreements, allow, call)
     overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
     warn_empty_records(found$n_few, overlap, min_shared, call)
     new_longitudinal_link(
       found, coded, waves, min_shared, allow, this_call,
-      overlap = overlap, rules = rules, fingerprints = wave_fingerprints(coded, call)
+      overlap = overlap, rules = rules, fingerprints = coded$fingerprints
     )
   })
 }
 
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
-find_links <- function(coded, agreements, min_shared, method, sensitivity, tick, call) {
+find_links <- function(coded, agreements, min_shared, method, sensitivity, call) {
   # So many pairs are compared in a moment.
   most_pairs <- if (sensitivity) Inf else 2e10
-  found <- unwrap(rs_link(
-    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-    min_shared, method, sensitivity, most_pairs, sdc_threads(), tick
-  ), call)
+  found <- core(
+    rs_link, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
+    min_shared, method, sensitivity, most_pairs,
+    call = call
+  )
   # A sum of nothing is -0 in the core.
   found$score$expected <- found$score$expected + 0
   found$sensitivity$expected <- found$sensitivity$expected + 0
@@ -289,15 +285,13 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call, 
     id = coded$ids, n_diff = found$n_diff, n_best = found$n_best,
     true_diff = found$true_diff, match_prob = prob, certain = certain
   )
-  own <- key_table(waves$wave2, coded$key_vars, candidates = TRUE)
-  on.exit(release(own))
   new_sdc_result(
     "sdc_longitudinal_link",
     estimates = link_estimates(found, records, linked, has_ids, nrow(waves$wave1)),
     records = records,
     settings = list(
       key_vars = coded$key_vars, id = coded$id, min_shared = min_shared, allow = allow,
-      missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = fingerprint(own),
+      missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = coded$own_fingerprint,
       wave_fingerprints = fingerprints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),

@@ -142,7 +142,8 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_risk")
   check_no_dots(..., call = call)
-  check_given(c("wave1", "wave2", "key_vars", "link_vars", "change_vars", "id"), call)
+  enter_waves(call)
+  check_given(c("key_vars", "link_vars", "change_vars", "id"), call)
   detail <- check_choice(detail, c("indicator", "previous_value"), "detail", call)
   if (length(check_models(model, call)) != 1) {
     stop_argument("model", "be one model, the same for all scenarios", call = call)
@@ -195,9 +196,9 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
 
 # The earlier releases as a named list.
 check_releases <- function(wave1, wave2, call) {
-  check_wave(wave2, "wave2", call)
+  check_data_frame(wave2, "wave2", call)
   if (is.data.frame(wave1)) {
-    check_wave(wave1, "wave1", call)
+    check_data_frame(wave1, "wave1", call)
     return(list(wave1 = wave1))
   }
   if (!is.list(wave1) || length(wave1) == 0) {
@@ -210,7 +211,7 @@ check_releases <- function(wave1, wave2, call) {
       data_class = class(wave1), call = call
     )
   }
-  for (wave in wave1) check_wave(wave, "wave1", call)
+  for (wave in wave1) check_data_frame(wave, "wave1", call)
   labels <- names(wave1)
   if (is.null(labels)) {
     labels <- as.character(seq_along(wave1))
@@ -280,11 +281,10 @@ known_changes <- function(earlier, wave2, columns, link, detail, call) {
 
 # The earlier value where it is known to differ, as its code, else 0.
 previous_values <- function(earlier, wave2, columns, changed, call) {
-  coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", NULL, call)
-  on.exit(release_waves(coded))
+  coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", call)
   lapply(seq_along(columns$change), function(v) {
     differs <- changed[[v]] == 1L
-    codes <- unwrap(rs_codes(coded$tables[[1]]$pointer, v), call)
+    codes <- unwrap(rs_codes(coded$tables[[1]]$pointer, v), call)[[1]]
     value <- integer(length(differs))
     value[differs] <- codes[coded$partners[differs]]
     value

@@ -40,7 +40,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       weight_var = settings$weight_var, hh_id = settings$hh_id,
       sensitive = settings$sensitive, sampling_fraction = settings$fraction,
       level = settings$level, candidates = TRUE, n = n,
-      fingerprint = match_fingerprint(coded, patterns, sets, role_columns(data, settings), call),
+      fingerprint = coded$table$fingerprint,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(
@@ -60,28 +60,15 @@ one_word <- function(missing) {
   if (length(words) == 1) words else missing
 }
 
-# The fingerprint of the data that the records belong to: file or patterns.
-match_fingerprint <- function(coded, patterns, sets, roles, call) {
-  if (is.null(patterns)) {
-    return(fingerprint(coded$table, call, roles))
-  }
-  table <- key_table(
-    patterns, sets$variables,
-    key_groups = sets$groups, candidates = TRUE, call = call
-  )
-  on.exit(release(table))
-  fingerprint(table, call)
-}
-
 # Listwise deletion has left no record, or no pattern: complete patterns match
 # none of no records, and every number asked for has its column.
-count_nothing <- function(found, coded, set, relations, settings, weights, tick, call) {
+count_nothing <- function(found, coded, set, relations, settings, weights, call) {
   n <- length(found$rows)
   if (!is.null(coded$targets)) {
     found$target_rows <- complete_target_rows(coded$targets, set, settings, call)
     if (n > 0) {
       coded$targets <- NULL
-      own <- find_matches(coded, set, relations, settings, NULL, tick, call)
+      own <- find_matches(coded, set, relations, settings, NULL, call)
       found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
     }
   }
@@ -100,9 +87,7 @@ count_nothing <- function(found, coded, set, relations, settings, weights, tick,
 # left out.
 complete_target_rows <- function(table, set, settings, call) {
   columns <- set$columns[settings$missing[set$columns] == "exclude"]
-  part <- key_columns(table, rlang::set_names(as.list(columns), columns), call = call)
-  on.exit(release(part))
-  complete_records(part, call)
+  core(rs_part, table$pointer, list(columns = columns, listwise = TRUE), call = call)$rows
 }
 
 # The numbers of matches: of households where these are counted.

@@ -200,7 +200,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
                       level = 0.95) {
   call <- rlang::current_env()
-  check_given("data", call)
+  file <- enter(call)
   this_call <- call_without_data(match.call(), "n_matches")
   check_no_dots(..., call = call)
   settings <- list(
@@ -211,7 +211,6 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     level = check_probability(level, "level", call = call),
     weight_var = weight_var, hh_id = hh_id, sensitive = sensitive
   )
-  check_records_of(data, call)
   weights <- check_weights(data, weight_var, call)
   fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
   check_households(data, settings, weights, call)
@@ -223,13 +222,13 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   settings$fraction <- fraction
   settings$missing <- check_missing_by(missing, sets, call)
   check_overlap(settings, sets, call)
+  patterns <- bare_data(patterns)
   check_tolerance(tolerance, data, patterns, sets, call)
-  with_progress("Matches of records", function(tick) {
-    coded <- code_matches(data, patterns, sets, settings, tick, call)
-    on.exit(lapply(coded$release, release))
+  with_progress("Matches of records", {
+    coded <- code_matches(file, patterns, sets, settings, call)
     relations <- match_relations(coded, tolerance, data, patterns, call)
     found <- lapply(sets$sets, function(set) {
-      find_matches(coded, set, relations, settings, weights, tick, call)
+      find_matches(coded, set, relations, settings, weights, call)
     })
     identifying <- identifying_keys(coded$table, names(tolerance))
     inform_identifying(identifying, call)
@@ -238,14 +237,6 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
       found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
     )
   })
-}
-
-# `data` as a data frame with records, before its columns are looked at.
-check_records_of <- function(data, call) {
-  if (!is.data.frame(data)) {
-    key_table(data, call = call)
-  }
-  check_records(data, call)
 }
 
 # The key sets: `variables` are the names of all their columns, `sets` their
@@ -319,9 +310,15 @@ added_columns <- c(
 )
 
 # File and outside patterns as coded columns, labels as columns of their own.
-code_matches <- function(data, patterns, sets, settings, tick, call) {
-  outside <- !is.null(patterns)
-  if (outside) {
+code_matches <- function(file, patterns, sets, settings, call, frame = parent.frame()) {
+  force(frame)
+  data <- file$data
+  labels <- lapply(
+    list(sensitive = settings$sensitive, households = settings$hh_id),
+    function(column) if (!is.null(column)) check_column(column, data, "sensitive", call)
+  )
+  labels <- labels[!vapply(labels, is.null, NA)]
+  if (!is.null(patterns)) {
     if (!is.data.frame(patterns)) {
       stop_argument("patterns", "be a data frame", call = call)
     }
@@ -332,26 +329,34 @@ code_matches <- function(data, patterns, sets, settings, tick, call) {
         found = paste0("Not found: ", quote_names(absent), "."), call = call
       )
     }
-    tables <- shared_key_tables(
-      list(data, patterns), sets$variables,
-      key_groups = sets$groups, candidates = TRUE, tick = tick, call = call
+    tables <- list(data, patterns)
+    own <- coding_request(
+      column_sources(patterns, match(sets$variables, names(patterns)), call, TRUE),
+      sets$variables, match(sets$variables, names(patterns))
     )
-    table <- tables[[1]]
-    targets <- tables[[2]]
+    together <- shared_request(
+      tables, sets$variables,
+      key_groups = sets$groups, candidates = TRUE, call = call
+    )
+    coded <- code_requests(
+      c(list(own = own, together = together), label_requests(labels, data, call)), call
+    )
+    release_later(unlist(unname(coded), recursive = FALSE), frame)
+    table <- coded$together[[1]]
+    table$labels <- lapply(coded[names(labels)], `[[`, 1)
+    table$fingerprint <- coded$own[[1]]$fingerprint
+    targets <- coded$together[[2]]
   } else {
     table <- key_table(
-      data, sets$variables,
-      key_groups = sets$groups, candidates = TRUE, tick = tick, call = call
+      file, sets$variables,
+      key_groups = sets$groups, candidates = TRUE, labels = labels,
+      roles = role_columns(data, settings), frame = frame, call = call
     )
     targets <- NULL
   }
-  labels <- lapply(settings[c("sensitive", "hh_id")], function(column) {
-    if (!is.null(column)) key_table(data, column, tick = tick, call = call)
-  })
   list(
-    table = table, targets = targets, sensitive = labels$sensitive,
-    households = labels$hh_id,
-    release = Filter(Negate(is.null), c(list(table, targets), unname(labels)))
+    table = table, targets = targets, sensitive = table$labels$sensitive,
+    households = table$labels$households
   )
 }
 
@@ -390,20 +395,20 @@ number_values <- function(x) {
 }
 
 # Matches on one key set. Numbers are per record in use.
-find_matches <- function(coded, set, relations, settings, weights, tick, call) {
+find_matches <- function(coded, set, relations, settings, weights, call) {
   pointer <- function(table) if (!is.null(table)) table$pointer
-  found <- unwrap(rs_n_matches(
-    coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
+  found <- core(
+    rs_n_matches, coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
     unname(relations[set$columns]), settings$rule, unname(settings$missing[set$columns]),
     settings$min_overlap,
     settings$partial_weight, weights,
     list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
-    sdc_threads(), tick
-  ), call)
+    call = call
+  )
   # Where no record or no pattern is complete, the core counts nothing.
   excludes <- "exclude" %in% settings$missing[set$columns]
   if (excludes && length(found$n_matches) == 0) {
-    found <- count_nothing(found, coded, set, relations, settings, weights, tick, call)
+    found <- count_nothing(found, coded, set, relations, settings, weights, call)
   }
   found
 }

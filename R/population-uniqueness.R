@@ -92,27 +92,16 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
                                   ..., missing = c("category", "exclude")) {
   call <- rlang::current_env()
-  check_given(c("data", "pop_size"), call)
+  file <- enter(call)
+  check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "population_uniqueness")
   check_no_dots(..., call = call)
   methods <- check_methods(method, missing(method), call)
   missing <- check_choice(missing, c("category", "exclude"), "missing", call)
-  table <- key_table(data, key_vars, call = call)
-  on.exit(release(table))
-  if (missing(pop_size)) {
-    stop_argument("pop_size", "be given", call = call)
-  }
-  settings <- list(
-    key_vars = table$variables, missing = missing, n = table$n,
-    fingerprint = fingerprint(table, call),
-    version = as.character(utils::packageVersion("sdcRisk"))
-  )
-  if (missing == "exclude") {
-    table <- select_records(table, complete_on(table, call), call)
-  }
+  table <- key_table(file, key_vars, listwise = missing == "exclude", call = call)
+  settings <- file_settings(table, missing = missing)
   check_pop_size(pop_size, table$n, call)
   cells <- group_records(table, call = call)
-  release(list(pointer = cells$table))
   sizes <- tabulate_sizes(cells$counts)
   rows <- lapply(pop_size, function(size) {
     found <- lapply(methods, function(method) classical_estimate(method, sizes, size))

@@ -64,21 +64,22 @@
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
+  data <- bare_data(data)
   this_call <- call_without_data(match.call(), "pram_audit")
   check_pram_result(x, call)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
   check_same_data(x, data, call)
   known <- pram_key_names(known_keys, "known_keys", x, data, call)
-  with_progress("Audit", function(tick) {
+  with_progress("Audit", {
     extra <- pram_extra(x)
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
     } else {
       match_groups(x, data, known, call, x$cells$household_size)$group
     }
-    found <- margin_inflation(extra, group, tick, call)
+    found <- margin_inflation(extra, group, call)
     units <- as.vector(rowsum(x$cells$count, group))
-    simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, tick, call)
+    simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, call)
     new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
   })
 }
@@ -114,7 +115,6 @@ pram_extra <- function(x) {
 # (`sizes`), the size of the household; and a record of each.
 match_groups <- function(x, data, vars, call, sizes = NULL) {
   table <- key_table(data, vars, call = call)
-  on.exit(release(table))
   of_record <- group_records(table, call = call)$row_group
   of_cell <- of_record[x$diagnostics$first_record]
   if (!is.null(sizes)) of_cell <- joint_numbers(list(of_cell, sizes), call)
@@ -125,7 +125,7 @@ match_groups <- function(x, data, vars, call, sizes = NULL) {
   )
 }
 
-pram_simulation <- function(x, extra, group, units, exact, n_sim, tick, call) {
+pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
   empty <- frame(
     count = character(), found = character(), n_attempts = double(), n_hits = double(),
     hit_rate = double(), std_error = double(), exact = double()
@@ -133,10 +133,11 @@ pram_simulation <- function(x, extra, group, units, exact, n_sim, tick, call) {
   if (n_sim == 0) {
     return(empty)
   }
-  found <- unwrap(rs_pram_simulate(
-    x$cells$count, x$cells$block, extra$design$thetas, as.integer(group),
-    as.integer(max(group)), n_sim, draw_seed(), sdc_threads(), tick
-  ), call)
+  found <- core(
+    rs_pram_simulate, x$cells$count, x$cells$block, extra$design$thetas, as.integer(group),
+    as.integer(max(group)), n_sim, draw_seed(),
+    call = call
+  )
   counts <- c(1:10, "11+")
   class <- pmin(units, 11)
   worst <- vapply(seq_along(counts), function(class_number) {
@@ -359,13 +360,14 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 pram_variance <- function(x, data, vars = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
+  data <- bare_data(data)
   check_pram_result(x, call)
   check_same_data(x, data, call)
   vars <- pram_key_names(vars, "vars", x, data, call)
   extra <- pram_extra(x)
   of_margin <- function(vars) {
     groups <- match_groups(x, data, vars, call)
-    found <- margin_inflation(extra, groups$group, NULL, call)
+    found <- margin_inflation(extra, groups$group, call)
     list(record = groups$record, numbers = frame(
       count = found$count, std_error = sqrt(found$variance), se_inflation = found$se_inflation
     ))

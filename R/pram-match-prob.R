@@ -47,8 +47,8 @@ pram_match_prob <- function(counts, theta, a = 1) {
   }
   a <- check_counts(a, "a", call)
   check_match_size(counts, a, call)
-  found <- with_progress("Match probabilities", function(tick) {
-    unwrap(rs_pram_match_prob(counts, as.double(theta), a, sdc_threads(), tick), call)
+  found <- with_progress("Match probabilities", {
+    core(rs_pram_match_prob, counts, as.double(theta), a, call = call)
   })
   if (length(a) == 1) found else matrix(found, length(counts))
 }

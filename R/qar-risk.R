@@ -197,7 +197,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
-  check_given("data", call)
+  file <- enter(call)
   this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(..., call = call)
   p <- check_whole(p, "p", several = TRUE, call = call)
@@ -209,42 +209,29 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   check_flag(sets, "sets", call)
   max_sets <- check_whole(max_sets, "max_sets", call = call)
 
-  with_progress("Counting key sets", function(tick) {
+  with_progress("Counting key sets", {
     table <- key_table(
-      data, key_vars,
-      key_groups = key_groups, tick = tick, call = call,
+      file, key_vars,
+      key_groups = key_groups, listwise = missing == "exclude", merged = TRUE, call = call,
       check_keys = function(keys) check_p(p, length(keys), call)
     )
-    on.exit(release(table))
-    settings <- list(
-      key_vars = table$variables, key_groups = lapply(
-        table$keys[lengths(table$keys) > 1], function(v) table$variables[v]
-      ),
-      p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm,
-      theta_one = theta_one, n = table$n, fingerprint = fingerprint(table, call),
-      version = as.character(utils::packageVersion("sdcRisk"))
+    settings <- file_settings(
+      table,
+      p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm, theta_one = theta_one
     )
-    if (missing == "exclude") {
-      table <- drop_incomplete(table, call)
-    }
-    table <- merge_keys(table, tick, call)
+    tail <- list(alpha = alpha, pi_u = pi_u, pwm = pwm, theta_one = theta_one, max_sets = max_sets)
     counted <- lapply(p, function(size) {
+      tail$p <- size
       if (choose(length(table$keys), size) > max_sets) {
-        return(unwrap(rs_qar_risk_sampled(
-          table$pointer, size, alpha, pi_u, pwm, theta_one, max_sets, draw_seed(),
-          sdc_threads(), tick
-        ), call))
+        tail$seed <- draw_seed()
+        return(core(rs_qar_risk_sampled, table$pointer, tail, call = call))
       }
       if (!sets) {
-        return(unwrap(rs_qar_risk_alone(
-          table$pointer, size, alpha, pi_u, pwm, theta_one, most_listed, max_sets,
-          sdc_threads(), tick
-        ), call))
+        tail$most_listed <- most_listed
+        return(core(rs_qar_risk_alone, table$pointer, tail, call = call))
       }
-      unwrap(rs_qar_risk(
-        table$pointer, size, alpha, pi_u, pwm, theta_one, threshold_grid,
-        .Machine$integer.max, max_sets, sdc_threads(), tick
-      ), call)
+      tail$thresholds <- threshold_grid
+      core(rs_qar_risk, table$pointer, tail, call = call)
     })
     result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, this_call)
     signal_qar(result, call)
@@ -298,11 +285,6 @@ check_p <- function(p, n_keys, call) {
       n_sets = max(n_sets), call = call
     )
   }
-}
-
-drop_incomplete <- function(table, call, complete = complete_records(table, call)) {
-  check_some_complete(complete, call)
-  if (length(complete) == table$n) table else select_records(table, complete, call)
 }
 
 new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {

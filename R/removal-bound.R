@@ -43,19 +43,19 @@
 removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e6) {
   call <- rlang::current_env()
   check_given(c("x", "data", "n"), call)
+  data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_bound")
   check_no_dots(..., call = call)
   n <- check_removals(n, NROW(data), several = TRUE, call = call)
   chosen <- choose_analysis(x, p, alpha, max_sets, call)
-  with_progress("Bounds of removal", function(tick) {
-    coded <- code_again(x, data, tick, call)
-    on.exit(release(coded$table))
+  with_progress("Bounds of removal", {
+    coded <- code_again(x, data, call)
     check_fewer(n, coded$table$n, "n", call)
     settings <- x$settings
-    found <- unwrap(rs_removal_bounds(
-      coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-      settings$theta_one, n, chosen$max_sets, sdc_threads(), tick
-    ), call)
+    found <- core(
+      rs_removal_bounds, coded$table$pointer, tail_settings(chosen, settings, n = n),
+      call = call
+    )
     rows <- length(n)
     threshold <- rep(found$whole$threshold, rows)
     empirical <- rep(found$whole$risk_empirical, rows)

@@ -116,6 +116,7 @@ removal_path <- function(x, data, n, by = c(
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
   check_given(c("x", "data", "n"), call)
+  data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
   check_no_dots(..., call = call)
   n <- check_removals(n, NROW(data), call = call)
@@ -135,14 +136,13 @@ removal_path <- function(x, data, n, by = c(
   if (by %in% c("pls", "filtered_entropy")) {
     check_installed("pls", "predict contributions by partial least squares", call)
   }
-  with_progress("Removing records", function(tick) {
-    coded <- code_again(x, data, tick, call)
-    on.exit(release(coded$table))
+  with_progress("Removing records", {
+    coded <- code_again(x, data, call)
     check_fewer(n, coded$table$n, "n", call)
     found <- if (by %in% adaptive_orders) {
-      list(paths = list(adaptive_path(coded, chosen, x$settings, plan, tick, call)))
+      list(paths = list(adaptive_path(coded, chosen, x$settings, plan, call)))
     } else {
-      fixed_paths(coded, chosen, x$settings, plan, model, tick, call)
+      fixed_paths(coded, chosen, x$settings, plan, model, call)
     }
     result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
     signal_removal(result, call)
@@ -190,37 +190,37 @@ check_fewer <- function(n, n_records, arg, call) {
   }
 }
 
-adaptive_path <- function(coded, chosen, settings, plan, tick, call) {
+adaptive_path <- function(coded, chosen, settings, plan, call) {
   n_sets <- choose(length(coded$table$keys), chosen$p)
   # A product such as 0.1 * 30 may lie just above the whole number it means.
   n_top <- as.integer(max(1, ceiling(plan$top * n_sets - 1e-9)))
-  unwrap(rs_adaptive_path(
-    coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-    settings$theta_one, plan$by, n_top, plan$n, plan$block, plan$max_memory,
-    chosen$max_sets, sdc_threads(), tick
-  ), call)
+  core(rs_adaptive_path, coded$table$pointer, tail_settings(
+    chosen, settings,
+    by = plan$by, n_top = n_top, n = plan$n, block = plan$block, max_memory = plan$max_memory
+  ), call = call)
 }
 
 # Paths in orders known beforehand: one, or as many as there are random draws.
-fixed_paths <- function(coded, chosen, settings, plan, model, tick, call) {
+fixed_paths <- function(coded, chosen, settings, plan, model, call) {
   ranked <- if (plan$by == "random") {
     list(orders = replicate(plan$draws, sample.int(coded$table$n, plan$n), simplify = FALSE))
   } else {
-    rank_records(coded, chosen, settings, plan, model, tick, call)
+    rank_records(coded, chosen, settings, plan, model, call)
   }
   list(
-    paths = unwrap(rs_fixed_paths(
-      coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-      settings$theta_one, ranked$orders, plan$block, chosen$max_sets, sdc_threads(), tick
-    ), call),
+    paths = core(
+      rs_fixed_paths, coded$table$pointer,
+      tail_settings(chosen, settings, orders = ranked$orders, block = plan$block),
+      call = call
+    ),
     pls = ranked$pls
   )
 }
 
 # Records in use by a metric of the original file, largest first, ties by row.
-rank_records <- function(coded, chosen, settings, plan, model, tick, call) {
+rank_records <- function(coded, chosen, settings, plan, model, call) {
   with_entropy <- plan$by %in% c("entropy", "filtered_entropy")
-  found <- find_contributions(coded, chosen, settings, with_entropy, tick, call)
+  found <- find_contributions(coded, chosen, settings, with_entropy, call)
   fit <- NULL
   score <- if (plan$by %in% c("pls", "filtered_entropy")) {
     fit <- predict_contribution(found$contribution, coded, model, call)

@@ -62,8 +62,9 @@ pls_features <- function(coded, degree, train, call) {
       call = call
     )
   }
+  all_codes <- unwrap(rs_codes(coded$table$pointer, seq_len(n_keys)), call)
   columns <- lapply(seq_len(n_keys), function(i) {
-    codes <- unwrap(rs_codes(coded$table$pointer, i), call)
+    codes <- all_codes[[i]]
     if (coded$ordered[[i]]) {
       return(as.double(codes))
     }

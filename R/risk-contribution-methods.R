@@ -146,9 +146,9 @@ metric_correlations <- function(x) {
   frame(
     metric_1 = pairs[1, ], metric_2 = pairs[2, ],
     pearson = apply(pairs, 2, function(m) correlation(records[[m[[1]]]], records[[m[[2]]]])),
-    kendall = apply(pairs, 2, function(m) {
-      unwrap(rs_kendall(as.double(ranked[[m[[1]]]]), as.double(ranked[[m[[2]]]])))
-    })
+    kendall = unwrap(rs_kendall(apply(pairs, 2, function(m) {
+      lapply(unname(ranked[m]), as.double)
+    }, simplify = FALSE)))
   )
 }
 

@@ -106,27 +106,27 @@ risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FA
                               max_sets = 5e6) {
   call <- rlang::current_env()
   check_given(c("x", "data"), call)
+  data <- bare_data(data)
   this_call <- call_without_data(match.call(), "risk_contribution")
   check_no_dots(..., call = call)
   check_flag(entropy, "entropy", call)
   chosen <- choose_analysis(x, p, alpha, max_sets, call)
-  with_progress("Contributions of records", function(tick) {
-    coded <- code_again(x, data, tick, call)
-    on.exit(release(coded$table))
-    found <- find_contributions(coded, chosen, x$settings, entropy, tick, call)
+  with_progress("Contributions of records", {
+    coded <- code_again(x, data, call)
+    found <- find_contributions(coded, chosen, x$settings, entropy, call)
     new_risk_contribution(found, x, chosen, coded, entropy, this_call)
   })
 }
 
 # Contributions and companions of the records in use.
-find_contributions <- function(coded, chosen, settings, entropy, tick, call) {
+find_contributions <- function(coded, chosen, settings, entropy, call) {
   if (entropy) {
     check_ordinal(coded, call)
   }
-  unwrap(rs_risk_contribution(
-    coded$table$pointer, chosen$p, chosen$alpha, settings$pi_u, settings$pwm,
-    settings$theta_one, entropy, chosen$max_sets, sdc_threads(), tick
-  ), call)
+  core(
+    rs_risk_contribution, coded$table$pointer, tail_settings(chosen, settings, entropy = entropy),
+    call = call
+  )
 }
 
 # The one analysis of a qar_risk() result that is meant.
@@ -168,32 +168,27 @@ choose_analysis <- function(x, p, alpha, max_sets, call) {
   list(p = estimates$p, alpha = estimates$alpha, max_sets = max_sets)
 }
 
+# What the core needs of an analysis of `qar_risk()` to ask more about it.
+tail_settings <- function(chosen, settings, ...) {
+  c(chosen, settings[c("pi_u", "pwm", "theta_one")], list(...))
+}
+
 # The key table `x` was computed from, and which records it holds (`rows`,
 # NULL for all). Other data are refused.
-code_again <- function(x, data, tick, call) {
-  settings <- x$settings
+code_again <- function(x, data, call, frame = parent.frame()) {
+  force(frame)
   table <- tryCatch(
-    key_table(data, settings$key_vars, key_groups = settings$key_groups, tick = tick),
+    code_as(
+      data, x$settings, frame,
+      listwise = x$settings$missing == "exclude", merged = TRUE
+    ),
     sdcRisk_error = function(e) NULL
   )
-  same <- !is.null(table) && same_fingerprint(table, data, settings, call)
-  if (!same) {
-    if (!is.null(table)) {
-      release(table)
-    }
+  if (is.null(table) || !same_fingerprint(table, data, x$settings, call)) {
     stop_mismatched(call)
   }
-  rows <- NULL
-  if (settings$missing == "exclude") {
-    complete <- complete_records(table, call)
-    if (length(complete) < table$n) {
-      rows <- complete
-      table <- select_records(table, complete, call)
-    }
-  }
   ordered <- vapply(table$keys, function(v) length(v) == 1 && table$ordered[v], NA)
-  table <- merge_keys(table, tick, call)
-  list(table = table, rows = rows, ordered = ordered, n = nrow(data))
+  list(table = table, rows = table$rows, ordered = ordered, n = table$n_all)
 }
 
 check_ordinal <- function(coded, call) {

@@ -195,6 +195,7 @@ tidy_variables <- function(x, terms) {
 augment.sdc_result <- function(x, data, ...) {
   call <- rlang::current_env()
   check_given("data", call)
+  data <- bare_data(data)
   if (is.null(x$records)) {
     stop_sdc(
       "bad_argument",

@@ -61,11 +61,12 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_subsets = 20,
   }
   n_subsets <- check_whole(n_subsets, "n_subsets", call = call)
   sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_subsets), recursive = FALSE)
-  found <- with_progress("Drawing people from the model", function(tick) {
-    unwrap(rs_copula_subsets(
-      fit$shares, fit$orders, as.double(fit$correlation), sets, as.double(pop_size),
-      draw_seed(), sdc_threads(), tick
-    ), call)
+  found <- with_progress("Drawing people from the model", {
+    core(
+      rs_copula_subsets, fit$shares, fit$orders, as.double(fit$correlation), sets, as.double(pop_size),
+      draw_seed(),
+      call = call
+    )
   })
   subsets <- frame(
     key_set = vapply(sets, function(s) paste(names(fit$shares)[s], collapse = " + "), ""),

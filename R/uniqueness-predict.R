@@ -102,14 +102,14 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_one_size(pop_size, object$n, call)
   accuracy <- check_probability(accuracy, "accuracy", call = call)
-  with_progress("Scoring records", function(tick) {
+  with_progress("Scoring records", {
     individual_scores(
       object, newdata,
       pop_size = pop_size, score = score,
       population_uniqueness = if (score == "tree") {
-        model_uniqueness(object, pop_size, calibrate, tick, call)
+        model_uniqueness(object, pop_size, calibrate, call)
       },
-      accuracy = accuracy, tick = tick, call = call
+      accuracy = accuracy, call = call
     )
   })
 }
@@ -129,14 +129,14 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
   check_one_size(pop_size, object$fit$n, call)
   accuracy <- check_probability(accuracy, "accuracy", call = call)
-  with_progress("Scoring records", function(tick) {
+  with_progress("Scoring records", {
     individual_scores(
       object$fit, newdata,
       pop_size = pop_size, score = score,
       population_uniqueness = if (score == "tree") {
-        known_uniqueness(object, pop_size, calibrate, tick, call)
+        known_uniqueness(object, pop_size, calibrate, call)
       },
-      accuracy = accuracy, tick = tick, call = call
+      accuracy = accuracy, call = call
     )
   })
 }
@@ -159,21 +159,21 @@ check_one_size <- function(pop_size, n, call) {
 }
 
 # The population uniqueness of a fit: drawn, and calibrated where that is due.
-model_uniqueness <- function(fit, pop_size, calibrate, tick, call) {
+model_uniqueness <- function(fit, pop_size, calibrate, call) {
   check_drawable(pop_size, call)
   calibrated <- calibrates(fit, calibrate, call)
-  draw_population(fit, pop_size, calibrated, 0L, tick, call)$uniqueness[[1]]
+  draw_population(fit, pop_size, calibrated, 0L, call)$uniqueness[[1]]
 }
 
 # The same for a result that may have it.
-known_uniqueness <- function(x, pop_size, calibrate, tick, call) {
+known_uniqueness <- function(x, pop_size, calibrate, call) {
   row <- match(pop_size, x$estimates$pop_size)
   same <- is.null(calibrate) || calibrate == x$settings$calibrate
   if (!is.na(row) && same) {
     return(x$estimates$population_uniqueness[[row]])
   }
   calibrate <- if (is.null(calibrate)) x$settings$calibrate else calibrate
-  model_uniqueness(x$fit, pop_size, calibrate, tick, call)
+  model_uniqueness(x$fit, pop_size, calibrate, call)
 }
 
 # The fit that a result of copula_fit() or copula_uniqueness() is or holds.

@@ -65,9 +65,9 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   if (is.null(pop_size)) stop_argument("pop_size", "be given", call = call)
   check_one_size(pop_size, fit$n, call)
   keys <- profile_keys(fit, record, vary, add, call)
-  with_progress("Profiling a person", function(tick) {
+  with_progress("Profiling a person", {
     scorer <- function(variables) {
-      profile_scorer(x, fit, variables, pop_size, score, calibrate, tick, call)
+      profile_scorer(x, fit, variables, pop_size, score, calibrate, call)
     }
     base_scorer <- scorer(keys$base)
     base <- base_scorer(record[keys$base])
@@ -137,20 +137,20 @@ profile_keys <- function(fit, record, vary, add, call) {
 }
 
 # A function that scores records known on some of the key variables.
-profile_scorer <- function(x, fit, variables, pop_size, score, calibrate, tick, call) {
+profile_scorer <- function(x, fit, variables, pop_size, score, calibrate, call) {
   whole <- setequal(variables, fit$settings$key_vars)
   part <- if (whole) fit else select_keys(fit, variables, call)
   uniqueness <- if (score == "tree") {
     if (whole && inherits(x, "sdc_copula_uniqueness")) {
-      known_uniqueness(x, pop_size, calibrate, tick, call)
+      known_uniqueness(x, pop_size, calibrate, call)
     } else {
-      model_uniqueness(part, pop_size, if (whole) calibrate else FALSE, tick, call)
+      model_uniqueness(part, pop_size, if (whole) calibrate else FALSE, call)
     }
   }
   function(records) {
     individual_scores(
       part, records,
-      pop_size = pop_size, score = score, population_uniqueness = uniqueness, tick = tick,
+      pop_size = pop_size, score = score, population_uniqueness = uniqueness,
       call = call
     )
   }

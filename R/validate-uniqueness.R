@@ -56,6 +56,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "population"), call)
+  population <- bare_data(population)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)
@@ -77,17 +78,17 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   } else {
     check_whole(rows, "rows", high = n, several = TRUE, call = call)
   }
-  with_progress("Judging the scores", function(tick) {
+  with_progress("Judging the scores", {
     estimated <- if (inherits(x, "sdc_copula_uniqueness")) {
-      known_uniqueness(x, n, calibrate, tick, call)
+      known_uniqueness(x, n, calibrate, call)
     } else {
-      model_uniqueness(fit, n, calibrate, tick, call)
+      model_uniqueness(fit, n, calibrate, call)
     }
     # Columns by name: a data.table is indexed by rows here too.
     judged <- rows_of(population, match(fit$settings$key_vars, names(population)), rows)
     scored <- individual_scores(
       fit, judged,
-      pop_size = n, score = score, population_uniqueness = estimated, tick = tick,
+      pop_size = n, score = score, population_uniqueness = estimated,
       call = call
     )
     known <- !is.na(scored$xi)
@@ -125,10 +126,8 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
 # Who is unique in the population.
 true_uniqueness <- function(population, fit, call) {
   table <- key_table(population, fit$settings$key_vars, call = call)
-  on.exit(release(table))
   cells <- group_records(table, call = call)
-  release(list(pointer = cells$table))
-  list(unique = cells$counts[cells$row_group] == 1, fingerprint = fingerprint(table, call))
+  list(unique = cells$counts[cells$row_group] == 1, fingerprint = table$fingerprint)
 }
 
 # How well likelihoods `xi` tell who is `unique`.

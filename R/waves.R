@@ -9,11 +9,14 @@
 #               NULL without `id`
 #   ids         the ids of wave 2, its row numbers without `id`
 #   n_missing_id  records without an id, in each wave
-#   fingerprints  of the ids of each wave, in their common codes
+#   fingerprints  of each wave, ids and keys in their common codes: other data, or
+#               other pairs of persons, have others
+#   own_fingerprint  of the keys of wave 2 alone
 
-code_waves <- function(wave1, wave2, key_vars, id, arg, tick, call) {
+code_waves <- function(wave1, wave2, key_vars, id, arg, call, frame = parent.frame()) {
+  force(frame)
   waves <- list(wave1 = wave1, wave2 = wave2)
-  for (name in names(waves)) check_wave(waves[[name]], name, call)
+  for (name in names(waves)) check_data_frame(waves[[name]], name, call)
   if (!is.null(id)) {
     id <- wave_vars(waves, id, "id", call)
     if (length(id) != 1) {
@@ -34,42 +37,30 @@ code_waves <- function(wave1, wave2, key_vars, id, arg, tick, call) {
       call = call
     )
   }
-  who <- find_partners(waves, id, call)
   warn_waves_differ(waves, key_vars, id, call)
-  c(
-    list(tables = shared_key_tables(
+  positions <- match(key_vars, names(wave2))
+  coded <- code_requests(c(
+    list(keys = shared_request(
       waves, key_vars,
-      candidates = TRUE, tick = tick, call = call
+      candidates = TRUE, fingerprint = TRUE, call = call
     )),
-    list(key_vars = key_vars, id = id), who
+    list(own = coding_request(
+      column_sources(wave2, positions, call, candidates = TRUE), key_vars, positions
+    )),
+    if (!is.null(id)) list(ids = shared_request(waves, id, fingerprint = TRUE, call = call))
+  ), call)
+  release_later(unlist(unname(coded), recursive = FALSE), frame)
+  c(
+    list(
+      tables = coded$keys, key_vars = key_vars, id = id,
+      own_fingerprint = coded$own[[1]]$fingerprint,
+      fingerprints = rlang::set_names(paste(
+        vapply(coded$keys, `[[`, "", "fingerprint"),
+        vapply(coded$ids, `[[`, "", "fingerprint")
+      ), names(waves))
+    ),
+    find_partners(waves, id, coded$ids, call)
   )
-}
-
-release_waves <- function(coded) {
-  for (table in coded$tables) release(table)
-}
-
-check_wave <- function(wave, name, call) {
-  if (!is.data.frame(wave)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("`", name, "` must be a data frame, tibble or data.table."),
-        x = paste0("It has class ", quote_names(class(wave)), "."), i = data_advice(wave)
-      ),
-      data_class = class(wave), call = call
-    )
-  }
-  if (nrow(wave) == 0 || ncol(wave) == 0) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("`", name, "` must have at least one record and one column."),
-        x = paste0("It has ", nrow(wave), " records and ", ncol(wave), " columns.")
-      ),
-      data_class = class(wave), call = call
-    )
-  }
 }
 
 # Names of columns that both waves have; positions are those of wave 1.
@@ -106,12 +97,10 @@ wave_vars <- function(waves, vars, arg, call) {
   vars
 }
 
-find_partners <- function(waves, id, call) {
+find_partners <- function(waves, id, ids, call) {
   if (is.null(id)) {
     return(list(partners = NULL, ids = seq_len(nrow(waves$wave2)), n_missing_id = c(0L, 0L)))
   }
-  ids <- shared_key_tables(waves, id, call = call)
-  on.exit(lapply(ids, release))
   found <- unwrap(rs_partners(ids[[1]]$pointer, ids[[2]]$pointer), call)
   repeated <- found$n_repeated
   if (any(repeated > 0)) {
@@ -141,16 +130,8 @@ find_partners <- function(waves, id, call) {
   }
   list(
     partners = found$rows, ids = waves$wave2[[id]],
-    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing),
-    fingerprints = vapply(ids, fingerprint, "", call = call)
+    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing)
   )
-}
-
-# Fingerprints of both waves, ids and keys in their common codes: other data, or
-# other pairs of persons, have others.
-wave_fingerprints <- function(coded, call) {
-  keys <- vapply(coded$tables, fingerprint, "", call = call)
-  rlang::set_names(paste(keys, coded$fingerprints), c("wave1", "wave2"))
 }
 
 # Columns that are not the same kind of thing in both waves are compared as
@@ -228,7 +209,7 @@ broken_rules <- function(coded, agreements, allow, call) {
   if (is.null(allow) || is.null(coded$partners)) {
     return(NULL)
   }
-  found <- key_changes(coded, agreements, NULL, call)
+  found <- key_changes(coded, agreements, call)
   at <- match(names(allow), coded$key_vars)
   rules <- frame(
     variable = names(allow), n_compared = found$n_compared[at], n_excluded = found$n_changed[at]
@@ -264,11 +245,11 @@ warn_broken_rules <- function(rules, call) {
 }
 
 # Pairs of true partners per key: compared, and changed.
-key_changes <- function(coded, agreements, tick, call) {
-  unwrap(rs_key_changes(
-    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-    sdc_threads(), tick
-  ), call)
+key_changes <- function(coded, agreements, call) {
+  core(
+    rs_key_changes, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
+    call = call
+  )
 }
 
 # Per key NULL, where values agree when they are equal, or the ranges of wave-1
@@ -343,7 +324,7 @@ as_ranges <- function(agrees) {
 # The values behind the codes of one key, as two columns: a value stands in
 # that of the wave where it was first seen.
 dictionary_values <- function(coded, waves, name) {
-  rows <- coded$tables[[1]]$shared_rows[[match(name, coded$key_vars)]]
+  rows <- coded$tables[[1]]$first_rows[[match(name, coded$key_vars)]]
   n1 <- nrow(waves$wave1)
   list(
     in_wave1 = rows <= n1,

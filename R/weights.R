@@ -104,9 +104,6 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
 
 # The positions of the columns that are no keys, and what they hold.
 check_roles <- function(data, key_vars, weight_var, hh_id, call) {
-  if (!is.data.frame(data)) {
-    return(list(positions = integer(), weights = 1, weight_at = 1L))
-  }
   weights <- check_weights(data, weight_var, call)
   weight_at <- if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
   hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
@@ -123,7 +120,7 @@ check_roles <- function(data, key_vars, weight_var, hh_id, call) {
   if (anyDuplicated(positions)) {
     stop_argument("hh_id", "name another column than `weight_var`", call = call)
   }
-  list(positions = positions, weights = weights, weight_at = weight_at)
+  list(positions = positions, weights = weights, weight_at = weight_at, hh_at = hh_at)
 }
 
 # Weights that average 1 expand the file to itself and not to the population.

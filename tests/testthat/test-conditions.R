@@ -34,7 +34,7 @@ expect_kind <- function(expr, kind, text = NULL) {
 # Evaluates `expr` in a session in which the core must not be asked to code
 # or count anything.
 without_work <- function(expr) {
-  core <- c("rs_key_table", "rs_qar_risk", "rs_fingerprint")
+  core <- c("rs_code", "rs_qar_risk")
   where <- asNamespace("sdcRisk")
   no_work <- quote(stop("the core was asked to work"))
   suppressMessages(for (f in core) trace(f, no_work, where = where, print = FALSE))
@@ -355,7 +355,7 @@ test_that("arguments the core does not know are errors, not crashes", {
     expect_s3_class(sdcRisk:::rs_fail(bad, bad), "sdcRisk_rust_error")
     expect_s3_class(sdcRisk:::rs_fail("error", 1), "sdcRisk_rust_error")
     expect_s3_class(
-      sdcRisk:::rs_key_table(bad, bad, bad, bad, bad), "sdcRisk_rust_error"
+      sdcRisk:::rs_code(list(bad), list(threads = 2L, tick = NULL)), "sdcRisk_rust_error"
     )
   }
   kinds <- c("integer", "double", "text", "logical", "levels", "wide", "other")
@@ -363,15 +363,22 @@ test_that("arguments the core does not know are errors, not crashes", {
     integer = "a", double = 1L, text = 1, logical = "a", levels = "a", wide = 1L, other = 1
   )
   for (kind in kinds) {
-    outcome <- sdcRisk:::rs_key_table(
-      list(wrong[[kind]]), kind, list(logical()), 2L, NULL
+    column <- list(
+      values = wrong[[kind]], kind = kind, level_is_missing = logical(), scale = "text",
+      level_names = NULL, unordered = FALSE
     )
+    request <- list(
+      columns = list(column), names = "a", roles = NULL, ends = integer(), listwise = FALSE,
+      follows = FALSE, keys = NULL, n_levels = NULL
+    )
+    outcome <- sdcRisk:::rs_code(list(request), list(threads = 2L, tick = NULL))
     expect_s3_class(outcome, "sdcRisk_rust_error")
   }
   rows <- sdcRisk:::key_table(data.frame(a = 1:3))$pointer
   for (bad in list(0L, 4L, NA_integer_, -1L, "a", 1)) {
     expect_s3_class(sdcRisk:::rs_select_rows(rows, bad), "sdcRisk_rust_error")
-    expect_s3_class(sdcRisk:::rs_merge_keys(rows, list(bad), 2L, NULL), "sdcRisk_rust_error")
+    part <- list(columns = bad, listwise = FALSE, keys = NULL)
+    expect_s3_class(sdcRisk:::rs_part(rows, part, list(threads = 2L)), "sdcRisk_rust_error")
   }
 })
 

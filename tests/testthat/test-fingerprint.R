@@ -69,9 +69,8 @@ test_that("weights, households and sensitive columns belong to the data", {
 test_that("results of version 0.1.0 still know their data", {
   data <- file()
   x <- quietly(n_matches(data, c("a", "b")))
-  table <- key_table(data, c("a", "b"))
   x$settings$version <- "0.1.0"
-  x$settings$fingerprint <- fingerprint_0.1(table, x$settings)
+  x$settings$fingerprint <- fingerprint_0.1(data, x$settings)
   expect_identical(augment(x, data)$.n_matches, x$records$n_matches)
   refused(x, data[60:1, ])
   # That of codes alone is none of this version's.

@@ -7,7 +7,7 @@ one_column <- function(x, name = "x") {
 }
 
 codes_of <- function(table, column = 1L) {
-  sdcRisk:::rs_codes(table$pointer, column)
+  sdcRisk:::rs_codes(table$pointer, column)[[1]]
 }
 
 # The codes of one vector, 0 for missing.
@@ -242,8 +242,22 @@ test_that("tibbles and data.tables are coded as data frames are", {
 
 # Codes of two columns under one dictionary.
 shared_codes <- function(a, b) {
-  tables <- sdcRisk:::shared_key_tables(list(one_column(a), one_column(b)), "x")
-  lapply(tables, codes_of)
+  lapply(shared_tables(list(one_column(a), one_column(b)), "x"), codes_of)
+}
+
+# Data frames coded with one dictionary per column.
+shared_tables <- function(tables, key_vars) {
+  sdcRisk:::code_requests(list(sdcRisk:::shared_request(tables, key_vars)), NULL)[[1]]
+}
+
+# A data frame in the codes that values have in `levels`.
+coded_by <- function(data, levels) {
+  positions <- seq_along(data)
+  request <- sdcRisk:::coding_request(
+    sdcRisk:::column_sources(data, positions, NULL), names(data), positions,
+    fingerprint = FALSE, levels = levels
+  )
+  sdcRisk:::code_requests(list(request), NULL)[[1]][[1]]
 }
 
 # Equal codes if and only if equal values, both given as text.
@@ -309,7 +323,7 @@ test_that("shared tables of ordered values have codes in their order", {
 test_that("shared tables take columns by name and keep them apart", {
   a <- data.frame(x = c(1, 2), y = c("p", "q"), z = 1:2)
   b <- data.frame(y = c("q", "r", NA), x = c(2, 3, 2))
-  tables <- sdcRisk:::shared_key_tables(list(a, b), c("x", "y"))
+  tables <- shared_tables(list(a, b), c("x", "y"))
   expect_identical(codes_of(tables[[2]], 1L), c(2L, 3L, 2L))
   expect_identical(codes_of(tables[[2]], 2L), c(2L, 3L, 0L))
   expect_identical(tables[[1]]$n, 2L)
@@ -322,7 +336,7 @@ test_that("shared tables take columns by name and keep them apart", {
 
 test_that("given levels decide the codes, and values not among them share the next", {
   data <- data.frame(a = c(1, 2, NA, 3), b = c("x", "y", "z", NA))
-  table <- sdcRisk:::key_table(data, levels = list(c(3, 2), c("q", "z", "x")))
+  table <- coded_by(data, list(c(3, 2), c("q", "z", "x")))
   expect_identical(codes_of(table, 1L), c(3L, 2L, 0L, 1L))
   expect_identical(codes_of(table, 2L), c(3L, 4L, 2L, 0L))
   expect_identical(table$n_values, c(3L, 4L))
@@ -337,7 +351,7 @@ test_that("the levels of a table code other data as they coded it", {
     table <- sdcRisk:::key_table(data)
     levels <- sdcRisk:::key_levels(table, data)
     rows <- c(7, 3, 3, 60, 12)
-    again <- sdcRisk:::key_table(data[rows, ], levels = levels)
+    again <- coded_by(data[rows, ], levels)
     for (v in seq_along(data)) {
       expect_identical(codes_of(again, v), codes_of(table, v)[rows])
       expect_identical(again$n_missing[[v]], sum(is.na(data[[v]][rows])))
@@ -351,7 +365,7 @@ test_that("the levels of a table code other data as they coded it", {
   data <- data.frame(row.names = 1:3)
   data$w <- wide
   data$t <- c("c", "z", "a")
-  table <- sdcRisk:::key_table(data, levels = levels)
+  table <- coded_by(data, levels)
   expect_identical(codes_of(table, 1L), c(2L, 1L, 3L))
   expect_identical(codes_of(table, 2L), c(3L, 4L, 1L))
 })
@@ -366,19 +380,17 @@ test_that("grouping finds the distinct rows in order of appearance", {
     expect_identical(groups$row_group, match(key, unique(key)))
     expect_identical(groups$first_rows, which(!duplicated(key)))
     expect_identical(groups$counts, as.double(tabulate(groups$row_group)))
-    distinct <- sdcRisk:::rs_codes(groups$table, 2L)
-    expect_identical(
-      distinct, codes_of(sdcRisk:::key_table(data), 2L)[groups$first_rows]
-    )
   }
 })
 
 test_that("a merged key has as many values as its columns have combinations", {
   data <- random_file(150, levels = c(3, 4, 2, 5), missing_rate = 0.2, seed = 41)
-  table <- sdcRisk:::key_table(data, key_groups = list(both = c("v4", "v2")))
-  expect_identical(table$keys, list(v1 = 1L, both = c(2L, 4L), v3 = 3L))
+  merged <- sdcRisk:::key_table(
+    data,
+    key_groups = list(both = c("v4", "v2")), merged = TRUE
+  )
+  expect_identical(merged$keys, list(v1 = 1L, both = c(2L, 4L), v3 = 3L))
   expected <- paste(oracle_codes(data$v2), oracle_codes(data$v4))
-  merged <- sdcRisk:::merge_keys(table)
   found <- codes_of(merged, 2L)
   expect_identical(match(found, unique(found)), match(expected, unique(expected)))
   expect_true(all(found > 0))
@@ -389,17 +401,21 @@ test_that("a merged key has as many values as its columns have combinations", {
 test_that("complete records are those without a missing value", {
   data <- random_file(150, levels = c(3, 4, 2, 5), missing_rate = 0.2, seed = 42)
   table <- sdcRisk:::key_table(data)
-  rows <- sdcRisk:::complete_records(table)
-  expect_identical(rows, which(stats::complete.cases(data)))
-  expected <- codes_of(table, 3L)[rows]
-  selected <- sdcRisk:::select_records(table, rows)
-  expect_identical(codes_of(selected, 3L), expected)
+  rows <- which(stats::complete.cases(data))
+  expect_identical(table$n_incomplete, 150L - length(rows))
+  selected <- sdcRisk:::key_table(data, listwise = TRUE)
+  expect_identical(selected$rows, rows)
+  expect_identical(codes_of(selected, 3L), codes_of(table, 3L)[rows])
   expect_identical(selected$n, length(rows))
-  expect_identical(selected$n_missing, c(0L, 0L, 0L, 0L))
+  expect_identical(selected$n_all, 150L)
+  part <- sdcRisk:::key_part(table, list(v3 = 3L, both = c(1L, 2L)), TRUE)
+  complete <- which(stats::complete.cases(data[1:3]))
+  expect_identical(part$rows, complete)
+  expect_identical(codes_of(part, 1L), codes_of(table, 3L)[complete])
 })
 
 fingerprint_of_frame <- function(data, ...) {
-  sdcRisk:::fingerprint(sdcRisk:::key_table(data, ...))
+  sdcRisk:::key_table(data, ...)$fingerprint
 }
 
 test_that("a fingerprint is sixteen hexadecimal digits and depends on values alone", {
@@ -459,21 +475,23 @@ test_that("a fingerprint does not depend on the encoding of the names", {
 
 test_that("a released table is an error of its own, not a crash", {
   table <- sdcRisk:::key_table(data.frame(a = c(1, 2), b = c(1, NA)))
-  expect_null(sdcRisk:::unwrap(sdcRisk:::release(table)))
-  expect_error(sdcRisk:::fingerprint(table), class = "sdcRisk_error_internal")
+  expect_null(sdcRisk:::unwrap(sdcRisk:::release(list(table))))
+  expect_error(
+    sdcRisk:::key_part(table, list(a = 1L), FALSE),
+    class = "sdcRisk_error_internal"
+  )
   expect_error(sdcRisk:::group_records(table), class = "sdcRisk_error_internal")
-  expect_error(sdcRisk:::complete_records(table), class = "sdcRisk_error_internal")
   expect_error(
     sdcRisk:::unwrap(sdcRisk:::rs_codes(table$pointer, 1L)),
     class = "sdcRisk_error_internal"
   )
-  expect_null(sdcRisk:::unwrap(sdcRisk:::release(table)))
+  expect_null(sdcRisk:::unwrap(sdcRisk:::release(list(table))))
 })
 
 test_that("a table from another session, or no table, is an error, not a crash", {
   table <- sdcRisk:::key_table(data.frame(a = c(1, 2)))
   restored <- unserialize(serialize(table, NULL))
-  expect_error(sdcRisk:::fingerprint(restored), class = "sdcRisk_error_internal")
+  expect_error(sdcRisk:::group_records(restored), class = "sdcRisk_error_internal")
   for (nothing in list(NULL, 1L, "table", list(), restored$pointer)) {
     outcome <- sdcRisk:::rs_codes(nothing, 1L)
     expect_s3_class(outcome, "sdcRisk_rust_error")

@@ -17,7 +17,7 @@ categories_of <- function(fit, data) {
 
 test_that("likelihoods have their worked values", {
   at <- function(n, counts = NULL) {
-    sdcRisk:::rs_tree_likelihoods(log(1e-4), 0, 2, 1, 0, 1, n, counts, 5000, 1L, NULL)
+    sdcRisk:::rs_tree_likelihoods(log(1e-4), 0, 2, 1, 0, 1, n, counts, 5000, list(threads = 1L))
   }
   found <- at(10000)
   expect_equal(found$xi, 0.2963259279, tolerance = 1e-9)

@@ -319,35 +319,31 @@ test_that("pictures show the numbers of the tables", {
 test_that("work that is asked to stop stops, and the session goes on", {
   data <- small_file(20000, 12, 30, 1)
   x <- quiet_qar(data, p = 3)
-  coded <- sdcRisk:::code_again(x, data, NULL, NULL)
+  coded <- sdcRisk:::code_again(x, data, NULL)
   stop_now <- function(done, total) FALSE
   table <- coded$table$pointer
+  run <- list(threads = 2L, tick = stop_now)
+  tail <- list(
+    p = 3L, alpha = 0.01, pi_u = 0.05, pwm = "plotting", theta_one = "one", max_sets = 1000L
+  )
+  adaptive <- function(...) {
+    function() sdcRisk:::rs_adaptive_path(table, c(tail, list(n_top = 1L, n = 15000L, ...)), run)
+  }
   work <- list(
-    function() {
-      sdcRisk:::rs_adaptive_path(
-        table, 3L, 0.01, 0.05, "plotting", "one", "proper", 1L, 15000L, 1L, 2e9, 1000L, 2L,
-        stop_now
-      )
-    },
-    function() {
-      sdcRisk:::rs_adaptive_path(
-        table, 3L, 0.01, 0.05, "plotting", "one", "u_plus_updated", 1L, 15000L, 100L, 0, 1000L,
-        2L, stop_now
-      )
-    },
+    adaptive(by = "proper", block = 1L, max_memory = 2e9),
+    adaptive(by = "u_plus_updated", block = 100L, max_memory = 0),
     function() {
       sdcRisk:::rs_fixed_paths(
-        table, 3L, 0.01, 0.05, "plotting", "one", rep(list(1:15000), 50), 1L, 1000L, 2L, stop_now
+        table, c(tail, list(orders = rep(list(1:15000), 50), block = 1L)), run
       )
     }
   )
-  for (run in work) {
+  for (stopped in work) {
     began <- proc.time()[["elapsed"]]
-    outcome <- tryCatch(sdcRisk:::unwrap(run()), interrupt = function(i) "interrupt")
+    outcome <- tryCatch(sdcRisk:::unwrap(stopped()), interrupt = function(i) "interrupt")
     expect_identical(outcome, "interrupt")
     expect_lt(proc.time()[["elapsed"]] - began, 1.5)
   }
-  sdcRisk:::release(coded$table)
   small <- adult[1:100, ]
   expect_silent(removal_path(qar_risk(small, pi_u = 0.1), small, 5))
 })

@@ -27,7 +27,7 @@ demo_result <- function(data, risk) {
       mean_low = c(0.2, 0.4), mean_high = c(0.3, 0.6)
     ),
     records = if (!is.null(risk)) data.frame(risk = risk, unique = risk == 1),
-    settings = list(key_vars = c("v1", "v2"), fingerprint = sdcRisk:::fingerprint(table)),
+    settings = list(key_vars = c("v1", "v2"), fingerprint = table$fingerprint),
     diagnostics = list(), call = quote(demo(data))
   )
 }

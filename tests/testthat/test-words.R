@@ -41,7 +41,7 @@ test_that("data do not depend on OutDec", {
       quietly(individual_risk(data, c("a", "b"), "w"))[1:2],
       exhaustive_tabulation(data, c("a", "b"))$categories,
       quietly(longitudinal_link(data, later, "a", "id"))$records,
-      fingerprint(key_table(data)), format(candidates(c(1.5, 2.5), c(3.5, 4))),
+      key_table(data)$fingerprint, format(candidates(c(1.5, 2.5), c(3.5, 4))),
       summary(quietly(n_matches(data, "b")), by = data$a)$strata$stratum
     )
   }

@@ -4,43 +4,28 @@ use extendr_api::prelude::*;
 use sdcrisk_core::association::kendall;
 use sdcrisk_core::qar_risk::contribution::{contributions, surprisal};
 use sdcrisk_core::qar_risk::entropy::entropy;
-use sdcrisk_core::qar_risk::KeySets;
+use sdcrisk_core::Result;
 
-use crate::convert::{count, counts, doubles, optional};
+use crate::convert::{counts, double_vectors, list, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::qar_risk::{estimates, tail_settings};
-use crate::watch::watched;
+use crate::qar_risk::{estimates, Tail};
 
 /// Contributions of all records to the extreme risk at one level.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_risk_contribution(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    with_entropy: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_risk_contribution(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
-        let with_entropy = with_entropy.as_bool().ok_or_else(|| bad_call("entropy"))?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let with_entropy = settings.flag("entropy")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let (found, surprisal, entropy) = watched(threads, &tick, |monitor| {
+            let sets = tail.sets(table)?;
+            let (found, surprisal, entropy) = run.watched(|monitor| {
                 // What may be refused for its size comes first.
                 let entropy = with_entropy
                     .then(|| entropy(table, sets, monitor))
                     .transpose()?;
-                let found = contributions(table, sets, &settings, monitor)?;
+                let found = contributions(table, sets, &tail.settings, monitor)?;
                 Ok((found, surprisal(table), entropy))
             })?;
             let (lower, upper, weight) = found.threshold_sets;
@@ -76,12 +61,19 @@ fn rs_risk_contribution(
     })
 }
 
-/// Kendall's rank correlation of two vectors without missing values.
+/// Kendall's rank correlations of pairs of vectors without missing values: of every
+/// list of two.
 #[extendr]
-fn rs_kendall(x: Robj, y: Robj) -> Robj {
+fn rs_kendall(pairs: Robj) -> Robj {
     guard(|| {
-        let (x, y) = (doubles(&x, "x")?, doubles(&y, "y")?);
-        Ok(optional(std::iter::once(kendall(x, y))))
+        let taus = list(&pairs, "pairs")?
+            .values()
+            .map(|pair| match &double_vectors(&pair, "pairs")?[..] {
+                [x, y] => Ok(kendall(x, y)),
+                _ => Err(bad_call("pairs")),
+            })
+            .collect::<Result<Vec<Option<f64>>>>()?;
+        Ok(optional(taus.into_iter()))
     })
 }
 

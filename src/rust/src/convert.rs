@@ -2,9 +2,91 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::random::Seed;
-use sdcrisk_core::{Probability, Result};
+use sdcrisk_core::{Monitor, Probability, Result};
 
 use crate::guard::bad_call;
+use crate::watch::watched;
+
+/// A named list of R: the settings of a method.
+pub struct Named {
+    values: List,
+    /// What R calls the list.
+    name: &'static str,
+}
+
+impl Named {
+    pub fn new(x: &Robj, name: &'static str) -> Result<Self> {
+        list(x, name).map(|values| Self { values, name })
+    }
+
+    /// An element that must be there; NULL is something.
+    pub fn get(&self, element: &str) -> Result<Robj> {
+        (self.values.dollar(element)).map_err(|_| bad_call(&format!("{}${element}", self.name)))
+    }
+
+    /// An element that may be NULL, or not there.
+    pub fn optional(&self, element: &str) -> Result<Option<Robj>> {
+        Ok(self.values.dollar(element).ok().filter(|x| !x.is_null()))
+    }
+
+    pub fn list(&self, element: &str) -> Result<List> {
+        list(&self.get(element)?, element)
+    }
+
+    pub fn text(&self, element: &str) -> Result<String> {
+        text(&self.get(element)?, element).map(str::to_owned)
+    }
+
+    pub fn flag(&self, element: &str) -> Result<bool> {
+        self.get(element)?
+            .as_bool()
+            .ok_or_else(|| bad_call(element))
+    }
+
+    pub fn count(&self, element: &str) -> Result<usize> {
+        count(&self.get(element)?, element)
+    }
+
+    pub fn number(&self, element: &str) -> Result<f64> {
+        match doubles(&self.get(element)?, element)? {
+            [x] => Ok(*x),
+            _ => Err(bad_call(element)),
+        }
+    }
+
+    pub fn probabilities(&self, element: &str) -> Result<Vec<Probability>> {
+        probabilities(&self.get(element)?, element)
+    }
+
+    pub fn seed(&self, element: &str) -> Result<Seed> {
+        seed(&self.get(element)?, element)
+    }
+
+    pub fn indices(&self, element: &str) -> Result<Vec<usize>> {
+        indices(&self.get(element)?, element)
+    }
+}
+
+/// How a method runs: on how many threads, and who hears of its progress.
+pub struct Run {
+    threads: usize,
+    tick: Robj,
+}
+
+impl Run {
+    pub fn new(x: &Robj) -> Result<Self> {
+        let run = Named::new(x, "run")?;
+        Ok(Self {
+            threads: run.count("threads")?,
+            tick: run.optional("tick")?.unwrap_or_else(|| r!(NULL)),
+        })
+    }
+
+    /// Runs `work` beside a watching main thread.
+    pub fn watched<T: Send>(&self, work: impl FnOnce(&Monitor) -> Result<T> + Send) -> Result<T> {
+        watched(self.threads, &self.tick, work)
+    }
+}
 
 pub fn integers<'a>(x: &'a Robj, name: &str) -> Result<&'a [i32]> {
     x.as_integer_slice().ok_or_else(|| bad_call(name))
@@ -24,6 +106,12 @@ pub fn double_vectors(x: &Robj, name: &str) -> Result<Vec<Vec<f64>>> {
 
 pub fn text<'a>(x: &'a Robj, name: &str) -> Result<&'a str> {
     x.as_str().ok_or_else(|| bad_call(name))
+}
+
+/// Texts in UTF-8.
+pub fn texts(x: &Robj, name: &str) -> Result<Vec<String>> {
+    let texts = x.as_str_iter().ok_or_else(|| bad_call(name))?;
+    Ok(texts.map(str::to_owned).collect())
 }
 
 pub fn list(x: &Robj, name: &str) -> Result<List> {

@@ -14,10 +14,9 @@ use sdcrisk_core::copula::sampling::Sampler;
 use sdcrisk_core::copula::{population, Model};
 use sdcrisk_core::{Monitor, Result};
 
-use crate::convert::{count, double_vectors, doubles, indices, list, seed, text};
+use crate::convert::{count, double_vectors, doubles, indices, list, seed, text, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// R's places, counted from 1, per key.
 fn places(x: &Robj, name: &str) -> Result<Vec<Vec<u32>>> {
@@ -153,10 +152,10 @@ fn one_based(places: &[Vec<u32>]) -> Robj {
 
 /// Fits a copula to the records of a table.
 #[extendr]
-fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
         let settings = settings_of(&settings)?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         let weights = if weights.is_null() {
             None
         } else {
@@ -170,7 +169,7 @@ fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, threads: Robj, tick
             if weights.is_some_and(|w| w.len() != table.n_rows()) {
                 return Err(bad_call("weights"));
             }
-            let (sample, found, sizes) = watched(threads, &tick, |monitor| {
+            let (sample, found, sizes) = run.watched(|monitor| {
                 monitor.set_total(d * (d - 1) + 1);
                 let sample = Sample::count(table.columns(), weights, monitor)?;
                 let found = fit(&sample, &settings, monitor)?;
@@ -217,17 +216,15 @@ fn rs_copula_simulate(
     correlation: Robj,
     n: Robj,
     draws: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let model = model_of(&shares, &orders, &correlation)?;
         let n = count(&n, "n")?;
         let seed = seed(&draws, "seed")?;
-        let threads = count(&threads, "threads")?;
-        let records = watched(threads, &tick, |monitor: &Monitor| {
-            Sampler::new(&model)?.records(n, seed, monitor)
-        })?;
+        let run = Run::new(&run)?;
+        let records =
+            run.watched(|monitor: &Monitor| Sampler::new(&model)?.records(n, seed, monitor))?;
         Ok(one_based(&records))
     })
 }
@@ -265,8 +262,7 @@ fn rs_copula_population(
     calibrated: Robj,
     bounded: Robj,
     level: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let model = model_of(&shares, &orders, &correlation)?;
@@ -284,10 +280,8 @@ fn rs_copula_population(
             bounded: flag(&bounded, "bounded")?,
             level: number(&level, "level")?,
         };
-        let threads = count(&threads, "threads")?;
-        let found = watched(threads, &tick, |monitor| {
-            judge(&model, sizes, &settings, monitor)
-        })?;
+        let run = Run::new(&run)?;
+        let found = run.watched(|monitor| judge(&model, sizes, &settings, monitor))?;
         let column =
             |of: fn(&Estimate) -> f64| found.estimates.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
@@ -314,8 +308,7 @@ fn rs_copula_subsets(
     sets: Robj,
     size: Robj,
     draws: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let model = model_of(&shares, &orders, &correlation)?;
@@ -328,10 +321,9 @@ fn rs_copula_subsets(
         }
         let size = number(&size, "size")?;
         let seed = seed(&draws, "seed")?;
-        let threads = count(&threads, "threads")?;
-        let found = watched(threads, &tick, |monitor| {
-            uniqueness_of_sets(&model, &sets, size, seed, monitor)
-        })?;
+        let run = Run::new(&run)?;
+        let found =
+            run.watched(|monitor| uniqueness_of_sets(&model, &sets, size, seed, monitor))?;
         let column = |of: fn(&ModelShares) -> f64| found.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
             uniqueness = column(|e| e.0),

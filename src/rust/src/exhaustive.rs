@@ -4,10 +4,9 @@ use extendr_api::prelude::*;
 use sdcrisk_core::exhaustive::{tabulate, Cells, Records, Rule, Table, Tabulation};
 use sdcrisk_core::Result;
 
-use crate::convert::{count, counts, doubles, integers, text};
+use crate::convert::{count, counts, doubles, integers, text, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// All tables of the sizes `dims`. `weights` may have no entry where the rule
 /// does not weigh.
@@ -22,8 +21,7 @@ fn rs_exhaustive(
     combine: Robj,
     missing_counts: Robj,
     max_tables: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let weights = doubles(&weights, "weights")?;
@@ -37,9 +35,9 @@ fn rs_exhaustive(
             .as_bool()
             .ok_or_else(|| bad_call("missing_counts"))?;
         let max_tables = count(&max_tables, "max_tables")?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found = watched(threads, &tick, |monitor| {
+            let found = run.watched(|monitor| {
                 tabulate(
                     table,
                     weights,

@@ -6,27 +6,20 @@ use sdcrisk_core::individual_risk::{
     expected_inverse, household_risk, individual_risk, wildcard_risk,
 };
 
-use crate::convert::{count, doubles, optional};
+use crate::convert::{doubles, optional, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// The individual risk of every record, missing values matching everything or
 /// being values of their own.
 #[extendr]
-fn rs_individual_risk(
-    table: Robj,
-    weights: Robj,
-    wildcard: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_individual_risk(table: Robj, weights: Robj, wildcard: Robj, run: Robj) -> Robj {
     guard(|| {
         let weights = doubles(&weights, "weights")?;
         let wildcard = wildcard.as_bool().ok_or_else(|| bad_call("wildcard"))?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found = watched(threads, &tick, |monitor| {
+            let found = run.watched(|monitor| {
                 if wildcard {
                     wildcard_risk(table, weights, monitor)
                 } else {
@@ -48,14 +41,12 @@ fn rs_individual_risk(
 
 /// The risk of every record's household, from those of its members.
 #[extendr]
-fn rs_household_risk(households: Robj, risk: Robj, threads: Robj) -> Robj {
+fn rs_household_risk(households: Robj, risk: Robj, run: Robj) -> Robj {
     guard(|| {
         let risk = doubles(&risk, "risk")?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&households, |households| {
-            let found = watched(threads, &r!(NULL), |monitor| {
-                household_risk(households, risk, monitor)
-            })?;
+            let found = run.watched(|monitor| household_risk(households, risk, monitor))?;
             Ok(list!(
                 risk = found.risk,
                 n_households = found.n_households as f64,

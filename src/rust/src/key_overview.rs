@@ -3,18 +3,17 @@
 use extendr_api::prelude::*;
 use sdcrisk_core::key_overview::{key_overview, KeyShares};
 
-use crate::convert::{count, counts, optional};
+use crate::convert::{counts, optional, Run};
 use crate::guard::guard;
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// Shares, associations and uniques of all columns of a table.
 #[extendr]
-fn rs_key_overview(table: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_key_overview(table: Robj, run: Robj) -> Robj {
     guard(|| {
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found = watched(threads, &tick, |monitor| key_overview(table, monitor))?;
+            let found = run.watched(|monitor| key_overview(table, monitor))?;
             let of = |value: fn(&KeyShares) -> f64| -> Vec<f64> {
                 found.keys.iter().map(value).collect()
             };

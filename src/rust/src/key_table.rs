@@ -10,10 +10,11 @@ use sdcrisk_core::key_table::{
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{count, counts, doubles, indices, integers, list, positions, whole};
+use crate::convert::{
+    counts, doubles, indices, integers, list, positions, texts, whole, Named, Run,
+};
 use crate::guard::{bad_call, guard};
 use crate::r_api::{append_text, protected};
-use crate::watch::watched;
 
 /// A key table as R holds it: empty once released.
 pub struct Handle(Option<KeyTable>);
@@ -135,109 +136,386 @@ impl Texts {
     }
 }
 
-/// Codes columns. Returns the table, and per column its numbers of values and
-/// of missing rows and the rows where its values first occur.
+/// What R says of a column beside its values: how its values look in a
+/// fingerprint.
+struct Look {
+    /// What kind of values can be equal to these.
+    scale: String,
+    /// The names of the levels, where values are levels.
+    names: Vec<Vec<u8>>,
+    /// Whether the order of the levels says nothing.
+    unordered: bool,
+}
+
+/// The value in a fingerprint, and the places of the codes among the values
+/// where these do not follow the codes.
+struct Mark {
+    text: String,
+    places: Option<Vec<u32>>,
+}
+
+impl Look {
+    fn new(source: &Named) -> Result<Self> {
+        let names = source.get("level_names")?;
+        let names = match names.as_str_iter() {
+            Some(names) => names.map(|name| name.as_bytes().to_vec()).collect(),
+            None => Vec::new(),
+        };
+        Ok(Self {
+            scale: source.text("scale")?,
+            names,
+            unordered: source.flag("unordered")?,
+        })
+    }
+
+    /// The mark of a column with these values, of which `rows` are the first.
+    fn mark(&self, column: &Column, rows: &[u32]) -> Result<Mark> {
+        let rows = rows.iter().map(|&row| row as usize);
+        let mut places = None;
+        let hash = match column {
+            Column::Levels(x, _) => {
+                let name = |row: usize| {
+                    let level = usize::try_from(x[row] - 1).ok();
+                    let name = level.and_then(|level| self.names.get(level));
+                    name.map(Vec::as_slice)
+                        .ok_or_else(|| bad_call("level_names"))
+                };
+                let mut names = rows.map(name).collect::<Result<Vec<_>>>()?;
+                if self.unordered {
+                    let mut order: Vec<usize> = (0..names.len()).collect();
+                    order.sort_by_key(|&code| names[code]);
+                    places = places_of(&order);
+                    names.sort_unstable();
+                }
+                hash_texts(names.into_iter())
+            }
+            Column::Integers(x) => numbers(rows.map(|row| f64::from(x[row]))),
+            Column::Doubles(x) => numbers(rows.map(|row| x[row])),
+            Column::WideIntegers(x) => {
+                let half = |word: i32| match word {
+                    i32::MIN => f64::NAN,
+                    word => f64::from(word),
+                };
+                numbers(rows.flat_map(|row| [half(x[row] as i32), half((x[row] >> 32) as i32)]))
+            }
+            Column::Texts(x) => {
+                let addresses: Vec<usize> = rows.map(|row| x[row]).collect();
+                let texts = Texts::behind(&addresses)?;
+                hash_texts(texts.slices()?.into_iter())
+            }
+        };
+        Ok(Mark {
+            text: format!("{} {hash:016x}", self.scale),
+            places,
+        })
+    }
+}
+
+fn numbers(values: impl Iterator<Item = f64>) -> u64 {
+    hash_numbers(&values.collect::<Vec<f64>>())
+}
+
+/// The place, from 1, of every code in an order of codes; `None` where the
+/// order is theirs.
+fn places_of(order: &[usize]) -> Option<Vec<u32>> {
+    if order.is_sorted() {
+        return None;
+    }
+    let mut places = vec![0; order.len()];
+    for (place, &code) in order.iter().enumerate() {
+        places[code] = place as u32 + 1;
+    }
+    Some(places)
+}
+
+/// Codes several sets of columns, each a list that R made, see
+/// `R/key-table.R:coding_request()`.
 #[extendr]
-fn rs_key_table(
-    columns: Robj,
-    kinds: Robj,
-    level_is_missing: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_code(requests: Robj, run: Robj) -> Robj {
     guard(|| {
-        let columns = list(&columns, "columns")?;
-        let missing_levels = list(&level_is_missing, "level_is_missing")?;
-        let kinds: Vec<&str> = kinds.as_str_vector().ok_or_else(|| bad_call("kinds"))?;
-        let threads = count(&threads, "threads")?;
-        let values: Vec<Robj> = columns.values().collect();
-        let sources = values
-            .iter()
-            .zip(&kinds)
-            .zip(missing_levels.values())
-            .map(|((values, kind), missing)| Column::new(values, kind, &missing))
-            .collect::<Result<Vec<_>>>()?;
-        // SAFETY: a constant of R.
-        let missing_text = unsafe { R_NaString } as usize;
-        let drafts = watched(threads, &tick, |monitor| {
-            monitor.set_total(sources.len() as u64);
-            sources
-                .par_iter()
-                .enumerate()
-                .map(|(v, source)| {
-                    monitor.check()?;
-                    let draft = source.draft(missing_text, monitor);
-                    monitor.advance(1);
-                    draft.map_err(|error| error.at_column(v))
-                })
-                .collect::<Result<Vec<Draft>>>()
-        })?;
-        let texts = drafts
-            .iter()
-            .map(|draft| match draft {
-                Draft::Done(_) => Ok(Texts::default()),
-                Draft::Text(ids) => Texts::behind(ids.addresses()),
+        let run = Run::new(&run)?;
+        let mut n_columns = 0;
+        let mut kept = None;
+        let coded = list(&requests, "requests")?
+            .values()
+            .map(|request| {
+                let request = Named::new(&request, "requests")?;
+                let coded = code(&request, n_columns, &mut kept, &run);
+                n_columns += request.list("columns")?.len();
+                coded
             })
-            .collect::<Result<Vec<Texts>>>()?;
-        let coded = watched(threads, &tick, |monitor| {
-            drafts
-                .into_par_iter()
-                .zip(&texts)
-                .map(|(draft, texts)| {
-                    monitor.check()?;
-                    match draft {
-                        Draft::Done(coded) => Ok(coded),
-                        Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
-                    }
-                })
-                .collect::<Result<Vec<Coded>>>()
-        })?;
-        let n_values: Vec<i32> = coded.iter().map(|c| c.column.n_values() as i32).collect();
-        let n_missing: Vec<i32> = coded.iter().map(|c| c.column.n_missing() as i32).collect();
-        let first_rows: Vec<Robj> = coded.iter().map(|c| positions(&c.first_rows)).collect();
-        let table = KeyTable::new(coded.into_iter().map(|c| c.column).collect())?;
-        Ok(list!(
-            table = pointer_to(table),
-            n_values = n_values,
-            n_missing = n_missing,
-            first_rows = List::from_values(first_rows)
-        )
-        .into())
+            .collect::<Result<Vec<List>>>()?;
+        Ok(List::from_values(coded).into())
     })
 }
 
-/// Frees the memory of a table before R's collector would.
+/// Codes the columns of one request, and hashes, cuts, deletes and merges what it
+/// asks for. A column at fault is counted after the `n_before` of other requests;
+/// `kept` are the rows that the last listwise deletion has left, which a request
+/// can follow.
+fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run) -> Result<List> {
+    let sources = request.list("columns")?;
+    let sources = sources
+        .values()
+        .map(|source| Named::new(&source, "columns"))
+        .collect::<Result<Vec<Named>>>()?;
+    let values = sources
+        .iter()
+        .map(|source| source.get("values"))
+        .collect::<Result<Vec<Robj>>>()?;
+    let columns = (sources.iter().zip(&values))
+        .map(|(source, values)| {
+            Column::new(
+                values,
+                &source.text("kind")?,
+                &source.get("level_is_missing")?,
+            )
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let coded = code_columns(&columns, n_before, run)?;
+    let fingerprint = request.optional("names")?;
+    let marks = match &fingerprint {
+        None => Vec::new(),
+        Some(_) => (sources.iter().zip(&columns).zip(&coded))
+            .map(|((source, column), coded)| Look::new(source)?.mark(column, &coded.first_rows))
+            .collect::<Result<Vec<Mark>>>()?,
+    };
+    let n_values: Vec<i32> = coded.iter().map(|c| c.column.n_values() as i32).collect();
+    let (coded, first_codes): (Vec<_>, Vec<_>) =
+        coded.into_iter().map(|c| (c.column, c.first_rows)).unzip();
+    let first_rows: Vec<Robj> = first_codes.iter().map(|rows| positions(rows)).collect();
+    let table = KeyTable::new(coded)?;
+    let table = match request.optional("n_levels")? {
+        None => table,
+        Some(n_levels) => below(table, &first_codes, &whole(&n_levels, "n_levels")?)?,
+    };
+    let parts = request.indices("ends")?;
+    let listwise = request.flag("listwise")?;
+    let keys = request
+        .optional("keys")?
+        .map(|keys| groups(&keys))
+        .transpose()?;
+    let parts = cut(table, &parts)?;
+    let fingerprints = match fingerprint {
+        None => r!(NULL),
+        Some(names) => parts
+            .iter()
+            .map(|part| fingerprint_of(part, &marks, &names, request, run))
+            .collect::<Result<Vec<String>>>()?
+            .into_robj(),
+    };
+    let n_missing: Vec<Robj> = parts
+        .iter()
+        .map(|part| counts(part.columns().iter().map(|c| c.n_missing() as u32)))
+        .collect();
+    let n_complete: Vec<i32> = parts
+        .iter()
+        .map(|part| part.complete_rows().len() as i32)
+        .collect();
+    let mut tables = Vec::new();
+    let mut rows = Vec::new();
+    for part in parts {
+        let (part, complete) = match kept {
+            Some(rows) if request.flag("follows")? => (part.select(rows)?, None),
+            _ => prepare(part, listwise, keys.as_deref(), run)?,
+        };
+        if let Some(rows) = complete.as_ref().filter(|rows| !rows.is_empty()) {
+            *kept = Some(rows.clone());
+        }
+        tables.push(pointer_to(part));
+        rows.push(complete.map_or(r!(NULL), |rows| positions(&rows)));
+    }
+    Ok(list!(
+        tables = List::from_values(tables),
+        n_values = n_values,
+        n_missing = List::from_values(n_missing),
+        n_complete = n_complete,
+        first_rows = List::from_values(first_rows),
+        fingerprints = fingerprints,
+        rows = List::from_values(rows)
+    ))
+}
+
+/// Dense codes of every column.
+fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Vec<Coded>> {
+    // SAFETY: a constant of R.
+    let missing_text = unsafe { R_NaString } as usize;
+    let drafts = run.watched(|monitor| {
+        monitor.set_total(columns.len() as u64);
+        columns
+            .par_iter()
+            .enumerate()
+            .map(|(v, column)| {
+                monitor.check()?;
+                let draft = column.draft(missing_text, monitor);
+                monitor.advance(1);
+                draft.map_err(|error| error.at_column(n_before + v))
+            })
+            .collect::<Result<Vec<Draft>>>()
+    })?;
+    let texts = drafts
+        .iter()
+        .map(|draft| match draft {
+            Draft::Done(_) => Ok(Texts::default()),
+            Draft::Text(ids) => Texts::behind(ids.addresses()),
+        })
+        .collect::<Result<Vec<Texts>>>()?;
+    run.watched(|monitor| {
+        drafts
+            .into_par_iter()
+            .zip(&texts)
+            .map(|(draft, texts)| {
+                monitor.check()?;
+                match draft {
+                    Draft::Done(coded) => Ok(coded),
+                    Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
+                }
+            })
+            .collect::<Result<Vec<Coded>>>()
+    })
+}
+
+/// The fingerprint of a table with these marks, and of the further columns of
+/// the request.
+fn fingerprint_of(
+    table: &KeyTable,
+    marks: &[Mark],
+    names: &Robj,
+    request: &Named,
+    run: &Run,
+) -> Result<String> {
+    let mut parts: Vec<String> = texts(names, "names")?;
+    parts.extend(marks.iter().map(|mark| mark.text.clone()));
+    if let Some(roles) = request.optional("roles")? {
+        let roles = Named::new(&roles, "roles")?;
+        let hashes = hash_vectors(&roles.get("values")?)?;
+        parts.extend(texts(&roles.get("names")?, "roles")?);
+        let scales = texts(&roles.get("scales")?, "roles")?;
+        parts.extend(scales.iter().zip(hashes).map(|(s, h)| format!("{s} {h}")));
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+    let places: Vec<Option<&[u32]>> = marks.iter().map(|mark| mark.places.as_deref()).collect();
+    let hash = run.watched(|_| Ok(table.fingerprint(&places, &parts)))?;
+    Ok(format!("{hash:016x}"))
+}
+
+/// The records below the first ones, which hold the `n_levels` values that every
+/// column is to know, in the order of the codes they are to have: other values
+/// share the code after the last. Columns with fewer of them are filled up.
+fn below(mut table: KeyTable, first_rows: &[Vec<u32>], n_levels: &[u32]) -> Result<KeyTable> {
+    for (v, (rows, &n)) in first_rows.iter().zip(n_levels).enumerate() {
+        let map: Vec<u32> = rows.iter().map(|&row| row.min(n) + 1).collect();
+        table.recode(v, &map, n + 1)?;
+    }
+    let most = n_levels.iter().copied().max().unwrap_or(0);
+    let n = table.n_rows();
+    let rows: Vec<u32> = collected(most..n as u32, n.saturating_sub(most as usize))?;
+    table.select(&rows)
+}
+
+/// The parts of a table of which `ends` says where each ends; the whole without.
+fn cut(table: KeyTable, ends: &[usize]) -> Result<Vec<KeyTable>> {
+    if ends.is_empty() {
+        return Ok(vec![table]);
+    }
+    let starts = std::iter::once(0).chain(ends.iter().map(|&end| end + 1));
+    starts
+        .zip(ends)
+        .map(|(start, &end)| {
+            let rows: Vec<u32> = collected((start..=end).map(|row| row as u32), end + 1 - start)?;
+            table.select(&rows)
+        })
+        .collect()
+}
+
+/// Leaves out incomplete records, and makes a column of every key. The rows that
+/// are left, where records were asked to be left out; where none is, the table
+/// stays whole.
+fn prepare(
+    table: KeyTable,
+    listwise: bool,
+    keys: Option<&[Vec<usize>]>,
+    run: &Run,
+) -> Result<(KeyTable, Option<Vec<u32>>)> {
+    let rows = listwise.then(|| table.complete_rows());
+    let table = match &rows {
+        Some(rows) if !rows.is_empty() && rows.len() < table.n_rows() => table.select(rows)?,
+        _ => table,
+    };
+    let table = match keys {
+        Some(keys) => run.watched(|monitor| table.merge(keys, monitor))?,
+        None => table,
+    };
+    Ok((table, rows))
+}
+
+/// A part of a coded table: of the columns of `keys`, a column for each key where
+/// `merged`; without incomplete records where `listwise`.
 #[extendr]
-fn rs_release(table: Robj) -> Robj {
+fn rs_part(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let mut pointer = ExternalPtr::<Handle>::try_from(table).map_err(|_| bad_call("table"))?;
-        if let Ok(handle) = pointer.try_addr_mut() {
-            handle.0 = None;
+        let run = Run::new(&run)?;
+        let settings = Named::new(&settings, "settings")?;
+        let columns = settings.indices("columns")?;
+        let keys = settings
+            .optional("keys")?
+            .map(|keys| groups(&keys))
+            .transpose()?;
+        let listwise = settings.flag("listwise")?;
+        with_table(&table, |table| {
+            let columns = columns
+                .iter()
+                .map(|&v| {
+                    table
+                        .columns()
+                        .get(v)
+                        .cloned()
+                        .ok_or_else(|| bad_call("columns"))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let part = KeyTable::new(columns)?;
+            let (part, rows) = prepare(part, listwise, keys.as_deref(), &run)?;
+            Ok(list!(
+                table = pointer_to(part),
+                rows = rows.map_or(r!(NULL), |rows| positions(&rows))
+            )
+            .into())
+        })
+    })
+}
+
+/// Keys as the columns that each consists of.
+fn groups(keys: &Robj) -> Result<Vec<Vec<usize>>> {
+    list(keys, "keys")?
+        .values()
+        .map(|members| indices(&members, "keys"))
+        .collect()
+}
+
+/// Frees the memory of tables before R's collector would.
+#[extendr]
+fn rs_release(tables: Robj) -> Robj {
+    guard(|| {
+        for table in list(&tables, "tables")?.values() {
+            let mut pointer =
+                ExternalPtr::<Handle>::try_from(table).map_err(|_| bad_call("tables"))?;
+            if let Ok(handle) = pointer.try_addr_mut() {
+                handle.0 = None;
+            }
         }
         Ok(r!(NULL))
     })
 }
 
-/// The fingerprint of a table, as sixteen hexadecimal digits. `places` holds
-/// per column the places of its codes, or NULL where they are in place.
+/// The fingerprint of a table by its codes, as sixteen hexadecimal digits.
 #[extendr]
-fn rs_fingerprint(table: Robj, places: Robj, names: Robj, threads: Robj) -> Robj {
+fn rs_fingerprint(table: Robj, names: Robj, run: Robj) -> Robj {
     guard(|| {
-        let names: Vec<&str> = names.as_str_vector().ok_or_else(|| bad_call("names"))?;
-        let names: Vec<&[u8]> = names.iter().map(|n| n.as_bytes()).collect();
-        let places = list(&places, "places")?
-            .values()
-            .map(|p| match p.is_null() {
-                true => Ok(None),
-                false => whole(&p, "places").map(Some),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let places: Vec<Option<&[u32]>> = places.iter().map(Option::as_deref).collect();
+        let names = texts(&names, "names")?;
+        let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
         with_table(&table, |table| {
-            let threads = count(&threads, "threads")?;
-            let hash = watched(threads, &r!(NULL), |_| {
-                Ok(table.fingerprint(&places, &names))
-            })?;
+            let run = Run::new(&run)?;
+            let hash = run.watched(|_| Ok(table.fingerprint(&[], &names)))?;
             Ok(r!(format!("{hash:016x}")))
         })
     })
@@ -245,23 +523,19 @@ fn rs_fingerprint(table: Robj, places: Robj, names: Robj, threads: Robj) -> Robj
 
 /// The hash of every vector of numbers or of texts, as sixteen hexadecimal
 /// digits.
-#[extendr]
-fn rs_hash_values(vectors: Robj) -> Robj {
-    guard(|| {
-        let hashes = list(&vectors, "vectors")?
-            .values()
-            .map(|values| {
-                let hash = if values.rtype() == Rtype::Strings {
-                    let texts = values.as_str_iter().ok_or_else(|| bad_call("vectors"))?;
-                    hash_texts(texts.map(str::as_bytes))
-                } else {
-                    hash_numbers(doubles(&values, "vectors")?)
-                };
-                Ok(format!("{hash:016x}"))
-            })
-            .collect::<Result<Vec<String>>>()?;
-        Ok(r!(hashes))
-    })
+fn hash_vectors(vectors: &Robj) -> Result<Vec<String>> {
+    list(vectors, "vectors")?
+        .values()
+        .map(|values| {
+            let hash = if values.rtype() == Rtype::Strings {
+                let texts = values.as_str_iter().ok_or_else(|| bad_call("vectors"))?;
+                hash_texts(texts.map(str::as_bytes))
+            } else {
+                hash_numbers(doubles(&values, "vectors")?)
+            };
+            Ok(format!("{hash:016x}"))
+        })
+        .collect()
 }
 
 /// Rows without a missing value.
@@ -294,35 +568,30 @@ fn rs_select_rows(table: Robj, rows: Robj) -> Robj {
 
 /// The table whose columns are keys, a key of several columns being one.
 #[extendr]
-fn rs_merge_keys(table: Robj, keys: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_merge_keys(table: Robj, keys: Robj, run: Robj) -> Robj {
     guard(|| {
         let keys = list(&keys, "keys")?
             .values()
             .map(|members| indices(&members, "keys"))
             .collect::<Result<Vec<_>>>()?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let merged = watched(threads, &tick, |monitor| table.merge(&keys, monitor))?;
+            let merged = run.watched(|monitor| table.merge(&keys, monitor))?;
             Ok(pointer_to(merged))
         })
     })
 }
 
-/// The distinct rows of a table: as a table, with the rows where they first
-/// occur, the records of each and the number of each row's group.
+/// The distinct rows of a table: where they first occur, the records of each and
+/// the number of each row's group.
 #[extendr]
-fn rs_group(table: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_group(table: Robj, run: Robj) -> Robj {
     guard(|| {
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let (groups, distinct) = watched(threads, &tick, |monitor| {
-                let groups = table.group(monitor)?;
-                let distinct = table.distinct(&groups)?;
-                Ok((groups, distinct))
-            })?;
+            let groups = run.watched(|monitor| table.group(monitor))?;
             let counts: Vec<f64> = groups.counts().iter().map(|&c| c as f64).collect();
             Ok(list!(
-                table = pointer_to(distinct),
                 first_rows = positions(groups.first_rows()),
                 counts = counts,
                 row_group = positions(groups.row_group())
@@ -332,49 +601,34 @@ fn rs_group(table: Robj, threads: Robj, tick: Robj) -> Robj {
     })
 }
 
-/// The table with the codes of one column replaced by places in a dictionary
-/// of `n_values` values shared with other tables.
+/// The codes of columns: 0 for missing.
 #[extendr]
-fn rs_recode(table: Robj, column: Robj, map: Robj, n_values: Robj) -> Robj {
+fn rs_codes(table: Robj, columns: Robj) -> Robj {
     guard(|| {
-        let column = count(&column, "column")?;
-        let map = whole(&map, "map")?;
-        let n_values = count(&n_values, "n_values")? as u32;
+        let columns = indices(&columns, "columns")?;
         with_table(&table, |table| {
-            let mut recoded = table.clone();
-            recoded.recode(column.wrapping_sub(1), &map, n_values)?;
-            Ok(pointer_to(recoded))
-        })
-    })
-}
-
-/// The codes of one column: 0 for missing.
-#[extendr]
-fn rs_codes(table: Robj, column: Robj) -> Robj {
-    guard(|| {
-        let column = count(&column, "column")?.wrapping_sub(1);
-        with_table(&table, |table| {
-            let codes = table
-                .columns()
-                .get(column)
-                .ok_or_else(|| bad_call("column"))?
-                .codes();
-            let codes: Vec<i32> = (0..table.n_rows()).map(|r| codes.get(r) as i32).collect();
-            Ok(r!(codes))
+            let codes = columns
+                .iter()
+                .map(|&v| {
+                    let column = table.columns().get(v).ok_or_else(|| bad_call("columns"))?;
+                    let codes = (0..table.n_rows()).map(|row| column.codes().get(row) as i32);
+                    Ok(r!(collected(codes, table.n_rows())?))
+                })
+                .collect::<Result<Vec<Robj>>>()?;
+            Ok(List::from_values(codes).into())
         })
     })
 }
 
 extendr_module! {
     mod key_table;
-    fn rs_key_table;
+    fn rs_code;
+    fn rs_part;
     fn rs_release;
     fn rs_fingerprint;
-    fn rs_hash_values;
     fn rs_complete_rows;
     fn rs_select_rows;
     fn rs_merge_keys;
     fn rs_group;
-    fn rs_recode;
     fn rs_codes;
 }

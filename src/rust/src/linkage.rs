@@ -7,10 +7,9 @@ use sdcrisk_core::linkage::{
 };
 use sdcrisk_core::{KeyTable, Result};
 
-use crate::convert::{count, counts, indices, integers, list, text};
+use crate::convert::{count, counts, indices, integers, list, text, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// Per wave-2 record the wave-1 record with the same id, from two tables of
 /// ids coded together.
@@ -128,22 +127,21 @@ fn rs_link(
     method_name: Robj,
     without: Robj,
     most_pairs: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let setting = Setting::new(&agreements, &partners, &min_shared)?;
         let most_pairs = most_pairs.as_real().ok_or_else(|| bad_call("most_pairs"))?;
         let method = method(&method_name)?;
         let without = without.as_bool().ok_or_else(|| bad_call("without"))?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         setting.with_waves(&wave1, &wave2, |waves| {
             let keys: Vec<usize> = (0..waves.n_keys()).collect();
             let left_out: Vec<Vec<usize>> = match without && keys.len() > 1 {
                 true => keys.iter().map(|&v| other_keys(&keys, v)).collect(),
                 false => Vec::new(),
             };
-            let (own, nearest, sensitivity, by_shared) = watched(threads, &tick, |monitor| {
+            let (own, nearest, sensitivity, by_shared) = run.watched(|monitor| {
                 let own = waves.partner_differences(&keys, monitor)?;
                 let nearest = waves.nearest(&keys, Some(&own), method, monitor)?;
                 let sensitivity = scores(waves, &left_out, monitor)?;
@@ -204,19 +202,12 @@ fn score_columns(scores: &[Score]) -> Robj {
 
 /// Pairs of known partners per key: compared, and changed.
 #[extendr]
-fn rs_key_changes(
-    wave1: Robj,
-    wave2: Robj,
-    agreements: Robj,
-    partners: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_key_changes(wave1: Robj, wave2: Robj, agreements: Robj, partners: Robj, run: Robj) -> Robj {
     guard(|| {
         let setting = Setting::new(&agreements, &partners, &r!(0))?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         setting.with_waves(&wave1, &wave2, |waves| {
-            let changes = watched(threads, &tick, |monitor| waves.changes(monitor))?;
+            let changes = run.watched(|monitor| waves.changes(monitor))?;
             Ok(list!(
                 n_compared = counts(changes.iter().map(|c| c.n_compared as u32)),
                 n_changed = counts(changes.iter().map(|c| c.n_changed as u32)),
@@ -239,16 +230,15 @@ fn rs_key_steps(
     min_shared: Robj,
     order: Robj,
     greedy: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let setting = Setting::new(&agreements, &partners, &min_shared)?;
         let order = indices(&order, "order")?;
         let greedy = greedy.as_bool().ok_or_else(|| bad_call("greedy"))?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         setting.with_waves(&wave1, &wave2, |waves| {
-            let steps = watched(threads, &tick, |monitor| {
+            let steps = run.watched(|monitor| {
                 if greedy {
                     return add_greedily(waves, &order, monitor);
                 }

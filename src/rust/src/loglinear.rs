@@ -6,10 +6,9 @@ use sdcrisk_core::loglinear::spread::Spread;
 use sdcrisk_core::loglinear::{analyse, Analysis, Cells, Choice, Request};
 use sdcrisk_core::{Error, Result};
 
-use crate::convert::{count, counts, doubles, indices, list, optional, text};
+use crate::convert::{counts, doubles, indices, list, optional, text, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// One log-linear model of one table. `terms` holds the variables of every
 /// interaction of a model of its own.
@@ -24,8 +23,7 @@ fn rs_loglinear(
     terms: Robj,
     normal: Robj,
     max_cells: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let weights = if weights.is_null() {
@@ -37,10 +35,10 @@ fn rs_loglinear(
         let fractions = fractions(&sampling)?;
         let normal = optional_number(&normal, "normal")?;
         let choice = choice(&model, &terms)?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         let max_cells = optional_number(&max_cells, "max_cells")?.unwrap_or(f64::INFINITY);
         with_table(&table, |table| {
-            let (cells, row_cell, pi, n_below, found) = watched(threads, &tick, |monitor| {
+            let (cells, row_cell, pi, n_below, found) = run.watched(|monitor| {
                 let (cells, row_cell) = Cells::new(table, weights, monitor)?;
                 let total: f64 = cells.weights().iter().sum();
                 let pi = fraction.unwrap_or(cells.n_records() / total);

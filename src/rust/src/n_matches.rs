@@ -5,10 +5,9 @@ use sdcrisk_core::key_table::Column;
 use sdcrisk_core::n_matches::{n_matches, Algorithm, Answer, Pieces, Question, Relation, Rule};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{count, counts, doubles, indices, integers, list, positions, text};
+use crate::convert::{count, counts, doubles, indices, integers, list, positions, text, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// Matches of the records of `table`, or of the rows of `targets`, on the given
 /// columns. `missing` has a word for each of them; records that miss a value of
@@ -27,8 +26,7 @@ fn rs_n_matches(
     partial_weight: Robj,
     weights: Robj,
     labels: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let columns = indices(&columns, "columns")?;
@@ -63,14 +61,14 @@ fn rs_n_matches(
             },
         };
         let labels = list(&labels, "labels")?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_optional(&labels.dollar("sensitive"), |sensitive| {
             with_optional(&labels.dollar("households"), |households| {
                 with_optional(&Ok(targets.clone()), |targets| {
                     with_table(&table, |table| {
                         let sensitive = sensitive.map(|t| &t.columns()[0]);
                         let households = households.map(|t| &t.columns()[0]);
-                        let found = watched(threads, &tick, |monitor| {
+                        let found = run.watched(|monitor| {
                             asked.answer(table, targets, sensitive, households, monitor)
                         })?;
                         Ok(found.into_robj())

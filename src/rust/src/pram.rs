@@ -13,11 +13,10 @@ use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Probability, Result};
 
 use crate::convert::{
-    count, counts, doubles, indices, integers, list, optional, positions, seed, text,
+    count, counts, doubles, indices, integers, list, optional, positions, seed, text, Run,
 };
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 fn bound(x: &Robj) -> Result<Probability> {
     match doubles(x, "max_match_prob")? {
@@ -95,8 +94,7 @@ fn rs_invariant_pram(
     family: Robj,
     weights: Robj,
     seeds: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let ordered = logicals(&ordered, "ordered")?;
@@ -135,13 +133,13 @@ fn rs_invariant_pram(
             weights,
         };
         let streams = Streams::new(seed(&seeds, "seeds")?);
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
             let columns = table.columns().len();
             if ordered.len() != columns || forbidden.iter().any(|rule| rule.key >= columns) {
                 return Err(bad_call("ordered"));
             }
-            let (found, donors) = watched(threads, &tick, |monitor| {
+            let (found, donors) = run.watched(|monitor| {
                 let found = design(table, &settings, monitor)?;
                 let refused =
                     settings.unprotected != Unprotected::Keep && !found.unreached.is_empty();
@@ -192,7 +190,7 @@ fn tally(x: &Robj) -> Result<Tally> {
 
 /// Exact match probabilities of the cells of one block: cells times `a`.
 #[extendr]
-fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, run: Robj) -> Robj {
     guard(|| {
         let block = tally(&cells)?;
         let cells = doubles(&cells, "counts")?;
@@ -200,9 +198,8 @@ fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, threads: Robj, tick: Ro
             return Err(bad_call("theta"));
         };
         let a: Vec<u64> = doubles(&a, "a")?.iter().map(|&a| a as u64).collect();
-        let found = watched(count(&threads, "threads")?, &tick, |monitor| {
-            block.match_prob_table(theta, &a, monitor)
-        })?;
+        let found =
+            Run::new(&run)?.watched(|monitor| block.match_prob_table(theta, &a, monitor))?;
         let rows: Vec<Option<usize>> = cells.iter().map(|&t| block.place(t as u64)).collect();
         let of = |row: &Option<usize>, a: usize| row.and_then(|row| found[row][a]);
         let by_column = (0..a.len()).flat_map(|a| rows.iter().map(move |row| (row, a)));
@@ -261,8 +258,7 @@ fn rs_pram_margins(
     group: Robj,
     n_groups: Robj,
     squares: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let layout = layout(&cells, &block, &thetas)?;
@@ -273,9 +269,8 @@ fn rs_pram_margins(
         } else {
             Some(doubles(&squares, "squares")?)
         };
-        let found = watched(count(&threads, "threads")?, &tick, |monitor| {
-            margins(&layout, &group, n_groups, squares, monitor)
-        })?;
+        let found = Run::new(&run)?
+            .watched(|monitor| margins(&layout, &group, n_groups, squares, monitor))?;
         let before: Vec<f64> = found.iter().map(|m| m.count as f64).collect();
         let match_prob: Vec<f64> = found.iter().map(|m| m.match_prob).collect();
         let variance: Vec<f64> = found.iter().map(|m| m.variance).collect();
@@ -294,8 +289,7 @@ fn rs_pram_simulate(
     n_groups: Robj,
     n_sim: Robj,
     seeds: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let layout = layout(&cells, &block, &thetas)?;
@@ -303,9 +297,8 @@ fn rs_pram_simulate(
         let n_groups = count(&n_groups, "n_groups")?;
         let n_sim = count(&n_sim, "n_sim")?;
         let streams = Streams::new(seed(&seeds, "seeds")?);
-        let found = watched(count(&threads, "threads")?, &tick, |monitor| {
-            simulate(&layout, &group, n_groups, n_sim, &streams, monitor)
-        })?;
+        let found = Run::new(&run)?
+            .watched(|monitor| simulate(&layout, &group, n_groups, n_sim, &streams, monitor))?;
         let cells = || found.iter().flatten();
         let n: Vec<f64> = cells().map(|a| a.n as f64).collect();
         let hits: Vec<f64> = cells().map(|a| a.hits as f64).collect();
@@ -322,13 +315,13 @@ fn rs_pram_simulate(
 /// Changed records and new pairs, other columns within keys; NA where the
 /// table of two columns would be too large.
 #[extendr]
-fn rs_pram_new_pairs(keys: Robj, others: Robj, donors: Robj, threads: Robj, tick: Robj) -> Robj {
+fn rs_pram_new_pairs(keys: Robj, others: Robj, donors: Robj, run: Robj) -> Robj {
     guard(|| {
         let donors: Vec<u32> = indices(&donors, "donors")?
             .into_iter()
             .map(|d| d as u32)
             .collect();
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&keys, |keys| {
             with_table(&others, |others| {
                 let n = keys.n_rows();
@@ -338,9 +331,7 @@ fn rs_pram_new_pairs(keys: Robj, others: Robj, donors: Robj, threads: Robj, tick
                 {
                     return Err(bad_call("donors"));
                 }
-                let found = watched(threads, &tick, |monitor| {
-                    new_pairs(keys, others, &donors, monitor)
-                })?;
+                let found = run.watched(|monitor| new_pairs(keys, others, &donors, monitor))?;
                 let pairs = || found.iter().flatten();
                 Ok(list!(
                     changed = optional(pairs().map(|p| p.map(|(changed, _)| changed as f64))),

@@ -7,73 +7,80 @@ use sdcrisk_core::qar_risk::{
     qar_risk, risk_alone, Estimate, KeySets, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::Result;
+use sdcrisk_core::{KeyTable, Result};
 
-use crate::convert::{self, count, counts, optional, probabilities, text};
+use crate::convert::{counts, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
-/// Extreme risk over the key sets of size `p`; members and counts of the
-/// `n_listed` riskiest sets come back.
+/// What every question about the tail is asked with.
+pub struct Tail {
+    pub settings: TailSettings,
+    p: usize,
+    max_sets: usize,
+}
+
+impl Tail {
+    /// How the tail is fitted and read, from the settings of R.
+    pub fn new(settings: &Named) -> Result<Self> {
+        let [pi_u] = settings.probabilities("pi_u")?[..] else {
+            return Err(bad_call("pi_u"));
+        };
+        Ok(Self {
+            settings: TailSettings {
+                alpha: settings.probabilities("alpha")?,
+                pi_u,
+                pwm: match settings.text("pwm")?.as_str() {
+                    "plotting" => Pwm::Plotting,
+                    "unbiased" => Pwm::Unbiased,
+                    _ => return Err(bad_call("pwm")),
+                },
+                theta_one: match settings.text("theta_one")?.as_str() {
+                    "one" => ThetaOne::One,
+                    "clamp" => ThetaOne::Clamp,
+                    "exclude" => ThetaOne::Exclude,
+                    _ => return Err(bad_call("theta_one")),
+                },
+            },
+            p: settings.count("p")?,
+            max_sets: settings.count("max_sets")?,
+        })
+    }
+
+    /// The key sets of a table, no more than may be counted.
+    pub fn sets(&self, table: &KeyTable) -> Result<KeySets> {
+        KeySets::new(table.columns().len(), self.p, self.max_sets)
+    }
+}
+
+/// Extreme risk over the key sets of size `p`; members and counts of all sets come
+/// back.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_qar_risk(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    grid: Robj,
-    n_listed: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_qar_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let grid = probabilities(&grid, "grid")?;
-        let p = count(&p, "p")?;
-        let n_listed = count(&n_listed, "n_listed")?;
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let grid = settings.probabilities("thresholds")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let found = watched(threads, &tick, |monitor| {
-                qar_risk(table, sets, &settings, &grid, monitor)
-            })?;
-            to_r(&found, sets, n_listed.min(sets.len()))
+            let sets = tail.sets(table)?;
+            let found =
+                run.watched(|monitor| qar_risk(table, sets, &tail.settings, &grid, monitor))?;
+            to_r(&found, sets, sets.len())
         })
     })
 }
 
-/// Extreme risk alone, most key sets being excluded by bounds.
+/// Extreme risk alone, most key sets being excluded by bounds; where all are
+/// counted, the `most_listed` riskiest come back.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_qar_risk_alone(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    n_listed: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_qar_risk_alone(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let n_listed = count(&n_listed, "n_listed")?;
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let n_listed = settings.count("most_listed")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let found = watched(threads, &tick, |monitor| {
-                risk_alone(table, sets, &settings, monitor)
-            })?;
+            let sets = tail.sets(table)?;
+            let found = run.watched(|monitor| risk_alone(table, sets, &tail.settings, monitor))?;
             match found {
                 RiskAlone::Whole(found) => to_r(&found, sets, n_listed.min(sets.len())),
                 RiskAlone::Pruned {
@@ -94,37 +101,21 @@ fn rs_qar_risk_alone(
 
 /// Extreme risk from a sample of at most `max_sets` key sets of size `p`.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_qar_risk_sampled(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    max_sets: Robj,
-    seed: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_qar_risk_sampled(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let max_sets = count(&max_sets, "max_sets")?;
-        let streams = Streams::new(convert::seed(&seed, "seed")?);
-        let threads = count(&threads, "threads")?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let streams = Streams::new(settings.seed("seed")?);
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, MOST_SETS)?;
-            let found = watched(threads, &tick, |monitor| {
-                sampled_risk(table, sets, max_sets, &settings, streams, monitor)
+            let sets = KeySets::new(table.columns().len(), tail.p, MOST_SETS)?;
+            let found = run.watched(|monitor| {
+                sampled_risk(table, sets, tail.max_sets, &tail.settings, streams, monitor)
             })?;
             let key_distinct = table.columns().iter().map(Column::n_distinct);
             // Column-major, as for all sets.
-            let members = (0..p).flat_map(|i| {
-                found
-                    .members
-                    .chunks(p)
-                    .map(move |set| u32::from(set[i]) + 1)
+            let members = (0..tail.p).flat_map(|i| {
+                let sets = found.members.chunks(tail.p);
+                sets.map(move |set| u32::from(set[i]) + 1)
             });
             Ok(list!(
                 n_sets = sets.len() as f64,
@@ -143,33 +134,6 @@ fn rs_qar_risk_sampled(
             )
             .into())
         })
-    })
-}
-
-/// How the tail is fitted and read.
-pub fn tail_settings(
-    alpha: &Robj,
-    pi_u: &Robj,
-    pwm: &Robj,
-    theta_one: &Robj,
-) -> Result<TailSettings> {
-    let [pi_u] = probabilities(pi_u, "pi_u")?[..] else {
-        return Err(bad_call("pi_u"));
-    };
-    Ok(TailSettings {
-        alpha: probabilities(alpha, "alpha")?,
-        pi_u,
-        pwm: match text(pwm, "pwm")? {
-            "plotting" => Pwm::Plotting,
-            "unbiased" => Pwm::Unbiased,
-            _ => return Err(bad_call("pwm")),
-        },
-        theta_one: match text(theta_one, "theta_one")? {
-            "one" => ThetaOne::One,
-            "clamp" => ThetaOne::Clamp,
-            "exclude" => ThetaOne::Exclude,
-            _ => return Err(bad_call("theta_one")),
-        },
     })
 }
 

@@ -4,53 +4,36 @@ use extendr_api::prelude::*;
 use sdcrisk_core::qar_risk::bound::removal_bounds;
 use sdcrisk_core::qar_risk::planes::count_sets;
 use sdcrisk_core::qar_risk::removal::{adaptive_path, fixed_path, Path, Plan, Rule};
-use sdcrisk_core::qar_risk::KeySets;
+use sdcrisk_core::Result;
 
-use crate::convert::{count, doubles, indices, list, optional, positions, text};
+use crate::convert::{indices, optional, positions, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::qar_risk::{estimates, tail_settings};
-use crate::watch::watched;
+use crate::qar_risk::{estimates, Tail};
 
 /// Paths of records that go in given orders.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_fixed_paths(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    orders: Robj,
-    block: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_fixed_paths(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let block = count(&block, "block")?;
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
-        let orders = list(&orders, "orders")?
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let block = settings.count("block")?;
+        let orders = settings
+            .list("orders")?
             .values()
             .map(|order| {
-                Ok(indices(&order, "orders")?
-                    .iter()
-                    .map(|&i| i as u32)
-                    .collect())
+                let rows = indices(&order, "orders")?;
+                Ok(rows.iter().map(|&row| row as u32).collect())
             })
-            .collect::<sdcrisk_core::Result<Vec<Vec<u32>>>>()?;
+            .collect::<Result<Vec<Vec<u32>>>>()?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let paths = watched(threads, &tick, |monitor| {
+            let sets = tail.sets(table)?;
+            let paths = run.watched(|monitor| {
                 let counts = count_sets(table, sets, monitor)?;
-                orders
-                    .iter()
-                    .map(|rows| fixed_path(table, sets, &counts, rows, block, &settings, monitor))
-                    .collect::<sdcrisk_core::Result<Vec<Path>>>()
+                let path = |rows: &Vec<u32>| {
+                    fixed_path(table, sets, &counts, rows, block, &tail.settings, monitor)
+                };
+                orders.iter().map(path).collect::<Result<Vec<Path>>>()
             })?;
             Ok(List::from_values(paths.iter().map(to_r)).into())
         })
@@ -59,46 +42,25 @@ fn rs_fixed_paths(
 
 /// The path of records picked by a rule in the file as it then is.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_adaptive_path(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    rule: Robj,
-    n_top: Robj,
-    n: Robj,
-    block: Robj,
-    max_bytes: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_adaptive_path(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let rule = match text(&rule, "rule")? {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let rule = match settings.text("by")?.as_str() {
             "proper" => Rule::Proper,
             "u_plus_updated" => Rule::UPlus,
-            "top_count" => Rule::TopCount(count(&n_top, "n_top")?),
-            _ => return Err(bad_call("rule")),
+            "top_count" => Rule::TopCount(settings.count("n_top")?),
+            _ => return Err(bad_call("by")),
         };
         let plan = Plan {
-            n: count(&n, "n")?,
-            block: count(&block, "block")?,
+            n: settings.count("n")?,
+            block: settings.count("block")?,
         };
-        let max_bytes = match doubles(&max_bytes, "max_bytes")? {
-            [bytes] => *bytes as u64,
-            _ => return Err(bad_call("max_bytes")),
-        };
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
+        let max_bytes = settings.number("max_memory")? as u64;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let path = watched(threads, &tick, |monitor| {
-                adaptive_path(table, sets, rule, plan, &settings, max_bytes, monitor)
+            let sets = tail.sets(table)?;
+            let path = run.watched(|monitor| {
+                adaptive_path(table, sets, rule, plan, &tail.settings, max_bytes, monitor)
             })?;
             Ok(to_r(&path))
         })
@@ -117,29 +79,15 @@ fn to_r(path: &Path) -> Robj {
 
 /// The least threshold and empirical quantile after removals.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_removal_bounds(
-    table: Robj,
-    p: Robj,
-    alpha: Robj,
-    pi_u: Robj,
-    pwm: Robj,
-    theta_one: Robj,
-    n: Robj,
-    max_sets: Robj,
-    threads: Robj,
-    tick: Robj,
-) -> Robj {
+fn rs_removal_bounds(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = tail_settings(&alpha, &pi_u, &pwm, &theta_one)?;
-        let p = count(&p, "p")?;
-        let removals: Vec<u32> = indices(&n, "n")?.iter().map(|&i| i as u32 + 1).collect();
-        let max_sets = count(&max_sets, "max_sets")?;
-        let threads = count(&threads, "threads")?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let removals = whole(&settings.get("n")?, "n")?;
         with_table(&table, |table| {
-            let sets = KeySets::new(table.columns().len(), p, max_sets)?;
-            let (whole, least) = watched(threads, &tick, |monitor| {
-                removal_bounds(table, sets, &removals, &settings, monitor)
+            let sets = tail.sets(table)?;
+            let (whole, least) = run.watched(|monitor| {
+                removal_bounds(table, sets, &removals, &tail.settings, monitor)
             })?;
             Ok(list!(
                 whole = estimates(std::iter::once(Some(&whole))),

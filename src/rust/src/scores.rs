@@ -13,11 +13,10 @@ use sdcrisk_core::copula::tree::{prior_records, spanning_tree, Edge, Margin, Tre
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Monitor, Result};
 
-use crate::convert::{count, double_vectors, doubles, indices, integers, list, seed, text};
+use crate::convert::{count, double_vectors, doubles, indices, integers, list, seed, text, Run};
 use crate::copula::model_of;
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// A matrix of R, column by column, as a two-way table.
 fn pair_table(x: &Robj) -> Result<PairTable> {
@@ -151,8 +150,7 @@ fn rs_tree_fit(
     given: Robj,
     n: Robj,
     scale: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let scale = number(&scale, "scale")?;
@@ -173,7 +171,7 @@ fn rs_tree_fit(
                 Err(_) => Err(bad_call("pairs")),
             })
             .collect::<Result<Vec<PairTable>>>()?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         let edges_with = |priors: Vec<f64>| -> Vec<Edge> {
             keys.iter()
                 .zip(priors)
@@ -182,12 +180,12 @@ fn rs_tree_fit(
         };
         if table.is_null() {
             let fit = |monitor: &Monitor| prior_records_of(&tables, scale, monitor);
-            let (edges, prior) = edge_columns(&edges_with(watched(threads, &tick, fit)?));
+            let (edges, prior) = edge_columns(&edges_with(run.watched(fit)?));
             return Ok(list!(edges = edges, prior = prior).into());
         }
         with_table(&table, |table| {
             let weights = weights_of(&weights, table.n_rows())?;
-            let (edges, sample, (mixture, ln_lambda)) = watched(threads, &tick, |monitor| {
+            let (edges, sample, (mixture, ln_lambda)) = run.watched(|monitor| {
                 let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
                 let categories: Vec<Vec<u32>> =
                     table.columns().iter().map(own_categories).collect();
@@ -239,8 +237,7 @@ fn rs_tree_points(
     scale: Robj,
     own: Robj,
     weights: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let scale = number(&scale, "scale")?;
@@ -250,10 +247,10 @@ fn rs_tree_points(
         let tables = pair_tables(&pairs_of_edges)?;
         let maps = category_maps(&maps)?;
         let own = own.as_bool().ok_or_else(|| bad_call("own"))?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
             let weights = weights_of(&weights, table.n_rows())?;
-            let found = watched(threads, &tick, |monitor| {
+            let found = run.watched(|monitor| {
                 let tree = Tree::new(margins, &edges, &tables, n, scale)?;
                 let categories = categories(table, &maps)?;
                 if own {
@@ -285,8 +282,7 @@ fn rs_tree_anchor(
     ln_sample: Robj,
     n_people: Robj,
     uniqueness: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let points = points(&ln_p, &variance)?;
@@ -295,8 +291,8 @@ fn rs_tree_anchor(
         let ln_sample = number(&ln_sample, "ln_sample")?;
         let n_people = number(&n_people, "n_people")?;
         let uniqueness = number(&uniqueness, "uniqueness")?;
-        let threads = count(&threads, "threads")?;
-        let found = watched(threads, &tick, |monitor| {
+        let run = Run::new(&run)?;
+        let found = run.watched(|monitor| {
             anchor(
                 &mixture, ln_sample, &points, weights, n_people, uniqueness, monitor,
             )
@@ -319,8 +315,7 @@ fn rs_tree_likelihoods(
     n_people: Robj,
     counts: Robj,
     n: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let points = points(&ln_p, &variance)?;
@@ -329,8 +324,8 @@ fn rs_tree_likelihoods(
         let ln_lambda = number(&ln_lambda, "ln_lambda")?;
         let n_people = number(&n_people, "n_people")?;
         let n = number(&n, "n")?;
-        let threads = count(&threads, "threads")?;
-        let found: Vec<Likelihood> = watched(threads, &tick, |monitor| {
+        let run = Run::new(&run)?;
+        let found: Vec<Likelihood> = run.watched(|monitor| {
             points
                 .par_iter()
                 .enumerate()
@@ -376,8 +371,7 @@ fn rs_model_scores(
     absolute: Robj,
     max_blocks: Robj,
     draws: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let model = model_of(&shares, &orders, &correlation)?;
@@ -394,9 +388,9 @@ fn rs_model_scores(
             max_blocks: count(&max_blocks, "max_blocks")?,
         };
         let streams = Streams::new(seed(&draws, "seed")?);
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let (found, row_group) = watched(threads, &tick, |monitor| {
+            let (found, row_group) = run.watched(|monitor| {
                 let groups = table.group(monitor)?;
                 let distinct = table.distinct(&groups)?;
                 let categories = categories(&distinct, &maps)?;

@@ -38,11 +38,21 @@ sdc_threads <- function() {
   )
 }
 
-# Runs `work(tick)`; `tick` is what the core tells its progress, or NULL where
-# nobody watches. The bar appears after one second.
-with_progress <- function(label, work) {
+# Calls an entry point of the core: threads and progress are added, and what went
+# wrong is raised.
+core <- function(entry, ..., call = rlang::caller_env()) {
+  unwrap(entry(..., list(threads = sdc_threads(), tick = running$tick)), call)
+}
+
+# What the core tells its progress, NULL where nobody watches.
+running <- new.env(parent = emptyenv())
+running$tick <- NULL
+
+# Runs `code`, whose calls into the core are watched. The bar appears after one
+# second.
+with_progress <- function(label, code) {
   if (!isTRUE(getOption("sdcRisk.progress", interactive()))) {
-    return(work(NULL))
+    return(code)
   }
   bar <- NULL
   here <- environment()
@@ -62,11 +72,17 @@ with_progress <- function(label, work) {
     cli::cli_progress_update(set = done, total = total, id = bar, .envir = here)
     TRUE
   }
+  # A method within a method has no bar of its own.
+  if (!is.null(running$tick)) {
+    return(code)
+  }
+  on.exit(running$tick <- NULL, add = TRUE)
   # A bar that cannot be drawn is no reason to stop. Interrupts and time limits
   # wait until the core asks for them.
-  work(function(done, total) {
+  running$tick <- function(done, total) {
     suspendInterrupts(tryCatch(draw(done, total), error = function(e) TRUE))
-  })
+  }
+  code
 }
 
 # Eight 32-bit draws of R's generator: set.seed() governs all random numbers.

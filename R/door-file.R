@@ -1,0 +1,276 @@
+#' A file with its roles said once
+#'
+#' Which columns of a file are key variables, which one holds the weights, who
+#' lives with whom, how many people are in the population? `sdc_file()` keeps the
+#' answers with the file, so that every function of the package takes it as
+#' `data` and needs to be told nothing twice. Its print says what was found in
+#' the file, and what looks like a role that nobody gave.
+#'
+#' @details
+#' A role is what an argument of the same name says in a function: an argument
+#' that is given to a function comes before the role, `NULL` included. A function
+#' takes the roles that it has arguments for and ignores the others; `key_vars`
+#' never holds a column that serves another role, unless it is named there.
+#' Where the function takes `pop_size` and the file was given
+#' `sampling_fraction`, or the reverse, one follows from the other by the number
+#' of records: \eqn{\pi = n / N}{pi = n / N}.
+#'
+#' The file is held as it is, not as a copy: a later change of the data frame
+#' makes another data frame and leaves the `sdc_file` alone. Columns of a
+#' data.table that are changed in place by `:=` or `set()` do change in it. The
+#' codes of the key variables are kept with the file, so that a second method on
+#' the same key variables begins at once; they are made anew for a file that was
+#' saved and read again, and for a data.table.
+#'
+#' @section What the print looks for:
+#' Nothing is guessed in silence: a column that looks like a role gets none. What
+#' is said is a reason to look.
+#'
+#' \describe{
+#'   \item{an identifier}{text or whole numbers, nearly all different: more values
+#'     than 90 % of at least 20 records that are not missing}
+#'   \item{a weight}{positive numbers whose name says so (weight, wgt, wt, pond,
+#'     gewicht and the like)}
+#'   \item{a household}{values that repeat, 1.1 to 12 records each on average,
+#'     and a name that says so (hh, hid, household, haushalt, menage)}
+#'   \item{a continuous variable}{numbers with a fraction, or more than 100
+#'     different whole numbers, in more than a fifth of at least 20 records}
+#'   \item{missing codes}{numbers such as 9, 97 to 99, 999 or -9 to -1 that stand
+#'     apart from all other values of a variable, and text such as "NA" or ".",
+#'     which are values to every method unless they are declared missing}
+#' }
+#'
+#' @section Cost:
+#' Creating the file checks the columns named and codes nothing. The print codes
+#' every column once: about 0.1 s for a million records and ten key variables.
+#'
+#' @param data A data frame, tibble or data.table with one row per record, or an
+#'   `sdc_file`, whose roles are kept where no new ones are given.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns
+#'   that have no other role.
+#' @param ... Must be empty: later arguments must be named in full.
+#' @param weight_var Name of the column with sampling weights: finite, positive.
+#' @param hh_id Name of the column that identifies households.
+#' @param strata_var Names of the columns that make strata.
+#' @param sensitive Names of the sensitive variables.
+#' @param pop_size,sampling_fraction Number of people in the population, or share
+#'   of it in the file. Where both are given they must agree.
+#' @param key_groups A named list of columns that count as one key variable each.
+#' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
+#'   values. `NULL`: that of every function.
+#'
+#' @return An object of class `sdc_file`: a list of `data` and `roles`, the latter
+#'   a list of the arguments above, columns by name.
+#'
+#'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
+#'   defined values, `bad_weights`, `bad_argument`.
+#' @family data
+#' @export
+#' @examples
+#' file <- sdc_file(
+#'   nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3"),
+#'   weight_var = "WEIGHT"
+#' )
+#' file
+#' n_matches(file)$estimates$n_unique # 104
+#' individual_risk(file)$estimates$expected_reidentifications # 0.6467
+sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
+                     strata_var = NULL, sensitive = NULL, pop_size = NULL,
+                     sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
+  UseMethod("sdc_file")
+}
+
+# The names of the roles, which are arguments of the functions that use them.
+role_names <- c(
+  "key_vars", "weight_var", "hh_id", "strata_var", "sensitive", "pop_size",
+  "sampling_fraction", "key_groups", "missing"
+)
+
+#' @export
+sdc_file.default <- function(data, ...) {
+  call <- rlang::current_env()
+  check_given("data", call)
+  stop_not_a_file(data, "data", call)
+}
+
+#' @export
+sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
+                                hh_id = NULL, strata_var = NULL, sensitive = NULL,
+                                pop_size = NULL, sampling_fraction = NULL,
+                                key_groups = NULL, missing = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  check_records(data, call)
+  one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg, call)]
+  some <- function(x, arg) if (!is.null(x)) names(data)[check_columns(x, data, arg, call)]
+  roles <- list(
+    weight_var = one(weight_var, "weight_var"), hh_id = one(hh_id, "hh_id"),
+    strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive")
+  )
+  check_roles_differ(roles, call)
+  check_weights(data, weight_var, call)
+  check_fraction(nrow(data), pop_size, sampling_fraction, call)
+  keys <- file_keys(data, key_vars, key_groups, roles, call)
+  if (!is.null(missing)) {
+    missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing", call)
+  }
+  new_file(data, c(
+    list(key_vars = keys$key_vars), roles,
+    list(
+      pop_size = pop_size, sampling_fraction = sampling_fraction,
+      key_groups = keys$key_groups, missing = missing
+    )
+  ))
+}
+
+#' @export
+sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
+                              strata_var = NULL, sensitive = NULL, pop_size = NULL,
+                              sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  given <- list(
+    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
+    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
+    key_groups = key_groups, missing = missing
+  )
+  given <- given[!vapply(given, is.null, NA)]
+  kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
+  do.call(sdc_file, c(list(data$data), kept, given))
+}
+
+# `codes` is the place where the coded key variables are kept.
+new_file <- function(data, roles) {
+  structure(
+    list(
+      data = data, roles = roles[!vapply(roles, is.null, NA)],
+      codes = new.env(parent = emptyenv())
+    ),
+    class = "sdc_file"
+  )
+}
+
+# The population size answers the question of the sampling fraction, too.
+same_question <- function(roles) {
+  both <- c("pop_size", "sampling_fraction")
+  if (any(both %in% roles)) union(roles, both) else roles
+}
+
+check_roles_differ <- function(roles, call) {
+  single <- roles[c("weight_var", "hh_id")]
+  others <- unlist(roles[c("hh_id", "strata_var", "sensitive")])
+  if (!is.null(single$weight_var) && single$weight_var %in% others) {
+    stop_argument(
+      "weight_var", "name a column that has no other role",
+      found = paste0("Named twice: ", quote_names(single$weight_var), "."), call = call
+    )
+  }
+}
+
+# The key variables by name, and their groups; checked as every method checks
+# them.
+file_keys <- function(data, key_vars, key_groups, roles, call) {
+  serving <- match(unlist(roles), names(data))
+  positions <- resolve_key_vars(data, key_vars, serving, call)
+  variables <- names(data)[positions]
+  both <- intersect(variables, c(roles$weight_var, roles$hh_id))
+  if (length(both)) {
+    stop_argument(
+      "key_vars", "leave out the columns that other arguments name",
+      found = paste0("In both: ", quote_names(both), "."), call = call
+    )
+  }
+  column_sources(data, positions, call, candidates = TRUE)
+  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  groups <- lapply(keys[lengths(keys) > 1], function(v) variables[v])
+  list(key_vars = variables, key_groups = if (length(groups)) groups)
+}
+
+# Entering a method -----------------------------------------------------------
+
+# The file that an exported function was given, whatever its type. `call` is the
+# frame of that function: there `arg` becomes the data frame, and arguments that
+# were not given take the file's roles.
+enter <- function(call, arg = "data") {
+  check_given(arg, call)
+  given <- get(arg, envir = call)
+  file <- as_file(given, arg, call)
+  assign(arg, file$data, envir = call)
+  take_roles(file, call)
+  file
+}
+
+# The same for two waves, `wave1` being perhaps a list of earlier releases. Roles
+# of the first come before those of the second.
+enter_waves <- function(call) {
+  check_given(c("wave1", "wave2"), call)
+  for (arg in c("wave1", "wave2")) {
+    wave <- get(arg, envir = call)
+    if (inherits(wave, "sdc_file")) {
+      assign(arg, wave$data, envir = call)
+      take_roles(wave, call)
+    } else if (is.list(wave) && !is.data.frame(wave)) {
+      assign(arg, lapply(wave, bare_data), envir = call)
+    }
+  }
+}
+
+as_file <- function(x, arg, call) {
+  if (inherits(x, "sdc_file")) {
+    return(x)
+  }
+  if (!is.data.frame(x)) {
+    stop_not_a_file(x, arg, call)
+  }
+  check_records(x, call, arg)
+  structure(list(data = x, roles = list(), codes = NULL), class = "sdc_file")
+}
+
+# Arguments of the frame `call` that nobody gave become the file's roles.
+take_roles <- function(file, call) {
+  if (length(file$roles) == 0) {
+    return(invisible())
+  }
+  takes <- intersect(role_names, argument_names(call))
+  open <- takes[!was_given(takes, call)]
+  open <- setdiff(open, same_question(setdiff(takes, open)))
+  roles <- with_population(file, takes)
+  for (role in intersect(open, names(roles))) {
+    assign(role, roles[[role]], envir = call)
+  }
+}
+
+was_given <- function(args, call) {
+  # base::missing(), since an argument may be called `missing`.
+  vapply(args, function(arg) {
+    !eval(as.call(list(base::missing, as.name(arg))), call)
+  }, NA)
+}
+
+# The roles with the population in the words that a function takes.
+with_population <- function(file, takes) {
+  roles <- file$roles
+  n <- nrow(file$data)
+  if (!is.null(roles$pop_size)) {
+    roles$sampling_fraction <- if (!"pop_size" %in% takes) n / roles$pop_size
+  } else if (!is.null(roles$sampling_fraction) && !"sampling_fraction" %in% takes) {
+    roles$pop_size <- n / roles$sampling_fraction
+  }
+  roles
+}
+
+# The data frame of an argument that may be an sdc_file.
+bare_data <- function(x) {
+  if (inherits(x, "sdc_file")) x$data else x
+}
+
+stop_not_a_file <- function(x, arg, call) {
+  stop_sdc(
+    "bad_data",
+    c(
+      paste0("`", arg, "` must be a data frame, tibble, data.table or sdc_file."),
+      x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
+    ),
+    data_class = class(x), call = call
+  )
+}

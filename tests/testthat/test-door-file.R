@@ -1,0 +1,238 @@
+# sdc_file(): roles said once, taken by every function.
+
+survey <- function(n = 300, seed = 1) {
+  set.seed(seed)
+  data.frame(
+    id = seq_len(n), age = sample(20:60, n, TRUE), sex = sample(c("f", "m"), n, TRUE),
+    region = factor(sample(letters[1:5], n, TRUE)), hh = rep(seq_len(n / 3), each = 3),
+    weight = rep(round(runif(n / 3, 5, 50), 1), each = 3),
+    illness = sample(c("yes", "no"), n, TRUE), stratum = sample(1:4, n, TRUE)
+  )
+}
+keys <- c("age", "sex", "region")
+survey_file <- function(...) {
+  sdc_file(
+    survey(), keys,
+    ...,
+    weight_var = "weight", hh_id = "hh", strata_var = "stratum", sensitive = "illness",
+    pop_size = 8000
+  )
+}
+
+# What a result says, but for how it was asked.
+numbers <- function(x) unclass(x)[setdiff(names(x), c("call", "fit"))]
+
+test_that("every function gives the same with a file as with its arguments", {
+  data <- survey()
+  file <- survey_file()
+  expect_identical(numbers(quietly(qar_risk(file, p = 2))), numbers(quietly(qar_risk(data, keys, p = 2))))
+  expect_identical(
+    numbers(quietly(n_matches(file))),
+    numbers(quietly(n_matches(
+      data, keys,
+      weight_var = "weight", hh_id = "hh", sensitive = "illness", pop_size = 8000
+    )))
+  )
+  expect_identical(
+    numbers(quietly(individual_risk(file))),
+    numbers(quietly(individual_risk(data, keys, "weight", "hh")))
+  )
+  expect_identical(
+    numbers(quietly(loglinear_risk(file))),
+    numbers(quietly(loglinear_risk(data, keys, weight_var = "weight", pop_size = 8000)))
+  )
+  expect_identical(
+    numbers(quietly(exhaustive_tabulation(file))),
+    numbers(quietly(exhaustive_tabulation(data, keys, weight_var = "weight")))
+  )
+  expect_identical(
+    numbers(quietly(population_uniqueness(file))),
+    numbers(quietly(population_uniqueness(data, keys, 8000)))
+  )
+  expect_identical(
+    numbers(quietly(copula_fit(file))),
+    numbers(quietly(copula_fit(data, keys, weight_var = "weight")))
+  )
+  expect_identical(
+    numbers(quietly(copula_uniqueness(file))),
+    numbers(quietly(copula_uniqueness(data, keys, 8000, weight_var = "weight")))
+  )
+  expect_identical(quietly(key_overview(file)), quietly(key_overview(data, keys)))
+  set.seed(3)
+  ours <- quietly(invariant_pram(file, unprotected = "keep", hh_id = NULL))
+  set.seed(3)
+  theirs <- quietly(invariant_pram(data, keys, unprotected = "keep", weight_var = "weight"))
+  expect_identical(numbers(ours), numbers(theirs))
+  expect_identical(class(ours$data), "data.frame")
+})
+
+test_that("waves are files, too", {
+  one <- survey()
+  two <- one[sample(nrow(one), 200), ]
+  given <- quietly(longitudinal_link(one, two, keys, id = "id"))
+  expect_identical(numbers(quietly(longitudinal_link(sdc_file(one, keys), two, id = "id"))), numbers(given))
+  expect_identical(
+    numbers(quietly(longitudinal_link(sdc_file(one, keys), sdc_file(two, "age"), id = "id"))),
+    numbers(given)
+  )
+  expect_identical(
+    quietly(key_stability(sdc_file(one, keys), sdc_file(two), id = "id")),
+    quietly(key_stability(one, two, keys, id = "id"))
+  )
+})
+
+test_that("results know their data in a file", {
+  data <- survey()
+  file <- survey_file()
+  x <- quietly(qar_risk(file, p = 2))
+  expect_identical(
+    risk_contribution(x, file)$records, risk_contribution(x, data)$records
+  )
+  expect_identical(
+    removal_path(x, file, 3)$path, removal_path(x, data, 3)$path
+  )
+  matches <- quietly(n_matches(file))
+  expect_identical(augment(matches, file)$.n_matches, matches$records$n_matches)
+  other <- data
+  other$age[[1]] <- 99
+  expect_error(risk_contribution(x, sdc_file(other)), class = "sdcRisk_error_mismatched_data")
+})
+
+test_that("an argument comes before the role, NULL included", {
+  file <- survey_file()
+  expect_identical(quietly(n_matches(file, "sex"))$settings$key_vars, "sex")
+  plain <- quietly(n_matches(file, hh_id = NULL, sensitive = NULL, weight_var = NULL))
+  expect_identical(names(plain$records), "n_matches")
+  # The population size answers for the sampling fraction.
+  half <- quietly(n_matches(file, weight_var = NULL, hh_id = NULL, sampling_fraction = 0.5))
+  expect_identical(half$settings$sampling_fraction, 0.5)
+})
+
+test_that("a sampling fraction is a population size where one is asked for, and the reverse", {
+  file <- sdc_file(survey(), keys, sampling_fraction = 0.05)
+  expect_identical(
+    quietly(population_uniqueness(file))$estimates$pop_size[[1]], 300 / 0.05
+  )
+})
+
+test_that("roles are checked once, by name or position, and keep no positions", {
+  file <- sdc_file(survey(), 2:4, weight_var = 6, hh_id = 5)
+  expect_identical(
+    file$roles, list(key_vars = keys, weight_var = "weight", hh_id = "hh")
+  )
+  expect_identical(
+    sdc_file(survey(), weight_var = "weight")$roles$key_vars, setdiff(names(survey()), "weight")
+  )
+  bad <- function(..., class) {
+    expect_error(sdc_file(survey(), ...), class = paste0("sdcRisk_error_", class))
+  }
+  bad("height", class = "unknown_key_var")
+  bad(keys, weight_var = "sex", class = "bad_weights")
+  bad(c(keys, "weight"), weight_var = "weight", class = "bad_argument")
+  bad(keys, hh_id = "hh", weight_var = "hh", class = "bad_argument")
+  bad(keys, pop_size = 100, class = "bad_argument")
+  bad(keys, pop_size = 1000, sampling_fraction = 0.5, class = "bad_argument")
+  bad(keys, missing = "wild", class = "bad_argument")
+  bad(keys, weights = "weight", class = "bad_argument")
+  bad(keys, key_groups = list(both = c("age", "id")), class = "bad_argument")
+  expect_error(sdc_file(as.matrix(survey())), class = "sdcRisk_error_bad_data")
+  expect_error(sdc_file(), class = "sdcRisk_error_bad_argument")
+  strange <- survey()
+  strange$sex <- as.list(strange$sex)
+  expect_error(sdc_file(strange, keys), class = "sdcRisk_error_bad_column")
+})
+
+test_that("a file made from a file keeps the roles that are not given anew", {
+  file <- survey_file()
+  again <- sdc_file(file, c("age", "sex"), sampling_fraction = 0.1)
+  expect_identical(again$roles$key_vars, c("age", "sex"))
+  expect_identical(again$roles$weight_var, "weight")
+  expect_null(again$roles$pop_size)
+  expect_identical(again$roles$sampling_fraction, 0.1)
+})
+
+test_that("codes are made once for a file, and again where they are gone", {
+  file <- survey_file()
+  first <- crossings(one <- quietly(qar_risk(file, p = 2)))
+  again <- crossings(two <- quietly(qar_risk(file, p = 2)))
+  expect_identical(numbers(one), numbers(two))
+  expect_true("rs_code" %in% first)
+  expect_false(any(c("rs_code", "rs_release") %in% again))
+  path <- tempfile()
+  on.exit(unlink(path))
+  saveRDS(file, path)
+  expect_identical(numbers(quietly(qar_risk(readRDS(path), p = 2))), numbers(one))
+})
+
+test_that("other data never meet kept codes", {
+  file <- survey_file()
+  quietly(qar_risk(file, p = 2))
+  changed <- file$data
+  changed$age <- rev(changed$age)
+  expect_identical(
+    numbers(quietly(qar_risk(sdc_file(changed, keys), p = 2))),
+    numbers(quietly(qar_risk(changed, keys, p = 2)))
+  )
+  skip_if_not_installed("data.table")
+  table <- data.table::as.data.table(survey())
+  file <- sdc_file(table, keys)
+  quietly(qar_risk(file, p = 2))
+  data.table::set(table, i = 1:50, j = "age", value = 1L)
+  expect_identical(
+    quietly(qar_risk(file, p = 2))$estimates, quietly(qar_risk(table, keys, p = 2))$estimates
+  )
+})
+
+test_that("the print says what was found and what nobody said", {
+  set.seed(2)
+  n <- 400
+  data <- data.frame(
+    person = seq_len(n), HouseholdID = rep(1:100, each = 4), age = sample(18:80, n, TRUE),
+    sex = sample(c("f", "m", "NA"), n, TRUE), wgt1 = runif(n, 1, 9), income = runif(n, 0, 1e5),
+    answer = sample(c(1:3, 9), n, TRUE), change = c(-9, sample(0:5, n - 1, TRUE))
+  )
+  data$age[1:5] <- 99L
+  looks <- sdcRisk:::look_at_columns(sdc_file(data, c("age", "sex")))
+  expect_identical(
+    looks$looks_like,
+    c("identifier", "household", "", "", "weight", "continuous variable", "", "")
+  )
+  expect_identical(
+    looks$missing_codes, c("", "", "99", "\"NA\"", "", "", "9", "-9")
+  )
+  expect_identical(looks$role, c("", "", "key variable", "key variable", "", "", "", ""))
+  old <- options(width = 80)
+  on.exit(options(old))
+  shown <- utils::capture.output(print(sdc_file(data, c("age", "sex"), pop_size = 20000)))
+  expect_lte(length(shown), 16)
+  expect_lte(max(nchar(shown)), 80)
+  text <- paste(trimws(shown), collapse = " ")
+  expect_match(text, "A file of 400 records and 8 columns 2 key variables:", fixed = TRUE)
+  expect_match(text, "Population: 20,000 people, sampling fraction 2 %.", fixed = TRUE)
+  expect_match(text, "\"person\" an identifier; \"wgt1\" a weight", fixed = TRUE)
+  expect_match(text, "\"age\" has 99", fixed = TRUE)
+})
+
+test_that("gaps, not values, make a missing code", {
+  codes <- sdcRisk:::missing_codes
+  expect_identical(codes(c(1:8, 9)), "")
+  expect_identical(codes(c(1:5, 9)), "9")
+  expect_identical(codes(c(0:96, 99)), "99")
+  expect_identical(codes(c(0:98, 99)), "")
+  expect_identical(codes(c(1, 2, 7, 8, 9)), "7, 8, 9")
+  expect_identical(codes(c(-5:5)), "")
+  expect_identical(codes(c(0, 1, -1)), "-1")
+  expect_identical(codes(c(0.5, 99)), "")
+  expect_identical(codes(c(10, 20, 998, 999)), "998, 999")
+  expect_identical(codes(factor(c("a", "Unknown"))), "\"Unknown\"")
+  expect_identical(codes(as.Date(c("2020-01-01", "9999-12-31"))), "")
+})
+
+test_that("odd files print", {
+  for (data in list(
+    data.frame(a = 1), data.frame(a = NA), data.frame(a = c(NA_character_, "x")),
+    data.frame(a = 1:3, b = I(list(1, 2, 3))), data.frame(x = rep(1, 50))
+  )) {
+    expect_output(print(sdc_file(data, names(data)[[1]])), "1 key variable", fixed = TRUE)
+  }
+})
