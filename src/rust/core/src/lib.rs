@@ -31,7 +31,7 @@ pub mod association;
 pub mod copula;
 pub mod error;
 pub mod exhaustive;
-pub mod gamma;
+mod gamma;
 pub mod individual_risk;
 pub mod key_overview;
 pub mod key_table;

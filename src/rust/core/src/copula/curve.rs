@@ -7,8 +7,9 @@
 //! records, which is the correctness: both free of bias. Beyond M draws, S is
 //! continued by its slope in double logarithms.
 
+use statrs::function::gamma::ln_gamma;
+
 use super::sampling::Spectrum;
-use crate::gamma::ln_gamma;
 
 /// Sizes m are looked at by y = ln(m - 1), from here on.
 const START: f64 = -4.0;

@@ -11,9 +11,9 @@
 //! deviations: on a smooth bell-shaped summand that is exact to rounding.
 
 use rayon::prelude::*;
+use statrs::function::gamma::ln_gamma;
 
 use crate::error::{Error, Result};
-use crate::gamma::ln_gamma;
 use crate::key_table::{with_codes, Code, Column};
 use crate::normal;
 use crate::parallel::{Monitor, ROWS_PER_CHECK};

@@ -11,7 +11,8 @@
 //! The one of least `BIC = -2 ln L + k ln n` is taken, where the categorical
 //! margin has `k = K - 1`. Ranks above K are categories the sample did not show.
 
-use crate::gamma::ln_gamma;
+use statrs::function::gamma::ln_gamma;
+
 use crate::key_table::{with_codes, Code, Column};
 
 /// Share of a parametric margin that its unseen categories may leave out.

@@ -19,11 +19,11 @@
 //! are judged by, in p and in the variance: a pair that nobody else has is uncertain.
 
 use rayon::prelude::*;
+use statrs::function::gamma::ln_gamma;
 
 use super::information::PairTable;
 use super::mixture::Point;
 use crate::error::{Error, Result};
-use crate::gamma::ln_gamma;
 use crate::parallel::Monitor;
 
 /// Records a category counts for at least.
