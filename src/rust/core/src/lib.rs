@@ -32,6 +32,7 @@ pub mod copula;
 pub mod error;
 pub mod exhaustive;
 mod gamma;
+mod hash;
 pub mod individual_risk;
 pub mod key_overview;
 pub mod key_table;

@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::normal::{bivariate_rectangle, cdf, density};
 use crate::random::Streams;
 
-use rand::Rng;
+use rand::RngExt;
 
 /// Random shifts of the lattice, from which the error is found.
 pub const SHIFTS: usize = 8;
@@ -99,7 +99,7 @@ impl Lattice {
     pub(super) fn new(coordinates: usize, blocks: usize, streams: &Streams) -> Self {
         let mut rng = streams.block(0);
         let shifts: Vec<[f64; SHIFTS]> = (0..coordinates)
-            .map(|_| std::array::from_fn(|_| (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64))
+            .map(|_| std::array::from_fn(|_| rng.random()))
             .collect();
         let blocks = (0..blocks.min(MOST_BLOCKS))
             .map(|block| {

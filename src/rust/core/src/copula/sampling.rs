@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use rand::Rng;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use super::fit::Model;
@@ -16,6 +17,7 @@ use super::information::cuts;
 use super::orders::{in_order, inverse};
 use super::projection::cholesky;
 use crate::error::{Error, Result};
+use crate::hash::spread;
 use crate::parallel::Monitor;
 use crate::random::{Seed, Streams};
 
@@ -32,18 +34,12 @@ trait Key: Copy + Ord + Send + Sync + Default {
     fn hash(self) -> u64;
 }
 
-fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x ^ (x >> 32)
-}
-
 impl Key for u64 {
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
     fn hash(self) -> u64 {
-        mix(self)
+        spread(self)
     }
 }
 
@@ -52,7 +48,7 @@ impl Key for u128 {
         self.wrapping_add(other)
     }
     fn hash(self) -> u64 {
-        mix(self as u64 ^ mix((self >> 64) as u64))
+        spread(self as u64 ^ spread((self >> 64) as u64))
     }
 }
 
@@ -115,7 +111,6 @@ pub struct Sampler {
     margins: Vec<Margin>,
     /// Lower triangular root of the correlation matrix.
     root: Vec<f64>,
-    normals: Ziggurat,
 }
 
 impl Sampler {
@@ -129,7 +124,6 @@ impl Sampler {
                 .map(|(shares, places)| Margin::new(shares, places))
                 .collect(),
             root: cholesky(&model.correlation, model.n_keys())?,
-            normals: Ziggurat::new(),
         })
     }
 
@@ -138,7 +132,7 @@ impl Sampler {
         let d = self.margins.len();
         let mut rng = streams.block(block);
         latent.clear();
-        latent.extend((0..n * d).map(|_| self.normals.draw(&mut rng)));
+        latent.extend((0..n * d).map(|_| rng.sample::<f64, _>(StandardNormal)));
         for j in (0..d).rev() {
             let (before, here) = latent.split_at_mut(j * n);
             let here = &mut here[..n];
@@ -358,71 +352,6 @@ impl Spectrum {
                 .collect(),
         }
     }
-}
-
-/// Normal variables by Marsaglia and Tsang's ziggurat (2000) of 256 strips.
-#[derive(Debug, Clone)]
-struct Ziggurat {
-    /// Right edges of the strips, falling; the first is that of the base strip
-    /// widened to hold the tail.
-    edges: Vec<f64>,
-    /// Density, not normalised, at the edges.
-    heights: Vec<f64>,
-}
-
-const STRIPS: usize = 256;
-/// Where the tail begins, and the area of a strip.
-const TAIL: f64 = 3.654_152_885_361_009;
-const AREA: f64 = 0.004_928_673_233_997_087;
-
-impl Ziggurat {
-    fn new() -> Self {
-        let density = |x: f64| (-0.5 * x * x).exp();
-        let mut edges = vec![AREA / density(TAIL), TAIL];
-        for strip in 2..STRIPS {
-            let last = edges[strip - 1];
-            edges.push((-2.0 * (AREA / last + density(last)).ln()).sqrt());
-        }
-        edges.push(0.0);
-        let heights = edges.iter().map(|&x| density(x)).collect();
-        Self { edges, heights }
-    }
-
-    fn draw(&self, rng: &mut impl Rng) -> f64 {
-        loop {
-            let bits = rng.next_u64();
-            let strip = (bits & 0xFF) as usize;
-            // A number in (-1, 1) of 53 bits.
-            let u = ((bits >> 11) as f64 + 0.5) * (2.0 / 9_007_199_254_740_992.0) - 1.0;
-            let x = u * self.edges[strip];
-            if x.abs() < self.edges[strip + 1] {
-                return x;
-            }
-            if strip == 0 {
-                return self.tail(rng).copysign(u);
-            }
-            let low = self.heights[strip];
-            let high = self.heights[strip + 1];
-            if low + (high - low) * uniform(rng) < (-0.5 * x * x).exp() {
-                return x;
-            }
-        }
-    }
-
-    fn tail(&self, rng: &mut impl Rng) -> f64 {
-        loop {
-            let x = -uniform(rng).ln() / TAIL;
-            let y = -uniform(rng).ln();
-            if 2.0 * y > x * x {
-                return TAIL + x;
-            }
-        }
-    }
-}
-
-/// A number strictly between 0 and 1.
-fn uniform(rng: &mut impl Rng) -> f64 {
-    ((rng.next_u64() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
 }
 
 #[cfg(test)]

@@ -3,25 +3,16 @@
 use rayon::prelude::*;
 
 use super::{Codes, Column, KeyTable};
-
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// Mixes one word into a running hash.
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash ^ word)
-        .wrapping_mul(MULTIPLIER)
-        .rotate_left(29)
-        .wrapping_add(word)
-}
+use crate::hash::{chained, GOLDEN};
 
 /// Hashes words in four lanes, so that a word need not wait for the one
 /// before it.
 fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
     let mut lanes = [1u64, 2, 3, 4];
     for (i, word) in words.enumerate() {
-        lanes[i & 3] = mix(lanes[i & 3], word);
+        lanes[i & 3] = chained(lanes[i & 3], word);
     }
-    lanes.into_iter().fold(MULTIPLIER, mix)
+    lanes.into_iter().fold(GOLDEN, chained)
 }
 
 fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -92,6 +83,6 @@ pub(super) fn fingerprint(table: &KeyTable, places: &[Option<&[u32]>], names: &[
         .chain(columns)
         .chain(names)
         .chain(rows)
-        .fold(MULTIPLIER, mix);
-    mix(hash ^ (hash >> 32), hash >> 17)
+        .fold(GOLDEN, chained);
+    chained(hash ^ (hash >> 32), hash >> 17)
 }

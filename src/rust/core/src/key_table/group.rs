@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::column::{with_codes, Code, Codes, Column};
 use crate::error::Result;
+use crate::hash::mixed_up;
 use crate::memory::{filled, room_for};
 use crate::parallel::Monitor;
 
@@ -164,14 +165,8 @@ struct SortedBlock {
 
 const PARTITIONS: usize = 1 << PARTITION_BITS;
 
-fn hash(key: u64) -> u64 {
-    // Folding lets the high bits of the key reach the low bits of the
-    // product's high half, from which partitions and slots are read.
-    (key ^ (key >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
 fn partition_of(key: u64) -> usize {
-    (hash(key) >> (64 - PARTITION_BITS)) as usize
+    (mixed_up(key) >> (64 - PARTITION_BITS)) as usize
 }
 
 fn sort_block(keys: &[u64]) -> SortedBlock {
@@ -215,7 +210,7 @@ fn first_of_partition(blocks: &[SortedBlock], partition: usize) -> Vec<u32> {
     for (b, block) in blocks.iter().enumerate() {
         for place in block.range(partition) {
             let key = block.keys[place];
-            let mut slot = ((hash(key) << PARTITION_BITS) >> (64 - bits)) as usize;
+            let mut slot = ((mixed_up(key) << PARTITION_BITS) >> (64 - bits)) as usize;
             while table_rows[slot] != EMPTY && table_keys[slot] != key {
                 slot = (slot + 1) & mask;
             }

@@ -187,7 +187,7 @@ fn scattered(n: usize, levels: &[u32], salt: u64) -> Rows {
                 .iter()
                 .enumerate()
                 .map(|(v, &k)| {
-                    let x = (i * 31 + v as u64 * 1009 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                    let x = (i * 31 + v as u64 * 1009 + salt).wrapping_mul(crate::hash::GOLDEN);
                     ((x >> 33) % u64::from(k + 1)) as u32
                 })
                 .collect()

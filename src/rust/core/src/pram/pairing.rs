@@ -11,6 +11,7 @@
 //! paired along a sorted order: nearest then means near.
 
 use crate::error::Result;
+use crate::hash::spread;
 use crate::parallel::Monitor;
 
 /// Up to the square of this number of pairs are compared one by one.
@@ -79,9 +80,7 @@ impl Points<'_> {
 
     /// One number per cell and key, to be summed over keys.
     fn mix(&self, key: usize, cell: u32) -> u64 {
-        let x = ((key as u64 + 1) << 32) | u64::from(self.codes[key][cell as usize]);
-        let x = (x ^ (x >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+        spread(((key as u64 + 1) << 32) | u64::from(self.codes[key][cell as usize]))
     }
 
     fn whole_mix(&self, cell: u32) -> u64 {

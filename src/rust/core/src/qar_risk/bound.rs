@@ -199,7 +199,7 @@ mod tests {
             let (all, least) = bound(&columns, p, n, &s);
             prop_assert_eq!(all, whole(&columns, p, &s));
             let mut rows: Vec<u32> = (0..n_rows).collect();
-            rows.sort_by_key(|&r| (seed ^ u64::from(r)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            rows.sort_by_key(|&r| crate::hash::spread(seed ^ u64::from(r)));
             let left = whole(&without(&columns, &rows[..n as usize]), p, &s);
             if let (Some(u), Some(least)) = (left.threshold, least.threshold) {
                 prop_assert!(u >= least - 1e-12, "{u} {least}");

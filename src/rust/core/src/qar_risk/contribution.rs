@@ -30,6 +30,7 @@ use super::ties::merge_ties;
 use super::uniqueness::{uniqueness, BitRows, Uniqueness};
 use super::{estimate, Estimate, TailSettings, ThetaOne};
 use crate::error::Result;
+use crate::hash::rolled;
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::parallel::Monitor;
 
@@ -203,9 +204,9 @@ impl Patterns {
             .filter(|&(_, m)| m != 0)
             .collect();
         let hash = |row: &[u64]| {
-            let mixed = used.iter().fold(0u64, |hash, &(word, mask)| {
-                (hash.rotate_left(26) ^ (row[word] & mask)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            });
+            let mixed = used
+                .iter()
+                .fold(0, |hash, &(word, mask)| rolled(hash, row[word] & mask));
             // The table reads low and high bits; products mix upwards only.
             mixed ^ (mixed >> 32)
         };
