@@ -1,7 +1,7 @@
 //! `risk_contribution()`: settings in, one number per record out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::association::kendall;
+use sdcrisk_core::kendall::kendall;
 use sdcrisk_core::qar_risk::contribution::{contributions, surprisal};
 use sdcrisk_core::qar_risk::entropy::entropy;
 use sdcrisk_core::Result;

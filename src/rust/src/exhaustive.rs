@@ -2,7 +2,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::exhaustive::{tabulate, Cells, Records, Rule, Table, Tabulation};
-use sdcrisk_core::Result;
+use sdcrisk_core::{Result, Weights};
 
 use crate::convert::{count, counts, doubles, integers, text, Run};
 use crate::guard::{bad_call, guard};
@@ -37,6 +37,9 @@ fn rs_exhaustive(
         let max_tables = count(&max_tables, "max_tables")?;
         let run = Run::new(&run)?;
         with_table(&table, |table| {
+            let weights = weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?;
             let found = run.watched(|monitor| {
                 tabulate(
                     table,

@@ -5,6 +5,7 @@ use extendr_api::prelude::*;
 use sdcrisk_core::individual_risk::{
     expected_inverse, household_risk, individual_risk, wildcard_risk,
 };
+use sdcrisk_core::Weights;
 
 use crate::convert::{doubles, optional, Run};
 use crate::guard::{bad_call, guard};
@@ -19,6 +20,7 @@ fn rs_individual_risk(table: Robj, weights: Robj, wildcard: Robj, run: Robj) -> 
         let wildcard = wildcard.as_bool().ok_or_else(|| bad_call("wildcard"))?;
         let run = Run::new(&run)?;
         with_table(&table, |table| {
+            let weights = Weights::new(weights, table.n_rows())?;
             let found = run.watched(|monitor| {
                 if wildcard {
                     wildcard_risk(table, weights, monitor)

@@ -4,7 +4,7 @@ use extendr_api::prelude::*;
 use sdcrisk_core::loglinear::fitted::{Fractions, Measures};
 use sdcrisk_core::loglinear::spread::Spread;
 use sdcrisk_core::loglinear::{analyse, Analysis, Cells, Choice, Request};
-use sdcrisk_core::{Error, Result};
+use sdcrisk_core::{Result, SamplingFraction, Weights};
 
 use crate::convert::{counts, doubles, indices, list, optional, text, Run};
 use crate::guard::{bad_call, guard};
@@ -32,58 +32,31 @@ fn rs_loglinear(
             Some(doubles(&weights, "weights")?)
         };
         let fraction = optional_number(&fraction, "fraction")?;
+        let fraction = fraction.map(SamplingFraction::new).transpose()?;
         let fractions = fractions(&sampling)?;
         let normal = optional_number(&normal, "normal")?;
         let choice = choice(&model, &terms)?;
         let run = Run::new(&run)?;
         let max_cells = optional_number(&max_cells, "max_cells")?.unwrap_or(f64::INFINITY);
         with_table(&table, |table| {
-            let (cells, row_cell, pi, n_below, found) = run.watched(|monitor| {
+            let weights = weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?;
+            let (cells, row_cell, found) = run.watched(|monitor| {
                 let (cells, row_cell) = Cells::new(table, weights, monitor)?;
-                let total: f64 = cells.weights().iter().sum();
-                let pi = fraction.unwrap_or(cells.n_records() / total);
-                let n_below = check_fraction(pi, &cells, fractions)?;
                 let request = Request {
                     choice: choice.clone(),
-                    pi,
+                    fraction,
                     max_cells,
                     fractions,
                     normal,
                 };
                 let found = analyse(&cells, &request, monitor)?;
-                Ok((cells, row_cell, pi, n_below, found))
+                Ok((cells, row_cell, found))
             })?;
-            Ok(to_r(&cells, &row_cell, pi, n_below, &found))
+            Ok(to_r(&cells, &row_cell, &found))
         })
     })
-}
-
-/// A fraction above 1 would be a sample larger than its population. Returns in
-/// how many cells it is.
-fn check_fraction(pi: f64, cells: &Cells, fractions: Fractions) -> Result<usize> {
-    if pi > 1.0 + 1e-9 {
-        return Err(Error::BadWeights(
-            "The weights must sum to at least the number of records: they say how many people \
-             a record stands for."
-                .into(),
-        ));
-    }
-    let scale = cells.n_records() / pi / cells.weights().iter().sum::<f64>();
-    let above = cells
-        .counts()
-        .iter()
-        .zip(cells.weights())
-        .filter(|(f, w)| **f > **w * scale * (1.0 + 1e-9))
-        .count();
-    if fractions == Fractions::Cell && above > 0 {
-        return Err(Error::BadWeights(format!(
-            "The weights in a cell must sum to at least its number of records for \
-             `sampling = \"cell\"`: in {above} cell{} they do not. \
-             `sampling = \"raked\"` does not need this.",
-            if above == 1 { "" } else { "s" }
-        )));
-    }
-    Ok(above)
 }
 
 fn optional_number(x: &Robj, name: &str) -> Result<Option<f64>> {
@@ -120,7 +93,8 @@ fn choice(model: &Robj, terms: &Robj) -> Result<Choice> {
     })
 }
 
-fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, n_below: usize, found: &Analysis) -> Robj {
+fn to_r(cells: &Cells, row_cell: &[u32], found: &Analysis) -> Robj {
+    let pi = found.fraction.get();
     let per_row = |values: &[f64]| -> Vec<f64> {
         row_cell.iter().map(|&cell| values[cell as usize]).collect()
     };
@@ -148,7 +122,7 @@ fn to_r(cells: &Cells, row_cell: &[u32], pi: f64, n_below: usize, found: &Analys
         n = cells.n_records(),
         n_cells = cells.n_table(),
         n_occupied = cells.len() as f64,
-        n_below = n_below as f64,
+        n_below = found.n_below as f64,
         n_unique = found.n_unique as f64,
         n_alone = found.n_alone as f64,
         n_zero_margins = found.n_zero_margins as f64,

@@ -2,8 +2,10 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
-use sdcrisk_core::n_matches::{n_matches, Algorithm, Answer, Pieces, Question, Relation, Rule};
-use sdcrisk_core::{KeyTable, Monitor, Result};
+use sdcrisk_core::n_matches::{
+    n_matches, Algorithm, Answer, Pieces, Question, Relation, Rule, Settings,
+};
+use sdcrisk_core::{KeyTable, Missing, Monitor, Result, Weights};
 
 use crate::convert::{count, counts, doubles, indices, integers, list, positions, text, Run};
 use crate::guard::{bad_call, guard};
@@ -49,7 +51,12 @@ fn rs_n_matches(
             relations,
             rule,
             keys,
-            missing: missing.as_str_vector().ok_or_else(|| bad_call("missing"))?,
+            missing: (missing
+                .as_str_vector()
+                .ok_or_else(|| bad_call("missing"))?
+                .into_iter())
+            .map(str::parse)
+            .collect::<Result<Vec<Missing>>>()?,
             min_overlap: count(&min_overlap, "min_overlap")?,
             partial_weight: *doubles(&partial_weight, "partial_weight")?
                 .first()
@@ -71,7 +78,7 @@ fn rs_n_matches(
                         let found = run.watched(|monitor| {
                             asked.answer(table, targets, sensitive, households, monitor)
                         })?;
-                        Ok(found.into_robj())
+                        Ok(to_r(found))
                     })
                 })
             })
@@ -152,17 +159,10 @@ struct Asked<'a> {
     relations: Vec<Values>,
     rule: Rule,
     keys: Vec<Vec<usize>>,
-    missing: Vec<&'a str>,
+    missing: Vec<Missing>,
     min_overlap: usize,
     partial_weight: f64,
     weights: Option<&'a [f64]>,
-}
-
-/// What comes back, before R's memory may be touched.
-struct Found {
-    answer: Answer,
-    rows: Option<Vec<u32>>,
-    target_rows: Option<Vec<u32>>,
 }
 
 impl Asked<'_> {
@@ -173,78 +173,29 @@ impl Asked<'_> {
         sensitive: Option<&Column>,
         households: Option<&Column>,
         monitor: &Monitor,
-    ) -> Result<Found> {
-        let mut file = self.part(table)?;
-        let mut targets = targets.map(|t| self.part(t)).transpose()?;
-        let (mut rows, mut target_rows) = (None, None);
-        let (category, exclude) = (self.columns_with("category"), self.columns_with("exclude"));
-        if exclude.contains(&true) {
-            let complete = file.rows_complete_on(&exclude);
-            let asked = targets.as_ref().map(|t| t.rows_complete_on(&exclude));
-            if complete.is_empty() || asked.as_ref().is_some_and(Vec::is_empty) {
-                return Ok(Found::nothing(complete, asked));
-            }
-            file = file.select(&complete)?;
-            rows = Some(complete);
-            if let (Some(table), Some(asked)) = (&targets, asked) {
-                targets = Some(table.select(&asked)?);
-                target_rows = Some(asked);
-            }
-        }
-        let mut relations = (self.relations.iter())
+    ) -> Result<Answer> {
+        let file = self.part(table)?;
+        let targets = targets.map(|t| self.part(t)).transpose()?;
+        let relations = (self.relations.iter())
             .map(|values| values.relation(self.rule, monitor))
             .collect::<Result<Vec<Relation>>>()?;
-        file = file.missing_as_value(&category);
-        targets = targets.map(|t| t.missing_as_value(&category));
-        let columns = relations.iter_mut().zip(file.columns()).zip(&category);
-        for ((relation, column), _) in columns.filter(|(_, &category)| category) {
-            relation.add_code(column.n_values());
-        }
-        let weights: Option<Vec<f64>> = match (self.weights, &rows) {
-            (Some(weights), Some(rows)) => {
-                Some(rows.iter().map(|&row| weights[row as usize]).collect())
-            }
-            _ => None,
+        let settings = Settings {
+            missing: &self.missing,
+            keys: &self.keys,
+            min_overlap: self.min_overlap,
+            partial_weight: self.partial_weight,
+            weights: self
+                .weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?,
+            sensitive,
+            households,
+            ..Settings::default()
         };
-        let of_rows = |column: Option<&Column>| match (column, &rows) {
-            (Some(column), Some(rows)) => {
-                let table = KeyTable::new(vec![column.clone()])?.select(rows)?;
-                Ok(Some(table))
-            }
-            _ => Ok(None),
-        };
-        let (some_sensitive, some_households) = (of_rows(sensitive)?, of_rows(households)?);
-        let answer = n_matches(
-            &Question {
-                file: &file,
-                targets: targets.as_ref(),
-                relations: &relations,
-                keys: &self.keys,
-                min_overlap: self.min_overlap,
-                partial_weight: self.partial_weight,
-                weights: weights.as_deref().or(self.weights),
-                sensitive: some_sensitive
-                    .as_ref()
-                    .map(|t| &t.columns()[0])
-                    .or(sensitive),
-                households: some_households
-                    .as_ref()
-                    .map(|t| &t.columns()[0])
-                    .or(households),
-                algorithm: Algorithm::Cheaper,
-            },
+        n_matches(
+            &Question::new(&file, targets.as_ref(), relations, settings)?,
             monitor,
-        )?;
-        Ok(Found {
-            answer,
-            rows,
-            target_rows,
-        })
-    }
-
-    /// Whether each column treats missing values so.
-    fn columns_with(&self, missing: &str) -> Vec<bool> {
-        self.missing.iter().map(|&m| m == missing).collect()
+        )
     }
 
     /// The table of the columns asked for.
@@ -257,49 +208,34 @@ impl Asked<'_> {
     }
 }
 
-impl Found {
-    /// No record, or no target, is left.
-    fn nothing(complete: Vec<u32>, asked: Option<Vec<u32>>) -> Self {
-        Self {
-            answer: Answer {
-                whole: true,
-                ..Answer::default()
-            },
-            rows: Some(complete),
-            target_rows: asked.map(|_| Vec::new()),
-        }
-    }
-
-    fn into_robj(self) -> Robj {
-        let answer = self.answer;
-        let whole = answer.whole && answer.matches.iter().all(|&m| m <= f64::from(i32::MAX));
-        let matches: Robj = if whole {
-            answer.matches.iter().map(|&m| m as i32).collect_robj()
-        } else {
-            answer.matches.into()
-        };
-        let numbers = |x: Option<Vec<f64>>| x.map_or(r!(NULL), |x| r!(x));
-        let whole_numbers = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| counts(x.into_iter()));
-        let rows = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| positions(&x));
-        list!(
-            n_matches = matches,
-            n_matches_weighted = numbers(answer.weighted),
-            weighted_squares = numbers(answer.weighted_squares),
-            n_sensitive = whole_numbers(answer.n_sensitive),
-            n_households = whole_numbers(answer.n_households),
-            households_weighted = numbers(answer.households_weighted),
-            n_complete = answer.n_complete as f64,
-            n_unique_complete = answer.n_unique_complete as f64,
-            n_patterns = answer.n_patterns as f64,
-            algorithm = match answer.algorithm {
-                Algorithm::Dense => "dense",
-                _ => "walk",
-            },
-            rows = rows(self.rows),
-            target_rows = rows(self.target_rows)
-        )
-        .into()
-    }
+fn to_r(answer: Answer) -> Robj {
+    let whole = answer.whole && answer.matches.iter().all(|&m| m <= f64::from(i32::MAX));
+    let matches: Robj = if whole {
+        answer.matches.iter().map(|&m| m as i32).collect_robj()
+    } else {
+        answer.matches.into()
+    };
+    let numbers = |x: Option<Vec<f64>>| x.map_or(r!(NULL), |x| r!(x));
+    let whole_numbers = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| counts(x.into_iter()));
+    let rows = |x: Option<Vec<u32>>| x.map_or(r!(NULL), |x| positions(&x));
+    list!(
+        n_matches = matches,
+        n_matches_weighted = numbers(answer.weighted),
+        weighted_squares = numbers(answer.weighted_squares),
+        n_sensitive = whole_numbers(answer.n_sensitive),
+        n_households = whole_numbers(answer.n_households),
+        households_weighted = numbers(answer.households_weighted),
+        n_complete = answer.n_complete as f64,
+        n_unique_complete = answer.n_unique_complete as f64,
+        n_patterns = answer.n_patterns as f64,
+        algorithm = match answer.algorithm {
+            Algorithm::Dense => "dense",
+            _ => "walk",
+        },
+        rows = rows(answer.rows),
+        target_rows = rows(answer.target_rows)
+    )
+    .into()
 }
 
 extendr_module! {

@@ -4,10 +4,10 @@ use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::qar_risk::sample::{sampled_risk, MOST_SETS};
 use sdcrisk_core::qar_risk::{
-    qar_risk, risk_alone, Estimate, KeySets, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
+    qar_risk, risk_alone, Estimate, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{KeyTable, Result};
+use sdcrisk_core::{KeySets, KeyTable, Result};
 
 use crate::convert::{counts, optional, Named, Run};
 use crate::guard::{bad_call, guard};

@@ -8,37 +8,46 @@
 //! | module | question |
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
+//! | [`key_sets`] | which sets of key variables are there? |
+//! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
+//! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`exhaustive`] | which cells of all small tables are small? |
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
-//! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
-//! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
-//! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
+//! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
-//! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
-//! | [`association`] | how do two orders of the records agree? |
+//! | [`missing`] | what does a missing value mean? |
+//! | [`weights`] | how many people does a record stand for? |
+//! | [`fraction`] | which share of the population is in the file? |
+//! | [`probability`] | is a number a probability? |
 //! | [`normal`] | what is the probability of an interval or a rectangle? |
+//! | [`kendall`] | how do two orders of the records agree? |
+//! | `gamma`, `hash` | special functions, mixing of words |
 //! | [`memory`] | is there room for what is to be made? |
 //! | [`parallel`] | how many threads work, how far are they, should they stop? |
 //! | [`random`] | which random numbers belong to which block of work? |
+//! | [`error`] | what can go wrong, in words a statistician can act on? |
 
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod association;
 pub mod copula;
 pub mod error;
 pub mod exhaustive;
+pub mod fraction;
 mod gamma;
 mod hash;
 pub mod individual_risk;
+pub mod kendall;
 pub mod key_overview;
+pub mod key_sets;
 pub mod key_table;
 pub mod linkage;
 pub mod loglinear;
 pub mod memory;
+pub mod missing;
 pub mod n_matches;
 pub mod normal;
 pub mod parallel;
@@ -46,8 +55,13 @@ pub mod pram;
 pub mod probability;
 pub mod qar_risk;
 pub mod random;
+pub mod weights;
 
 pub use error::{Error, Result};
+pub use fraction::SamplingFraction;
+pub use key_sets::KeySets;
 pub use key_table::KeyTable;
+pub use missing::Missing;
 pub use parallel::Monitor;
 pub use probability::Probability;
+pub use weights::Weights;

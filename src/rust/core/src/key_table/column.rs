@@ -160,7 +160,7 @@ impl Column {
         self.codes.is_empty()
     }
 
-    pub(super) fn select(&self, rows: &[u32]) -> Self {
+    pub(crate) fn select(&self, rows: &[u32]) -> Self {
         let codes = match &self.codes {
             Codes::U8(c) => Codes::U8(rows.iter().map(|&r| c[r as usize]).collect()),
             Codes::U16(c) => Codes::U16(rows.iter().map(|&r| c[r as usize]).collect()),

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::parallel::Monitor;
+use crate::weights::Weights;
 
 /// The occupied cells. Key variables stand in the order of their number of
 /// observed levels, the longest last; levels that no record has do not exist.
@@ -25,7 +26,7 @@ impl Cells {
     /// row.
     pub fn new(
         table: &KeyTable,
-        row_weights: Option<&[f64]>,
+        row_weights: Option<Weights<'_>>,
         monitor: &Monitor,
     ) -> Result<(Self, Vec<u32>)> {
         if row_weights.is_some_and(|w| w.len() != table.n_rows()) {
@@ -63,7 +64,7 @@ impl Cells {
         let counts: Vec<f64> = groups.counts().iter().map(|&c| c as f64).collect();
         let (weights, squares, equal) = match row_weights {
             None => (counts.clone(), counts.clone(), true),
-            Some(weights) => sums(weights, groups.row_group(), n_cells, table.multiplicity()),
+            Some(weights) => sums(&weights, groups.row_group(), n_cells, table.multiplicity()),
         };
         let cells = Self {
             sizes: order.iter().map(|&v| levels[v].1).collect(),

@@ -42,6 +42,7 @@ pub mod spread;
 mod tree;
 
 use crate::error::{Error, Result};
+use crate::fraction::SamplingFraction;
 use crate::parallel::Monitor;
 
 pub use cells::Cells;
@@ -72,8 +73,8 @@ pub enum Choice {
 pub struct Request {
     /// The model.
     pub choice: Choice,
-    /// Overall sampling fraction.
-    pub pi: f64,
+    /// Overall sampling fraction; that of the weights where it is not known.
+    pub fraction: Option<SamplingFraction>,
     /// Cells of a table beyond which a dense model is refused.
     pub max_cells: f64,
     /// The sampling fractions of cells.
@@ -85,6 +86,10 @@ pub struct Request {
 /// What was found.
 #[derive(Debug, Clone)]
 pub struct Analysis {
+    /// Overall sampling fraction.
+    pub fraction: SamplingFraction,
+    /// Cells whose weights sum to less than their records.
+    pub n_below: usize,
     /// The file-level measures.
     pub measures: Measures,
     /// Their spread, where asked for.
@@ -125,12 +130,12 @@ pub mod optimise_report {
 /// Fits a model and measures the risk.
 pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<Analysis> {
     monitor.check()?;
-    let pi = request.pi;
-    if !(pi > 0.0 && pi <= 1.0) {
-        return Err(Error::BadArgument(
-            "A sampling fraction must be above 0 and at most 1.".into(),
-        ));
-    }
+    let fraction = match request.fraction {
+        Some(fraction) => fraction,
+        None => SamplingFraction::of_weights(cells.n_records(), cells.weights().iter().sum())?,
+    };
+    let pi = fraction.get();
+    let n_below = n_below(cells, pi, request.fractions)?;
     let sample = Sample::new(cells, pi, request.fractions, request.max_cells);
     let place = |terms: &[Vec<usize>]| -> Vec<Vec<usize>> {
         let of = |t: &Vec<usize>| t.iter().map(|&v| cells.place_of(v)).collect();
@@ -190,6 +195,8 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
     let mut terms: Vec<Vec<usize>> = fitted.model.terms().into_iter().map(variables).collect();
     terms.sort();
     Ok(Analysis {
+        fraction,
+        n_below,
         h1: risk(h1),
         h2: risk(h2),
         n_unique: uniques.len(),
@@ -206,6 +213,25 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
         tried,
         n_too_large,
     })
+}
+
+/// In how many cells the weights, scaled to the population, sum to less than the
+/// records: fractions by cell would exceed 1 there.
+fn n_below(cells: &Cells, pi: f64, fractions: Fractions) -> Result<usize> {
+    let scale = cells.n_records() / pi / cells.weights().iter().sum::<f64>();
+    let pairs = cells.counts().iter().zip(cells.weights());
+    let below = pairs
+        .filter(|(&f, &w)| f > w * scale * (1.0 + 1e-9))
+        .count();
+    if fractions == Fractions::Cell && below > 0 {
+        return Err(Error::BadWeights(format!(
+            "The weights in a cell must sum to at least its number of records for \
+             `sampling = \"cell\"`: in {below} cell{} they do not. \
+             `sampling = \"raked\"` does not need this.",
+            if below == 1 { "" } else { "s" }
+        )));
+    }
+    Ok(below)
 }
 
 /// The spread by raked fractions, for which the criterion is that of the fit

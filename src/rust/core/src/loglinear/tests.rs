@@ -11,6 +11,7 @@ use super::tree::Tables;
 use super::*;
 use crate::key_table::{Codes, Column, KeyTable};
 use crate::random::{Seed, Streams};
+use crate::weights::Weights;
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -50,15 +51,19 @@ fn streams(seed: u32) -> Streams {
 
 fn cells_of(sizes: &[u32], n: usize, seed: u32) -> Cells {
     let (rows, weights) = random_rows(sizes, n, seed);
-    Cells::new(&table(sizes, &rows), Some(&weights), &Monitor::new())
-        .unwrap()
-        .0
+    Cells::new(
+        &table(sizes, &rows),
+        Weights::new(&weights, weights.len()).ok(),
+        &Monitor::new(),
+    )
+    .unwrap()
+    .0
 }
 
 fn request(choice: Choice, fractions: Fractions, normal: Option<f64>) -> Request {
     Request {
         choice,
-        pi: 0.1,
+        fraction: SamplingFraction::new(0.1).ok(),
         max_cells: 1e9,
         fractions,
         normal,
@@ -465,8 +470,12 @@ fn raked_sums_need_no_table() {
 fn equal_weights_make_raked_fractions_the_overall_one() {
     let (rows, _) = random_rows(&[3, 4, 5], 90, 6);
     let weights = vec![10.0; 90];
-    let (cells, _) =
-        Cells::new(&table(&[3, 4, 5], &rows), Some(&weights), &Monitor::new()).unwrap();
+    let (cells, _) = Cells::new(
+        &table(&[3, 4, 5], &rows),
+        Weights::new(&weights, weights.len()).ok(),
+        &Monitor::new(),
+    )
+    .unwrap();
     let run = |fractions| {
         let ask = request(Choice::TwoWay, fractions, Some(1.96));
         analyse(&cells, &ask, &Monitor::new()).unwrap()
@@ -583,7 +592,7 @@ fn a_cancelled_analysis_is_interrupted() {
 fn a_census_identifies_its_uniques_for_certain() {
     let cells = cells_of(&[3, 4, 5], 40, 8);
     let mut request = request(Choice::TwoWay, Fractions::Raked, Some(1.96));
-    request.pi = 1.0;
+    request.fraction = SamplingFraction::new(1.0).ok();
     let found = analyse(&cells, &request, &Monitor::new()).unwrap();
     assert!(close(found.measures.tau[0], found.n_unique as f64, 1e-12));
     let spread = found.spread.unwrap();
@@ -616,7 +625,7 @@ proptest! {
         let ask = request(choice, fractions, None);
         let run = |rows: &[Vec<u32>], weights: &[f64], sizes: &[u32]| {
             let (cells, _) =
-                Cells::new(&table(sizes, rows), Some(weights), &Monitor::new()).unwrap();
+                Cells::new(&table(sizes, rows), Weights::new(weights, weights.len()).ok(), &Monitor::new()).unwrap();
             analyse(&cells, &ask, &Monitor::new()).unwrap()
         };
         let found = run(&rows, &weights, &sizes);
@@ -660,8 +669,12 @@ fn fits_on_the_boundary_end() {
             // Weights over four orders of magnitude.
             weights.iter_mut().for_each(|w| *w = (*w - 1.0).powi(4));
         }
-        let (cells, _) =
-            Cells::new(&table(&sizes, &rows), Some(&weights), &Monitor::new()).unwrap();
+        let (cells, _) = Cells::new(
+            &table(&sizes, &rows),
+            Weights::new(&weights, weights.len()).ok(),
+            &Monitor::new(),
+        )
+        .unwrap();
         let sample = sample_of(&cells, 0.1);
         let fitted = fit(&sample, &Model::pairs(cells.sizes().len()));
         let deviation = fitted.report.deviation;

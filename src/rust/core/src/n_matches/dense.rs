@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::arrangement::{BLOCK, SMALL};
 use super::patterns::Patterns;
-use super::sinks::Amount;
+use super::search::Amount;
 use crate::error::Result;
 use crate::parallel::Monitor;
 

@@ -6,43 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::arrangement::{any, both, Arrangement, Bits, BLOCK};
-use super::walk::Search;
-
-/// What is summed: exact integers, so that no order of summing matters.
-pub(super) trait Amount:
-    Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign + std::ops::Sub<Output = Self>
-{
-    /// The amount, `n` times.
-    fn times(self, n: u64) -> Self;
-    /// The amount as a number.
-    fn number(self) -> f64;
-}
-
-macro_rules! amounts {
-    ($($integer:ty),*) => {$(
-        impl Amount for $integer {
-            fn times(self, n: u64) -> Self {
-                self * n as $integer
-            }
-
-            fn number(self) -> f64 {
-                self as f64
-            }
-        }
-    )*};
-}
-amounts!(u32, u64, u128);
-
-/// What becomes of the patterns found.
-pub(super) trait Sink: Clone + Send + Sync {
-    /// What is told of a target.
-    type Amount: Amount;
-    /// The patterns `bits` from place `start` of the arrangement on are
-    /// compatible with target `x`.
-    fn found(&mut self, x: usize, start: usize, bits: Bits);
-    /// Target `x` has seen everything.
-    fn close(&mut self, x: usize) -> Self::Amount;
-}
+use super::search::{Amount, Search, Sink};
 
 fn each_bit(start: usize, bits: Bits, mut visit: impl FnMut(usize)) {
     for (i, mut word) in bits.into_iter().enumerate() {

@@ -2,9 +2,10 @@
 //! integers, and weights are brought to a fixed point.
 
 use super::dense::{self, Plan};
-use super::sinks::{usual, Amount, Counted, Sum};
-use super::walk::{run, Search};
-use super::Prepared;
+use super::prepared::Prepared;
+use super::search::{Amount, Search};
+use super::sinks::{usual, Counted, Sum};
+use super::walk::run;
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
 
@@ -21,7 +22,7 @@ impl Sums<'_> {
     /// The number of matches of every target.
     pub fn matches(&self, monitor: &Monitor) -> Result<Vec<f64>> {
         let prepared = self.prepared;
-        let table = prepared.question.file;
+        let table = &prepared.question.file;
         let times = |row: usize| table.multiplicity().map_or(1, |t| t[row]);
         let by_pattern = if self.counted {
             self.room(table.n_records())?;

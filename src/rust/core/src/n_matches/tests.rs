@@ -1,6 +1,11 @@
+use std::borrow::Cow;
+
 use super::*;
-use crate::key_table::Codes;
+
+use crate::key_table::{Codes, Column, KeyTable};
+use crate::missing::Missing;
 use crate::parallel::with_threads;
+use crate::weights::Weights;
 use proptest::prelude::*;
 
 /// Columns of codes, 0 for missing, at most `k` values each.
@@ -33,21 +38,14 @@ fn files(max_rows: usize) -> impl Strategy<Value = File> {
 
 fn question<'a>(
     file: &'a KeyTable,
-    relations: &'a [Relation],
+    relations: &[Relation],
     keys: &'a [Vec<usize>],
 ) -> Question<'a> {
-    Question {
-        file,
-        targets: None,
-        relations,
+    let settings = Settings {
         keys,
-        min_overlap: 0,
-        partial_weight: 1.0,
-        weights: None,
-        sensitive: None,
-        households: None,
-        algorithm: Algorithm::Cheaper,
-    }
+        ..Settings::default()
+    };
+    Question::new(file, None, relations.to_vec(), settings).unwrap()
 }
 
 fn keys_of(n: usize) -> Vec<Vec<usize>> {
@@ -70,8 +68,8 @@ fn known(table: &KeyTable, row: usize, v: usize) -> u32 {
 
 /// The number of matches by its definition, one pair of rows after the other.
 fn brute(question: &Question<'_>, amount: impl Fn(usize) -> f64) -> Vec<f64> {
-    let targets = question.targets.unwrap_or(question.file);
-    let file = question.file;
+    let targets = question.targets.as_deref().unwrap_or(&question.file);
+    let file = &question.file;
     let columns = file.columns().len();
     (0..targets.n_rows())
         .map(|i| {
@@ -146,6 +144,56 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
+    fn missing_means_what_its_rule_says(
+        file in files(60), kinds in proptest::collection::vec(any::<u8>(), 1..6),
+        rules in proptest::collection::vec(0usize..3, 6), split in 0usize..60,
+    ) {
+        let table = table(&file);
+        let (n, d) = (table.n_rows(), table.columns().len());
+        let relations = some_relations(&file, &kinds, Rule::Overlap);
+        let rules: Vec<Missing> = rules[..d]
+            .iter()
+            .map(|&r| [Missing::Wildcard, Missing::Category, Missing::Exclude][r])
+            .collect();
+        let targets: Vec<u32> = (split.min(n) as u32..n as u32).collect();
+        let outside = (!targets.is_empty()).then(|| table.select(&targets).unwrap());
+        let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 5) as f64).collect();
+        let settings = Settings {
+            missing: &rules,
+            weights: Some(Weights::new(&weights, n).unwrap()),
+            ..Settings::default()
+        };
+        let asked = Question::new(&table, outside.as_ref(), relations.clone(), settings).unwrap();
+        let found = ask(&asked, 2);
+        let kept = |row: &u32| {
+            (0..d).all(|v| rules[v] != Missing::Exclude || known(&table, *row as usize, v) != 0)
+        };
+        let rows: Vec<u32> = (0..n as u32).filter(kept).collect();
+        let fits = |i: u32, j: u32| (0..d).all(|v| {
+            let (a, b) = (known(&table, i as usize, v), known(&table, j as usize, v));
+            match rules[v] {
+                Missing::Category if a == 0 || b == 0 => a == b,
+                _ => relations[v].compatible(a, b),
+            }
+        });
+        let sought = if outside.is_some() { &targets } else { &rows };
+        let sums = |amount: &dyn Fn(u32) -> f64| -> Vec<f64> {
+            let of = |&i: &u32| rows.iter().filter(|&&j| fits(i, j)).map(|&j| amount(j)).sum();
+            // Nobody left to match: nothing is told, of outside targets either.
+            let some = if rows.is_empty() { &[][..] } else { sought };
+            some.iter().filter(|i| kept(i)).map(of).collect()
+        };
+        prop_assert!(close(&found.matches, &sums(&|_| 1.0)));
+        let weighted = found.weighted.unwrap_or_default();
+        prop_assert!(close(&weighted, &sums(&|j| weights[j as usize])));
+        if rules.contains(&Missing::Exclude) {
+            prop_assert_eq!(found.rows, Some(rows));
+        } else {
+            prop_assert_eq!(found.rows, None);
+        }
+    }
+
+    #[test]
     fn counts_follow_the_definition(file in files(300)) {
         let table = table(&file);
         let relations = vec![Relation::Equal; table.columns().len()];
@@ -179,10 +227,10 @@ proptest! {
         let outside = (!outside.is_empty()).then(|| whole.select(outside).unwrap());
         let weights: Vec<f64> = (0..inside.n_rows()).map(|i| 0.3 + (i % 7) as f64).collect();
         let mut question = question(&inside, &relations, &keys);
-        question.targets = outside.as_ref();
+        question.targets = outside.as_ref().map(Cow::Borrowed);
         question.min_overlap = min_overlap;
         question.partial_weight = f64::from(partial) / 3.0;
-        question.weights = Some(&weights);
+        question.weights = Some(Cow::Borrowed(&weights));
         let found = ask(&question, 2);
         prop_assert!(close(&found.matches, &brute(&question, |_| 1.0)));
         let weighted = found.weighted.clone().unwrap();
@@ -207,16 +255,16 @@ proptest! {
         let weights: Vec<f64> = labels.iter().map(|&l| 1.5 + f64::from(l)).collect();
         let mut question = question(&table, &relations, &keys);
         question.min_overlap = min_overlap;
-        question.sensitive = Some(&column);
-        question.households = Some(&column);
-        question.weights = Some(&weights);
+        question.sensitive = Some(Cow::Borrowed(&column));
+        question.households = Some(Cow::Borrowed(&column));
+        question.weights = Some(Cow::Borrowed(&weights));
         let found = ask(&question, 2);
         for i in 0..n {
             let row = table.select(&[i as u32]).unwrap();
-            let one = Question { targets: Some(&row), weights: None, ..question.clone() };
+            let one = Question { targets: Some(Cow::Borrowed(&row)), weights: None, ..question.clone() };
             let matches: Vec<usize> = (0..n).filter(|&j| {
                 let file = table.select(&[j as u32]).unwrap();
-                let alone = Question { file: &file, sensitive: None, households: None, ..one.clone() };
+                let alone = Question { file: Cow::Borrowed(&file), sensitive: None, households: None, ..one.clone() };
                 i == j || brute(&alone, |_| 1.0)[0] > 0.0
             }).collect();
             let mut seen: Vec<u32> = matches.iter().map(|&j| labels[j]).collect();
@@ -391,7 +439,7 @@ fn weights_of_very_different_size_lose_nothing() {
     let keys = keys_of(1);
     let weights = [1e12, 1e-12, 3e-13, 2.0];
     let mut question = question(&table, &relations, &keys);
-    question.weights = Some(&weights);
+    question.weights = Some(Cow::Borrowed(&weights));
     let found = ask(&question, 2).weighted.unwrap();
     assert!((found[2] - 2.0000000000003).abs() < 1e-15);
     assert!((found[0] - (1e12 + 2.0)).abs() < 1e-3);
@@ -509,7 +557,7 @@ fn weights_far_from_one_keep_their_digits() {
     for unit in [5e-324, 1e-308, 1e-300, 1e-200, 1e200, 1e300] {
         let weights = [unit, 3.0 * unit, 7.0 * unit, 5.0 * unit];
         let mut question = question(&file, &relations, &keys);
-        question.weights = Some(&weights);
+        question.weights = Some(Cow::Borrowed(&weights));
         let found = ask(&question, 2).weighted.unwrap();
         let expected = [9.0 * unit, 9.0 * unit, 12.0 * unit, 16.0 * unit];
         for (found, expected) in found.iter().zip(expected) {
@@ -519,7 +567,7 @@ fn weights_far_from_one_keep_their_digits() {
     // Of very different weights the large ones decide, and none becomes zero.
     let weights = [1e-300, 1e-308, 1e-300, 1e-308];
     let mut question = question(&file, &relations, &keys);
-    question.weights = Some(&weights);
+    question.weights = Some(Cow::Borrowed(&weights));
     let found = ask(&question, 2).weighted.unwrap();
     assert!((found[0] / (1e-300 + 2e-308) - 1.0).abs() < 1e-14);
     let squares = ask(&question, 2).weighted_squares.unwrap();

@@ -15,12 +15,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::key_sets::KeySets;
 use super::planes::count_sets;
 use super::tail::TopRisks;
 use super::walk::{walk, Classes, Scratch, Visitor};
 use super::{estimate, Estimate, TailSettings, ThetaOne};
 use crate::error::{Error, Result};
+use crate::key_sets::KeySets;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 

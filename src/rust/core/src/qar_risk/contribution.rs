@@ -23,7 +23,6 @@
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use super::key_sets::KeySets;
 use super::planes::count_sets;
 use super::tail::{fit_tail_with, Position, TopRisks};
 use super::ties::merge_ties;
@@ -31,6 +30,7 @@ use super::uniqueness::{uniqueness, BitRows, Uniqueness};
 use super::{estimate, Estimate, TailSettings, ThetaOne};
 use crate::error::Result;
 use crate::hash::rolled;
+use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::parallel::Monitor;
 

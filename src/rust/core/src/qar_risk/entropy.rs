@@ -16,9 +16,9 @@
 
 use rayon::prelude::*;
 
-use super::key_sets::KeySets;
 use super::ties::merge_ties;
 use crate::error::{Error, Result};
+use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::Monitor;
 

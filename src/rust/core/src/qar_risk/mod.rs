@@ -10,14 +10,13 @@
 //!
 //! Source: Bera et al. (2023), hal-04165346, section 2.
 //!
-//! [`key_sets`] enumerates the sets, [`planes`] counts their classes with the
+//! [`KeySets`] enumerates the sets, [`planes`] counts their classes with the
 //! help of [`partition`], [`tail`] fits and extrapolates; this page puts them
 //! together.
 
 pub mod bound;
 pub mod contribution;
 pub mod entropy;
-pub mod key_sets;
 pub mod partition;
 pub mod planes;
 pub mod removal;
@@ -27,13 +26,13 @@ mod ties;
 pub mod uniqueness;
 pub mod walk;
 
-pub use key_sets::KeySets;
 pub use partition::SetCounts;
 pub use tail::Pwm;
 
 use tail::{fit_tail, Position, TopRisks};
 
 use crate::error::Result;
+use crate::key_sets::{binomial, KeySets};
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 use crate::probability::Probability;
@@ -307,8 +306,7 @@ fn key_profiles(
             in_top[usize::from(key)] += 1;
         }
     }
-    let n_without =
-        key_sets::binomial(sets.n_keys() as u64 - 1, sets.p() as u64).unwrap_or(0) as usize;
+    let n_without = binomial(sets.n_keys() as u64 - 1, sets.p() as u64).unwrap_or(0) as usize;
     (0..sets.n_keys())
         .map(|key| KeyProfile {
             share_top: in_top[key] as f64 / n_top as f64,

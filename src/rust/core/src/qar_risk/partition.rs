@@ -14,8 +14,8 @@
 
 use rayon::prelude::*;
 
-use super::key_sets::KeySets;
 use crate::error::Result;
+use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 

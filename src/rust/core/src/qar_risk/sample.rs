@@ -14,11 +14,11 @@
 use rand::seq::SliceRandom;
 use rand::RngExt;
 
-use super::key_sets::KeySets;
 use super::partition::{count_listed, SetCounts};
 use super::tail::{logistic, logit_of, rise, Position, Pwm};
 use super::{planes, Estimate, Identifying, Status, TailSettings, ThetaOne};
 use crate::error::Result;
+use crate::key_sets::KeySets;
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use crate::probability::Probability;

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::key_sets::KeySets;
 use super::walk::{walk, Classes, Scratch, Visitor};
 use crate::error::{Error, Result};
+use crate::key_sets::KeySets;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::key_sets::{binomial, KeySets};
 use crate::error::Result;
+use crate::key_sets::{binomial, KeySets};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 

@@ -35,9 +35,9 @@ mod top;
 
 pub use top::{top_sets, TopSets};
 
-use super::key_sets::KeySets;
 use super::partition::SetCounts;
 use crate::error::Result;
+use crate::key_sets::KeySets;
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use layout::{Layout, MAX_BITS};

@@ -3,12 +3,12 @@
 
 use rayon::prelude::*;
 
-use super::super::key_sets::{KeySets, SetIndex};
 use super::super::partition::{self, Partition, Search, Tally};
 use super::layout::{Layout, RowCodes};
 use super::leaf::{Job, Leaf, Split};
 use super::seen::Sums;
 use crate::error::Result;
+use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 

@@ -11,11 +11,11 @@
 
 use std::cmp::Reverse;
 
-use super::super::key_sets::{KeySets, SetIndex};
 use super::layout::{Layout, MAX_BITS};
 use super::pairs::pairs_distinct;
 use super::plan::Plan;
 use crate::error::Result;
+use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 

@@ -30,13 +30,13 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::contribution::{count_at_depth, depth, Patterns, Without};
-use super::key_sets::KeySets;
 use super::partition::SetCounts;
 use super::planes::count_sets;
 use super::uniqueness::{uniqueness, BitRows};
 use super::walk::{walk, Classes, Scratch, Visitor};
 use super::{estimate, Estimate, TailSettings};
 use crate::error::{Error, Result};
+use crate::key_sets::KeySets;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 use choice::{largest, largest_contributions, ones, top_mask, Changes};

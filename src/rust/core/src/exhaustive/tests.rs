@@ -94,7 +94,7 @@ fn weights_that_reach_a_threshold_but_for_rounding_reach_it() {
     let rows = vec![vec![1]; 30];
     let found = tabulate(
         &table(&rows, 1),
-        Some(&[0.1; 30]),
+        Weights::new(&[0.1; 30], 30).ok(),
         &[1],
         Rule::Weight(3.0),
         false,
@@ -115,7 +115,7 @@ fn many_values_are_counted_by_hash() {
     let rule = Rule::Either(2, 6.0);
     let found = tabulate(
         &table(&rows, 3000),
-        Some(&weights),
+        Weights::new(&weights, 900).ok(),
         &[2, 3],
         rule,
         false,
@@ -163,7 +163,8 @@ proptest! {
         let rule = rule(which, records, weight);
         let table = table(&rows, 3);
         let found = with_threads(threads, || {
-            tabulate(&table, Some(&weights), &dims, rule, missing_counts, 100, &Monitor::new())
+            let given = Weights::new(&weights, rows.len()).ok();
+            tabulate(&table, given, &dims, rule, missing_counts, 100, &Monitor::new())
         }).unwrap();
         prop_assert_eq!(&found, &slow(&rows, 3, &weights, &dims, rule, missing_counts));
     }
