@@ -2,8 +2,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::kendall::kendall;
-use sdcrisk_core::qar_risk::contribution::{contributions, surprisal};
-use sdcrisk_core::qar_risk::entropy::entropy;
+use sdcrisk_core::qar_risk::{contributions, entropy, surprisal};
 use sdcrisk_core::Result;
 
 use crate::convert::{counts, double_vectors, list, optional, Named, Run};

@@ -1,9 +1,9 @@
 //! `loglinear_risk()`: settings in, measures and one number per record out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::loglinear::fitted::{Fractions, Measures};
-use sdcrisk_core::loglinear::spread::Spread;
-use sdcrisk_core::loglinear::{analyse, Analysis, Cells, Choice, Request};
+use sdcrisk_core::loglinear::{
+    analyse, Analysis, Cells, Choice, Fractions, Measures, Request, Spread, Step,
+};
 use sdcrisk_core::{Result, SamplingFraction, Weights};
 
 use crate::convert::{counts, doubles, indices, list, optional, text, Run};
@@ -110,7 +110,7 @@ fn to_r(cells: &Cells, row_cell: &[u32], found: &Analysis) -> Robj {
     let path: Vec<&Measures> = found.path.iter().map(|s| &s.measures).collect();
     let tried: Vec<&Measures> = found.tried.iter().map(|s| &s.measures).collect();
     let pair = |i: usize| -> Vec<i32> {
-        let of = |s: &sdcrisk_core::loglinear::search::Step| s.added.map_or(0, |p| p[i] as i32 + 1);
+        let of = |s: &Step| s.added.map_or(0, |p| p[i] as i32 + 1);
         found.path.iter().map(of).collect()
     };
     let tried_pair =

@@ -1,16 +1,12 @@
 //! `invariant_pram()` and its audit: settings in, donor records and cells out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::pram::audit::{margins, simulate, Layout};
-use sdcrisk_core::pram::calibrate::{exact_theta, paper_theta, reach};
-use sdcrisk_core::pram::match_prob::Tally;
-use sdcrisk_core::pram::pairing::Forbidden;
-use sdcrisk_core::pram::perturb::draw;
 use sdcrisk_core::pram::{
-    design, new_pairs, Calibration, Design, Prefer, Scope, Settings, Unprotected,
+    design, draw, exact_theta, margins, new_pairs, paper_theta, reach, simulate, Calibration,
+    Design, Forbidden, Layout, Prefer, Scope, Settings, Tally, Unprotected,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{Probability, Result};
+use sdcrisk_core::{Probability, Result, Weights};
 
 use crate::convert::{
     count, counts, doubles, indices, integers, list, optional, positions, seed, text, Run,
@@ -130,7 +126,7 @@ fn rs_invariant_pram(
             forbidden: &forbidden,
             level: level.as_deref(),
             family: family.as_deref(),
-            weights,
+            weights: weights.map(|w| Weights::new(w, w.len())).transpose()?,
         };
         let streams = Streams::new(seed(&seeds, "seeds")?);
         let run = Run::new(&run)?;

@@ -2,9 +2,9 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
-use sdcrisk_core::qar_risk::sample::{sampled_risk, MOST_SETS};
 use sdcrisk_core::qar_risk::{
-    qar_risk, risk_alone, Estimate, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
+    qar_risk, risk_alone, sampled_risk, Estimate, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
+    MOST_SETS,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{KeySets, KeyTable, Result};

@@ -1,9 +1,9 @@
 //! `removal_path()` and `removal_bound()`: orders in, risks after removal out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::qar_risk::bound::removal_bounds;
-use sdcrisk_core::qar_risk::planes::count_sets;
-use sdcrisk_core::qar_risk::removal::{adaptive_path, fixed_path, Path, Plan, Rule};
+use sdcrisk_core::qar_risk::{
+    adaptive_path, count_sets, fixed_path, removal_bounds, Path, Plan, Rule,
+};
 use sdcrisk_core::Result;
 
 use crate::convert::{indices, optional, positions, whole, Named, Run};

@@ -8,8 +8,8 @@
 use criterion::{criterion_group, criterion_main, Criterion};
 use sdcrisk_core::key_table::{Codes, Column};
 use sdcrisk_core::parallel::with_threads;
-use sdcrisk_core::qar_risk::{partition, planes, KeySets};
-use sdcrisk_core::{KeyTable, Monitor};
+use sdcrisk_core::qar_risk::{count_sets, count_sets_by_partition, top_sets};
+use sdcrisk_core::{KeySets, KeyTable, Monitor};
 
 /// Draws in [0, 1): the same on every machine.
 struct Draws(u64);
@@ -59,18 +59,14 @@ fn counting(c: &mut Criterion) {
         group.sample_size(10);
         for threads in [1, 2] {
             group.bench_function(format!("bits, {threads} threads"), |b| {
-                b.iter(|| {
-                    with_threads(threads, || {
-                        planes::count_sets(&table, sets, &Monitor::new())
-                    })
-                })
+                b.iter(|| with_threads(threads, || count_sets(&table, sets, &Monitor::new())))
             });
         }
         group.bench_function("partitions, 1 thread", |b| {
-            b.iter(|| with_threads(1, || partition::count_sets(&table, sets, &Monitor::new())))
+            b.iter(|| with_threads(1, || count_sets_by_partition(&table, sets, &Monitor::new())))
         });
         group.bench_function("top twentieth, 1 thread", |b| {
-            b.iter(|| with_threads(1, || planes::top_sets(&table, sets, n_top, &Monitor::new())))
+            b.iter(|| with_threads(1, || top_sets(&table, sets, n_top, &Monitor::new())))
         });
         group.finish();
     }

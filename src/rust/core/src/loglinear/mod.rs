@@ -16,29 +16,29 @@
 //! `lambda` is fitted by a hierarchical log-linear model to the weighted table
 //! (pseudo maximum likelihood). Whether the model is right is judged by the
 //! criterion `B = sum over all cells of a e + b (e^2 - f)`, `e = f - pi lambda`,
-//! an estimate of the bias of `tau` with a known variance ([`measures`]). The
-//! same estimate corrects `tau`, and goes into its interval ([`spread`]).
+//! an estimate of the bias of `tau` with a known variance (`measures`). The
+//! same estimate corrects `tau`, and goes into its interval (`spread`).
 //!
 //! # How
 //!
 //! No table of all cells is kept where the model does not need one:
-//! [`fitted::choose`] takes the closed form of a decomposable model, iterations
-//! on a junction tree of a sparse one ([`tree`]), or nested passes over the
-//! cells ([`nested`]), and refuses the rest.
+//! `fitted::choose` takes the closed form of a decomposable model, iterations
+//! on a junction tree of a sparse one (`tree`), or nested passes over the
+//! cells (`nested`), and refuses the rest.
 
-pub mod cells;
+mod cells;
 mod clique;
-pub mod fitted;
+mod fitted;
 mod graph;
 mod measures;
-pub mod model;
+mod model;
 mod moments;
 mod nested;
 mod optimise;
 mod raked_tree;
 mod raking;
-pub mod search;
-pub mod spread;
+mod search;
+mod spread;
 mod tree;
 
 use crate::error::{Error, Result};
@@ -46,11 +46,16 @@ use crate::fraction::SamplingFraction;
 use crate::parallel::Monitor;
 
 pub use cells::Cells;
-use fitted::{measures as measures_of, Expected, Fitted, Fractions, Measures, Sample};
+pub use fitted::{Fractions, Measures};
+pub use optimise::Report;
+pub use search::{Step, Tried};
+pub use spread::Spread;
+
+use fitted::{measures as measures_of, Expected, Fitted, Sample};
 use measures::{h1, h2};
 use model::Model;
-use search::{search, Step, Tried};
-use spread::{spread, Spread};
+use search::search;
+use spread::spread;
 
 /// Largest relative deviation of a fitted margin.
 const TOLERANCE: f64 = 1e-9;
@@ -113,18 +118,13 @@ pub struct Analysis {
     /// How the model was fitted.
     pub method: &'static str,
     /// How that went.
-    pub report: optimise_report::Report,
+    pub report: Report,
     /// The search, where there was one.
     pub path: Vec<Step>,
     /// Models the search fitted and did not take.
     pub tried: Vec<Tried>,
     /// Candidates of the search that were too large.
     pub n_too_large: usize,
-}
-
-/// Names of [`optimise`] that callers see.
-pub mod optimise_report {
-    pub use super::optimise::Report;
 }
 
 /// Fits a model and measures the risk.

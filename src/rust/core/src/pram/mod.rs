@@ -32,32 +32,36 @@
 //! | [`all_counts`] | what if all released counts are weighed? |
 //! | `lowest` | which bounds can the file reach? |
 
-pub mod all_counts;
-pub mod audit;
+mod all_counts;
+mod audit;
 mod blocks;
-pub mod calibrate;
+mod calibrate;
 mod levels;
 mod lowest;
-pub mod match_prob;
-pub mod pairing;
-pub mod perturb;
+mod match_prob;
+mod pairing;
+mod perturb;
 mod plausibility;
 
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
+pub use audit::{margins, simulate, Layout};
+pub use calibrate::{exact_theta, paper_theta, reach};
+pub use match_prob::Tally;
+pub use pairing::Forbidden;
+pub use perturb::draw;
 pub use plausibility::{new_pairs, NewPairs};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use crate::probability::Probability;
+use crate::weights::Weights;
 
 use blocks::{Formed, Search};
-use calibrate::{exact_theta, paper_theta, reach};
 use levels::Cells;
-use match_prob::Tally;
-use pairing::{Forbidden, Points};
+use pairing::Points;
 
 /// How theta is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +125,7 @@ pub struct Settings<'a> {
     /// Family of every level: only levels of one family may be merged.
     pub family: Option<&'a [u32]>,
     /// A weight of every record, for [`Prefer::SimilarWeights`].
-    pub weights: Option<&'a [f64]>,
+    pub weights: Option<Weights<'a>>,
 }
 
 /// Who exchanges with whom, and how much.
@@ -161,6 +165,9 @@ impl Design {
 
 /// Finds blocks and their thetas.
 pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Result<Design> {
+    if settings.weights.is_some_and(|w| w.len() != table.n_rows()) {
+        return Err(Error::BadArgument("Every record needs a weight.".into()));
+    }
     if settings.calibration == Calibration::Paper {
         paper_theta(settings.bound)?;
     }
@@ -212,7 +219,7 @@ fn form(cells: &Cells, points: &Points, settings: &Settings, monitor: &Monitor) 
     let weights = settings
         .weights
         .filter(|_| settings.prefer == Prefer::SimilarWeights)
-        .map(|weights| mean_weights(cells, weights));
+        .map(|weights| mean_weights(cells, &weights));
     let search = Search {
         points,
         counts: &cells.counts,

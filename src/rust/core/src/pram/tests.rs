@@ -413,7 +413,7 @@ proptest! {
         asked.unprotected = [Unprotected::Refuse, Unprotected::Merge, Unprotected::Keep]
             [unprotected as usize];
         asked.level = Some(&level);
-        asked.weights = Some(&weights);
+        asked.weights = Weights::new(&weights, n).ok();
         if forbid {
             asked.forbidden = &rules;
         }

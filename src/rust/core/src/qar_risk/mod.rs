@@ -10,23 +10,29 @@
 //!
 //! Source: Bera et al. (2023), hal-04165346, section 2.
 //!
-//! [`KeySets`] enumerates the sets, [`planes`] counts their classes with the
-//! help of [`partition`], [`tail`] fits and extrapolates; this page puts them
+//! [`KeySets`] enumerates the sets, `planes` counts their classes with the
+//! help of `partition`, `tail` fits and extrapolates; this page puts them
 //! together.
 
-pub mod bound;
-pub mod contribution;
-pub mod entropy;
-pub mod partition;
-pub mod planes;
-pub mod removal;
-pub mod sample;
-pub mod tail;
+mod bound;
+mod contribution;
+mod entropy;
+mod partition;
+mod planes;
+mod removal;
+mod sample;
+mod tail;
 mod ties;
-pub mod uniqueness;
-pub mod walk;
+mod uniqueness;
+mod walk;
 
-pub use partition::SetCounts;
+pub use bound::removal_bounds;
+pub use contribution::{contributions, surprisal};
+pub use entropy::entropy;
+pub use partition::{count_sets as count_sets_by_partition, SetCounts};
+pub use planes::{count_sets, top_sets};
+pub use removal::{adaptive_path, fixed_path, Path, Plan, Rule};
+pub use sample::{sampled_risk, MOST_SETS};
 pub use tail::Pwm;
 
 use tail::{fit_tail, Position, TopRisks};

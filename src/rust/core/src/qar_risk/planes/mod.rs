@@ -33,7 +33,7 @@ mod seen;
 mod tests;
 mod top;
 
-pub use top::{top_sets, TopSets};
+pub use top::top_sets;
 
 use super::partition::SetCounts;
 use crate::error::Result;
