@@ -1,8 +1,9 @@
 //! R vectors to slices and numbers, and results back to R vectors.
 
 use extendr_api::prelude::*;
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use sdcrisk_core::random::Seed;
-use sdcrisk_core::{Monitor, Probability, Result};
+use sdcrisk_core::{Error, Monitor, Probability, Result};
 
 use crate::guard::bad_call;
 use crate::watch::watched;
@@ -102,6 +103,32 @@ pub fn double_vectors(x: &Robj, name: &str) -> Result<Vec<Vec<f64>>> {
         .values()
         .map(|values| doubles(&values, name).map(<[f64]>::to_vec))
         .collect()
+}
+
+/// A square matrix; symmetric ones need not say their dimensions.
+pub fn square(x: &Robj, name: &str) -> Result<Array2<f64>> {
+    let values = doubles(x, name)?;
+    let d = values.len().isqrt();
+    let matrix = ArrayView2::from_shape((d, d).f(), values).map_err(|_| bad_call(name))?;
+    Ok(matrix.to_owned())
+}
+
+/// A matrix of doubles or integers.
+pub fn matrix(x: &Robj, name: &str) -> Result<Array2<f64>> {
+    if let Ok(counts) = ArrayView2::<i32>::try_from(x) {
+        return Ok(counts.mapv(f64::from));
+    }
+    let numbers = ArrayView2::<f64>::try_from(x).map_err(|_| bad_call(name))?;
+    Ok(numbers.to_owned())
+}
+
+/// A matrix for R.
+pub fn matrix_to_r<A>(matrix: &Array2<A>) -> Result<Robj>
+where
+    for<'a> &'a Array2<A>: TryInto<Robj>,
+{
+    let failed = |_| Error::TooLarge("A matrix has more rows than R can hold.".into());
+    matrix.try_into().map_err(failed)
 }
 
 pub fn text<'a>(x: &'a Robj, name: &str) -> Result<&'a str> {

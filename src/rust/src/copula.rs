@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 
 use extendr_api::prelude::*;
-use sdcrisk_core::copula::calibration::{Moments, Seen};
-use sdcrisk_core::copula::fit::{fit, Marginals, Sample, Settings};
-use sdcrisk_core::copula::forecast::Range;
-use sdcrisk_core::copula::information::PairTable;
-use sdcrisk_core::copula::margins::{Family, Margin};
-use sdcrisk_core::copula::orders::Order;
-use sdcrisk_core::copula::population::{judge, uniqueness_of_sets, Estimate, ModelShares};
-use sdcrisk_core::copula::sampling::Sampler;
-use sdcrisk_core::copula::{population, Model};
-use sdcrisk_core::{Monitor, Result};
+use sdcrisk_core::copula::{
+    fit, judge, uniqueness_of_sets, Family, Margin, Marginals, Model, ModelShares, Moments, Order,
+    PairTable, PopulationEstimate as Estimate, PopulationSettings, Range, Sample, Sampler, Seen,
+    Settings,
+};
+use sdcrisk_core::{Monitor, Result, Weights};
 
-use crate::convert::{count, double_vectors, doubles, indices, list, seed, text, Run};
+use crate::convert::{
+    count, double_vectors, doubles, indices, list, matrix_to_r, seed, square, text, Run,
+};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
@@ -38,7 +36,7 @@ pub fn model_of(shares: &Robj, orders: &Robj, correlation: &Robj) -> Result<Mode
     Model::new(
         double_vectors(shares, "shares")?,
         places(orders, "orders")?,
-        doubles(correlation, "correlation")?.to_vec(),
+        square(correlation, "correlation")?,
     )
 }
 
@@ -92,7 +90,7 @@ pub fn settings_of(x: &Robj) -> Result<Settings> {
         correlation: if correlation.is_null() {
             None
         } else {
-            Some(doubles(correlation, "correlation")?.to_vec())
+            Some(square(correlation, "correlation")?)
         },
         signed: flag(get("signed")?, "signed")?,
     })
@@ -125,19 +123,12 @@ fn margin_columns(margins: &[Option<Margin>]) -> List {
     )
 }
 
-/// A two-way table in R's order: whole numbers as integers where they are.
-fn pair_matrix(table: &PairTable, whole: bool) -> Robj {
-    let (rows, columns) = (table.n_rows, table.n_columns);
-    let cells = (0..columns).flat_map(|c| (0..rows).map(move |r| table.cells[r * columns + c]));
-    let mut matrix: Robj = if whole {
-        cells.map(|x| x as i32).collect_robj()
+/// A two-way table as a matrix: whole numbers as integers where they are.
+fn pair_matrix(table: &PairTable, whole: bool) -> Result<Robj> {
+    if whole {
+        matrix_to_r(&table.cells.mapv(|x| x as i32))
     } else {
-        cells.collect_robj()
-    };
-    // The length is rows times columns, so that this cannot fail.
-    match matrix.set_attrib("dim", [rows as i32, columns as i32]) {
-        Ok(matrix) => matrix.clone(),
-        Err(_) => r!(NULL),
+        matrix_to_r(&table.cells)
     }
 }
 
@@ -166,9 +157,9 @@ fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, run: Robj) -> Robj 
             if settings.nominal.len() as u64 != d || settings.exogenous.len() as u64 != d {
                 return Err(bad_call("settings"));
             }
-            if weights.is_some_and(|w| w.len() != table.n_rows()) {
-                return Err(bad_call("weights"));
-            }
+            let weights = weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?;
             let (sample, found, sizes) = run.watched(|monitor| {
                 monitor.set_total(d * (d - 1) + 1);
                 let sample = Sample::count(table.columns(), weights, monitor)?;
@@ -180,15 +171,17 @@ fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, run: Robj) -> Robj 
                 }
                 Ok((sample, found, sizes))
             })?;
-            let whole = weights.is_none();
+            let pairs = (sample.tables.iter())
+                .map(|table| pair_matrix(table, weights.is_none()))
+                .collect::<Result<Vec<Robj>>>()?;
             Ok(list!(
                 shares = List::from_values(&found.model.shares),
                 orders = one_based(&found.model.orders),
-                correlation = found.model.correlation.clone(),
+                correlation = matrix_to_r(&found.model.correlation)?,
                 margins = margin_columns(&found.margins),
                 counts = List::from_values(&sample.counts),
                 n_effective = sample.n,
-                pairs = List::from_values(sample.tables.iter().map(|t| pair_matrix(t, whole))),
+                pairs = List::from_values(pairs),
                 information = found.information.clone(),
                 expected = found.expected.clone(),
                 rho = found.roots.iter().map(|r| r.rho).collect::<Vec<f64>>(),
@@ -270,7 +263,7 @@ fn rs_copula_population(
         let &[n, single, distinct] = doubles(&seen, "seen")? else {
             return Err(bad_call("seen"));
         };
-        let settings = population::Settings {
+        let settings = PopulationSettings {
             seen: Seen {
                 n,
                 single,

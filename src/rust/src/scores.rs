@@ -2,42 +2,24 @@
 
 use extendr_api::prelude::*;
 use rayon::prelude::*;
-use sdcrisk_core::copula::information::{pairs, PairTable};
-use sdcrisk_core::copula::margins::categories as own_categories;
-use sdcrisk_core::copula::mixture::{
-    anchor, clusters, fit as fit_mixture, Cluster, Likelihood, Mixture, Point,
+use sdcrisk_core::copula::{
+    anchor, categories as own_categories, clusters, fit_mixture, mapped_categories,
+    model_probabilities, pairs, prior_records, spanning_tree, Cluster, Edge, Effort, Likelihood,
+    Method, Mixture, PairTable, Point, Tree, TreeMargin as Margin, UNSEEN,
 };
-use sdcrisk_core::copula::rectangle::Effort;
-use sdcrisk_core::copula::scores::{categories, model_probabilities, Method};
-use sdcrisk_core::copula::tree::{prior_records, spanning_tree, Edge, Margin, Tree, UNSEEN};
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{Monitor, Result};
+use sdcrisk_core::{Monitor, Result, Weights};
 
-use crate::convert::{count, double_vectors, doubles, indices, integers, list, seed, text, Run};
+use crate::convert::{
+    count, double_vectors, doubles, indices, integers, list, matrix, seed, text, Run,
+};
 use crate::copula::model_of;
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// A matrix of R, column by column, as a two-way table.
 fn pair_table(x: &Robj) -> Result<PairTable> {
-    let dim = x.get_attrib("dim").ok_or_else(|| bad_call("pairs"))?;
-    let (n_rows, n_columns) = match integers(&dim, "pairs")? {
-        [rows, columns] => (*rows as usize, *columns as usize),
-        _ => return Err(bad_call("pairs")),
-    };
-    let by_column: Vec<f64> = match x.as_integer_slice() {
-        Some(counts) => counts.iter().map(|&c| f64::from(c)).collect(),
-        None => doubles(x, "pairs")?.to_vec(),
-    };
-    if by_column.len() != n_rows * n_columns {
-        return Err(bad_call("pairs"));
-    }
     Ok(PairTable {
-        n_rows,
-        n_columns,
-        cells: (0..n_rows * n_columns)
-            .map(|cell| by_column[cell % n_columns * n_rows + cell / n_columns])
-            .collect(),
+        cells: matrix(x, "pairs")?,
     })
 }
 
@@ -185,12 +167,15 @@ fn rs_tree_fit(
         }
         with_table(&table, |table| {
             let weights = weights_of(&weights, table.n_rows())?;
+            let own_weights = weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?;
             let (edges, sample, (mixture, ln_lambda)) = run.watched(|monitor| {
                 let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
                 let categories: Vec<Vec<u32>> =
                     table.columns().iter().map(own_categories).collect();
                 let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let points = tree.points_without(&categories, weights, monitor)?;
+                let points = tree.points_without(&categories, own_weights, monitor)?;
                 let groups = table.group(monitor)?;
                 let unique: Vec<bool> = groups
                     .row_group()
@@ -250,11 +235,14 @@ fn rs_tree_points(
         let run = Run::new(&run)?;
         with_table(&table, |table| {
             let weights = weights_of(&weights, table.n_rows())?;
+            let own_weights = weights
+                .map(|w| Weights::new(w, table.n_rows()))
+                .transpose()?;
             let found = run.watched(|monitor| {
                 let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let categories = categories(table, &maps)?;
+                let categories = mapped_categories(table, &maps)?;
                 if own {
-                    tree.points_without(&categories, weights, monitor)
+                    tree.points_without(&categories, own_weights, monitor)
                 } else {
                     tree.points(&categories, monitor)
                 }
@@ -393,7 +381,7 @@ fn rs_model_scores(
             let (found, row_group) = run.watched(|monitor| {
                 let groups = table.group(monitor)?;
                 let distinct = table.distinct(&groups)?;
-                let categories = categories(&distinct, &maps)?;
+                let categories = mapped_categories(&distinct, &maps)?;
                 let found = model_probabilities(
                     &model,
                     &categories,

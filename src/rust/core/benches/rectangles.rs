@@ -1,7 +1,8 @@
 //! Normal probabilities of rectangles: 256 lattice points per cell.
 
 use criterion::{criterion_group, criterion_main, Criterion};
-use sdcrisk_core::copula::rectangle::{Effort, Rectangles, Scratch};
+use ndarray::Array2;
+use sdcrisk_core::copula::{Effort, Rectangles, Scratch};
 use sdcrisk_core::random::{Seed, Streams};
 
 fn rectangles(c: &mut Criterion) {
@@ -14,12 +15,12 @@ fn rectangles(c: &mut Criterion) {
     };
     let streams = Streams::new(Seed::from_draws([1, 2, 3, 4, 5, 6, 7, 8]));
     for d in [4, 8, 12] {
-        let mut correlation = vec![0.4; d * d];
-        (0..d).for_each(|j| correlation[j * (d + 1)] = 1.0);
+        let mut correlation = Array2::from_elem((d, d), 0.4);
+        correlation.diag_mut().fill(1.0);
         let limits: Vec<(f64, f64)> = (0..d)
             .map(|j| (-1.0 + 0.2 * j as f64, -0.5 + 0.2 * j as f64))
             .collect();
-        let Ok(rectangles) = Rectangles::new(&correlation, d, effort, &streams) else {
+        let Ok(rectangles) = Rectangles::new(&correlation, effort, &streams) else {
             return;
         };
         let mut scratch = Scratch::default();

@@ -6,7 +6,7 @@
 //! root lies above `g(target)` with `g(I) = sqrt(1 - exp(-2 I))`, and `g(I(rho))`
 //! is nearly proportional to `rho`: a few steps suffice.
 
-use super::information::Rectangles;
+use super::information::PairInformation;
 
 /// No correlation goes beyond this.
 pub const BOUND: f64 = 0.999;
@@ -27,7 +27,7 @@ pub struct Root {
 
 /// The correlation on the side of `sign` at which `table` has information
 /// `target`.
-pub fn solve(table: &Rectangles, target: f64, sign: f64) -> Root {
+pub fn solve(table: &PairInformation, target: f64, sign: f64) -> Root {
     let sign = if sign < 0.0 { -1.0 } else { 1.0 };
     let done = |size: f64, at_bound: bool| Root {
         rho: sign * size,
@@ -110,7 +110,7 @@ mod tests {
             columns in prop::collection::vec(0u8..60, 2..9),
             rho in -0.99f64..0.99,
         ) {
-            let table = Rectangles::new(shares(&rows), shares(&columns));
+            let table = PairInformation::new(shares(&rows), shares(&columns));
             let target = table.information(rho);
             let found = solve(&table, target, rho);
             prop_assert!(!found.at_bound);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn nothing_and_too_much() {
-        let table = Rectangles::new(vec![0.5; 2], vec![0.25; 4]);
+        let table = PairInformation::new(vec![0.5; 2], vec![0.25; 4]);
         assert!(solve(&table, -0.1, 1.0).rho.abs() < 1e-300);
         let most = solve(&table, 0.7, -1.0);
         assert!(most.at_bound && (most.rho + BOUND).abs() < 1e-15);

@@ -1,15 +1,17 @@
 //! All steps of a fit, from counts to a model.
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::correlation::{solve, Root};
-use super::information::{expected_information, pair_tables, pairs, PairTable, Rectangles};
+use super::information::{expected_information, pair_tables, pairs, PairInformation, PairTable};
 use super::margins::{best_margin, categories, category_counts, n_categories, plug_in, Margin};
 use super::orders::{in_order, normal_scores, orders, Order};
 use super::projection::{nearest_correlation, Projected};
 use crate::error::{Error, Result};
 use crate::key_table::Column;
 use crate::parallel::Monitor;
+use crate::weights::Weights;
 
 /// A Gaussian copula over d keys.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +21,8 @@ pub struct Model {
     pub shares: Vec<Vec<f64>>,
     /// Per key the place of every category in the latent order, from 0.
     pub orders: Vec<Vec<u32>>,
-    /// The correlation matrix, row by row.
-    pub correlation: Vec<f64>,
+    /// The correlation matrix.
+    pub correlation: Array2<f64>,
 }
 
 impl Model {
@@ -28,7 +30,7 @@ impl Model {
     pub fn new(
         shares: Vec<Vec<f64>>,
         orders: Vec<Vec<u32>>,
-        correlation: Vec<f64>,
+        correlation: Array2<f64>,
     ) -> Result<Self> {
         let d = shares.len();
         let permutes = |shares: &Vec<f64>, places: &Vec<u32>| {
@@ -41,7 +43,7 @@ impl Model {
         };
         let valid = d > 0
             && orders.len() == d
-            && correlation.len() == d * d
+            && correlation.dim() == (d, d)
             && shares.iter().zip(&orders).all(|(s, o)| permutes(s, o))
             && shares
                 .iter()
@@ -66,15 +68,13 @@ impl Model {
 
     /// The model of some of the keys: a copula is closed under leaving keys out.
     pub fn select(&self, keys: &[usize]) -> Self {
-        let d = self.n_keys();
+        let n = keys.len();
         Self {
             shares: keys.iter().map(|&j| self.shares[j].clone()).collect(),
             orders: keys.iter().map(|&j| self.orders[j].clone()).collect(),
-            correlation: keys
-                .iter()
-                .flat_map(|&i| keys.iter().map(move |&j| (i, j)))
-                .map(|(i, j)| self.correlation[i * d + j])
-                .collect(),
+            correlation: Array2::from_shape_fn((n, n), |(i, j)| {
+                self.correlation[[keys[i], keys[j]]]
+            }),
         }
     }
 }
@@ -94,7 +94,12 @@ pub struct Sample {
 
 impl Sample {
     /// Counts the records of coded keys, each with its weight.
-    pub fn count(columns: &[Column], weights: Option<&[f64]>, monitor: &Monitor) -> Result<Self> {
+    pub fn count(
+        columns: &[Column],
+        weights: Option<Weights<'_>>,
+        monitor: &Monitor,
+    ) -> Result<Self> {
+        let weights = weights.map(Weights::values);
         let counts: Vec<Vec<f64>> = columns
             .par_iter()
             .map(|column| {
@@ -144,7 +149,7 @@ pub struct Settings {
     /// Per key a given margin, with the place of every category by value.
     pub exogenous: Vec<Option<(Vec<f64>, Vec<u32>)>>,
     /// A given correlation matrix.
-    pub correlation: Option<Vec<f64>>,
+    pub correlation: Option<Array2<f64>>,
     /// Whether a correlation may be negative.
     pub signed: bool,
 }
@@ -225,14 +230,14 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
             let information = table.information();
             let expected = expected_information(&whole[i], &whole[j]);
             let root = if settings.correlation.is_some() {
-                solve(&Rectangles::new(vec![1.0], vec![1.0]), 0.0, 1.0)
+                solve(&PairInformation::new(vec![1.0], vec![1.0]), 0.0, 1.0)
             } else {
                 let sign = if settings.signed {
                     score_product(table, &scores[i], &scores[j])
                 } else {
                     1.0
                 };
-                let rectangles = Rectangles::new(sorted[i].clone(), sorted[j].clone());
+                let rectangles = PairInformation::new(sorted[i].clone(), sorted[j].clone());
                 solve(&rectangles, information - expected, sign)
             };
             monitor.advance(1);
@@ -242,18 +247,15 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
     let matrix = match &settings.correlation {
         Some(given) => given.clone(),
         None => {
-            let mut matrix = vec![0.0; d * d];
-            for i in 0..d {
-                matrix[i * d + i] = 1.0;
-            }
+            let mut matrix = Array2::eye(d);
             for (&(i, j), (_, _, root)) in pairs(d).iter().zip(&fitted) {
-                matrix[i * d + j] = root.rho;
-                matrix[j * d + i] = root.rho;
+                matrix[[i, j]] = root.rho;
+                matrix[[j, i]] = root.rho;
             }
             matrix
         }
     };
-    let projection = nearest_correlation(&matrix, d, monitor)?;
+    let projection = nearest_correlation(&matrix, monitor)?;
     Ok(Fit {
         model: Model::new(shares, places, projection.matrix.clone())?,
         margins,
@@ -269,7 +271,8 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
 fn score_product(table: &PairTable, rows: &[f64], columns: &[f64]) -> f64 {
     table
         .cells
-        .chunks(table.n_columns)
+        .rows()
+        .into_iter()
         .zip(rows)
         .map(|(row, a)| {
             let inner: f64 = row.iter().zip(columns).map(|(n, b)| n * b).sum();
@@ -299,6 +302,7 @@ fn whole_counts(counts: &[f64], n: f64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::array;
 
     #[test]
     fn whole_counts_add_up() {
@@ -311,13 +315,13 @@ mod tests {
         let model = Model::new(
             vec![vec![0.5, 0.5], vec![1.0], vec![0.2, 0.3, 0.5]],
             vec![vec![1, 0], vec![0], vec![2, 0, 1]],
-            vec![1.0, 0.0, 0.4, 0.0, 1.0, 0.0, 0.4, 0.0, 1.0],
+            array![[1.0, 0.0, 0.4], [0.0, 1.0, 0.0], [0.4, 0.0, 1.0]],
         )
         .unwrap();
         let part = model.select(&[2, 0]);
-        assert_eq!(part.correlation, vec![1.0, 0.4, 0.4, 1.0]);
+        assert_eq!(part.correlation, array![[1.0, 0.4], [0.4, 1.0]]);
         assert_eq!(part.orders, vec![vec![2, 0, 1], vec![1, 0]]);
-        assert!(Model::new(vec![vec![0.5, 0.6]], vec![vec![0, 1]], vec![1.0]).is_err());
-        assert!(Model::new(vec![vec![0.5, 0.5]], vec![vec![0, 0]], vec![1.0]).is_err());
+        assert!(Model::new(vec![vec![0.5, 0.6]], vec![vec![0, 1]], array![[1.0]]).is_err());
+        assert!(Model::new(vec![vec![0.5, 0.5]], vec![vec![0, 0]], array![[1.0]]).is_err());
     }
 }

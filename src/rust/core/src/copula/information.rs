@@ -10,6 +10,7 @@
 //! count spreads widely, its sum is taken over a lattice of half standard
 //! deviations: on a smooth bell-shaped summand that is exact to rounding.
 
+use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
@@ -23,53 +24,38 @@ use super::margins::n_categories;
 /// Cells that all two-way tables together may have.
 pub const MOST_CELLS: usize = 30_000_000;
 
-/// A two-way table of counts or weights, row by row.
+/// A two-way table: the first key has the rows, the second the columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairTable {
-    /// Categories of the first key.
-    pub n_rows: usize,
-    /// Categories of the second key.
-    pub n_columns: usize,
     /// Records, or their weights, per cell.
-    pub cells: Vec<f64>,
+    pub cells: Array2<f64>,
 }
 
 impl PairTable {
     /// Sums of the rows.
     pub fn row_sums(&self) -> Vec<f64> {
-        self.cells
-            .chunks(self.n_columns)
-            .map(|row| row.iter().sum())
-            .collect()
+        let rows = self.cells.rows().into_iter();
+        rows.map(|row| row.iter().sum()).collect()
     }
 
     /// Sums of the columns.
     pub fn column_sums(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_columns];
-        for row in self.cells.chunks(self.n_columns) {
-            for (sum, cell) in sums.iter_mut().zip(row) {
-                *sum += cell;
-            }
-        }
-        sums
+        let columns = self.cells.columns().into_iter();
+        columns.map(|column| column.iter().sum()).collect()
     }
 
     /// Mutual information of the shares.
     pub fn information(&self) -> f64 {
         let (rows, columns) = (self.row_sums(), self.column_sums());
         let total: f64 = rows.iter().sum();
-        let sum: f64 = self
-            .cells
-            .chunks(self.n_columns)
-            .zip(&rows)
-            .map(|(row, a)| {
-                row.iter()
-                    .zip(&columns)
-                    .filter(|(&cell, _)| cell > 0.0)
-                    .map(|(cell, b)| cell * (cell * total / (a * b)).ln())
-                    .sum::<f64>()
-            })
-            .sum();
+        let of_row = |(row, a): (ArrayView1<'_, f64>, &f64)| {
+            row.iter()
+                .zip(&columns)
+                .filter(|(&cell, _)| cell > 0.0)
+                .map(|(cell, b)| cell * (cell * total / (a * b)).ln())
+                .sum::<f64>()
+        };
+        let sum: f64 = self.cells.rows().into_iter().zip(&rows).map(of_row).sum();
         (sum / total).max(0.0)
     }
 }
@@ -128,16 +114,10 @@ fn pair_table(
         n_values if category < n_values => category + 1,
         _ => 0,
     };
-    let mut cells = Vec::with_capacity(n_rows * n_columns);
-    for row in 0..n_rows {
-        let start = code(row, first) * stride;
-        cells.extend((0..n_columns).map(|c| by_code[start + code(c, second)]));
-    }
-    Ok(PairTable {
-        n_rows,
-        n_columns,
-        cells,
-    })
+    let cells = Array2::from_shape_fn((n_rows, n_columns), |(row, column)| {
+        by_code[code(row, first) * stride + code(column, second)]
+    });
+    Ok(PairTable { cells })
 }
 
 fn counted<A: Code, B: Code>(
@@ -274,7 +254,7 @@ fn lattice_mean(n: u64, a: u64, b: u64, mean: f64, sd: f64, term: impl Fn(f64) -
 
 /// Bivariate normal rectangles over two margins in their latent orders.
 #[derive(Debug, Clone)]
-pub struct Rectangles {
+pub struct PairInformation {
     row_shares: Vec<f64>,
     column_shares: Vec<f64>,
     /// Thresholds between categories, and the cumulative shares at them.
@@ -282,7 +262,7 @@ pub struct Rectangles {
     column_cuts: Vec<(f64, f64)>,
 }
 
-impl Rectangles {
+impl PairInformation {
     /// The rectangles of two margins given in latent order.
     pub fn new(row_shares: Vec<f64>, column_shares: Vec<f64>) -> Self {
         Self {
@@ -361,16 +341,11 @@ mod tests {
         let mut y = labels(columns);
         let (mut sum, mut times) = (0.0, 0.0);
         permute(&mut y, 0, &mut |y| {
-            let mut cells = vec![0.0; rows.len() * columns.len()];
-            for (a, b) in x.iter().zip(y) {
-                cells[a * columns.len() + b] += 1.0;
+            let mut cells = Array2::zeros((rows.len(), columns.len()));
+            for (&a, &b) in x.iter().zip(y) {
+                cells[[a, b]] += 1.0;
             }
-            sum += PairTable {
-                n_rows: rows.len(),
-                n_columns: columns.len(),
-                cells,
-            }
-            .information();
+            sum += PairTable { cells }.information();
             times += 1.0;
         });
         sum / times
@@ -436,7 +411,7 @@ mod tests {
 
     #[test]
     fn information_of_rectangles_rises_with_correlation_and_is_nil_without() {
-        let table = Rectangles::new(vec![0.2, 0.5, 0.3], vec![0.1, 0.4, 0.1, 0.4]);
+        let table = PairInformation::new(vec![0.2, 0.5, 0.3], vec![0.1, 0.4, 0.1, 0.4]);
         assert!(table.information(0.0) < 1e-14);
         for sign in [-1.0, 1.0] {
             let mut last = 0.0;
@@ -447,7 +422,7 @@ mod tests {
             }
         }
         // Two halves: the cell probability is 1/4 + asin(rho) / (2 pi).
-        let halves = Rectangles::new(vec![0.5; 2], vec![0.5; 2]);
+        let halves = PairInformation::new(vec![0.5; 2], vec![0.5; 2]);
         let p = 0.25 + 0.6_f64.asin() / (2.0 * std::f64::consts::PI);
         let exact = 2.0 * (p * (4.0 * p).ln() + (0.5 - p) * (4.0 * (0.5 - p)).ln());
         assert!((halves.information(0.6) - exact).abs() < 1e-14);

@@ -15,42 +15,61 @@
 //!
 //! | module | step |
 //! |---|---|
-//! | [`margins`] | counts of categories, parametric margins by BIC |
-//! | [`information`] | mutual information, its expectation, that of a copula |
-//! | [`orders`] | the latent order of the categories |
-//! | [`correlation`] | the correlation of one pair |
-//! | [`projection`] | the nearest correlation matrix |
-//! | [`sampling`] | records drawn from the model, and how many are unique |
-//! | [`curve`] | uniqueness at any size from one set of draws |
-//! | [`calibration`] | the model brought to the uniqueness of the sample |
-//! | [`forecast`] | estimates and intervals of one population |
-//! | [`fit`] | all steps of a fit |
-//! | [`population`] | draws, calibration and forecast in one |
-//! | [`rectangle`] | the probability of a record: equation 18 |
-//! | [`trivariate`] | the same for three keys, exactly |
-//! | [`placement`] | the same with random places of categories |
-//! | [`tree`] | the probability of a record from margins and a tree of pairs |
-//! | [`mixture`] | likelihoods of uniqueness where these probabilities are not certain |
-//! | [`scores`] | one of these for every record of a table |
-//! | [`lanes`] | normal intervals for many lattice points at once |
+//! | `margins` | counts of categories, parametric margins by BIC |
+//! | `information` | mutual information, its expectation, that of a copula |
+//! | `orders` | the latent order of the categories |
+//! | `correlation` | the correlation of one pair |
+//! | `projection` | the nearest correlation matrix |
+//! | `sampling` | records drawn from the model, and how many are unique |
+//! | `curve` | uniqueness at any size from one set of draws |
+//! | `calibration` | the model brought to the uniqueness of the sample |
+//! | `forecast` | estimates and intervals of one population |
+//! | `fit` | all steps of a fit |
+//! | `population` | draws, calibration and forecast in one |
+//! | `cholesky` | the triangular root of a matrix |
+//! | `lattice` | means over shifted lattice points |
+//! | `rectangle` | the probability of a record: equation 18 |
+//! | `trivariate` | the same for three keys, exactly |
+//! | `placement` | the same with random places of categories |
+//! | `tree` | the probability of a record from margins and a tree of pairs |
+//! | `mixture` | likelihoods of uniqueness where these probabilities are not certain |
+//! | `scores` | one of these for every record of a table |
+//! | `lanes` | normal intervals for many lattice points at once |
 
-pub mod calibration;
-pub mod correlation;
-pub mod curve;
-pub mod fit;
-pub mod forecast;
-pub mod information;
-pub mod lanes;
-pub mod margins;
-pub mod mixture;
-pub mod orders;
-pub mod placement;
-pub mod population;
-pub mod projection;
-pub mod rectangle;
-pub mod sampling;
-pub mod scores;
-pub mod tree;
-pub mod trivariate;
+mod calibration;
+mod cholesky;
+mod correlation;
+mod curve;
+mod fit;
+mod forecast;
+mod information;
+mod lanes;
+mod lattice;
+mod margins;
+mod mixture;
+mod orders;
+mod placement;
+mod population;
+mod projection;
+mod rectangle;
+mod sampling;
+mod scores;
+mod tree;
+mod trivariate;
 
-pub use fit::Model;
+pub use calibration::{Moments, Seen};
+pub use fit::{fit, Fit, Marginals, Model, Sample, Settings};
+pub use forecast::Range;
+pub use information::{pairs, PairTable};
+pub use lattice::{Effort, Estimate};
+pub use margins::{categories, Family, Margin};
+pub use mixture::{anchor, clusters, fit_mixture, Anchor, Cluster, Likelihood, Mixture, Point};
+pub use orders::Order;
+pub use population::{
+    judge, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
+    Settings as PopulationSettings,
+};
+pub use rectangle::{Rectangles, Scratch};
+pub use sampling::Sampler;
+pub use scores::{mapped_categories, model_probabilities, Method};
+pub use tree::{prior_records, spanning_tree, Edge, Margin as TreeMargin, Tree, UNSEEN};

@@ -8,6 +8,7 @@
 //! `diag(sqrt(n_c / n)) M`, categories are ordered by `M v`. Keys take turns,
 //! four times.
 
+use ndarray::Axis;
 use rand::seq::SliceRandom;
 
 use super::information::PairTable;
@@ -159,26 +160,18 @@ fn category_means(
         let sums = |c: usize| -> (f64, f64) {
             let cell = |k: usize| {
                 if by_row {
-                    table.cells[c * table.n_columns + k]
+                    table.cells[[c, k]]
                 } else {
-                    table.cells[k * table.n_columns + c]
+                    table.cells[[k, c]]
                 }
             };
-            let width = if by_row {
-                table.n_columns
-            } else {
-                table.n_rows
-            };
+            let width = table.cells.len_of(Axis(usize::from(by_row)));
             (0..width).fold((0.0, 0.0), |(n, sum), k| {
                 let cell = scale * cell(k);
                 (n + cell, sum + cell * scores[i][k])
             })
         };
-        let n_categories = if by_row {
-            table.n_rows
-        } else {
-            table.n_columns
-        };
+        let n_categories = table.cells.len_of(Axis(usize::from(!by_row)));
         if counts.is_empty() {
             mean = vec![Vec::with_capacity(d - 1); n_categories];
             counts = (0..n_categories).map(|c| sums(c).0).collect();
@@ -245,6 +238,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::Array2;
 
     #[test]
     fn scores_have_mean_zero_and_rise_with_place() {
@@ -266,11 +260,8 @@ mod tests {
                 cells[c * 4 + other] += 40.0 / (1.0 + 3.0 * (other.abs_diff(k)) as f64);
             }
         }
-        let table = PairTable {
-            n_rows: 4,
-            n_columns: 4,
-            cells,
-        };
+        let cells = Array2::from_shape_vec((4, 4), cells).unwrap();
+        let table = PairTable { cells };
         let shares: Vec<Vec<f64>> = [table.row_sums(), table.column_sums()]
             .into_iter()
             .map(|sums| {
@@ -296,16 +287,14 @@ mod tests {
         let tables: Vec<PairTable> = super::super::information::pairs(5)
             .into_iter()
             .map(|(i, j)| PairTable {
-                n_rows: i,
-                n_columns: j,
-                cells: Vec::new(),
+                cells: Array2::zeros((i, j)),
             })
             .collect();
         for i in 0..5 {
             for j in 0..5 {
                 if i != j {
                     let (table, by_row) = table_of(&tables, 5, i, j);
-                    assert_eq!((table.n_rows, table.n_columns), (i.min(j), i.max(j)));
+                    assert_eq!(table.cells.dim(), (i.min(j), i.max(j)));
                     assert_eq!(by_row, i < j);
                 }
             }

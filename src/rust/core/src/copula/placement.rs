@@ -6,15 +6,18 @@
 //! probabilities of the rectangles are averaged. Here places and rectangle are one
 //! integral over one lattice. The numbers need not add up to one over all records.
 
+use ndarray::Array2;
+
+use super::cholesky::cholesky;
 use super::lanes::{self, Lanes, LANES};
-use super::rectangle::{shift, Effort, Estimate, Lattice};
+use super::lattice::{shift, Effort, Estimate, Lattice};
 use crate::error::{Error, Result};
 use crate::random::Streams;
 
 /// Averages over places under one correlation matrix.
 #[derive(Debug)]
 pub struct Placements {
-    factor: Vec<f64>,
+    factor: Array2<f64>,
     d: usize,
     lattice: Lattice,
     effort: Effort,
@@ -27,15 +30,20 @@ pub struct Scratch {
 }
 
 impl Placements {
-    /// Averages under the `d` times `d` matrix `correlation`, row by row.
-    pub fn new(correlation: &[f64], d: usize, effort: Effort, streams: &Streams) -> Result<Self> {
-        if d == 0 || correlation.len() != d * d || effort.max_blocks == 0 {
+    /// Averages under the matrix `correlation`.
+    ///
+    /// # Errors
+    ///
+    /// Where the matrix is empty or not positive definite.
+    pub fn new(correlation: &Array2<f64>, effort: Effort, streams: &Streams) -> Result<Self> {
+        let d = correlation.nrows();
+        if d == 0 || effort.max_blocks == 0 {
             return Err(Error::BadArgument(
                 "A correlation matrix needs a row and a column for every key variable.".into(),
             ));
         }
         Ok(Self {
-            factor: cholesky(correlation, d),
+            factor: cholesky(correlation.view())?,
             d,
             // A place and a draw per key, but no draw for the last one.
             lattice: Lattice::new(2 * d - 1, effort.max_blocks, streams),
@@ -64,8 +72,8 @@ impl Placements {
                 }
                 lanes::limits(&start, share, &mut low, &mut high);
                 let (drawn, rest) = scratch.y.split_at_mut(i);
-                let shift = shift(&self.factor[i * d..i * d + i], drawn);
-                let scale = 1.0 / self.factor[i * d + i];
+                let shift = shift(self.factor.row(i), drawn);
+                let scale = 1.0 / self.factor[[i, i]];
                 // The last key's draw is made for nothing: it takes any point.
                 let w = &points[(d + i).min(2 * d - 2)];
                 lanes::moving_interval((&low, &high), scale, &shift, w, mass, &mut rest[0]);
@@ -73,23 +81,6 @@ impl Placements {
             0.0
         })
     }
-}
-
-/// The lower triangular root of a correlation matrix, row by row.
-fn cholesky(matrix: &[f64], d: usize) -> Vec<f64> {
-    let mut root = vec![0.0; d * d];
-    for i in 0..d {
-        for j in 0..=i {
-            let explained: f64 = (0..j).map(|k| root[i * d + k] * root[j * d + k]).sum();
-            let rest = matrix[i * d + j] - explained;
-            root[i * d + j] = if i == j {
-                rest.max(1e-10).sqrt()
-            } else {
-                rest / root[j * d + j]
-            };
-        }
-    }
-    root
 }
 
 #[cfg(test)]
@@ -105,7 +96,9 @@ mod tests {
             max_blocks: 64,
         };
         let streams = Streams::new(Seed::from_draws([9, 8, 7, 6, 5, 4, 3, 2]));
-        Placements::new(correlation, shares.len(), effort, &streams)
+        let d = shares.len();
+        let correlation = Array2::from_shape_vec((d, d), correlation.to_vec()).unwrap();
+        Placements::new(&correlation, effort, &streams)
             .unwrap()
             .probability(shares, &mut Scratch::default())
     }

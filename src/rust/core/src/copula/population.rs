@@ -170,10 +170,8 @@ mod tests {
 
     fn model() -> Model {
         let d = 4;
-        let mut correlation = vec![0.3; d * d];
-        for i in 0..d {
-            correlation[i * d + i] = 1.0;
-        }
+        let mut correlation = ndarray::Array2::from_elem((d, d), 0.3);
+        correlation.diag_mut().fill(1.0);
         let falling: Vec<f64> = (1..=8).map(|r| 1.0 / f64::from(r)).collect();
         let total: f64 = falling.iter().sum();
         let shares: Vec<f64> = falling.iter().map(|x| x / total).collect();

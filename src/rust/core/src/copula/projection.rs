@@ -4,6 +4,8 @@
 //! at least `FLOOR` and on those with unit diagonal, with Dykstra's correction
 //! for the former. A matrix whose least eigenvalue is large enough stays as it is.
 
+use ndarray::{Array1, Array2, ArrayViewMut2};
+
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
 
@@ -17,8 +19,8 @@ const MOST_SWEEPS: usize = 60;
 /// A correlation matrix and what was done to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projected {
-    /// The matrix, row by row.
-    pub matrix: Vec<f64>,
+    /// The matrix.
+    pub matrix: Array2<f64>,
     /// Least eigenvalue before.
     pub least_eigenvalue: f64,
     /// Largest change of an entry.
@@ -27,56 +29,38 @@ pub struct Projected {
     pub steps: usize,
 }
 
-/// The correlation matrix nearest to the symmetric `matrix` of order `d`.
-pub fn nearest_correlation(matrix: &[f64], d: usize, monitor: &Monitor) -> Result<Projected> {
-    let least = least_eigenvalue(matrix, d)?;
+/// The correlation matrix nearest to the symmetric `matrix`.
+pub fn nearest_correlation(matrix: &Array2<f64>, monitor: &Monitor) -> Result<Projected> {
+    let least = least_eigenvalue(matrix)?;
     if least >= ENOUGH {
         return Ok(Projected {
-            matrix: matrix.to_vec(),
+            matrix: matrix.clone(),
             least_eigenvalue: least,
             largest_change: 0.0,
             steps: 0,
         });
     }
-    let mut current = matrix.to_vec();
-    let mut correction = vec![0.0; d * d];
+    let mut current = matrix.clone();
+    let mut correction = Array2::zeros(matrix.dim());
     let mut steps = 0;
     loop {
         monitor.check()?;
         steps += 1;
-        let shifted: Vec<f64> = current
-            .iter()
-            .zip(&correction)
-            .map(|(y, s)| y - s)
-            .collect();
-        let positive = clip(&shifted, d)?;
-        for ((slot, x), r) in correction.iter_mut().zip(&positive).zip(&shifted) {
-            *slot = x - r;
-        }
-        current = positive.clone();
-        for i in 0..d {
-            current[i * d + i] = 1.0;
-        }
-        let gap = largest_difference(&current, &positive);
-        if gap < 1e-10 {
-            break;
-        }
-        if steps == MOST_STEPS {
+        let shifted = &current - &correction;
+        let positive = clip(&shifted)?;
+        correction = &positive - &shifted;
+        current.assign(&positive);
+        current.diag_mut().fill(1.0);
+        if largest_difference(&current, &positive) < 1e-10 || steps == MOST_STEPS {
             break;
         }
     }
     // What the last step left below the threshold is shrunk towards zero
     // correlation.
-    let left = least_eigenvalue(&current, d)?;
+    let left = least_eigenvalue(&current)?;
     if left < ENOUGH {
-        let share = (ENOUGH - left) / (1.0 - left);
-        for i in 0..d {
-            for j in 0..d {
-                if i != j {
-                    current[i * d + j] *= 1.0 - share;
-                }
-            }
-        }
+        current *= 1.0 - (ENOUGH - left) / (1.0 - left);
+        current.diag_mut().fill(1.0);
     }
     Ok(Projected {
         largest_change: largest_difference(&current, matrix),
@@ -86,7 +70,7 @@ pub fn nearest_correlation(matrix: &[f64], d: usize, monitor: &Monitor) -> Resul
     })
 }
 
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+fn largest_difference(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     a.iter()
         .zip(b)
         .map(|(x, y)| (x - y).abs())
@@ -94,49 +78,35 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The least eigenvalue of a symmetric matrix.
-pub fn least_eigenvalue(matrix: &[f64], d: usize) -> Result<f64> {
-    Ok(eigen(matrix, d)?
-        .0
-        .into_iter()
-        .fold(f64::INFINITY, f64::min))
+fn least_eigenvalue(matrix: &Array2<f64>) -> Result<f64> {
+    let (values, _) = eigen(matrix)?;
+    Ok(values.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 /// The matrix with eigenvalues raised to the floor.
-fn clip(matrix: &[f64], d: usize) -> Result<Vec<f64>> {
-    let (values, vectors) = eigen(matrix, d)?;
-    let mut result = vec![0.0; d * d];
-    for (k, value) in values.iter().enumerate() {
-        let value = value.max(FLOOR);
-        for i in 0..d {
-            let left = value * vectors[i * d + k];
-            for j in 0..d {
-                result[i * d + j] += left * vectors[j * d + k];
-            }
-        }
-    }
-    Ok(result)
+fn clip(matrix: &Array2<f64>) -> Result<Array2<f64>> {
+    let (values, vectors) = eigen(matrix)?;
+    let raised = &vectors * &values.mapv(|value| value.max(FLOOR));
+    Ok(raised.dot(&vectors.t()))
 }
 
 /// Eigenvalues and eigenvectors (in columns) of a symmetric matrix by Jacobi's
 /// rotations.
-fn eigen(matrix: &[f64], d: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-    let mut a = matrix.to_vec();
-    let mut v = vec![0.0; d * d];
-    for i in 0..d {
-        v[i * d + i] = 1.0;
-    }
+fn eigen(matrix: &Array2<f64>) -> Result<(Array1<f64>, Array2<f64>)> {
+    let d = matrix.nrows();
+    let mut a = matrix.clone();
+    let mut v = Array2::eye(d);
     for _ in 0..MOST_SWEEPS {
         let off: f64 = (0..d)
             .flat_map(|i| (0..i).map(move |j| (i, j)))
-            .map(|(i, j)| a[i * d + j] * a[i * d + j])
+            .map(|at| a[at] * a[at])
             .sum();
         if off < 1e-26 {
-            let values = (0..d).map(|i| a[i * d + i]).collect();
-            return Ok((values, v));
+            return Ok((a.diag().to_owned(), v));
         }
         for p in 0..d {
             for q in p + 1..d {
-                rotate(&mut a, &mut v, d, p, q);
+                rotate(&mut a, &mut v, p, q);
             }
         }
     }
@@ -146,77 +116,54 @@ fn eigen(matrix: &[f64], d: usize) -> Result<(Vec<f64>, Vec<f64>)> {
 }
 
 /// Makes the element (p, q) zero.
-fn rotate(a: &mut [f64], v: &mut [f64], d: usize, p: usize, q: usize) {
-    let off = a[p * d + q];
+fn rotate(a: &mut Array2<f64>, v: &mut Array2<f64>, p: usize, q: usize) {
+    let off = a[[p, q]];
     if off.abs() < 1e-300 {
         return;
     }
-    let theta = (a[q * d + q] - a[p * d + p]) / (2.0 * off);
+    let theta = (a[[q, q]] - a[[p, p]]) / (2.0 * off);
     let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
     let t = if theta.abs() > 0.0 { t } else { 1.0 };
     let c = 1.0 / (t * t + 1.0).sqrt();
     let s = t * c;
-    for k in 0..d {
-        let (x, y) = (a[k * d + p], a[k * d + q]);
-        a[k * d + p] = c * x - s * y;
-        a[k * d + q] = s * x + c * y;
-    }
-    for k in 0..d {
-        let (x, y) = (a[p * d + k], a[q * d + k]);
-        a[p * d + k] = c * x - s * y;
-        a[q * d + k] = s * x + c * y;
-    }
-    for k in 0..d {
-        let (x, y) = (v[k * d + p], v[k * d + q]);
-        v[k * d + p] = c * x - s * y;
-        v[k * d + q] = s * x + c * y;
-    }
+    turn(a.view_mut(), p, q, (c, s));
+    turn(a.view_mut().reversed_axes(), p, q, (c, s));
+    turn(v.view_mut(), p, q, (c, s));
 }
 
-/// The lower triangular root of a positive definite matrix, row by row.
-pub fn cholesky(matrix: &[f64], d: usize) -> Result<Vec<f64>> {
-    let mut root = vec![0.0; d * d];
-    for i in 0..d {
-        for j in 0..=i {
-            let below: f64 = (0..j).map(|k| root[i * d + k] * root[j * d + k]).sum();
-            let rest = matrix[i * d + j] - below;
-            root[i * d + j] = if i == j {
-                if rest <= 0.0 {
-                    return Err(Error::BadArgument(
-                        "The correlation matrix must be positive definite.".into(),
-                    ));
-                }
-                rest.sqrt()
-            } else {
-                rest / root[j * d + j]
-            };
-        }
+/// Turns columns `p` and `q` by the angle of this cosine and sine.
+fn turn(mut matrix: ArrayViewMut2<'_, f64>, p: usize, q: usize, (c, s): (f64, f64)) {
+    for mut row in matrix.rows_mut() {
+        let (x, y) = (row[p], row[q]);
+        row[p] = c * x - s * y;
+        row[q] = s * x + c * y;
     }
-    Ok(root)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cholesky::cholesky;
     use super::*;
+    use ndarray::array;
 
     #[test]
     fn a_correlation_matrix_stays_and_an_impossible_one_moves_least() {
         let monitor = Monitor::new();
-        let good = [1.0, 0.5, 0.5, 1.0];
-        let kept = nearest_correlation(&good, 2, &monitor).unwrap();
+        let good = array![[1.0, 0.5], [0.5, 1.0]];
+        let kept = nearest_correlation(&good, &monitor).unwrap();
         assert_eq!(kept.matrix, good);
         assert_eq!(kept.steps, 0);
         // Higham's example: the nearest correlation matrix has 0.7607, 0.1573.
-        let bad = [1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
-        let moved = nearest_correlation(&bad, 3, &monitor).unwrap();
-        assert!((moved.matrix[1] - 0.760_689_85).abs() < 1e-5);
-        assert!((moved.matrix[2] - 0.157_298_1).abs() < 1e-5);
+        let bad = array![[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]];
+        let moved = nearest_correlation(&bad, &monitor).unwrap();
+        assert!((moved.matrix[[0, 1]] - 0.760_689_85).abs() < 1e-5);
+        assert!((moved.matrix[[0, 2]] - 0.157_298_1).abs() < 1e-5);
         assert!((moved.least_eigenvalue - (1.0 - 2.0_f64.sqrt())).abs() < 1e-12);
         for i in 0..3 {
-            assert!((moved.matrix[i * 3 + i] - 1.0).abs() < 1e-15);
+            assert!((moved.matrix[[i, i]] - 1.0).abs() < 1e-15);
         }
-        assert!(least_eigenvalue(&moved.matrix, 3).unwrap() >= 0.9e-8);
-        assert!(cholesky(&moved.matrix, 3).is_ok());
-        assert!(cholesky(&bad, 3).is_err());
+        assert!(least_eigenvalue(&moved.matrix).unwrap() >= 0.9e-8);
+        assert!(cholesky(moved.matrix.view()).is_ok());
+        assert!(cholesky(bad.view()).is_err());
     }
 }

@@ -8,14 +8,15 @@
 
 use std::collections::BTreeMap;
 
+use ndarray::Array2;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
+use super::cholesky::cholesky;
 use super::fit::Model;
 use super::information::cuts;
 use super::orders::{in_order, inverse};
-use super::projection::cholesky;
 use crate::error::{Error, Result};
 use crate::hash::spread;
 use crate::parallel::Monitor;
@@ -110,7 +111,7 @@ impl Margin {
 pub struct Sampler {
     margins: Vec<Margin>,
     /// Lower triangular root of the correlation matrix.
-    root: Vec<f64>,
+    root: Array2<f64>,
 }
 
 impl Sampler {
@@ -123,7 +124,7 @@ impl Sampler {
                 .zip(&model.orders)
                 .map(|(shares, places)| Margin::new(shares, places))
                 .collect(),
-            root: cholesky(&model.correlation, model.n_keys())?,
+            root: cholesky(model.correlation.view())?,
         })
     }
 
@@ -136,10 +137,10 @@ impl Sampler {
         for j in (0..d).rev() {
             let (before, here) = latent.split_at_mut(j * n);
             let here = &mut here[..n];
-            let diagonal = self.root[j * d + j];
+            let diagonal = self.root[[j, j]];
             here.iter_mut().for_each(|z| *z *= diagonal);
             for (i, column) in before.chunks(n).enumerate() {
-                let share = self.root[j * d + i];
+                let share = self.root[[j, i]];
                 if share.abs() > 0.0 {
                     for (z, e) in here.iter_mut().zip(column) {
                         *z += share * e;

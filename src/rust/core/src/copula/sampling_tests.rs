@@ -6,10 +6,8 @@ fn seed() -> Seed {
 }
 
 fn model(d: usize, k: usize, rho: f64) -> Model {
-    let mut correlation = vec![rho; d * d];
-    for i in 0..d {
-        correlation[i * d + i] = 1.0;
-    }
+    let mut correlation = Array2::from_elem((d, d), rho);
+    correlation.diag_mut().fill(1.0);
     Model::new(
         vec![vec![1.0 / k as f64; k]; d],
         vec![(0..k as u32).collect(); d],
@@ -49,7 +47,7 @@ fn margins_and_pairs_come_out_as_they_went_in() {
     let model = Model::new(
         vec![vec![0.1, 0.6, 0.3], vec![0.25, 0.0, 0.75]],
         vec![vec![2, 0, 1], vec![0, 1, 2]],
-        vec![1.0, 0.7, 0.7, 1.0],
+        ndarray::array![[1.0, 0.7], [0.7, 1.0]],
     )
     .unwrap();
     let n = 200_000;

@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 
 use super::fit::Model;
+use super::lattice::{Effort, Estimate};
 use super::placement::{self, Placements};
-use super::rectangle::{self, Effort, Estimate, Rectangles};
-use super::tree::UNSEEN;
+use super::rectangle::{self, Rectangles};
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::normal::quantile;
@@ -26,8 +26,8 @@ pub enum Method {
 }
 
 /// The categories of all rows, key by key. `maps` says, per key, which category
-/// every code is, beginning with the code of missing; [`UNSEEN`] for none.
-pub fn categories(table: &KeyTable, maps: &[Vec<u32>]) -> Result<Vec<Vec<u32>>> {
+/// every code is, beginning with the code of missing; [`super::UNSEEN`] for none.
+pub fn mapped_categories(table: &KeyTable, maps: &[Vec<u32>]) -> Result<Vec<Vec<u32>>> {
     let fits = maps.len() == table.columns().len()
         && table
             .columns()
@@ -174,21 +174,17 @@ enum Machine<'a> {
 
 impl<'a> Machine<'a> {
     fn new(model: &'a Model, method: Method, effort: Effort, streams: &Streams) -> Result<Self> {
-        let (matrix, d) = (model.correlation.as_slice(), model.n_keys());
+        let matrix = &model.correlation;
         Ok(match method {
-            Method::Rectangle => Self::Rectangles(Rectangles::new(matrix, d, effort, streams)?),
-            Method::Placement => Self::Placements(Placements::new(matrix, d, effort, streams)?),
+            Method::Rectangle => Self::Rectangles(Rectangles::new(matrix, effort, streams)?),
+            Method::Placement => Self::Placements(Placements::new(matrix, effort, streams)?),
         })
     }
 }
 
-/// Whether a record has a category that the sample does not have.
-pub fn has_unseen(categories: &[Vec<u32>], row: usize) -> bool {
-    categories.iter().any(|column| column[row] == UNSEEN)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tree::UNSEEN;
     use super::*;
     use crate::key_table::{Codes, Column};
     use crate::parallel::with_threads;
@@ -202,7 +198,7 @@ mod tests {
                 vec![0.1, 0.2, 0.3, 0.4],
             ],
             vec![vec![2, 0, 1], vec![0, 1], vec![1, 3, 0, 2]],
-            vec![1.0, 0.5, -0.3, 0.5, 1.0, 0.2, -0.3, 0.2, 1.0],
+            ndarray::array![[1.0, 0.5, -0.3], [0.5, 1.0, 0.2], [-0.3, 0.2, 1.0]],
         )
         .unwrap()
     }
@@ -301,9 +297,9 @@ mod tests {
     fn codes_become_categories_by_their_maps() {
         let column = Column::new(Codes::pack(3, [1, 0, 3, 2].into_iter()), 3).unwrap();
         let table = KeyTable::new(vec![column]).unwrap();
-        let found = categories(&table, &[vec![2, 0, 1, UNSEEN]]).unwrap();
+        let found = mapped_categories(&table, &[vec![2, 0, 1, UNSEEN]]).unwrap();
         assert_eq!(found, vec![vec![0, 2, UNSEEN, 1]]);
-        assert!(categories(&table, &[vec![2, 0, 1]]).is_err());
-        assert!(categories(&table, &[]).is_err());
+        assert!(mapped_categories(&table, &[vec![2, 0, 1]]).is_err());
+        assert!(mapped_categories(&table, &[]).is_err());
     }
 }

@@ -18,6 +18,7 @@
 //! `1 / (n_ij + c p_i p_j)`. Records of the sample are left out of the counts they
 //! are judged by, in p and in the variance: a pair that nobody else has is uncertain.
 
+use ndarray::Array2;
 use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
@@ -25,6 +26,7 @@ use super::information::PairTable;
 use super::mixture::Point;
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
+use crate::weights::Weights;
 
 /// Records a category counts for at least.
 pub const LEAST_RECORDS: f64 = 0.3;
@@ -72,14 +74,9 @@ pub fn prior_records(table: &PairTable, scale: f64) -> f64 {
     let n = total * scale;
     let cells: Vec<(f64, f64)> = table
         .cells
-        .chunks(table.n_columns)
-        .zip(&rows)
-        .flat_map(|(row, a)| {
-            row.iter()
-                .zip(&columns)
-                .filter(|(&cell, _)| cell > 0.0)
-                .map(move |(&cell, b)| (cell * scale, a * b / (total * total)))
-        })
+        .indexed_iter()
+        .filter(|(_, &cell)| cell > 0.0)
+        .map(|((i, j), &cell)| (cell * scale, rows[i] * columns[j] / (total * total)))
         .collect();
     let likelihood = |ln_prior: f64| {
         let prior = ln_prior.exp();
@@ -172,9 +169,7 @@ impl<'a> Tree<'a> {
             let (i, j) = edge.keys;
             i < j
                 && j < margins.len()
-                && table.n_rows == margins[i].counts.len()
-                && table.n_columns == margins[j].counts.len()
-                && table.cells.len() == table.n_rows * table.n_columns
+                && table.cells.dim() == (margins[i].counts.len(), margins[j].counts.len())
                 && edge.prior > 0.0
         };
         let given_fits = |margin: &Margin| {
@@ -211,7 +206,7 @@ impl<'a> Tree<'a> {
     pub fn points_without(
         &self,
         keys: &[Vec<u32>],
-        weights: Option<&[f64]>,
+        weights: Option<Weights<'_>>,
         monitor: &Monitor,
     ) -> Result<Vec<Point>> {
         let Some(weights) = weights else {
@@ -253,22 +248,18 @@ impl<'a> Tree<'a> {
                     .collect()
             })
             .collect();
-        let factors: Vec<Vec<Point>> = self
+        let factors: Vec<Array2<Point>> = self
             .edges
             .par_iter()
             .map(|(edge, table)| {
                 monitor.check()?;
-                let n_columns = table.n_columns as u32;
-                Ok((0..table.cells.len() as u32)
-                    .map(|cell| {
-                        let pair = (cell / n_columns, cell % n_columns);
-                        let factor = self.factor(edge, table, pair, own);
-                        Point {
-                            ln_p: factor.value.ln(),
-                            variance: factor.variance,
-                        }
-                    })
-                    .collect())
+                Ok(Array2::from_shape_fn(table.cells.dim(), |(x, y)| {
+                    let factor = self.factor(edge, table, (x as u32, y as u32), own);
+                    Point {
+                        ln_p: factor.value.ln(),
+                        variance: factor.variance,
+                    }
+                }))
             })
             .collect::<Result<_>>()?;
         let unseen = (LEAST_RECORDS / (self.n - own)).ln();
@@ -280,10 +271,10 @@ impl<'a> Tree<'a> {
             for (column, margin) in keys.iter().zip(&margins) {
                 point.ln_p += margin.get(column[row] as usize).copied().unwrap_or(unseen);
             }
-            for ((edge, table), factors) in self.edges.iter().zip(&factors) {
+            for ((edge, _), factors) in self.edges.iter().zip(&factors) {
                 let (x, y) = (keys[edge.keys.0][row], keys[edge.keys.1][row]);
                 if x != UNSEEN && y != UNSEEN {
-                    let factor = factors[x as usize * table.n_columns + y as usize];
+                    let factor = factors[[x as usize, y as usize]];
                     point.ln_p += factor.ln_p;
                     point.variance += factor.variance;
                 }
@@ -344,15 +335,15 @@ impl<'a> Tree<'a> {
     /// How much more frequent a pair is than independence has it.
     fn factor(&self, edge: &Edge, table: &PairTable, pair: (u32, u32), own: f64) -> Factor {
         let (x, y) = (pair.0 as usize, pair.1 as usize);
-        if x >= table.n_rows || y >= table.n_columns {
+        let Some(cell) = table.cells.get((x, y)) else {
             return Factor {
                 value: 1.0,
                 variance: 0.0,
             };
-        }
+        };
         let independent = self.sample_share(edge.keys.0, pair.0, own)
             * self.sample_share(edge.keys.1, pair.1, own);
-        let count = (table.cells[x * table.n_columns + y] * self.scale - own).max(0.0);
+        let count = (cell * self.scale - own).max(0.0);
         let records = count + edge.prior * independent;
         Factor {
             value: records / ((self.n - own + edge.prior) * independent),
@@ -375,9 +366,7 @@ mod tests {
 
     fn table(n_rows: usize, cells: &[f64]) -> PairTable {
         PairTable {
-            n_rows,
-            n_columns: cells.len() / n_rows,
-            cells: cells.to_vec(),
+            cells: Array2::from_shape_vec((n_rows, cells.len() / n_rows), cells.to_vec()).unwrap(),
         }
     }
 
@@ -408,7 +397,7 @@ mod tests {
             for (i, a) in rows.iter().enumerate() {
                 for (j, b) in columns.iter().enumerate() {
                     let q = c * a * b / (n * n);
-                    sum += ln_gamma(table.cells[i * 3 + j] + q) - ln_gamma(q);
+                    sum += ln_gamma(table.cells[[i, j]] + q) - ln_gamma(q);
                 }
             }
             sum
@@ -419,8 +408,7 @@ mod tests {
         }
         // Weights of two and a scale of a half are the same records.
         let doubled = PairTable {
-            cells: table.cells.iter().map(|c| 2.0 * c).collect(),
-            ..table.clone()
+            cells: 2.0 * &table.cells,
         };
         assert!((prior_records(&doubled, 0.5) / found - 1.0).abs() < 1e-12);
     }
@@ -459,7 +447,7 @@ mod tests {
         let without = tree.points_without(&sample, None, &Monitor::new()).unwrap();
         // Weights of one are no weights.
         let weighted = tree
-            .points_without(&sample, Some(&[1.0, 1.0]), &Monitor::new())
+            .points_without(&sample, Weights::new(&[1.0, 1.0], 2).ok(), &Monitor::new())
             .unwrap();
         for (a, b) in without.iter().zip(&weighted) {
             assert!((a.ln_p - b.ln_p).abs() < 1e-14 && (a.variance - b.variance).abs() < 1e-14);
