@@ -290,7 +290,7 @@ mod tests {
         let rest: f64 = rest.iter().map(|e| e.value).sum();
         let found = scores(&cells, Method::Rectangle, 1)[0].value;
         assert!((found / (0.01 * rest) - 1.0).abs() < 1e-3);
-        assert!(has_unseen(&cells, 0));
+        assert_eq!(cells[0][0], UNSEEN);
     }
 
     #[test]

@@ -148,6 +148,12 @@ impl Table {
         strides
     }
 
+    /// Per child, its number and the steps of its separator for all variables.
+    pub fn child_strides(&self) -> Vec<(usize, Vec<usize>)> {
+        let of = |part: &Part| (part.of, self.all_strides(part));
+        self.children.iter().map(of).collect()
+    }
+
     /// Sets the levels of the residual variables to those of cell `r`.
     pub fn set_residual(&self, mut r: usize, sizes: &[usize], codes: &mut [u32]) {
         for &v in self.residual.iter().rev() {

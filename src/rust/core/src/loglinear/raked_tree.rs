@@ -6,12 +6,14 @@
 //! from cell to cell here, so the series is one in `mu` and `lambda`, whose
 //! products of powers factorise both.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::measures::{alpha_coefficient, factorial, gamma_coefficient, Terms};
 use super::model::for_each_cell;
 use super::raking::Effects;
-use super::tree::{Conditionals, Tables, BLOCKS, CELLS_PER_BLOCK, FEW, NODES_PER_CHECK};
+use super::tree::{times, Conditionals, Tables, FEW, NODES_PER_CHECK};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -176,12 +178,10 @@ impl Tables<'_> {
             raked.bounds = raked.bounds();
         }
         let series = Series::new();
-        let n = self.tables.first().map_or(0, |t| t.n_residual);
-        let wanted = (self.model.n_table() / CELLS_PER_BLOCK).clamp(1.0, BLOCKS);
-        let blocks = n.min(wanted as usize);
-        let parts = (0..blocks)
+        let parts = self
+            .blocks()
             .into_par_iter()
-            .map(|b| {
+            .map(|range| {
                 let mut walk = Walk {
                     monitor,
                     codes: vec![0; self.model.sizes().len()],
@@ -189,7 +189,6 @@ impl Tables<'_> {
                     terms: Terms::default(),
                     nodes: 0,
                 };
-                let range = b * n / blocks..(b + 1) * n / blocks;
                 raked.walk(&mut walk, 0, range, of.total, scale)?;
                 walk.terms.add(&series.evaluate(&walk.products));
                 Ok(walk.terms)
@@ -222,7 +221,7 @@ impl Raked<'_> {
         &self,
         walk: &mut Walk,
         clique: usize,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         mu: f64,
         factor: f64,
     ) -> Result<()> {
@@ -279,13 +278,9 @@ impl Raked<'_> {
         }
         let mut products = [1.0; PRODUCTS];
         multiply_powers(most_mu, most_lambda, &mut products);
-        for &k in &self.tables.frontier[clique] {
-            let row = tables[k].row(&walk.codes);
-            let below = &self.bounds[k].products[row * PRODUCTS..][..PRODUCTS];
-            for (p, &b) in products.iter_mut().zip(below) {
-                *p *= b;
-            }
-        }
+        let sums = |k: usize| &self.bounds[k].products[..];
+        self.tables
+            .times_below(clique, &walk.codes, sums, &mut products);
         for (sum, p) in walk.products.iter_mut().zip(products) {
             *sum += p;
         }
@@ -293,64 +288,61 @@ impl Raked<'_> {
     }
 
     fn bounds(&self) -> Vec<Bounds> {
-        let tables = &self.tables.tables;
-        let mut bounds: Vec<Bounds> = tables.iter().map(|_| Bounds::default()).collect();
-        for c in (0..tables.len()).rev() {
-            let width = tables[c].n_residual;
-            let mut mu = self.of.tables[c].clone();
-            let mut effect: Vec<f64> = self.effects[c].repeat(tables[c].n_separator);
-            let mut lambda: Vec<f64> = mu.iter().zip(&effect).map(|(x, e)| x * e).collect();
-            let children: Vec<(usize, Vec<usize>)> = tables[c]
-                .children
-                .iter()
-                .map(|part| (part.of, tables[c].all_strides(part)))
-                .collect();
-            for (child, strides) in &children {
-                let child = &bounds[*child];
-                for_each_cell(&tables[c].sizes, strides, |i, t| {
-                    mu[i] *= child.mu[t];
-                    lambda[i] *= child.lambda[t];
-                    effect[i] *= child.effect[t];
-                });
-            }
-            let largest = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
-            let mut out = Bounds {
-                mu: mu.chunks(width).map(largest).collect(),
-                lambda: lambda.chunks(width).map(largest).collect(),
-                // Cells that cannot be do not bind.
-                effect: effect
-                    .chunks(width)
-                    .zip(mu.chunks(width))
-                    .map(|(e, mu)| {
-                        let possible = e.iter().zip(mu).filter(|(_, &mu)| mu > 0.0);
-                        possible.map(|(&e, _)| e).fold(f64::INFINITY, f64::min)
-                    })
-                    .collect(),
-                products: vec![0.0; tables[c].n_separator * PRODUCTS],
-            };
-            let steps: Vec<&Vec<usize>> = children.iter().map(|(_, s)| s).collect();
-            let targets = positions(&tables[c].sizes, &steps);
-            let mut term = [1.0; PRODUCTS];
-            for i in 0..mu.len() {
-                let row = i / width;
-                if mu[i] <= 0.0 {
-                    continue;
-                }
-                term.fill(1.0);
-                multiply_powers(mu[i] / out.mu[row], lambda[i] / out.lambda[row], &mut term);
-                for ((child, _), target) in children.iter().zip(&targets) {
-                    let below = &bounds[*child].products[target[i] * PRODUCTS..][..PRODUCTS];
-                    for (t, &b) in term.iter_mut().zip(below) {
-                        *t *= b;
-                    }
-                }
-                for (sum, &t) in out.products[row * PRODUCTS..].iter_mut().zip(&term) {
-                    *sum += t;
-                }
-            }
-            bounds[c] = out;
+        let n = self.tables.tables.len();
+        let mut bounds: Vec<Bounds> = (0..n).map(|_| Bounds::default()).collect();
+        for clique in (0..n).rev() {
+            bounds[clique] = self.bounds_of(clique, &bounds);
         }
         bounds
+    }
+
+    /// The bounds of one clique from those of its children.
+    fn bounds_of(&self, clique: usize, bounds: &[Bounds]) -> Bounds {
+        let table = &self.tables.tables[clique];
+        let width = table.n_residual;
+        let mut mu = self.of.tables[clique].clone();
+        let mut effect: Vec<f64> = self.effects[clique].repeat(table.n_separator);
+        let mut lambda: Vec<f64> = mu.iter().zip(&effect).map(|(x, e)| x * e).collect();
+        let children = table.child_strides();
+        for (child, strides) in &children {
+            let child = &bounds[*child];
+            for_each_cell(&table.sizes, strides, |i, t| {
+                mu[i] *= child.mu[t];
+                lambda[i] *= child.lambda[t];
+                effect[i] *= child.effect[t];
+            });
+        }
+        let largest = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
+        // Cells that cannot be do not bind.
+        let least = |(effect, mu): (&[f64], &[f64])| {
+            let possible = effect.iter().zip(mu).filter(|(_, &mu)| mu > 0.0);
+            possible.map(|(&e, _)| e).fold(f64::INFINITY, f64::min)
+        };
+        let mut out = Bounds {
+            mu: mu.chunks(width).map(largest).collect(),
+            lambda: lambda.chunks(width).map(largest).collect(),
+            effect: effect
+                .chunks(width)
+                .zip(mu.chunks(width))
+                .map(least)
+                .collect(),
+            products: vec![0.0; table.n_separator * PRODUCTS],
+        };
+        let steps: Vec<&Vec<usize>> = children.iter().map(|(_, s)| s).collect();
+        let targets = positions(&table.sizes, &steps);
+        let mut term = [1.0; PRODUCTS];
+        for i in (0..mu.len()).filter(|&i| mu[i] > 0.0) {
+            let row = i / width;
+            term.fill(1.0);
+            multiply_powers(mu[i] / out.mu[row], lambda[i] / out.lambda[row], &mut term);
+            for ((child, _), target) in children.iter().zip(&targets) {
+                times(&mut term, &bounds[*child].products[target[i] * PRODUCTS..]);
+            }
+            for (sum, &t) in out.products[row * PRODUCTS..].iter_mut().zip(&term) {
+                *sum += t;
+            }
+        }
+        out
     }
 }
 

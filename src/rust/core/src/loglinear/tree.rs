@@ -10,6 +10,8 @@
 //! ([`TermSeries`]); elsewhere the walk descends. So at most about as many
 //! nodes are visited as there are people in the population.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::cells::Cells;
@@ -22,8 +24,8 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Ranges of the root's table that are walked in parallel.
-pub(super) const BLOCKS: f64 = 64.0;
-pub(super) const CELLS_PER_BLOCK: f64 = 65_536.0;
+const BLOCKS: f64 = 64.0;
+const CELLS_PER_BLOCK: f64 = 65_536.0;
 /// Cells below a node that cost no more than their series.
 pub(super) const FEW: f64 = 16.0;
 /// Nodes between two looks for interrupts.
@@ -199,12 +201,10 @@ impl<'a> Tables<'a> {
         } else {
             Vec::new()
         };
-        let n = self.tables.first().map_or(0, |t| t.n_residual);
-        let wanted = (self.model.n_table() / CELLS_PER_BLOCK).clamp(1.0, BLOCKS);
-        let blocks = n.min(wanted as usize);
-        let parts = (0..blocks)
+        let parts = self
+            .blocks()
             .into_par_iter()
-            .map(|b| {
+            .map(|range| {
                 let mut walk = Walk {
                     of,
                     bounds: &bounds,
@@ -214,7 +214,6 @@ impl<'a> Tables<'a> {
                     cells: EmptyCells::new(pi),
                     nodes: 0,
                 };
-                let range = b * n / blocks..(b + 1) * n / blocks;
                 self.walk(&mut walk, 0, range, scale * of.total)?;
                 walk.cells.add_terms(&series.evaluate(&walk.powers));
                 Ok(walk.cells)
@@ -227,13 +226,32 @@ impl<'a> Tables<'a> {
         Ok(all)
     }
 
-    fn walk(
+    /// The levels of the first clique, cut into blocks of parallel work.
+    pub(super) fn blocks(&self) -> Vec<Range<usize>> {
+        let n = self.tables.first().map_or(0, |t| t.n_residual);
+        let wanted = (self.model.n_table() / CELLS_PER_BLOCK).clamp(1.0, BLOCKS);
+        let blocks = n.min(wanted as usize);
+        (0..blocks)
+            .map(|b| b * n / blocks..(b + 1) * n / blocks)
+            .collect()
+    }
+
+    /// Multiplies `out` by the sums of the subtrees below a node, in the rows that
+    /// `codes` choose; `sums` gives those of a clique, as long as `out` for a row.
+    pub(super) fn times_below<'b>(
         &self,
-        walk: &mut Walk,
         clique: usize,
-        range: std::ops::Range<usize>,
-        value: f64,
-    ) -> Result<()> {
+        codes: &[u32],
+        sums: impl Fn(usize) -> &'b [f64],
+        out: &mut [f64],
+    ) {
+        for &k in &self.frontier[clique] {
+            let row = self.tables[k].row(codes);
+            times(out, &sums(k)[row * out.len()..]);
+        }
+    }
+
+    fn walk(&self, walk: &mut Walk, clique: usize, range: Range<usize>, value: f64) -> Result<()> {
         let table = &self.tables[clique];
         let sizes = self.model.sizes();
         let start = table.row(&walk.codes) * table.n_residual;
@@ -282,13 +300,8 @@ impl<'a> Tables<'a> {
             power *= largest;
             *p = power;
         }
-        for &k in &self.frontier[clique] {
-            let row = self.tables[k].row(&walk.codes);
-            let below = &walk.bounds[k].powers[row * POWERS..][..POWERS];
-            for (p, &b) in powers.iter_mut().zip(below) {
-                *p *= b;
-            }
-        }
+        let sums = |k: usize| &walk.bounds[k].powers[..];
+        self.times_below(clique, &walk.codes, sums, &mut powers);
         for (sum, p) in walk.powers.iter_mut().zip(powers) {
             *sum += p;
         }
@@ -302,11 +315,7 @@ impl<'a> Tables<'a> {
         for c in (0..self.tables.len()).rev() {
             let table = &self.tables[c];
             let mut largest_below = of.tables[c].clone();
-            let children: Vec<(usize, Vec<usize>)> = table
-                .children
-                .iter()
-                .map(|part| (part.of, table.all_strides(part)))
-                .collect();
+            let children = table.child_strides();
             for (child, strides) in &children {
                 let largest = &bounds[*child].largest;
                 for_each_cell(&table.sizes, strides, |i, t| largest_below[i] *= largest[t]);
@@ -340,6 +349,13 @@ impl<'a> Tables<'a> {
             bounds[c] = Bounds { largest, powers };
         }
         bounds
+    }
+}
+
+/// Multiplies numbers by as many others.
+pub(super) fn times(out: &mut [f64], by: &[f64]) {
+    for (x, &y) in out.iter_mut().zip(by) {
+        *x *= y;
     }
 }
 
