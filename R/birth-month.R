@@ -225,7 +225,7 @@ month_set <- function(key) {
 }
 
 #' @export
-format.sdc_birth_month <- function(x, ...) {
+describe.sdc_birth_month <- function(x) {
   if (!all(c("status", "n_candidates") %in% names(x))) {
     return(NULL)
   }
@@ -239,15 +239,34 @@ format.sdc_birth_month <- function(x, ...) {
     pmin(x$n_candidates[x$status == "candidates"], 6L), 2:6, c(2:5, "6 to 11")
   ))
   several <- several[several > 0]
-  c(
-    paste("Month of birth of", people(nrow(x))),
-    format_reasons(names(meaning), count, meaning),
-    if (length(several)) {
-      paste0(
-        "Months that remain: ",
-        paste0(names(several), " for ", format_count(several), collapse = ", ")
-      )
-    },
-    "The column `month` holds the candidates; as.data.frame(x) prints people."
+  share <- function(k) {
+    paste0(people(count[[k]]), " (", format_percent(count[[k]] / max(1, nrow(x))), ")")
+  }
+  description(
+    title = "Month of birth",
+    question = "what do age and year of birth over the waves tell of the month of birth?",
+    size = paste0(people(nrow(x)), "."),
+    answer = c(
+      reason_grid(names(meaning), count, unname(meaning)),
+      if (length(several)) {
+        fact(
+          "Months that remain: ",
+          paste0(names(several), " for ", format_count(several), collapse = ", "), "."
+        )
+      }
+    ),
+    notes = fact("The column `month` holds the candidates; as.data.frame(x) prints people."),
+    sentence = cited(
+      measured = paste0(
+        "The month of birth of ", people(nrow(x)), " was narrowed down from their ages over time"
+      ),
+      found = paste0(
+        "one month remains for ", share(1), ", two to eleven for ", share(2),
+        "; nothing is known of ", share(3), ", and the ages of ", share(4),
+        " contradict each other"
+      ),
+      limits = "ages are taken to be right on the day of the interview",
+      source = "after Mulder"
+    )
   )
 }

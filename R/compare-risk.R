@@ -22,7 +22,7 @@
 #' @param before,after Results of the same function.
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
-#' @return An object of class `sdc_comparison`. `print()` gives a sentence about
+#' @return An object of class `sdc_comparison`. `print()` begins with a sentence about
 #'   the first measure and the ratio of the last result to the first, uniques and
 #'   records above a limit first, parameters of the method last.
 #'   `as.data.frame()` and `tidy()` give a data frame with the columns that
@@ -58,7 +58,8 @@ compare_risk <- function(before, after, ...) {
     list(
       kind = class(before)[[1]], table = comparison_table(results),
       results = lapply(results, comparison_part),
-      differences = c(key_differences(results), setting_differences(results))
+      differences = c(key_differences(results), setting_differences(results)),
+      scenario = describe(before)$scenario
     ),
     class = c(paste0(class(before)[[1]], "_comparison"), "sdc_comparison")
   )
@@ -218,13 +219,14 @@ comparison_sentence <- function(table) {
   # The first analysis that both results hold.
   shown <- utils::head(shown[order(is.na(shown$change)), ], 1)
   label <- if (term %in% names(measure_words)) measure_words[[term]] else paste0("`", term, "`")
+  label <- paste0(tolower(substr(label, 1, 1)), substring(label, 2))
   ids <- setdiff(names(shown), c("term", "result", "estimate", "change", "ratio"))
   several <- sum(table$term == term & table$result == last) > 1
   which <- if (several && length(ids)) {
     paste0(" (", paste(ids, "=", vapply(shown[ids], value_names, ""), collapse = ", "), ")")
   }
   if (is.na(shown$change)) {
-    return(paste0(label, " is not determined in both results", which, "."))
+    return(paste0(label, which, " is not determined in both results"))
   }
   from <- shown$estimate - shown$change
   verb <- if (shown$change < 0) "falls" else if (shown$change > 0) "rises" else "stays"
@@ -233,7 +235,7 @@ comparison_sentence <- function(table) {
     if (verb != "stays") paste0(format_amount(from), " to "), format_amount(shown$estimate),
     " (`", last, "`)", if (verb != "stays" && !is.na(shown$ratio)) {
       paste0(", ", format_risk(shown$ratio), " times as much")
-    }, "."
+    }
   )
 }
 
@@ -279,32 +281,64 @@ telling_ids <- function(table) {
   ids[vapply(of_one, function(id) length(unique(id)) > 1, NA)]
 }
 
+# Measures that count records with equal keys mean nothing on perturbed files.
+counting_kinds <- c(
+  "sdc_n_matches", "sdc_individual_risk", "sdc_loglinear_risk", "sdc_exhaustive_tabulation",
+  "sdc_qar_risk"
+)
+
 #' @export
-format.sdc_comparison <- function(x, ...) {
-  table <- x$table
+describe.sdc_comparison <- function(x) {
+  sentence <- comparison_sentence(x$table)
+  n <- length(unique(x$table$result))
+  from <- paste0(sub("^sdc_", "", x$kind), "()")
+  perturbed <- if (x$kind %in% counting_kinds) {
+    "these counts do not say what perturbation by invariant_pram() buys: see pram_audit()"
+  }
+  description(
+    title = paste0("Comparison of ", n, " results of ", from, ": ", sentence, "."),
+    question = NULL,
+    answer = c(
+      fact(x$differences),
+      comparison_grid(x$table),
+      if (!is.null(perturbed)) fact(capitalised(perturbed), ".", keep = "aside")
+    ),
+    scenario = x$scenario,
+    more = "as.data.frame(x), plot(x)",
+    sentence = cited(
+      measured = paste0(n, " results of ", from, " were compared"),
+      found = sentence,
+      limits = paste0(
+        "a change can be one of key variables or settings as well as of the data",
+        if (!is.null(perturbed)) paste0("; ", perturbed)
+      ),
+      source = NULL
+    )
+  )
+}
+
+comparison_grid <- function(table) {
   results <- unique(table$result)
   last <- results[[length(results)]]
-  of <- function(result) table$estimate[table$result == result]
   wide <- table[table$result == "before", c(telling_ids(table), "term"), drop = FALSE]
   for (result in results) {
-    wide[[result]] <- of(result)
+    wide[[result]] <- table$estimate[table$result == result]
   }
-  wide[["change"]] <- table$change[table$result == last]
+  # Where columns do not fit, the ratio stays.
   wide[["ratio"]] <- table$ratio[table$result == last]
+  wide[["change"]] <- table$change[table$result == last]
   wide <- wide[order(match(wide$term, order_terms(unique(wide$term)))), ]
-  head <- wrap_lines(c(
-    paste0("Comparison of ", length(results), " results of ", sub("^sdc_", "", x$kind), "()"),
-    comparison_sentence(table), x$differences
-  ))
-  # Heading and what is left over: 16 lines in all.
-  most <- max(15 - length(head), 3)
-  rest <- nrow(wide) - most
-  if (rest > 0) most <- most - 1
-  rest <- nrow(wide) - most
-  c(
-    head, format_table(utils::head(wide, most)),
-    if (rest > 0) paste0("... and ", plural(rest, "row"), ": as.data.frame(x).")
-  )
+  grid(utils::head(wide, 14), nrow(wide), rest = "rows in as.data.frame(x)")
+}
+
+#' @export
+format.sdc_comparison <- function(x, ..., width = console_width(), rows = 16) {
+  format_description(describe(x), width, rows)
+}
+
+#' @export
+interpret.sdc_comparison <- function(x, ...) {
+  description_sentence(describe(x), as.character(utils::packageVersion("sdcRisk")))
 }
 
 #' @export

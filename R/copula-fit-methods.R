@@ -1,53 +1,63 @@
 # Reading a result of copula_fit(): words, tables, a picture.
 
 #' @export
-format.sdc_copula_fit <- function(x, ...) {
+describe.sdc_copula_fit <- function(x) {
   estimates <- x$estimates
   settings <- x$settings
-  excluded <- x$diagnostics$n_excluded
   families <- table(x$marginals$family)
-  c(
-    "Gaussian copula of the key variables",
-    paste0(
-      "Question: how are the key variables distributed in the population the file is drawn from?"
-    ),
-    paste0(
+  missing <- missing_clause(settings$missing, x$diagnostics$n_excluded)
+  description(
+    title = "Gaussian copula of the key variables",
+    question = "how are the key variables distributed in the population the file is drawn from?",
+    size = paste0(
       plural(x$n, "record"), if (!is.null(settings$weight_var)) {
         paste0(" (weighted, effective number ", format_count(x$diagnostics$n_effective), ")")
       },
-      ", ", plural(estimates$n_keys, "key variable"), "; ",
-      if (settings$missing == "category") {
-        "missing is a value of its own."
-      } else {
-        paste0(plural(excluded, "incomplete record"), " excluded.")
-      }
+      ", ", plural(estimates$n_keys, "key variable"), "; ", missing, "."
     ),
-    paste0(
-      "Unique in the sample: ", format_percent(x$sample_uniqueness), " of the records (",
-      format_count(x$n_singletons), "); ", format_count(estimates$n_cells),
-      " distinct records."
+    answer = c(
+      fact(
+        "Unique in the sample: ", format_percent(x$sample_uniqueness), " of the records (",
+        format_count(x$n_singletons), "); ", plural(estimates$n_cells, "cell"), "."
+      ),
+      fact(
+        "Margins: ", paste(families, names(families), collapse = ", "),
+        "; order of nominal categories: ", settings$order, "."
+      ),
+      strongest_pairs(x),
+      fact(projection_line(x), keep = "detail")
     ),
-    paste0(
-      "Margins: ", paste(families, names(families), collapse = ", "),
-      "; order of nominal categories: ", settings$order, "."
-    ),
-    strongest_pair_lines(x),
-    projection_line(x),
-    "Keeps the two-way tables of the sample: treat it like the data.",
-    "More: copula_uniqueness(x, pop_size = ...), summary(x), coef(x), plot(x)."
+    notes = fact("Keeps the two-way tables of the sample: treat it like the data.", keep = "always"),
+    more = "copula_uniqueness(x, pop_size = ...), summary(x), coef(x), plot(x)",
+    sentence = cited(
+      measured = paste0(
+        "A Gaussian copula with ", settings$marginals, " margins was fitted to ",
+        plural(x$n, "record"), " and ", plural(estimates$n_keys, "key variable"),
+        " by matching the mutual information of every pair beyond chance"
+      ),
+      found = paste0(
+        format_percent(x$sample_uniqueness), " of the records are unique in the sample"
+      ),
+      limits = paste0(
+        "the model describes the population as far as the records are a random sample of it",
+        if (!is.null(settings$weight_var)) " given their weights",
+        ", and as far as pairs of key variables tell how all of them depend"
+      ),
+      source = "after Rocher and others 2019", assuming = missing
+    )
   )
 }
 
-strongest_pair_lines <- function(x, most = 3) {
+strongest_pairs <- function(x, most = 3) {
   pairs <- x$diagnostics$pairs
   if (nrow(pairs) == 0) {
-    return("One key variable: no correlation to fit.")
+    return(fact("One key variable: no correlation to fit."))
   }
   beyond <- pmax(pairs$information - pairs$expected, 0)
   top <- pairs[utils::head(order(-beyond), most), ]
   c(
-    "Strongest pairs (information beyond chance, in nats):",
-    paste0(
+    fact("Strongest pairs (information beyond chance, in nats):"),
+    fact(
       "  ", top$first, " + ", top$second, ": ",
       format_risk(pmax(top$information - top$expected, 0)),
       ", correlation ", formatC(top$correlation, digits = 2, format = "f")
@@ -68,18 +78,13 @@ projection_line <- function(x) {
 
 #' @export
 summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
-  call <- rlang::current_env()
-  risk_by_strata(object, by, data, call)
+  risk_by_strata(object, by, data, rlang::current_env())
   pairs <- object$diagnostics$pairs
   pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
   pairs <- pairs[order(-pairs$beyond_chance), ]
   rownames(pairs) <- NULL
-  structure(
-    list(
-      title = format(object)[[1]], estimates = object$estimates,
-      marginals = object$marginals, pairs = pairs
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object, estimates = object$estimates, marginals = object$marginals, pairs = pairs
   )
 }
 
@@ -102,20 +107,6 @@ tidy_terms.sdc_copula_fit <- function(x) {
 #' @export
 glance.sdc_copula_fit <- function(x, ...) {
   cbind(x$estimates, order = x$settings$order, marginals = x$settings$marginals)
-}
-
-#' @export
-interpret.sdc_copula_fit <- function(x, ...) {
-  sentence <- paste0(
-    "A Gaussian copula with ", x$settings$marginals, " margins was fitted to ",
-    plural(x$n, "record"), " and ", plural(x$estimates$n_keys, "key variable"),
-    " by matching the mutual information of every pair beyond chance (after Rocher et al. ",
-    "2019; sdcRisk ", x$settings$version, "); it describes the population as far as the ",
-    "records are a random sample of it",
-    if (!is.null(x$settings$weight_var)) " given their weights",
-    " and pairs of key variables tell how all of them depend."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 #' Picture of a fitted copula

@@ -7,28 +7,29 @@ score_words <- c(
 )
 
 #' @export
-format.sdc_copula_uniqueness <- function(x, ...) {
+describe.sdc_copula_uniqueness <- function(x) {
   fit <- x$fit
-  c(
-    "Uniqueness in the population by a Gaussian copula",
-    "Question: how many people, and which records, are unique on the key variables?",
-    paste0(
+  description(
+    title = "Uniqueness in the population by a Gaussian copula",
+    question = "how many people, and which records, are unique on the key variables?",
+    size = paste0(
       "Model from ", plural(fit$n, "record"), ", ", plural(fit$estimates$n_keys, "key variable"),
-      "; ", format_percent(fit$sample_uniqueness), " unique in the sample; missing ",
-      if (x$settings$missing == "category") "is a value of its own." else "is excluded."
+      "; ", format_percent(fit$sample_uniqueness), " unique in the sample; ",
+      missing_clause(x$settings$missing, fit$diagnostics$n_excluded), "."
     ),
-    uniqueness_lines(x),
-    paste0("Method: ", method_words(x), "."),
-    paste0(
-      "Interval: ", format_percent(x$settings$level),
-      ", sampling and the usual error of such models; no random number is in it."
+    answer = c(
+      uniqueness_grid(x),
+      fact("Method: ", method_words(x), ".", keep = "aside"),
+      fact(
+        "Interval: ", format_percent(x$settings$level),
+        ", sampling and the usual error of such models; no random number is in it.",
+        keep = "aside"
+      ),
+      record_facts(x)
     ),
-    record_lines(x),
-    paste(
-      "Scenario: journalist (the target is not known to be in the file);",
-      "the risk is given an attempt."
-    ),
-    "More: x$records, summary(x), plot(x), interpret(x)."
+    scenario = scenario("journalist"),
+    more = "x$records, summary(x), plot(x), interpret(x)",
+    sentence = uniqueness_cited(x)
   )
 }
 
@@ -50,43 +51,40 @@ format_share <- function(x) {
   ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))
 }
 
-uniqueness_lines <- function(x, most = 4) {
+uniqueness_grid <- function(x, most = 4) {
   shown <- utils::head(x$estimates, most)
-  rest <- nrow(x$estimates) - nrow(shown)
   band <- function(low, high) {
     ifelse(is.na(low), "-", paste0(format_share(low), " to ", format_share(high)))
   }
-  c(
-    format_table(frame(
-      people = format_count(shown$pop_size),
-      unique = format_share(shown$population_uniqueness),
-      interval = band(shown$uniqueness_low, shown$uniqueness_high),
-      correctness = format_share(shown$population_correctness),
-      Pitman = format_share(shown$pitman_yor)
-    )),
-    if (rest > 0) paste0("... and ", rest, " more in x$estimates")
-  )
+  grid(frame(
+    people = format_count(shown$pop_size),
+    unique = format_share(shown$population_uniqueness),
+    interval = band(shown$uniqueness_low, shown$uniqueness_high),
+    correctness = format_share(shown$population_correctness),
+    Pitman = format_share(shown$pitman_yor)
+  ), nrow(x$estimates))
 }
 
-record_lines <- function(x) {
+record_facts <- function(x) {
   first <- x$estimates[1, ]
   above <- paste0(
-    "above 0.80 ", format_percent(first$prop_xi_80), ", above 0.95 ",
-    format_percent(first$prop_xi_95)
+    "above ", format_number(0.8), " for ", format_percent(first$prop_xi_80), ", above ",
+    format_number(0.95), " for ", format_percent(first$prop_xi_95)
   )
   if (is.null(x$records)) {
     whose <- if (x$settings$score == "tree") "records of the sample" else "drawn from the model"
     return(c(
-      expected_line(x), paste0("Likelihood of uniqueness xi, ", whose, ": ", above, ".")
+      fact(expected_line(x)), fact("Likelihood of uniqueness xi, ", whose, ": ", above, ".")
     ))
   }
   c(
-    expected_line(x),
-    paste0(
+    fact(expected_line(x)),
+    fact(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      record_spread(x$records$xi, format_share)
+      record_spread(x$records$xi, format_share), "; ", above, ".",
+      keep = "always"
     ),
-    paste0("  and ", above, ". Score: ", score_words[[x$settings$score]], ".")
+    fact("Score: ", score_words[[x$settings$score]], ".", keep = "detail")
   )
 }
 
@@ -171,33 +169,59 @@ as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
   if (is.null(x$records)) x$estimates else x$records
 }
 
-#' @export
-interpret.sdc_copula_uniqueness <- function(x, ...) {
+uniqueness_cited <- function(x) {
   first <- x$estimates[1, ]
-  sentence <- paste0(
-    "If an intruder knows ", plural(x$fit$estimates$n_keys, "key variable"), " (",
-    paste(utils::head(x$settings$key_vars, 6), collapse = ", "),
-    if (length(x$settings$key_vars) > 6) " and others", ") of a person who need not be in the ",
-    "file, an estimated ", format_percent(first$population_uniqueness),
-    if (!is.na(first$uniqueness_low)) {
-      paste0(
-        " (", format_percent(x$settings$level), " interval ",
-        format_percent(first$uniqueness_low), " to ", format_percent(first$uniqueness_high), ")"
-      )
-    },
-    " of the ", format_count(first$pop_size), " people in the population are unique, and a match ",
-    "would be the right person in ", format_percent(first$population_correctness),
-    " of the cases (Gaussian copula after Rocher et al. 2019, ",
-    if (first$method == "calibrated") "calibrated on the sample's uniqueness, ",
-    "from ", plural(x$fit$n, "record"), "; sdcRisk ", x$settings$version,
-    "); this supposes a random sample and keys recorded without error; the interval covers ",
-    "sampling and the usual error of such models",
-    if (!is.na(first$pitman_yor)) {
-      paste0(" (a Pitman model of the cell sizes gives ", format_percent(first$pitman_yor), ")")
-    },
-    "."
+  keys <- x$settings$key_vars
+  cited(
+    measured = paste0(
+      "The uniqueness of people was estimated for an intruder who knows ",
+      plural(x$fit$estimates$n_keys, "key variable"), " (",
+      paste(utils::head(keys, 6), collapse = ", "), if (length(keys) > 6) " and others",
+      "), from ", plural(x$fit$n, "record")
+    ),
+    found = paste0(
+      "an estimated ", format_percent(first$population_uniqueness), uniqueness_band(x),
+      " of the ", format_count(first$pop_size), " people in the population are unique, a match ",
+      "is the right person in ", format_percent(first$population_correctness),
+      " of the cases, and ", expected_clause(x)
+    ),
+    limits = paste0(
+      "this supposes a random sample and key variables recorded without error; the interval ",
+      "covers sampling and the usual error of such models",
+      if (!is.na(first$pitman_yor)) {
+        paste0(" (a Pitman model of the cell sizes gives ", format_percent(first$pitman_yor), ")")
+      }
+    ),
+    source = paste0(
+      "Gaussian copula after Rocher and others 2019",
+      if (first$method == "calibrated") ", calibrated on the sample's uniqueness"
+    ),
+    assuming = missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded)
   )
-  structure(paste(sentence, expected_line(x)), class = c("sdc_sentence", "character"))
+}
+
+uniqueness_band <- function(x) {
+  first <- x$estimates[1, ]
+  if (!is.na(first$uniqueness_low)) {
+    paste0(
+      " (", format_percent(x$settings$level), " interval ",
+      format_percent(first$uniqueness_low), " to ", format_percent(first$uniqueness_high), ")"
+    )
+  }
+}
+
+# expected_line() in the words of a clause.
+expected_clause <- function(x) {
+  first <- x$estimates[1, ]
+  if (x$settings$applied) {
+    return(paste0(
+      "the likelihoods of the ", plural(x$settings$n, "record"), " add up to ",
+      format_expected(first$sum_xi), " unique ones"
+    ))
+  }
+  paste0(
+    expected_words(first), " of the ", plural(x$fit$n, "record"), " are expected to be unique"
+  )
 }
 
 #' Pictures of uniqueness in the population
@@ -303,8 +327,8 @@ plot_xi <- function(x, strata) {
   shown <- frame(xi = records$xi[known])
   if (!is.null(strata)) shown$stratum <- strata[known]
   shares <- paste0(
-    format_percent(mean(shown$xi > 0.80)), " of the records above 0.80, ",
-    format_percent(mean(shown$xi > 0.95)), " above 0.95"
+    format_percent(mean(shown$xi > 0.80)), " of the records above ", format_number(0.8), ", ",
+    format_percent(mean(shown$xi > 0.95)), " above ", format_number(0.95)
   )
   picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$xi)) +
     ggplot2::geom_histogram(

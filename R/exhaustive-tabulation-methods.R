@@ -1,60 +1,70 @@
 # What exhaustive_tabulation() results say of themselves.
 
 #' @export
-format.sdc_exhaustive_tabulation <- function(x, ...) {
+describe.sdc_exhaustive_tabulation <- function(x) {
   e <- x$estimates
-  incomplete <- x$diagnostics$n_incomplete
-  c(
-    "Exhaustive tabulation",
-    paste(
-      "Question: which records and categories stand in small cells of the tables",
-      "of a few key variables?"
+  description(
+    title = "Exhaustive tabulation",
+    question = paste(
+      "which records and categories stand in small cells of the tables of a few key variables?"
     ),
-    paste0(
+    size = paste0(
       plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ": ",
       plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), "; ",
-      if (x$settings$missing == "category") {
-        "missing is a category."
-      } else {
-        paste0(
-          "a record is left out of tables it is incomplete in",
-          if (incomplete > 0) {
-            paste0(
-              " (", plural(incomplete, "incomplete record"), ", ",
-              format_percent(incomplete / e$n), ")"
-            )
-          }, "."
-        )
-      }
+      tabulation_missing_clause(x), "."
     ),
-    missing_line(x$diagnostics$missing, e$n),
-    identifying_line(x$diagnostics$identifying),
-    paste0("Violation: a cell with ", violation_words(x$settings), "."),
-    if (e$n_cells == 0) {
-      "Cells: 0 of 0, every record is incomplete in every table."
-    } else {
+    answer = c(
+      fact(missing_line(x$diagnostics$missing, e$n), keep = "detail"),
+      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
+      fact("Violation: a cell with ", violation_words(x$settings), ".", keep = "always"),
+      tabulation_facts(e),
+      worst_categories(x),
+      fact(worst_table(x), keep = "aside")
+    ),
+    scenario = scenario("prosecutor"),
+    notes = fact("The counts rank records and categories; they are not probabilities."),
+    more = "x$cells, x$categories, x$tables, summary(x), plot(x), interpret(x)",
+    sentence = tabulation_cited(x)
+  )
+}
+
+tabulation_missing_clause <- function(x) {
+  incomplete <- x$diagnostics$n_incomplete
+  if (x$settings$missing == "category") {
+    return(missing_clause("category"))
+  }
+  paste0(
+    "a record is left out of tables it is incomplete in",
+    if (incomplete > 0) {
       paste0(
+        " (", plural(incomplete, "incomplete record"), ", ",
+        format_percent(incomplete / x$estimates$n), ")"
+      )
+    }
+  )
+}
+
+tabulation_facts <- function(e) {
+  c(
+    if (e$n_cells == 0) {
+      fact("Cells: 0 of 0, every record is incomplete in every table.")
+    } else {
+      fact(
         "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",
         format_percent(e$prop_cells), ") are violations."
       )
     },
-    paste0(
+    fact(
       "Records: ", format_count(e$n_records_violating), " (", format_percent(e$prop_records),
       ") stand in a violation of at least one table."
     ),
-    paste0(
+    fact(
       "Violations of a record: ",
       format_spread(e$violations_max, e$violations_q99, e$violations_q95, format_amount),
       ", median ", format_amount(e$violations_median), ", mean ",
-      format_risk(e$violations_mean), "."
-    ),
-    worst_categories(x),
-    worst_table(x),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file); counts rank records and",
-      "categories, given an attempt, and are no probabilities."
-    ),
-    "More: x$cells, x$categories, x$tables, summary(x), plot(x), interpret(x)."
+      format_risk(e$violations_mean), ".",
+      keep = "always"
+    )
   )
 }
 
@@ -110,10 +120,9 @@ worst_categories <- function(x) {
   }, "")
   shown <- utils::head(lines, 3)
   c(
-    paste0(
-      "Most violations among cells, tables of ", names(shown), ": ", shown, "."
-    ),
-    rare_categories(x)
+    fact("Most violations among cells, tables of ", names(shown), ": ", shown, ".",
+         keep = "detail"),
+    fact(rare_categories(x), keep = "detail")
   )
 }
 
@@ -151,22 +160,19 @@ worst_table <- function(x) {
 
 #' @export
 summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
   cells <- object$cells[may_be_named(object, object$cells), ]
   categories <- object$categories[may_be_named(object, object$categories), ]
-  lines <- format(object)
-  structure(
-    list(
-      title = c(
-        lines[c(1, 3)], grep("^Violation: ", lines, value = TRUE), rare_categories(object)
-      ),
-      estimates = base$estimates,
-      cells = utils::head(cells[order(-cells$pct_cells), ], 15),
-      categories = utils::head(categories[order(-categories$pct_records), ], 15),
-      tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
-      violations_by_strata = base$strata
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates,
+    cells = utils::head(cells[order(-cells$pct_cells), ], 15),
+    categories = utils::head(categories[order(-categories$pct_records), ], 15),
+    tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
+    violations_by_strata = risk_by_strata(object, by, data, rlang::current_env()),
+    title = c(
+      paste0("Violation: a cell with ", violation_words(object$settings), "."),
+      rare_categories(object)
+    )
   )
 }
 
@@ -200,36 +206,30 @@ glance.sdc_exhaustive_tabulation <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_exhaustive_tabulation <- function(x, ...) {
+tabulation_cited <- function(x) {
   e <- x$estimates
-  sentence <- paste0(
-    "In the file of ", plural(e$n, "record"), " on ",
-    plural(x$diagnostics$n_keys, "key variable"), ", ",
-    if (e$n_cells == 0) {
-      paste0(
-        "no cell of the ", plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims),
-        " could be counted, every record being incomplete in every table (exhaustive "
-      )
+  cited(
+    measured = paste0(
+      "In the file of ", plural(e$n, "record"), " on ",
+      plural(x$diagnostics$n_keys, "key variable"), ", the cells of all ",
+      plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), " were counted"
+    ),
+    found = if (e$n_cells == 0) {
+      "every record is incomplete in every table, and no cell could be counted"
     } else {
       paste0(
-        format_percent(e$prop_cells), " of the ", format_count(e$n_cells), " cells of all ",
-        plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), " hold ",
+        format_percent(e$prop_cells), " of the ", format_count(e$n_cells), " cells hold ",
         violation_words(x$settings), ", and ", format_percent(e$prop_records),
         " of the records stand in at least one such cell, the most exposed one in ",
-        format_count(e$violations_max), " of the tables (exhaustive "
+        format_count(e$violations_max), " of the tables"
       )
     },
-    "tabulation; prosecutor scenario, given an attempt; ",
-    if (x$settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      "records left out of the tables in which they are incomplete"
-    },
-    "; sdcRisk ", x$settings$version, "); the counts rank records and categories of this file ",
-    "and are no probabilities of re-identification."
+    limits = paste(
+      "the counts rank records and categories of this file and are not probabilities of",
+      "re-identification"
+    ),
+    source = "exhaustive tabulation", assuming = tabulation_missing_clause(x)
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 # Pictures -----------------------------------------------------------------
@@ -321,7 +321,7 @@ plot_violations <- function(x) {
       title = "In how many tables do records stand in violations?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = paste0("tables, of ", format_count(e$n_tables)), y = "records",
-      caption = "Dashed: 95 % of the records have at most so many."
+      caption = "Dashed: 95 % of the records have at most that many."
     ) +
     sdc_theme()
 }

@@ -1,80 +1,91 @@
 # What individual_risk() results say of themselves.
 
 #' @export
-format.sdc_individual_risk <- function(x, ...) {
+describe.sdc_individual_risk <- function(x) {
   e <- x$estimates
-  settings <- x$settings
-  measure <- function(who, knows, risk, tau, above, largest, mean) {
-    paste0(
-      who, " (the target is ", knows, " in the file), ", risk, ": above ",
-      format_number(tau), " for ",
-      format_percent(above), " of the records; largest ", format_risk(largest), ", mean ",
-      format_risk(mean), "."
+  description(
+    title = "Individual re-identification risk (Benedetti and Franconi)",
+    question = "how likely is a record's key to lead to the right person in the population?",
+    size = paste0(
+      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
+      individual_missing_clause(x), "; ",
+      if (!is.na(e$n_cells)) paste0(plural(e$n_cells, "cell"), ", "),
+      plural(e$n_unique, "sample unique"), "."
+    ),
+    answer = c(
+      fact(missing_line(x$diagnostics$missing, x$settings$n), keep = "detail"),
+      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
+      fact(
+        "The weights sum to ", format_count(round(x$diagnostics$sum_weights)),
+        " people, of whom the file holds ", format_percent(e$n / x$diagnostics$sum_weights), ".",
+        keep = "detail"
+      ),
+      fact(
+        "Expected re-identifications: ", format_risk(e$expected_reidentifications), " (",
+        format_percent(e$reidentification_rate), " of the records), of which ",
+        format_risk(e$expected_unique), " among sample uniques."
+      ),
+      fact(
+        "Record risk: ", format_spread(e$journalist_max, e$risk_q99, e$risk_q95), ".",
+        keep = "always"
+      ),
+      individual_facts(e)
+    ),
+    scenario = scenario(c("prosecutor", "journalist")),
+    notes = fact(
+      "The intruder's values of the key variables are taken to be those of the file.",
+      keep = "detail"
+    ),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = individual_cited(x)
+  )
+}
+
+# The risks by scenario, and households.
+individual_facts <- function(e) {
+  measure <- function(who, risk, tau, above, largest, mean) {
+    fact(
+      who, ", ", risk, ": above ", format_number(tau), " for ", format_percent(above),
+      " of the records; largest ", format_risk(largest), ", mean ", format_risk(mean), "."
     )
   }
   c(
-    "Individual re-identification risk (Benedetti and Franconi)",
-    "Question: how likely does the key of a record lead to the right person in the population?",
-    paste0(
-      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-      missing_words(x), " ",
-      if (!is.na(e$n_cells)) paste0(plural(e$n_cells, "distinct key"), ", "),
-      plural(e$n_unique, "sample unique"), "."
+    measure(
+      "Prosecutor", "1/f", e$tau_prosecutor, e$prosecutor_above, e$prosecutor_max,
+      e$prosecutor_mean
     ),
-    missing_line(x$diagnostics$missing, x$settings$n),
-    identifying_line(x$diagnostics$identifying),
-    paste0(
-      "The weights sum to ", format_count(round(x$diagnostics$sum_weights)),
-      " people, of whom the file holds ", format_percent(e$n / x$diagnostics$sum_weights), "."
-    ),
-    paste0(
-      "Expected re-identifications: ", format_risk(e$expected_reidentifications), " (",
-      format_percent(e$reidentification_rate), " of the records), of which ",
-      format_risk(e$expected_unique), " among sample uniques."
-    ),
-    paste0(
-      "Record risk: ", format_spread(e$journalist_max, e$risk_q99, e$risk_q95), "."
+    measure(
+      "Journalist", "E(1/F)", e$tau_journalist, e$journalist_above, e$journalist_max,
+      e$journalist_mean
     ),
     if (!is.null(e$n_households)) {
-      paste0(
+      fact(
         "Households: ", format_risk(e$expected_households), " of ",
         format_count(e$n_households), " expected to have a member found, with ",
         format_risk(e$expected_in_households), " records; largest risk ",
         format_risk(e$household_max), "."
       )
-    },
-    measure(
-      "Prosecutor", "known to be", "1/f", e$tau_prosecutor, e$prosecutor_above,
-      e$prosecutor_max, e$prosecutor_mean
-    ),
-    measure(
-      "Journalist", "not known to be", "E(1/F)", e$tau_journalist, e$journalist_above,
-      e$journalist_max, e$journalist_mean
-    ),
-    "The risk is given an attempt, and that the intruder's keys are those of the file.",
-    "More: summary(x), plot(x), interpret(x)."
+    }
   )
 }
 
 # What is done with missing values, and how many records that touches.
-missing_words <- function(x) {
-  incomplete <- plural(x$diagnostics$n_incomplete, "incomplete record")
-  switch(x$settings$missing,
-    category = paste0("missing is a value of its own (", incomplete, ");"),
-    exclude = paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded;"),
-    wildcard = paste0("missing matches everything (", incomplete, ");")
+individual_missing_clause <- function(x) {
+  missing <- x$settings$missing
+  paste0(
+    missing_clause(missing, x$diagnostics$n_excluded),
+    if (missing != "exclude" && x$diagnostics$n_incomplete > 0) {
+      paste0(" (", plural(x$diagnostics$n_incomplete, "incomplete record"), ")")
+    }
   )
 }
 
 #' @export
 summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
-      frequencies = utils::head(object$frequencies, 10), risk_by_strata = base$strata
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates, frequencies = utils::head(object$frequencies, 10),
+    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
 }
 
@@ -103,28 +114,28 @@ glance.sdc_individual_risk <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_individual_risk <- function(x, ...) {
+individual_cited <- function(x) {
   e <- x$estimates
-  sentence <- paste0(
-    "In the file of ", plural(e$n, "record"), " on ",
-    plural(x$diagnostics$n_keys, "key variable"), ", an intruder who does not know who is in it ",
-    "and tries every record is expected to find ", format_risk(e$expected_reidentifications),
-    " people of the population (", format_percent(e$reidentification_rate),
-    " of the records; journalist scenario, given an attempt), the riskiest record with ",
-    "probability ", format_risk(e$journalist_max), ", while an intruder who knows that a target ",
-    "is in the file (prosecutor scenario) finds it with mean probability ",
-    format_risk(e$prosecutor_mean), " (individual risk of Benedetti and Franconi 1998 and ",
-    "measures of El Emam 2011; ",
-    switch(x$settings$missing,
-      category = "missing values a category of their own",
-      exclude = paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded"),
-      wildcard = "a missing value matches every value"
+  cited(
+    measured = paste0(
+      "In the file of ", plural(e$n, "record"), " on ",
+      plural(x$diagnostics$n_keys, "key variable"),
+      ", the individual risk of re-identification was estimated from the sampling weights"
     ),
-    "; sdcRisk ", x$settings$version, "); it rests on the sampling weights and on keys that ",
-    "the intruder knows without error, and has no sampling error of its own."
+    found = paste0(
+      "an intruder who does not know who is in the file and tries every record is expected to ",
+      "find ", format_risk(e$expected_reidentifications), " people of the population (",
+      format_percent(e$reidentification_rate), " of the records), the riskiest record with ",
+      "probability ", format_risk(e$journalist_max), "; an intruder who knows that a target ",
+      "is in the file finds it with mean probability ", format_risk(e$prosecutor_mean)
+    ),
+    limits = paste(
+      "this rests on the weights and on key variables that the intruder knows without error,",
+      "and has no sampling error of its own"
+    ),
+    source = "Benedetti and Franconi 1998, measures of El Emam 2011",
+    assuming = individual_missing_clause(x)
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 # Pictures -----------------------------------------------------------------

@@ -6,50 +6,77 @@ as.data.frame.sdc_invariant_pram <- function(x, ...) {
 }
 
 #' @export
-format.sdc_invariant_pram <- function(x, ...) {
+describe.sdc_invariant_pram <- function(x) {
   estimates <- x$estimates
-  settings <- x$settings
-  c(
-    "Invariant PRAM with a bound on correct matches",
-    "Question: how often is a match on all key variables right, at worst?",
-    paste0(
+  description(
+    title = "Invariant PRAM with a bound on correct matches",
+    question = "how often is a match on all key variables right, at worst?",
+    size = paste0(
       plural(estimates$n_records, "record"),
       if (x$diagnostics$units == "households") {
         paste0(" in ", plural(x$diagnostics$n_households, "household"))
       },
-      ", ", plural(length(settings$key_vars), "key variable"), ", ",
-      plural(estimates$n_cells, "cell"), "; missing is a value of its own."
+      ", ", plural(length(x$settings$key_vars), "key variable"), ", ",
+      plural(estimates$n_cells, "cell"), "; ", missing_clause("category"), "."
     ),
-    paste0(
-      "Promised: P(correct match | S = a) <= ", format_number(estimates$max_match_prob),
-      " for every cell and every a >= 1, for whoever knows ", known_words(x),
-      " and S, but no other variable."
+    answer = c(
+      fact(promised_line(x), starts = TRUE),
+      fact(achieved_line(estimates)),
+      fact(all_counts_line(x), keep = "detail"),
+      fact("Records after: ", record_spread(x$records$match_prob), ".", keep = "always"),
+      pram_change_facts(x)
     ),
-    paste0(
-      "Achieved: ", format_risk(estimates$worst_match_prob), " at worst (exact); ",
-      plural(estimates$n_risky, "cell"), " exceeded the bound before",
-      if (estimates$n_unprotected > 0) {
-        paste0(", ", format_count(estimates$n_unprotected), " STILL DO")
-      },
-      "."
+    scenario = scenario("prosecutor", paste0(
+      "the intruder knows ", paste(c("all key variables", pram_known_beside(x)), collapse = ", "),
+      " and no other variable"
+    )),
+    notes = c(
+      fact("n_matches() and other risk measures do not hold for the released data."),
+      fact("To release: release_data(x), nothing else of x.", keep = "always")
     ),
-    all_counts_line(x),
-    paste0("Records after: ", record_spread(x$records$match_prob), "."),
-    paste0(
+    more = "summary(x), interpret(x)",
+    sentence = pram_cited(x)
+  )
+}
+
+promised_line <- function(x) {
+  paste0(
+    "Promised: whichever number of ", pram_units_word(x),
+    "s is found, a match is right with probability at most ",
+    format_number(x$estimates$max_match_prob), "."
+  )
+}
+
+achieved_line <- function(estimates) {
+  paste0(
+    "Achieved: ", format_risk(estimates$worst_match_prob), " at worst (exact); ",
+    plural(estimates$n_risky, "cell"), " exceeded the bound before",
+    if (estimates$n_unprotected > 0) {
+      paste0(", ", format_count(estimates$n_unprotected), " STILL ",
+             if (estimates$n_unprotected == 1) "DOES" else "DO")
+    },
+    "."
+  )
+}
+
+# What became of the data.
+pram_change_facts <- function(x) {
+  estimates <- x$estimates
+  c(
+    fact(
       "Changed: ", format_count(estimates$n_changed), " of ",
       plural(estimates$n_records, "record"), " (expected ",
-      format(estimates$expected_changed, digits = 4), "), in ",
-      plural(estimates$n_blocks, "block"), ", theta ", theta_words(estimates), "."
+      format_short(estimates$expected_changed), "), in ",
+      plural(estimates$n_blocks, "block"), ", theta ", theta_words(estimates), ".",
+      keep = "detail"
     ),
-    paste0(
+    fact(
       "By key variable: ", changed_words(x$variables), "; standard errors of one-way ",
-      "proportions grow by at most ", format_percent(max(x$variables$se_inflation) - 1), "."
+      "proportions grow by at most ", format_percent(max(x$variables$se_inflation) - 1), ".",
+      keep = "aside"
     ),
-    plausibility_line(x$plausibility),
-    shift_line(x),
-    "Scenario: prosecutor (the target is known to be in the file); given an attempt.",
-    "n_matches() and other risk measures do not hold for the released data.",
-    "To release: release_data(x), nothing else of x. More: summary(x), interpret(x)."
+    fact(plausibility_line(x$plausibility), keep = "detail"),
+    fact(shift_line(x), keep = "detail")
   )
 }
 
@@ -59,16 +86,19 @@ pram_units_word <- function(x) {
 }
 
 # What the intruder of the promise knows, as cells are made of it.
-known_words <- function(x) {
-  beside <- c(
+pram_known_beside <- function(x) {
+  c(
     setdiff(x$settings$within, x$settings$key_vars),
     if (x$diagnostics$units != "records") "household size"
   )
-  paste(c("all key variables", beside), collapse = ", ")
 }
 
-# Whether the bound also holds for who weighs the counts of all cells. From 1/2
-# on the number is the worst case, below it other releases can be worse.
+known_words <- function(x) {
+  paste(c("all key variables", pram_known_beside(x)), collapse = ", ")
+}
+
+# Whether the bound also holds for an intruder who weighs the counts of all cells.
+# From 1/2 on the number is the worst case, below it other releases can be worse.
 all_counts_line <- function(x) {
   estimates <- x$estimates
   found <- estimates$all_counts_prob
@@ -77,7 +107,7 @@ all_counts_line <- function(x) {
   exact <- estimates$max_match_prob >= 0.5 || all(x$blocks$n_cells < 3)
   unit <- pram_units_word(x)
   paste0(
-    "Who weighs the released counts of all cells: ", if (!exact) {
+    "For an intruder who weighs the released counts of all cells: ", if (!exact) {
       paste0(format_up(found), " or more.")
     } else if (above == 0) {
       "the same bound."
@@ -88,7 +118,7 @@ all_counts_line <- function(x) {
 }
 
 theta_words <- function(estimates) {
-  ends <- format(c(estimates$theta_min, estimates$theta_max), digits = 4, trim = TRUE)
+  ends <- format_short(c(estimates$theta_min, estimates$theta_max))
   if (ends[[1]] == ends[[2]]) ends[[1]] else paste(ends[[1]], "to", ends[[2]])
 }
 
@@ -108,11 +138,11 @@ plausibility_line <- function(pairs) {
   }
   worst <- pairs[which.max(pairs$n_new), ]
   if (worst$n_new == 0) {
-    return("New pairs of a key value and a value of another column: none.")
+    return("Implausible pairs: none; every changed value stands beside values it had before.")
   }
   paste0(
-    "New pairs of values: most for ", worst$variable, " with ", worst$other, ", ",
-    format_percent(worst$prop_new), " of its changes."
+    "Implausible pairs: ", format_percent(worst$prop_new), " of the changed ", worst$variable,
+    " values now stand beside a value of ", worst$other, " they never had in the original."
   )
 }
 
@@ -128,7 +158,6 @@ shift_line <- function(x) {
 
 #' @export
 summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
   sizes <- cut(
     object$cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf),
     c("1", "2", "3", "4", "5", "6 to 10", "above 10")
@@ -136,19 +165,18 @@ summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
   of <- function(column, f) {
     as.vector(vapply(split(object$cells[[column]], sizes, drop = TRUE), f, 0))
   }
-  structure(
-    list(
-      title = format(object)[c(1, 3, 4, 5, 6)], estimates = base$estimates,
-      variables = object$variables, plausibility = object$plausibility,
-      cells_by_count = frame(
-        count = levels(droplevels(sizes)), n_cells = of("count", length),
-        stay_prob_min = of("stay_prob", min),
-        match_prob_before = of("match_prob_before", max),
-        match_prob = of("match_prob", max)
-      ),
-      match_prob_by_strata = base$strata
+  new_summary(
+    object,
+    estimates = object$estimates, variables = object$variables,
+    plausibility = object$plausibility,
+    cells_by_count = frame(
+      count = levels(droplevels(sizes)), n_cells = of("count", length),
+      stay_prob_min = of("stay_prob", min),
+      match_prob_before = of("match_prob_before", max),
+      match_prob = of("match_prob", max)
     ),
-    class = "sdc_summary"
+    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env()),
+    title = c(promised_line(object), achieved_line(object$estimates), all_counts_line(object))
   )
 }
 
@@ -189,59 +217,64 @@ glance.sdc_invariant_pram <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_invariant_pram <- function(x, ...) {
+pram_cited <- function(x) {
   estimates <- x$estimates
-  households <- x$diagnostics$units == "households"
+  changed <- estimates$theta_max > 0
+  cited(
+    measured = paste0(
+      "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
+      if (changed) {
+        paste0(
+          format_count(estimates$n_changed), " of the ", plural(estimates$n_records, "record"),
+          " were changed at random by invariant post-randomisation"
+        )
+      } else {
+        paste0("the ", plural(estimates$n_records, "record"), " were left as they are")
+      },
+      if (changed && length(x$settings$within)) {
+        paste0(" inside the levels of ", paste(x$settings$within, collapse = " and "))
+      }
+    ),
+    found = pram_found_words(x),
+    limits = paste0(
+      "the bound does not cover attributes inferred from groups, nor intruders who know other ",
+      "variables", if (estimates$all_counts_prob > estimates$worst_match_prob + 1e-9) {
+        paste0(
+          " or weigh the released counts of all cells (right with a probability of ",
+          if (estimates$max_match_prob >= 0.5) "up to ", format_up(estimates$all_counts_prob),
+          if (estimates$max_match_prob < 0.5) " or more", ")"
+        )
+      }
+    ),
+    source = "exact calculation after Nayak", assuming = missing_clause("category")
+  )
+}
+
+# What the intruder of the promise achieves, and what analysts lose.
+pram_found_words <- function(x) {
+  estimates <- x$estimates
   unit <- pram_units_word(x)
-  known <- setdiff(x$settings$within, x$settings$key_vars)
-  sentence <- paste0(
-    "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
-    if (estimates$theta_max > 0) {
+  bound <- format_number(estimates$max_match_prob)
+  paste0(
+    "an intruder who takes one of the ", unit, "s released with the target's values for the ",
+    "target's is right with a probability of at most ", format_up(estimates$worst_match_prob),
+    " given the number of ", unit, "s found (",
+    if (estimates$n_unprotected > 0) {
       paste0(
-        format_count(estimates$n_changed), " of the ", plural(estimates$n_records, "record"),
-        " were changed at random by invariant post-randomisation"
+        "the bound asked for, ", bound, ", is exceeded by ",
+        plural(estimates$n_unprotected, "cell"), " that could not be protected"
       )
     } else {
-      paste0("the ", plural(estimates$n_records, "record"), " were left as they are")
-    },
-    if (estimates$theta_max > 0 && length(x$settings$within)) {
-      paste0(" inside the levels of ", paste(x$settings$within, collapse = " and "))
-    },
-    if (estimates$theta_max > 0) ", so that whoever knows" else "; whoever knows",
-    " that a person is in the file, knows all key variables",
-    if (length(known)) paste0(" and ", paste(known, collapse = ", ")), " of that ",
-    "person", if (x$diagnostics$units != "records") " and the size of the household",
-    ", and takes one of the ", unit, "s released with these values for that person's, ",
-    "is right with a probability of at most ", format_up(estimates$worst_match_prob),
-    " given the number of ", unit, "s found (", if (estimates$n_unprotected > 0) {
-      paste0(
-        "the bound asked for, ", format_number(estimates$max_match_prob), ", is exceeded by ",
-        plural(estimates$n_unprotected, "cell"), " that could not be protected; "
-      )
-    } else {
-      paste0("bound ", format_number(estimates$max_match_prob), "; ")
-    },
-    "exact calculation after Nayak, prosecutor scenario, given an attempt, missing values a ",
-    "category of their own; sdcRisk ", x$settings$version, ")",
+      paste("bound", bound)
+    }, ")",
     if (estimates$theta_max > 0) {
       paste0(
         "; expected counts of all combinations of the key variables are those of the ",
         "original data, and standard errors of one-way proportions grow by at most ",
         format_percent(max(x$variables$se_inflation) - 1)
       )
-    },
-    "; the bound does not cover attributes inferred from groups, nor intruders who know ",
-    "other variables", if (estimates$all_counts_prob > estimates$worst_match_prob + 1e-9) {
-      paste0(
-        " or weigh the released counts of all cells (right with a probability of ",
-        if (estimates$max_match_prob >= 0.5) "up to ", format_up(estimates$all_counts_prob),
-        if (estimates$max_match_prob < 0.5) " or more", ")"
-      )
-    },
-    "."
+    }
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 # Four digits, never rounded down: a bound must hold as it is printed.

@@ -187,39 +187,60 @@ glance.sdc_key_overview <- function(x, ...) {
 }
 
 #' @export
-format.sdc_key_overview <- function(x, ...) {
+describe.sdc_key_overview <- function(x) {
   needed <- c("variable", "type", "n_levels", "prop_missing", "entropy", "unique_change")
   n <- attr(x, "n")
   n_unique <- attr(x, "n_unique")
   if (is.null(n) || is.null(n_unique) || !all(needed %in% names(x))) {
     return(NULL)
   }
-  shown <- utils::head(order(x$unique_change, -x$entropy), 10)
-  top <- as.data.frame(x)[shown, ]
-  table <- frame(
-    key = top$variable, adds = -top$unique_change, type = top$type, levels = top$n_levels,
-    missing = format_percent(top$prop_missing),
-    entropy = formatC(top$entropy, digits = 2, format = "f"),
-    association = ifelse(
-      is.na(top$association), "",
-      paste(formatC(top$association, digits = 2, format = "f"), "with", top$associated_with)
+  top <- as.data.frame(x)[order(x$unique_change, -x$entropy), ]
+  adds <- -top$unique_change[[1]]
+  description(
+    title = "Overview of key variables",
+    question = "what does each key variable add to the records that are unique?",
+    size = paste0(
+      plural(n, "record"), ", ", plural(nrow(x), "key variable"), "; ",
+      missing_clause("category"), "."
+    ),
+    answer = c(
+      fact(
+        "Unique on all of them: ", plural(n_unique, "record"), " (", format_percent(n_unique / n),
+        "). `adds` counts records unique only with the key variable:"
+      ),
+      overview_grid(top),
+      fact(missing_line(declared_only(attr(x, "missing")), n), keep = "detail"),
+      fact(identifying_line(attr(x, "identifying")), keep = "detail")
+    ),
+    scenario = scenario("prosecutor"),
+    more = "as.data.frame(x), plot(x), interpret(x)",
+    sentence = cited(
+      measured = paste0(
+        "The ", plural(nrow(x), "key variable"), " of the file of ", plural(n, "record"),
+        " were described"
+      ),
+      found = paste0(
+        plural(n_unique, "record"), " (", format_percent(n_unique / n), ") ",
+        if (n_unique == 1) "is" else "are", " unique on all of them, ", format_count(adds),
+        " only with ", top$variable[[1]], ", which adds most"
+      ),
+      limits = "a record that is unique in the file need not be unique in the population",
+      source = "exact counts", assuming = missing_clause("category")
     )
   )
-  c(
-    paste0(
-      plural(nrow(x), "key variable"), ", ", plural(n, "record"), ": ",
-      format_count(n_unique), " unique on all (", format_percent(n_unique / n), ")"
-    ),
-    if (nrow(x) > 10) {
-      "The ten that add most; `adds` counts records unique only with the key:"
-    } else {
-      "Those that add most first; `adds` counts records unique only with the key:"
-    },
-    paste0("  ", format_table(table)),
-    missing_line(declared_only(attr(x, "missing")), n),
-    identifying_line(attr(x, "identifying")),
-    "Missing is a value of its own here. as.data.frame(x) holds all columns."
-  )
+}
+
+overview_grid <- function(top, most = 10) {
+  shown <- utils::head(top, most)
+  grid(frame(
+    "key variable" = shown$variable, adds = -shown$unique_change, type = shown$type,
+    levels = shown$n_levels, missing = format_percent(shown$prop_missing),
+    entropy = formatC(shown$entropy, digits = 2, format = "f"),
+    association = ifelse(
+      is.na(shown$association), "",
+      paste(formatC(shown$association, digits = 2, format = "f"), "with", shown$associated_with)
+    )
+  ), nrow(top), rest = "more in as.data.frame(x)")
 }
 
 # The table shows what is missing; codes that a column declares missing it cannot.

@@ -28,8 +28,8 @@
 #' @param steps How keys are added: `"stability"`, the least changed first;
 #'   `"greedy"`; or `"none"`, which leaves the columns `step` to
 #'   `n_single_best` out.
-#' @param max_keys At most so many keys are added, the most stable ones; the
-#'   rest have `NA`.
+#' @param max_keys At most `max_keys` key variables are added, the most stable
+#'   ones; the rest have `NA`.
 #' @return A data frame of class `sdc_key_stability`, one row per variable by
 #'   rising `prop_changed`: `variable`, `n_compared`, `n_changed`,
 #'   `prop_changed`, `n_levels` (values in either wave), `n_missing` (pairs with
@@ -117,42 +117,93 @@ glance.sdc_key_stability <- function(x, ...) {
 }
 
 #' @export
-format.sdc_key_stability <- function(x, ...) {
+describe.sdc_key_stability <- function(x) {
   n_linked <- attr(x, "n_linked")
+  if (is.null(n_linked) || !all(c("variable", "prop_changed") %in% names(x))) {
+    return(NULL)
+  }
   known <- intersect(
     c("variable", "n_compared", "n_changed", "prop_changed", "n_levels", "step",
       "expected_correct", "n_certain"),
     names(x)
   )
   shown <- utils::head(as.data.frame(x), 9)[known]
-  best <- if ("expected_correct" %in% names(x) && any(!is.na(x$expected_correct))) {
-    x[which.max(x$expected_correct), ]
-  }
-  c(
-    "Stability of keys between two survey waves",
-    paste0(
-      "Question: which variables could an intruder link the waves by? ",
-      if (!is.null(n_linked)) paste0(plural(n_linked, "known pair"), ".")
+  shown$prop_changed <- format_percent(shown$prop_changed)
+  description(
+    title = "Stability of key variables between two survey waves",
+    question = "which variables could an intruder link the waves by?",
+    size = paste0(
+      plural(n_linked, "known pair"), ", ", plural(nrow(x), "key variable"),
+      "; pairs observed in both waves are compared."
     ),
-    format_table(shown),
-    if (nrow(x) > 9) paste0("and ", plural(nrow(x) - 9, "more variable"), "."),
+    answer = c(grid(shown, nrow(x), rest = "more in as.data.frame(x)"), fact(best_steps_line(x))),
+    scenario = scenario("journalist", "the intruder links by the nearest record"),
+    more = "as.data.frame(x), plot(x), interpret(x)",
+    sentence = cited(
+      measured = paste0(
+        "Over ", plural(n_linked, "known pair"), " of two waves it was counted how often each of ",
+        plural(nrow(x), "key variable"), " changed"
+      ),
+      found = stability_words(x),
+      limits = "variables that change seldom link two waves only where they also tell people apart",
+      source = "after Li, Li, Krenzke and Chang 2021",
+      assuming = "pairs observed in both waves"
+    )
+  )
+}
+
+# The step of the most expected correct matches, NULL without steps.
+best_steps_line <- function(x) {
+  if (!"expected_correct" %in% names(x) || all(is.na(x$expected_correct))) {
+    return(NULL)
+  }
+  best <- x[which.max(x$expected_correct), ]
+  paste0(
+    "Most expected correct matches: ", format_one_digit(best$expected_correct), ", with the ",
+    if (best$step == 1) {
+      "first key variable"
+    } else {
+      paste("first", format_count(best$step), "key variables")
+    },
+    " (", if (identical(attr(x, "steps"), "greedy")) "added greedily" else "most stable first", ")."
+  )
+}
+
+stability_words <- function(x) {
+  best <- best_steps_line(x)
+  known <- x[!is.na(x$prop_changed), ]
+  if (nrow(known) == 0) {
+    return("no pair is observed on any of them")
+  }
+  least <- known[1, ]
+  last <- known[nrow(known), ]
+  paste0(
+    "of these, ", least$variable, " changed least (", format_percent(least$prop_changed), " of the pairs) and ",
+    last$variable, " most (", format_percent(last$prop_changed), ")",
     if (!is.null(best)) {
       paste0(
-        "Most expected correct matches: ", format_one_digit(best$expected_correct), ", with the ",
-        if (best$step == 1) "first key" else paste("first", format_count(best$step), "keys"), " (",
-        if (identical(attr(x, "steps"), "greedy")) "added greedily" else "most stable first", ")."
+        "; ", tolower(substr(best, 1, 1)), sub("[.]$", "", substring(best, 2))
       )
-    },
-    "Scenario: journalist; the intruder links by the nearest record, given an attempt."
+    }
   )
 }
 
 #' @export
+format.sdc_key_stability <- function(x, ..., width = console_width(), rows = 16) {
+  format_description(describe(x), width, rows)
+}
+
+#' @export
+interpret.sdc_key_stability <- function(x, ...) {
+  interpret_table(x, rlang::current_env())
+}
+
+#' @export
 print.sdc_key_stability <- function(x, ...) {
-  if (!all(c("variable", "prop_changed") %in% names(x))) {
+  if (is.null(describe(x))) {
     return(invisible(NextMethod()))
   }
-  cat(print_lines(format(x, ...)), sep = "\n")
+  cat(format(x, ...), sep = "\n")
   invisible(x)
 }
 

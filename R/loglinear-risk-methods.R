@@ -1,70 +1,71 @@
 # Reading a result of loglinear_risk(): words, tables, one sentence.
 
 #' @export
-format.sdc_loglinear_risk <- function(x, ...) {
+describe.sdc_loglinear_risk <- function(x) {
   first <- first_fit(x)
   several <- length(unique(x$estimates$key_set)) > 1
-  c(
-    "Log-linear re-identification risk (Skinner and Shlomo 2008)",
-    "Question: how many sample uniques are unique in the population, or easily matched?",
-    loglinear_size_lines(x, first),
-    loglinear_table_lines(x$estimates, several),
-    loglinear_meaning_line(first, x$settings$level),
-    loglinear_fit_line(first),
-    loglinear_range_line(x$diagnostics$models, first),
-    loglinear_record_line(x),
-    if (first$n_zero_margins > 0) {
-      paste0(
-        "Zero margins of the first model: ", format_count(first$n_zero_margins), "; ",
-        plural(x$fits[[1]]$n_unique_alone, "sample unique"), " alone on a margin."
-      )
-    },
-    paste(
-      "Scenario: journalist (the target is not known to be in the file), every sample unique",
-      "attacked; risk given an attempt."
+  description(
+    title = "Log-linear re-identification risk (Skinner and Shlomo 2008)",
+    question = "how many sample uniques are unique in the population, or easily matched?",
+    size = loglinear_size_line(x, first),
+    answer = c(
+      fact(sample_unique_line(x, first)),
+      loglinear_grid(x$estimates, several),
+      fact(loglinear_meaning_line(first, x$settings$level)),
+      fact(loglinear_fit_line(first)),
+      fact(loglinear_range_line(x$diagnostics$models, first), keep = "detail"),
+      fact(
+        "Risk of single records (1/F): ", record_spread(x$records$tau2, format_short), ".",
+        keep = "always"
+      ),
+      if (first$n_zero_margins > 0) {
+        fact(
+          "Zero margins of the first model: ", format_count(first$n_zero_margins), "; ",
+          plural(x$fits[[1]]$n_unique_alone, "sample unique"), " alone on a margin.",
+          keep = "detail"
+        )
+      }
     ),
-    paste(
-      "Records are model averages, not a list of population uniques.",
-      "More: summary(x), plot(x), interpret(x)."
-    )
+    scenario = scenario("journalist", attacked_uniques),
+    notes = fact("Records are model averages, not a list of population uniques.", keep = "always"),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = loglinear_cited(x, first)
   )
 }
+
+# Whom the intruder of tau2 attacks.
+attacked_uniques <- "every sample unique attacked"
 
 # How many records a missing value leaves out.
-excluded_words <- function(n_excluded, n_used, missing) {
+left_out_clause <- function(n_excluded, n_used, missing) {
   if (missing == "category") {
-    return("missing is a value of its own.")
-  }
-  if (n_excluded == 0) {
-    return("no record left out for a missing value.")
+    return(missing_clause("category"))
   }
   paste0(
-    format_count(n_excluded), " of ", format_count(n_excluded + n_used),
-    " records left out (", format_percent(n_excluded / (n_excluded + n_used)),
-    "): a key is missing."
+    missing_clause("exclude", n_excluded),
+    if (n_excluded > 0) paste0(" (", format_percent(n_excluded / (n_excluded + n_used)), ")")
   )
 }
 
-loglinear_size_lines <- function(x, first) {
-  keys <- length(x$fits[[1]]$key_vars)
-  excluded <- x$diagnostics$n_excluded[[1]]
-  c(
-    paste0(
-      plural(first$n, "record"), " for ", format_large(x$diagnostics$population[[1]]),
-      " people, ", plural(keys, "key variable"), ", ", format_large(first$n_cells), " cells; ",
-      excluded_words(excluded, first$n, x$settings$missing)
-    ),
-    if (first$n_unique == 0) {
-      "No record is unique in the sample: the risk by these measures is zero."
-    } else {
-      paste0(
-        "Sample uniques: ", format_count(first$n_unique), " (",
-        format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
-        format_short(first$sampling_fraction),
-        if (first$sampling == "cell") " (of cells where occupied)",
-        if (first$sampling == "raked" && !x$diagnostics$equal_weights) " (raked by cell)", "."
-      )
-    }
+loglinear_size_line <- function(x, first) {
+  paste0(
+    plural(first$n, "record"), " for ", format_large(x$diagnostics$population[[1]]),
+    " people, ", plural(length(x$fits[[1]]$key_vars), "key variable"), ", ",
+    format_large(first$n_cells), " cells; ",
+    left_out_clause(x$diagnostics$n_excluded[[1]], first$n, x$settings$missing), "."
+  )
+}
+
+sample_unique_line <- function(x, first) {
+  if (first$n_unique == 0) {
+    return("No record is unique in the sample: the risk by these measures is zero.")
+  }
+  paste0(
+    "Sample uniques: ", format_count(first$n_unique), " (",
+    format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
+    format_short(first$sampling_fraction),
+    if (first$sampling == "cell") " (of cells where occupied)",
+    if (first$sampling == "raked" && !x$diagnostics$equal_weights) " (raked by cell)", "."
   )
 }
 
@@ -76,19 +77,14 @@ format_large <- function(x) {
   )
 }
 
-loglinear_table_lines <- function(estimates, several, most = 4) {
+loglinear_grid <- function(estimates, several, most = 4) {
   shown <- utils::head(estimates, most)
-  rest <- nrow(estimates) - nrow(shown)
-  table <- c(
+  grid(column_table(c(
     list(
       key_set = if (several) shorten(shown$key_set, 24), model = shorten(shown$model, 30)
     ),
     tau_columns(shown), list(z2 = format_short(shown$z2))
-  )
-  c(
-    format_columns(table),
-    if (rest > 0) paste0("... and ", rest, " more in x$estimates")
-  )
+  )), nrow(estimates))
 }
 
 # tau1 and tau2 as estimated and, where there are intervals, corrected.
@@ -113,12 +109,12 @@ tau_columns <- function(estimates) {
 }
 
 # A table of columns, names of which may repeat; those that are NULL fall out.
-format_columns <- function(columns) {
+column_table <- function(columns) {
   columns <- columns[lengths(columns) > 0]
-  format_table(structure(
+  structure(
     columns,
     class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
-  ))
+  )
 }
 
 # Four significant digits; large numbers whole.
@@ -163,6 +159,9 @@ loglinear_fit_line <- function(first) {
   paste0("Model of the first line: z2 = ", format_short(first$z2), ", ", fit_advice(first))
 }
 
+# The limit of an acceptable |z2| as it is printed.
+z_limit <- function() format_number(1.96)
+
 # What a fit is worth, and what can be done about it.
 fit_advice <- function(row) {
   if (row$status == "underfits") {
@@ -171,10 +170,13 @@ fit_advice <- function(row) {
     ))
   }
   words <- if (abs(row$z2) < 1.96) {
-    "acceptable (|z2| < 1.96)"
+    paste0("acceptable (|z2| < ", z_limit(), ")")
   } else if (row$sampling != "raked" && !is.na(row$tau1_low)) {
     # With unequal weights this z is no judge of the model.
-    "beyond 1.96 by the model or by weights that follow a key: see sampling = \"raked\""
+    paste(
+      "beyond", z_limit(),
+      "by the model or by weights that follow a key variable: see sampling = \"raked\""
+    )
   } else if (row$z2 > 0) {
     paste0("underfits: the plain risk is overstated; ", more_interactions(row$model))
   } else {
@@ -219,39 +221,35 @@ loglinear_range_line <- function(models, first) {
   }
   if (is.null(range)) {
     return(paste0(
-      "None of the ", n_fitted, " models fitted has |z2| < 1.96: coarser categories help."
+      "None of the ", n_fitted, " models fitted has |z2| < ", z_limit(),
+      ": coarser categories help."
     ))
   }
   between <- function(r) paste(format_short(r), collapse = " to ")
   paste0(
-    "Over the ", plural(range$n, "model"), " with |z2| < 1.96: tau1 ", between(range$tau1),
+    "Over the ", plural(range$n, "model"), " with |z2| < ", z_limit(), ": tau1 ",
+    between(range$tau1),
     ", tau2 ", between(range$tau2), "."
   )
 }
 
-loglinear_record_line <- function(x) {
-  paste0("Risk of single records (1/F): ", record_spread(x$records$tau2, format_short), ".")
-}
-
 #' @export
 summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
   fits <- object$fits
   of <- function(field) vapply(fits, `[[`, 0, field)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
-      fits = frame(
-        key_set = object$estimates$key_set, model = object$estimates$model,
-        method = vapply(fits, `[[`, "", "method"), n_terms = lengths(lapply(fits, `[[`, "terms")),
-        n_parameters = of("n_parameters"), n_zero_margins = of("n_zero_margins"),
-        n_unique_alone = of("n_unique_alone"), n_unique = object$estimates$n_unique,
-        expected_unique = of("expected_unique"), passes = of("passes"),
-        deviation = of("deviation")
-      ),
-      search = fits[[1]]$path, risk_by_strata = base$strata
+  new_summary(
+    object,
+    estimates = object$estimates,
+    fits = frame(
+      key_set = object$estimates$key_set, model = object$estimates$model,
+      method = vapply(fits, `[[`, "", "method"), n_terms = lengths(lapply(fits, `[[`, "terms")),
+      n_parameters = of("n_parameters"), n_zero_margins = of("n_zero_margins"),
+      n_unique_alone = of("n_unique_alone"), n_unique = object$estimates$n_unique,
+      expected_unique = of("expected_unique"), passes = of("passes"),
+      deviation = of("deviation")
     ),
-    class = "sdc_summary"
+    search = fits[[1]]$path,
+    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
 }
 
@@ -312,38 +310,32 @@ glance.sdc_loglinear_risk <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_loglinear_risk <- function(x, ...) {
-  first <- first_fit(x)
+loglinear_cited <- function(x, first) {
   settings <- x$settings
-  sentence <- paste0(
-    "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",
-    format_short(first$sampling_fraction), "), ", format_count(first$n_unique),
-    " are unique in the sample on ", plural(length(x$fits[[1]]$key_vars), "key variable"),
-    "; of these, ", tau_words_of(first, "tau1", settings$level),
-    " are expected to be unique in the population, ",
-    format_percent(reported(first, "tau1") / first$n),
-    " of the records, and an intruder who attacks all of them is expected to match ",
-    tau_words_of(first, "tau2", settings$level),
-    " correctly (log-linear model after Skinner and Shlomo 2008, ", model_words(first$model),
-    ", ", fit_words(first$z2), if (first$status == "underfits") ", no interval",
-    "; journalist scenario, given an attempt; ",
-    excluded_sentence(x$diagnostics$n_excluded[[1]], first$n, settings$missing),
-    "; sdcRisk ", settings$version, "); it holds for an intruder who knows exactly these key ",
-    "variables, without error in them, and single records are model averages."
+  cited(
+    measured = paste0(
+      "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",
+      format_short(first$sampling_fraction), "), ", format_count(first$n_unique),
+      if (first$n_unique == 1) " is" else " are", " unique in the sample on ",
+      plural(length(x$fits[[1]]$key_vars), "key variable")
+    ),
+    found = paste0(
+      "of these, ", tau_words_of(first, "tau1", settings$level),
+      " are expected to be unique in the population, ",
+      format_percent(reported(first, "tau1") / first$n),
+      " of the records, and an intruder who attacks all of them is expected to match ",
+      tau_words_of(first, "tau2", settings$level), " correctly"
+    ),
+    limits = paste(
+      "this holds for an intruder who knows exactly these key variables, without error in them;",
+      "risks of single records are model averages"
+    ),
+    source = paste0(
+      "log-linear model after Skinner and Shlomo 2008, ", model_words(first$model), ", ",
+      fit_words(first$z2), if (first$status == "underfits") ", no interval"
+    ),
+    assuming = left_out_clause(x$diagnostics$n_excluded[[1]], first$n, settings$missing)
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
-}
-
-excluded_sentence <- function(n_excluded, n_used, missing) {
-  if (missing == "category") {
-    "missing values a category of their own"
-  } else {
-    paste0(
-      plural(n_excluded, "incomplete record"), " excluded",
-      if (n_excluded > 0) paste0(", ", format_percent(n_excluded / (n_excluded + n_used)))
-    )
-  }
 }
 
 # "51.4 (95 % interval 37.4 to 67.7; 42.6 before correction for too many parameters)"

@@ -1,27 +1,32 @@
 # What longitudinal_link() says.
 
 #' @export
-format.sdc_longitudinal_link <- function(x, ...) {
-  c(
-    "Linkage of two survey waves without ids",
-    paste(
-      "Question: how many respondents could an intruder follow from wave 1 to wave 2,",
-      "and how surely?"
+describe.sdc_longitudinal_link <- function(x) {
+  description(
+    title = "Linkage of two survey waves without ids",
+    question = paste(
+      "how many respondents could an intruder follow from wave 1 to wave 2, and how surely?"
     ),
-    link_size_line(x),
-    link_difference_line(x),
-    link_match_lines(x),
-    link_overlap_line(x),
-    link_rule_line(x),
-    link_sensitivity_line(x),
-    paste(
-      "Scenario: journalist (who is in both waves is not known). The intruder holds both files and"
+    size = link_size_line(x),
+    answer = c(
+      fact(link_difference_line(x), keep = "detail"),
+      link_match_facts(x),
+      fact(link_overlap_line(x), keep = "detail"),
+      fact(link_rule_line(x)),
+      fact(link_sensitivity_line(x), keep = "detail")
     ),
-    paste(
-      "takes one of the wave-1 records that differ in fewest keys; the risk is given an attempt."
-    ),
-    "More: summary(x), plot(x), interpret(x)."
+    scenario = link_scenario(),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = link_cited(x)
   )
+}
+
+# What the intruder of a linkage does.
+link_scenario <- function() {
+  scenario("journalist", paste(
+    "the intruder holds both files and takes one of the wave-1 records that differ in fewest",
+    "key variables"
+  ))
 }
 
 link_size_line <- function(x) {
@@ -33,7 +38,7 @@ link_size_line <- function(x) {
         ", ", format_count(estimates$n_linked), " of them (",
         format_percent(estimates$prop_linked), ") in both"
       )
-    }, "; ", plural(x$diagnostics$n_keys, "key"), "; missing never differs."
+    }, "; ", plural(x$diagnostics$n_keys, "key variable"), "; missing never differs."
   )
 }
 
@@ -51,45 +56,41 @@ link_difference_line <- function(x) {
       none / x$estimates$n_wave2
     )))
   }
-  paste0("Smallest number of differing keys: ", paste(parts, collapse = ", "), ".")
+  paste0("Smallest number of differing key variables: ", paste(parts, collapse = ", "), ".")
 }
 
-link_match_lines <- function(x) {
+link_match_facts <- function(x) {
   estimates <- x$estimates
   single <- paste0(
     "Single best matches: ", format_count(estimates$n_single_best), " of ",
     format_count(estimates$n_wave2), " wave-2 records"
   )
   if (is.na(estimates$n_linked)) {
-    return(c(
-      paste0(single, "."),
-      "Without `id` it is not known which matches are right."
-    ))
+    return(c(fact(single, "."), fact("Without `id` it is not known which matches are right.")))
   }
   c(
-    paste0(
+    fact(
       "Certain matches: ", format_count(estimates$n_certain), of_linked(estimates$prop_certain),
       ". Expected correct matches: ", format_one_digit(estimates$expected_correct),
       of_linked(estimates$prop_expected), "."
     ),
     if (estimates$n_linked > 0) {
-      paste0(
+      fact(
         "Matching probability of a record in both waves: ", format_spread(
           estimates$match_prob_max, estimates$match_prob_q99, estimates$match_prob_q95
-        ), "."
+        ), ".",
+        keep = "always"
       )
     },
-    if (estimates$n_single_best == 0) {
-      paste0(single, ".")
-    } else {
-      c(
+    fact(
+      single, if (estimates$n_single_best > 0) {
         paste0(
-          single, "; ", are_wrong(estimates$n_single_best_wrong), " (",
-          format_percent(estimates$prop_false), "),"
-        ),
-        "which the intruder cannot tell from the right ones."
-      )
-    }
+          "; ", are_wrong(estimates$n_single_best_wrong), " (",
+          format_percent(estimates$prop_false),
+          "), which the intruder cannot tell from the right ones"
+        )
+      }, "."
+    )
   )
 }
 
@@ -104,7 +105,7 @@ link_overlap_line <- function(x) {
   }
   range <- range(x$overlap$expected_correct)
   paste0(
-    "Over all least numbers of shared keys (`min_shared`): ", format_one_digit(range[[1]]),
+    "Over all least numbers of shared key variables (`min_shared`): ", format_one_digit(range[[1]]),
     " to ", format_one_digit(range[[2]]), " correct matches expected, most with ",
     best$min_shared, "."
   )
@@ -130,7 +131,7 @@ link_rules <- function(x) {
   c(
     if (x$settings$min_shared > 0) {
       paste0(
-        "a match shares at least ", plural(x$settings$min_shared, "observed key")
+        "a match shares at least ", plural(x$settings$min_shared, "observed key variable")
       )
     },
     if (!is.null(x$settings$allow)) {
@@ -154,26 +155,29 @@ link_sensitivity_line <- function(x) {
   }
   most <- which.min(table$change)
   paste0(
-    "Key that helps the intruder most: ", table$variable[[most]], "; without it ",
+    "Key variable that helps the intruder most: ", table$variable[[most]], "; without it ",
     format_one_digit(table$expected_correct[[most]]), " correct matches are expected."
   )
 }
 
-#' @export
-interpret.sdc_longitudinal_link <- function(x, ...) {
+link_cited <- function(x) {
   estimates <- x$estimates
-  sentence <- paste0(
-    "An intruder who holds the released files of wave 1 (", plural(estimates$n_wave1, "record"),
-    ") and wave 2 (", plural(estimates$n_wave2, "record"), ") without ids, and who takes for ",
-    "each wave-2 record one of the wave-1 records that differ in fewest of ",
-    plural(x$diagnostics$n_keys, "key"), " (",
-    paste(c("missing values never differ", link_rules(x)), collapse = "; "),
-    "; journalist scenario, given an attempt), ",
-    if (is.na(estimates$n_linked)) single_best_words(estimates) else link_words(x),
-    " (exact counts after Li, Li, Krenzke and Chang 2021; sdcRisk ", x$settings$version,
-    "); the figures describe these two files and these keys, and other knowledge can link more."
+  cited(
+    measured = paste0(
+      "The released files of wave 1 (", plural(estimates$n_wave1, "record"), ") and wave 2 (",
+      plural(estimates$n_wave2, "record"), ") were linked without ids on ",
+      plural(x$diagnostics$n_keys, "key variable")
+    ),
+    found = paste(
+      "the intruder", if (is.na(estimates$n_linked)) single_best_words(estimates) else link_words(x)
+    ),
+    limits = paste(
+      "the figures describe these two files and these key variables, and other knowledge can",
+      "link more"
+    ),
+    source = "exact counts after Li, Li, Krenzke and Chang 2021",
+    assuming = c("missing values never differ", link_rules(x))
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 single_best_words <- function(estimates) {
@@ -212,7 +216,7 @@ link_words <- function(x) {
     if (isTRUE(best$more)) {
       paste0(
         "; an intruder who takes only matches that share ",
-        plural(best$min_shared, "observed key"), " is expected to link ",
+        plural(best$min_shared, "observed key variable"), " is expected to link ",
         format_one_digit(best$expected)
       )
     }
@@ -221,14 +225,12 @@ link_words <- function(x) {
 
 #' @export
 summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  parts <- list(
-    title = format(object)[c(1, 3)], estimates = base$estimates,
-    smallest_differences = object$differences, by_min_shared = object$overlap,
-    rules = object$rules, without_a_key = object$sensitivity,
-    match_prob_by_strata = base$strata
+  new_summary(
+    object,
+    estimates = object$estimates, smallest_differences = object$differences,
+    by_min_shared = object$overlap, rules = object$rules, without_a_key = object$sensitivity,
+    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
-  structure(parts[lengths(parts) > 0], class = "sdc_summary")
 }
 
 #' @export

@@ -1,27 +1,33 @@
 # What longitudinal_risk() results say of themselves.
 
 #' @export
-format.sdc_longitudinal_risk <- function(x, ...) {
+describe.sdc_longitudinal_risk <- function(x) {
   e <- x$estimates
-  c(
-    "Longitudinal re-identification risk",
-    "Question: how much more are records at risk because earlier releases can be linked to them?",
-    paste0(
+  description(
+    title = "Longitudinal re-identification risk",
+    question = "how much do links to earlier releases raise the risk of records?",
+    size = paste0(
       plural(e$n[[1]], "record"), " for ", format_large(x$diagnostics$population), " people, ",
       plural(length(x$settings$key_vars), "key variable"), "; ",
-      excluded_words(x$diagnostics$n_excluded, e$n[[1]], x$settings$missing)
+      left_out_clause(x$diagnostics$n_excluded, e$n[[1]], x$settings$missing), "."
     ),
-    link_lines(x),
-    change_line(x),
-    scenario_lines(e),
-    paste0("Model of all scenarios: ", shorten(e$model[[1]], 60), "; ", scenario_fit_words(e)),
-    scenario_meaning_line(e),
-    scenario_record_line(x),
-    paste(
-      "Scenario: journalist (the target is not known to be in the file), every sample unique",
-      "attacked; risk given an attempt."
+    answer = c(
+      fact(link_lines(x), keep = "detail"),
+      fact(change_line(x), keep = "detail"),
+      grid(scenario_table(e), least = nrow(e)),
+      fact(
+        "Model of all scenarios: ", shorten(e$model[[1]], 60), "; ", scenario_fit_words(e)
+      ),
+      fact(scenario_meaning_line(e)),
+      fact(
+        "Risk of single records (1/F) with all links: ",
+        record_spread(record_risk(x), format_short), ".",
+        keep = "always"
+      )
     ),
-    "More: x$changes, x$link, x$fits, plot(x), interpret(x)."
+    scenario = scenario("journalist", attacked_uniques),
+    more = "x$changes, x$link, x$fits, plot(x), interpret(x)",
+    sentence = longitudinal_cited(x)
   )
 }
 
@@ -62,11 +68,11 @@ change_line <- function(x) {
   )
 }
 
-scenario_lines <- function(estimates) {
+scenario_table <- function(estimates) {
   taus <- tau_columns(estimates)
   of_tau2 <- seq_along(taus) >= which(names(taus) == "tau2")
   # The ratio leads: a narrow console shows no more than the first columns.
-  format_columns(c(
+  column_table(c(
     list(scenario = estimates$scenario, uniques = format_count(estimates$n_unique)),
     taus[!of_tau2], list(ratio = format_ratio(estimates$ratio)),
     taus[of_tau2], list(
@@ -86,22 +92,25 @@ format_ratio <- function(x) {
 scenario_fit_words <- function(estimates) {
   off <- which(abs(estimates$z2) >= 1.96)
   if (length(off) == 0) {
-    return(if (anyNA(estimates$z2)) "z2 is not determined everywhere." else "all |z2| < 1.96.")
+    return(if (anyNA(estimates$z2)) {
+      "z2 is not determined everywhere."
+    } else {
+      paste0("all |z2| < ", z_limit(), ".")
+    })
   }
   first <- estimates[off[[1]], ]
   advice <- if (first$z2 > 0) more_interactions(first$model) else fewer_interactions(first$model)
   none <- estimates$scenario[estimates$status == "underfits"]
   paste0(
-    misfit_words(estimates, off), " (|z2| > 1.96): ", advice, ".",
+    misfit_words(estimates, off), " (|z2| > ", z_limit(), "): ", advice, ".",
     if (length(none)) paste0(" No interval for ", paste(none, collapse = ", "), ".")
   )
 }
 
 misfit_words <- function(estimates, off) {
-  paste0(
-    ifelse(estimates$z2[off] > 0, "overstates ", "understates "), estimates$scenario[off],
-    collapse = ", "
-  )
+  verb <- ifelse(estimates$z2[off] > 0, "overstates", "understates")
+  parts <- split(estimates$scenario[off], factor(verb, unique(verb)))
+  paste(names(parts), vapply(parts, paste, "", collapse = " and "), collapse = ", ")
 }
 
 scenario_meaning_line <- function(estimates) {
@@ -112,29 +121,20 @@ scenario_meaning_line <- function(estimates) {
     if (any(estimates$interval == "corrected")) " (corrected for bias)", ".",
     if (is.na(estimates$ratio[[1]])) {
       paste0(
-        " By the file alone tau1 is below ", least_for_ratio, ": no ratio",
+        " By the file alone tau1 is below ", format_number(least_for_ratio), ": no ratio",
         if (!is.na(estimates$ratio_tau2[[1]])) " but that of tau2", "."
       )
     }
   )
 }
 
-scenario_record_line <- function(x) {
-  words <- function(x) trimws(format_short(x))
-  paste0(
-    "Risk of single records (1/F) with all links: ", record_spread(record_risk(x), words), "."
-  )
-}
-
 #' @export
 summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates, changes = object$changes,
-      scenarios_by_link = scenarios_by_link(object), risk_by_strata = base$strata
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates, changes = object$changes,
+    scenarios_by_link = scenarios_by_link(object),
+    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
 }
 
@@ -195,28 +195,36 @@ glance.sdc_longitudinal_risk <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_longitudinal_risk <- function(x, ...) {
+longitudinal_cited <- function(x) {
   e <- x$estimates
   settings <- x$settings
-  known <- if (settings$detail == "indicator") "whether" else "from what"
   share <- scenario_shares(e, settings$level)
-  sentence <- paste0(
-    "Of the ", plural(e$n[[1]], "record"), " of the file, ", share[[1]],
-    " are expected to be unique in the sample and in the population on ",
-    plural(length(settings$key_vars), "key variable"), " of this file alone; an intruder who ",
-    "also knows ", known, " ", paste(utils::head(settings$change_vars, 6), collapse = ", "),
-    if (length(settings$change_vars) > 6) " and others", " changed since ",
-    if (length(all_links(x)) == 1) "an earlier release" else "earlier releases", " faces ",
-    share[[2]], " where only respondents linked with certainty are followed, and ", share[[3]],
-    " where all are (log-linear model, ",
-    model_words(e$model[[1]]), ", ", scenario_fit_sentence(e),
-    ", after Skinner and Shlomo 2008 and Li et al. 2021; journalist scenario, given an attempt; ",
-    excluded_sentence(x$diagnostics$n_excluded, e$n[[1]], settings$missing),
-    "; sdcRisk ", settings$version, "); it holds for these key variables known without error, ",
-    "and respondents not linked are taken as unchanged."
+  releases <- if (length(all_links(x)) == 1) "an earlier release" else "earlier releases"
+  cited(
+    measured = paste0(
+      "The ", plural(e$n[[1]], "record"), " of the file were judged on ",
+      plural(length(settings$key_vars), "key variable"), " of this file alone, and with ",
+      if (settings$detail == "indicator") "whether" else "what", " ",
+      paste(utils::head(settings$change_vars, 6), collapse = ", "),
+      if (length(settings$change_vars) > 6) " and others",
+      if (settings$detail == "indicator") " changed since " else " were in ", releases, " known too"
+    ),
+    found = paste0(
+      share[[1]], " of the records are expected to be unique in the sample and in the population ",
+      "by this file alone, ", share[[2]],
+      " where only respondents linked with certainty are followed, and ", share[[3]],
+      " where all are"
+    ),
+    limits = paste(
+      "this holds for these key variables known without error, and respondents not linked are",
+      "taken as unchanged"
+    ),
+    source = paste0(
+      "log-linear model, ", model_words(e$model[[1]]), ", ", scenario_fit_sentence(e),
+      ", after Skinner and Shlomo 2008 and Li and others 2021"
+    ),
+    assuming = left_out_clause(x$diagnostics$n_excluded, e$n[[1]], settings$missing)
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 # The share of every scenario, with its interval and its ratio to the first.

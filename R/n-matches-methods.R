@@ -1,29 +1,32 @@
 # Reading a result of n_matches(): words, tables, one sentence.
 
 #' @export
-format.sdc_n_matches <- function(x, ...) {
+describe.sdc_n_matches <- function(x) {
   settings <- x$settings
-  head <- c(
-    "Number of matches of records with missing or uncertain values",
-    paste0(
-      "Question: with how many ", match_unit(x, 2), " of the file does each ",
-      if (settings$patterns) "outside pattern" else "record", " agree?"
+  description(
+    title = "Number of matches of records with missing or uncertain values",
+    question = paste0(
+      "with how many ", match_unit(x, 2), " of the file does each ", match_subject(x, 1),
+      " agree?"
     ),
-    match_size_line(x),
-    missing_line(x$diagnostics$missing, settings$n),
-    identifying_line(x$diagnostics$identifying),
-    match_rule_line(x)
-  )
-  c(
-    head,
-    # Of 16 lines, two follow the table, and two are its head and its rest.
-    if (nrow(x$estimates) == 1) match_lines(x) else match_table_lines(x, 12 - length(head)),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
+    size = match_size_line(x),
+    answer = c(
+      fact(missing_line(x$diagnostics$missing, settings$n), keep = "detail"),
+      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
+      fact(match_rule_line(x)),
+      if (nrow(x$estimates) == 1) match_facts(x) else match_grid(x)
     ),
-    "More: summary(x), plot(x), interpret(x)."
+    scenario = scenario(c(
+      "prosecutor", if (any(!is.na(x$estimates$theta))) "journalist"
+    )),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = match_cited(x)
   )
+}
+
+# Whose matches are counted: records or outside patterns.
+match_subject <- function(x, n) {
+  paste0(if (x$settings$patterns) "pattern" else "record", if (n != 1) "s")
 }
 
 # What is counted: records or households.
@@ -41,17 +44,17 @@ match_size_line <- function(x) {
     },
     if (nrow(x$estimates) > 1) paste0(nrow(x$estimates), " key sets of "),
     plural(keys, "key variable"), "; ",
-    match_missing_words(
-      settings$missing, "missing matches everything", "missing is a value of its own",
-      "incomplete records deleted"
-    ), "."
+    match_missing_clause(settings$missing), "."
   )
 }
 
-# What is done with missing values, in the words given for one rule each; where
-# key variables differ, which of them have which.
-match_missing_words <- function(missing, wildcard, category, exclude) {
-  words <- c(wildcard = wildcard, category = category, exclude = exclude)
+# What is done with missing values; where key variables differ, which of them
+# have which rule.
+match_missing_clause <- function(missing) {
+  words <- c(
+    wildcard = missing_clause("wildcard"), category = missing_clause("category"),
+    exclude = "incomplete records deleted"
+  )
   if (length(missing) == 1) {
     return(words[[missing]])
   }
@@ -71,7 +74,9 @@ match_rule_line <- function(x) {
       )
     },
     if (settings$min_overlap > 0) {
-      paste("partners share", plural(settings$min_overlap, "known key"))
+      paste0(
+        "partners share at least ", plural(settings$min_overlap, "observed key variable")
+      )
     },
     if (settings$partial_weight < 1) {
       paste("incomplete partners count", format_number(settings$partial_weight))
@@ -87,32 +92,30 @@ match_rule_line <- function(x) {
   }
 }
 
-match_lines <- function(x) {
+match_facts <- function(x) {
   estimate <- x$estimates
   if (estimate$n == 0) {
-    return(paste(
-      "No", if (x$settings$patterns) "pattern" else "record",
-      "is complete: nothing is left to count."
-    ))
+    return(fact("No ", match_subject(x, 1), " is complete: nothing is left to count."))
   }
   c(
-    match_unique_line(x),
-    match_below_line(x),
-    paste0(
+    fact(match_unique_line(x)),
+    fact(match_below_line(x)),
+    fact(
       "Record risk 1/m: ", format_spread(
-        estimate$risk_max, estimate$risk_q99, estimate$risk_q95,
-        noun = if (x$settings$patterns) "patterns" else "records"
-      ), "; mean ", format_risk(estimate$risk_mean), match_unmatched_words(x), "."
+        estimate$risk_max, estimate$risk_q99, estimate$risk_q95, noun = match_subject(x, 2)
+      ), "; mean ", format_risk(estimate$risk_mean), match_unmatched_words(x), ".",
+      keep = "always"
     ),
-    match_sensitive_line(x),
+    fact(match_sensitive_line(x)),
     if (match_has_wildcards(x) && estimate$n_complete < x$settings$n &&
           !is.na(estimate$n_unique_complete)) {
-      paste0(
+      fact(
         "Listwise deletion would keep ", plural(estimate$n_complete, "record"), ", ",
-        format_count(estimate$n_unique_complete), " of them unique."
+        format_count(estimate$n_unique_complete), " of them unique.",
+        keep = "aside"
       )
     },
-    match_theta_line(x)
+    fact(match_theta_line(x))
   )
 }
 
@@ -134,7 +137,7 @@ match_sensitive_line <- function(x) {
   }
   paste0(
     "Sensitive ", quote_names(x$settings$sensitive), ": all matches of ",
-    plural(estimate$n_homogeneous, if (x$settings$patterns) "pattern" else "record"), " (",
+    format_count(estimate$n_homogeneous), " ", match_subject(x, estimate$n_homogeneous), " (",
     format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
     if (!is.na(estimate$l_distinct)) {
       paste0(
@@ -167,11 +170,17 @@ match_unique_line <- function(x) {
   )
 }
 
+# "Fewer than 5 matches: 424 records; fewer than 10: 900."
 match_below_line <- function(x) {
   below <- x$settings$below
+  if (length(below) == 0) {
+    return(NULL)
+  }
   counts <- unlist(x$estimates[1, paste0("n_below_", below)])
+  rest <- paste0("; fewer than ", below, ": ", format_count(counts))[-1]
   paste0(
-    paste0("Fewer than ", below, " matches: ", format_count(counts), collapse = "; "), "."
+    "Fewer than ", below[[1]], " matches: ",
+    plural(counts[[1]], match_subject(x, 1)), paste(rest, collapse = ""), "."
   )
 }
 
@@ -181,46 +190,41 @@ match_theta_line <- function(x) {
     return(NULL)
   }
   paste0(
-    "Journalist (not known to be in the file): theta ", format_risk(estimate$theta), " (",
+    "Journalist: theta ", format_risk(estimate$theta), " (",
     format_percent(x$settings$level), " interval ", format_risk(estimate$theta_low), " to ",
-    format_risk(estimate$theta_high), ", ", estimate$theta_status, "), the share of correct ones ",
-    "among all people of the population who match a unique record; not the mean of 1/F."
+    format_risk(estimate$theta_high), ")",
+    if (estimate$theta_status == "unreliable") ", from too few records to rely on",
+    ", the share of correct matches among all people who match a unique record; not the mean ",
+    "of 1/F."
   )
 }
 
-match_table_lines <- function(x, most) {
+match_grid <- function(x, most = 8) {
   shown <- utils::head(x$estimates, most)
-  rest <- nrow(x$estimates) - nrow(shown)
-  label <- shown$key_set
-  long <- nchar(label) > 40
-  label[long] <- paste0(substr(label[long], 1, 37), "...")
+  below <- x$settings$below
   table <- frame(
-    "key set" = label, n = format_count(shown$n), unique = format_count(shown$n_unique),
+    "key set" = shorten(shown$key_set), n = format_count(shown$n),
+    unique = format_count(shown$n_unique),
     share = ifelse(is.na(shown$prop_unique), "NA", format_percent(shown$prop_unique)),
-    "below" = format_count(shown[[paste0("n_below_", x$settings$below[[1]])]]),
-    "risk 99 %" = format_risk(shown$risk_q99), "95 %" = format_risk(shown$risk_q95),
-    theta = format_risk(shown$theta)
+    "risk 99 %" = format_risk(shown$risk_q99), "95 %" = format_risk(shown$risk_q95)
   )
+  if (length(below)) {
+    table[[paste("m <", below[[1]])]] <- format_count(shown[[paste0("n_below_", below[[1]])]])
+  }
+  if (!all(is.na(shown$theta))) table$theta <- format_risk(shown$theta)
   if (!is.null(shown$n_homogeneous)) {
     table[["one sensitive value"]] <- format_count(shown$n_homogeneous)
   }
-  names(table)[5] <- paste0("m < ", x$settings$below[[1]])
-  if (all(is.na(shown$theta))) table$theta <- NULL
-  c(format_table(table), if (rest > 0) paste0("... and ", rest, " more in x$estimates"))
+  grid(table, nrow(x$estimates))
 }
 
 #' @export
 summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = c(
-        format(object)[c(1, 3)], if (nrow(object$estimates) == 1) match_sensitive_line(object)
-      ),
-      estimates = base$estimates,
-      matches = match_distribution(object), record_risk = base$strata
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates, matches = match_distribution(object),
+    record_risk = risk_by_strata(object, by, data, rlang::current_env()),
+    title = if (nrow(object$estimates) == 1) match_sensitive_line(object)
   )
 }
 
@@ -288,65 +292,56 @@ missing_label <- function(missing) {
   paste0(names(by), ": ", vapply(by, paste, "", collapse = ", "), collapse = "; ")
 }
 
-#' @export
-interpret.sdc_n_matches <- function(x, ...) {
+match_cited <- function(x) {
   settings <- x$settings
   worst <- x$estimates[which.max(x$estimates$prop_unique_all), ]
-  if (all(x$estimates$n == 0)) {
-    return(structure(
-      paste0(
-        "In the file of ", plural(settings$n, "record"), ", no ",
-        if (settings$patterns) "outside pattern" else "record", " is complete on ",
-        if (nrow(x$estimates) == 1) paste("the key set", worst$key_set) else "any key set",
-        " (number of matches, Mulder; incomplete records deleted listwise; sdcRisk ",
-        settings$version, "): listwise deletion leaves nothing to say of its risk."
-      ),
-      class = c("sdc_sentence", "character")
-    ))
-  }
+  nothing <- all(x$estimates$n == 0)
   alone <- x
   alone$estimates <- worst
-  found <- sub("\\.$", "", match_unique_line(alone))
-  sentence <- paste0(
-    if (settings$patterns) {
-      paste0("In the file of ", plural(settings$n, "record"), ", ")
-    } else {
-      "In the file, "
-    },
-    found, " on the key set ", worst$key_set,
-    if (nrow(x$estimates) > 1) {
-      paste0(", the one of ", nrow(x$estimates), " key sets with the most")
-    },
-    match_homogeneous_words(alone),
-    " (number of matches, Mulder; ",
-    match_missing_words(
-      settings$missing, "a missing value matches every value",
-      "missing values a category of their own", "incomplete records deleted listwise"
+  cited(
+    measured = paste0(
+      "In the file of ", plural(settings$n, "record"), ", the matches of each ",
+      if (settings$patterns) "outside pattern" else "record", " were counted on the key set ",
+      worst$key_set,
+      if (nrow(x$estimates) > 1) {
+        paste0(", the one of ", nrow(x$estimates), " key sets with most uniques")
+      }
     ),
-    match_rule_words(x), "; ", match_scenario_words(alone),
-    if (!is.na(worst$theta)) {
+    found = if (nothing) {
+      paste("No", match_subject(x, 1), "is complete, and listwise deletion leaves nothing to count")
+    } else {
       paste0(
-        "; of the people of the population who match a unique record, the share ",
-        format_risk(worst$theta), " is that person (theta, after Skinner and Elliot; ",
-        format_percent(settings$level), " interval ",
-        format_risk(worst$theta_low), " to ", format_risk(worst$theta_high),
-        if (worst$theta_status == "unreliable") ", from too few records to rely on", ")"
+        sub("\\.$", "", match_unique_line(alone)), match_homogeneous_words(alone), "; ",
+        match_scenario_words(alone), match_theta_words(x, worst)
       )
     },
-    "; sdcRisk ", settings$version, "); values are taken to be right and up to date, and ",
-    "other key variables give other numbers."
+    limits = "Values are taken to be right and up to date, and other key variables give other numbers",
+    source = "number of matches, Mulder",
+    assuming = c(match_missing_clause(settings$missing), match_rule_clause(x))
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+match_theta_words <- function(x, worst) {
+  if (is.na(worst$theta)) {
+    return(NULL)
+  }
+  paste0(
+    "; of all people who match a unique record, the share ",
+    format_risk(worst$theta), " is the right person (theta, after Skinner and Elliot; ",
+    format_percent(x$settings$level), " interval ",
+    format_risk(worst$theta_low), " to ", format_risk(worst$theta_high),
+    if (worst$theta_status == "unreliable") ", from too few records to rely on", ")"
+  )
 }
 
 match_homogeneous_words <- function(x) {
   estimate <- x$estimates
   if (!is.null(estimate$n_homogeneous)) {
     paste0(
-      ", and the key alone tells ", quote_names(x$settings$sensitive), " of ",
-      plural(estimate$n_homogeneous, if (x$settings$patterns) "pattern" else "record"), " (",
-      format_percent(estimate$n_homogeneous / estimate$n),
-      "), all of whose matches share one value"
+      ", and all matches of ", format_count(estimate$n_homogeneous), " ",
+      match_subject(x, estimate$n_homogeneous), " (",
+      format_percent(estimate$n_homogeneous / estimate$n), ") share one value of ",
+      quote_names(x$settings$sensitive)
     )
   }
 }
@@ -357,18 +352,17 @@ match_scenario_words <- function(x) {
   estimate <- x$estimates
   n_found <- matched_patterns(x)
   who <- paste0(
-    "prosecutor scenario: an intruder who knows that the target is in the file, and knows its ",
-    "values, picks the right ", match_unit(x, 1), " with a probability of "
+    "an intruder who knows that the target is in the file, and knows its values, picks the right ", match_unit(x, 1), " with a probability of "
   )
   if (n_found == 0) {
     return("no pattern has a match, so that nobody behind them can be in the file")
   }
   paste0(
     who, format_risk(estimate$risk_mean * estimate$n / n_found), " on average and ",
-    format_risk(estimate$risk_max), " at most, given an attempt",
+    format_risk(estimate$risk_max), " at most",
     if (n_found < estimate$n) {
       paste0(
-        " at one of the ", format_count(n_found), " patterns with a match (the other ",
+        ", for one of the ", format_count(n_found), " patterns with a match (the other ",
         format_count(estimate$n - n_found), " cannot be in the file)"
       )
     }
@@ -384,10 +378,10 @@ matched_patterns <- function(x) {
   sum(x$records[[column]] > 0, na.rm = TRUE)
 }
 
-match_rule_words <- function(x) {
+match_rule_clause <- function(x) {
   line <- match_rule_line(x)
   if (!is.null(line)) {
     substr(line, 1, 1) <- tolower(substr(line, 1, 1))
-    paste0("; ", sub("\\.$", "", line))
+    sub("\\.$", "", line)
   }
 }

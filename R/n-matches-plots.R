@@ -106,10 +106,8 @@ plot_unique_shares <- function(x, shown, left_out) {
   beside <- match_has_wildcards(x) && !x$settings$patterns &&
     is.null(x$settings$hh_id) && length(x$diagnostics$candidate_columns) == 0
   what <- c(
-    match_missing_words(
-      x$settings$missing, "missing matches everything", "missing is a value", "listwise deletion"
-    ),
-    if (beside) "listwise deletion"
+    match_missing_clause(x$settings$missing),
+    if (beside) "incomplete records deleted"
   )
   shares <- c(shown$prop_unique_all, if (beside) shown$n_unique_complete / x$settings$n)
   long <- frame(

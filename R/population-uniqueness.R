@@ -369,22 +369,44 @@ snb_estimate <- function(sizes, pop_size) {
 # Methods ----------------------------------------------------------------------
 
 #' @export
-format.sdc_population_uniqueness <- function(x, ...) {
+describe.sdc_population_uniqueness <- function(x) {
   d <- x$diagnostics
   estimates <- x$estimates
   shown <- utils::head(estimates, 7)
-  c(
-    "Uniqueness in the population by estimators from cell sizes",
-    "Question: how many people are unique on the key variables, by the sample's counts alone?",
-    paste0(
+  known <- estimates[!is.na(estimates$population_uniqueness), ]
+  missing <- missing_clause(x$settings$missing, d$n_excluded)
+  description(
+    title = "Uniqueness in the population by estimators from cell sizes",
+    question = "how many people are unique on the key variables, by the sample's counts alone?",
+    size = paste0(
       plural(d$n, "record"), " in ", plural(d$n_cells, "cell"), " of ",
-      plural(d$n_keys, "key variable"), "; unique in the sample: ",
+      plural(d$n_keys, "key variable"), "; ", missing, "; unique in the sample: ",
       format_percent(d$sample_uniqueness), "."
     ),
-    format_table(shown[c("pop_size", "method", "population_uniqueness", "status")]),
-    if (nrow(estimates) > 7) paste("...", nrow(estimates) - 7, "more rows in x$estimates"),
-    "Scenario: journalist (the target is not known to be in the file);",
-    "the risk is given an attempt. No record risks: see copula_uniqueness()."
+    answer = grid(frame(
+      people = format_count(shown$pop_size), method = shown$method,
+      unique = format_share(shown$population_uniqueness), status = shown$status
+    ), nrow(estimates)),
+    scenario = scenario("journalist"),
+    notes = fact("No record risks: see copula_uniqueness().", keep = "detail"),
+    more = "as.data.frame(x), plot(x), interpret(x)",
+    sentence = cited(
+      measured = paste0(
+        "Uniqueness in the population was estimated from the sizes of the ",
+        plural(d$n_cells, "cell"), " that ", plural(d$n, "record"), " form on ",
+        plural(d$n_keys, "key variable")
+      ),
+      found = if (nrow(known) == 0) {
+        "it could not be determined by any of the estimators"
+      } else {
+        paste0("unique in the population are an estimated ", paste0(
+          format_percent(known$population_uniqueness), " of ",
+          format_count(known$pop_size), " people (", known$method, ")", collapse = ", "
+        ))
+      },
+      limits = "these estimators do not know which values are rare",
+      source = "classical estimators", assuming = missing
+    )
   )
 }
 
@@ -408,21 +430,4 @@ glance.sdc_population_uniqueness <- function(x, ...) {
     n_estimates = nrow(x$estimates), missing = x$settings$missing,
     fingerprint = x$settings$fingerprint
   )
-}
-
-#' @export
-interpret.sdc_population_uniqueness <- function(x, ...) {
-  estimates <- x$estimates[!is.na(x$estimates$population_uniqueness), ]
-  said <- paste0(
-    format_percent(estimates$population_uniqueness), " of ",
-    format_count(estimates$pop_size), " people (", estimates$method, ")"
-  )
-  sentence <- paste0(
-    "By the sizes of the ", plural(x$diagnostics$n_cells, "cell"), " that ",
-    plural(x$diagnostics$n, "record"), " form on ", plural(x$diagnostics$n_keys, "key variable"),
-    ", unique in the population are an estimated ", paste(said, collapse = ", "),
-    " (journalist scenario, given an attempt; classical estimators that do not know which ",
-    "values are rare; sdcRisk ", x$settings$version, ")."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }

@@ -194,15 +194,13 @@ as.data.frame.sdc_pram_audit <- function(x, ...) {
 }
 
 #' @export
-format.sdc_pram_audit <- function(x, ...) {
+describe.sdc_pram_audit <- function(x) {
   estimates <- x$estimates
   known <- x$settings$known_keys
-  unique_matches <- x$simulation[x$simulation$found == "1", ]
-  worst <- unique_matches[order(-unique_matches$hit_rate), ]
-  c(
-    "Audit of a file perturbed by invariant PRAM",
-    paste0(
-      "Question: how often is an intruder right who knows ",
+  description(
+    title = "Audit of a file perturbed by invariant PRAM",
+    question = paste0(
+      "how often is an intruder right who knows ",
       if (is.null(known)) {
         known_words(x)
       } else {
@@ -210,42 +208,53 @@ format.sdc_pram_audit <- function(x, ...) {
       },
       "?"
     ),
-    if (!is.null(known)) paste0("Known: ", known_keys_words(x), "."),
-    paste0(
+    size = paste0(
       plural(nrow(x$records), "record"), " in ",
       plural(x$diagnostics$n_groups, "group"), " that this intruder can tell apart",
       if (x$diagnostics$units == "households") "; households are counted and matched", "."
     ),
-    paste0(
-      "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
-      " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
-      format_number(estimates$max_match_prob), ")."
+    answer = c(
+      if (!is.null(known)) fact("Known: ", known_keys_words(x), "."),
+      fact(
+        "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
+        " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
+        format_number(estimates$max_match_prob), ")."
+      ),
+      fact("Records: ", record_spread(x$records$match_prob), ".", keep = "always"),
+      if (estimates$n_above > 0) {
+        fact(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
+      } else {
+        fact("No record is above the bound.")
+      },
+      audit_simulation_facts(x)
     ),
-    paste0("Records: ", record_spread(x$records$match_prob), "."),
-    if (estimates$n_above > 0) {
-      paste0(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
-    } else {
-      "No record is above the bound."
-    },
-    if (estimates$n_sim > 0 && nrow(unique_matches)) {
-      c(
-        paste0(
-          "Simulated: ", plural(estimates$n_sim, "release"), "; a unique match was right in ",
-          format_percent(estimates$hit_rate), " of ",
-          format_count(sum(unique_matches$n_attempts)), " attempts (standard error ",
-          format_percent(estimates$hit_rate_se), ")."
-        ),
-        paste0(
-          "Worst group of targets, count ", worst$count[[1]], ": right in ",
-          format_percent(worst$hit_rate[[1]]), " (standard error ",
-          format_percent(worst$std_error[[1]]), "), exact bound ",
-          format_percent(worst$exact[[1]]), "."
-        )
-      )
-    },
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
+    scenario = scenario("prosecutor"),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = audit_cited(x)
+  )
+}
+
+audit_simulation_facts <- function(x) {
+  estimates <- x$estimates
+  unique_matches <- x$simulation[x$simulation$found == "1", ]
+  if (estimates$n_sim == 0 || nrow(unique_matches) == 0) {
+    return(NULL)
+  }
+  worst <- unique_matches[which.max(unique_matches$hit_rate), ]
+  c(
+    fact(
+      "Simulated: ", plural(estimates$n_sim, "release"), "; a unique match was right in ",
+      format_percent(estimates$hit_rate), " of ",
+      format_count(sum(unique_matches$n_attempts)), " attempts (standard error ",
+      format_percent(estimates$hit_rate_se), ").",
+      keep = "detail"
+    ),
+    fact(
+      "Worst group of targets, count ", worst$count, ": right in ",
+      format_percent(worst$hit_rate), " (standard error ",
+      format_percent(worst$std_error), "), exact bound ",
+      format_percent(worst$exact), ".",
+      keep = "detail"
     )
   )
 }
@@ -285,27 +294,30 @@ glance.sdc_pram_audit <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_pram_audit <- function(x, ...) {
+audit_cited <- function(x) {
   estimates <- x$estimates
   known <- x$settings$known_keys
-  sentence <- paste0(
-    "Of the perturbed file of ", plural(nrow(x$records), "record"), ", an intruder who knows ",
-    if (is.null(known)) known_words(x) else known_keys_words(x),
-    " of a person known to be in the file is right with a probability of at most ",
-    format_up(estimates$worst_match_prob), ", given the number of ", pram_units_word(x),
-    "s found (before: ",
-    format_risk(estimates$worst_match_prob_before), "; exact, prosecutor scenario, given an ",
-    "attempt; sdcRisk ", x$settings$version, ")",
-    if (!is.na(estimates$hit_rate)) {
-      paste0(
-        "; in ", plural(estimates$n_sim, "simulated release"), " unique matches were right in ",
-        format_percent(estimates$hit_rate), " of the attempts"
-      )
-    },
-    "."
+  cited(
+    measured = paste0(
+      "The perturbed file of ", plural(nrow(x$records), "record"),
+      " was attacked by an intruder who knows ",
+      if (is.null(known)) known_words(x) else known_keys_words(x),
+      " of a person known to be in the file"
+    ),
+    found = paste0(
+      "this intruder is right with a probability of at most ",
+      format_up(estimates$worst_match_prob), ", given the number of ", pram_units_word(x),
+      "s found (before: ", format_risk(estimates$worst_match_prob_before), ")",
+      if (!is.na(estimates$hit_rate)) {
+        paste0(
+          "; in ", plural(estimates$n_sim, "simulated release"), " unique matches were right in ",
+          format_percent(estimates$hit_rate), " of the attempts"
+        )
+      }
+    ),
+    limits = "other knowledge than these key variables can do better",
+    source = "exact calculation"
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 #' @rdname pram_audit

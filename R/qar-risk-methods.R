@@ -1,47 +1,30 @@
 # Reading a result of qar_risk(): words, tables, one sentence.
 
 #' @export
-format.sdc_qar_risk <- function(x, ...) {
+describe.sdc_qar_risk <- function(x) {
   main <- main_analysis(x)
   beyond <- is_beyond(x, main)
-  lines <- c(
-    "Extreme re-identification risk of a file (QaR)",
-    paste0(
-      "Question: how far ", sizes_in_words(x$settings$p), " single out records, at worst?"
+  description(
+    title = "Extreme re-identification risk of a file (QaR)",
+    question = paste0("how far ", sizes_in_words(x$settings$p), " single out records, at worst?"),
+    size = qar_size_line(x, x$estimates$n_records[[1]], length(x$diagnostics$n_distinct)),
+    answer = c(
+      if (beyond) fact(qar_set_line(x, main)),
+      qar_estimate_grid(x$estimates),
+      fact(qar_meaning_line(x, main)),
+      fact(qar_advice_line(x, main)),
+      fact(qar_sampling_line(x)),
+      fact(qar_identifying_line(x)),
+      # summary() and plot() say more.
+      if (!beyond) fact(qar_set_line(x, main), keep = "aside"),
+      fact(qar_threshold_line(x, main), keep = "aside"),
+      fact(qar_variable_line(x, main), keep = "aside")
     ),
-    qar_size_line(x),
-    if (beyond) qar_set_line(x, main),
-    qar_estimate_lines(x$estimates),
-    qar_meaning_line(x, main),
-    qar_advice_line(x, main),
-    qar_sampling_line(x),
-    qar_identifying_line(x)
+    scenario = scenario("prosecutor"),
+    notes = fact("T describes this file: no sampling error.", keep = "detail"),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = qar_cited(x, main)
   )
-  end <- c(
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
-    ),
-    "T describes this file: no sampling error. More: summary(), plot(), interpret()."
-  )
-  # summary() and plot() say more.
-  others <- c(
-    if (!beyond) qar_set_line(x, main), qar_threshold_line(x, main), qar_variable_line(x, main)
-  )
-  with_room(lines, others, end)
-}
-
-# Lines, and between them and the end as many others as a print has room for.
-with_room <- function(lines, others, end) {
-  room <- 16 - length(wrap_lines(c(lines, end)))
-  for (line in others) {
-    rows <- length(wrap_lines(line))
-    if (rows <= room) {
-      lines <- c(lines, line)
-      room <- room - rows
-    }
-  }
-  c(lines, end)
 }
 
 # "does 1 known key variable", "do 2 to 4 known key variables"
@@ -65,7 +48,8 @@ exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
 
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
-  paste0("T(", estimate$p, ", ", format_number(estimate$alpha), ")")
+  mark <- if (identical(getOption("OutDec"), ",")) "; " else ", "
+  paste0("T(", estimate$p, mark, format_number(estimate$alpha), ")")
 }
 
 # A risk below one is not printed as one.
@@ -76,33 +60,24 @@ format_t <- function(x) {
   shown
 }
 
-qar_size_line <- function(x) {
-  settings <- x$settings
-  excluded <- x$diagnostics$n_excluded
-  keys <- length(x$diagnostics$n_distinct)
+# Size of the file in the prints of qar_risk() and of what is built on it.
+qar_size_line <- function(x, n_records, n_keys) {
   paste0(
-    plural(x$estimates$n_records[[1]], "record"), ", ", plural(keys, "key variable"), "; ",
-    if (settings$missing == "category") {
-      "missing is a value of its own."
-    } else {
-      paste0(plural(excluded, "incomplete record"), " excluded.")
-    }
+    plural(n_records, "record"), ", ", plural(n_keys, "key variable"), "; ",
+    qar_missing_clause(x), "."
   )
 }
 
-qar_estimate_lines <- function(estimates, most = 3) {
+qar_missing_clause <- function(x) missing_clause(x$settings$missing, x$diagnostics$n_excluded)
+
+qar_estimate_grid <- function(estimates, most = 3) {
   shown <- utils::head(estimates, most)
-  rest <- nrow(estimates) - nrow(shown)
-  table <- frame(
+  grid(frame(
     p = shown$p, alpha = format_number(shown$alpha), "T" = format_t(shown$risk),
     empirical = format_t(shown$risk_empirical), u = format_t(shown$threshold),
     exceedances = paste(shown$n_exceedances, "of", format_count(shown$n_sets)),
     status = shown$status
-  )
-  c(
-    format_table(table),
-    if (rest > 0) paste0("... and ", rest, " more in x$estimates")
-  )
+  ), nrow(estimates))
 }
 
 qar_meaning_line <- function(x, main) {
@@ -250,22 +225,20 @@ qar_threshold_line <- function(x, main) {
     return(NULL)
   }
   paste0(
-    name_of_t(main), " over pi_u from 0.02 to 0.20: ",
+    name_of_t(main), " over pi_u from ", format_number(0.02), " to ", format_number(0.2), ": ",
     format_t(min(risk, na.rm = TRUE)), " to ", format_t(max(risk, na.rm = TRUE)), "."
   )
 }
 
 #' @export
 summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
-      key_variables = object$variables,
-      riskiest_key_sets = if (!is.null(object$sets)) utils::head(object$sets, 10),
-      set_risk = if (!is.null(object$sets)) set_risk_summary(object)
-    ),
-    class = "sdc_summary"
+  # A risk of key sets has no strata.
+  risk_by_strata(object, by, data, rlang::current_env())
+  new_summary(
+    object,
+    estimates = object$estimates, key_variables = object$variables,
+    riskiest_key_sets = if (!is.null(object$sets)) utils::head(object$sets, 10),
+    set_risk = if (!is.null(object$sets)) set_risk_summary(object)
   )
 }
 
@@ -327,22 +300,38 @@ glance.sdc_qar_risk <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_qar_risk <- function(x, ...) {
-  main <- main_analysis(x)
-  n <- nrow(x$estimates)
-  number <- if (is.na(main$risk)) "could not be determined" else paste("is", format_t(main$risk))
-  sentence <- paste0(
-    "In the file of ", plural(main$n_records, "record"), " and ",
-    plural(length(x$diagnostics$n_distinct), "key variable"), ", ", qar_lead(x, main), "the ",
-    "extreme re-identification risk T(p = ", main$p, ", alpha = ", format_number(main$alpha), ")",
-    if (n > 1) paste0(", the largest of ", n, " analyses,"), " ", number,
-    " (", qar_scenario_words(x), ")", if (!is.na(main$risk)) paste0(": ", qar_reading(x, main)),
-    " (QaR method, Bera et al. 2023; sdcRisk ", x$settings$version, "); it describes ",
-    "this file and these key variables, and an intruder who knows other variables, ",
-    "or more of them, faces another risk."
+# T by its name in a sentence.
+long_name_of_t <- function(estimate) {
+  paste0(
+    "the extreme re-identification risk T(p = ", estimate$p, ", alpha = ",
+    format_number(estimate$alpha), ")"
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+qar_source <- "QaR method, Bera and others 2023"
+
+qar_cited <- function(x, main) {
+  n <- nrow(x$estimates)
+  cited(
+    measured = paste0(
+      "In the file of ", plural(main$n_records, "record"), " and ",
+      plural(length(x$diagnostics$n_distinct), "key variable"), ", ", long_name_of_t(main),
+      if (n > 1) paste0(", the largest of ", n, " analyses,"), " was estimated"
+    ),
+    found = paste0(
+      qar_lead(x, main), "T ",
+      if (is.na(main$risk)) {
+        "could not be determined"
+      } else {
+        paste0("is ", format_t(main$risk), ": ", qar_reading(x, main))
+      }
+    ),
+    limits = paste(
+      "T describes this file and these key variables: an intruder who knows other key variables,",
+      "or more of them, faces another risk"
+    ),
+    source = qar_source, assuming = qar_missing_clause(x)
+  )
 }
 
 # Where T lies beyond all key sets, the riskiest of them comes first.
@@ -353,19 +342,6 @@ qar_lead <- function(x, main) {
   paste0(
     "the riskiest of the ", sets_in_words(x, main), " gives an average chance of ",
     format_t(riskiest(x, main)), " to pick the right record, and "
-  )
-}
-
-# Scenario and treatment of missing values of a result built on qar_risk(), in
-# the words of a sentence.
-qar_scenario_words <- function(x) {
-  paste0(
-    "prosecutor scenario, given an attempt; ",
-    if (x$settings$missing == "category") {
-      "missing values a category of their own"
-    } else {
-      paste(plural(x$diagnostics$n_excluded, "incomplete record"), "excluded")
-    }
   )
 }
 
@@ -387,7 +363,7 @@ sets_in_words <- function(x, main) {
   } else {
     paste0(
       sets, " (", n, " that ", if (of_size$n_identifying == 1) "identifies" else "identify",
-      " every record counted half a class less)"
+      " every record counted half a cell less)"
     )
   }
 }
@@ -444,10 +420,4 @@ qar_sample_reading <- function(x, main) {
     ", from a sample of ", format_count(sampling$n_counted), " of the ",
     format_count(sampling$n_sets), " sets (", sampling_error(sampling), ")"
   )
-}
-
-#' @export
-print.sdc_sentence <- function(x, ...) {
-  cat(strwrap(x), sep = "\n")
-  invisible(x)
 }

@@ -86,34 +86,35 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
 }
 
 #' @export
-format.sdc_removal_bound <- function(x, ...) {
-  most <- 5
-  shown <- utils::head(x$estimates, most)
-  rest <- nrow(x$estimates) - nrow(shown)
+describe.sdc_removal_bound <- function(x) {
+  estimates <- x$estimates
+  shown <- utils::head(estimates, 5)
   table <- frame(
     removed = format_count(shown$n), "u falls at most by" = format_fall(shown$threshold_reduction),
     "empirical quantile at most by" = format_fall(shown$risk_empirical_reduction)
   )
-  c(
-    "Bounds of what removing records can buy",
-    paste0(
-      "Question: how far can the threshold u and the empirical ",
+  description(
+    title = "Bounds of what removing records can buy",
+    question = paste0(
+      "how far can the threshold u and the empirical ",
       format_number(1 - shown$alpha[[1]]), " quantile fall, whichever records go?"
     ),
-    analysis_size_line(x, x$diagnostics$n_records),
-    paste0(
-      "Now: u = ", format_t(shown$threshold[[1]]), ", empirical quantile ",
-      format_t(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
-      format_t(x$diagnostics$risk), "."
+    size = analysis_size_line(x, x$diagnostics$n_records),
+    answer = c(
+      fact(
+        "Now: u = ", format_t(shown$threshold[[1]]), ", empirical quantile ",
+        format_t(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
+        format_t(x$diagnostics$risk), "."
+      ),
+      grid(table, nrow(estimates))
     ),
-    format_table(table),
-    if (rest > 0) paste0("... and ", rest, " more in x$estimates"),
-    "The bounds hold for u and the quantile; T itself has none, as it can fall by its fit alone.",
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
+    scenario = scenario("prosecutor"),
+    notes = fact(
+      "The bounds hold for u and the quantile; T itself has none, as it can fall by its fit alone.",
+      keep = "detail"
     ),
-    "What some orders reach: removal_path()."
+    more = "plot(x), interpret(x); removal_path() shows what some orders reach",
+    sentence = bound_cited(x)
   )
 }
 
@@ -167,30 +168,34 @@ glance.sdc_removal_bound <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_removal_bound <- function(x, ...) {
+bound_cited <- function(x) {
   last <- x$estimates[which.max(x$estimates$n), ]
-  sentence <- paste0(
-    "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
-    plural(x$diagnostics$n_keys, "key variable"), ", removing ", plural(last$n, "record"), " (",
-    format_percent(last$prop_removed), "), whichever they are, ",
-    bound_words(
-      paste0(
-        "the empirical ", format_number(1 - last$alpha), " quantile of the risks of ",
-        if (x$diagnostics$n_sets == 1) "the one set" else plural(x$diagnostics$n_sets, "set"),
-        " of ", plural(last$p, "key variable")
-      ),
-      last$risk_empirical_reduction
-    ),
-    " and ",
-    bound_words(
-      paste("their", format_number(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
-    ),
-    " (", qar_scenario_words(x), theta_one_clause(x),
-    "; rigorous bounds from class sizes, sdcRisk ", x$settings$version, "); they are not ",
-    "claimed to be reached, and do not bound the extrapolated extreme risk."
+  sets <- paste0(
+    if (x$diagnostics$n_sets == 1) "the one set" else plural(x$diagnostics$n_sets, "set"),
+    " of ", plural(last$p, "key variable")
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
+  cited(
+    measured = paste0(
+      "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
+      plural(x$diagnostics$n_keys, "key variable"), ", it was bounded what removing ",
+      plural(last$n, "record"), " (", format_percent(last$prop_removed),
+      "), whichever they are, can change in the risks of ", sets
+    ),
+    found = paste0(
+      "the removal ", bound_words(
+        paste("their empirical", format_number(1 - last$alpha), "quantile"),
+        last$risk_empirical_reduction
+      ),
+      " and ", bound_words(
+        paste("their", format_number(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
+      )
+    ),
+    limits = paste(
+      "the bounds are rigorous but need not be reached, and they do not bound the",
+      "extrapolated extreme risk T"
+    ),
+    source = "bounds from cell sizes", assuming = analysis_clauses(x)
+  )
 }
 
 #' @exportS3Method ggplot2::autoplot

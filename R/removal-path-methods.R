@@ -1,31 +1,30 @@
 # Reading a result of removal_path(): words, tables, one sentence.
 
 #' @export
-format.sdc_removal_path <- function(x, ...) {
+describe.sdc_removal_path <- function(x) {
   estimates <- x$estimates
-  lines <- c(
-    "Removal of records and the extreme re-identification risk",
-    paste0(
-      "Question: what does removing ", plural(estimates$n_removed, "record"), " ",
+  description(
+    title = "Removal of records and the extreme re-identification risk",
+    question = paste0(
+      "what does removing ", plural(estimates$n_removed, "record"), " ",
       removal_orders[[estimates$by]],
       if (x$settings$block > 1) paste0(" in blocks of ", format_count(x$settings$block)),
       " buy?"
     ),
-    analysis_size_line(x, estimates$n_records),
-    path_table_lines(estimates),
-    fit_moved_line(x)
-  )
-  end <- c(
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
+    size = analysis_size_line(x, estimates$n_records),
+    answer = c(
+      path_grid(estimates),
+      fact(fit_moved_line(x)),
+      fact(path_reduction_line(estimates), keep = "detail"),
+      fact(path_band_line(x), keep = "aside"),
+      fact(path_pls_line(x), keep = "aside"),
+      fact(path_left_out_line(x), keep = "aside")
     ),
-    "T describes this file: no sampling error. More: plot(), summary(), interpret()."
+    scenario = scenario("prosecutor"),
+    notes = fact("T describes this file: no sampling error.", keep = "detail"),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = path_cited(x)
   )
-  others <- c(
-    path_reduction_line(estimates), path_band_line(x), path_pls_line(x), path_left_out_line(x)
-  )
-  with_room(lines, others, end)
 }
 
 path_left_out_line <- function(x) {
@@ -39,7 +38,7 @@ path_left_out_line <- function(x) {
   )
 }
 
-path_table_lines <- function(estimates) {
+path_grid <- function(estimates) {
   terms <- c("risk", "threshold", "shape", "risk_empirical")
   of <- function(suffix) {
     vapply(paste0(terms, suffix), function(column) {
@@ -58,7 +57,7 @@ path_table_lines <- function(estimates) {
     ),
     before = of("_before"), after = of(""), change = change
   )
-  format_table(table)
+  grid(table, least = nrow(table))
 }
 
 format_change <- function(x) {
@@ -153,12 +152,10 @@ summary.sdc_removal_path <- function(object, by = NULL, data = NULL, ...) {
       found = "It has no risk per record.", call = rlang::current_env()
     )
   }
-  structure(
-    list(
-      title = format(object)[2:3], estimates = object$estimates,
-      on_the_way = path_milestones(object$path), pls = object$diagnostics$pls
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates, on_the_way = path_milestones(object$path),
+    pls = object$diagnostics$pls
   )
 }
 
@@ -195,33 +192,35 @@ glance.sdc_removal_path <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_removal_path <- function(x, ...) {
+path_cited <- function(x) {
   estimates <- x$estimates
-  sentence <- paste0(
-    "In the file of ", plural(estimates$n_records, "record"), " and ",
-    plural(x$diagnostics$n_keys, "key variable"), ", removing ",
-    plural(estimates$n_removed, "record"), " ", removal_orders[[estimates$by]], " (",
-    format_percent(estimates$prop_removed), " of the file) ", path_change_words(estimates),
-    if (x$diagnostics$fit_moved) {
-      paste0(
-        "; T fell because the fitted tail moved rather than the risks of the riskiest ",
-        "key sets"
-      )
-    },
-    " (", qar_scenario_words(x), path_left_out_words(x),
-    "; QaR method, Bera et al. 2023; sdcRisk ", x$settings$version,
-    "); the figures describe this file, and what removal does to analyses is not measured."
+  cited(
+    measured = paste0(
+      "From the file of ", plural(estimates$n_records, "record"), " and ",
+      plural(x$diagnostics$n_keys, "key variable"), ", ",
+      plural(estimates$n_removed, "record"), ", ", format_percent(estimates$prop_removed),
+      " of the file, ", if (estimates$n_removed == 1) "was" else "were", " removed ",
+      removal_orders[[estimates$by]]
+    ),
+    found = paste0(
+      "this ", path_change_words(estimates),
+      if (x$diagnostics$fit_moved) {
+        paste0(
+          "; T fell because the fitted tail moved rather than the risks of the riskiest ",
+          "key sets"
+        )
+      }
+    ),
+    limits = paste(
+      "these figures describe this file, and what removal does to analyses is not measured"
+    ),
+    source = qar_source, assuming = c(qar_missing_clause(x), path_left_out_clause(x))
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 # T and its empirical quantile before and after, each with its own verb.
 path_change_words <- function(estimates) {
-  name <- paste0(
-    "the extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
-    format_number(estimates$alpha), ")"
-  )
+  name <- long_name_of_t(estimates)
   quantile <- c(estimates$risk_empirical_before, estimates$risk_empirical)
   if (is.na(estimates$reduction)) {
     return(paste("changes", name, "by an amount that cannot be determined"))
@@ -264,13 +263,13 @@ path_change_words <- function(estimates) {
   )
 }
 
-path_left_out_words <- function(x) {
+path_left_out_clause <- function(x) {
   left_out <- x$diagnostics$left_out
   if (is.null(left_out) || all(left_out == 0)) {
-    return(theta_one_clause(x))
+    return(analysis_clauses(x)[-1])
   }
   paste0(
-    "; key sets that identify every record are left out (", format_count(left_out[["before"]]),
+    "key sets that identify every record are left out (", format_count(left_out[["before"]]),
     " before, ", format_count(left_out[["after"]]), " after)"
   )
 }

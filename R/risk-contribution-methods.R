@@ -1,64 +1,64 @@
 # Reading a result of risk_contribution(): words, tables, one sentence.
 
 #' @export
-format.sdc_risk_contribution <- function(x, ...) {
+describe.sdc_risk_contribution <- function(x) {
   estimates <- x$estimates
   name <- name_of_t(estimates)
+  known <- !is.na(estimates$contribution_max)
+  description(
+    title = "Contributions of records to the extreme re-identification risk",
+    question = paste0("how does ", name, " change when one record is removed?"),
+    size = analysis_size_line(x, estimates$n_records),
+    answer = c(
+      fact(
+        name, " = ", format_t(estimates$risk), ", threshold u = ",
+        format_t(x$diagnostics$threshold), ", status ", estimates$status, "."
+      ),
+      if (known) contribution_facts(estimates),
+      if (!known) fact("Contributions are not determined: see the status and ?qar_risk."),
+      fact(
+        "Unique on no key set: ", format_percent(estimates$prop_never_unique),
+        " of the records.", keep = "detail"
+      ),
+      fact(threshold_set_line(x), keep = "detail")
+    ),
+    scenario = scenario("prosecutor"),
+    notes = fact(
+      "Contributions of several records do not add up: see removal_path().", keep = "detail"
+    ),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = contribution_cited(x)
+  )
+}
+
+contribution_facts <- function(estimates) {
   c(
-    "Contributions of records to the extreme re-identification risk",
-    paste0("Question: how does ", name, " change when one record is removed?"),
-    analysis_size_line(x, estimates$n_records),
-    paste0(
-      name, " = ", format_t(estimates$risk), ", threshold u = ",
-      format_t(x$diagnostics$threshold), ", status ", estimates$status, "."
+    fact(
+      "Contribution DT: ", format_spread(
+        estimates$contribution_max, estimates$contribution_q99, estimates$contribution_q95,
+        format_signed
+      ), ".",
+      keep = "always"
     ),
-    if (is.na(estimates$contribution_max)) {
-      "Contributions are not determined: see the status and ?qar_risk."
-    } else {
-      c(
-        paste0(
-          "Contribution DT: ", format_spread(
-            estimates$contribution_max, estimates$contribution_q99,
-            estimates$contribution_q95, format_signed
-          ), "."
-        ),
-        paste0(
-          "Removing one of ", format_percent(estimates$prop_positive),
-          " of the records lowers the risk; removing another one raises it or leaves it."
-        )
-      )
-    },
-    paste0(
-      "Unique on no key set: ", format_percent(estimates$prop_never_unique),
-      " of the records."
-    ),
-    threshold_set_line(x),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file);",
-      "the risk is given an attempt."
-    ),
-    "Contributions of several records do not add up: see removal_path().",
-    "More: summary(x), plot(x), interpret(x)."
+    fact(
+      "For ", format_percent(estimates$prop_positive),
+      " of the records, removing the record lowers the risk; for the others it does not."
+    )
   )
 }
 
 # Records and keys of an analysis made from a qar_risk() result.
 analysis_size_line <- function(x, n_records) {
   paste0(
-    plural(n_records, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-    if (x$settings$missing == "category") {
-      "missing is a value of its own."
-    } else {
-      paste0(plural(x$diagnostics$n_excluded, "incomplete record"), " excluded.")
-    },
+    qar_size_line(x, n_records, x$diagnostics$n_keys),
     if (!is.null(words <- theta_one_words(x))) paste0(" Key sets", words, ".")
   )
 }
 
-# The same in a sentence.
-theta_one_clause <- function(x) {
+# Missing values and key sets left out, in the words of clauses.
+analysis_clauses <- function(x) {
   words <- theta_one_words(x)
-  if (!is.null(words)) paste0("; key sets", words)
+  c(qar_missing_clause(x), if (!is.null(words)) paste0("key sets", words))
 }
 
 # What became of key sets that identify every record, after "key sets".
@@ -69,7 +69,7 @@ theta_one_words <- function(x) {
   }
   paste0(
     " that identify every record ",
-    if (x$settings$theta_one == "exclude") "are left out" else "count half a class less",
+    if (x$settings$theta_one == "exclude") "are left out" else "count half a cell less",
     " (", if (!known$all_known) "at least ", format_count(known$n_identifying), " of ",
     format_count(known$n_counted), ")"
   )
@@ -115,16 +115,11 @@ correlation <- function(x, y) {
 
 #' @export
 summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  structure(
-    list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
-      correlations = metric_correlations(object),
-      clusters = threshold_groups(object),
-      explained_by = explained_by(object),
-      contribution_by_strata = base$strata
-    ),
-    class = "sdc_summary"
+  new_summary(
+    object,
+    estimates = object$estimates, correlations = metric_correlations(object),
+    clusters = threshold_groups(object), explained_by = explained_by(object),
+    contribution_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
 }
 
@@ -198,41 +193,39 @@ glance.sdc_risk_contribution <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_risk_contribution <- function(x, ...) {
+contribution_cited <- function(x) {
   estimates <- x$estimates
-  name <- paste0(
-    "extreme re-identification risk T(p = ", estimates$p, ", alpha = ",
-    format_number(estimates$alpha), ")"
-  )
   known <- !is.na(estimates$contribution_max)
-  sentence <- paste0(
-    "In the file of ", plural(estimates$n_records, "record"), " and ",
-    plural(x$diagnostics$n_keys, "key variable"), ", ",
-    if (known) {
+  never_unique <- format_percent(estimates$prop_never_unique)
+  where <- if (estimates$n_sets == 1) {
+    paste("the one set of", plural(estimates$p, "key variable"))
+  } else {
+    paste0("any of the ", plural(estimates$n_sets, "set"), " of ",
+           plural(estimates$p, "key variable"))
+  }
+  cited(
+    measured = paste0(
+      "In the file of ", plural(estimates$n_records, "record"), " and ",
+      plural(x$diagnostics$n_keys, "key variable"),
+      ", it was computed how much every single record contributes to ", long_name_of_t(estimates),
+      " = ", format_t(estimates$risk)
+    ),
+    found = if (known) {
       paste0(
-        "no single record moves the ", name, " = ", format_t(estimates$risk),
-        " down by more than ", format_signed(max(estimates$contribution_max, 0))
+        "no single removal lowers T by more than ",
+        format_signed(max(estimates$contribution_max, 0)), "; removing a record lowers it for ",
+        format_percent(estimates$prop_positive), " of the records, and ", never_unique,
+        " are not unique on ", where
       )
     } else {
-      paste("what a single record contributes to the", name, "could not be determined")
-    },
-    " (", qar_scenario_words(x), theta_one_clause(x), "); ",
-    if (known) {
       paste0(
-        "removing a record lowers it for ", format_percent(estimates$prop_positive),
-        " of the records, and "
+        "the contributions could not be determined; ", never_unique,
+        " of the records are not unique on ", where
       )
     },
-    format_percent(estimates$prop_never_unique), if (!known) " of the records", " are ",
-    if (estimates$n_sets == 1) {
-      "not unique on the one set"
-    } else {
-      paste("unique on none of the", plural(estimates$n_sets, "set"))
-    },
-    " of ", plural(estimates$p, "key variable"), " (exact contributions after the QaR method, ",
-    "Bera et al. 2023; sdcRisk ", x$settings$version, "); they describe this file, and ",
-    "contributions of several records do not add up."
+    limits = paste(
+      "contributions describe this file, and those of several records do not add up"
+    ),
+    source = paste("exact, after the", qar_source), assuming = analysis_clauses(x)
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }

@@ -6,8 +6,9 @@
 #   settings     what was asked, with a fingerprint of the data, not the data
 #   diagnostics  how the computation went
 #   call         the call
-# and the extras of its method. A method adds `format()`, `interpret()`,
-# `tidy_terms()` and, where its records carry a risk, `record_risk()`.
+# and the extras of its method. A method adds `describe()`, of which
+# prints and sentences are made (R/result-print.R), `tidy_terms()` and, where its
+# records carry a risk, `record_risk()`.
 
 new_sdc_result <- function(class, estimates, records, settings, diagnostics,
                            call, ...) {
@@ -52,7 +53,7 @@ frame <- function(...) {
 #' @section Verbs:
 #' \describe{
 #'   \item{`print()`, `format()`}{the question, the answer and its scenario in at
-#'     most 16 lines; never a record's values}
+#'     most 16 rows of the console's width; never a record's values}
 #'   \item{`summary()`}{more of the same, and by `by` the record risks by
 #'     strata: number of records, mean, 95 % and 99 % quantile and maximum}
 #'   \item{`as.data.frame()`}{the main table of the method}
@@ -63,7 +64,7 @@ frame <- function(...) {
 #'     beginning with a dot}
 #'   \item{`plot()`, `autoplot()`}{pictures, with ggplot2; load ggplot2 to call
 #'     `autoplot()` by its name}
-#'   \item{[interpret()]}{one sentence to cite}
+#'   \item{[interpret()]}{at most three sentences to cite}
 #'   \item{[compare_risk()]}{several results side by side}
 #' }
 #'
@@ -99,27 +100,6 @@ generics::glance
 #' @export
 generics::augment
 
-#' One sentence to cite
-#'
-#' Says in one sentence what was measured, under which scenario and
-#' assumptions, the number found and its limits, for a release note or a
-#' disclosure board.
-#'
-#' @param x A result of sdcRisk.
-#' @param ... Unused.
-#' @return A character string, printed as it is.
-#' @export
-#' @examples
-#' interpret(qar_risk(adult, pi_u = 0.1))
-interpret <- function(x, ...) {
-  UseMethod("interpret")
-}
-
-#' @export
-interpret.default <- function(x, ...) {
-  stop_argument("x", "be a result of sdcRisk", call = rlang::current_env())
-}
-
 # The columns of `estimates` that identify an analysis, and those that are
 # terms of `tidy()`.
 tidy_terms <- function(x) {
@@ -133,12 +113,6 @@ record_risk <- function(x) {
 
 #' @export
 record_risk.default <- function(x) NULL
-
-#' @export
-print.sdc_result <- function(x, ...) {
-  cat(print_lines(format(x, ...)), sep = "\n")
-  invisible(x)
-}
 
 #' @export
 as.data.frame.sdc_result <- function(x, ...) {
@@ -230,19 +204,6 @@ augment.sdc_result <- function(x, data, ...) {
 
 #' @rdname sdc_result
 #' @export
-summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
-  call <- rlang::current_env()
-  structure(
-    list(
-      title = format(object)[[1]], estimates = object$estimates,
-      strata = risk_by_strata(object, by, data, call)
-    ),
-    class = "sdc_summary"
-  )
-}
-
-#' @rdname sdc_result
-#' @export
 plot.sdc_result <- function(x, ...) {
   check_installed("ggplot2", "draw results", rlang::current_env())
   picture <- ggplot2::autoplot(x, ...)
@@ -303,33 +264,4 @@ risk_by_strata <- function(x, by, data, call) {
     q99 = known(function(r) stats::quantile(r, 0.99, names = FALSE, type = 8)),
     max = known(max)
   )
-}
-
-#' @export
-format.sdc_summary <- function(x, ...) {
-  tables <- x[vapply(x, is.data.frame, NA)]
-  wrap_lines(c(
-    x$title,
-    unlist(Map(function(name, table) {
-      c("", paste0(gsub("_", " ", name), ":"), format_summary_table(table))
-    }, names(tables), tables), use.names = FALSE)
-  ))
-}
-
-# Few analyses with more columns than fit are shown in long form.
-format_summary_table <- function(table) {
-  fits <- max(0, nchar(format_table(table, width = Inf))) <= console_width()
-  if (fits || nrow(table) == 0) {
-    format_table(table)
-  } else if (nrow(table) <= 3) {
-    format_table(long_table(table))
-  } else {
-    format_table(table, blocks = TRUE)
-  }
-}
-
-#' @export
-print.sdc_summary <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
 }

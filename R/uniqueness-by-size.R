@@ -106,26 +106,23 @@ draw_sets <- function(size, d, n) {
 }
 
 #' @export
-format.sdc_uniqueness_by_size <- function(x, ...) {
+describe.sdc_uniqueness_by_size <- function(x) {
   estimates <- x$estimates
   shown <- utils::head(estimates[order(estimates$n_keys), ], 8)
-  c(
-    "Uniqueness in the population by the number of key variables known",
-    "Question: how fast do people become unique as an intruder knows more?",
-    paste0(
+  description(
+    title = "Uniqueness in the population by the number of key variables known",
+    question = "how fast do people become unique as an intruder knows more?",
+    size = paste0(
       "Copula model from ", plural(x$diagnostics$n, "record"), "; ",
       format_count(x$settings$pop_size), " people; not calibrated."
     ),
-    format_table(frame(
-      keys = shown$n_keys, sets = shown$n_subsets, mean = format_share(shown$uniqueness_mean),
+    answer = grid(frame(
+      known = shown$n_keys, sets = shown$n_subsets, mean = format_share(shown$uniqueness_mean),
       least = format_share(shown$uniqueness_min), most = format_share(shown$uniqueness_max)
-    )),
-    if (nrow(estimates) > 8) paste0("... and ", nrow(estimates) - 8, " more in x$estimates"),
-    paste(
-      "Scenario: journalist (the target is not known to be in the file);",
-      "the risk is given an attempt."
-    ),
-    "More: as.data.frame(x), plot(x)."
+    ), nrow(estimates)),
+    scenario = scenario("journalist"),
+    more = "as.data.frame(x), plot(x), interpret(x)",
+    sentence = by_size_cited(x)
   )
 }
 
@@ -145,22 +142,25 @@ as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
   x$subsets
 }
 
-#' @export
-interpret.sdc_uniqueness_by_size <- function(x, ...) {
+by_size_cited <- function(x) {
   estimates <- x$estimates[order(x$estimates$n_keys), ]
   last <- estimates[nrow(estimates), ]
   half <- estimates$n_keys[estimates$uniqueness_mean >= 0.5]
-  sentence <- paste0(
-    "In a population of ", format_count(x$settings$pop_size), " people, on average ",
-    format_percent(last$uniqueness_mean), " are unique on ",
-    plural(last$n_keys, "key variable"),
-    if (length(half)) {
-      paste0(", and half of them or more from ", plural(half[[1]], "key variable"), " on")
-    },
-    " (Gaussian copula after Rocher et al. 2019, not calibrated; sdcRisk ", x$settings$version,
-    "); other sets of key variables give other values."
+  cited(
+    measured = paste0(
+      "The average uniqueness on sets of key variables was computed from a model of ",
+      plural(x$diagnostics$n, "record"), " for ", format_count(x$settings$pop_size), " people"
+    ),
+    found = paste0(
+      "on average ", format_percent(last$uniqueness_mean), " of them are unique on ",
+      plural(last$n_keys, "key variable"),
+      if (length(half)) {
+        paste0(", and half of them or more from ", plural(half[[1]], "key variable"), " on")
+      }
+    ),
+    limits = "other sets of key variables give other values",
+    source = "Gaussian copula after Rocher and others 2019", assuming = "not calibrated"
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 #' Picture of uniqueness by the number of key variables

@@ -228,33 +228,37 @@ weighted_quantile <- function(x, weight, p) {
 }
 
 #' @export
-format.sdc_uniqueness_profile <- function(x, ...) {
-  estimates <- x$estimates
-  change <- estimates$xi_median - estimates$xi_base
-  shown <- utils::head(order(-abs(change)), 6)
-  table <- frame(
-    variable = estimates$variable[shown], role = estimates$role[shown],
-    values = estimates$n_values[shown], xi_median = estimates$xi_median[shown],
-    from_5 = estimates$xi_q05[shown], to_95 = estimates$xi_q95[shown]
-  )
-  names(table)[5:6] <- c("from (5 %)", "to (95 %)")
-  c(
-    "Uniqueness of one person over values of key variables",
-    "Question: which knowledge makes this person unique?",
-    paste0(
+describe.sdc_uniqueness_profile <- function(x) {
+  description(
+    title = "Uniqueness of one person over values of key variables",
+    question = "which knowledge makes this person unique?",
+    size = paste0(
       "Known: ", x$diagnostics$n_known, " of ", plural(x$diagnostics$n_keys, "key variable"),
       "; population: ", format_count(x$settings$pop_size), "; score: ", x$settings$score, "."
     ),
-    paste0(
-      "As known: unique with likelihood xi ", format_likelihood(x$base$xi),
-      ", a match is correct with kappa ", format_likelihood(x$base$kappa), "."
+    answer = c(
+      fact(
+        "As known: unique with likelihood xi ", format_likelihood(x$base$xi),
+        ", a match is correct with kappa ", format_likelihood(x$base$kappa), "."
+      ),
+      fact("xi if one value were another (vary), or one more variable known (add):"),
+      profile_grid(x$estimates)
     ),
-    "xi if one value were another (vary), or one more variable known (add):",
-    format_table(table),
-    if (nrow(estimates) > 6) paste("...", nrow(estimates) - 6, "more in x$estimates"),
-    "Scenario: journalist (the target is not known to be in the file);",
-    "the risk is given an attempt. More: as.data.frame(x), plot(x)."
+    scenario = scenario("journalist"),
+    more = "as.data.frame(x), plot(x), interpret(x)",
+    sentence = profile_cited(x)
   )
+}
+
+profile_grid <- function(estimates, most = 6) {
+  change <- estimates$xi_median - estimates$xi_base
+  shown <- estimates[utils::head(order(-abs(change)), most), ]
+  table <- frame(
+    variable = shown$variable, role = shown$role, values = shown$n_values,
+    xi_median = shown$xi_median, shown$xi_q05, shown$xi_q95
+  )
+  names(table)[5:6] <- c("from (5 %)", "to (95 %)")
+  grid(table, nrow(estimates))
 }
 
 #' @export
@@ -278,21 +282,28 @@ glance.sdc_uniqueness_profile <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_uniqueness_profile <- function(x, ...) {
+profile_cited <- function(x) {
   estimates <- x$estimates
   most <- estimates[which.max(abs(estimates$xi_median - estimates$xi_base)), ]
-  sentence <- paste0(
-    "Known on ", plural(x$diagnostics$n_known, "key variable"), ", the person is unique among ",
-    format_count(x$settings$pop_size), " people with likelihood ", format_likelihood(x$base$xi),
-    ", and a matching record is the person's with likelihood ", format_likelihood(x$base$kappa),
-    " (journalist scenario, given an attempt; score \"", x$settings$score, "\" from a sample of ",
-    plural(x$settings$n, "record"), "); with ",
-    if (most$role == "add") "the value of " else "another value of ", most$variable,
-    " the likelihood of uniqueness has the median ", format_likelihood(most$xi_median),
-    " (Gaussian copula, Rocher et al. 2019; sdcRisk ", x$settings$version, ")."
+  cited(
+    measured = paste0(
+      "The uniqueness of a person known on ", plural(x$diagnostics$n_known, "key variable"),
+      " was estimated from a sample of ", plural(x$settings$n, "record")
+    ),
+    found = paste0(
+      "the person is unique among ", format_count(x$settings$pop_size),
+      " people with likelihood ", format_likelihood(x$base$xi),
+      ", and a matching record is the person's with likelihood ",
+      format_likelihood(x$base$kappa), "; with ",
+      if (most$role == "add") "the value of " else "another value of ", most$variable,
+      " the likelihood of uniqueness has the median ", format_likelihood(most$xi_median)
+    ),
+    limits = paste(
+      "the person's values are taken to be right, and other knowledge gives another likelihood"
+    ),
+    source = "Gaussian copula after Rocher and others 2019",
+    assuming = paste0("score \"", x$settings$score, "\"")
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 #' Picture of a person's uniqueness

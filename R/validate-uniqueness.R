@@ -177,50 +177,69 @@ roc_curve <- function(xi, unique, most = 500) {
 }
 
 #' @export
-format.sdc_uniqueness_validation <- function(x, ...) {
+describe.sdc_uniqueness_validation <- function(x) {
   estimates <- x$estimates
-  rate <- function(level) {
-    value <- estimates[[paste0("fdr_", level)]]
-    paste0(
-      "xi > 0.", level, ": ", if (is.na(value)) "none" else format_percent(value), " of ",
-      format_count(estimates[[paste0("n_", level)]])
-    )
-  }
-  c(
-    "Likelihoods of uniqueness against the truth",
-    paste0(
-      "Question: is who looks unique from a sample of ", plural(x$settings$n_sample, "record"),
+  description(
+    title = "Likelihoods of uniqueness against the truth",
+    question = paste0(
+      "is a person who looks unique from a sample of ", plural(x$settings$n_sample, "record"),
       " unique in the population?"
     ),
-    paste0(
+    size = paste0(
       "Population: ", format_count(x$settings$n), " people, ",
       plural(length(x$settings$key_vars), "key variable"), "; judged: ",
       format_count(estimates$n), "; score: ", estimates$score, "."
     ),
-    paste0(
-      "Population uniqueness: ", format_risk(estimates$estimated_uniqueness), " estimated, ",
-      format_risk(estimates$population_uniqueness), " true."
+    answer = c(
+      fact(
+        "Population uniqueness: ", format_risk(estimates$estimated_uniqueness), " estimated, ",
+        format_risk(estimates$population_uniqueness), " true."
+      ),
+      if (is.na(estimates$auc)) {
+        fact(all_alike(estimates), ": no ranking to judge.")
+      } else {
+        fact(
+          "AUC (1: perfect ranking, ", format_number(0.5), ": none): ",
+          format_risk(estimates$auc), "."
+        )
+      },
+      fact(lowest_class_line(x$calibration), keep = "detail"),
+      fact(discovery_line(estimates)),
+      fact(
+        "Brier score: ", format_risk(estimates$brier), "; best constant ",
+        format_risk(estimates$brier_constant), ", random guess ",
+        format_risk(estimates$brier_random), "."
+      ),
+      if (!is.na(estimates$skill)) {
+        fact("Skill against the best constant: ", format_percent(estimates$skill), ".")
+      }
     ),
-    if (is.na(estimates$auc)) {
-      paste0(all_alike(estimates), ": no ranking to judge.")
-    } else {
-      paste0("AUC (1: perfect ranking, 0.5: none): ", format_risk(estimates$auc), ".")
-    },
-    lowest_class_line(x$calibration),
-    paste0(
-      "Not unique among those with ", rate("90"), "; ", rate("95"), "; ", rate("99"), "."
-    ),
-    paste0(
-      "Brier score: ", format_risk(estimates$brier), "; best constant ",
-      format_risk(estimates$brier_constant), ", random guess ",
-      format_risk(estimates$brier_random), "."
-    ),
-    if (!is.na(estimates$skill)) {
-      paste0("Skill against the best constant: ", format_percent(estimates$skill), ".")
-    },
-    "Scenario: journalist (the target is not known to be in the file);",
-    "the risk is given an attempt. More: x$calibration, plot(x, \"roc\")."
+    scenario = scenario("journalist"),
+    more = "x$calibration, plot(x, \"roc\"), interpret(x)",
+    sentence = cited(
+      measured = paste0(
+        "On ", format_count(estimates$n), " of ", format_count(x$settings$n),
+        " people of a known population, likelihoods of uniqueness from a sample of ",
+        plural(x$settings$n_sample, "record"), " were compared with the truth"
+      ),
+      found = paste("they", validation_words(estimates)),
+      limits = "another population may be harder",
+      source = "Gaussian copula after Rocher and others 2019",
+      assuming = paste0("score \"", estimates$score, "\"")
+    )
   )
+}
+
+# Of those who look unique, the shares that are not.
+discovery_line <- function(estimates) {
+  rate <- function(level) {
+    value <- estimates[[paste0("fdr_", level)]]
+    paste0(
+      "xi > ", format_number(level / 100), ": ", if (is.na(value)) "none" else format_percent(value),
+      " of ", format_count(estimates[[paste0("n_", level)]])
+    )
+  }
+  paste0("Not unique among those with ", rate(90), "; ", rate(95), "; ", rate(99), ".")
 }
 
 # Where all people judged are alike.
@@ -263,19 +282,6 @@ glance.sdc_uniqueness_validation <- function(x, ...) {
   )
 }
 
-#' @export
-interpret.sdc_uniqueness_validation <- function(x, ...) {
-  estimates <- x$estimates
-  sentence <- paste0(
-    "Judged on ", format_count(estimates$n), " of ", format_count(x$settings$n),
-    " people of a known population, likelihoods of uniqueness from a sample of ",
-    plural(x$settings$n_sample, "record"), " ", validation_words(estimates),
-    " (journalist scenario, given an attempt; score \"", estimates$score, "\"; sdcRisk ",
-    x$settings$version, "); another population may be harder."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
-}
-
 validation_words <- function(estimates) {
   if (is.na(estimates$auc)) {
     alike <- all_alike(estimates)
@@ -287,10 +293,10 @@ validation_words <- function(estimates) {
   paste0(
     "rank unique people with an AUC of ", format_risk(estimates$auc), "; ",
     if (is.na(estimates$fdr_95)) {
-      "nobody has a likelihood above 0.95"
+      paste("nobody has a likelihood above", format_number(0.95))
     } else {
       paste0(
-        "of those with a likelihood above 0.95, ", format_percent(estimates$fdr_95),
+        "of those with a likelihood above ", format_number(0.95), ", ", format_percent(estimates$fdr_95),
         " are not unique"
       )
     },

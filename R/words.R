@@ -24,6 +24,8 @@ format_risk <- function(x) {
   out <- formatC(x, digits = 4, format = "fg", flag = "#")
   large <- !is.na(size) & size >= 999.95
   out[large] <- format_count(round(x[large]))
+  endless <- is.infinite(x)
+  out[endless] <- ifelse(x[endless] > 0, "infinite", "-infinite")
   tiny <- !is.na(size) & size > 0 & size < 1e-6
   out[tiny] <- formatC(x[tiny], digits = 3, format = "g")
   out[is.na(size)] <- "NA"
@@ -44,6 +46,8 @@ format_likelihood <- function(x) {
 format_percent <- function(x) {
   percent <- 100 * x
   number <- trimws(formatC(percent, digits = 3, format = "fg"))
+  huge <- !is.na(x) & percent >= 999.5
+  number[huge] <- format_risk(percent[huge])
   nearly <- !is.na(x) & percent >= 99.95 & percent < 100
   number[nearly] <- formatC(floor(100 * percent[nearly]) / 100, digits = 4, format = "fg")
   tiny <- !is.na(x) & percent > 0 & percent < 1e-4
@@ -79,7 +83,7 @@ format_number <- function(x) {
 
 # Lines at most as wide as the console: text is broken at blanks, the rest of a
 # line indented. A table fits already, see format_table().
-wrap_lines <- function(lines, width = console_width()) {
+wrap_lines <- function(lines, width = console_width(), indent = 2) {
   lines <- as.character(lines)
   too_long <- nchar(lines) > width
   # No line begins with a percent sign: a blank that strwrap() does not know.
@@ -87,7 +91,7 @@ wrap_lines <- function(lines, width = console_width()) {
   lines <- as.list(lines)
   lines[too_long] <- lapply(glued, function(line) {
     lead <- nchar(line) - nchar(sub("^ +", "", line))
-    gsub("\u00a0", " ", strwrap(line, width + 1, indent = lead, exdent = lead + 2), fixed = TRUE)
+    gsub("\u00a0", " ", strwrap(line, width + 1, indent = lead, exdent = lead + indent), fixed = TRUE)
   })
   unlist(lines, use.names = FALSE)
 }
@@ -95,48 +99,6 @@ wrap_lines <- function(lines, width = console_width()) {
 # Narrower consoles than this get lines that are too long.
 console_width <- function() {
   max(getOption("width"), 40)
-}
-
-# Sentences that were broken over lines, whole again.
-join_continued <- function(lines) {
-  text <- !grepl("[^ ]  ", lines)
-  goes_on <- c(FALSE, text[-1] & utils::head(text & grepl("[a-z0-9,;)]$", lines), -1) &
-    grepl("^ *[a-z]", lines[-1]))[seq_along(lines)]
-  parts <- split(ifelse(goes_on, trimws(lines), lines), cumsum(!goes_on))
-  vapply(parts, paste, "", collapse = " ", USE.NAMES = FALSE)
-}
-
-# The lines that a print shows: wrapped, 16 at most. Where there are more, the way
-# to more goes first; then sentences that follow each other share their lines; at
-# last a line goes that is no scenario.
-print_lines <- function(lines, most = 16) {
-  lines <- join_continued(as.character(lines))
-  n_wrapped <- function(lines) length(wrap_lines(lines))
-  if (n_wrapped(lines) > most) {
-    lines <- sub(" ?More: .*$", "", lines)
-    lines <- lines[nzchar(lines)]
-  }
-  while (n_wrapped(lines) > most) {
-    # Title and question stand alone; so do tables, whose lines hold wide gaps.
-    text <- !grepl("  ", lines, fixed = TRUE) & seq_along(lines) > 2
-    at <- which(utils::head(text, -1) & text[-1] & grepl("[.]$", utils::head(lines, -1)))
-    joined <- paste(lines[at], lines[at + 1])
-    saves <- vapply(seq_along(at), function(i) {
-      n_wrapped(lines[at[[i]] + 0:1]) > n_wrapped(joined[[i]])
-    }, NA)
-    if (any(saves)) {
-      first <- which(saves)[[1]]
-      lines[at[[first]]] <- joined[[first]]
-      lines <- lines[-(at[[first]] + 1)]
-    } else {
-      # What a risk means is never left out.
-      said <- grepl("[Ss]cenario|attempt|averages", lines)
-      spare <- which(!said & seq_along(lines) > 2)
-      if (length(spare) == 0) break
-      lines <- lines[-max(spare)]
-    }
-  }
-  wrap_lines(lines)
 }
 
 # A data frame as lines, numbers rounded to four significant digits. A table
