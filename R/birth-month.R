@@ -56,7 +56,7 @@
 #'   where unknown or in conflict) and `status`. Printing it counts them; parts of
 #'   it, and `as.data.frame()`, print as data frames do.
 #'
-#' Errors: `bad_argument` where years, months or ages are no whole numbers, months
+#' Errors: `bad_argument` where years, months or ages are not whole numbers, months
 #' lie outside 1 to 12, ages outside 0 to 150, or an id is missing.
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1.

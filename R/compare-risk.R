@@ -11,7 +11,7 @@
 #' elsewhere. The print names key variables and settings that differ: a change
 #' may be one of settings.
 #'
-#' Measures that count records with equal keys, [n_matches()],
+#' Measures that count the records of a cell, [n_matches()],
 #' [individual_risk()], [loglinear_risk()], [exhaustive_tabulation()] and
 #' [qar_risk()], take the file at its word. On a file perturbed by
 #' [invariant_pram()] a record that looks unique need not be the person it seems
@@ -281,7 +281,7 @@ telling_ids <- function(table) {
   ids[vapply(of_one, function(id) length(unique(id)) > 1, NA)]
 }
 
-# Measures that count records with equal keys mean nothing on perturbed files.
+# Measures that count the records of a cell mean nothing on perturbed files.
 counting_kinds <- c(
   "sdc_n_matches", "sdc_individual_risk", "sdc_loglinear_risk", "sdc_exhaustive_tabulation",
   "sdc_qar_risk"

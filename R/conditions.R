@@ -15,7 +15,7 @@
 #'
 #' | kind | meaning | fields |
 #' |---|---|---|
-#' | `bad_data` | `data` is no data frame, or has no records left | `data_class`, `names` |
+#' | `bad_data` | `data` is not a data frame, or has no records left | `data_class`, `names` |
 #' | `unknown_key_var` | a name or position is not a column of `data` | `unknown` |
 #' | `bad_argument` | an argument outside its domain, or one that does not exist | `argument` |
 #' | `bad_column` | a key variable has no defined values, or no order | `columns`, `classes` |

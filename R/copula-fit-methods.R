@@ -27,7 +27,9 @@ describe.sdc_copula_fit <- function(x) {
       strongest_pairs(x),
       fact(projection_line(x), keep = "detail")
     ),
-    notes = fact("Keeps the two-way tables of the sample: treat it like the data.", keep = "always"),
+    notes = fact(
+      "Keeps the two-way tables of the sample: treat it like the data.", keep = "always"
+    ),
     more = "copula_uniqueness(x, pop_size = ...), summary(x), coef(x), plot(x)",
     sentence = cited(
       measured = paste0(

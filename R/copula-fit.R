@@ -60,7 +60,7 @@
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   except the weight.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param marginals `"empirical"` or `"auto"`, see details.
 #' @param exogenous `list(marginals = , correlation = )`, both optional.
 #'   `marginals`: a named list with, for some key variables, the probability of
@@ -81,7 +81,7 @@
 #' are `NULL`, with
 #' \describe{
 #'   \item{`estimates`}{one row: `n_records`, `n_keys`, `sample_uniqueness`
-#'     (share of records unique in the sample), `n_cells` (distinct records),
+#'     (share of records unique in the sample), `n_cells` (distinct keys),
 #'     `largest_correlation` (in size), `n_at_bound`, `least_eigenvalue` (before
 #'     projection), `largest_change` (of a correlation, by projection)}
 #'   \item{`marginals`}{one row per key variable: `variable`, `family`,

@@ -4,14 +4,14 @@
 #' try out what an intruder or an estimator would see.
 #'
 #' A parametric margin's unseen categories have no values: their probability is
-#' spread over the others here. Synthetic records are no anonymised data: they
+#' spread over the others here. Synthetic records are not anonymised data: they
 #' keep the sample's values and two-way dependence.
 #'
 #' @param object A result of [copula_fit()].
 #' @param nsim Number of records.
 #' @param seed A seed for [set.seed()], or `NULL` to go on with the present
 #'   state of the generator.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param max_memory Bytes that the records may take while they are drawn, 16 for
 #'   each value of a key variable.
 #' @return A data frame of `nsim` rows with the key variables, in the classes of

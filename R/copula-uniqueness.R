@@ -9,7 +9,7 @@
 #' **Population uniqueness** is the share of \eqn{N} people who are unique,
 #' \deqn{\Xi_N = \sum_x q(x)\,(1 - q(x))^{N - 1},}{Xi_N = sum_x q(x) (1 - q(x))^(N - 1),}
 #' **population correctness** the chance that a match on all key variables is the
-#' right person, which is the share of distinct records among \eqn{N} people. Both
+#' right person, which is the share of distinct keys, or cells, among \eqn{N} people. Both
 #' are estimated by drawing people from the model [copula_fit()] and counting;
 #' one set of draws serves all population sizes.
 #'
@@ -33,7 +33,7 @@
 #' **From the sample to the population.** The people in the sample are known. Its
 #' \eqn{s} unique records stay unique with probability \eqn{U(N) / U(n)}, the others are
 #' unique with probability \eqn{U(N)}, and everyone who is unique on arrival adds one
-#' to the \eqn{d} distinct records:
+#' to the \eqn{d} cells:
 #' \deqn{\Xi_N = \frac{1}{N} \Big( s \frac{U(N)}{U(n)} + (N - n)\, U(N) \Big), \quad
 #'   K_N = \frac{1}{N} \Big( d + \int_n^N U(m) \, dm \Big).}{%
 #'   Xi_N = (s U(N) / U(n) + (N - n) U(N)) / N, K_N = (d + integral of U from n to N) / N.}
@@ -166,7 +166,7 @@
 #' @param ... Arguments of [copula_fit()], by their full names, where `data` is
 #'   a data frame.
 #' @param newdata A released file to judge by a model fitted on `data`, such as
-#'   a file that is no random sample; `records` are then its records. The very file of
+#'   a file that is not a random sample; `records` are then its records. The very file of
 #'   the fit, in its order, is recognised; other files should hold other people. A category
 #'   that `data` did not show gets a small probability, with a message.
 #' @param score Where a record's probability comes from, see details.

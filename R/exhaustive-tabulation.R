@@ -20,7 +20,7 @@
 #' * Per category, the share of its records that stand in a violation of at
 #'   least one table.
 #'
-#' Counts of violations rank records and categories; they are no probabilities.
+#' Counts of violations rank records and categories; they are not probabilities.
 #' Every violation of a table is again one in all tables that add variables to
 #' it.
 #'
@@ -38,7 +38,7 @@
 #' `NA` first. The print says how many records are incomplete.
 #'
 #' @section Cost:
-#' Time grows with the number of tables times the number of distinct records;
+#' Time grows with the number of tables times the number of cells;
 #' more than `max_tables` tables are an error of class
 #' `sdcRisk_error_too_large`, raised before any work. Memory beyond `data`: about
 #' 30 bytes a record and, for every thread, 4 bytes a record and variable of a
@@ -58,7 +58,7 @@
 #' @param weight_var Name or position of the column of sampling weights, needed
 #'   for `weight_threshold`.
 #' @param missing `"exclude"` or `"category"`, see the section on missing values.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param max_tables More tables than this are refused.
 #'
 #' @return An object of class `sdc_exhaustive_tabulation`, an [sdc_result] with

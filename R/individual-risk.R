@@ -1,8 +1,8 @@
 #' Individual re-identification risk
 #'
-#' How likely does the key of a record lead to the right person in the
+#' How likely is a record's key to lead to the right person in the
 #' population? The individual risk of Benedetti and Franconi answers for every
-#' record of a sample with weights, without a model of the keys; from it follow
+#' record of a sample with weights, without a model of the key variables; from it follow
 #' the expected number of re-identifications in the file, the risk of
 #' households, and the prosecutor and journalist measures of El Emam.
 #'
@@ -54,8 +54,8 @@
 #' After local suppression take `"wildcard"`: a blank then matches every value, as
 #' an intruder must assume, and \eqn{f} and \eqn{\hat F}{Fhat} of a record are the
 #' number and the weights of the records that match it, as [n_matches()] counts
-#' them, and as sdcMicro does. Compatible records are no classes, so that there are
-#' no distinct keys to count: `n_cells` and `journalist_population` are `NA`, and
+#' them, and as sdcMicro does. Compatible records do not form cells, so that there are
+#' no cells to count: `n_cells` and `journalist_population` are `NA`, and
 #' \eqn{f} of different records overlap. With `"category"` the same file looks as
 #' if suppression had bought nothing: every pattern of blanks is a key of its own.
 #'
@@ -65,7 +65,7 @@
 #' `sdcRisk_message_identifying_key`.
 #'
 #' @section Cost:
-#' Grouping the records by key, plus about a microsecond per distinct key; with
+#' Grouping the records by key, plus about a microsecond per cell; with
 #' `"wildcard"` the cost of [n_matches()] with weights.
 #' Memory beyond `data`: about 60 bytes a record.
 #'
@@ -78,7 +78,7 @@
 #'   record belongs to, or `NULL`.
 #' @param tau_prosecutor,tau_journalist Thresholds, between 0 and 1, of the
 #'   prosecutor and journalist measures.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"`, `"exclude"` or `"wildcard"`, see the section on
 #'   missing values.
 #'
@@ -88,11 +88,11 @@
 #'     (\eqn{1/f}), `frequency` (\eqn{f}), `population` (\eqn{\hat F}{Fhat}), and
 #'     `household_risk` where `hh_id` is given; this is `as.data.frame()`}
 #'   \item{`estimates`}{one row: `tau_prosecutor`, `tau_journalist`, `n` records,
-#'     `n_cells` (distinct keys), `n_unique` (sample uniques),
+#'     `n_cells`, `n_unique` (sample uniques),
 #'     `expected_reidentifications`, `expected_unique` (of these, from sample
 #'     uniques), `reidentification_rate` (of `n`), `prosecutor_above`,
 #'     `prosecutor_max`, `prosecutor_mean`, `journalist_above`, `journalist_max`,
-#'     `journalist_mean`, `journalist_population` (distinct keys over the sum of
+#'     `journalist_mean`, `journalist_population` (cells over the sum of
 #'     the weights: the mean over the population where every key of it is in the
 #'     file), `risk_q99` and `risk_q95` of the records, and with `hh_id`
 #'     `n_households`, `expected_households` (households of which a member is
@@ -202,7 +202,7 @@ signal_small_weights <- function(found, call) {
     warn_small_weights(
       found$n_below_sample, if (records) length(found$risk) else found$n_cells,
       "their risk is taken as 1 / f", call,
-      unit = if (records) "record" else "distinct key"
+      unit = if (records) "record" else "cell"
     )
   }
 }

@@ -105,7 +105,7 @@ check_household_levels <- function(within, units, names, call) {
       "bad_data",
       c(
         "The members of a household must share the values of `within`.",
-        i = "All keys are those of households here, so households are drawn as a whole."
+        i = "All key variables are those of households here, so households are drawn as a whole."
       ),
       names = names, call = call
     )
@@ -166,15 +166,15 @@ report_unreached <- function(drawn, asked, fixed, call) {
       i = if (fixed$sizes) {
         paste(
           "The number of records of a household shows in the release, so households of",
-          "other sizes are no company: leave those of a rare size out, or keep them."
+          "records of other sizes cannot stand in: leave those of a rare size out, or keep them."
         )
       },
       i = if (length(fixed$names)) {
         paste0(
           "Levels of ", quote_names(fixed$names), ", ", if (length(fixed$names) == 1) {
-            "which is no key variable and stays"
+            "which is not a key variable and stays"
           } else {
-            "which are no key variables and stay"
+            "which are not key variables and stay"
           },
           " as released, are never merged: to merge them, name them in `key_vars` too."
         )

@@ -279,7 +279,7 @@ hint_determined <- function(data, table, others, columns, call) {
       ),
       x = "A record whose keys no longer fit them is seen to have moved.",
       i = "Take them out of the file, make them key variables, or name them in `within`.",
-      i = "If one is a household: name it in `hh_id`, and the keys it tells in `hh_vars`."
+      i = "If one is a household: name it in `hh_id`, and the key variables it tells in `hh_vars`."
     ),
     columns = told, call = call
   )

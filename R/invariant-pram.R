@@ -18,13 +18,13 @@
 #'   p_{move}(i \to j) = \theta / ((k - 1) T_i),}{%
 #'   p_stay(i) = 1 - theta / T_i, p_move(i, j) = theta / ((k - 1) T_i),}
 #' so that \eqn{E(S \mid T) = T}{E(S | T) = T}. Moves go to cells that occur in
-#' the file, and a record takes all key values of its new cell together: no new
-#' combination of keys appears. A missing value is a value like any other.
+#' the file, and a record takes the values of its new cell together: no new
+#' combination of values appears. A missing value is a value like any other.
 #'
 #' **Blocks.** \eqn{k} counts the cells of a block, and records stay in their
 #' block. `scope = "risky"`, the default, leaves every cell with
 #' \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and puts each of the others into a
-#' small block with near cells: fewest differing keys, then fewest steps (the
+#' small block with near cells: fewest differing key variables, then fewest steps (the
 #' difference of ranks in an ordered key, one step in a nominal key). For very
 #' many cells that differ in many keys nearest means near. `scope = "all"` makes
 #' one block of all cells, which is the published scheme where `calibration =
@@ -48,8 +48,8 @@
 #' level: `unprotected = "error"` says so and names the lowest bound that can be
 #' reached, to four digits; `"merge"` merges its level with that of its nearest
 #' cell; `"keep"` gives what protection there is, and a warning. Only levels of
-#' key variables are merged. A variable of `within` that is no key is
-#' released as it is, so who knows it would see through a merger: its levels are
+#' key variables are merged. A variable of `within` that is not a key variable is
+#' released as it is, so anyone who knows it would see through a merger: its levels are
 #' never merged. Name it in `key_vars` too, and it is perturbed with the others.
 #'
 #' **Households.** Without `hh_id` every record moves by itself, and the members of
@@ -58,14 +58,14 @@
 #' a household shares never differ inside a household. How many records a household
 #' has shows in the release, so this number is part of every cell: nobody changes
 #' places with a household of another size, and a size that only one household
-#' has cannot be protected. Where all keys are those of households, households
+#' has cannot be protected. Where all key variables are those of households, households
 #' are the units: counts are of households, each is drawn once, and the bound
 #' is on matching a household, hence on matching one of its members, whether the
 #' intruder counts households or records. Otherwise people of one-person
 #' households move with all their keys, and people of larger ones only inside
 #' their household's own keys. To move these keys too, run
 #' `invariant_pram()` twice: on the household keys, then on its `data` with
-#' all keys. With `calibration = "exact"` the bound of the second run holds for
+#' all key variables. With `calibration = "exact"` the bound of the second run holds for
 #' the whole, as it holds whatever the first run did.
 #'
 #' **Weights.** Weighted counts are not invariant. With `weight_var` the cells
@@ -82,13 +82,13 @@
 #' * counts the \eqn{S_j = a} records released with these values (households where
 #'   these are the units) and picks one of them at random.
 #'
-#' It holds for every \eqn{a}, not only on average, and so for whoever knows less
+#' It holds for every \eqn{a}, not only on average, and so for anyone who knows less
 #' about \eqn{T} or does not know the variables of `within` or the size of the
-#' household. At a bound of at least 1/2 it also holds for who knows only some of
-#' the keys; below, and for the exact figure, see [pram_audit()].
+#' household. At a bound of at least 1/2 it also holds for an intruder who knows only some of
+#' the key variables; below, and for the exact figure, see [pram_audit()].
 #'
 #' @section Whom it does not cover:
-#' * Who knows any other variable of the file. All columns but the keys are
+#' * An intruder who knows any other variable of the file. All columns but the key variables are
 #'   released as they are: an income, a sampling weight, a household number or
 #'   the keys of the other members of a household can single out a record whatever
 #'   its own keys say.
@@ -110,7 +110,7 @@
 #'   where every cell comes out with its own count, exactly. From a bound of 1/2
 #'   on that is the worst release, as enumeration of all releases of small
 #'   blocks shows; below 1/2 others can be worse, and it is said as "or more".
-#' * Who has this object. It knows the original cell of every record and is as
+#' * Anyone who has this object. It knows the original cell of every record and is as
 #'   confidential as the original data: `records`, `blocks` and the diagnostics
 #'   undo the perturbation. Release what [release_data()] gives, and
 #'   nothing else; the settings, theta and the formula of the transition
@@ -131,7 +131,7 @@
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   that no other argument names.
 #' @param max_match_prob The bound, between 0 and 1.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`:
 #'   all cells of a level are one block.

@@ -79,7 +79,7 @@ inform_identifying <- function(keys, call) {
     c(
       paste0("Nearly every record has a value of its own of ", quote_names(keys), "."),
       i = paste(
-        "An identifier or a continuous variable is no key variable:",
+        "An identifier or a continuous variable is not a key variable:",
         "leave it out, or coarsen it."
       )
     ),

@@ -26,7 +26,7 @@
 #' key that does not vary, and where all records have different values. The plain
 #' coefficient would find keys with many values associated with everything.
 #'
-#' **What a key adds** is the number of records that are unique on all key
+#' **What a key variable adds** is the number of records that are unique on all key
 #' variables and no longer so when it is left out. Here missing is a value of its
 #' own, and a cell of [candidates()] counts as it stands, equal sets being equal:
 #' with missing values as wildcards, or candidates compared by what they admit, use
@@ -35,13 +35,13 @@
 #'
 #' @section Cost:
 #' One two-way table per pair of keys and one grouping per key: for a million
-#' records and 20 keys about a second, nearly all of it for the groupings; 100 bytes
+#' records and 20 key variables about a second, nearly all of it for the groupings; 100 bytes
 #' a record beyond `data`.
 #'
 #' @param data A data frame, tibble or data.table.
 #' @param key_vars Names or positions of the key variables; `NULL` for all columns.
 #'   Columns of [candidates()] are allowed.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param key_groups A named list of columns that count as one key, such as the
 #'   answers to one question. Inside a group missing is a value; `n_missing` counts
 #'   the records in which any of its columns is missing.
@@ -60,12 +60,12 @@
 #'   \item{`entropy`, `largest_share`}{as above}
 #'   \item{`associated_with`, `association`}{the key with the strongest
 #'     association, the first of several, and \eqn{\tilde V}{V}}
-#'   \item{`n_unique_without`, `unique_change`}{records unique on all other keys;
-#'     that number minus the records unique on all keys, zero or less}
+#'   \item{`n_unique_without`, `unique_change`}{records unique on all other key variables;
+#'     that number minus the records unique on all key variables, zero or less}
 #' }
 #' The attributes `n`, `n_unique` and `association` hold the number of records, the
-#' uniques on all keys, and the matrix of all associations. Printing it shows the
-#' keys that add most, the codes that labelled columns declare missing, and the keys
+#' uniques on all key variables, and the matrix of all associations. Printing it shows the
+#' keys that add most, the codes that labelled columns declare missing, and the key variables
 #' in which nearly all values differ, which a message of class
 #' `sdcRisk_message_identifying_key` names as well. `plot()` and `autoplot()` draw it.
 #'

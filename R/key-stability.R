@@ -178,8 +178,8 @@ stability_words <- function(x) {
   least <- known[1, ]
   last <- known[nrow(known), ]
   paste0(
-    "of these, ", least$variable, " changed least (", format_percent(least$prop_changed), " of the pairs) and ",
-    last$variable, " most (", format_percent(last$prop_changed), ")",
+    "of these, ", least$variable, " changed least (", format_percent(least$prop_changed),
+    " of the pairs) and ", last$variable, " most (", format_percent(last$prop_changed), ")",
     if (!is.null(best)) {
       paste0(
         "; ", tolower(substr(best, 1, 1)), sub("[.]$", "", substring(best, 2))

@@ -99,7 +99,9 @@ plot_uniques <- function(x, which, call) {
   records <- x$fits[[which]]$records
   risk <- records$tau2[!is.na(records$sample_unique) & records$sample_unique]
   if (length(risk) == 0) {
-    stop_argument("object", "have sample uniques", found = "There is none.", call = call)
+    stop_argument(
+      "object", "have sample uniques", found = "No record is unique in the sample.", call = call
+    )
   }
   ggplot2::ggplot(frame(risk = risk), ggplot2::aes(x = .data$risk)) +
     ggplot2::geom_histogram(
@@ -142,7 +144,9 @@ plot_tau_records <- function(x, by, data, which, call) {
   strata <- resolve_strata(x, by, data, nrow(records), call)
   unique <- !is.na(records$sample_unique) & records$sample_unique
   if (!any(unique)) {
-    stop_argument("object", "have sample uniques", found = "There is none.", call = call)
+    stop_argument(
+      "object", "have sample uniques", found = "No record is unique in the sample.", call = call
+    )
   }
   levels <- levels(droplevels(strata[unique]))
   levels[is.na(levels)] <- "missing"

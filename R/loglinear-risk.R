@@ -161,9 +161,9 @@
 #' On average .92 and .85. In the three with low figures many categories are rare,
 #' \eqn{z_2} is -1.9 to -2.4 on average, and the corrected
 #' \eqn{\tau_2}{tau2} is still 6 to 7 % too low: with \eqn{z_2} near -2 a nominal
-#' 95 % is no promise, and coarser categories or a search serve better.
+#' 95 % is not guaranteed, and coarser categories or a search serve better.
 #'
-#' Strong weights that say nothing of the keys (lognormal, panel population, two
+#' Strong weights that say nothing of the key variables (lognormal, panel population, two
 #' samples): true \eqn{\tau_1}{tau1} 61 and 55, raked 58 and 49, overall 112 and 109,
 #' cell 180 and 171.
 #'
@@ -200,7 +200,7 @@
 #' @param key_vars Names or positions of the key variables; `NULL`: all columns
 #'   but `weight_var`. A named list of such vectors gives one analysis per key
 #'   set, such as what different intruders know.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param weight_var Name or position of the column of sampling weights: how many
 #'   people a record stands for.
 #' @param pop_size,sampling_fraction Size \eqn{N} of the population, or sampling

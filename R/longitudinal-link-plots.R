@@ -6,7 +6,7 @@
 #'
 #' @param object A result of [longitudinal_link()].
 #' @param type `"differences"`: wave-2 records by their smallest number of
-#'   differing keys, and what a match there is worth; `"match_prob"`: records
+#'   differing key variables, and what a match there is worth; `"match_prob"`: records
 #'   in both waves by matching probability; `"keys"`: expected correct matches
 #'   when each key is left out, for a result with `sensitivity = TRUE`.
 #' @param by,data Strata of wave-2 records for `"match_prob"`, as in
@@ -73,7 +73,7 @@ plot_link_differences <- function(x) {
       subtitle = paste0(
         "Wave-2 records by the smallest number of ", x$diagnostics$n_keys, " keys that differ"
       ),
-      x = "smallest number of differing keys", y = "wave-2 records", fill = NULL,
+      x = "smallest number of differing key variables", y = "wave-2 records", fill = NULL,
       caption = if (known) "The intruder cannot tell a right single best match from a wrong one."
     ) +
     sdc_theme()
@@ -155,7 +155,7 @@ plot_link_keys <- function(x, call) {
     ggplot2::scale_x_continuous(labels = format_count) +
     ggplot2::labs(
       title = "Which key helps the intruder most?",
-      subtitle = "Expected correct matches when one key is left out; dashed: with all keys",
+      subtitle = "Expected correct matches without one key variable; dashed: with all of them",
       x = "expected correct matches", y = NULL
     ) +
     sdc_theme()

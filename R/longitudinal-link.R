@@ -26,19 +26,19 @@
 #' `prop_certain`, `expected_correct` and `prop_expected`.
 #'
 #' @section Missing values:
-#' A missing value never differs. A wave-1 record with hardly any observed key
+#' A missing value never differs. A wave-1 record with hardly any observed key variable
 #' is therefore a best match of nearly everybody: the rule of the paper, kept by
 #' default. A handful of such records can hide nearly all correct matches, and an
 #' intruder would leave them out. `min_shared` does so: it asks a pair to share
-#' that many observed keys before it counts as a match at all; a wave-2 record
+#' that many observed key variables before it counts as a match at all; a wave-2 record
 #' that no wave-1 record can match has `n_diff` missing, `n_best` 0 and matching
 #' probability 0. Where values are missing, `overlap` holds what linking brings
 #' under every `min_shared`; report the value that brings most, or say which one
 #' was taken. It is left out where it would compare more than 2e10 pairs of
-#' distinct records, about two seconds; `sensitivity = TRUE` computes it always.
+#' distinct key patterns, about two seconds; `sensitivity = TRUE` computes it always.
 #'
 #' A warning of class `sdcRisk_warning_empty_records` tells of records with
-#' fewer observed keys than `min_shared` (at least one), and of a `min_shared`
+#' fewer observed key variables than `min_shared` (at least one), and of a `min_shared`
 #' that brings over 10 % more expected correct matches than the one given.
 #'
 #' @section Admissible changes:
@@ -59,14 +59,14 @@
 #' Exact, on distinct key patterns: about patterns of wave 1 times patterns of
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very
 #' large files a search whose cost grows with the number of changes instead,
-#' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 keys
+#' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 key variables
 #' take a fraction of a second. Memory beyond the waves: below 100 bytes a
 #' record. Where values are missing, `overlap` runs the linkage once more per
 #' key; `sensitivity` does so too.
 #'
 #' @param wave1,wave2 Data frames, one row per person; `wave2` is the later
 #'   one, whose records are matched.
-#' @param key_vars Names of the keys, columns of both waves, or their positions
+#' @param key_vars Names of the key variables, columns of both waves, or their positions
 #'   in `wave1`; `NULL` for all columns of both waves but `id`. At most 64.
 #'   Keys of [candidates()] agree where a value is admissible in both waves.
 #'   Values are compared as values; columns whose types, levels or labels
@@ -74,7 +74,7 @@
 #'   `sdcRisk_warning_waves_differ`.
 #' @param id Name of the column that identifies persons in both waves. Records
 #'   of equal id are one person's; an id missing in a record is nobody's.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param min_shared Least number of keys observed in both records of a pair
 #'   that counts as a match.
 #' @param allow Admissible changes: a named list, see below.
@@ -94,7 +94,7 @@
 #'     `n_single_best`), `n_single_best_unlinked` (single best matches of
 #'     records without a partner), `match_prob_max`, `match_prob_q99`,
 #'     `match_prob_q95`}
-#'   \item{`differences`}{per smallest number of differing keys: `n_diff`,
+#'   \item{`differences`}{per smallest number of differing key variables: `n_diff`,
 #'     `n`, `n_linked`, `n_single_best`, `n_certain`, `expected_correct`}
 #'   \item{`sensitivity`}{per key left out: `variable`, `n_certain`,
 #'     `expected_correct`, `change` (of the expected correct matches),
@@ -112,7 +112,7 @@
 #'
 #' Errors: `unknown_key_var` for keys or an id not in both waves; `bad_data`
 #' for an empty wave or ids that occur twice; `bad_column` for keys without
-#' defined values; `bad_argument`; `too_large` for more than 64 keys. Warnings
+#' defined values; `bad_argument`; `too_large` for more than 64 key variables. Warnings
 #' `waves_differ`, `empty_records`, `no_common_ids`, `broken_rules`.
 #'
 #' @references
@@ -120,7 +120,7 @@
 #' the re-identification risk in longitudinal survey microdata. Joint Statistical
 #' Meetings 2021. Section 3.2. Of the 63,654
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
-#' (23 %) were matched with certainty on 13 keys; 23,793 correct matches (37 %)
+#' (23 %) were matched with certainty on 13 key variables; 23,793 correct matches (37 %)
 #' were expected.
 #' @seealso [key_stability()] for the choice of keys, [change_indicators()] for
 #'   what the links add to a risk assessment.
@@ -225,13 +225,13 @@ warn_empty_records <- function(n_few, overlap, min_shared, call) {
     "empty_records",
     c(
       if (hidden) {
-        "Records with few observed keys should not hide the matches of others."
+        "Records with few observed key variables should not hide the matches of others."
       } else {
-        paste0("Records should have at least ", plural(least, "observed key"), ".")
+        paste0("Records should have at least ", plural(least, "observed key variable"), ".")
       },
       if (any(n_few > 0)) {
         c(x = paste0(
-          "Fewer than ", plural(least, "observed key"), ": ", plural(n_few[[1]], "record"),
+          "Fewer than ", plural(least, "observed key variable"), ": ", plural(n_few[[1]], "record"),
           " of wave 1, ", format_count(n_few[[2]]), " of wave 2."
         ))
       },
@@ -251,7 +251,7 @@ warn_empty_records <- function(n_few, overlap, min_shared, call) {
 empty_records_advice <- function(best, overlap, min_shared) {
   if (isTRUE(best$more)) {
     return(paste0(
-      "Missing never differs: a record with few observed keys is a best match of many. ",
+      "Missing never differs: a record with few observed key variables is a best match of many. ",
       "An intruder gets most with `min_shared = ", best$min_shared, "`; `overlap` of the ",
       "result has all values."
     ))
@@ -260,7 +260,7 @@ empty_records_advice <- function(best, overlap, min_shared) {
     return("Under `min_shared` they match nobody.")
   }
   paste(
-    "Missing never differs: without any observed key a record is equally near to all.",
+    "Missing never differs: without any observed key variable a record is equally near to all.",
     if (is.null(overlap)) {
       paste(
         "`min_shared` leaves such records out; `sensitivity = TRUE` compares its values,",

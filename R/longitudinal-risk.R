@@ -78,7 +78,7 @@
 #'   `key_vars`.
 #' @param id Name of the column that identifies persons in all waves, known to the
 #'   producer of the files and not to the intruder.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param weight_var,pop_size,sampling_fraction,sampling,interval,level,max_cells,n_boot
 #'   See [loglinear_risk()]; the weights are those of `wave2`.
 #' @param missing `"exclude"` or `"category"`, see the section on missing values.

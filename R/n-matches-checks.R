@@ -96,7 +96,7 @@ check_tolerance <- function(tolerance, data, patterns, sets, call) {
 
 is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
 
-# Whether values of a column lie so and so far from each other.
+# Whether distances between the values of a column are defined.
 check_distances <- function(x, name, call) {
   scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
   if (!isTRUE(scale %in% c("number", "date", "time"))) {

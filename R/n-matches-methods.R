@@ -315,7 +315,9 @@ match_cited <- function(x) {
         match_scenario_words(alone), match_theta_words(x, worst)
       )
     },
-    limits = "Values are taken to be right and up to date, and other key variables give other numbers",
+    limits = paste(
+      "values are taken to be right and up to date, and other key variables give other numbers"
+    ),
     source = "number of matches, Mulder",
     assuming = c(match_missing_clause(settings$missing), match_rule_clause(x))
   )
@@ -352,7 +354,8 @@ match_scenario_words <- function(x) {
   estimate <- x$estimates
   n_found <- matched_patterns(x)
   who <- paste0(
-    "an intruder who knows that the target is in the file, and knows its values, picks the right ", match_unit(x, 1), " with a probability of "
+    "an intruder who knows that the target is in the file, and knows its values, picks the ",
+    "right ", match_unit(x, 1), " with a probability of "
   )
   if (n_found == 0) {
     return("no pattern has a match, so that nobody behind them can be in the file")

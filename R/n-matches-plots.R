@@ -5,7 +5,7 @@
 #' Three pictures of an [n_matches()] result; `plot()` draws the same.
 #'
 #' @param object A result of [n_matches()].
-#' @param type `"matches"`: the share of records with so many matches or fewer,
+#' @param type `"matches"`: the share of records with at most that many matches,
 #'   per key set; `"unique"`: the share of records that match only themselves,
 #'   per key set, beside the share of all records that listwise deletion would
 #'   call unique; `"strata"`: the record risks 1/m by a variable, of several key

@@ -12,8 +12,8 @@
 #' \deqn{m_i = \sum_j [i \sim j],}{m_i = sum_j [i ~ j],}
 #' the record itself included. Compatibility is symmetric but not transitive:
 #' 40 matches a missing age and a missing age matches 23, which does not match
-#' 40. There are no classes of records, and \eqn{m_i} is not a class size. Without
-#' missing values \eqn{m_i} is the size \eqn{k_i} of the record's anonymity set.
+#' 40. Records do not form cells, and \eqn{m_i} is not the size of one. Without
+#' missing values \eqn{m_i} is the size \eqn{k_i} of the record's cell.
 #'
 #' With `missing = "exclude"` records that are incomplete on a key set are
 #' deleted and \eqn{k_i} is counted among the rest (listwise deletion); with
@@ -77,16 +77,17 @@
 #' after Skinner and Carter. With candidates, `partial_weight`, `min_overlap` or
 #' missing values matching everything it is a figure to compare key sets by, not
 #' an estimate with a proof: the matches of incomplete records are not cells of a
-#' table. There is none for outside `patterns` and for households, nor from weights
-#' of which some are below 1.
+#' table. It is not computed for outside `patterns` or for households, or if any
+#' weight is below 1.
 #'
 #' @section A table that contradicts itself:
 #' The example in Mulder's paper (its Table 2) has ages 40, 36, missing, 40, 23,
 #' 23 and genders m, f, m, missing, m, m. The procedure in its text gives
 #' \eqn{m = 3, 1, 5, 3, 3, 3}; the table prints 3, 1, 4, 2, 3, 3. They differ in
-#' the pair of the third and the fourth record, which know no key in common: by
-#' the text they match, in the table they do not. We follow the text;
-#' `min_overlap = 1` reproduces the table (see the examples).
+#' the pair of the third and the fourth record, which have no observed key variable in
+#' common: by the text they match, in the table they do not. We follow the text;
+#' If agreement on nothing should not count, require one observed key variable in
+#' common: `min_overlap = 1` reproduces the table (see the examples).
 #'
 #' @section Cost:
 #' Exact counts by a walk over sorted distinct patterns, or by a table over all
@@ -95,7 +96,7 @@
 #' ten times where 30 % are. The cost grows with the share of missing values and
 #' faster than the number of records; for few key variables with few values it is
 #' bounded by their table. Weights, candidates, households and sensitive values
-#' cost a step for every pair of matches. A tolerance costs so too, except on a
+#' cost a step for every pair of matches. A tolerance costs that too, except on a
 #' single key variable, where it costs a sorting. Columns of candidates keep the
 #' compatible pairs of their distinct sets, 4 bytes each: more than 100 million are
 #' an error of class `sdcRisk_error_too_large`, of intervals before any is listed.
@@ -105,17 +106,17 @@
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets that are all evaluated. `NULL`: all columns that no other argument
 #'   names. A name may be that of a key group.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"wildcard"`: a missing value matches everything;
 #'   `"category"`: it matches missing values; `"exclude"`: incomplete records are
 #'   deleted, key set by key set. Or a list of these words named by key variables.
 #' @param rule How candidate sets match.
-#' @param min_overlap Number of key variables that partners must know on both
-#'   sides.
+#' @param min_overlap At least this number of key variables must be observed on
+#'   both sides.
 #' @param partial_weight What an incomplete partner with another pattern counts,
 #'   from 0 to 1.
 #' @param tolerance A named list of numbers: values of these key variables match
-#'   within so much, `list(income = 50)`; days for Dates, seconds for times.
+#'   within this distance, `list(income = 50)`; days for Dates, seconds for times.
 #' @param patterns A data frame of people to look up in the file instead of its
 #'   own records, with the key variables as columns. A value the file does not
 #'   have matches missing values only.

@@ -69,7 +69,7 @@ reason_grid <- function(reason, count, meaning) {
 #' @param time For one data frame: names or positions of the columns that give its
 #'   order in time, numbers, Dates, times or ordered factors; of several, the first
 #'   counts most, such as `c("year", "month")`.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param origin Whether to say from which wave every value comes.
 #'
 #' @details
@@ -554,7 +554,8 @@ describe.sdc_panel_members <- function(x) {
         people(nrow(x)), " of the background and module files were checked for membership"
       ),
       found = paste0(
-        people(n_members), if (n_members == 1) " is a member" else " are members", " (", format_percent(n_members / max(1, nrow(x))), ")"
+        people(n_members), if (n_members == 1) " is a member" else " are members", " (",
+        format_percent(n_members / max(1, nrow(x))), ")"
       ),
       limits = "people known by proxy only, or without background, are not members",
       source = "after Mulder"

@@ -6,7 +6,7 @@
 #' the variables.
 #'
 #' @details
-#' Let \eqn{s_f} be the number of cells (distinct records) with \eqn{f} of the
+#' Let \eqn{s_f} be the number of cells with \eqn{f} of the
 #' \eqn{n} records, \eqn{u = \sum s_f}{u = sum s_f} the number of cells, \eqn{N} the number
 #' of people and \eqn{\pi = n / N}{pi = n / N}.
 #' \describe{
@@ -51,7 +51,7 @@
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
 #' @param method One or several of the estimators; the first alone by default.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"` treats missing as a value of its own; `"exclude"`
 #'   drops records that miss a key variable.
 #'

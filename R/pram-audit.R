@@ -4,7 +4,7 @@
 #'
 #' Does the bound hold, and what of an intruder who knows only some of the key
 #' variables? The file is released many times at random and attacked; and the
-#' worst match probability is computed exactly for the keys an intruder knows.
+#' worst match probability is computed exactly for the key variables an intruder knows.
 #'
 #' @details
 #' An intruder with `known_keys` sees groups of cells. With \eqn{S} records

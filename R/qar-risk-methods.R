@@ -225,7 +225,8 @@ qar_threshold_line <- function(x, main) {
     return(NULL)
   }
   paste0(
-    name_of_t(main), " over pi_u from ", format_number(0.02), " to ", format_number(0.2), ": ",
+    name_of_t(main), " over pi_u from ", formatC(0.02, digits = 2, format = "f"), " to ",
+    formatC(0.2, digits = 2, format = "f"), ": ",
     format_t(min(risk, na.rm = TRUE)), " to ", format_t(max(risk, na.rm = TRUE)), "."
   )
 }

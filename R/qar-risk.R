@@ -9,10 +9,10 @@
 #'
 #' @details
 #' A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes
-#' \eqn{H(j)} distinct keys; its risk is
+#' \eqn{H(j)} distinct keys (cells); its risk is
 #' \deqn{\theta(j) = H(j) / L, \quad j = 1, \dots, N_p = {N \choose p}.}{%
 #'   theta(j) = H(j) / L, j = 1, ..., N_p = choose(N, p).}
-#' Because every equivalence class of size \eqn{k} contributes
+#' Because every cell of size \eqn{k} contributes
 #' \eqn{k \cdot 1/k = 1}{k * 1/k = 1}, \eqn{\theta(j)}{theta(j)} is also the
 #' average over records of the prosecutor risk \eqn{1/k}: the chance that an
 #' intruder who knows the target is in the file, and knows its key, picks the
@@ -42,7 +42,7 @@
 #' given: resampling records is wrong for distinct counts. What it depends on
 #' is the threshold: `autoplot(x, "threshold")` and a line of the print show
 #' \eqn{T} for `pi_u` from 0.02 to 0.20. Key sets share variables, so that
-#' their risks are no independent sample; the tail is a device to smooth an
+#' their risks are not an independent sample; the tail is a device to smooth an
 #' extreme quantile.
 #'
 #' @section When the tail cannot be fitted:
@@ -119,13 +119,13 @@
 #' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several
 #'   numbers above 0 and at most `pi_u`.
 #' @param pi_u Share of key sets above the threshold \eqn{u}, between 0 and 1.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"` or `"exclude"`, see the section on missing
 #'   values.
 #' @param pwm Weights of the moments: `"plotting"` positions or `"unbiased"`.
 #' @param theta_one What to do with key sets that identify every record, for
 #'   which the logit is infinite: the extreme risk is `"one"`; `"clamp"` counts
-#'   half a class less; `"exclude"` leaves these sets out.
+#'   half a cell less; `"exclude"` leaves these sets out.
 #' @param sets Whether to keep the table of all key sets. `FALSE` gives the same
 #'   estimates without `sets`, `variables` and the sensitivity to the threshold,
 #'   sooner: key sets that cannot reach the threshold, by the distinct keys of

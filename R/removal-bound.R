@@ -5,9 +5,9 @@
 #' Where even the bound is small, recoding is the better way.
 #'
 #' @details
-#' A class of equal keys dies when all its members are removed, so `n` removals
-#' kill at most \eqn{m_j(n)} classes of key set \eqn{j}: as many of its smallest
-#' classes as have `n` members together. Whichever records go,
+#' A cell dies when all its members are removed, so `n` removals
+#' kill at most \eqn{m_j(n)} cells of key set \eqn{j}: as many of its smallest
+#' cells as have `n` members together. Whichever records go,
 #' \deqn{\theta'(j) \ge \frac{H(j) - m_j(n)}{L - n},}{%
 #'   theta'(j) >= (H(j) - m_j(n)) / (L - n),}
 #' and every quantile of the risks is at least that of these bounds. The bound
@@ -21,7 +21,7 @@
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.
 #' @param n One or several numbers of records to remove, fewer than there are.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param p,alpha Which analysis, where `x` holds several.
 #' @param max_sets More key sets than this are an error of class
 #'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled

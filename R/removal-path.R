@@ -63,7 +63,7 @@
 #' @param data The data `x` was made from.
 #' @param n How many records to remove, fewer than there are.
 #' @param by The order, see Details.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param block Records removed before the risk is looked at again.
 #' @param top Share of key sets that `"top_count"` looks at.
 #' @param p,alpha Which analysis, where `x` holds several.

@@ -48,7 +48,7 @@
 #' \eqn{m}. The paper leaves open what we fix so: \eqn{M} is the whole part of
 #' \eqn{\sqrt{N_p}}{sqrt(N_p)}, intervals are closed on the left and the last
 #' one on both sides, logarithms are natural, and a missing value lies below
-#' all values. All keys must be ordinal: ordered factors, numbers, Dates. The
+#' all values. All key variables must be ordinal: ordered factors, numbers, Dates. The
 #' paper finds that entropy does not indicate contributions; it is here to
 #' repeat that.
 #'
@@ -61,7 +61,7 @@
 #'
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param p,alpha Which analysis, where `x` holds several.
 #' @param entropy Whether to compute the entropy of every record.
 #' @param max_sets More key sets than this are an error of class

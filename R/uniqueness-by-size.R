@@ -20,7 +20,7 @@
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
 #' @param n_subsets Sets of each size: all where there are no more than this,
-#'   otherwise so many drawn at random without repetition. The draw obeys
+#'   otherwise that many drawn at random without repetition. The draw obeys
 #'   [set.seed()].
 #' @param ... None.
 #' @return An object of class `sdc_uniqueness_by_size`, an [sdc_result] whose

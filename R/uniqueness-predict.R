@@ -29,7 +29,7 @@
 #' | 50 % | 12 | 0.9 % | 1.2 % | 96 % | 95 % |
 #'
 #' Between 0.1 and 0.9, over all samples: 19 % says and 21 % are, 40 and 40, 60 and 57,
-#' 81 and 76. **A low likelihood is no certificate**: people with \eqn{\xi}{xi} below 0.1 are
+#' 81 and 76. **A low likelihood certifies nothing**: people with \eqn{\xi}{xi} below 0.1 are
 #' unique one and a half times as often as said, from small fractions 1.7 times as
 #' often. High ones are somewhat too sure; where every sample counts the same, whatever
 #' its number of people above 0.9, 95 % says and 84 % are. The sum of \eqn{\xi}{xi} over the file
@@ -40,14 +40,14 @@
 #' @section Cost:
 #' `"tree"`: a look-up per record and key variable, and drawing the population once
 #' ([copula_uniqueness()]; a result of that function has done it). `"copula"` and
-#' `"placement"`: for every distinct record at least 256 lattice points, some 10
+#' `"placement"`: for every cell at least 256 lattice points, some 10
 #' microseconds per key variable.
 #'
 #' @param object A result of [copula_fit()] or [copula_uniqueness()].
 #' @param newdata A data frame with the key variables, one row per person.
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param score `"tree"`, `"copula"` or `"placement"`. `NULL`: that of a result of
 #'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
 #' @param calibrate As in [copula_uniqueness()].

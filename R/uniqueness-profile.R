@@ -22,7 +22,7 @@
 #'   [copula_uniqueness()] by default the first of its own.
 #' @param vary Names of key variables in `record` to go through. `NULL`: all.
 #' @param add Names of key variables not in `record` to add. `NULL`: all.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param score,calibrate As in [predict.sdc_copula_fit()].
 #' @param max_values A variable with more values is shown at this many of them,
 #'   drawn by their shares.

@@ -27,7 +27,7 @@
 #' @param x A result of [copula_fit()] or [copula_uniqueness()] on a sample of
 #'   the population.
 #' @param population A data frame with one row per person of the population.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param rows Row numbers of the people to judge. `NULL`: all.
 #' @param score,calibrate As in [predict.sdc_copula_fit()].
 #'
@@ -235,8 +235,8 @@ discovery_line <- function(estimates) {
   rate <- function(level) {
     value <- estimates[[paste0("fdr_", level)]]
     paste0(
-      "xi > ", format_number(level / 100), ": ", if (is.na(value)) "none" else format_percent(value),
-      " of ", format_count(estimates[[paste0("n_", level)]])
+      "xi > ", format_number(level / 100), ": ",
+      if (is.na(value)) "none" else format_percent(value), " of ", format_count(estimates[[paste0("n_", level)]])
     )
   }
   paste0("Not unique among those with ", rate(90), "; ", rate(95), "; ", rate(99), ".")
@@ -296,8 +296,8 @@ validation_words <- function(estimates) {
       paste("nobody has a likelihood above", format_number(0.95))
     } else {
       paste0(
-        "of those with a likelihood above ", format_number(0.95), ", ", format_percent(estimates$fdr_95),
-        " are not unique"
+        "of those with a likelihood above ", format_number(0.95), ", ",
+        format_percent(estimates$fdr_95), " are not unique"
       )
     },
     if (!is.na(estimates$skill)) {

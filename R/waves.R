@@ -379,7 +379,7 @@ dictionary_numbers <- function(values, name, call) {
       x = paste0(quote_names(name), " is not."),
       i = paste(
         "Numbers, dates and ordered factors of equal levels will do;",
-        "give a logical matrix for other keys."
+        "give a logical matrix for other key variables."
       )
     ),
     columns = name, classes = class(values$one), call = call

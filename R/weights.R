@@ -124,7 +124,7 @@ check_roles <- function(data, key_vars, weight_var, hh_id, call) {
 }
 
 # Weights that average 1 expand the file to itself and not to the population.
-warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "distinct key") {
+warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "cell") {
   warn_sdc(
     "small_weights",
     c(

@@ -91,7 +91,8 @@ wrap_lines <- function(lines, width = console_width(), indent = 2) {
   lines <- as.list(lines)
   lines[too_long] <- lapply(glued, function(line) {
     lead <- nchar(line) - nchar(sub("^ +", "", line))
-    gsub("\u00a0", " ", strwrap(line, width + 1, indent = lead, exdent = lead + indent), fixed = TRUE)
+    broken <- strwrap(line, width + 1, indent = lead, exdent = lead + indent)
+    gsub("\u00a0", " ", broken, fixed = TRUE)
   })
   unlist(lines, use.names = FALSE)
 }

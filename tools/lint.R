@@ -14,5 +14,11 @@ defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(f
 twice <- unique(defined[duplicated(defined)])
 for (name in twice) cat("defined twice:", name, "\n")
 
-cat(length(found) + length(twice), "lints\n")
-if (length(found) + length(twice) > 0) quit(status = 1)
+# One word per thing in texts for people.
+source("tools/glossary.R")
+words <- find_words(texts_for_people())
+for (word in words) cat(word, "\n")
+
+n_lints <- length(found) + length(twice) + length(words)
+cat(n_lints, "lints\n")
+if (n_lints > 0) quit(status = 1)

@@ -14,7 +14,7 @@ test_that("results of one analysis each are compared whatever their key sets", {
   )
   expect_identical(unique_after$ratio, without$estimates$n_unique / with$estimates$n_unique)
   expect_false(anyNA(table$estimate[table$term != "theta"]))
-  lines <- format(found)
+  lines <- lines_of(found)
   expect_match(lines[[2]], "^The number of sample uniques falls from [0-9]+ to [0-9]+ \\(")
   expect_true("Key variables of `after`: without \"CENREG\"." %in% lines)
   # The measure first, parameters last.
@@ -27,9 +27,9 @@ test_that("settings that differ are named", {
   after <- quietly(qar_risk(nals_prison, keys, p = 2, pi_u = 0.5, pwm = "unbiased"))
   expect_true(
     "Settings differ: pi_u (0.4, 0.5), pwm (plotting, unbiased)." %in%
-      gsub("\n *", " ", format(compare_risk(before, after)))
+      gsub("\n *", " ", lines_of(compare_risk(before, after)))
   )
-  expect_false(any(grepl("differ", format(compare_risk(before, before)))))
+  expect_false(any(grepl("differ", lines_of(compare_risk(before, before)))))
 })
 
 test_that("quotients that are not finite are NA", {

@@ -238,7 +238,7 @@ test_that("results are the same on one thread and on two", {
 
 test_that("a fit prints, summarises and gives its parts", {
   fit <- copula_fit(adult)
-  lines <- format(fit)
+  lines <- lines_of(fit)
   expect_lte(length(lines), 16)
   expect_match(lines[[3]], "32,561 records, 11 key variables")
   expect_equal(fit$sample_uniqueness, 0.793894536408587, tolerance = 1e-12)

@@ -427,7 +427,7 @@ test_that("uniqueness by size uses sub-models without refitting", {
 test_that("a result prints, cites, tidies and compares", {
   data <- sample_of(1500, five_keys)
   found <- suppressWarnings(copula_uniqueness(data, pop_size = c(32561, 1e5)))
-  lines <- format(found)
+  lines <- lines_of(found)
   expect_lte(length(lines), 16)
   expect_match(lines[[3]], "1,500 records, 5 key variables")
   expect_match(paste(interpret(found), collapse = ""), "interval")

@@ -138,7 +138,7 @@ test_that("hard files have right answers", {
   same <- data.frame(a = rep(1, 10), b = rep("x", 10))
   found <- exhaustive_tabulation(same, c("a", "b"))
   expect_identical(found$records$n_violations, rep(0L, 10))
-  expect_match(format(found), "none", all = FALSE)
+  expect_match(lines_of(found), "none", all = FALSE)
   expect_lte(length(format(found)), 16)
   one <- exhaustive_tabulation(data.frame(a = 1), "a")
   expect_identical(one$settings$dims, 1L)
@@ -233,12 +233,12 @@ test_that("categories that one person may hold are not named", {
   )
   found <- exhaustive_tabulation(data, c("income", "sex"))
   shown <- c(
-    format(found), format(summary(found)), interpret(found),
+    lines_of(found), format(summary(found)), interpret(found),
     utils::capture.output(print(found), print(summary(found)))
   )
   expect_false(any(grepl("1234567|7654321|1.235e|7.654e", shown)))
   expect_match(
-    format(found), "Not named, held by fewer than 3 records each: 2 of income.", fixed = TRUE,
+    lines_of(found), "Not named, held by fewer than 3 records each: 2 of income.", fixed = TRUE,
     all = FALSE
   )
   # The tables of the result keep them.
@@ -247,22 +247,22 @@ test_that("categories that one person may hold are not named", {
   # A category of exactly `threshold` records is named.
   data$income[3:4] <- 1234567
   found <- exhaustive_tabulation(data, c("income", "sex"))
-  expect_match(format(found), "1234567", all = FALSE)
-  expect_false(any(grepl("7654321", format(found))))
+  expect_match(lines_of(found), "1234567", all = FALSE)
+  expect_false(any(grepl("7654321", lines_of(found))))
   skip_if_not_installed("ggplot2")
   drawn <- ggplot2::autoplot(found)$data$name
   expect_true(any(grepl("1234567", drawn)))
   expect_false(any(grepl("7654321", drawn)))
   alone <- quietly(exhaustive_tabulation(data.frame(a = 1:30, b = 1:30), c("a", "b")))
   expect_error(ggplot2::autoplot(alone), class = "sdcRisk_error_bad_argument")
-  expect_match(format(alone), "30 of a, 30 of b", all = FALSE)
+  expect_match(lines_of(alone), "30 of a, 30 of b", all = FALSE)
 })
 
 test_that("a file without a complete value has no cells and says so", {
   data <- data.frame(a = rep(NA, 5), b = rep(NA_character_, 5))
   found <- exhaustive_tabulation(data, c("a", "b"))
   expect_identical(found$estimates$prop_cells, NA_real_)
-  expect_false(any(grepl("Most violations", format(found))))
+  expect_false(any(grepl("Most violations", lines_of(found))))
   expect_match(interpret(found), "no cell of the 3 tables")
-  expect_match(format(found), "(5 incomplete records, 100 %)", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "(5 incomplete records, 100 %)", fixed = TRUE, all = FALSE)
 })

@@ -206,7 +206,7 @@ test_that("the verbs of results work", {
   found <- individual_risk(nals_prison, ten, "WEIGHT", "VARSTRAT")
   expect_s3_class(found, c("sdc_individual_risk", "sdc_result"), exact = TRUE)
   expect_lte(length(format(found)), 16)
-  expect_match(format(found), "Households", all = FALSE)
+  expect_match(lines_of(found), "Households", all = FALSE)
   expect_identical(as.data.frame(found), found$records)
   expect_identical(
     tidy(found)$estimate[tidy(found)$term == "expected_unique"],
@@ -294,7 +294,7 @@ test_that("local suppression lowers the risk where blanks match everything", {
     as_category$estimates$expected_reidentifications
   )
   expect_lt(as_blank$estimates$n_unique, as_category$estimates$n_unique)
-  lines <- format(as_blank)
+  lines <- lines_of(as_blank)
   expect_match(
     lines, "missing matches everything (52 incomplete records);", fixed = TRUE, all = FALSE
   )
@@ -318,7 +318,7 @@ test_that("records left out and identifiers are announced", {
     found <- individual_risk(data, c("a", "id"), "w"), class = "sdcRisk_message_identifying_key"
   )
   expect_identical(told$columns, "id")
-  expect_match(format(found), "Nearly all values differ: \"id\"", all = FALSE)
+  expect_match(lines_of(found), "Nearly all values differ: \"id\"", all = FALSE)
   # Of fewer than 20 values nobody can tell.
   expect_silent(individual_risk(data[1:19, ], c("a", "id"), "w"))
 })

@@ -22,7 +22,7 @@ test_that("a cell alone in its level is refused, merged or kept", {
     expect_identical(y$estimates$n_unprotected, 1L)
     expect_identical(y$estimates$worst_match_prob, 1)
     expect_identical(y$cells$match_prob[[1]], 1)
-    expect_match(paste(format(y), collapse = " "), "STILL DO")
+    expect_match(paste(lines_of(y), collapse = " "), "STILL DO")
   }
 })
 
@@ -341,7 +341,7 @@ test_that("a result has the verbs of all results and prints no record's values",
   data$age <- data$age + 1000L
   x <- released(data, c("age", "education_num", "sex"), scope = "risky", within = "race",
                 unprotected = "merge")
-  lines <- format(x)
+  lines <- lines_of(x)
   expect_lte(length(lines), 16)
   expect_output(print(x), "P(correct match | S = a) <= 0.8", fixed = TRUE)
   expect_false(any(grepl("10[0-9]{2}", lines)))

@@ -50,7 +50,7 @@ test_that("the size of a household is part of its cell", {
     expect_lte(intruder_worst(all, "reg", own), 0.8 + 1e-9)
     expect_lte(intruder_worst(all, "reg", own, right = "household"), 0.8 + 1e-9)
   }
-  expect_match(paste(format(x), collapse = " "), "household size", fixed = TRUE)
+  expect_match(paste(lines_of(x), collapse = " "), "household size", fixed = TRUE)
   expect_match(interpret(x), "size of the household", fixed = TRUE)
 })
 
@@ -78,12 +78,12 @@ test_that("who weighs all counts is told for, and small blocks are the default",
   expect_lte(max(x$variables$se_inflation), max(whole$variables$se_inflation))
   pairs <- x$blocks$n_cells == 2
   expect_true(all(x$blocks$all_counts_prob[pairs] <= 0.8 + 1e-9))
-  expect_match(paste(format(whole), collapse = " "), "up to 0.99", fixed = TRUE)
+  expect_match(paste(lines_of(whole), collapse = " "), "up to 0.99", fixed = TRUE)
   # Four uniques: two pairs, or one block.
   four <- data.frame(k = 1:4)
   expect_equal(quietly(invariant_pram(four))$estimates$all_counts_prob, 0.8)
   expect_match(
-    paste(format(invariant_pram(four)), collapse = " "), "all cells: the same bound",
+    paste(lines_of(invariant_pram(four)), collapse = " "), "all cells: the same bound",
     fixed = TRUE
   )
   one <- invariant_pram(four, scope = "all")
@@ -92,7 +92,7 @@ test_that("who weighs all counts is told for, and small blocks are the default",
   expect_equal(one$estimates$all_counts_prob, all_counts_worst(all, 4), tolerance = 1e-7)
   # Below 1/2 the number is a lower one, and is said to be.
   low <- invariant_pram(data.frame(k = 1:8), max_match_prob = 0.3)
-  expect_match(paste(format(low), collapse = " "), "or more", fixed = TRUE)
+  expect_match(paste(lines_of(low), collapse = " "), "or more", fixed = TRUE)
 })
 
 test_that("the lowest bound that is named works, and the next below it does not", {
@@ -131,7 +131,7 @@ test_that("the data alone are handed out, and the object is said to be confident
   expect_identical(attributes(release_data(x)), attributes(data))
   expect_error(release_data(data), class = "sdcRisk_error_bad_argument")
   expect_error(release_data(x, 1), class = "sdcRisk_error_bad_argument")
-  said <- paste(format(x), collapse = " ")
+  said <- paste(lines_of(x), collapse = " ")
   expect_match(said, "release_data(x), nothing else of x", fixed = TRUE)
   expect_match(said, "n_matches() and other risk measures do not hold", fixed = TRUE)
 })

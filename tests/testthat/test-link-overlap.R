@@ -48,7 +48,7 @@ test_that("a record that hides matches is told of, with the value that helps", {
   expect_match(
     conditionMessage(warning), "10.0 under `min_shared = 0`, 20.0 under `min_shared = 2`"
   )
-  expect_match(format(found), "10.0 to 20.0 correct matches expected, most with 2", all = FALSE)
+  expect_match(lines_of(found), "10.0 to 20.0 correct matches expected, most with 2", all = FALSE)
   expect_match(interpret(found), "share 2 observed keys is expected to link 20.0")
   expect_true("by_min_shared" %in% names(summary(found)))
   # Who follows the advice is told of the record that is left out, and no more.
@@ -107,7 +107,7 @@ test_that("a rule that true partners break is named", {
   expect_silent(found <- longitudinal_link(one, two, keys, "id", allow = list(age = c(2, 2))))
   expect_identical(found$rules$n_compared, 3L)
   expect_identical(found$rules$n_excluded, 0L)
-  expect_no_match(format(found), "excludes")
+  expect_no_match(lines_of(found), "excludes")
   warning <- expect_warning(
     found <- longitudinal_link(two, one, keys, "id", allow = list(age = c(2, 2))),
     class = "sdcRisk_warning_broken_rules"
@@ -116,7 +116,7 @@ test_that("a rule that true partners break is named", {
   expect_equal(warning$prop_excluded, 1)
   expect_match(conditionMessage(warning), "excludes 100 % of the 3 pairs")
   expect_match(conditionMessage(warning), "are the waves swapped")
-  expect_match(format(found), "age \\(excludes 100 % of the true partners\\)", all = FALSE)
+  expect_match(lines_of(found), "age \\(excludes 100 % of the true partners\\)", all = FALSE)
   expect_match(interpret(found), "admissible changes of age \\(excludes 100 %")
   # Changes of status from a to b only, of four pairs one breaks it.
   up <- matrix(
@@ -160,12 +160,12 @@ test_that("words go with their numbers", {
   one <- data.frame(id = 1:2, key = c("a", "b"))
   expect_match(interpret(longitudinal_link(one, one[1, ], "key")), "match for 1 record, right")
   found <- longitudinal_link(one, data.frame(id = 1:2, key = c("a", "a")), "key", "id")
-  expect_match(format(found), "2 of 2 wave-2 records; 1 is wrong \\(50 %\\)", all = FALSE)
+  expect_match(lines_of(found), "2 of 2 wave-2 records; 1 is wrong \\(50 %\\)", all = FALSE)
   expect_match(interpret(found), "1 of the 2 single best matches is wrong")
   twice <- data.frame(id = 1:2, key = "a")
   none <- longitudinal_link(twice, twice, "key", "id")
   expect_match(interpret(none), "no record has a single best match")
-  expect_no_match(format(none), "wrong")
+  expect_no_match(lines_of(none), "wrong")
   nobody <- suppressWarnings(longitudinal_link(one, data.frame(id = 8, key = "a"), "key", "id"))
   expect_match(interpret(nobody), "link nobody correctly.*finds 1 wrong single best match[^e]")
   expect_identical(plural(0:2, "match", "es"), c("0 matches", "1 match", "2 matches"))

@@ -239,7 +239,7 @@ test_that("ratios to next to no risk are not printed to many digits", {
   waves <- two_waves()
   found <- two_wave_risk(waves$first, waves$second)
   found$estimates$ratio <- c(1, 2.346, 141032.53)
-  text <- format(found)
+  text <- lines_of(found)
   expect_match(text, "141,000", fixed = TRUE, all = FALSE)
   expect_match(text, "2.35", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "(141,000 times)", fixed = TRUE)
@@ -251,14 +251,14 @@ test_that("a percentage of next to nothing is short", {
   )
   expect_lt(found$estimates$tau1, 1e-50)
   expect_true(all(nchar(strsplit(interpret(found), "[[:space:]]+")[[1]]) < 20))
-  expect_no_match(paste(format(found), collapse = " "), "0.0000000", fixed = TRUE)
+  expect_no_match(paste(lines_of(found), collapse = " "), "0.0000000", fixed = TRUE)
 })
 
 test_that("records left out for a missing value are told with their share", {
   data <- loglinear_file(120, c(4, 5, 3), 8)
   data$a[1:30] <- NA
   found <- quiet_loglinear(data, 1:3, weight_var = "w", interval = "none")
-  expect_match(format(found), "30 of 120 records left out (25 %)", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "30 of 120 records left out (25 %)", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "30 incomplete records excluded, 25 %", fixed = TRUE)
 })
 

@@ -222,8 +222,8 @@ test_that("an underfitting model has no interval and says what to do", {
   expect_gt(e$z2, 3)
   expect_identical(c(e$status, e$interval), c("underfits", "none"))
   expect_true(all(is.na(e[c("tau1_low", "tau2_high", "tau1_corrected", "tau2_bias")])))
-  expect_match(format(found), "at most about", fixed = TRUE, all = FALSE)
-  expect_match(format(found), "model = \"search\"", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "at most about", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "model = \"search\"", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "at most about .*risk overstated, no interval")
 })
 
@@ -237,7 +237,7 @@ test_that("estimates off their correction are said in every word of a result", {
   e <- found$estimates
   expect_true(e$status %in% c("biased", "overfits"))
   expect_false(found$diagnostics$models$acceptable)
-  expect_match(format(found), "report the corrected values only", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "report the corrected values only", fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "before correction for too many parameters", fixed = TRUE)
   tidied <- tidy(found)
   row <- tidied[tidied$term == "tau2_corrected", ]

@@ -156,7 +156,7 @@ test_that("degenerate files have their stated answers", {
   expect_identical(x$estimates$tau2, 0)
   expect_identical(c(x$estimates$tau2_low, x$estimates$tau2_high), c(0, 0))
   expect_identical(x$records$tau2, rep(0, 4))
-  expect_match(format(x), "risk by these measures is zero", all = FALSE)
+  expect_match(lines_of(x), "risk by these measures is zero", all = FALSE)
   # All records in one cell.
   one <- quiet_loglinear(data.frame(a = rep(1, 5), b = "x"), pop_size = 50, model = "two_way")
   expect_identical(one$estimates$n_cells, 1)

@@ -262,7 +262,7 @@ test_that("a ratio to nearly nobody is not given", {
   # 5.5e-13 expected persons by the file alone.
   expect_lt(few$estimates$tau1[[1]], 0.5)
   expect_identical(few$estimates$ratio, rep(NA_real_, 3))
-  expect_match(paste(format(few), collapse = " "), "no ratio", fixed = TRUE)
+  expect_match(paste(lines_of(few), collapse = " "), "no ratio", fixed = TRUE)
   expect_no_match(interpret(few), "times", fixed = TRUE)
 })
 

@@ -44,7 +44,7 @@ test_that("a complete pattern has no match among no complete records", {
   expect_equal(y$records$n_matches, NA_integer_)
   expect_equal(y$estimates$n_complete, 3)
   expect_equal(y$estimates$n_unique_complete, 1)
-  expect_match(format(y), "No pattern is complete", all = FALSE)
+  expect_match(lines_of(y), "No pattern is complete", all = FALSE)
   expect_no_match(interpret(y), "NA|0 of 0")
   expect_no_match(interpret(n_matches(data, 1:2, missing = "exclude")), "NA|0 of 0")
 })
@@ -236,7 +236,7 @@ test_that("missing values are treated variable by variable", {
   )
   expect_identical(grouped$settings$missing, c(a = "category", b = "wildcard"))
   expect_match(
-    format(grouped), "missing matches everything (\"b\"), missing is a value of its own (\"a\").",
+    lines_of(grouped), "missing matches everything (\"b\"), missing is a value of its own (\"a\").",
     fixed = TRUE, all = FALSE
   )
   expect_match(interpret(grouped), "a missing value matches every value (\"b\")", fixed = TRUE)
@@ -265,20 +265,20 @@ test_that("declared codes are counted apart and named", {
   expect_identical(found$diagnostics$missing$n_declared, c(0L, 4L, 2L))
   expect_identical(found$diagnostics$missing$codes, c("", "-9, 97 to 99", "NA(a), NA(z)"))
   expect_match(
-    format(found), paste(
+    lines_of(found), paste(
       "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %),",
       "tag 40 % (declared codes NA(a), NA(z): 20 %), age 20 %."
     ), fixed = TRUE, all = FALSE
   )
   expect_match(
-    format(key_overview(data)), "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %)",
+    lines_of(key_overview(data)), "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %)",
     fixed = TRUE, all = FALSE
   )
   # As a value of its own a code matches the other ones only.
   one <- n_matches(data, "stat", missing = list(stat = "category"))$records$n_matches
   expect_identical(one, c(5L, 5L, 5L, 5L, 1L, 5L, 2L, 2L, 2L, 2L))
   plain <- data.frame(a = 1:3)
-  expect_false(any(grepl("^Missing:", format(n_matches(plain)))))
+  expect_false(any(grepl("^Missing:", lines_of(n_matches(plain)))))
 })
 
 test_that("records that tell a sensitive value by their key are counted", {
@@ -291,7 +291,7 @@ test_that("records that tell a sensitive value by their key are counted", {
   expect_identical(found$estimates$n_homogeneous, 3L)
   expect_identical(found$estimates$l_distinct, 1L)
   words <- "all matches of 3 records (37.5 %) share one value"
-  expect_match(format(found), words, fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), words, fixed = TRUE, all = FALSE)
   expect_match(format(summary(found)), words, fixed = TRUE, all = FALSE)
   expect_match(interpret(found), "the key alone tells \"ill\" of 3 records", fixed = TRUE)
   expect_true(all(c("n_homogeneous", "l_distinct") %in% generics::tidy(found)$term))
@@ -302,7 +302,7 @@ test_that("records that tell a sensitive value by their key are counted", {
   expect_identical(nothing$l_distinct, NA_integer_)
   expect_null(n_matches(data, "key")$estimates$n_homogeneous)
   several <- n_matches(data, list(one = "key", two = "key"), sensitive = "ill")
-  expect_match(format(several), "one sensitive value", all = FALSE)
+  expect_match(lines_of(several), "one sensitive value", all = FALSE)
 })
 
 test_that("weights far from one are summed to the last digits", {
@@ -328,7 +328,7 @@ test_that("patterns without a match are nobody in the file", {
     interpret(some), "2 patterns with a match (the other 2 cannot be in the file)", fixed = TRUE
   )
   expect_match(
-    format(some), "mean 0.3750, with 0 for 2 patterns without a match.", fixed = TRUE, all = FALSE
+    lines_of(some), "mean 0.3750, with 0 for 2 patterns without a match.", fixed = TRUE, all = FALSE
   )
 })
 

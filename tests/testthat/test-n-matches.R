@@ -229,7 +229,7 @@ test_that("one record, no values, equal and unique records have right answers", 
   expect_identical(nothing$records$n_matches, rep(NA_integer_, 3))
   expect_equal(nothing$estimates$n, 0)
   expect_equal(nothing$estimates$n_deleted, 3)
-  expect_match(format(nothing), "No record is complete", all = FALSE)
+  expect_match(lines_of(nothing), "No record is complete", all = FALSE)
   # An all-missing row matches everything, and everything matches it.
   data <- data.frame(a = c(1:5, NA), b = c(1:5, NA))
   expect_equal(matches(data), c(2, 2, 2, 2, 2, 6))
@@ -317,14 +317,14 @@ test_that("the verbs of results work", {
   one <- n_matches(data, pop_size = 1e5)
   many <- n_matches(data, sets, pop_size = 1e5)
   for (x in list(one, many, n_matches(data, patterns = data[1:3, ]))) {
-    lines <- format(x)
+    lines <- lines_of(x)
     expect_lte(length(lines), 16)
     expect_s3_class(interpret(x), "sdc_sentence")
     expect_identical(nrow(generics::glance(x)), 1L)
     expect_true(all(c("term", "estimate") %in% names(generics::tidy(x))))
     expect_s3_class(summary(x), "sdc_summary")
   }
-  expect_match(format(one), "match only themselves", all = FALSE)
+  expect_match(lines_of(one), "match only themselves", all = FALSE)
   risk <- summary(one, by = "sex", data = data)$record_risk
   by_hand <- tapply(1 / one$records$n_matches, data$sex, mean)
   expect_equal(risk$mean, as.vector(by_hand))
@@ -373,7 +373,7 @@ test_that("pictures are drawn", {
 test_that("prints and sentences hold no values of records", {
   data <- data.frame(a = c("secret1", "secret2", NA), b = c(123457, NA, 123457))
   for (x in list(n_matches(data), n_matches(data, list(x = "a", y = c("a", "b"))))) {
-    text <- c(format(x), interpret(x), format(summary(x)))
+    text <- c(lines_of(x), interpret(x), format(summary(x)))
     expect_false(any(grepl("secret|12345", text)))
   }
 })

@@ -62,7 +62,7 @@ test_that("a sample says so, gives its error by design and covers the full resul
     found <- qar_risk(data, pi_u = 0.1, max_sets = 200),
     class = "sdcRisk_warning_sampled_sets"
   )
-  expect_match(paste(format(found), collapse = " "), "of 560 key sets of size 3 counted")
+  expect_match(paste(lines_of(found), collapse = " "), "of 560 key sets of size 3 counted")
   expect_lte(length(format(found)), 16)
   expect_identical(found$estimates$n_sets, 560L)
   expect_null(found$variables)

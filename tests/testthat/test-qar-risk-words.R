@@ -1,7 +1,5 @@
 # What prints and sentences claim, checked against the numbers they speak of.
 
-text_of <- function(x) paste(format(x), collapse = " ")
-
 # A file of 12 columns and an id that makes every set with it identifying.
 with_id <- function() {
   data <- adult[1:3000, ]
@@ -87,7 +85,7 @@ test_that("a T beyond all key sets is called so, and the riskiest key set leads"
     fixed = TRUE
   )
   expect_false(grepl("of the key sets have more than", text_of(x)))
-  shown <- format(x)
+  shown <- lines_of(x)
   expect_lt(grep("Riskiest key set", shown), grep("status", shown))
   largest <- formatC(x$sets$set_risk[[1]], digits = 4, format = "fg", flag = "#")
   expect_match(interpret(x), paste(
@@ -184,7 +182,7 @@ test_that("a bound that rises says so, in the singular where there is one", {
 
 test_that("one key set has no strongest variable, and tied ones are all named", {
   single <- quiet_qar(adult[1:200, 1:3], p = 3)
-  expect_false(any(grepl("Strongest", format(single))))
+  expect_false(any(grepl("Strongest", lines_of(single))))
   six <- c("age", "sex", "race", "education_num", "occupation", "hours_per_week")
   twenty <- quiet_qar(adult[six])
   top <- strsplit(twenty$sets$key_set[[1]], " + ", fixed = TRUE)[[1]]
@@ -209,10 +207,10 @@ test_that("levels are printed the same whatever the digits option", {
   others <- list(
     x, risk_contribution(x, data), removal_path(x, data, 5), removal_bound(x, data, 5)
   )
-  words <- lapply(others, function(r) c(format(r), interpret(r)))
+  words <- lapply(others, function(r) c(lines_of(r), interpret(r)))
   for (digits in c(3, 22)) {
     old <- options(digits = digits)
-    expect_identical(lapply(others, function(r) c(format(r), interpret(r))), words)
+    expect_identical(lapply(others, function(r) c(lines_of(r), interpret(r))), words)
     options(old)
   }
 })

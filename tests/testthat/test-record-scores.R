@@ -148,7 +148,7 @@ test_that("a fit says the same without the file", {
   applied <- unique_by(fit, pop_size = 32561, newdata = others)
   expect_equal(applied$estimates$expected_unique_records, sum(applied$records$xi))
   expect_true(is.na(applied$estimates$expected_unique_high))
-  expect_match(paste(format(applied), collapse = "\n"), "The likelihoods of the 300 records add up")
+  expect_match(paste(lines_of(applied), collapse = "\n"), "The likelihoods of the 300 records add up")
 })
 
 test_that("weights leave a record out by its weight", {
@@ -177,11 +177,11 @@ test_that("scores that cannot agree with the estimate say so", {
   )
   estimates <- found$estimates
   expect_gt(abs(log(estimates$sum_xi / estimates$expected_unique_records)), log(4 / 3))
-  expect_match(paste(format(found), collapse = "\n"), "their xi add up to")
+  expect_match(paste(lines_of(found), collapse = "\n"), "their xi add up to")
   expect_match(interpret(found), "Expected to be unique")
   agreed <- unique_by(data, pop_size = 3e6)
-  expect_false(grepl("add up to", paste(format(agreed), collapse = "\n")))
-  expect_match(paste(format(agreed), collapse = "\n"), "Expected to be unique among 3,000,000")
+  expect_false(grepl("add up to", paste(lines_of(agreed), collapse = "\n")))
+  expect_match(paste(lines_of(agreed), collapse = "\n"), "Expected to be unique among 3,000,000")
   expect_identical(sdcRisk:::format_expected(c(0, 0.001, 0.5, 12.34, 1234.5)),
     c("0", "below 0.01", "0.5", "12.3", "1,234")
   )
@@ -193,7 +193,7 @@ test_that("where nobody is or can be unique, nothing breaks", {
   expect_equal(sum(found$records$xi), 600 * found$estimates$population_uniqueness, tolerance = 1e-6)
   expect_true(all(found$records$xi < 1e-6))
   expect_true(all(found$records$kappa > 0 & found$records$kappa < 1e-4))
-  expect_match(paste(format(found), collapse = "\n"), "Expected to be unique")
+  expect_match(paste(lines_of(found), collapse = "\n"), "Expected to be unique")
 })
 
 test_that("a validation copes with nobody and with everybody unique", {
@@ -202,12 +202,12 @@ test_that("a validation copes with nobody and with everybody unique", {
   found <- suppressWarnings(validate_uniqueness(copula_fit(nobody), nobody))
   expect_true(is.na(found$estimates$skill) && is.na(found$estimates$auc))
   expect_match(interpret(found), "cannot rank people, since nobody judged is unique")
-  text <- paste(c(format(found), interpret(found)), collapse = "\n")
+  text <- paste(c(lines_of(found), interpret(found)), collapse = "\n")
   expect_false(grepl("Inf|NA", text))
   everybody <- data.frame(a = 1:500, b = 1:500)
   found <- suppressWarnings(validate_uniqueness(copula_fit(everybody), everybody))
   expect_true(is.na(found$estimates$skill))
-  text <- paste(c(format(found), interpret(found)), collapse = "\n")
+  text <- paste(c(lines_of(found), interpret(found)), collapse = "\n")
   expect_match(text, "verybody judged is unique")
   expect_false(grepl("Inf|NA", text))
 })
@@ -219,11 +219,11 @@ test_that("the lowest class is printed, and small shares have words", {
   found <- validate_uniqueness(fit, adult, rows = seq(1, 32561, by = 20))
   lowest <- found$calibration[1, ]
   expect_match(
-    paste(format(found), collapse = "\n"),
+    paste(lines_of(found), collapse = "\n"),
     paste0("Of ", sdcRisk:::format_count(lowest$n), " with xi below 0.1, "), fixed = TRUE
   )
   expect_match(
-    paste(format(found), collapse = "\n"),
+    paste(lines_of(found), collapse = "\n"),
     paste0(" are unique; their mean xi is ", sdcRisk:::format_percent(lowest$mean_xi)), fixed = TRUE
   )
   by_size <- uniqueness_by_size(fit, 1e5, sizes = 1)

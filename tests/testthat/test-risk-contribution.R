@@ -69,7 +69,7 @@ test_that("excluded records have NA and the others their contribution", {
     tolerance = 1e-12
   )
   expect_identical(found$diagnostics$n_excluded, 2L)
-  expect_match(format(found)[[3]], "2 incomplete records excluded")
+  expect_match(lines_of(found)[[3]], "2 incomplete records excluded")
 })
 
 test_that("one analysis is chosen or asked for", {

@@ -52,7 +52,7 @@ test_that("a print has at most 16 lines, all of them to the standard output", {
     expect_lte(length(lines), 16)
     expect_gte(length(lines), 5)
     expect_identical(returned, list(value = result, visible = FALSE))
-    expect_identical(lines, sdcRisk:::print_lines(format(result)))
+    expect_identical(lines, sdcRisk:::print_lines(lines_of(result)))
     expect_lte(max(nchar(lines)), getOption("width"))
   }
 })
@@ -60,7 +60,7 @@ test_that("a print has at most 16 lines, all of them to the standard output", {
 test_that("the print says question, numbers, scenario and what the risk is given", {
   data <- example_file()
   result <- example_risk(data, p = 3, alpha = 0.05)
-  shown <- paste(format(result), collapse = "\n")
+  shown <- paste(lines_of(result), collapse = "\n")
   for (part in c(
     "90 records", "7 key variables", "missing is a value of its own", "prosecutor",
     "the risk is given an attempt", "T(3, 0.05)", result$sets$key_set[[1]],
@@ -76,14 +76,14 @@ test_that("the print says question, numbers, scenario and what the risk is given
     expect_match(shown, formatC(risk, digits = 4, format = "fg", flag = "#"), fixed = TRUE)
   }
   complete <- sum(stats::complete.cases(data))
-  excluded <- paste(format(example_risk(data, missing = "exclude")), collapse = "\n")
+  excluded <- paste(lines_of(example_risk(data, missing = "exclude")), collapse = "\n")
   expect_match(excluded, paste(90 - complete, "incomplete records excluded"))
   expect_match(excluded, paste(complete, "records, 7 key"))
 })
 
 test_that("the print of several sizes names the riskiest key set of the size it speaks of", {
   result <- example_risk(p = 2:4)
-  line <- grep("Riskiest", format(result), value = TRUE)
+  line <- grep("Riskiest", lines_of(result), value = TRUE)
   first <- result$sets[result$sets$p == 2, ][1, ]
   names_size <- grepl("4", sub("\\(.*", "", line))
   expect_true(grepl(paste0(": ", first$key_set, " ("), line, fixed = TRUE) || names_size)
@@ -92,14 +92,14 @@ test_that("the print of several sizes names the riskiest key set of the size it 
 test_that("the print makes no claim that the numbers refute", {
   # Every record is identified by every set: nothing has more than 100 %.
   certain <- example_risk(data.frame(a = 1:9, b = 9:1, c = rep(1:3, 3)), p = 1)
-  expect_false(any(grepl("more than 100", format(certain))))
+  expect_false(any(grepl("more than 100", lines_of(certain))))
   # One set only: no share of the sets lies above its risk.
   single <- example_risk(p = 7)
-  expect_false(any(grepl("of the key sets have more than", format(single))))
+  expect_false(any(grepl("of the key sets have more than", lines_of(single))))
   # No exceedance: T is the largest risk.
   equal <- example_risk(data.frame(a = c(1, 1, 2), b = c(1, 2, 2), c = c(2, 1, 1)), p = 1)
   expect_identical(equal$estimates$status, rep("no_exceedance", 2))
-  expect_false(any(grepl("of the key sets have more than", format(equal))))
+  expect_false(any(grepl("of the key sets have more than", lines_of(equal))))
 })
 
 test_that("interpret() is one sentence with the number, its level, scenario and limits", {
@@ -233,7 +233,7 @@ test_that("a result saved and read again is the same", {
   on.exit(unlink(file))
   saveRDS(result, file)
   expect_identical(readRDS(file), result)
-  expect_identical(format(readRDS(file)), format(result))
+  expect_identical(lines_of(readRDS(file)), lines_of(result))
 })
 
 # Records ------------------------------------------------------------------
@@ -378,7 +378,7 @@ test_that("a comparison of many analyses prints 16 lines and says how many are l
   sets <- utils::combn(names(data)[1:4], 2, simplify = FALSE)
   comparison <- compare_risk(n_matches(data, sets), n_matches(data, sets))
   n <- nrow(as.data.frame(comparison)) / 2
-  lines <- format(comparison)
+  lines <- lines_of(comparison)
   expect_length(lines, 16)
   expect_match(lines[[16]], paste0("^[.]{3} and ", n - 12, " rows: as.data.frame\\(x\\)"))
 })

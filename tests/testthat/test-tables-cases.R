@@ -36,10 +36,10 @@ test_that("a risk at the threshold does not exceed it", {
 
 test_that("sums of weights may be large, not infinite", {
   data <- data.frame(a = c(1, 1, 2), w = c(4e9, 4e9, 2e9))
-  expect_no_warning(text <- format(individual_risk(data, "a", "w")))
+  expect_no_warning(text <- lines_of(individual_risk(data, "a", "w")))
   expect_match(text, "10,000,000,000 people", fixed = TRUE, all = FALSE)
   data$w <- 1e300
-  expect_no_warning(text <- format(individual_risk(data, "a", "w")))
+  expect_no_warning(text <- lines_of(individual_risk(data, "a", "w")))
   expect_match(text, "3e+300 people", fixed = TRUE, all = FALSE)
   data$w <- 1.7e308
   expect_error(individual_risk(data, "a", "w"), "sum", class = "sdcRisk_error_bad_weights")
@@ -98,7 +98,7 @@ test_that("a file without a complete record in any table is described", {
   data <- data.frame(a = rep(NA, 5), b = NA_real_)
   found <- exhaustive_tabulation(data, 1:2)
   expect_identical(found$records$n_tables, rep(0L, 5))
-  text <- format(found)
+  text <- lines_of(found)
   expect_no_match(text, "NaN", fixed = TRUE)
   expect_match(text, "Cells: 0 of 0, every", fixed = TRUE, all = FALSE)
   expect_no_match(interpret(found), "NaN", fixed = TRUE)
