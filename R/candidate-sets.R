@@ -11,7 +11,10 @@ share_sets <- function(columns, call = rlang::caller_env()) {
   interval <- any(vapply(columns, is_interval, NA))
   columns <- lapply(columns, as_candidates, interval = interval, call = call)
   if (interval && !all(vapply(columns, is_interval, NA))) {
-    stop_cells("be all intervals, or none", call = call)
+    stop_cells(
+      "be all intervals, or none", found = "Some are intervals and others sets of values.",
+      call = call
+    )
   }
   sets <- lapply(columns, candidate_sets)
   if (length(unique(sets)) <= 1 && are_distinct(sets[[1]])) {

@@ -27,7 +27,10 @@ restore_sets <- function(codes, x) {
 `[[<-.sdc_candidates` <- function(x, ..., value) {
   both <- share_sets(list(x, value), rlang::current_env())
   if (length(both[[2]]) != 1) {
-    stop_cells("be replaced by one cell", call = rlang::current_env())
+    stop_cells(
+      "be replaced by one cell", found = paste0(plural(length(value), "cell"), " given."),
+      call = rlang::current_env()
+    )
   }
   codes <- set_codes(both[[1]])
   codes[[...]] <- as.vector(set_codes(both[[2]]))
@@ -202,7 +205,10 @@ vec_ptype2.sdc_candidate_interval.sdc_candidate_interval <- # nolint: object_len
 vec_cast.sdc_candidates.sdc_candidates <- function(x, to, ...) {
   both <- share_sets(list(to, x))
   if (!identical(candidate_sets(both[[1]]), candidate_sets(to))) {
-    stop_cells("be among the sets of the column they are put into", call = NULL)
+    stop_cells(
+      "be among the sets of the column they are put into", found = "Others were given.",
+      advice = "c() puts columns together and unites their sets.", call = NULL
+    )
   }
   both[[2]]
 }

@@ -79,7 +79,10 @@ candidates <- function(..., split = NULL) {
     given <- list(split_text(given, split, call))
   }
   if (length(given) == 0) {
-    stop_cells("be given as a list of vectors, or as vectors", call = call)
+    stop_cells(
+      "be given as a list of vectors, or as vectors", found = "Nothing of the kind was given.",
+      call = call
+    )
   }
   one_list <- length(given) == 1 && is.list(given[[1]]) && !is.object(given[[1]])
   if (one_list) {

@@ -31,7 +31,10 @@ given_words <- function(x) {
   } else if (is.atomic(x) && !is.object(x) && length(x) == 1) {
     paste0(if (is.numeric(x)) format_number(x) else as.character(x), " was given.")
   } else if (is.atomic(x) && !is.object(x)) {
-    paste0(plural(length(x), "value"), " of type ", typeof(x), " were given.")
+    paste0(
+      plural(length(x), "value"), " of type ", typeof(x), " ",
+      if (length(x) == 1) "was" else "were", " given."
+    )
   } else {
     paste0("It has class ", quote_names(class(x)), ".")
   }
@@ -56,12 +59,31 @@ argument_names <- function(call) {
   if (length(at)) setdiff(names(formals(sys.function(at[[1]]))), "...")
 }
 
+# What was found is always said: where the caller does not, what was given.
 stop_argument <- function(arg, must, found = NULL, advice = NULL, call) {
+  if (is.null(found)) found <- found_in(arg, call)
   stop_sdc(
     "bad_argument",
     c(paste0("`", arg, "` must ", must, "."), x = found, i = advice),
     argument = arg, call = call
   )
+}
+
+# What the argument `arg`, or a part of one, of the function with the frame `call` was.
+found_in <- function(arg, call) {
+  if (!is.environment(call) || length(arg) != 1) {
+    return(NULL)
+  }
+  code <- tryCatch(parse(text = arg)[[1]], error = function(e) NULL)
+  name <- utils::head(all.vars(code), 1)
+  if (length(name) == 0 || !exists(name, envir = call, inherits = FALSE)) {
+    return(NULL)
+  }
+  is_absent <- as.call(list(base::missing, as.name(name)))
+  if (tryCatch(eval(is_absent, call), error = function(e) FALSE)) {
+    return("It was not given.")
+  }
+  tryCatch(given_words(eval(code, call)), error = function(e) NULL)
 }
 
 # One of several words; the vector of all of them means the first.
@@ -243,6 +265,7 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
       "missing_package",
       c(
         paste0("The package \"", package, "\" must be installed to ", purpose, "."),
+        x = "It is not installed.",
         i = paste0("install.packages(\"", package, "\")")
       ),
       package = package, call = call
@@ -295,7 +318,12 @@ whole_column <- function(data, column, arg, low, high, call = rlang::caller_env(
     all(x >= low & x <= high, na.rm = TRUE)
   if (!good && !(is.logical(x) && all(is.na(x)))) {
     stop_argument(
-      arg, paste("name a column of whole numbers from", low, "to", high), call = call
+      arg, paste("name a column of whole numbers from", low, "to", high),
+      found = if (is.numeric(x)) {
+        "It has other numbers."
+      } else {
+        paste0("It has class ", quote_names(class(x)), ".")
+      }, call = call
     )
   }
   as.integer(x)
@@ -325,7 +353,9 @@ number_ids <- function(x, arg, call = rlang::caller_env()) {
   unknown <- anyNA(values) ||
     (any(source$level_is_missing) && any(source$level_is_missing[values]))
   if (unknown) {
-    stop_argument(arg, "name a column without missing values", call = call)
+    stop_argument(
+      arg, "name a column without missing values", found = "It has missing values.", call = call
+    )
   }
   distinct <- unique(values)
   list(number = match(values, distinct), first = match(distinct, values))

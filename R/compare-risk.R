@@ -93,8 +93,14 @@ check_comparable <- function(results, call) {
     )
   }
   if (anyDuplicated(names(results))) {
+    twice <- unique(names(results)[duplicated(names(results))])
     stop_sdc(
-      "bad_argument", "Results compared must have different names.",
+      "bad_argument",
+      c(
+        "Results compared must have different names.",
+        x = paste0("Repeated: ", quote_names(twice), "."),
+        i = "Give every further result a name of its own."
+      ),
       argument = "...", call = call
     )
   }

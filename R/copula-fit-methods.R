@@ -129,7 +129,7 @@ autoplot.sdc_copula_fit <- function(object, ...) {
   matrix <- object$correlation
   if (nrow(matrix) < 2) {
     stop_argument(
-      "object", "have several key variables to draw their correlations",
+      "object", "have several key variables to draw their correlations", found = "It has one.",
       call = rlang::current_env()
     )
   }

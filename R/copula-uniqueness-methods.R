@@ -259,7 +259,7 @@ autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), 
   }
   if (is.null(object$records)) {
     stop_argument(
-      "object", "have records for this picture",
+      "object", "have records for this picture", found = "It has none.",
       advice = "Give `newdata` with a fit, or data instead of it.", call = call
     )
   }

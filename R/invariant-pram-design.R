@@ -105,6 +105,10 @@ check_household_levels <- function(within, units, names, call) {
       "bad_data",
       c(
         "The members of a household must share the values of `within`.",
+        x = paste0(
+          plural(sum(within != within[units$first][units$of_record]), "record"),
+          " with another value than the first member of the household."
+        ),
         i = "All key variables are those of households here, so households are drawn as a whole."
       ),
       names = names, call = call

@@ -134,7 +134,7 @@ plot_link_keys <- function(x, call) {
   table <- x$sensitivity
   if (is.null(table)) {
     stop_argument(
-      "object", "hold the sensitivity to each key",
+      "object", "hold the sensitivity to each key variable", found = "It was not computed.",
       advice = "longitudinal_link(..., sensitivity = TRUE) computes it.", call = call
     )
   }

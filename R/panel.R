@@ -127,7 +127,9 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
   variables <- setdiff(variables, c(long$id, long$time_names))
   if (length(variables) == 0) {
     stop_sdc(
-      "bad_data", "`waves` must have variables beside `id` and `time`.", call = call
+      "bad_data",
+      c("`waves` must have variables beside `id` and `time`.", x = "There are no other columns."),
+      call = call
     )
   }
   clash <- intersect(variables, paste0(variables, "_wave"))
@@ -230,7 +232,10 @@ time_key <- function(x, call) {
     values <- as_bare(values)
   }
   if (anyNA(values)) {
-    stop_argument("time", "name columns without missing values", call = call)
+    stop_argument(
+      "time", "name columns without missing values", found = "There are missing values.",
+      call = call
+    )
   }
   as.double(values)
 }
@@ -253,7 +258,10 @@ check_once <- function(key, call) {
 check_tables <- function(x, arg, call) {
   if (!is.list(x) || length(x) == 0) {
     stop_sdc(
-      "bad_data", paste0("`", arg, "` must be a data frame or a list of data frames."),
+      "bad_data",
+      c(
+        paste0("`", arg, "` must be a data frame or a list of data frames."), x = given_words(x)
+      ),
       data_class = class(x), call = call
     )
   }

@@ -146,7 +146,10 @@ check_paper_cells <- function(bound, counts, call) {
   if (length(counts) == 1) {
     stop_sdc(
       c("bad_argument", "unprotectable"),
-      "A single cell has no other cell to exchange records with.",
+      c(
+        "`counts` must be those of several cells.",
+        x = "One count was given: a single cell has no other cell to exchange records with."
+      ),
       argument = "counts", lowest = 1 / counts, call = call
     )
   }

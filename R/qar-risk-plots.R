@@ -31,7 +31,8 @@ autoplot.sdc_qar_risk <- function(object,
     stop_sdc(
       "bad_argument",
       c(
-        "Pictures need the table of key sets.",
+        "The result must hold its key sets, of which pictures are made.",
+        x = "They were not kept.",
         i = "Run `qar_risk()` with `sets = TRUE`."
       ),
       argument = "object", call = call

@@ -119,7 +119,11 @@ as.data.frame.sdc_result <- function(x, ...) {
   if (is.null(x$records)) {
     stop_sdc(
       "bad_argument",
-      "This result has no table of records.",
+      c(
+        "The result must have a table of records.",
+        x = "It has none: the risk is one of key sets or of the file, or no records were given.",
+        i = "tidy(x) gives the estimates as a table."
+      ),
       argument = "x", call = rlang::current_env()
     )
   }

@@ -104,11 +104,19 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
 profile_keys <- function(fit, record, vary, add, call) {
   variables <- fit$settings$key_vars
   if (!is.data.frame(record) || nrow(record) != 1) {
-    stop_argument("record", "be a data frame with one row", call = call)
+    stop_argument(
+      "record", "be a data frame with one row",
+      found = if (is.data.frame(record)) paste0("It has ", plural(nrow(record), "row"), "."),
+      call = call
+    )
   }
   base <- intersect(variables, names(record))
   if (length(base) == 0) {
-    stop_argument("record", "know at least one key variable of `x`", call = call)
+    stop_argument(
+      "record", "know at least one key variable of `x`",
+      found = paste0("Its columns: ", quote_names(names(record)), "."),
+      advice = paste0("Key variables of `x`: ", quote_names(variables, 8), "."), call = call
+    )
   }
   among <- function(chosen, allowed, arg, must) {
     if (is.null(chosen)) {

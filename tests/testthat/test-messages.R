@@ -57,3 +57,71 @@ test_that("tables of keys answer tidy() and glance()", {
   )
   expect_identical(glance(waves)$n_linked, 5310L)
 })
+
+# Calls that are refused, of every family.
+refused_calls <- function() {
+  rlang::exprs(
+    # What is given as data.
+    qar_risk(1), n_matches(as.matrix(nals_prison)), key_overview(NULL),
+    individual_risk(nals_prison[0, ], keys, "WEIGHT"), latest_values(1, "id"),
+    # Columns.
+    qar_risk(adult, c("age", "hieght")), n_matches(adult, 99), qar_risk(adult, c("age", "age")),
+    n_matches(adult, ~ age + sex), copula_fit(nals_prison, list(1)),
+    longitudinal_link(waves$wave1, waves$wave2, c("gender", "nothing"), "id"),
+    key_stability(waves$wave1, waves$wave2, "gender", "person"),
+    n_matches(data.frame(a = I(list(1, 2)))),
+    # Numbers, words and flags.
+    qar_risk(adult, p = "3"), qar_risk(adult, p = 99), qar_risk(adult, alpha = 10),
+    qar_risk(adult, pwm = "best"), qar_risk(adult, sets = NA), qar_risk(adult, missing = "wildcard"),
+    n_matches(adult, sampling_fraction = 10), n_matches(nals_prison, keys, min_overlap = 4),
+    exhaustive_tabulation(nals_prison, keys, dims = 4),
+    exhaustive_tabulation(nals_prison, keys, weight_threshold = "many"),
+    loglinear_risk(nals_prison, keys), loglinear_risk(nals_prison, keys, pop_size = 1000, model = 3),
+    individual_risk(nals_prison, keys), individual_risk(nals_prison, keys, "GENDER", "WEIGHT", -1),
+    match_theta(5, -1, 0.1), match_theta(5, 1, 10), uniqueness_to_correctness(2, 100),
+    copula_uniqueness(fit, pop_size = 10), copula_uniqueness(fit), predict(fit, nals_prison, 1),
+    uniqueness_profile(fit, nals_prison[1:2, ], 1e5), uniqueness_profile(fit, adult[1, ], 1e5),
+    population_uniqueness(nals_prison, keys, pop_size = 1e5, method = "guess"),
+    invariant_pram(nals_prison, keys, max_match_prob = 80),
+    invariant_pram(nals_prison, keys, prefer = "similar_weights"),
+    invariant_pram(nals_prison, keys, hh_id = "WEIGHT"),
+    pram_match_prob(3, 0.2), pram_match_prob(c(1, 2), 2), pram_theta(0.8, 1),
+    # What does not belong together.
+    qar_risk(adult, aplha = 0.1), risk_contribution(1, adult), risk_contribution(risk, adult),
+    removal_path(risk, nals_prison, 0.05), removal_path(risk, nals_prison, 500),
+    pram_audit(risk, nals_prison), pram_audit(secret, adult), release_data(risk),
+    summary(risk, by = "GENDER"), as.data.frame(fit, 1, 2, 3), augment(risk, nals_prison),
+    compare_risk(risk), compare_risk(risk, fit), compare_risk(risk, risk, z = risk, z = risk),
+    interpret(1), interpret(NULL), 
+    candidates(), candidates(1, "a"), candidate_interval("a", "b"),
+    change_indicators(waves$wave1, waves$wave2, "gender"),
+    latest_values(list(nals_prison), "nobody"), panel_members(adult, list(adult), "id"),
+    birth_month(adult, "id", "year", "month", "age")
+  )
+}
+
+test_that("errors say what must hold, and always what was found", {
+  local_reproducible_output(width = 80)
+  keys <- c("GENDER", "CENREG", "DAGE3")
+  scope <- list(
+    keys = keys, risk = quietly(qar_risk(nals_prison, keys, p = 2, pi_u = 0.6)),
+    fit = quietly(copula_fit(nals_prison, keys)),
+    secret = quietly(invariant_pram(nals_prison, keys)),
+    waves = panel_waves[c("wave1", "wave2")]
+  )
+  said <- unlist(lapply(refused_calls(), function(code) {
+    caught <- tryCatch({
+      quietly(eval(code, scope))
+      NULL
+    }, error = identity)
+    if (is.null(caught)) {
+      return(NULL)
+    }
+    what <- paste(deparse(code, 500), collapse = " ")
+    expect_s3_class(caught, "sdcRisk_error")
+    expect_match(conditionMessage(caught), "\nx ", fixed = TRUE, info = what)
+    c(paste(">", what), conditionMessage(caught), "")
+  }))
+  expect_gt(sum(startsWith(said, ">")), 55)
+  expect_snapshot(writeLines(said))
+})

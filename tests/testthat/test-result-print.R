@@ -1,0 +1,149 @@
+# Prints and sentences of all results: laws that hold for each of them, and their
+# words as they are.
+
+# The version changes; words do not.
+no_version <- function(lines) gsub("sdcRisk [0-9.]+", "sdcRisk <version>", lines)
+
+with_print_options <- function(width, mark, code) {
+  old <- options(width = width, OutDec = mark)
+  on.exit(options(old))
+  force(code)
+}
+
+printed <- function(x) utils::capture.output(print(x))
+
+# Tables of people, which no intruder attacks.
+without_scenario <- c("copula_fit", "latest_values", "panel_members", "birth_month")
+
+test_that("every print fits 16 rows of the console and follows OutDec", {
+  results <- results_in_words()
+  for (name in names(results)) {
+    for (width in c(60, 80, 120)) {
+      for (mark in c(".", ",")) {
+        lines <- with_print_options(width, mark, printed(results[[name]]))
+        info <- paste(name, width, mark)
+        expect_true(length(lines) <= 16 && max(nchar(lines)) <= width, info = info)
+        if (mark == ",") {
+          # A point is a mark between thousands.
+          plain <- gsub("(?<=[0-9])[.](?=[0-9]{3}(?![0-9]))", "", lines, perl = TRUE)
+          expect_false(any(grepl("[0-9][.][0-9]", plain)), info = info)
+        }
+      }
+    }
+  }
+})
+
+test_that("every print says its question, scenario and that risks need an attempt", {
+  results <- results_in_words()
+  for (name in names(results)) {
+    text <- paste(trimws(printed(results[[name]])), collapse = " ")
+    if (!grepl("^comparison", name)) expect_match(text, "Question: ", info = name)
+    if (!name %in% without_scenario) {
+      expect_match(text, "Scenario: (prosecutor|journalist) \\(the target is", info = name)
+      expect_match(text, "risks are conditional on an attempt[.]", info = name)
+    }
+  }
+})
+
+test_that("a print of records never lacks the largest and the 99 % and 95 % risks", {
+  results <- results_in_words()
+  with_records <- setdiff(
+    names(results)[!vapply(results, function(x) {
+      !inherits(x, "sdc_result") || is.null(record_risk(x))
+    }, NA)],
+    # Several key sets have columns of their own, and likelihoods are judged.
+    c("n_matches_sets", "validate_uniqueness")
+  )
+  expect_gt(length(with_records), 8)
+  for (name in setdiff(with_records, "longitudinal_link_no_id")) {
+    for (width in c(60, 80)) {
+      text <- paste(
+        trimws(with_print_options(width, ".", printed(results[[name]]))), collapse = " "
+      )
+      expect_match(text, "largest .*, 99 % of the .* at most .*, 95 % at most", info = name)
+    }
+  }
+})
+
+test_that("every sentence is one string of at most three sentences with its source", {
+  results <- results_in_words()
+  for (name in names(results)) {
+    said <- interpret(results[[name]])
+    expect_s3_class(said, c("sdc_sentence", "character"))
+    expect_length(said, 1)
+    n <- lengths(regmatches(said, gregexpr("[.!?]( |$)", said)))
+    expect_true(n >= 2 && n <= 3, info = paste(name, n))
+    expect_match(said, "sdcRisk [0-9.]+\\)", info = name)
+    if (!name %in% without_scenario) {
+      expect_match(said, "scenarios?.*, conditional on an attempt", info = name)
+    }
+    expect_identical(paste(printed(said), collapse = " "), as.character(said), info = name)
+  }
+})
+
+test_that("summaries fit 80 columns", {
+  for (x in Filter(function(x) inherits(x, "sdc_result"), results_in_words())) {
+    expect_lte(max(nchar(printed(summary(x)))), 80)
+  }
+})
+
+test_that("prints say this", {
+  local_reproducible_output(width = 80)
+  results <- results_in_words()
+  for (name in names(results)) {
+    expect_snapshot(
+      writeLines(c(paste0("<", name, ">"), printed(results[[name]]))), transform = no_version
+    )
+  }
+})
+
+test_that("sentences say this", {
+  local_reproducible_output(width = 80)
+  results <- results_in_words()
+  for (name in names(results)) {
+    expect_snapshot(
+      writeLines(c(paste0("<", name, ">"), printed(interpret(results[[name]])))),
+      transform = no_version
+    )
+  }
+})
+
+# The builder --------------------------------------------------------------
+
+rows_of <- function(..., width = 80, rows = 16) {
+  format_description(description("Title", "what?", answer = c(...)), width, rows)
+}
+
+test_that("what is worth least goes first, and what is always kept stays", {
+  facts <- c(
+    fact("Always", keep = "always"), fact(paste("Answer", 1:9), keep = "answer"),
+    fact(paste("Detail", 1:9), keep = "detail"), fact("Aside", keep = "aside")
+  )
+  expect_length(rows_of(facts, rows = Inf), 22)
+  lines <- rows_of(facts)
+  expect_length(lines, 16)
+  expect_identical(lines[-(1:2)], c("Always", paste("Answer", 1:9), paste("Detail", 1:4)))
+  expect_identical(rows_of(facts, rows = 5)[-(1:2)], c("Always", "Answer 1", "Answer 2"))
+  expect_identical(rows_of(facts, rows = 1)[-(1:2)], "Always")
+})
+
+test_that("sentences share a line where this saves one, but never with what starts a line", {
+  short <- c(fact("One."), fact("Two."), fact("Three.", starts = TRUE))
+  expect_identical(rows_of(short, rows = 5)[-(1:2)], c("One.", "Two.", "Three."))
+  expect_identical(rows_of(short, rows = 4)[-(1:2)], c("One. Two.", "Three."))
+})
+
+test_that("tables lose rows and say how many, down to those they need", {
+  table <- frame(a = 1:8)
+  lines <- rows_of(grid(table), rows = 7)
+  expect_identical(lines[-(1:2)], c("a", "1", "2", "3", "... and 5 more in x$estimates"))
+  expect_length(rows_of(grid(table, least = 8, keep = "always"), rows = 7), 11)
+  expect_identical(
+    utils::tail(rows_of(grid(table, n = 2000)), 1), "... and 1,992 more in x$estimates"
+  )
+})
+
+test_that("nothing is said of what is not there", {
+  expect_identical(fact(NULL), list())
+  expect_identical(rows_of(fact(NULL), NULL), c("Title", "Question: what?"))
+})
