@@ -190,7 +190,8 @@ stability_words <- function(x) {
 
 #' @export
 format.sdc_key_stability <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
+  said <- describe(x)
+  if (!is.null(said)) format_description(said, width, rows)
 }
 
 #' @export

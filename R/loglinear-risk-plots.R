@@ -191,7 +191,8 @@ plot_search <- function(x, which, call) {
   if (is.null(which)) which <- base::which(searched)[1]
   if (is.na(which) || !searched[[which]]) {
     stop_argument(
-      "object", "hold a search", found = "It has none.", advice = "Use `model = \"search\"`.", call = call
+      "object", "hold a search", found = "It has none.",
+      advice = "Use `model = \"search\"`.", call = call
     )
   }
   path <- x$fits[[which]]$path

@@ -12,6 +12,14 @@ describe <- function(x) {
   UseMethod("describe")
 }
 
+#' @export
+describe.default <- function(x) {
+  description(
+    title = paste0("Result of ", sub("^sdc_", "", class(x)[[1]]), "()"), question = NULL,
+    answer = if (is.data.frame(x$estimates)) grid(x$estimates)
+  )
+}
+
 description <- function(title, question, size = NULL, answer = NULL, scenario = NULL,
                         notes = NULL, more = NULL, sentence = NULL) {
   list(
@@ -237,7 +245,9 @@ interpret.default <- function(x, ...) {
 
 #' @export
 interpret.sdc_result <- function(x, ...) {
-  description_sentence(describe(x), x$settings$version)
+  said <- describe(x)
+  if (is.null(said$sentence)) interpret.default(x)
+  description_sentence(said, x$settings$version)
 }
 
 #' @export

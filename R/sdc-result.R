@@ -53,7 +53,8 @@ frame <- function(...) {
 #' @section Verbs:
 #' \describe{
 #'   \item{`print()`, `format()`}{the question, the answer and its scenario in at
-#'     most 16 rows of the console's width; never a record's values}
+#'     most 16 rows of the console's width, or in as many `rows` of another `width`;
+#'     never a record's values}
 #'   \item{`summary()`}{more of the same, and by `by` the record risks by
 #'     strata: number of records, mean, 95 % and 99 % quantile and maximum}
 #'   \item{`as.data.frame()`}{the main table of the method}

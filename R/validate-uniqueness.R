@@ -236,7 +236,8 @@ discovery_line <- function(estimates) {
     value <- estimates[[paste0("fdr_", level)]]
     paste0(
       "xi > ", format_number(level / 100), ": ",
-      if (is.na(value)) "none" else format_percent(value), " of ", format_count(estimates[[paste0("n_", level)]])
+      if (is.na(value)) "none" else format_percent(value), " of ",
+      format_count(estimates[[paste0("n_", level)]])
     )
   }
   paste0("Not unique among those with ", rate(90), "; ", rate(95), "; ", rate(99), ".")

@@ -2,8 +2,9 @@
 # help pages, messages, README and vignettes; CONTRIBUTING.md has the glossary.
 
 glossary <- c(
-  "equivalence class|anonymity set|class(es)? of (equal|records)|distinct records?\\b" = "cell",
-  "\\b(known|observed|shared|differing|other|few|all) keys?\\b(?! (variable|set|group|pattern|value)|$)" =
+  "equivalence class|anonymity set|class(es)? of (equal|records)|distinct records?\\b" =
+    "cell",
+  "\\b(known|observed|shared|other|few|all) keys?\\b(?! (variable|set|group|pattern|value)|$)" =
     "key variable",
   "\\bthe keys\\b(?! (of|that))" = "the key variables",
   "given an attempt" = "conditional on an attempt",

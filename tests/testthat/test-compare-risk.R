@@ -15,11 +15,14 @@ test_that("results of one analysis each are compared whatever their key sets", {
   expect_identical(unique_after$ratio, without$estimates$n_unique / with$estimates$n_unique)
   expect_false(anyNA(table$estimate[table$term != "theta"]))
   lines <- lines_of(found)
-  expect_match(lines[[2]], "^The number of sample uniques falls from [0-9]+ to [0-9]+ \\(")
+  expect_match(
+    lines[[1]],
+    "^Comparison of 2 results of n_matches.*: the number of sample uniques falls from [0-9]+ to "
+  )
   expect_true("Key variables of `after`: without \"CENREG\"." %in% lines)
   # The measure first, parameters last.
-  expect_match(lines[[4]], "^term .*ratio$")
-  expect_match(lines[[5]], "^n_unique ")
+  expect_match(lines[[3]], "^term .*ratio +change$")
+  expect_match(lines[[4]], "^n_unique ")
 })
 
 test_that("settings that differ are named", {

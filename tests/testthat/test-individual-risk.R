@@ -219,7 +219,7 @@ test_that("the verbs of results work", {
   )
   strata <- summary(found, by = "GENDER", data = nals_prison)$risk_by_strata
   expect_identical(strata$n, c(168L, 14L))
-  expect_match(interpret(found), "expected to find 1.653 people")
+  expect_match(interpret(found), "expected to find 1.653 people of the population")
   both <- compare_risk(found, found)
   expect_true(all(both$table$change == 0))
   all_but <- individual_risk(nals_prison[c(ten, "WEIGHT")], NULL, "WEIGHT")
@@ -300,7 +300,7 @@ test_that("local suppression lowers the risk where blanks match everything", {
   )
   expect_match(lines, "^Missing: EDUC3 28.6 %\\.$", all = FALSE)
   expect_false(any(grepl("distinct key", lines)))
-  expect_match(interpret(as_blank), "a missing value matches every value")
+  expect_match(interpret(as_blank), "missing matches everything")
   expect_false(anyNA(generics::glance(as_blank)$n_unique))
 })
 

@@ -22,7 +22,7 @@ test_that("a cell alone in its level is refused, merged or kept", {
     expect_identical(y$estimates$n_unprotected, 1L)
     expect_identical(y$estimates$worst_match_prob, 1)
     expect_identical(y$cells$match_prob[[1]], 1)
-    expect_match(paste(lines_of(y), collapse = " "), "STILL DO")
+    expect_match(paste(lines_of(y), collapse = " "), "STILL DOES")
   }
 })
 

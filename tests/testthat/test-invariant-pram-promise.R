@@ -51,7 +51,7 @@ test_that("the size of a household is part of its cell", {
     expect_lte(intruder_worst(all, "reg", own, right = "household"), 0.8 + 1e-9)
   }
   expect_match(paste(lines_of(x), collapse = " "), "household size", fixed = TRUE)
-  expect_match(interpret(x), "size of the household", fixed = TRUE)
+  expect_match(interpret(x), "household size", fixed = TRUE)
 })
 
 test_that("members of larger households keep to households of their size", {

@@ -49,7 +49,7 @@ test_that("a record that hides matches is told of, with the value that helps", {
     conditionMessage(warning), "10.0 under `min_shared = 0`, 20.0 under `min_shared = 2`"
   )
   expect_match(lines_of(found), "10.0 to 20.0 correct matches expected, most with 2", all = FALSE)
-  expect_match(interpret(found), "share 2 observed keys is expected to link 20.0")
+  expect_match(interpret(found), "share 2 observed key variables is expected to link 20.0")
   expect_true("by_min_shared" %in% names(summary(found)))
   # Who follows the advice is told of the record that is left out, and no more.
   warning <- expect_warning(
@@ -59,7 +59,7 @@ test_that("a record that hides matches is told of, with the value that helps", {
   expect_no_match(conditionMessage(warning), "hide")
   expect_equal(strict$estimates$n_certain, 20)
   expect_no_match(interpret(strict), "is expected to link 20.0.*is expected to link")
-  expect_match(interpret(strict), "a match shares at least 2 observed keys")
+  expect_match(interpret(strict), "a match shares at least 2 observed key variables")
 })
 
 test_that("nothing is advised that does not help", {

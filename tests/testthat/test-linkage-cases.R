@@ -44,7 +44,7 @@ test_that("nobody in common gives zeros, without a sign", {
   stable <- suppressWarnings(key_stability(one, two, "x", "id"))
   expect_identical(1 / stable$expected_correct, Inf)
   expect_no_match(lines_of(stable), "-0")
-  expect_match(lines_of(stable), "with the first key", all = FALSE)
+  expect_match(lines_of(stable), "with the first key variable", all = FALSE)
 })
 
 test_that("keys must be said, and columns of other types give one warning", {

@@ -258,8 +258,8 @@ test_that("records left out for a missing value are told with their share", {
   data <- loglinear_file(120, c(4, 5, 3), 8)
   data$a[1:30] <- NA
   found <- quiet_loglinear(data, 1:3, weight_var = "w", interval = "none")
-  expect_match(lines_of(found), "30 of 120 records left out (25 %)", fixed = TRUE, all = FALSE)
-  expect_match(interpret(found), "30 incomplete records excluded, 25 %", fixed = TRUE)
+  expect_match(lines_of(found), "30 incomplete records excluded (25 %)", fixed = TRUE, all = FALSE)
+  expect_match(interpret(found), "30 incomplete records excluded (25 %)", fixed = TRUE)
 })
 
 test_that("advice can be followed", {

@@ -183,7 +183,7 @@ test_that("missing never differs, and min_shared keeps empty records out", {
   expect_identical(strict$certain, c(TRUE, FALSE, FALSE, FALSE))
   expect_match(
     lines_of(quiet_link(wave1, wave2, c("a", "b"), "id", min_shared = 2)),
-    "shares at least 2 observed keys", all = FALSE
+    "shares at least 2 observed key variables", all = FALSE
   )
 })
 
@@ -324,7 +324,7 @@ test_that("sensitivity is the linkage without each key", {
     expect_equal(found$sensitivity$n_certain[[v]], slow$n_certain)
     expect_equal(found$sensitivity$n_single_best[[v]], slow$n_single_best)
   }
-  expect_match(lines_of(found), "Key that helps the intruder most", all = FALSE)
+  expect_match(lines_of(found), "Key variable that helps the intruder most", all = FALSE)
 })
 
 test_that("the verbs of results work", {

@@ -148,7 +148,7 @@ test_that("a fit says the same without the file", {
   applied <- unique_by(fit, pop_size = 32561, newdata = others)
   expect_equal(applied$estimates$expected_unique_records, sum(applied$records$xi))
   expect_true(is.na(applied$estimates$expected_unique_high))
-  expect_match(paste(lines_of(applied), collapse = "\n"), "The likelihoods of the 300 records add up")
+  expect_match(text_of(applied), "The likelihoods of the 300 records add up")
 })
 
 test_that("weights leave a record out by its weight", {
@@ -178,7 +178,7 @@ test_that("scores that cannot agree with the estimate say so", {
   estimates <- found$estimates
   expect_gt(abs(log(estimates$sum_xi / estimates$expected_unique_records)), log(4 / 3))
   expect_match(paste(lines_of(found), collapse = "\n"), "their xi add up to")
-  expect_match(interpret(found), "Expected to be unique")
+  expect_match(interpret(found), "are expected to be unique")
   agreed <- unique_by(data, pop_size = 3e6)
   expect_false(grepl("add up to", paste(lines_of(agreed), collapse = "\n")))
   expect_match(paste(lines_of(agreed), collapse = "\n"), "Expected to be unique among 3,000,000")

@@ -181,7 +181,7 @@ test_that("the verbs of results work", {
   augmented <- augment(found, data)
   expect_identical(augmented$.contribution, found$records$contribution)
   expect_error(augment(found, adult), class = "sdcRisk_error_mismatched_data")
-  expect_match(interpret(found), "Bera et al. 2023")
+  expect_match(interpret(found), "Bera and others 2023")
   expect_equal(found$estimates$contribution_max, max(found$records$contribution))
   both <- compare_risk(found, found)
   expect_true(all(both$table$change == 0))

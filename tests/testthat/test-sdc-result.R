@@ -52,7 +52,7 @@ test_that("a print has at most 16 lines, all of them to the standard output", {
     expect_lte(length(lines), 16)
     expect_gte(length(lines), 5)
     expect_identical(returned, list(value = result, visible = FALSE))
-    expect_identical(lines, sdcRisk:::print_lines(lines_of(result)))
+    expect_identical(lines, format(result))
     expect_lte(max(nchar(lines)), getOption("width"))
   }
 })
@@ -63,7 +63,7 @@ test_that("the print says question, numbers, scenario and what the risk is given
   shown <- paste(lines_of(result), collapse = "\n")
   for (part in c(
     "90 records", "7 key variables", "missing is a value of its own", "prosecutor",
-    "the risk is given an attempt", "T(3, 0.05)", result$sets$key_set[[1]],
+    "risks are conditional on an attempt", "T(3, 0.05)", result$sets$key_set[[1]],
     formatC(result$estimates$risk, digits = 4, format = "fg", flag = "#"),
     formatC(result$estimates$threshold, digits = 4, format = "fg", flag = "#"),
     paste(result$estimates$n_exceedances, "of 35"), "no sampling error",
@@ -102,20 +102,21 @@ test_that("the print makes no claim that the numbers refute", {
   expect_false(any(grepl("of the key sets have more than", lines_of(equal))))
 })
 
-test_that("interpret() is one sentence with the number, its level, scenario and limits", {
+test_that("interpret() is three sentences with the number, its level, scenario and limits", {
   result <- example_risk(p = 3, alpha = 0.05)
   sentence <- interpret(result)
   expect_s3_class(sentence, c("sdc_sentence", "character"))
   expect_length(sentence, 1)
   for (part in c(
     formatC(result$estimates$risk, digits = 4, format = "fg", flag = "#"), "alpha = 0.05",
-    "p = 3", "prosecutor", "given an attempt", "90 records", "7 key variables", "pi_u = 0.3",
+    "p = 3", "prosecutor", "conditional on an attempt", "90 records", "7 key variables",
+    "pi_u = 0.3",
     "2023", "another risk", "5 %", "35 sets", paste(result$estimates$n_exceedances, "riskiest")
   )) {
     expect_match(sentence, part, fixed = TRUE)
   }
   expect_match(sentence, "[.]$")
-  expect_false(grepl("[.] [A-Z]", sentence))
+  expect_length(gregexpr("[.] [A-Z]", sentence)[[1]], 2)
   expect_identical(
     paste(utils::capture.output(print(sentence)), collapse = " "), as.character(unclass(sentence))
   )
@@ -378,9 +379,14 @@ test_that("a comparison of many analyses prints 16 lines and says how many are l
   sets <- utils::combn(names(data)[1:4], 2, simplify = FALSE)
   comparison <- compare_risk(n_matches(data, sets), n_matches(data, sets))
   n <- nrow(as.data.frame(comparison)) / 2
-  lines <- lines_of(comparison)
+  lines <- format(comparison)
   expect_length(lines, 16)
-  expect_match(lines[[16]], paste0("^[.]{3} and ", n - 12, " rows: as.data.frame\\(x\\)"))
+  table <- grep("^key_set ", lines)
+  rest <- grep("^[.]{3} and ", lines)
+  expect_identical(
+    lines[[rest]],
+    paste("... and", format_count(n - (rest - table - 1)), "rows in as.data.frame(x)")
+  )
 })
 
 test_that("results of different kinds cannot be compared", {
