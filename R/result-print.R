@@ -48,7 +48,7 @@ grid <- function(table, n = nrow(table), rest = "more in x$estimates", keep = "a
 
 # The one place for the words of scenarios ---------------------------------
 
-scenario_words <- c(
+what_is_known <- c(
   prosecutor = "the target is known to be in the file",
   journalist = "the target is not known to be in the file"
 )
@@ -61,7 +61,7 @@ scenario <- function(who, beside = NULL) {
 scenario_line <- function(scenario) {
   paste0(
     "Scenario: ",
-    paste0(scenario$who, " (", scenario_words[scenario$who], ")", collapse = " and "),
+    paste0(scenario$who, " (", what_is_known[scenario$who], ")", collapse = " and "),
     if (!is.null(scenario$beside)) paste0(", ", scenario$beside),
     "; risks are conditional on an attempt."
   )
