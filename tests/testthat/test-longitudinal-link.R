@@ -43,7 +43,7 @@ test_that("both algorithms give the same, on several tiles of rows", {
   for (least in c(0, 4)) {
     agreements <- rep(list(NULL), 6)
     run <- function(method) {
-      found <- find_links(coded, agreements, as.integer(least), method, FALSE, NULL, NULL)
+      found <- find_links(coded, agreements, as.integer(least), method, FALSE, NULL)
       found[c("n_diff", "n_best", "true_diff", "is_best", "score")]
     }
     expect_identical(run("counters"), run("walk"))
