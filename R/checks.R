@@ -1,12 +1,21 @@
 # Checks of arguments, each made once, at the door of an exported function.
 # `call` is the environment of that function, so that errors name it.
 
-check_no_dots <- function(..., call = rlang::caller_env()) {
+# Nothing may come through `...`, but for arguments by their former names:
+# `renamed` holds these by their present ones, to which their values go.
+check_no_dots <- function(..., renamed = NULL, call = rlang::caller_env()) {
   if (...length() == 0) {
     return(invisible())
   }
-  given <- names(list(...))
-  given <- if (is.null(given)) character(...length()) else given
+  values <- list(...)
+  given <- names(values)
+  given <- if (is.null(given)) character(length(values)) else given
+  former <- given %in% renamed
+  if (any(former)) take_renamed(values[former], renamed, call)
+  given <- given[!former]
+  if (length(given) == 0) {
+    return(invisible())
+  }
   given[!nzchar(given)] <- "(unnamed)"
   stop_sdc(
     "bad_argument",
@@ -14,10 +23,47 @@ check_no_dots <- function(..., call = rlang::caller_env()) {
       "All arguments must be arguments of this function.",
       x = paste0("Unknown: ", quote_names(given), "."),
       i = nearest_names(given[given != "(unnamed)"], argument_names(call)),
+      i = role_advice(given),
       i = "Arguments after the first ones are given by their full names."
     ),
     argument = given, call = call
   )
+}
+
+# Values given by former names go to the arguments of the frame `call`.
+take_renamed <- function(values, renamed, call) {
+  for (former in names(values)) {
+    present <- names(renamed)[match(former, renamed)]
+    if (was_given(present, call)) {
+      stop_argument(
+        present, paste0("be given once, not also as `", former, "`"),
+        found = "Both were given.", call = call
+      )
+    }
+    assign(present, values[[former]], envir = call)
+    inform_sdc(
+      "renamed",
+      c(
+        paste0("The argument `", former, "` is called `", present, "` now."),
+        i = "The former name will go with the next version."
+      ),
+      former = former, present = present, call = call
+    )
+  }
+}
+
+# Why an argument that other functions take has no meaning where it was given.
+role_advice <- function(given) {
+  why <- c(
+    weight_var = "Sampling weights change nothing that this function counts.",
+    hh_id = "This function looks at single records: household_risk() looks at households.",
+    key_groups = "This function keeps all key variables apart; paste() makes one of several.",
+    sensitive = "Sensitive values are looked at by n_matches().",
+    pop_size = "What this function counts does not depend on the population.",
+    sampling_fraction = "What this function counts does not depend on the population.",
+    missing = "This function has one rule for missing values, see its help page."
+  )
+  unname(why[intersect(names(why), given)])
 }
 
 # What an argument was, in words: an argument, never a column of data.

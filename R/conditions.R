@@ -55,6 +55,7 @@
 #' | `not_calibrated`, `weak_calibration`, `no_refits` | message | [copula_uniqueness()] |
 #' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
+#' | `renamed` | message | every function that was given an argument by its former name |
 #' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #'
 #' @name sdcRisk_conditions

@@ -182,6 +182,8 @@
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so where it is above 0.
 #' @param level Level of the interval.
+#' @param sampling_fraction In place of `pop_size`: the share of the population in the
+#'   file.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
 #' \describe{
@@ -228,14 +230,14 @@
 copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NULL,
                               score = c("tree", "copula", "placement"), calibrate = NULL,
                               given_sample = FALSE, records = TRUE, n_refits = 0,
-                              level = 0.95) {
+                              level = 0.95, sampling_fraction = NULL) {
   call <- rlang::current_env()
   check_given("data", call)
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
     file <- enter(call)
   }
-  check_given("pop_size", call)
+  if (is.null(sampling_fraction)) check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "copula_uniqueness")
   score <- check_choice(score, c("tree", "copula", "placement"), "score", call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
@@ -247,6 +249,9 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
   known <- fit_or_data(file, key_vars, ..., call = call)
   n_least <- known$n
+  pop_size <- size_of_population(
+    n_least, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+  )
   check_pop_size(pop_size, n_least, call)
   if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), call, "of `newdata`")
   check_drawable(pop_size, call)

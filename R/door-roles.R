@@ -158,35 +158,34 @@ high_codes <- function(values) {
 # Print -----------------------------------------------------------------------
 
 #' @export
-format.sdc_file <- function(x, ...) {
+describe.sdc_file <- function(x) {
   seen <- look_at_columns(x)
   n <- nrow(x$data)
-  c(
-    paste0("A file of ", plural(n, "record"), " and ", plural(length(x$data), "column")),
-    key_lines(seen, x, n),
-    role_lines(x, n),
-    look_lines(seen)
+  keys <- seen[match(x$roles$key_vars, seen$variable), ]
+  description(
+    title = paste0("File of ", plural(n, "record"), " and ", plural(length(x$data), "column")),
+    question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
+    answer = c(
+      grid(key_table_of(keys, x$data), nrow(keys), rest = "all in x$roles$key_vars"),
+      fact(role_lines(x, n), starts = TRUE), fact(look_lines(seen), starts = TRUE)
+    )
   )
 }
 
-key_lines <- function(seen, x, n) {
-  keys <- seen[match(x$roles$key_vars, seen$variable), ]
-  shown <- utils::head(keys, 6)
-  declared <- vapply(shown$variable, function(name) declared_missing(x$data[[name]])$codes, "")
+key_table_of <- function(keys, data, most = 8) {
+  shown <- utils::head(keys, most)
+  declared <- vapply(shown$variable, function(name) declared_missing(data[[name]])$codes, "")
   table <- frame(
-    variable = shown$variable, type = shown$type, levels = shown$n_values,
+    "key variable" = shown$variable, type = shown$type, levels = shown$n_values,
     missing = shown$n_missing
   )
   if (any(nzchar(declared))) table$declared <- unname(declared)
-  rest <- nrow(keys) - nrow(shown)
-  c(
-    paste0(plural(nrow(keys), "key variable"), ":"),
-    paste0("  ", format_table(table)),
-    if (rest > 0) {
-      names <- quote_names(keys$variable[-seq_len(nrow(shown))], 4)
-      paste0("  and ", names, ".")
-    }
-  )
+  table
+}
+
+#' @export
+format.sdc_file <- function(x, ..., width = console_width(), rows = 16) {
+  format_description(describe(x), width, rows)
 }
 
 role_lines <- function(x, n) {
@@ -251,6 +250,6 @@ quote_names_each <- function(x) vapply(x, quote_names, "", USE.NAMES = FALSE)
 
 #' @export
 print.sdc_file <- function(x, ...) {
-  cat(print_lines(format(x, ...)), sep = "\n")
+  cat(format(x, ...), sep = "\n")
   invisible(x)
 }

@@ -311,9 +311,10 @@ correctness_of <- function(prob, n) {
 #' \eqn{\kappa = 1/n}{kappa = 1 / n}.
 #'
 #' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` and `NaN` give `NA`.
-#' @param n Number of people in the population, from 1 to 1e10: one number, or one
-#'   for each of `xi`. Where `xi` is one number, several population sizes.
-#' @return Correctness, a number for each of `xi` or of `n`. Values outside their range are
+#' @param pop_size Number of people in the population, from 1 to 1e10: one number, or
+#'   one for each of `xi`. Where `xi` is one number, several population sizes.
+#' @param ... Must be empty.
+#' @return Correctness, a number for each of `xi` or of `pop_size`. Values outside their range are
 #'   an error of class `sdcRisk_error_bad_argument`.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the
@@ -326,9 +327,11 @@ correctness_of <- function(prob, n) {
 #' uniqueness_to_correctness(0.58, 6.2e6) # 0.771
 #' # With the number of his children too: xi = 0.997.
 #' uniqueness_to_correctness(0.997, 6.2e6) # 0.998
-uniqueness_to_correctness <- function(xi, n) {
+uniqueness_to_correctness <- function(xi, pop_size, ...) {
   call <- rlang::current_env()
-  check_given(c("xi", "n"), call)
+  check_no_dots(..., renamed = c(pop_size = "n"), call = call)
+  check_given(c("xi", "pop_size"), call)
+  n <- pop_size
   if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {
     stop_argument("xi", "hold numbers from 0 to 1", call = call)
   }
@@ -336,7 +339,7 @@ uniqueness_to_correctness <- function(xi, n) {
     (length(n) == length(xi) || length(n) == 1 || length(xi) == 1)
   if (!sized || anyNA(n) || any(n < 1 | n > 1e10)) {
     stop_argument(
-      "n", "hold numbers from 1 to 1e10: one, or one for each of `xi`", call = call
+      "pop_size", "hold numbers from 1 to 1e10: one, or one for each of `xi`", call = call
     )
   }
   if (length(xi) == 1) xi <- rep(xi, length(n))

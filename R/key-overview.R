@@ -49,7 +49,8 @@
 #' @param type `"adds"`: per key, the records that are unique only with it;
 #'   `"values"`: entropy beside the share of missing values.
 #'
-#' @return A data frame of class `sdc_key_overview`, one row per key variable in the
+#' @return An object of class `sdc_key_overview`, an [sdc_result] without records, whose
+#' `estimates` have one row per key variable in the
 #'   order given:
 #' \describe{
 #'   \item{`variable`, `type`}{name; `"factor"`, `"ordered"`, `"text"`,
@@ -63,8 +64,9 @@
 #'   \item{`n_unique_without`, `unique_change`}{records unique on all other key variables;
 #'     that number minus the records unique on all key variables, zero or less}
 #' }
-#' The attributes `n`, `n_unique` and `association` hold the number of records, the
-#' uniques on all key variables, and the matrix of all associations. Printing it shows the
+#' `diagnostics` has `n` and `n_unique`, the number of records and of those unique on
+#' all key variables, and `association`, the matrix of all associations. Columns of
+#' `estimates` are reached as `x$unique_change`, too; `as.data.frame()` gives them all. Printing it shows the
 #' keys that add most, the codes that labelled columns declare missing, and the key variables
 #' in which nearly all values differ, which a message of class
 #' `sdcRisk_message_identifying_key` names as well. `plot()` and `autoplot()` draw it.
@@ -86,6 +88,7 @@
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
   call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "key_overview")
   enter(call)
   check_no_dots(..., call = call)
   positions <- resolve_key_vars(data, key_vars, integer(), call)
@@ -94,26 +97,36 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
   data <- codes_for_candidates(data, positions)
   with_progress("Overview of key variables", {
     table <- key_table(data, positions, key_groups = key_groups, merged = TRUE, call = call)
-    n_missing <- key_missing(table, data)
-    cells <- missing_cells(table, data)
     identifying <- identifying_keys(table, table$variables[sets])
     inform_identifying(identifying, call)
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
     type <- ifelse(is.na(single), "group", types[single])
     found <- core(rs_key_overview, table$pointer, call = call)
-    out <- new_key_overview(found, names(table$keys), unname(type), n_missing, table$n)
-    attr(out, "missing") <- cells
-    attr(out, "identifying") <- identifying
-    out
+    n_missing <- key_missing(table, data)
+    new_variables_result(
+      "sdc_key_overview",
+      overview_estimates(found, names(table$keys), unname(type), n_missing, table$n),
+      settings = file_settings(table, missing = "category"),
+      diagnostics = list(
+        n = table$n, n_unique = as.integer(found$n_unique),
+        association = association_matrix(found, names(table$keys)),
+        missing = missing_cells(table, data), identifying = identifying
+      ),
+      call = this_call
+    )
   })
 }
 
-new_key_overview <- function(found, names, type, n_missing, n) {
-  association <- matrix(found$association, length(names), dimnames = list(names, names))
+association_matrix <- function(found, names) {
+  matrix(found$association, length(names), dimnames = list(names, names))
+}
+
+overview_estimates <- function(found, names, type, n_missing, n) {
+  association <- association_matrix(found, names)
   strongest <- apply(association, 1, function(a) {
     if (all(is.na(a))) NA_integer_ else which.max(a)
   })
-  out <- frame(
+  frame(
     variable = names, type = type, n_levels = found$n_levels, n_missing = n_missing,
     prop_missing = n_missing / n, entropy = found$entropy,
     largest_share = ifelse(found$n_observed > 0, found$largest / found$n_observed, NA),
@@ -122,11 +135,6 @@ new_key_overview <- function(found, names, type, n_missing, n) {
     n_unique_without = as.integer(found$n_unique_without),
     unique_change = as.integer(found$n_unique_without - found$n_unique)
   )
-  attr(out, "n") <- n
-  attr(out, "n_unique") <- as.integer(found$n_unique)
-  attr(out, "association") <- association
-  class(out) <- c("sdc_key_overview", "sdc_panel_table", "data.frame")
-  out
 }
 
 # Records in which any column of a key is missing.
@@ -170,31 +178,17 @@ key_type <- function(x) {
 }
 
 #' @export
-tidy.sdc_key_overview <- function(x, ...) {
-  tidy_variables(x, c(
-    "n_levels", "n_missing", "prop_missing", "entropy", "largest_share", "association",
-    "n_unique_without", "unique_change"
-  ))
-}
-
-#' @export
 glance.sdc_key_overview <- function(x, ...) {
-  n <- attr(x, "n")
-  frame(
-    n_records = n, n_keys = nrow(x), n_unique = attr(x, "n_unique"),
-    prop_unique = attr(x, "n_unique") / n
-  )
+  n <- x$diagnostics$n
+  n_unique <- x$diagnostics$n_unique
+  frame(n_records = n, n_keys = nrow(x), n_unique = n_unique, prop_unique = n_unique / n)
 }
 
 #' @export
 describe.sdc_key_overview <- function(x) {
-  needed <- c("variable", "type", "n_levels", "prop_missing", "entropy", "unique_change")
-  n <- attr(x, "n")
-  n_unique <- attr(x, "n_unique")
-  if (is.null(n) || is.null(n_unique) || !all(needed %in% names(x))) {
-    return(NULL)
-  }
-  top <- as.data.frame(x)[order(x$unique_change, -x$entropy), ]
+  n <- x$diagnostics$n
+  n_unique <- x$diagnostics$n_unique
+  top <- x$estimates[order(x$unique_change, -x$entropy), ]
   adds <- -top$unique_change[[1]]
   description(
     title = "Overview of key variables",
@@ -209,8 +203,8 @@ describe.sdc_key_overview <- function(x) {
         "). `adds` counts records unique only with the key variable:"
       ),
       overview_grid(top),
-      fact(missing_line(declared_only(attr(x, "missing")), n), keep = "detail"),
-      fact(identifying_line(attr(x, "identifying")), keep = "detail")
+      fact(missing_line(declared_only(x$diagnostics$missing), n), keep = "detail"),
+      fact(identifying_line(x$diagnostics$identifying), keep = "detail")
     ),
     scenario = scenario("prosecutor"),
     more = "as.data.frame(x), plot(x), interpret(x)",
@@ -252,15 +246,6 @@ declared_only <- function(cells) {
 }
 
 #' @rdname key_overview
-#' @export
-plot.sdc_key_overview <- function(x, ...) {
-  check_installed("ggplot2", "draw results", rlang::current_env())
-  picture <- ggplot2::autoplot(x, ...)
-  print(picture)
-  invisible(picture)
-}
-
-#' @rdname key_overview
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
   call <- rlang::current_env()
@@ -270,7 +255,8 @@ autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
 }
 
 draw_key_adds <- function(object) {
-  n <- attr(object, "n")
+  n <- object$diagnostics$n
+  n_unique <- object$diagnostics$n_unique
   data <- as.data.frame(object)
   data$adds <- -data$unique_change
   data$variable <- factor(data$variable, data$variable[order(data$adds, data$entropy)])
@@ -291,8 +277,8 @@ draw_key_adds <- function(object) {
     ggplot2::labs(
       title = "What every key variable adds",
       subtitle = paste0(
-        format_count(attr(object, "n_unique")), " of ", plural(n, "record"),
-        if (attr(object, "n_unique") == 1) " is" else " are", " unique on all key variables"
+        format_count(n_unique), " of ", plural(n, "record"),
+        if (n_unique == 1) " is" else " are", " unique on all key variables"
       ),
       x = "Records unique only with the key", y = NULL,
       caption = "Beside the bars: strongest association (bias-corrected Cramer's V)."

@@ -30,7 +30,8 @@
 #'   `n_single_best` out.
 #' @param max_keys At most `max_keys` key variables are added, the most stable
 #'   ones; the rest have `NA`.
-#' @return A data frame of class `sdc_key_stability`, one row per variable by
+#' @return An object of class `sdc_key_stability`, an [sdc_result] without records, whose
+#' `estimates` have one row per variable by
 #'   rising `prop_changed`: `variable`, `n_compared`, `n_changed`,
 #'   `prop_changed`, `n_levels` (values in either wave), `n_missing` (pairs with
 #'   a missing value), `entropy` (of wave 1, natural logarithm, without missing
@@ -48,12 +49,13 @@
 #' wave2 <- transform(wave1, age = age + rbinom(3000, 1, 0.5))
 #' key_stability(wave1, wave2, id = "id")
 #' # sex, race and education never change and link few people; age links more
-key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
+key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NULL,
                           steps = c("stability", "greedy", "none"), max_keys = 20) {
   call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "key_stability")
   enter_waves(call)
   check_given("id", call)
-  check_no_dots(..., call = call)
+  check_no_dots(..., renamed = link_renamed["tolerance"], call = call)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves", call = call)
   }
@@ -61,8 +63,8 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
   max_keys <- check_whole(max_keys, "max_keys", high = 64, call = call)
   with_progress("Stability of keys", {
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
-    agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), allow, call)
-    broken_rules(coded, agreements, allow, call)
+    agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), tolerance, call)
+    broken_rules(coded, agreements, tolerance, call)
     found <- key_changes(coded, agreements, call)
     n_linked <- sum(!is.na(coded$partners))
     table <- frame(
@@ -90,27 +92,23 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., allow = NULL,
     }
     table <- table[order, ]
     rownames(table) <- NULL
-    structure(
-      table,
-      class = c("sdc_key_stability", "data.frame"), n_linked = n_linked, steps = steps
+    new_variables_result(
+      "sdc_key_stability", table,
+      settings = list(
+        key_vars = coded$key_vars, id = coded$id, tolerance = tolerance, steps = steps,
+        wave_fingerprints = coded$fingerprints,
+        version = as.character(utils::packageVersion("sdcRisk"))
+      ),
+      diagnostics = list(n_linked = n_linked), call = this_call
     )
   })
 }
 
 #' @export
-tidy.sdc_key_stability <- function(x, ...) {
-  tidy_variables(x, c(
-    "n_compared", "n_changed", "prop_changed", "n_levels", "step", "expected_correct",
-    "prop_expected", "n_certain", "n_single_best"
-  ))
-}
-
-#' @export
 glance.sdc_key_stability <- function(x, ...) {
-  n_linked <- attr(x, "n_linked")
   best <- if (any(!is.na(x$expected_correct))) which.max(x$expected_correct)
   frame(
-    n_keys = nrow(x), n_linked = if (is.null(n_linked)) NA_integer_ else n_linked,
+    n_keys = nrow(x), n_linked = x$diagnostics$n_linked,
     n_stable = sum(x$n_changed == 0, na.rm = TRUE),
     most_expected_correct = if (is.null(best)) NA_real_ else x$expected_correct[[best]]
   )
@@ -118,16 +116,13 @@ glance.sdc_key_stability <- function(x, ...) {
 
 #' @export
 describe.sdc_key_stability <- function(x) {
-  n_linked <- attr(x, "n_linked")
-  if (is.null(n_linked) || !all(c("variable", "prop_changed") %in% names(x))) {
-    return(NULL)
-  }
+  n_linked <- x$diagnostics$n_linked
   known <- intersect(
     c("variable", "n_compared", "n_changed", "prop_changed", "n_levels", "step",
       "expected_correct", "n_certain"),
-    names(x)
+    names(x$estimates)
   )
-  shown <- utils::head(as.data.frame(x), 9)[known]
+  shown <- utils::head(x$estimates, 9)[known]
   shown$prop_changed <- format_percent(shown$prop_changed)
   description(
     title = "Stability of key variables between two survey waves",
@@ -154,7 +149,7 @@ describe.sdc_key_stability <- function(x) {
 
 # The step of the most expected correct matches, NULL without steps.
 best_steps_line <- function(x) {
-  if (!"expected_correct" %in% names(x) || all(is.na(x$expected_correct))) {
+  if (!"expected_correct" %in% names(x$estimates) || all(is.na(x$expected_correct))) {
     return(NULL)
   }
   best <- x[which.max(x$expected_correct), ]
@@ -165,7 +160,7 @@ best_steps_line <- function(x) {
     } else {
       paste("first", format_count(best$step), "key variables")
     },
-    " (", if (identical(attr(x, "steps"), "greedy")) "added greedily" else "most stable first", ")."
+    " (", if (identical(x$settings$steps, "greedy")) "added greedily" else "most stable first", ")."
   )
 }
 
@@ -188,33 +183,6 @@ stability_words <- function(x) {
   )
 }
 
-#' @export
-format.sdc_key_stability <- function(x, ..., width = console_width(), rows = 16) {
-  said <- describe(x)
-  if (!is.null(said)) format_description(said, width, rows)
-}
-
-#' @export
-interpret.sdc_key_stability <- function(x, ...) {
-  interpret_table(x, rlang::current_env())
-}
-
-#' @export
-print.sdc_key_stability <- function(x, ...) {
-  if (is.null(describe(x))) {
-    return(invisible(NextMethod()))
-  }
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
-
-#' @export
-as.data.frame.sdc_key_stability <- function(x, ...) {
-  attributes(x)[c("n_linked", "steps")] <- NULL
-  class(x) <- "data.frame"
-  x
-}
-
 #' Expected correct matches as keys are added
 #'
 #' Draws a [key_stability()] result: expected correct and certain matches as
@@ -230,7 +198,7 @@ as.data.frame.sdc_key_stability <- function(x, ...) {
 #' plot(key_stability(wave1, transform(wave1, age = age + id %% 2), id = "id"))
 autoplot.sdc_key_stability <- function(object, ...) {
   check_no_dots(..., call = rlang::current_env())
-  if (!"step" %in% names(object)) {
+  if (!"step" %in% names(object$estimates)) {
     return(plot_change_rates(as.data.frame(object)))
   }
   table <- as.data.frame(object)
@@ -273,13 +241,4 @@ plot_change_rates <- function(table) {
       title = "Which variables stay the same?", x = "share of known pairs that changed", y = NULL
     ) +
     sdc_theme()
-}
-
-#' @rdname autoplot.sdc_key_stability
-#' @export
-plot.sdc_key_stability <- function(x, ...) {
-  check_installed("ggplot2", "draw results", rlang::current_env())
-  picture <- ggplot2::autoplot(x, ...)
-  print(picture)
-  invisible(picture)
 }

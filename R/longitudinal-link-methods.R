@@ -99,15 +99,15 @@ are_wrong <- function(n) {
 }
 
 link_overlap_line <- function(x) {
-  best <- best_overlap(x$overlap, x$settings$min_shared)
+  best <- best_overlap(x$overlap, x$settings$min_overlap)
   if (is.null(best)) {
     return(NULL)
   }
   range <- range(x$overlap$expected_correct)
   paste0(
-    "Over all least numbers of shared key variables (`min_shared`): ", format_one_digit(range[[1]]),
+    "Over all least numbers of shared key variables (`min_overlap`): ", format_one_digit(range[[1]]),
     " to ", format_one_digit(range[[2]]), " correct matches expected, most with ",
-    best$min_shared, "."
+    best$min_overlap, "."
   )
 }
 
@@ -129,14 +129,14 @@ link_rule_line <- function(x) {
 link_rules <- function(x) {
   excluded <- x$rules$prop_excluded
   c(
-    if (x$settings$min_shared > 0) {
+    if (x$settings$min_overlap > 0) {
       paste0(
-        "a match shares at least ", plural(x$settings$min_shared, "observed key variable")
+        "a match shares at least ", plural(x$settings$min_overlap, "observed key variable")
       )
     },
-    if (!is.null(x$settings$allow)) {
+    if (!is.null(x$settings$tolerance)) {
       paste0("admissible changes of ", paste0(
-        names(x$settings$allow),
+        names(x$settings$tolerance),
         if (!is.null(excluded)) {
           ifelse(excluded %in% c(0, NA), "", paste0(
             " (excludes ", format_percent(excluded), " of the true partners)"
@@ -197,7 +197,7 @@ link_words <- function(x) {
       }
     ))
   }
-  best <- best_overlap(x$overlap, x$settings$min_shared)
+  best <- best_overlap(x$overlap, x$settings$min_overlap)
   paste0(
     "is expected to link ", format_one_digit(estimates$expected_correct), " of the ",
     plural(estimates$n_linked, "respondent"), " of both waves correctly (",
@@ -216,7 +216,7 @@ link_words <- function(x) {
     if (isTRUE(best$more)) {
       paste0(
         "; an intruder who takes only matches that share ",
-        plural(best$min_shared, "observed key variable"), " is expected to link ",
+        plural(best$min_overlap, "observed key variable"), " is expected to link ",
         format_one_digit(best$expected)
       )
     }
@@ -228,7 +228,7 @@ summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     estimates = object$estimates, smallest_differences = object$differences,
-    by_min_shared = object$overlap, rules = object$rules, without_a_key = object$sensitivity,
+    by_min_overlap = object$overlap, rules = object$rules, without_a_key = object$sensitivity,
     match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
 }
@@ -250,7 +250,7 @@ glance.sdc_longitudinal_link <- function(x, ...) {
   cbind(
     x$estimates,
     frame(
-      n_keys = x$diagnostics$n_keys, min_shared = x$settings$min_shared,
+      n_keys = x$diagnostics$n_keys, min_overlap = x$settings$min_overlap,
       method = x$diagnostics$method, n_patterns_wave1 = x$diagnostics$n_patterns[[1]],
       n_patterns_wave2 = x$diagnostics$n_patterns[[2]],
       fingerprint = x$settings$fingerprint

@@ -29,24 +29,25 @@
 #' A missing value never differs. A wave-1 record with hardly any observed key variable
 #' is therefore a best match of nearly everybody: the rule of the paper, kept by
 #' default. A handful of such records can hide nearly all correct matches, and an
-#' intruder would leave them out. `min_shared` does so: it asks a pair to share
+#' intruder would leave them out. `min_overlap` does so: it asks a pair to share
 #' that many observed key variables before it counts as a match at all; a wave-2 record
 #' that no wave-1 record can match has `n_diff` missing, `n_best` 0 and matching
 #' probability 0. Where values are missing, `overlap` holds what linking brings
-#' under every `min_shared`; report the value that brings most, or say which one
+#' under every `min_overlap`; report the value that brings most, or say which one
 #' was taken. It is left out where it would compare more than 2e10 pairs of
 #' distinct key patterns, about two seconds; `sensitivity = TRUE` computes it always.
 #'
 #' A warning of class `sdcRisk_warning_empty_records` tells of records with
-#' fewer observed key variables than `min_shared` (at least one), and of a `min_shared`
+#' fewer observed key variables than `min_overlap` (at least one), and of a `min_overlap`
 #' that brings over 10 % more expected correct matches than the one given.
 #'
 #' @section Admissible changes:
-#' Some keys change as people live on. An entry of `allow` says for one key
+#' Some keys change as people live on. An entry of `tolerance` says for one key
 #' which changes are none:
 #' * `age = c(0, 2)`: wave 2 minus wave 1 from 0 to 2, both included, for
 #'   numbers, dates (days), times (seconds) and ordered factors (levels up);
 #'   `Inf` and `-Inf` leave one side open;
+#' * `age = 2`: wave 2 minus wave 1 from -2 to 2;
 #' * `status = m`: a logical matrix whose row names are the wave-1 values and
 #'   whose column names are the wave-2 values, `TRUE` where the change is
 #'   admissible. The diagonal is not implied.
@@ -75,11 +76,11 @@
 #' @param id Name of the column that identifies persons in both waves. Records
 #'   of equal id are one person's; an id missing in a record is nobody's.
 #' @param ... Must be empty: later arguments must be named in full.
-#' @param min_shared Least number of keys observed in both records of a pair
+#' @param min_overlap Least number of keys observed in both records of a pair
 #'   that counts as a match.
-#' @param allow Admissible changes: a named list, see below.
+#' @param tolerance Admissible changes: a named list, see below.
 #' @param sensitivity Whether to link again without each key in turn, and under
-#'   every `min_shared` however long that takes.
+#'   every `min_overlap` however long that takes.
 #'
 #' @return An object of class `sdc_longitudinal_link`, an [sdc_result] with
 #' \describe{
@@ -99,13 +100,13 @@
 #'   \item{`sensitivity`}{per key left out: `variable`, `n_certain`,
 #'     `expected_correct`, `change` (of the expected correct matches),
 #'     `n_single_best`; `NULL` unless asked for}
-#'   \item{`overlap`}{per `min_shared` from 0 to the number of keys: `min_shared`,
+#'   \item{`overlap`}{per `min_overlap` from 0 to the number of keys: `min_overlap`,
 #'     `n_matched` (wave-2 records that any wave-1 record can match),
 #'     `n_certain`, `expected_correct`, `n_single_best`; `NULL` where no value is
 #'     missing, so that all are the same, or where it would take too long}
-#'   \item{`rules`}{per key of `allow`: `variable`, `n_compared` (true partners
+#'   \item{`rules`}{per key of `tolerance`: `variable`, `n_compared` (true partners
 #'     observed in both waves), `n_excluded`, `prop_excluded`; `NULL` without
-#'     `allow` or `id`}
+#'     `tolerance` or `id`}
 #' }
 #' `summary(x, by)`, `augment(x, data)` and `autoplot(x, by)` go by the records
 #' of `wave2`.
@@ -135,20 +136,20 @@
 #' link <- longitudinal_link(wave1, wave2, c("sex", "born", "region"), id = "id")
 #' link$records$match_prob # 0.5 1.0 1.0
 #' link$estimates$expected_correct # 2.5
-longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared = 0,
-                              allow = NULL, sensitivity = FALSE) {
+longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overlap = 0,
+                              tolerance = NULL, sensitivity = FALSE) {
   call <- rlang::current_env()
   enter_waves(call)
   check_given("key_vars", call)
   this_call <- call_without_data(match.call(), "longitudinal_link")
-  check_no_dots(..., call = call)
-  min_shared <- check_whole(min_shared, "min_shared", low = 0, call = call)
+  check_no_dots(..., renamed = link_renamed, call = call)
+  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0, call = call)
   check_flag(sensitivity, "sensitivity", call)
   with_progress("Linking waves", {
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
-    if (min_shared > length(coded$key_vars)) {
+    if (min_overlap > length(coded$key_vars)) {
       stop_argument(
-        "min_shared", paste("be at most the number of keys,", length(coded$key_vars)),
+        "min_overlap", paste("be at most the number of keys,", length(coded$key_vars)),
         call = call
       )
     }
@@ -156,13 +157,13 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
       stop_argument("sensitivity", "be FALSE where `id` is not given", call = call)
     }
     waves <- list(wave1 = wave1, wave2 = wave2)
-    agreements <- code_agreements(coded, waves, allow, call)
-    found <- find_links(coded, agreements, min_shared, "estimate", sensitivity, call)
-    rules <- broken_rules(coded, agreements, allow, call)
+    agreements <- code_agreements(coded, waves, tolerance, call)
+    found <- find_links(coded, agreements, min_overlap, "estimate", sensitivity, call)
+    rules <- broken_rules(coded, agreements, tolerance, call)
     overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
-    warn_empty_records(found$n_few, overlap, min_shared, call)
+    warn_empty_records(found$n_few, overlap, min_overlap, call)
     new_longitudinal_link(
-      found, coded, waves, min_shared, allow, this_call,
+      found, coded, waves, min_overlap, tolerance, this_call,
       overlap = overlap, rules = rules, fingerprints = coded$fingerprints
     )
   })
@@ -170,12 +171,12 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_shared
 
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
-find_links <- function(coded, agreements, min_shared, method, sensitivity, call) {
+find_links <- function(coded, agreements, min_overlap, method, sensitivity, call) {
   # So many pairs are compared in a moment.
   most_pairs <- if (sensitivity) Inf else 2e10
   found <- core(
     rs_link, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-    min_shared, method, sensitivity, most_pairs,
+    min_overlap, method, sensitivity, most_pairs,
     call = call
   )
   # A sum of nothing is -0 in the core.
@@ -193,7 +194,7 @@ link_overlap <- function(by_shared, has_ids) {
   }
   known <- function(x) if (has_ids) x else x[NA_integer_][rep(1, n)]
   frame(
-    min_shared = seq_len(n) - 1L, n_matched = as.integer(by_shared$n_matched),
+    min_overlap = seq_len(n) - 1L, n_matched = as.integer(by_shared$n_matched),
     n_certain = known(as.integer(by_shared$n_certain)),
     expected_correct = known(by_shared$expected),
     n_single_best = as.integer(by_shared$n_single_best)
@@ -201,26 +202,26 @@ link_overlap <- function(by_shared, has_ids) {
 }
 
 # The row of `overlap` with most expected correct matches, and whether these are
-# clearly more than under the `min_shared` given; NULL where that is not known.
-best_overlap <- function(overlap, min_shared) {
+# clearly more than under the `min_overlap` given; NULL where that is not known.
+best_overlap <- function(overlap, min_overlap) {
   if (is.null(overlap) || anyNA(overlap$expected_correct)) {
     return(NULL)
   }
   best <- overlap[which.max(overlap$expected_correct), ]
-  given <- overlap$expected_correct[[min_shared + 1]]
+  given <- overlap$expected_correct[[min_overlap + 1]]
   list(
-    min_shared = best$min_shared, expected = best$expected_correct, given = given,
+    min_overlap = best$min_overlap, expected = best$expected_correct, given = given,
     more = best$expected_correct > 1.1 * given
   )
 }
 
-warn_empty_records <- function(n_few, overlap, min_shared, call) {
-  best <- best_overlap(overlap, min_shared)
+warn_empty_records <- function(n_few, overlap, min_overlap, call) {
+  best <- best_overlap(overlap, min_overlap)
   hidden <- isTRUE(best$more)
   if (all(n_few == 0) && !hidden) {
     return(invisible())
   }
-  least <- max(min_shared, 1)
+  least <- max(min_overlap, 1)
   warn_sdc(
     "empty_records",
     c(
@@ -237,44 +238,44 @@ warn_empty_records <- function(n_few, overlap, min_shared, call) {
       },
       if (hidden) {
         c(x = paste0(
-          "Expected correct matches: ", format_one_digit(best$given), " under `min_shared = ",
-          min_shared, "`, ", format_one_digit(best$expected), " under `min_shared = ",
-          best$min_shared, "`."
+          "Expected correct matches: ", format_one_digit(best$given), " under `min_overlap = ",
+          min_overlap, "`, ", format_one_digit(best$expected), " under `min_overlap = ",
+          best$min_overlap, "`."
         ))
       },
-      i = empty_records_advice(best, overlap, min_shared)
+      i = empty_records_advice(best, overlap, min_overlap)
     ),
-    min_shared = best$min_shared, expected_correct = best$expected, call = call
+    min_overlap = best$min_overlap, expected_correct = best$expected, call = call
   )
 }
 
-empty_records_advice <- function(best, overlap, min_shared) {
+empty_records_advice <- function(best, overlap, min_overlap) {
   if (isTRUE(best$more)) {
     return(paste0(
       "Missing never differs: a record with few observed key variables is a best match of many. ",
-      "An intruder gets most with `min_shared = ", best$min_shared, "`; `overlap` of the ",
+      "An intruder gets most with `min_overlap = ", best$min_overlap, "`; `overlap` of the ",
       "result has all values."
     ))
   }
-  if (min_shared > 0) {
-    return("Under `min_shared` they match nobody.")
+  if (min_overlap > 0) {
+    return("Under `min_overlap` they match nobody.")
   }
   paste(
     "Missing never differs: without any observed key variable a record is equally near to all.",
     if (is.null(overlap)) {
       paste(
-        "`min_shared` leaves such records out; `sensitivity = TRUE` compares its values,",
+        "`min_overlap` leaves such records out; `sensitivity = TRUE` compares its values,",
         "as `overlap` of the result."
       )
     } else if (is.null(best)) {
-      "`min_shared` leaves such records out; `overlap` of the result compares its values."
+      "`min_overlap` leaves such records out; `overlap` of the result compares its values."
     } else {
-      "No `min_shared` brings clearly more correct matches: see `overlap` of the result."
+      "No `min_overlap` brings clearly more correct matches: see `overlap` of the result."
     }
   )
 }
 
-new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call, ...,
+new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, call, ...,
                                   fingerprints) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(length(found$n_best))
@@ -290,7 +291,7 @@ new_longitudinal_link <- function(found, coded, waves, min_shared, allow, call, 
     estimates = link_estimates(found, records, linked, has_ids, nrow(waves$wave1)),
     records = records,
     settings = list(
-      key_vars = coded$key_vars, id = coded$id, min_shared = min_shared, allow = allow,
+      key_vars = coded$key_vars, id = coded$id, min_overlap = min_overlap, tolerance = tolerance,
       missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = coded$own_fingerprint,
       wave_fingerprints = fingerprints,
       version = as.character(utils::packageVersion("sdcRisk"))

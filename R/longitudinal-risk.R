@@ -69,8 +69,8 @@
 #' @param wave1 The earlier release, a data frame with one row per person, or a
 #'   list of several, whose names tell them apart.
 #' @param wave2 The latest file, whose risk is asked for.
-#' @param key_vars Names or positions of the key variables in `wave2`.
-#' @param link_vars Names, or positions in `wave2`, of the variables by which the
+#' @param key_vars Names or positions in `wave1` of the key variables.
+#' @param link_vars Names, or positions in `wave1`, of the variables by which the
 #'   waves are linked, columns of all of them: variables that rarely change, see
 #'   [key_stability()].
 #' @param change_vars Names of the variables whose changes an intruder may know,
@@ -88,7 +88,7 @@
 #'   earlier releases.
 #' @param detail What is known of a change: that there was one (`"indicator"`), or
 #'   the earlier value (`"previous_value"`).
-#' @param min_shared,allow See [longitudinal_link()].
+#' @param min_overlap,tolerance See [longitudinal_link()].
 #'
 #' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
 #' \describe{
@@ -138,10 +138,10 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               sampling = c("overall", "cell", "raked"),
                               interval = c("corrected", "none"),
                               level = 0.95, max_cells = 2e9,
-                              min_shared = 0, allow = NULL, n_boot = NULL) {
+                              min_overlap = 0, tolerance = NULL, n_boot = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_risk")
-  check_no_dots(..., call = call)
+  check_no_dots(..., renamed = link_renamed, call = call)
   enter_waves(call)
   check_given(c("key_vars", "link_vars", "change_vars", "id"), call)
   detail <- check_choice(detail, c("indicator", "previous_value"), "detail", call)
@@ -155,6 +155,15 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   check_max_cells(max_cells, call)
   check_population(weight_var, pop_size, sampling_fraction, call)
   releases <- check_releases(wave1, wave2, call)
+  # Positions are those of the first wave.
+  named <- function(x, arg) {
+    if (is_plain_number(x)) names(releases[[1]])[check_columns(x, releases[[1]], arg, call)] else x
+  }
+  key_vars <- named(key_vars, "key_vars")
+  link_vars <- named(link_vars, "link_vars")
+  change_vars <- named(change_vars, "change_vars")
+  id <- named(id, "id")
+  weight_var <- named(weight_var, "weight_var")
   columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail, call)
   check_weights(wave2, weight_var, call)
   link_vars <- check_link_vars(link_vars, wave2, columns$id, call)
@@ -167,7 +176,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   found <- once_each(lapply(releases, function(earlier) {
     link <- longitudinal_link(
       earlier, wave2, link_vars, columns$id,
-      min_shared = min_shared, allow = allow
+      min_overlap = min_overlap, tolerance = tolerance
     )
     list(
       link = link,
@@ -188,7 +197,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
     weight_var = weight_var, model = names(check_models(model, call)), detail = detail,
     sampling = sampling, missing = missing, interval = interval, level = level,
-    link_vars = found[[1]]$link$settings$key_vars, min_shared = min_shared
+    link_vars = found[[1]]$link$settings$key_vars, min_overlap = min_overlap
   ), this_call)
   signal_longitudinal(result, call)
   result
@@ -228,7 +237,6 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
       c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`", call = call
     )
   }
-  # Positions are those in `wave2`; the earlier waves are asked by name.
   named <- function(x, arg) names(wave2)[check_columns(x, wave2, arg, call)]
   keys <- named(key_vars, "key_vars")
   change <- named(change_vars, "change_vars")
@@ -300,7 +308,6 @@ change_labels <- function(columns, detail, releases) {
   unlist(lapply(releases, function(release) paste(labels, release, sep = "_")))
 }
 
-# Positions are those in `wave2`, as for the other arguments.
 check_link_vars <- function(link_vars, wave2, id, call) {
   if (length(link_vars) == 0) {
     stop_argument("link_vars", "name columns of all waves", call = call)

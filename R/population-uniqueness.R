@@ -50,6 +50,8 @@
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns.
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
+#' @param sampling_fraction In place of `pop_size`: the share of the population in the
+#'   sample.
 #' @param method One or several of the estimators; the first alone by default.
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"` treats missing as a value of its own; `"exclude"`
@@ -90,16 +92,19 @@
 #' sum(cells == 1) / nrow(adult)
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
-                                  ..., missing = c("category", "exclude")) {
+                                  ..., missing = "category", sampling_fraction = NULL) {
   call <- rlang::current_env()
   file <- enter(call)
-  check_given("pop_size", call)
+  if (is.null(sampling_fraction)) check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "population_uniqueness")
   check_no_dots(..., call = call)
   methods <- check_methods(method, missing(method), call)
-  missing <- check_choice(missing, c("category", "exclude"), "missing", call)
+  check_missing_rule(missing, c("category", "exclude"), call)
   table <- key_table(file, key_vars, listwise = missing == "exclude", call = call)
   settings <- file_settings(table, missing = missing)
+  pop_size <- size_of_population(
+    table$n, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+  )
   check_pop_size(pop_size, table$n, call)
   cells <- group_records(table, call = call)
   sizes <- tabulate_sizes(cells$counts)

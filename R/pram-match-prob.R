@@ -69,7 +69,7 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' @param max_match_prob The bound, between 0 and 1; several with `"paper"`.
 #' @param counts Counts of the non-empty cells of one block; needed for
 #'   `"exact"`.
-#' @param calibration `"paper"` or `"exact"`.
+#' @param calibration `"paper"` or `"exact"`; `NULL`: exact where `counts` are given.
 #' @return Theta. A bound that `counts` cannot reach is an error of class
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
 #'   they can; thetas so large that an intruder would do better to look in another
@@ -84,9 +84,10 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' pram_theta(c(0.5, 0.8)) # 0.6180340 0.3903882
 #' pram_theta(0.8, c(1, 1, 2, 3, 5), "exact") # 0.3829
 #' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
-pram_theta <- function(max_match_prob, counts = NULL, calibration = "paper") {
+pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL) {
   call <- rlang::current_env()
   check_given("max_match_prob", call)
+  if (is.null(calibration)) calibration <- if (is.null(counts)) "paper" else "exact"
   calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
   several <- calibration == "paper"
   bound <- check_probability(

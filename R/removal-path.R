@@ -67,7 +67,7 @@
 #' @param block Records removed before the risk is looked at again.
 #' @param top Share of key sets that `"top_count"` looks at.
 #' @param p,alpha Which analysis, where `x` holds several.
-#' @param draws Random orders drawn for `"random"`.
+#' @param n_sim Random orders drawn for `"random"`.
 #' @param pls_response,pls_degree,pls_ncomp The model of `"pls"` and
 #'   `"filtered_entropy"`: response `"sign"` or `"contribution"`; degree 1, or 2
 #'   for squares and products as well; number of components.
@@ -111,20 +111,20 @@ removal_path <- function(x, data, n, by = c(
                            "contribution", "proper", "entropy", "filtered_entropy",
                            "surprisal", "pls", "random"
                          ),
-                         ..., block = 1, top = 0.1, p = NULL, alpha = NULL, draws = 20,
+                         ..., block = 1, top = 0.1, p = NULL, alpha = NULL, n_sim = 20,
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
   check_given(c("x", "data", "n"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
-  check_no_dots(..., call = call)
+  check_no_dots(..., renamed = c(n_sim = "draws"), call = call)
   n <- check_removals(n, NROW(data), call = call)
   by <- check_choice(by, names(removal_orders), "by", call)
   plan <- list(
     n = n, by = by, block = check_whole(block, "block", call = call),
     top = check_share(top, "top", call),
-    draws = check_whole(draws, "draws", high = 10000, call = call),
+    n_sim = check_whole(n_sim, "n_sim", high = 10000, call = call),
     max_memory = check_memory(max_memory, call)
   )
   model <- list(
@@ -203,7 +203,7 @@ adaptive_path <- function(coded, chosen, settings, plan, call) {
 # Paths in orders known beforehand: one, or as many as there are random draws.
 fixed_paths <- function(coded, chosen, settings, plan, model, call) {
   ranked <- if (plan$by == "random") {
-    list(orders = replicate(plan$draws, sample.int(coded$table$n, plan$n), simplify = FALSE))
+    list(orders = replicate(plan$n_sim, sample.int(coded$table$n, plan$n), simplify = FALSE))
   } else {
     rank_records(coded, chosen, settings, plan, model, call)
   }

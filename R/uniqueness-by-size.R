@@ -17,9 +17,11 @@
 #' @param x A result of [copula_fit()], or of [copula_uniqueness()].
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
+#' @param sampling_fraction In place of `pop_size`: the share of the population in the
+#'   sample.
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
-#' @param n_subsets Sets of each size: all where there are no more than this,
+#' @param n_sim Sets of each size: all where there are no more than this,
 #'   otherwise that many drawn at random without repetition. The draw obeys
 #'   [set.seed()].
 #' @param ... None.
@@ -38,16 +40,18 @@
 #' @examples
 #' set.seed(1)
 #' fit <- copula_fit(adult)
-#' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_subsets = 5)
-uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_subsets = 20, ...) {
+#' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_sim = 5)
+uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...,
+                               sampling_fraction = NULL) {
   call <- rlang::current_env()
   check_given("x", call)
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
-  check_no_dots(..., call = call)
+  check_no_dots(..., renamed = c(n_sim = "n_subsets"), call = call)
   fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x
   if (!inherits(fit, "sdc_copula_fit")) {
     stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`", call = call)
   }
+  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction, call)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }
@@ -59,8 +63,8 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_subsets = 20,
   } else {
     check_whole(sizes, "sizes", high = d, several = TRUE, call = call)
   }
-  n_subsets <- check_whole(n_subsets, "n_subsets", call = call)
-  sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_subsets), recursive = FALSE)
+  n_sim <- check_whole(n_sim, "n_sim", call = call)
+  sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_sim), recursive = FALSE)
   found <- with_progress("Drawing people from the model", {
     core(
       rs_copula_subsets, fit$shares, fit$orders, as.double(fit$correlation), sets, as.double(pop_size),

@@ -47,6 +47,8 @@
 #' @param newdata A data frame with the key variables, one row per person.
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
+#' @param sampling_fraction In place of `pop_size`: the share of the population in the
+#'   sample.
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param score `"tree"`, `"copula"` or `"placement"`. `NULL`: that of a result of
 #'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
@@ -91,14 +93,19 @@ NULL
 #' @rdname predict.sdc_copula_fit
 #' @export
 predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
-                                   score = NULL, calibrate = NULL, accuracy = 0.01) {
+                                   score = NULL, calibrate = NULL, accuracy = 0.01,
+                                   sampling_fraction = NULL) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)
   score <- score_of(object, score, call)
-  if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  check_given("newdata", call)
+  newdata <- bare_data(newdata)
   check_data_frame(newdata, "newdata", call)
   check_new_columns(newdata, object$settings$key_vars, call)
-  if (missing(pop_size)) stop_argument("pop_size", "be given", call = call)
+  if (is.null(sampling_fraction)) check_given("pop_size", call)
+  pop_size <- size_of_population(
+    object$n, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+  )
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_one_size(pop_size, object$n, call)
   accuracy <- check_probability(accuracy, "accuracy", call = call)
@@ -118,14 +125,16 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
 #' @export
 predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
                                           score = NULL, calibrate = NULL,
-                                          accuracy = 0.01) {
+                                          accuracy = 0.01, sampling_fraction = NULL) {
   call <- rlang::current_env()
   check_no_dots(..., call = call)
-  if (missing(newdata)) stop_argument("newdata", "be given", call = call)
+  check_given("newdata", call)
+  newdata <- bare_data(newdata)
   check_data_frame(newdata, "newdata", call)
   check_new_columns(newdata, object$settings$key_vars, call)
   score <- score_of(object, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
+  pop_size <- size_of_population(object$fit$n, pop_size, sampling_fraction, call)
   pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
   check_one_size(pop_size, object$fit$n, call)
   accuracy <- check_probability(accuracy, "accuracy", call = call)

@@ -20,6 +20,8 @@
 #' @param record A data frame with one row: the person's values of key variables.
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
+#' @param sampling_fraction In place of `pop_size`: the share of the population in the
+#'   sample.
 #' @param vary Names of key variables in `record` to go through. `NULL`: all.
 #' @param add Names of key variables not in `record` to add. `NULL`: all.
 #' @param ... Must be empty: later arguments must be named in full.
@@ -50,7 +52,8 @@
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' uniqueness_profile(fit, person, pop_size = nrow(adult))
 uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NULL, ...,
-                               score = NULL, calibrate = NULL, max_values = 200) {
+                               score = NULL, calibrate = NULL, max_values = 200,
+                               sampling_fraction = NULL) {
   call <- rlang::current_env()
   check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
@@ -59,6 +62,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   score <- score_of(x, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   max_values <- check_whole(max_values, "max_values", low = 2, call = call)
+  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction, call)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }

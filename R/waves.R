@@ -13,6 +13,9 @@
 #               other pairs of persons, have others
 #   own_fingerprint  of the keys of wave 2 alone
 
+# Arguments by their former names.
+link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
+
 code_waves <- function(wave1, wave2, key_vars, id, arg, call, frame = parent.frame()) {
   force(frame)
   waves <- list(wave1 = wave1, wave2 = wave2)
@@ -205,14 +208,14 @@ label_difference <- function(x, y) {
 
 # How often the rule of a key is broken by the two records of one person; NULL
 # without rules or ids. A rule that many break is not the one meant.
-broken_rules <- function(coded, agreements, allow, call) {
-  if (is.null(allow) || is.null(coded$partners)) {
+broken_rules <- function(coded, agreements, tolerance, call) {
+  if (is.null(tolerance) || is.null(coded$partners)) {
     return(NULL)
   }
   found <- key_changes(coded, agreements, call)
-  at <- match(names(allow), coded$key_vars)
+  at <- match(names(tolerance), coded$key_vars)
   rules <- frame(
-    variable = names(allow), n_compared = found$n_compared[at], n_excluded = found$n_changed[at]
+    variable = names(tolerance), n_compared = found$n_compared[at], n_excluded = found$n_changed[at]
   )
   rules$prop_excluded <- ifelse(
     rules$n_compared > 0, rules$n_excluded / rules$n_compared, NA_real_
@@ -229,7 +232,7 @@ warn_broken_rules <- function(rules, call) {
   warn_sdc(
     "broken_rules",
     c(
-      "The rules of `allow` should hold for nearly all true partners.",
+      "The rules of `tolerance` should hold for nearly all true partners.",
       rlang::set_names(paste0(
         "The rule for ", vapply(broken$variable, quote_names, ""), " excludes ",
         format_percent(broken$prop_excluded), " of the ",
@@ -254,21 +257,21 @@ key_changes <- function(coded, agreements, call) {
 
 # Per key NULL, where values agree when they are equal, or the ranges of wave-1
 # codes that every wave-2 code agrees with.
-code_agreements <- function(coded, waves, allow, call) {
+code_agreements <- function(coded, waves, tolerance, call) {
   agreements <- lapply(coded$tables[[1]]$sets, set_agreement, call = call)
   names(agreements) <- coded$key_vars
-  if (is.null(allow)) {
+  if (is.null(tolerance)) {
     return(unname(agreements))
   }
   check_named_list(
-    allow, "allow", "be a list with the name of a key for every entry", coded$key_vars,
-    advice = "For instance `allow = list(age = c(0, 2))`.", call = call
+    tolerance, "tolerance", "be a list with the name of a key for every entry", coded$key_vars,
+    advice = "For instance `tolerance = list(age = c(0, 2))`.", call = call
   )
-  for (name in names(allow)) {
-    rule <- allow[[name]]
+  for (name in names(tolerance)) {
+    rule <- tolerance[[name]]
     if (!is.null(agreements[[name]])) {
       stop_argument(
-        "allow", "name keys without candidates",
+        "tolerance", "name keys without candidates",
         found = paste0(quote_names(name), " holds sets of admissible values."), call = call
       )
     }
@@ -333,13 +336,14 @@ dictionary_values <- function(coded, waves, name) {
   )
 }
 
-# c(lo, hi): lo <= wave 2 - wave 1 <= hi.
+# c(lo, hi): lo <= wave 2 - wave 1 <= hi; one number: that much up or down.
 interval_agreement <- function(rule, values, name, call) {
+  if (is_tolerance(rule)) rule <- c(-rule, rule)
   if (!is_plain_number(rule) || length(rule) != 2 || anyNA(rule) || rule[[1]] > rule[[2]]) {
     stop_argument(
-      "allow", paste0(
-        "give for ", quote_names(name), " the smallest and the largest admissible change, ",
-        "or a logical matrix"
+      "tolerance", paste0(
+        "give for ", quote_names(name), " the largest admissible change, the smallest and ",
+        "the largest, or a logical matrix"
       ),
       call = call
     )
@@ -401,7 +405,7 @@ matrix_agreement <- function(rule, values, waves, name, call) {
     !any(vapply(labels, is.null, NA)) && !any(vapply(labels, anyDuplicated, 0L) > 0)
   if (!usable) {
     stop_argument(
-      "allow", paste0(
+      "tolerance", paste0(
         "give for ", quote_names(name), " a logical matrix without NA whose row names are ",
         "wave-1 values and whose column names are wave-2 values, or two numbers"
       ),
@@ -413,7 +417,7 @@ matrix_agreement <- function(rule, values, waves, name, call) {
   absent <- Map(function(text, names) sum(!enc2utf8(text) %in% enc2utf8(names)), occurring, labels)
   if (any(unlist(absent) > 0)) {
     stop_argument(
-      "allow", paste0(
+      "tolerance", paste0(
         "have the wave-1 values of ", quote_names(name), " as row names and the wave-2 values ",
         "as column names of its matrix"
       ),

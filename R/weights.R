@@ -102,6 +102,20 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
   fraction
 }
 
+# Population sizes as they were given, or the one that a sampling fraction of `n`
+# records means; NULL where neither was given.
+size_of_population <- function(n, pop_size, sampling_fraction, call) {
+  if (is.null(sampling_fraction)) {
+    return(pop_size)
+  }
+  fraction <- check_fraction(n, NULL, sampling_fraction, call)
+  if (is.null(pop_size)) {
+    return(n / fraction)
+  }
+  check_fraction(n, if (length(pop_size) == 1) pop_size else min(pop_size), fraction, call)
+  pop_size
+}
+
 # The positions of the columns that are no keys, and what they hold.
 check_roles <- function(data, key_vars, weight_var, hh_id, call) {
   weights <- check_weights(data, weight_var, call)

@@ -17,7 +17,7 @@ slow_differs <- function(one, two, rule = NULL) {
 }
 
 # What longitudinal_link() returns, by its definition: all pairs.
-slow_link <- function(wave1, wave2, keys, id = NULL, min_shared = 0, allow = NULL) {
+slow_link <- function(wave1, wave2, keys, id = NULL, min_overlap = 0, tolerance = NULL) {
   n1 <- nrow(wave1)
   n2 <- nrow(wave2)
   i <- rep(seq_len(n2), n1)
@@ -26,10 +26,10 @@ slow_link <- function(wave1, wave2, keys, id = NULL, min_shared = 0, allow = NUL
   for (v in keys) {
     one <- wave1[[v]][j]
     two <- wave2[[v]][i]
-    d <- d + slow_differs(one, two, allow[[v]]) %in% TRUE
+    d <- d + slow_differs(one, two, tolerance[[v]]) %in% TRUE
     shared <- shared + (!is.na(one) & !is.na(two))
   }
-  d <- matrix(ifelse(shared < min_shared, Inf, d), n2, n1)
+  d <- matrix(ifelse(shared < min_overlap, Inf, d), n2, n1)
   smallest <- apply(d, 1, min)
   n_best <- ifelse(is.finite(smallest), rowSums(d == smallest), 0)
   partner <- if (is.null(id)) rep(NA, n2) else match(wave2[[id]], wave1[[id]], incomparables = NA)

@@ -366,7 +366,7 @@ test_that("bad input is refused by class before any work", {
   refused(uniqueness_by_size(fit, 100))
   refused(uniqueness_by_size(fit, c(300, 400)))
   refused(uniqueness_by_size(fit, 300, sizes = 3))
-  refused(uniqueness_by_size(fit, 300, n_subsets = 0))
+  refused(uniqueness_by_size(fit, 300, n_sim = 0))
   refused(uniqueness_by_size(fit, 300, times = 3))
 })
 
@@ -404,7 +404,7 @@ test_that("drawn records have the margins, values and classes of the data", {
 test_that("uniqueness by size uses sub-models without refitting", {
   fit <- copula_fit(sample_of(3000, five_keys))
   set.seed(1)
-  found <- uniqueness_by_size(fit, 32561, n_subsets = 100)
+  found <- uniqueness_by_size(fit, 32561, n_sim = 100)
   expect_identical(found$estimates$n_subsets, c(5L, 10L, 10L, 5L, 1L))
   expect_identical(found$estimates$n_possible, choose(5, 1:5))
   expect_true(all(diff(found$estimates$uniqueness_mean) > 0))
@@ -419,7 +419,7 @@ test_that("uniqueness by size uses sub-models without refitting", {
   expect_lt(abs(last$uniqueness - whole$population_uniqueness), 5 * last$uniqueness_mc_se)
   expect_lte(length(format(found)), 16)
   set.seed(2)
-  few <- uniqueness_by_size(fit, 32561, sizes = c(3, 2), n_subsets = 4)
+  few <- uniqueness_by_size(fit, 32561, sizes = c(3, 2), n_sim = 4)
   expect_identical(few$estimates$n_keys, c(3L, 2L))
   expect_identical(anyDuplicated(few$subsets$key_set), 0L)
 })
@@ -463,7 +463,7 @@ test_that("pictures show the numbers", {
   expect_error(ggplot2::autoplot(found, "pie"), class = "sdcRisk_error_bad_argument")
   tiles <- ggplot2::layer_data(ggplot2::autoplot(found$fit), 1)
   expect_identical(nrow(tiles), 10L)
-  boxes <- uniqueness_by_size(found, 32561, sizes = 2:3, n_subsets = 5)
+  boxes <- uniqueness_by_size(found, 32561, sizes = 2:3, n_sim = 5)
   expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(boxes), 1)), 2L)
   expect_error(
     ggplot2::autoplot(copula_fit(data["age"])), class = "sdcRisk_error_bad_argument"

@@ -19,10 +19,10 @@ test_that("matches under every least number of shared keys equal brute force", {
       expect_null(found)
       next
     }
-    expect_identical(found$min_shared, 0:length(waves$keys))
-    for (least in found$min_shared) {
+    expect_identical(found$min_overlap, 0:length(waves$keys))
+    for (least in found$min_overlap) {
       slow <- slow_link(waves$wave1, waves$wave2, waves$keys, "id", least)
-      row <- found[found$min_shared == least, ]
+      row <- found[found$min_overlap == least, ]
       expect_equal(row$expected_correct, slow$expected_correct, info = seed)
       expect_equal(row$n_certain, slow$n_certain)
       expect_equal(row$n_single_best, slow$n_single_best)
@@ -43,17 +43,17 @@ test_that("a record that hides matches is told of, with the value that helps", {
   # The empty record is as near as the true one: 20 halves.
   expect_equal(found$estimates$expected_correct, 10)
   expect_equal(found$overlap$expected_correct, c(10, 10, 20, 20))
-  expect_identical(warning$min_shared, 2L)
+  expect_identical(warning$min_overlap, 2L)
   expect_equal(warning$expected_correct, 20)
   expect_match(
-    conditionMessage(warning), "10.0 under `min_shared = 0`, 20.0 under `min_shared = 2`"
+    conditionMessage(warning), "10.0 under `min_overlap = 0`, 20.0 under `min_overlap = 2`"
   )
   expect_match(lines_of(found), "10.0 to 20.0 correct matches expected, most with 2", all = FALSE)
   expect_match(interpret(found), "share 2 observed key variables is expected to link 20.0")
-  expect_true("by_min_shared" %in% names(summary(found)))
+  expect_true("by_min_overlap" %in% names(summary(found)))
   # Who follows the advice is told of the record that is left out, and no more.
   warning <- expect_warning(
-    strict <- longitudinal_link(waves[[1]], waves[[2]], three, "id", min_shared = 2)
+    strict <- longitudinal_link(waves[[1]], waves[[2]], three, "id", min_overlap = 2)
   )
   expect_match(conditionMessage(warning), "1 record of wave 1, 0 of wave 2")
   expect_no_match(conditionMessage(warning), "hide")
@@ -71,9 +71,9 @@ test_that("nothing is advised that does not help", {
       suppressWarnings(longitudinal_link(...), "sdcRisk_warning_no_common_ids"), warning = identity
     ))
   }
-  expect_match(words(one, two, c("a", "b"), "id"), "No `min_shared` brings clearly more")
+  expect_match(words(one, two, c("a", "b"), "id"), "No `min_overlap` brings clearly more")
   expect_match(words(one, two, c("a", "b")), "`overlap` of the result compares its values")
-  expect_match(words(one, two, c("a", "b"), min_shared = 1), "they match nobody")
+  expect_match(words(one, two, c("a", "b"), min_overlap = 1), "they match nobody")
   expect_match(empty_records_advice(NULL, NULL, 0), "sensitivity = TRUE")
 })
 
@@ -94,8 +94,8 @@ test_that("linkage of FEBRL 4 is hidden by 2.9 % of the records, and found again
   )
   expect_equal(round(found$overlap$expected_correct, 1), c(244.9, 298.9, 2817.4, 2849.1))
   expect_identical(found$overlap$n_certain, c(0L, 4L, 1748L, 1812L))
-  expect_identical(warning$min_shared, 3L)
-  strict <- quiet_link(waves[[1]], waves[[2]], keys, "id", min_shared = 3)
+  expect_identical(warning$min_overlap, 3L)
+  strict <- quiet_link(waves[[1]], waves[[2]], keys, "id", min_overlap = 3)
   expect_equal(strict$estimates$expected_correct, warning$expected_correct)
 })
 
@@ -104,12 +104,12 @@ test_that("a rule that true partners break is named", {
   two <- data.frame(name = 1:4, age = c(22, 32, 42, 52), status = c("b", "b", "b", "a"))
   one$id <- two$id <- 1:4
   keys <- c("age", "name")
-  expect_silent(found <- longitudinal_link(one, two, keys, "id", allow = list(age = c(2, 2))))
+  expect_silent(found <- longitudinal_link(one, two, keys, "id", tolerance = list(age = c(2, 2))))
   expect_identical(found$rules$n_compared, 3L)
   expect_identical(found$rules$n_excluded, 0L)
   expect_no_match(lines_of(found), "excludes")
   warning <- expect_warning(
-    found <- longitudinal_link(two, one, keys, "id", allow = list(age = c(2, 2))),
+    found <- longitudinal_link(two, one, keys, "id", tolerance = list(age = c(2, 2))),
     class = "sdcRisk_warning_broken_rules"
   )
   expect_identical(warning$columns, "age")
@@ -124,25 +124,25 @@ test_that("a rule that true partners break is named", {
   )
   rules <- list(status = up, age = c(2, 2))
   warning <- expect_warning(
-    found <- longitudinal_link(one, two, c(keys, "status"), "id", allow = rules),
+    found <- longitudinal_link(one, two, c(keys, "status"), "id", tolerance = rules),
     class = "sdcRisk_warning_broken_rules"
   )
   expect_identical(found$rules$variable, c("status", "age"))
   expect_equal(found$rules$prop_excluded, c(1 / 4, 0))
   expect_identical(warning$columns, "status")
   expect_warning(
-    key_stability(two, one, keys, "id", allow = list(age = c(2, 2))),
+    key_stability(two, one, keys, "id", tolerance = list(age = c(2, 2))),
     class = "sdcRisk_warning_broken_rules"
   )
-  expect_null(longitudinal_link(two, one, keys, allow = list(age = c(2, 2)))$rules)
+  expect_null(longitudinal_link(two, one, keys, tolerance = list(age = c(2, 2)))$rules)
 })
 
 test_that("swapped waves of the panel are found by their rule", {
   keys <- c("gender", "degree_field", "degree_year", "age")
-  link <- function(...) longitudinal_link(..., keys, "id", allow = list(age = c(1, 2)))
+  link <- function(...) longitudinal_link(..., keys, "id", tolerance = list(age = c(1, 2)))
   few <- "sdcRisk_warning_empty_records"
   right <- quiet_link(
-    panel_waves$wave1, panel_waves$wave2, keys, "id", allow = list(age = c(1, 2))
+    panel_waves$wave1, panel_waves$wave2, keys, "id", tolerance = list(age = c(1, 2))
   )
   expect_identical(right$rules$n_excluded, 0L)
   expect_no_condition(

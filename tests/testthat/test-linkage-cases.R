@@ -53,7 +53,7 @@ test_that("keys must be said, and columns of other types give one warning", {
   two <- transform(one, y = factor(y))
   seen <- character()
   withCallingHandlers(
-    link <- longitudinal_link(one, two, "y", id = "id", min_shared = 1),
+    link <- longitudinal_link(one, two, "y", id = "id", min_overlap = 1),
     warning = function(w) {
       seen <<- c(seen, class(w)[[1]])
       invokeRestart("muffleWarning")

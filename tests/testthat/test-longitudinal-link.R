@@ -19,7 +19,7 @@ test_that("linkage equals brute force on random waves of all types", {
       list(sex = sex_changes, age = c(-1, 1))
     )
     found <- quiet_link(
-      waves$wave1, waves$wave2, waves$keys, "id", min_shared = least, allow = allow
+      waves$wave1, waves$wave2, waves$keys, "id", min_overlap = least, tolerance = allow
     )
     slow <- slow_link(waves$wave1, waves$wave2, waves$keys, "id", least, allow)
     expect_link(found, slow, paste("seed", seed))
@@ -165,7 +165,7 @@ test_that("single best matches that are wrong are counted over all of wave 2", {
   expect_equal(found$prop_false, 2 / 3)
 })
 
-test_that("missing never differs, and min_shared keeps empty records out", {
+test_that("missing never differs, and min_overlap keeps empty records out", {
   wave1 <- data.frame(id = 1:3, a = c(1, 2, NA), b = c("x", "y", NA))
   wave2 <- data.frame(id = 1:4, a = c(1, 3, NA, 2), b = c("x", NA, NA, "x"))
   expect_warning(
@@ -176,26 +176,28 @@ test_that("missing never differs, and min_shared keeps empty records out", {
   expect_identical(found$n_diff, c(0L, 0L, 0L, 0L))
   expect_identical(found$n_best, c(2L, 1L, 3L, 1L))
   expect_identical(found$match_prob, c(1 / 2, 0, 1 / 3, NA))
-  strict <- quiet_link(wave1, wave2, c("a", "b"), "id", min_shared = 1)$records
+  strict <- quiet_link(wave1, wave2, c("a", "b"), "id", min_overlap = 1)$records
   expect_identical(strict$n_diff, c(0L, 1L, NA, 1L))
   expect_identical(strict$n_best, c(1L, 2L, 0L, 2L))
   expect_identical(strict$match_prob, c(1, 1 / 2, 0, NA))
   expect_identical(strict$certain, c(TRUE, FALSE, FALSE, FALSE))
   expect_match(
-    lines_of(quiet_link(wave1, wave2, c("a", "b"), "id", min_shared = 2)),
+    lines_of(quiet_link(wave1, wave2, c("a", "b"), "id", min_overlap = 2)),
     "shares at least 2 observed key variables", all = FALSE
   )
 })
 
 test_that("admissible changes hold for numbers, dates, ordered factors and fractions", {
   rule <- function(one, two, allow) {
-    found <- quiet_link(data.frame(k = one), data.frame(k = two), "k", allow = list(k = allow))
+    found <- quiet_link(data.frame(k = one), data.frame(k = two), "k", tolerance = list(k = allow))
     found$records$n_diff
   }
   expect_identical(rule(30, 29:33, c(0, 2)), c(1L, 0L, 0L, 0L, 1L))
   expect_identical(rule(30L, c(29, 30.5, 33), c(0, Inf)), c(1L, 0L, 0L))
   expect_identical(rule(30L, c(29, 30.5, 33), c(-Inf, 0)), c(0L, 1L, 1L))
   expect_identical(rule(0.1, 0.3, c(0.2, 0.2)), 0L)
+  # One number is that much up or down.
+  expect_identical(rule(30, 27:33, 2), rule(30, 27:33, c(-2, 2)))
   day <- as.Date("2020-01-01")
   expect_identical(rule(day, day + c(0, 365, 366), c(365, 366)), c(1L, 0L, 0L))
   sizes <- c("small", "middle", "large")
@@ -207,7 +209,7 @@ test_that("rules that make no sense are refused", {
   waves <- data.frame(id = 1:3, age = 1:3, sex = c("f", "m", "x"))
   bad <- function(allow, class = "sdcRisk_error_bad_argument") {
     expect_error(
-      longitudinal_link(waves, waves, c("age", "sex"), "id", allow = allow),
+      longitudinal_link(waves, waves, c("age", "sex"), "id", tolerance = allow),
       class = class
     )
   }
@@ -218,7 +220,8 @@ test_that("rules that make no sense are refused", {
   bad(list(height = c(0, 2)))
   bad(list(age = c(2, 0)))
   bad(list(age = c(0, NA)))
-  bad(list(age = 2))
+  bad(list(age = -2))
+  bad(list(age = c(0, 1, 2)))
   bad(list(age = "2"))
   bad(list(sex = sex_changes[1:2, ]))
   bad(list(sex = sex_changes * 1))
@@ -269,8 +272,8 @@ test_that("bad waves, keys and ids are classed errors", {
   expect_error(link(key_vars = TRUE), class = "sdcRisk_error_bad_argument")
   expect_error(link(wave1 = one[c(1, 1), ]), class = "sdcRisk_error_bad_data")
   expect_error(link(wave2 = one[c(1:3, 2), ]), class = "sdcRisk_error_bad_data")
-  expect_error(link(min_shared = 3), class = "sdcRisk_error_bad_argument")
-  expect_error(link(min_shared = -1), class = "sdcRisk_error_bad_argument")
+  expect_error(link(min_overlap = 3), class = "sdcRisk_error_bad_argument")
+  expect_error(link(min_overlap = -1), class = "sdcRisk_error_bad_argument")
   expect_error(link(sensitivity = 1), class = "sdcRisk_error_bad_argument")
   expect_error(link(id = NULL, sensitivity = TRUE), class = "sdcRisk_error_bad_argument")
   expect_error(link(minshared = 1), class = "sdcRisk_error_bad_argument")
@@ -370,7 +373,7 @@ test_that("candidates agree where a value is admissible in both waves", {
     change_indicators(wave1, wave2, "month", "id")$month_changed, c(0L, 1L, 0L, 0L)
   )
   expect_error(
-    longitudinal_link(wave1, wave2, c("sex", "month"), "id", allow = list(month = c(0, 1))),
+    longitudinal_link(wave1, wave2, c("sex", "month"), "id", tolerance = list(month = c(0, 1))),
     class = "sdcRisk_error_bad_argument"
   )
   wave1$month <- candidate_interval(c(20, 30, NA, 50), c(25, 34, NA, 54))

@@ -88,10 +88,10 @@ test_that("a unique match is the worst case, and Results 1 and 2 hold", {
 test_that("bounds outside the theorem and bounds out of reach are named", {
   error <- expect_error(pram_theta(0.42), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(error), "theorem", fixed = TRUE)
-  error <- expect_error(pram_theta(0.45, c(1, 3)), class = "sdcRisk_error_bad_argument")
+  error <- expect_error(pram_theta(0.45, c(1, 3), "paper"), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(error), "three or more cells", fixed = TRUE)
-  expect_equal(pram_theta(0.45, c(1, 3, 3)), pram_theta(0.45))
-  expect_equal(pram_theta(0.5, c(1, 3)), pram_theta(0.5))
+  expect_equal(pram_theta(0.45, c(1, 3, 3), "paper"), pram_theta(0.45))
+  expect_equal(pram_theta(0.5, c(1, 3), "paper"), pram_theta(0.5))
   error <- expect_error(
     pram_theta(0.09, rep(1, 10), "exact"), class = "sdcRisk_error_unprotectable"
   )
@@ -103,7 +103,7 @@ test_that("bounds outside the theorem and bounds out of reach are named", {
   expect_equal(error$lowest, 0.19, tolerance = 0.01)
   expect_gt(pram_theta(error$lowest, c(5, 5, 5), "exact"), 0)
   expect_error(pram_theta(0.5, 1, "exact"), class = "sdcRisk_error_unprotectable")
-  expect_error(pram_theta(0.5, 1), class = "sdcRisk_error_unprotectable")
+  expect_error(pram_theta(0.5, 1, "paper"), class = "sdcRisk_error_unprotectable")
   expect_identical(pram_theta(0.5, 2, "exact"), 0)
 })
 

@@ -80,9 +80,9 @@ test_that("random orders follow the seed and carry a band", {
   data <- adult[1:300, ]
   x <- qar_risk(data, pi_u = 0.1)
   set.seed(8)
-  a <- removal_path(x, data, 20, "random", draws = 5)
+  a <- removal_path(x, data, 20, "random", n_sim = 5)
   set.seed(8)
-  b <- removal_path(x, data, 20, "random", draws = 5)
+  b <- removal_path(x, data, 20, "random", n_sim = 5)
   expect_identical(a$path, b$path)
   expect_identical(max(a$diagnostics$draws$draw), 5L)
   last <- a$diagnostics$draws[a$diagnostics$draws$step == 20, ]
@@ -131,7 +131,7 @@ test_that("degenerate files have paths", {
   for (one in c("one", "clamp", "exclude")) {
     x <- quiet_qar(ids, p = 2, alpha = 0.1, pi_u = 0.4, theta_one = one)
     for (by in c("proper", "top_count", "u_plus", "random")) {
-      found <- quiet_path(x, ids, 11, by, draws = 2)
+      found <- quiet_path(x, ids, 11, by, n_sim = 2)
       expect_path(found$path, ids, 2, 0.1, 0.4, theta_one = one)
       expect_output(print(found), "Removal of records")
     }
@@ -299,7 +299,7 @@ test_that("pictures show the numbers of the tables", {
   line <- ggplot2::layer_data(ggplot2::autoplot(found), 3)
   expect_equal(line$y, c(0, found$path$reduction[c(10, 20, 30)]))
   expect_equal(line$x, c(0, 10, 20, 30))
-  random <- removal_path(x, data, 30, "random", draws = 3)
+  random <- removal_path(x, data, 30, "random", n_sim = 3)
   both <- compare_risk(found, random)
   same <- compare_risk(found, found)
   grDevices::pdf(NULL)
