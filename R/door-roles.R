@@ -166,7 +166,7 @@ describe.sdc_file <- function(x) {
     title = paste0("File of ", plural(n, "record"), " and ", plural(length(x$data), "column")),
     question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
     answer = c(
-      grid(key_table_of(keys, x$data), nrow(keys), rest = "all in x$roles$key_vars"),
+      grid(key_table_of(keys, x$data), nrow(keys), rest = "more in x$roles$key_vars"),
       fact(role_lines(x, n), starts = TRUE), fact(look_lines(seen), starts = TRUE)
     )
   )
@@ -202,7 +202,10 @@ role_lines <- function(x, n) {
     paste0(
       "Roles: ", if (length(said)) paste(said, collapse = ", ") else "key variables alone", "."
     ),
-    paste0("Population: ", if (is.null(people)) {
+    paste0("Population: ", if (is.null(people) && !is.null(roles$weight_var)) {
+      weights <- check_weights(x$data, roles$weight_var)
+      paste0("size not given; the weights sum to ", format_count(round(sum(weights))), ".")
+    } else if (is.null(people)) {
       "size not given."
     } else {
       paste0(
