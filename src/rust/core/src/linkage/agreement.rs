@@ -75,7 +75,7 @@ impl Agreement {
 
     /// Tells `visit` the ranges of wave-1 codes that agree with the observed
     /// wave-2 code `two`.
-    pub(super) fn for_ranges(&self, two: u32, mut visit: impl FnMut(u32, u32)) {
+    pub(crate) fn for_ranges(&self, two: u32, mut visit: impl FnMut(u32, u32)) {
         match self {
             Agreement::Same => visit(two, two),
             Agreement::Ranges { .. } => {

@@ -42,6 +42,7 @@ mod score;
 mod walk;
 
 pub use agreement::Agreement;
+pub(crate) use patterns::sorted_rows;
 pub use partners::{partners, Partners};
 pub use score::{add_greedily, scores, scores_by_shared, Score};
 
@@ -290,7 +291,7 @@ impl<'a> Waves<'a> {
 
     /// As [`Waves::nearest`]; `report` says whether the monitor is told the
     /// progress of this search, or that of several.
-    fn search(
+    pub(crate) fn search(
         &self,
         keys: &[usize],
         own: Option<&PartnerDifferences>,

@@ -249,7 +249,7 @@ fn distinct_rows(
 }
 
 /// Rows in lexicographic order of the columns.
-pub(super) fn sorted_rows(columns: &[&Column], monitor: &Monitor) -> Result<Vec<u32>> {
+pub(crate) fn sorted_rows(columns: &[&Column], monitor: &Monitor) -> Result<Vec<u32>> {
     monitor.check()?;
     let n = columns.first().map_or(0, |c| c.len());
     // As many leading columns as 64 bits hold decide most comparisons.
