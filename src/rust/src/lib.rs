@@ -3,6 +3,7 @@
 //! Every exported body runs inside [`guard::guard`]; nothing here decides
 //! anything about data.
 
+mod attack;
 mod contribution;
 mod convert;
 mod copula;
@@ -26,6 +27,7 @@ use extendr_api::prelude::*;
 
 extendr_module! {
     mod sdcrisk;
+    use attack;
     use contribution;
     use copula;
     use exhaustive;

@@ -42,26 +42,9 @@ struct Setting {
 
 impl Setting {
     fn new(agreements: &Robj, partners: &Robj, min_shared: &Robj) -> Result<Self> {
-        let agreements = list(agreements, "agreements")?
-            .values()
-            .map(|given| agreement(&given))
-            .collect::<Result<_>>()?;
-        let row = |&p: &i32| match p {
-            i32::MIN => Ok(NONE),
-            p => u32::try_from(p - 1).map_err(|_| bad_call("partners")),
-        };
-        let partners = match partners.is_null() {
-            true => None,
-            false => Some(
-                integers(partners, "partners")?
-                    .iter()
-                    .map(row)
-                    .collect::<Result<_>>()?,
-            ),
-        };
         Ok(Self {
-            agreements,
-            partners,
+            agreements: agreements_of(agreements)?,
+            partners: partners_of(partners)?,
             min_shared: count(min_shared, "min_shared")? as u32,
         })
     }
@@ -84,6 +67,27 @@ impl Setting {
         };
         with_table(wave1, |one| with_table(wave2, |two| run(one, two)))
     }
+}
+
+/// The relation of every key.
+pub fn agreements_of(given: &Robj) -> Result<Vec<Agreement>> {
+    list(given, "agreements")?
+        .values()
+        .map(|given| agreement(&given))
+        .collect()
+}
+
+/// Per record of the second file its partner in the first, NULL without ids.
+pub fn partners_of(given: &Robj) -> Result<Option<Vec<u32>>> {
+    if given.is_null() {
+        return Ok(None);
+    }
+    let row = |&p: &i32| match p {
+        i32::MIN => Ok(NONE),
+        p => u32::try_from(p - 1).map_err(|_| bad_call("partners")),
+    };
+    let rows = integers(given, "partners")?.iter().map(row);
+    rows.collect::<Result<_>>().map(Some)
 }
 
 /// NULL for equal values, else the ranges of wave-1 codes of every wave-2 code.

@@ -18,6 +18,7 @@
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
+//! | [`attack`] | and how many by an intruder who weighs the keys? |
 //! | [`missing`] | what does a missing value mean? |
 //! | [`weights`] | how many people does a record stand for? |
 //! | [`fraction`] | which share of the population is in the file? |

@@ -46,15 +46,20 @@ impl Margins {
         }
     }
 
-    /// Share of the observed values of both files that are codes in a range.
-    fn share(&self, first: u32, last: u32) -> f64 {
-        let n = self.up_to.last().copied().unwrap_or(0.0);
-        (self.up_to[last as usize] - self.up_to[first as usize - 1]) / n
+    /// Observed values of both files, at least 1: a key may miss all.
+    fn n_observed(&self) -> f64 {
+        self.up_to.last().copied().unwrap_or(0.0).max(1.0)
     }
 
-    /// At least half a record has a value.
+    /// Share of the observed values of both files that are codes in a range; at
+    /// least half a record has a value.
+    fn share(&self, first: u32, last: u32) -> f64 {
+        let n = self.up_to[last as usize] - self.up_to[first as usize - 1];
+        n / self.n_observed()
+    }
+
     fn least_share(&self) -> f64 {
-        0.5 / self.up_to.last().copied().unwrap_or(0.0)
+        0.5 / self.n_observed()
     }
 
     /// Pairs of records observed in both files.
@@ -81,7 +86,7 @@ impl Margins {
 
     /// Entropy of the values of both files together, in nats.
     pub fn entropy(&self) -> f64 {
-        let n = self.up_to.last().copied().unwrap_or(0.0);
+        let n = self.n_observed();
         let shares = self.up_to.windows(2).map(|w| (w[1] - w[0]) / n);
         shares.filter(|&p| p > 0.0).map(|p| -p * p.ln()).sum::<f64>() + 0.0
     }

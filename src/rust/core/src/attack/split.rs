@@ -22,7 +22,9 @@ use crate::memory::{filled, room_for};
 use crate::parallel::Monitor;
 
 /// Records from which parts are treated in parallel.
-const LARGE: usize = 1 << 13;
+const LARGE: usize = if cfg!(test) { 24 } else { 1 << 13 };
+/// How much dearer a split is than a pair, element by element.
+const SPLIT_PRICE: f64 = if cfg!(test) { 0.1 } else { 4.0 };
 
 /// A query with what the keys so far have brought.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +97,7 @@ pub(super) fn order_of_splits(patterns: &Patterns) -> (Vec<usize>, Vec<f64>) {
 /// Whether pairs one by one are cheaper than splitting on so many keys more.
 fn is_small(rows: f64, queries: f64, keys_left: usize) -> bool {
     let splits = f64::from(1u32 << keys_left.min(6));
-    rows * queries * keys_left as f64 <= 4.0 * (rows + queries) * splits
+    rows * queries * keys_left as f64 <= SPLIT_PRICE * (rows + queries) * splits
 }
 
 /// Elements that splitting is expected to look at, as if the keys were

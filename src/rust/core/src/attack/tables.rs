@@ -15,11 +15,11 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 /// Rows of a tile.
-const TILE: usize = 512;
+const TILE: usize = if cfg!(test) { 16 } else { 512 };
 /// Queries of a block.
-const BLOCK: usize = 4096;
+const BLOCK: usize = if cfg!(test) { 16 } else { 4096 };
 /// Keys share a table while their codes combine in at most so many ways.
-const MOST_COMBINATIONS: usize = 512;
+const MOST_COMBINATIONS: usize = if cfg!(test) { 6 } else { 512 };
 /// Sums that are added up side by side.
 const LANES: usize = 8;
 

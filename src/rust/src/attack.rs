@@ -1,0 +1,172 @@
+//! `link_attack()`: two coded files in, numbers per released record, intruder
+//! and key out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::attack::{
+    attack, Attack, Claims, Engine, Files, Found, Intruder, Settings, Variable,
+};
+use sdcrisk_core::{Error, Result};
+
+use crate::convert::{count, counts, doubles, list, optional, text};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::linkage::{agreements_of, partners_of};
+use crate::watch::watched;
+
+fn intruder(name: &str) -> Result<Intruder> {
+    match name {
+        "count" => Ok(Intruder::Count),
+        "calibrated" => Ok(Intruder::Calibrated),
+        "prior" => Ok(Intruder::Prior),
+        "em" => Ok(Intruder::Em),
+        _ => Err(bad_call("intruders")),
+    }
+}
+
+fn engine(name: &str) -> Result<Engine> {
+    match name {
+        "choose" => Ok(Engine::Choose),
+        "elimination" => Ok(Engine::Elimination),
+        "subsets" => Ok(Engine::Subsets),
+        "tables" => Ok(Engine::Tables),
+        _ => Err(bad_call("engine")),
+    }
+}
+
+/// A member of the list of settings.
+fn part(settings: &List, name: &'static str) -> Result<Robj> {
+    settings.dollar(name).map_err(|_| bad_call(name))
+}
+
+fn number(settings: &List, name: &'static str) -> Result<f64> {
+    part(settings, name)?.as_real().ok_or_else(|| bad_call(name))
+}
+
+fn settings(given: &Robj) -> Result<(Settings, Vec<f64>)> {
+    let given = list(given, "settings")?;
+    let intruders = part(&given, "intruders")?;
+    let intruders = intruders.as_str_vector().ok_or_else(|| bad_call("intruders"))?;
+    let coverage = part(&given, "coverage")?;
+    let settings = Settings {
+        intruders: intruders.into_iter().map(intruder).collect::<Result<_>>()?,
+        by_value: part(&given, "by_value")?
+            .as_bool()
+            .ok_or_else(|| bad_call("by_value"))?,
+        prior_match: number(&given, "prior_match")?,
+        coverage: match coverage.is_null() {
+            true => None,
+            false => Some(coverage.as_real().ok_or_else(|| bad_call("coverage"))?),
+        },
+        engine: engine(text(&part(&given, "engine")?, "engine")?)?,
+        max_work: number(&given, "max_work")?,
+        without_work: number(&given, "without_work")?,
+    };
+    let thresholds = part(&given, "thresholds")?;
+    Ok((settings, doubles(&thresholds, "thresholds")?.to_vec()))
+}
+
+/// Attacks of several intruders on one pair of files.
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rs_attack(
+    known: Robj,
+    released: Robj,
+    agreements: Robj,
+    exact_first: Robj,
+    partners: Robj,
+    given: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let agreements = agreements_of(&agreements)?;
+        let partners = partners_of(&partners)?;
+        let exact: Vec<bool> = exact_first
+            .as_logical_slice()
+            .ok_or_else(|| bad_call("exact_first"))?
+            .iter()
+            .map(|flag| flag.is_true())
+            .collect();
+        let (settings, thresholds) = settings(&given)?;
+        let threads = count(&threads, "threads")?;
+        with_table(&known, |known| {
+            with_table(&released, |released| {
+                let files = Files::new(known, released, &agreements, &exact, partners.as_deref())?;
+                let (done, claims) = watched(threads, &tick, |monitor| {
+                    let done = attack(&files, &settings, monitor)?;
+                    let claims: Vec<Vec<Claims>> = done
+                        .found
+                        .iter()
+                        .map(|found| Claims::curve(&found.outcome, &thresholds))
+                        .collect();
+                    Ok((done, claims))
+                })?;
+                attack_list(&done, &claims)
+            })
+        })
+    })
+}
+
+fn attack_list(done: &Attack, claims: &[Vec<Claims>]) -> Result<Robj> {
+    let found = done.found.iter().zip(claims);
+    let dependence = done.dependence;
+    let keys = dependence.map(|d| [d.keys.0 as i32 + 1, d.keys.1 as i32 + 1]);
+    Ok(list!(
+        found = List::from_values(
+            found
+                .map(|(found, claims)| found_list(found, claims))
+                .collect::<Result<Vec<Robj>>>()?
+        ),
+        coverage = done.coverage,
+        ceiling = optional(std::iter::once(done.ceiling)),
+        dependent_keys = keys.map_or(r!(NULL), |keys| keys.iter().copied().collect_robj()),
+        phi = optional(std::iter::once(dependence.map(|d| d.phi))),
+        entropy = done.entropies.clone(),
+        n_patterns = [done.n_patterns.0 as f64, done.n_patterns.1 as f64]
+    )
+    .into())
+}
+
+fn found_list(found: &Found, claims: &[Claims]) -> Result<Robj> {
+    let outcome = &found.outcome;
+    if outcome.n_best.iter().any(|&n| n > i32::MAX as u64) {
+        return Err(Error::TooLarge("More ties than R can count.".into()));
+    }
+    let score = found.score;
+    let learning = found.learning.as_ref();
+    let plan = found.plan;
+    let of = |number: fn(&Claims) -> f64| claims.iter().map(number).collect::<Vec<f64>>();
+    Ok(list!(
+        n_best = counts(outcome.n_best.iter().map(|&n| n as u32)),
+        true_in_best = outcome.true_in_best.clone(),
+        posterior = outcome.posterior.clone(),
+        expected = score.expected,
+        n_certain = score.n_certain as f64,
+        n_single_best = score.n_single_best as f64,
+        own_estimate = score.own_estimate,
+        n_claimed = of(|c| c.n_claimed as f64),
+        n_right = of(|c| c.n_right),
+        n_expected = of(|c| c.expected),
+        m = levels(&found.variables, |v| &v.reliability.m),
+        u = levels(&found.variables, |v| &v.reliability.u),
+        without = optional(found.variables.iter().map(|v| v.without)),
+        engine = plan.map_or("counters".into(), |p| format!("{:?}", p.engine).to_lowercase()),
+        work = optional(std::iter::once(plan.map(|p| p.work))),
+        log_likelihood = optional(std::iter::once(found.log_likelihood)),
+        n_steps = learning.map_or(Rint::na(), |l| Rint::from(l.n_steps as i32)),
+        converged = learning.map_or(Rbool::na(), |l| Rbool::from(l.converged)),
+        n_learned = learning.map_or(Rint::na(), |l| Rint::from(l.n_queries as i32))
+    )
+    .into())
+}
+
+/// A probability of every level, key by key.
+fn levels(variables: &[Variable], of: impl Fn(&Variable) -> &Vec<f64>) -> Robj {
+    let keys = variables.iter().map(|v| of(v).clone().into_robj());
+    List::from_values(keys).into()
+}
+
+extendr_module! {
+    mod attack;
+    fn rs_attack;
+}
