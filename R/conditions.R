@@ -39,7 +39,9 @@
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()], [loglinear_risk()], [longitudinal_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
+#' | `waves_differ`, `no_common_ids` | warning | [link_attack()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
+#' | `not_learned` | warning | [link_attack()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |
 #' | `identifying_key` | message | [n_matches()], [individual_risk()] |

@@ -11,6 +11,7 @@ describe.sdc_longitudinal_link <- function(x) {
     answer = c(
       fact(link_difference_line(x), keep = "detail"),
       link_match_facts(x),
+      fact(link_weighted_line(x)),
       fact(link_overlap_line(x), keep = "detail"),
       fact(link_rule_line(x)),
       fact(link_sensitivity_line(x), keep = "detail")
@@ -92,6 +93,18 @@ link_match_facts <- function(x) {
       }, "."
     )
   )
+}
+
+# What another rule than counting gets from the same files.
+link_weighted_line <- function(x) {
+  weighted <- x$estimates$expected_weighted
+  if (isTRUE(x$estimates$n_linked > 0 & weighted >= 0)) {
+    paste0(
+      "An intruder who weighs the key variables: ", format_one_digit(weighted),
+      " correct matches expected", of_linked(weighted / x$estimates$n_linked),
+      ", see link_attack()."
+    )
+  }
 }
 
 are_wrong <- function(n) {

@@ -93,7 +93,10 @@
 #'     `prop_certain`, `expected_correct`, `prop_expected` (of `n_linked`),
 #'     `n_single_best`, `n_single_best_wrong`, `prop_false` (of
 #'     `n_single_best`), `n_single_best_unlinked` (single best matches of
-#'     records without a partner), `match_prob_max`, `match_prob_q99`,
+#'     records without a partner), `expected_weighted` (expected correct matches of
+#'     an intruder who weighs the keys, the calibrated one of [link_attack()]; `NA`
+#'     without `id`, and where it takes more than a few seconds unless
+#'     `sensitivity = TRUE`), `match_prob_max`, `match_prob_q99`,
 #'     `match_prob_q95`}
 #'   \item{`differences`}{per smallest number of differing key variables: `n_diff`,
 #'     `n`, `n_linked`, `n_single_best`, `n_certain`, `expected_correct`}
@@ -123,7 +126,7 @@
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
 #' (23 %) were matched with certainty on 13 key variables; 23,793 correct matches (37 %)
 #' were expected.
-#' @seealso [key_stability()] for the choice of keys, [change_indicators()] for
+#' @seealso [link_attack()] for intruders who weigh the keys, [key_stability()] for the choice of keys, [change_indicators()] for
 #'   what the links add to a risk assessment.
 #' @export
 #' @examples
@@ -162,6 +165,9 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
     rules <- broken_rules(coded, agreements, tolerance, call)
     overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
     warn_empty_records(found$n_few, overlap, min_overlap, call)
+    found$weighted <- expected_weighted(
+      coded, agreements, if (sensitivity) Inf else moment_of_work, tick, call
+    )
     new_longitudinal_link(
       found, coded, waves, min_overlap, tolerance, this_call,
       overlap = overlap, rules = rules, fingerprints = coded$fingerprints
@@ -329,6 +335,7 @@ link_estimates <- function(found, records, linked, has_ids, n_wave1) {
     n_single_best_wrong = known(as.integer(single - certain)),
     prop_false = known(share(single - certain, single)),
     n_single_best_unlinked = known(sum(records$n_best == 1L & !linked)),
+    expected_weighted = found$weighted,
     match_prob_max = if (n_linked > 0) max(prob) else NA_real_,
     match_prob_q99 = at(0.99), match_prob_q95 = at(0.95)
   )

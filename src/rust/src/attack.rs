@@ -39,13 +39,17 @@ fn part(settings: &List, name: &'static str) -> Result<Robj> {
 }
 
 fn number(settings: &List, name: &'static str) -> Result<f64> {
-    part(settings, name)?.as_real().ok_or_else(|| bad_call(name))
+    part(settings, name)?
+        .as_real()
+        .ok_or_else(|| bad_call(name))
 }
 
 fn settings(given: &Robj) -> Result<(Settings, Vec<f64>)> {
     let given = list(given, "settings")?;
     let intruders = part(&given, "intruders")?;
-    let intruders = intruders.as_str_vector().ok_or_else(|| bad_call("intruders"))?;
+    let intruders = intruders
+        .as_str_vector()
+        .ok_or_else(|| bad_call("intruders"))?;
     let coverage = part(&given, "coverage")?;
     let settings = Settings {
         intruders: intruders.into_iter().map(intruder).collect::<Result<_>>()?,
@@ -60,6 +64,12 @@ fn settings(given: &Robj) -> Result<(Settings, Vec<f64>)> {
         engine: engine(text(&part(&given, "engine")?, "engine")?)?,
         max_work: number(&given, "max_work")?,
         without_work: number(&given, "without_work")?,
+        details: part(&given, "details")?
+            .as_bool()
+            .ok_or_else(|| bad_call("details"))?,
+        one_to_one: part(&given, "one_to_one")?
+            .as_bool()
+            .ok_or_else(|| bad_call("one_to_one"))?,
     };
     let thresholds = part(&given, "thresholds")?;
     Ok((settings, doubles(&thresholds, "thresholds")?.to_vec()))
@@ -150,8 +160,10 @@ fn found_list(found: &Found, claims: &[Claims]) -> Result<Robj> {
         m = levels(&found.variables, |v| &v.reliability.m),
         u = levels(&found.variables, |v| &v.reliability.u),
         without = optional(found.variables.iter().map(|v| v.without)),
-        engine = plan.map_or("counters".into(), |p| format!("{:?}", p.engine).to_lowercase()),
+        engine = plan.map_or("counters".into(), |p| format!("{:?}", p.engine)
+            .to_lowercase()),
         work = optional(std::iter::once(plan.map(|p| p.work))),
+        one_to_one = optional(std::iter::once(found.one_to_one)),
         log_likelihood = optional(std::iter::once(found.log_likelihood)),
         n_steps = learning.map_or(Rint::na(), |l| Rint::from(l.n_steps as i32)),
         converged = learning.map_or(Rbool::na(), |l| Rbool::from(l.converged)),

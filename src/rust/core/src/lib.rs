@@ -34,6 +34,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod attack;
 pub mod copula;
 pub mod error;
 pub mod exhaustive;

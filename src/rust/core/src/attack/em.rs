@@ -230,7 +230,9 @@ impl<'a> Pass<'a> {
         let trie = em.trie;
         let n_keys = trie.n_keys();
         let zeros = |from: usize| -> Vec<Vec<f64>> {
-            (from..=n_keys).map(|d| vec![0.0; trie.n_nodes(d)]).collect()
+            (from..=n_keys)
+                .map(|d| vec![0.0; trie.n_nodes(d)])
+                .collect()
         };
         let mut sums = zeros(0);
         for (sum, &n) in sums[0].iter_mut().zip(&trie.counts) {

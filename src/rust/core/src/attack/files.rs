@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::assign::expected_one_to_one;
 use super::ceiling::ceiling;
 use super::choose::{Engine, Plan, Prepared};
 use super::dependence::Dependence;
@@ -130,6 +131,10 @@ pub struct Settings {
     pub max_work: f64,
     /// Most work for the attack to be repeated without each key in turn.
     pub without_work: f64,
+    /// Whether the ceiling and the dependence of keys are asked for.
+    pub details: bool,
+    /// Whether every known record is given to one released record at most, too.
+    pub one_to_one: bool,
 }
 
 /// What one intruder finds, per released record.
@@ -169,6 +174,8 @@ pub struct Found {
     pub learning: Option<Learning>,
     /// Mean logarithm of the likelihood of a released record.
     pub log_likelihood: Option<f64>,
+    /// Expected correct matches of the best assignment, where it was asked for.
+    pub one_to_one: Option<f64>,
 }
 
 /// All attacks on one pair of files.
@@ -219,14 +226,20 @@ pub fn attack(files: &Files, settings: &Settings, monitor: &Monitor) -> Result<A
         scene.leave_out_each(first)?;
     }
     let ceiling = match files.partners {
-        None => None,
-        Some(_) => ceiling(files, &scene.levels, &scene.prepared.trie, monitor)?,
+        Some(_) if settings.details => {
+            ceiling(files, &scene.levels, &scene.prepared.trie, monitor)?
+        }
+        _ => None,
+    };
+    let dependence = match settings.details {
+        false => None,
+        true => Dependence::largest(&scene.prepared.patterns, monitor)?,
     };
     Ok(Attack {
         found,
         coverage: scene.coverage,
         ceiling,
-        dependence: Dependence::largest(&scene.prepared.patterns, monitor)?,
+        dependence,
         entropies: scene.margins.iter().map(Margins::entropy).collect(),
         n_patterns: (
             scene.prepared.patterns.n_rows(),
@@ -293,6 +306,7 @@ impl<'a> Scene<'a> {
             plan: None,
             learning: None,
             log_likelihood: None,
+            one_to_one: None,
         })
     }
 
@@ -336,6 +350,16 @@ impl<'a> Scene<'a> {
         let best = self.prepared.best_matches(&weights, &plan, self.monitor)?;
         let every: Vec<usize> = (0..self.files.n_keys()).collect();
         let (outcome, log_likelihood) = self.outcome(&best, &weights, &every)?;
+        let one_to_one = match self.settings.one_to_one {
+            false => None,
+            true => Some(expected_one_to_one(
+                &self.prepared.patterns,
+                &self.prepared.patterns.row_of_known,
+                self.files.linked(),
+                &weights,
+                self.monitor,
+            )?),
+        };
         let variable = |reliability| Variable {
             reliability,
             without: None,
@@ -348,6 +372,7 @@ impl<'a> Scene<'a> {
             plan: Some(plan),
             learning,
             log_likelihood: Some(log_likelihood),
+            one_to_one,
         })
     }
 
@@ -457,7 +482,9 @@ impl<'a> Scene<'a> {
             .enumerate()
             .map(|(v, variable)| {
                 let (margins, by_value) = (&self.margins[v], self.settings.by_value);
-                variable.reliability.weights(margins, &levels[v], by_value, true)
+                variable
+                    .reliability
+                    .weights(margins, &levels[v], by_value, true)
             })
             .collect();
         for v in 0..n_keys {

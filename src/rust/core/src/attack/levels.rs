@@ -36,11 +36,7 @@ impl KeyLevels {
         for code in 1..=n_values {
             agreement.for_ranges(code, |first, last| {
                 if is_relation && exact_first && (first..=last).contains(&code) {
-                    let parts = [
-                        (first, code - 1, 1),
-                        (code, code, 0),
-                        (code + 1, last, 1),
-                    ];
+                    let parts = [(first, code - 1, 1), (code, code, 0), (code + 1, last, 1)];
                     let some = parts.into_iter().filter(|p| p.0 <= p.1);
                     ranges.extend(some.map(|(first, last, level)| Range { first, last, level }));
                 } else {

@@ -38,6 +38,7 @@
 //!
 //! [`choose`] takes the one with least work, which is counted before any is done.
 
+mod assign;
 mod ceiling;
 mod choose;
 mod dependence;

@@ -16,6 +16,8 @@ pub(super) struct Patterns {
     pub counts: Vec<u64>,
     pub queries: KeyTable,
     pub query_counts: Vec<u64>,
+    /// Per known record, its row.
+    pub row_of_known: Vec<u32>,
     /// Per released record, its query.
     pub query_of_record: Vec<u32>,
 }
@@ -24,11 +26,13 @@ impl Patterns {
     pub fn new(files: &Files, keys: &[usize], monitor: &Monitor) -> Result<Self> {
         let (rows, groups) = distinct_rows(files.known, keys, monitor)?;
         let counts = groups.counts().to_vec();
+        let row_of_known = groups.row_group().to_vec();
         drop(groups);
         let (queries, groups) = distinct_rows(files.released, keys, monitor)?;
         Ok(Self {
             rows,
             counts,
+            row_of_known,
             queries,
             query_counts: groups.counts().to_vec(),
             query_of_record: groups.row_group().to_vec(),
@@ -58,6 +62,7 @@ impl Patterns {
                 .iter()
                 .map(|&q| self.query_counts[q as usize])
                 .collect(),
+            row_of_known: Vec::new(),
             query_of_record: Vec::new(),
         })
     }

@@ -35,7 +35,11 @@ impl Margins {
         let up_to = (0..known.len().max(released.len()))
             .map(|c| {
                 let at = |counts: &[f64]| counts.get(c).copied().unwrap_or(0.0);
-                sum += if c > 0 { at(&known) + at(&released) } else { 0.0 };
+                sum += if c > 0 {
+                    at(&known) + at(&released)
+                } else {
+                    0.0
+                };
                 sum
             })
             .collect();
@@ -88,7 +92,11 @@ impl Margins {
     pub fn entropy(&self) -> f64 {
         let n = self.n_observed();
         let shares = self.up_to.windows(2).map(|w| (w[1] - w[0]) / n);
-        shares.filter(|&p| p > 0.0).map(|p| -p * p.ln()).sum::<f64>() + 0.0
+        shares
+            .filter(|&p| p > 0.0)
+            .map(|p| -p * p.ln())
+            .sum::<f64>()
+            + 0.0
     }
 }
 
@@ -139,7 +147,12 @@ fn smoothed(counts: &[f64]) -> Vec<f64> {
 impl Reliability {
     /// `u` from the margins of both files, the pairs `without` left out; `m` as
     /// it is given.
-    pub(super) fn new(margins: &Margins, levels: &KeyLevels, without: Option<&Links>, m: Vec<f64>) -> Self {
+    pub(super) fn new(
+        margins: &Margins,
+        levels: &KeyLevels,
+        without: Option<&Links>,
+        m: Vec<f64>,
+    ) -> Self {
         let mut pairs = margins.pairs_by_level(levels);
         pairs.push(margins.observed_pairs() - pairs.iter().sum::<f64>());
         for (pairs, links) in pairs.iter_mut().zip(without.into_iter().flatten()) {

@@ -106,9 +106,8 @@ fn groups(codes: &[Vec<u32>]) -> (Group, Vec<Group>) {
     let mut first = empty();
     let mut tabled: Vec<Group> = Vec::new();
     for (v, codes) in codes.iter().enumerate() {
-        let with = |group: &Group| {
-            numbered(group.combination.iter().copied().zip(codes.iter().copied()))
-        };
+        let with =
+            |group: &Group| numbered(group.combination.iter().copied().zip(codes.iter().copied()));
         let (combination, example) = with(&empty());
         let several = tabled.last().map(with);
         match several {
@@ -161,7 +160,11 @@ impl Found {
         for (((w1, w2), f1), f2) in chunks {
             for lane in 0..LANES {
                 let weight = w1[lane] + w2[lane];
-                most[lane] = if weight > most[lane] { weight } else { most[lane] };
+                most[lane] = if weight > most[lane] {
+                    weight
+                } else {
+                    most[lane]
+                };
                 sum[lane] += f1[lane] * f2[lane];
             }
         }
@@ -194,12 +197,21 @@ impl Tile {
             codes.resize(TILE, 0);
             codes
         });
-        let mut counts: Vec<f64> = patterns.counts[from..to].iter().map(|&n| n as f64).collect();
+        let mut counts: Vec<f64> = patterns.counts[from..to]
+            .iter()
+            .map(|&n| n as f64)
+            .collect();
         counts.resize(TILE, 0.0);
         let mut start = Lane::new(TILE);
         start.set(
             &(0..TILE)
-                .map(|r| if r < rows.len() { 0.0 } else { f64::NEG_INFINITY })
+                .map(|r| {
+                    if r < rows.len() {
+                        0.0
+                    } else {
+                        f64::NEG_INFINITY
+                    }
+                })
                 .collect::<Vec<f64>>(),
             &counts,
         );

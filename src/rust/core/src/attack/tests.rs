@@ -17,9 +17,10 @@ use crate::{KeyTable, Monitor};
 type Rows = Vec<Vec<u32>>;
 
 fn table(rows: &Rows, levels: &[u32]) -> KeyTable {
-    let columns = levels.iter().enumerate().map(|(v, &k)| {
-        Column::new(Codes::pack(k, rows.iter().map(|r| r[v])), k).unwrap()
-    });
+    let columns = levels
+        .iter()
+        .enumerate()
+        .map(|(v, &k)| Column::new(Codes::pack(k, rows.iter().map(|r| r[v])), k).unwrap());
     KeyTable::new(columns.collect()).unwrap()
 }
 
@@ -64,26 +65,28 @@ fn cases() -> impl Strategy<Value = Case> {
                 prop::collection::vec(prop::option::of(0..n1 as u32), n2..=n2),
                 prop::collection::vec(-4i32..5, 200..201),
             )
-                .prop_map(|(known, mut released, sizes, agreements, partners, draws)| {
-                    // A linked record has many values of its partner.
-                    for (row, partner) in released.iter_mut().zip(&partners) {
-                        if let Some(p) = partner {
-                            for (v, value) in row.iter_mut().enumerate() {
-                                if (*value as usize + v) % 3 != 0 {
-                                    *value = known[*p as usize][v];
+                .prop_map(
+                    |(known, mut released, sizes, agreements, partners, draws)| {
+                        // A linked record has many values of its partner.
+                        for (row, partner) in released.iter_mut().zip(&partners) {
+                            if let Some(p) = partner {
+                                for (v, value) in row.iter_mut().enumerate() {
+                                    if (*value as usize + v) % 3 != 0 {
+                                        *value = known[*p as usize][v];
+                                    }
                                 }
                             }
                         }
-                    }
-                    Case {
-                        known,
-                        released,
-                        sizes,
-                        agreements,
-                        partners: partners.into_iter().map(|p| p.unwrap_or(NONE)).collect(),
-                        draws,
-                    }
-                })
+                        Case {
+                            known,
+                            released,
+                            sizes,
+                            agreements,
+                            partners: partners.into_iter().map(|p| p.unwrap_or(NONE)).collect(),
+                            draws,
+                        }
+                    },
+                )
         },
     )
 }
@@ -103,7 +106,11 @@ impl Case {
 
     /// Weights of every range; agreement need not weigh more.
     fn weights(&self, rising: bool) -> Weights {
-        let mut draws = self.draws.iter().cycle().map(|&d| on_grid(f64::from(d) * 0.7));
+        let mut draws = self
+            .draws
+            .iter()
+            .cycle()
+            .map(|&d| on_grid(f64::from(d) * 0.7));
         let all = self.levels();
         let keys = all.iter().map(|levels| {
             let differ = draws.next().unwrap();
@@ -112,7 +119,11 @@ impl Case {
                 .iter()
                 .map(|_| {
                     let weight = draws.next().unwrap();
-                    if rising { differ + weight.abs() + 0.5 } else { weight }
+                    if rising {
+                        differ + weight.abs() + 0.5
+                    } else {
+                        weight
+                    }
                 })
                 .collect();
             KeyWeights::new(levels, &weights, differ)
@@ -129,8 +140,9 @@ impl Case {
     fn brute(&self, weights: &Weights) -> Vec<(f64, u64, f64)> {
         (0..self.released.len())
             .map(|i| {
-                let all: Vec<f64> =
-                    (0..self.known.len()).map(|j| self.pair(weights, i, j)).collect();
+                let all: Vec<f64> = (0..self.known.len())
+                    .map(|j| self.pair(weights, i, j))
+                    .collect();
                 let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let ties = all.iter().filter(|&&w| w >= most).count() as u64;
                 (most, ties, all.iter().map(|w| w.exp()).sum())
@@ -175,7 +187,11 @@ fn check(case: &Case, rising: bool, engines: &[Engine]) {
         let prepared = prepared(files);
         for &engine in engines {
             for (best, slow) in found(&prepared, &weights, engine).iter().zip(&brute) {
-                assert_eq!(best.weight.to_bits(), (slow.0 + 0.0).to_bits(), "{engine:?}");
+                assert_eq!(
+                    best.weight.to_bits(),
+                    (slow.0 + 0.0).to_bits(),
+                    "{engine:?}"
+                );
                 assert_eq!(best.n, slow.1, "{engine:?}");
                 assert!((best.sum / slow.2 - 1.0).abs() < 1e-12, "{engine:?}");
             }
@@ -332,6 +348,8 @@ fn settings() -> Settings {
         engine: Engine::Choose,
         max_work: 1e12,
         without_work: 1e12,
+        details: true,
+        one_to_one: true,
     }
 }
 
@@ -396,10 +414,13 @@ fn slow_phi(case: &Case, v: usize, w: usize) -> f64 {
 
 /// Weights of keys of equal values, pooled.
 fn simple(sizes: &[u32], agree: &[f64], differ: &[f64]) -> Weights {
-    let keys = sizes.iter().zip(agree.iter().zip(differ)).map(|(&k, (&a, &d))| {
-        let levels = KeyLevels::new(&Agreement::Same, k, true);
-        KeyWeights::new(&levels, &vec![on_grid(a); k as usize], on_grid(d))
-    });
+    let keys = sizes
+        .iter()
+        .zip(agree.iter().zip(differ))
+        .map(|(&k, (&a, &d))| {
+            let levels = KeyLevels::new(&Agreement::Same, k, true);
+            KeyWeights::new(&levels, &vec![on_grid(a); k as usize], on_grid(d))
+        });
     Weights::new(keys.collect()).unwrap()
 }
 
@@ -506,7 +527,9 @@ fn interrupts_stop_every_engine() {
         monitor.cancel();
         for engine in [Engine::Elimination, Engine::Subsets, Engine::Tables] {
             let plan = Plan { engine, work: 0.0 };
-            let stopped = prepared.best_matches(&weights, &plan, &monitor).unwrap_err();
+            let stopped = prepared
+                .best_matches(&weights, &plan, &monitor)
+                .unwrap_err();
             assert_eq!(stopped.kind(), "interrupted");
         }
     });

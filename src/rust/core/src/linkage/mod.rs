@@ -42,8 +42,8 @@ mod score;
 mod walk;
 
 pub use agreement::Agreement;
-pub(crate) use patterns::sorted_rows;
 pub use partners::{partners, Partners};
+pub(crate) use patterns::sorted_rows;
 pub use score::{add_greedily, scores, scores_by_shared, Score};
 
 use rayon::prelude::*;

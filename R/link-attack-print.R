@@ -1,0 +1,252 @@
+# What link_attack() says.
+
+#' @export
+format.sdc_link_attack <- function(x, ...) {
+  c(
+    "Attack by linkage, keys weighed",
+    paste(
+      "Question: how many released records can someone who holds a file with names lead back",
+      "to the right person, and how surely?"
+    ),
+    attack_size_line(x),
+    attack_table_lines(x),
+    attack_largest_line(x),
+    attack_claim_line(x),
+    attack_spread_line(x),
+    attack_key_line(x),
+    attack_doubt_line(x),
+    attack_scenario_line(x),
+    "More: x$curve, x$variables, summary(x), plot(x), interpret(x)."
+  )
+}
+
+has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
+
+attack_size_line <- function(x) {
+  e <- x$estimates[1, ]
+  paste0(
+    plural(e$n_known, "known record"), ", ", format_count(e$n_released), " released",
+    if (!is.na(e$n_linked)) paste0(", ", format_count(e$n_linked), " of the same persons"),
+    "; ", plural(x$diagnostics$n_keys, "key"), "; a missing value says nothing."
+  )
+}
+
+attack_table_lines <- function(x) {
+  e <- x$estimates
+  known <- !is.na(e$n_linked[[1]])
+  shown <- list(intruder = e$intruder)
+  if (known) {
+    shown$expected <- format_one_digit(e$expected_correct)
+    shown$share <- format_percent(e$prop_expected)
+  }
+  shown$single <- format_count(e$n_single_best)
+  if (known) shown$wrong <- format_count(e$n_single_best_wrong)
+  shown$sure_90 <- ifelse(is.na(e$n_claims_90), "", format_count(e$n_claims_90))
+  if (known) {
+    shown$right_90 <- ifelse(is.na(e$n_right_90), "", format_one_digit(e$n_right_90))
+  }
+  if (!is.null(e$expected_one_to_one)) {
+    shown$one_to_one <- ifelse(
+      is.na(e$expected_one_to_one), "", format_one_digit(e$expected_one_to_one)
+    )
+  }
+  format_columns(shown)
+}
+
+# The intruder who gets most, of those tried.
+largest_intruder <- function(x) {
+  x$estimates[which.max(x$estimates$expected_correct), ]
+}
+
+attack_largest_line <- function(x) {
+  if (!has_links(x)) {
+    return("Without true links it is not known which matches are right.")
+  }
+  most <- largest_intruder(x)
+  paste0(
+    "Most correct matches of the intruders tried: ", format_one_digit(most$expected_correct),
+    " (", most$intruder, ").",
+    if (!is.na(most$ceiling)) {
+      paste0(
+        " Rules that look at agreement alone stay below ", format_one_digit(most$ceiling),
+        "; rules that use values can exceed it."
+      )
+    }
+  )
+}
+
+# The row of the first intruder who weighs; none where only counting was asked.
+main_attack <- function(x) {
+  x$estimates[x$estimates$intruder == x$settings$weights[[1]] &
+                x$estimates$intruder != "count", ]
+}
+
+attack_claim_line <- function(x) {
+  e <- main_attack(x)
+  if (nrow(e) == 0) {
+    return(NULL)
+  }
+  paste0(
+    "Sure of a match to at least 90 %: ", format_count(e$n_claims_90), " of ",
+    plural(e$n_released, "record"), " (", e$intruder, ")",
+    if (!is.na(e$n_right_90) && e$n_claims_90 > 0) {
+      paste0(
+        ", right for ", format_one_digit(e$n_right_90), " (",
+        format_percent(e$n_right_90 / e$n_claims_90), ")"
+      )
+    },
+    "; coverage ", format_number(x$settings$coverage), "."
+  )
+}
+
+attack_spread_line <- function(x) {
+  if (!has_links(x)) {
+    return(NULL)
+  }
+  paste0(
+    "Matching probability of a record in both files (", x$settings$weights[[1]], "): ",
+    record_spread(x$records$match_prob), "."
+  )
+}
+
+attack_key_line <- function(x) {
+  table <- x$variables
+  if (all(is.na(table$loss))) {
+    return(NULL)
+  }
+  most <- which.max(table$loss)
+  paste0(
+    "Key that helps most: ", shorten(table$variable[[most]]), "; without it ",
+    format_one_digit(table$without[[most]]), " correct matches are expected."
+  )
+}
+
+attack_doubt_line <- function(x) {
+  phi <- x$diagnostics$phi
+  found <- doubts(x)
+  if (length(found)) {
+    return(paste("Learned weights are in doubt:", found[[1]]))
+  }
+  if (isTRUE(phi > 0.5)) {
+    paste0(
+      "Agreements on ", quote_names(x$diagnostics$dependent_keys), " go together (phi ",
+      format_risk(phi), "): weights count some evidence twice."
+    )
+  }
+}
+
+attack_scenario_line <- function(x) {
+  rho <- x$settings$coverage
+  scenario <- if (rho < 1) {
+    paste0(
+      "Scenario: journalist (a released person is in the known file with probability ",
+      format_risk(rho), ")"
+    )
+  } else {
+    "Scenario: prosecutor (released persons are taken to be in the known file)"
+  }
+  paste0(scenario, "; all pairs compared; risk given an attempt.")
+}
+
+#' @export
+interpret.sdc_link_attack <- function(x, ...) {
+  sentence <- paste0(
+    if (has_links(x)) attack_sentence(x) else blind_sentence(x),
+    " (exact over all pairs, after Fellegi and Sunter 1969; coverage ",
+    format_risk(x$settings$coverage), "; ",
+    if (x$settings$by_value) "agreements weighed by value" else "agreements weighed by key",
+    if (length(x$settings$tolerance)) {
+      paste0(", tolerance for ", quote_names(names(x$settings$tolerance)))
+    },
+    "; risk given an attempt; sdcRisk ", x$settings$version, "). Not considered: knowledge of ",
+    "other variables, similarity of spelling, a search for one person with outside checks."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+attack_sentence <- function(x) {
+  e <- x$estimates
+  words <- c(
+    calibrated = "when he knows how often each key changes",
+    prior = paste(
+      "when he believes that every key agrees with probability",
+      format_number(x$settings$prior_match)
+    ),
+    em = "when he must learn it from the files", count = "when he only counts differences"
+  )
+  order <- intersect(all_intruders, e$intruder)
+  rows <- e[match(order, e$intruder), ]
+  parts <- paste0(
+    format_one_digit(rows$expected_correct), " (", format_percent(rows$prop_expected), ") ",
+    words[order]
+  )
+  main <- main_attack(x)
+  paste0(
+    "Of ", plural(e$n_linked[[1]], "person"), " in both files, someone who holds the first with ",
+    "names and knows the ", plural(x$diagnostics$n_keys, "key"),
+    " would be expected to pick the right record for ", paste(parts, collapse = ", "),
+    if (nrow(main) == 1) {
+      paste0(
+        ". Of the matches he would hold to be at least 90 % sure (",
+        format_count(main$n_claims_90), ", ", main$intruder, "), ",
+        format_one_digit(main$n_right_90), " are right"
+      )
+    }
+  )
+}
+
+blind_sentence <- function(x) {
+  main <- main_attack(x)
+  paste0(
+    "Someone who holds a file of ", plural(x$estimates$n_known[[1]], "record"),
+    " with names and knows the ", plural(x$diagnostics$n_keys, "key"), " of ",
+    plural(x$estimates$n_released[[1]], "released record"),
+    if (nrow(main) == 1) {
+      paste0(
+        " expects to be right for ", format_one_digit(main$own_estimate), " (", main$intruder,
+        " weights), and is at least 90 % sure of ", format_count(main$n_claims_90)
+      )
+    } else {
+      paste0(
+        " finds a single best match for ", format_count(x$estimates$n_single_best[[1]])
+      )
+    },
+    "; true links were not at hand to tell how many matches are right"
+  )
+}
+
+#' @export
+summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
+  base <- summary.sdc_result(object, by, data)
+  parts <- list(
+    title = format(object)[c(1, 3)], estimates = base$estimates,
+    variables = object$variables, levels = object$levels, claims = object$curve,
+    match_prob_by_strata = base$strata
+  )
+  structure(parts[lengths(parts) > 0], class = "sdc_summary")
+}
+
+#' @export
+record_risk.sdc_link_attack <- function(x) {
+  x$records$match_prob
+}
+
+#' @export
+tidy_terms.sdc_link_attack <- function(x) {
+  list(ids = "intruder", terms = setdiff(names(x$estimates), "intruder"))
+}
+
+#' @rdname sdc_result
+#' @usage NULL
+#' @export
+glance.sdc_link_attack <- function(x, ...) {
+  most <- largest_intruder(x)
+  if (nrow(most) == 0) most <- x$estimates[1, ]
+  frame(
+    n_known = most$n_known, n_released = most$n_released, n_linked = most$n_linked,
+    n_keys = x$diagnostics$n_keys, n_intruders = nrow(x$estimates), intruder = most$intruder,
+    expected_correct = most$expected_correct, ceiling = most$ceiling,
+    coverage = x$settings$coverage, phi = x$diagnostics$phi,
+    fingerprint = x$settings$fingerprint
+  )
+}

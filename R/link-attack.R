@@ -1,0 +1,369 @@
+#' The intruder who weighs the keys
+#'
+#' Someone holds a file with names and gets the released one. How many released
+#' records can he lead back to the right person, and how sure can he be? The
+#' intruder of [longitudinal_link()] counts differing keys; a real one gives more
+#' weight to a rare name than to the sex, and less to a difference in a key that
+#' often changes. This function measures what such an intruder gets, over all
+#' pairs of records and exactly.
+#'
+#' @details
+#' For a released record \eqn{i} and a known record \eqn{j}, the weight of a pair is
+#' \deqn{W_{ij} = \sum_v f_v(x_{jv}, y_{iv}),}{W_ij = sum over keys v of f_v(x_jv, y_iv),}
+#' 0 for a key that is missing in either record. With \eqn{m_v} the probability that
+#' two records of one person agree on key \eqn{v}, and \eqn{u_v} that those of two
+#' persons do, an agreement on the value \eqn{y} adds
+#' \eqn{\log(m_v / q_v(y))}{log(m_v / q_v(y))}, \eqn{q_v(y)} being the share of
+#' \eqn{y} in both files, and a disagreement
+#' \eqn{\log((1 - m_v) / (1 - u_v))}{log((1 - m_v) / (1 - u_v))}. With
+#' `by_value = FALSE` every agreement adds \eqn{\log(m_v / u_v)}{log(m_v / u_v)}.
+#'
+#' Let \eqn{w_i} be the largest weight of record \eqn{i} and \eqn{b_i} the number of
+#' known records that have it. The intruder takes one of them; with \eqn{t(i)} the
+#' record of the same person, he is right with the matching probability
+#' \deqn{p_i = [W_{i,t(i)} = w_i] / b_i,}{p_i = [W_i,t(i) = w_i] / b_i,}
+#' whose sum is the expected number of correct matches. He himself gives each of
+#' the best records the posterior
+#' \deqn{\frac{e^{w_i}}{\sum_j e^{W_{ij}} + n_1 (1 - \rho) / \rho},}{%
+#'   exp(w_i) / (sum over j of exp(W_ij) + n1 (1 - rho) / rho),}
+#' with \eqn{n_1} known records and \eqn{\rho} the probability that a released
+#' person is among them (`coverage`). The posterior takes into account that a person
+#' has one record; it assumes independent errors.
+#'
+#' @section Intruders:
+#' They differ in where the weights come from:
+#' \describe{
+#'   \item{`"count"`}{counts differing keys, as [longitudinal_link()]; always
+#'     computed. He has no posterior}
+#'   \item{`"calibrated"`}{knows how often each key agrees for one person:
+#'     \eqn{m_v} and \eqn{u_v} from the true links, half a pair added to
+#'     agreements and disagreements. Needs `id`}
+#'   \item{`"prior"`}{believes that every key agrees with probability `prior_match`
+#'     for one person}
+#'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record
+#'     has one partner, uniform over the known file with probability `coverage`,
+#'     and \eqn{m_v} maximises the likelihood of the records (expectation and
+#'     maximisation, on a systematic sample of about 5,000 distinct records)}
+#' }
+#' None of them is the best that can be: where errors are dependent, weights that
+#' are known may do slightly worse than learned ones. So the largest figure over the
+#' intruders tried is named, and no figure is called an upper bound. `ceiling` is
+#' rigorous for rules of one kind, those that look only at which keys agree, differ
+#' or are missing: known records with the same pattern as the true partner cannot be
+#' told apart. Rules that use values, as all intruders do with `by_value = TRUE`, can
+#' exceed it.
+#'
+#' @section Tolerance:
+#' `tolerance` says for a key which differences are admissible. The admissible ones
+#' are a level of their own between equal values and others, with probabilities of
+#' its own; `"prior"` and `"count"` take them for agreements. An entry is
+#' * one number, plus or minus: `age = 1`;
+#' * two numbers, the smallest and the largest released minus known value:
+#'   `age = c(0, 2)`;
+#' * a logical matrix whose row names are the known and whose column names are the
+#'   released values.
+#'
+#' For keys that shift by a step, such as an age in classes, this is the largest
+#' gain of all. Keys of [candidates()], as local suppression and recoding leave them,
+#' agree where a value is admissible in both files.
+#'
+#' @section Missing values:
+#' A missing value says nothing, for or against: it adds no weight. A known record
+#' with few observed keys is therefore nobody's best match as long as another one
+#' agrees on more, unlike under the rule that counts.
+#'
+#' @section When learned weights are not to be trusted:
+#' `diagnostics` holds the largest correlation of the agreements on two keys over all
+#' pairs (`phi`, and the keys `dependent_keys`): above 0.5 weights count the same
+#' evidence twice, and the figure of an intruder who learns his weights is too low.
+#' `m_at_one` names keys whose learned \eqn{m_v} is at least 0.9999, and
+#' `m_near_u` those where it is at most \eqn{u_v}: something other than the person
+#' was learned. `log_likelihood` compares intruders: one whose learned weights
+#' explain the records worse than the prior ones learned nothing.
+#'
+#' @section Cost:
+#' All pairs, without blocking, by the cheapest of three exact engines: elimination
+#' of keys, which shares its work between records with the same first keys; agreement
+#' subsets, for few keys with many values; tables, pair by pair. Work is counted
+#' before it is done, so that the choice is the same on every machine. 5,000 x 5,000
+#' records and 4 keys take 0.1 s, 63,654 x 80,882 records and 13 keys about a
+#' second. More than `max_work` is refused at once with the estimate. Hard are many
+#' independent keys on which all records differ. `"em"` takes some 20 passes over its
+#' sample.
+#'
+#' @param known The file that the intruder holds, a data frame with one row per
+#'   person.
+#' @param released The released file, whose records are attacked. After a
+#'   protection: the protected data, with the ids of the original.
+#' @param key_vars Names of the keys, columns of both files, or their positions in
+#'   `known`; `NULL` for all columns of both files but `id`. At most 64.
+#' @param id Name of the column that identifies persons in both files, known to the
+#'   producer and not to the intruder. Without it no match is known to be right.
+#' @param ... None: what follows is given by its full name.
+#' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`.
+#'   Default: `"calibrated"`, without `id` `"em"`. The first one gives `records` and
+#'   `variables`.
+#' @param by_value Whether an agreement on a rare value weighs more.
+#' @param tolerance Admissible differences: a named list, see below.
+#' @param prior_match What `"prior"` believes, strictly between 0 and 1.
+#' @param coverage Probability that a released person is in the known file, above 0
+#'   and at most 1. Default: the share of released records that are linked, 1
+#'   without `id`. Matches do not depend on it, posteriors do.
+#' @param one_to_one Whether to compute also what an intruder gets who gives every
+#'   known record to one released record at most, so that the sum of weights is
+#'   largest. For up to 10,000 records in each file.
+#' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
+#'   where that takes a moment.
+#' @param max_work Most work of one attack, in nanoseconds of one processor.
+#'
+#' @return An object of class `sdc_link_attack`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row per intruder: `intruder`, `n_known`, `n_released`,
+#'     `n_linked` (released records with a known one of the same person),
+#'     `expected_correct`, `prop_expected` (of `n_linked`), `n_certain` (single best
+#'     matches that are right), `n_single_best`, `n_single_best_wrong` (of all
+#'     released records), `own_estimate` (the sum of the posteriors: what the
+#'     intruder expects), `n_claims_90` (released records with a posterior of at
+#'     least 0.9), `n_right_90` (how many of them are right, one of b ties counting
+#'     1/b), `ceiling`; with `one_to_one` also `expected_one_to_one`}
+#'   \item{`records`}{one row per released record, for the first of `weights`: `id`
+#'     (the row number without `id`), `match_prob` (`NA` without a partner),
+#'     `posterior`, `n_best`, `true_in_best` (`FALSE` without a partner, `NA` without
+#'     `id`); then `match_prob_<intruder>` and `posterior_<intruder>` of the others}
+#'   \item{`curve`}{per intruder and threshold `posterior`: `n_claimed` records with
+#'     at least this posterior, `n_right` of them, `n_expected` right ones}
+#'   \item{`variables`}{one row per key, for the first of `weights`: `variable`, `m`,
+#'     `u`, `weight` (\eqn{\log(m/u)}{log(m/u)}), `weight_differ`, `entropy` (nats, both
+#'     files), `without` (expected correct matches without the key), `loss`; and
+#'     `m_<intruder>` of the others who weigh}
+#'   \item{`levels`}{per key with a tolerance and level of agreement: `variable`,
+#'     `level`, `m`, `u`; `NULL` without}
+#' }
+#'
+#' Errors: `unknown_key_var`, `bad_data` for an empty file or ids that occur twice,
+#' `bad_column`, `bad_argument`, `too_large`. Warnings `waves_differ`,
+#' `no_common_ids`, `not_learned` (the learned weights are not to be trusted).
+#'
+#' @references
+#' Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of
+#' the American Statistical Association 64(328), 1183-1210.
+#' \doi{10.1080/01621459.1969.10501049}.
+#'
+#' Domingo-Ferrer, J. and Torra, V. (2003). Disclosure risk assessment in statistical
+#' microdata protection via advanced record linkage. Statistics and Computing 13,
+#' 343-354. \doi{10.1023/A:1025666923033}.
+#'
+#' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the
+#' re-identification risk in longitudinal survey microdata. Joint Statistical
+#' Meetings 2021.
+#' @seealso [longitudinal_link()] for the intruder who counts, [key_stability()] for
+#'   the choice of keys.
+#' @export
+#' @examples
+#' known <- data.frame(id = 1:3, sex = c("f", "f", "m"), born = c(1950, 1961, 1961))
+#' released <- known[c(3, 2), ]
+#' attack <- link_attack(known, released, c("sex", "born"), "id", weights = "prior")
+#' attack$records$match_prob # 1 1
+#' attack$estimates$expected_correct # 2 2
+link_attack <- function(known, released, key_vars, id = NULL, ...,
+                        weights = c("calibrated", "prior", "em", "count"), by_value = TRUE,
+                        tolerance = NULL, prior_match = 0.95, coverage = NULL,
+                        one_to_one = FALSE, sensitivity = NULL, max_work = 6e11) {
+  call <- rlang::current_env()
+  check_given(c("known", "released", "key_vars"), call)
+  this_call <- call_without_data(match.call(), "link_attack")
+  check_no_dots(..., call = call)
+  settings <- list(
+    intruders = check_intruders(weights, missing(weights), id, call),
+    by_value = check_flag(by_value, "by_value", call),
+    prior_match = check_probability(prior_match, "prior_match", call = call),
+    coverage = check_coverage(coverage, call), engine = "choose",
+    max_work = check_max_work(max_work, call),
+    without_work = check_sensitivity(sensitivity, id, call),
+    one_to_one = check_one_to_one(one_to_one, id, known, released, call),
+    details = TRUE, thresholds = claim_thresholds
+  )
+  for (name in c("known", "released")) check_data_frame(get(name), name, call)
+  attack_files(known, released, key_vars, id, tolerance, settings, this_call, call)
+}
+
+# Posteriors above which claims are counted.
+claim_thresholds <- c(seq(0, 0.95, 0.05), 0.98, 0.99, 0.995, 0.999)
+
+all_intruders <- c("calibrated", "prior", "em", "count")
+
+# The intruders, the first one asked for leading, with the one who counts.
+check_intruders <- function(weights, default, id, call) {
+  if (default) {
+    weights <- if (is.null(id)) "em" else "calibrated"
+  }
+  good <- is.character(weights) && length(weights) > 0 && all(weights %in% all_intruders) &&
+    !anyDuplicated(weights)
+  if (!good) {
+    stop_argument(
+      "weights", paste("hold some of", quote_names(all_intruders), "each once"),
+      given_words(weights), if (is.character(weights)) {
+        nearest_names(setdiff(weights, all_intruders), all_intruders)
+      }, call
+    )
+  }
+  if ("calibrated" %in% weights && is.null(id)) {
+    stop_argument(
+      "weights", "leave out \"calibrated\" where `id` is not given",
+      advice = "Without true links, \"em\" learns weights from the files.", call = call
+    )
+  }
+  union(weights, "count")
+}
+
+check_coverage <- function(coverage, call) {
+  if (is.null(coverage)) {
+    return(NULL)
+  }
+  if (!are_distinct_numbers(coverage, FALSE) || coverage <= 0 || coverage > 1) {
+    stop_argument(
+      "coverage", "be one number above 0 and at most 1", given_words(coverage),
+      percent_advice(coverage), call
+    )
+  }
+  as.double(coverage)
+}
+
+check_max_work <- function(max_work, call) {
+  if (!are_distinct_numbers(max_work, FALSE) || max_work <= 0) {
+    stop_argument(
+      "max_work", "be one positive number of nanoseconds", given_words(max_work), call = call
+    )
+  }
+  as.double(max_work)
+}
+
+# The work for which attacks without each key are repeated.
+check_sensitivity <- function(sensitivity, id, call) {
+  if (is.null(sensitivity)) {
+    return(if (is.null(id)) 0 else 1e9)
+  }
+  check_flag(sensitivity, "sensitivity", call)
+  if (sensitivity && is.null(id)) {
+    stop_argument(
+      "sensitivity", "be FALSE where `id` is not given",
+      advice = "Without true links no match is known to be right.", call = call
+    )
+  }
+  if (sensitivity) Inf else 0
+}
+
+check_one_to_one <- function(one_to_one, id, known, released, call) {
+  check_flag(one_to_one, "one_to_one", call)
+  if (one_to_one && is.null(id)) {
+    stop_argument("one_to_one", "be FALSE where `id` is not given", call = call)
+  }
+  if (one_to_one && is.data.frame(known) && is.data.frame(released) &&
+        max(nrow(known), nrow(released)) > 10000) {
+    stop_sdc(
+      "too_large",
+      c(
+        "`one_to_one` is for files of at most 10,000 records.",
+        x = paste0(
+          "They have ", format_count(nrow(known)), " and ", format_count(nrow(released)), "."
+        ),
+        i = "The posterior takes into account already that a person has one record."
+      ),
+      call = call
+    )
+  }
+  one_to_one
+}
+
+attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call, call) {
+  files <- list(wave1 = known, wave2 = released)
+  rules <- attack_rules(tolerance, call)
+  with_progress("Linking files", function(tick) {
+    coded <- in_words_of_files(code_waves(known, released, key_vars, id, "key_vars", tick, call))
+    on.exit(release_waves(coded))
+    agreements <- in_words_of_files(code_agreements(coded, files, rules, call))
+    of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
+    found <- unwrap(rs_attack(
+      coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, !of_sets,
+      coded$partners, settings, sdc_threads(), tick
+    ), call)
+    names(found$found) <- settings$intruders
+    result <- new_link_attack(
+      found, coded, files, settings, tolerance, this_call,
+      fingerprints = wave_fingerprints(coded, call)
+    )
+    warn_not_learned(result, call)
+    result
+  })
+}
+
+# Work that takes a moment beside a linkage.
+moment_of_work <- 2e9
+
+# Expected correct matches of the calibrated intruder for longitudinal_link(); NA
+# where nobody is linked, or where it takes more work than `most`.
+expected_weighted <- function(coded, agreements, most, tick, call) {
+  if (is.null(coded$partners) || all(is.na(coded$partners))) {
+    return(NA_real_)
+  }
+  settings <- list(
+    intruders = "calibrated", by_value = TRUE, prior_match = 0.95, coverage = NULL,
+    engine = "choose", max_work = most, without_work = 0, one_to_one = FALSE, details = FALSE,
+    thresholds = double()
+  )
+  of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
+  tryCatch(
+    unwrap(rs_attack(
+      coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, !of_sets,
+      coded$partners, settings, sdc_threads(), tick
+    ), call)$found[[1]]$expected + 0,
+    sdcRisk_error_too_large = function(e) NA_real_
+  )
+}
+
+# Rules of tolerance as those of waves: one number is plus or minus.
+attack_rules <- function(tolerance, call) {
+  if (!is.list(tolerance)) {
+    return(tolerance)
+  }
+  lapply(tolerance, function(rule) {
+    if (is_plain_number(rule) && !is.matrix(rule) && length(rule) == 1 && isTRUE(rule >= 0)) {
+      c(-rule, rule)
+    } else {
+      rule
+    }
+  })
+}
+
+# Waves are two files in time; here they are what is known and what is released.
+file_words <- c(
+  "`wave1`" = "`known`", "`wave2`" = "`released`", "in wave 1" = "in the known file",
+  "in wave 2" = "in the released file", "of wave 1" = "of the known file",
+  "of wave 2" = "of the released file", "wave-1 values" = "known values",
+  "wave-2 values" = "released values", "wave-1" = "known", "wave-2" = "released",
+  "both waves" = "both files", "each wave" = "each file", "a wave" = "a file",
+  "The waves" = "The files", "`tolerance`" = "`tolerance`", "tolerance = " = "tolerance = ",
+  "admissible change" = "admissible difference", "Admissible change" = "Admissible difference"
+)
+
+in_words_of_files <- function(expr) {
+  reworded <- function(cnd) {
+    for (old in names(file_words)) {
+      cnd$message <- gsub(old, file_words[[old]], cnd$message, fixed = TRUE)
+      if (is.character(cnd$body)) {
+        labels <- names(cnd$body)
+        cnd$body <- gsub(old, file_words[[old]], cnd$body, fixed = TRUE)
+        names(cnd$body) <- labels
+      }
+    }
+    if (identical(cnd$argument, "tolerance")) cnd$argument <- "tolerance"
+    cnd
+  }
+  tryCatch(
+    withCallingHandlers(expr, sdcRisk_warning = function(w) {
+      rlang::cnd_signal(reworded(w))
+      tryInvokeRestart("muffleWarning")
+    }),
+    sdcRisk_error = function(e) rlang::cnd_signal(reworded(e))
+  )
+}
