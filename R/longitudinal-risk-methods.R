@@ -44,7 +44,7 @@ link_lines <- function(x) {
       "Linked to ", release, " on ", plural(length(x$settings$link_vars), "variable"), ": ",
       format_count(e$n_linked), " in both, ", format_count(e$n_certain), " with certainty (",
       format_percent(e$prop_certain), "), ", format_one_digit(e$expected_correct),
-      " expected correct", if (!is.na(e$expected_weighted)) {
+      " expected correct", if (isTRUE(e$expected_weighted >= 0)) {
         paste0("; ", format_one_digit(e$expected_weighted), " where the keys are weighed")
       }, "."
     )

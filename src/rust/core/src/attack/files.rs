@@ -15,7 +15,7 @@ use super::weights::{KeyWeights, Weights};
 use super::Best;
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
-use crate::linkage::{Agreement, Method, Waves, NONE};
+use crate::linkage::{Agreement, Method, Waves, MAX_KEYS, NONE};
 use crate::memory::filled;
 use crate::parallel::Monitor;
 
@@ -42,6 +42,12 @@ impl<'a> Files<'a> {
         partners: Option<&'a [u32]>,
     ) -> Result<Self> {
         Waves::new(known, released, agreements, partners, 0)?;
+        if agreements.len() > MAX_KEYS {
+            return Err(Error::TooLarge(format!(
+                "Files can be linked on at most {MAX_KEYS} keys, not {}.",
+                agreements.len()
+            )));
+        }
         if exact_first.len() != agreements.len() {
             return Err(Error::BadArgument("Every key needs its rule.".into()));
         }
@@ -487,6 +493,9 @@ impl<'a> Scene<'a> {
                     .weights(margins, &levels[v], by_value, true)
             })
             .collect();
+        let (done, _) = self.monitor.progress();
+        let n = self.prepared.patterns.n_queries() as u64;
+        self.monitor.set_total(done + n * n_keys as u64);
         for v in 0..n_keys {
             let keys: Vec<usize> = (0..n_keys).filter(|&w| w != v).collect();
             let some = keys.iter().map(|&w| weights[w].clone()).collect();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::files::Outcome;
 
 /// What one intruder gets.
@@ -58,7 +60,7 @@ impl Claims {
     /// The claims of one attack above every threshold.
     pub fn curve(outcome: &Outcome, thresholds: &[f64]) -> Vec<Self> {
         thresholds
-            .iter()
+            .par_iter()
             .map(|&least| {
                 let mut claims = Self::default();
                 let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
