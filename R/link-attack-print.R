@@ -1,56 +1,73 @@
 # What link_attack() says.
 
 #' @export
-format.sdc_link_attack <- function(x, ...) {
-  c(
-    "Attack by linkage, keys weighed",
-    paste(
-      "Question: how many released records can someone who holds a file with names lead back",
-      "to the right person, and how surely?"
+describe.sdc_link_attack <- function(x) {
+  description(
+    title = "Attack by linkage, key variables weighed",
+    question = paste(
+      "how many released records can someone who holds a file with names lead back to the right",
+      "person, and how surely?"
     ),
-    attack_size_line(x),
-    attack_table_lines(x),
-    attack_largest_line(x),
-    attack_claim_line(x),
-    attack_spread_line(x),
-    attack_key_line(x),
-    attack_doubt_line(x),
-    attack_scenario_line(x),
-    "More: x$curve, x$variables, summary(x), plot(x), interpret(x)."
+    size = attack_size_line(x),
+    answer = c(
+      grid(attack_table(x), least = nrow(x$estimates)),
+      fact(attack_largest_line(x)),
+      fact(attack_claim_line(x)),
+      if (has_links(x)) {
+        fact(
+          "Matching probability of a record in both files (", x$settings$weights[[1]], "): ",
+          record_spread(x$records$match_prob), ".",
+          keep = "always"
+        )
+      },
+      fact(attack_doubt_line(x)),
+      fact(attack_key_line(x), keep = "detail")
+    ),
+    scenario = attack_scenario(x),
+    more = "x$curve, x$variables, summary(x), plot(x), interpret(x)",
+    sentence = attack_cited(x)
   )
 }
 
 has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
+
+attack_scenario <- function(x) {
+  rho <- x$settings$coverage
+  if (rho < 1) {
+    scenario("journalist", paste(
+      "a released person is in the known file with probability", format_risk(rho)
+    ))
+  } else {
+    scenario("prosecutor", "released persons are taken to be in the known file")
+  }
+}
 
 attack_size_line <- function(x) {
   e <- x$estimates[1, ]
   paste0(
     plural(e$n_known, "known record"), ", ", format_count(e$n_released), " released",
     if (!is.na(e$n_linked)) paste0(", ", format_count(e$n_linked), " of the same persons"),
-    "; ", plural(x$diagnostics$n_keys, "key"), "; a missing value says nothing."
+    "; ", plural(x$diagnostics$n_keys, "key variable"), "; a missing value says nothing."
   )
 }
 
-attack_table_lines <- function(x) {
+attack_table <- function(x) {
   e <- x$estimates
   known <- !is.na(e$n_linked[[1]])
+  blank <- function(text, number) ifelse(is.na(number), "", text)
   shown <- list(intruder = e$intruder)
   if (known) {
     shown$expected <- format_one_digit(e$expected_correct)
     shown$share <- format_percent(e$prop_expected)
   }
-  shown$single <- format_count(e$n_single_best)
-  if (known) shown$wrong <- format_count(e$n_single_best_wrong)
-  shown$sure_90 <- ifelse(is.na(e$n_claims_90), "", format_count(e$n_claims_90))
-  if (known) {
-    shown$right_90 <- ifelse(is.na(e$n_right_90), "", format_one_digit(e$n_right_90))
-  }
+  shown$single <- e$n_single_best
+  if (known) shown$wrong <- e$n_single_best_wrong
+  shown$sure_90 <- blank(format_count(e$n_claims_90), e$n_claims_90)
+  if (known) shown$right_90 <- blank(format_one_digit(e$n_right_90), e$n_right_90)
   if (!is.null(e$expected_one_to_one)) {
-    shown$one_to_one <- ifelse(
-      is.na(e$expected_one_to_one), "", format_one_digit(e$expected_one_to_one)
-    )
+    shown$one_to_one <- blank(format_one_digit(e$expected_one_to_one), e$expected_one_to_one)
   }
-  format_columns(shown)
+  do.call(frame, shown)
 }
 
 # The intruder who gets most, of those tried.
@@ -68,8 +85,8 @@ attack_largest_line <- function(x) {
     " (", most$intruder, ").",
     if (!is.na(most$ceiling)) {
       paste0(
-        " Rules that look at agreement alone stay below ", format_one_digit(most$ceiling),
-        "; rules that use values can exceed it."
+        " Rules that look at agreement alone get no further than ",
+        format_one_digit(most$ceiling), "; rules that use values can."
       )
     }
   )
@@ -77,8 +94,8 @@ attack_largest_line <- function(x) {
 
 # The row of the first intruder who weighs; none where only counting was asked.
 main_attack <- function(x) {
-  x$estimates[x$estimates$intruder == x$settings$weights[[1]] &
-                x$estimates$intruder != "count", ]
+  e <- x$estimates
+  e[e$intruder == x$settings$weights[[1]] & e$intruder != "count", ]
 }
 
 attack_claim_line <- function(x) {
@@ -87,25 +104,14 @@ attack_claim_line <- function(x) {
     return(NULL)
   }
   paste0(
-    "Sure of a match to at least 90 %: ", format_count(e$n_claims_90), " of ",
-    plural(e$n_released, "record"), " (", e$intruder, ")",
-    if (!is.na(e$n_right_90) && e$n_claims_90 > 0) {
+    "Sure of a match to at least 90 % (", e$intruder, "): ", format_count(e$n_claims_90),
+    " of ", plural(e$n_released, "record"),
+    if (isTRUE(e$n_claims_90 > 0) && !is.na(e$n_right_90)) {
       paste0(
         ", right for ", format_one_digit(e$n_right_90), " (",
         format_percent(e$n_right_90 / e$n_claims_90), ")"
       )
-    },
-    "; coverage ", format_number(x$settings$coverage), "."
-  )
-}
-
-attack_spread_line <- function(x) {
-  if (!has_links(x)) {
-    return(NULL)
-  }
-  paste0(
-    "Matching probability of a record in both files (", x$settings$weights[[1]], "): ",
-    record_spread(x$records$match_prob), "."
+    }, "."
   )
 }
 
@@ -116,7 +122,7 @@ attack_key_line <- function(x) {
   }
   most <- which.max(table$loss)
   paste0(
-    "Key that helps most: ", shorten(table$variable[[most]]), "; without it ",
+    "Key variable that helps most: ", shorten(table$variable[[most]]), "; without it ",
     format_one_digit(table$without[[most]]), " correct matches are expected."
   )
 }
@@ -135,59 +141,53 @@ attack_doubt_line <- function(x) {
   }
 }
 
-attack_scenario_line <- function(x) {
-  rho <- x$settings$coverage
-  scenario <- if (rho < 1) {
-    paste0(
-      "Scenario: journalist (a released person is in the known file with probability ",
-      format_risk(rho), ")"
+attack_cited <- function(x) {
+  e <- x$estimates
+  cited(
+    measured = paste0(
+      "Someone who holds ", plural(e$n_known[[1]], "record"), " with names and knows ",
+      plural(x$diagnostics$n_keys, "key variable"), " of ",
+      plural(e$n_released[[1]], "released record"), " compares all pairs of them"
+    ),
+    found = if (has_links(x)) found_words(x) else blind_words(x),
+    limits = paste(
+      "not considered are knowledge of other variables, similarity of spelling and a search for",
+      "one person with outside checks"
+    ),
+    source = "exact, after Fellegi and Sunter 1969",
+    assuming = c(
+      paste0("coverage ", format_risk(x$settings$coverage)),
+      if (x$settings$by_value) "agreements weighed by value" else "agreements weighed alike",
+      "missing values say nothing",
+      if (length(x$settings$tolerance)) {
+        paste("tolerance for", paste(names(x$settings$tolerance), collapse = ", "))
+      }
     )
-  } else {
-    "Scenario: prosecutor (released persons are taken to be in the known file)"
-  }
-  paste0(scenario, "; all pairs compared; risk given an attempt.")
-}
-
-#' @export
-interpret.sdc_link_attack <- function(x, ...) {
-  sentence <- paste0(
-    if (has_links(x)) attack_sentence(x) else blind_sentence(x),
-    " (exact over all pairs, after Fellegi and Sunter 1969; coverage ",
-    format_risk(x$settings$coverage), "; ",
-    if (x$settings$by_value) "agreements weighed by value" else "agreements weighed by key",
-    if (length(x$settings$tolerance)) {
-      paste0(", tolerance for ", quote_names(names(x$settings$tolerance)))
-    },
-    "; risk given an attempt; sdcRisk ", x$settings$version, "). Not considered: knowledge of ",
-    "other variables, similarity of spelling, a search for one person with outside checks."
   )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
-attack_sentence <- function(x) {
+found_words <- function(x) {
   e <- x$estimates
   words <- c(
-    calibrated = "when he knows how often each key changes",
+    calibrated = "when he knows how often each key variable changes",
     prior = paste(
-      "when he believes that every key agrees with probability",
+      "when he believes that every key variable agrees with probability",
       format_number(x$settings$prior_match)
     ),
     em = "when he must learn it from the files", count = "when he only counts differences"
   )
-  order <- intersect(all_intruders, e$intruder)
-  rows <- e[match(order, e$intruder), ]
+  rows <- e[match(intersect(all_intruders, e$intruder), e$intruder), ]
   parts <- paste0(
     format_one_digit(rows$expected_correct), " (", format_percent(rows$prop_expected), ") ",
-    words[order]
+    words[rows$intruder]
   )
   main <- main_attack(x)
   paste0(
-    "Of ", plural(e$n_linked[[1]], "person"), " in both files, someone who holds the first with ",
-    "names and knows the ", plural(x$diagnostics$n_keys, "key"),
-    " would be expected to pick the right record for ", paste(parts, collapse = ", "),
+    "of ", plural(e$n_linked[[1]], "person"), " in both files he is expected to pick the right ",
+    "record for ", paste(parts, collapse = ", "),
     if (nrow(main) == 1) {
       paste0(
-        ". Of the matches he would hold to be at least 90 % sure (",
+        "; of the matches he would hold to be at least 90 % sure (",
         format_count(main$n_claims_90), ", ", main$intruder, "), ",
         format_one_digit(main$n_right_90), " are right"
       )
@@ -195,21 +195,16 @@ attack_sentence <- function(x) {
   )
 }
 
-blind_sentence <- function(x) {
+blind_words <- function(x) {
   main <- main_attack(x)
   paste0(
-    "Someone who holds a file of ", plural(x$estimates$n_known[[1]], "record"),
-    " with names and knows the ", plural(x$diagnostics$n_keys, "key"), " of ",
-    plural(x$estimates$n_released[[1]], "released record"),
     if (nrow(main) == 1) {
       paste0(
-        " expects to be right for ", format_one_digit(main$own_estimate), " (", main$intruder,
+        "he expects to be right for ", format_one_digit(main$own_estimate), " (", main$intruder,
         " weights), and is at least 90 % sure of ", format_count(main$n_claims_90)
       )
     } else {
-      paste0(
-        " finds a single best match for ", format_count(x$estimates$n_single_best[[1]])
-      )
+      paste0("he finds a single best match for ", format_count(x$estimates$n_single_best[[1]]))
     },
     "; true links were not at hand to tell how many matches are right"
   )
@@ -217,13 +212,12 @@ blind_sentence <- function(x) {
 
 #' @export
 summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
-  base <- summary.sdc_result(object, by, data)
-  parts <- list(
-    title = format(object)[c(1, 3)], estimates = base$estimates,
-    variables = object$variables, levels = object$levels, claims = object$curve,
-    match_prob_by_strata = base$strata
+  new_summary(
+    object,
+    estimates = object$estimates, variables = object$variables, levels = object$levels,
+    claims = object$curve,
+    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env())
   )
-  structure(parts[lengths(parts) > 0], class = "sdc_summary")
 }
 
 #' @export

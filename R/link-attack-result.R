@@ -1,10 +1,8 @@
 # What link_attack() makes of the numbers of the core.
 
-new_link_attack <- function(found, coded, files, settings, tolerance, call, ..., fingerprints) {
+new_link_attack <- function(found, coded, files, settings, tolerance, call) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(nrow(files$wave2))
-  own <- key_table(files$wave2, coded$key_vars, candidates = TRUE)
-  on.exit(release(own))
   new_sdc_result(
     "sdc_link_attack",
     estimates = attack_estimates(found, linked, has_ids, nrow(files$wave1), settings),
@@ -14,14 +12,15 @@ new_link_attack <- function(found, coded, files, settings, tolerance, call, ...,
       by_value = settings$by_value, tolerance = tolerance, prior_match = settings$prior_match,
       coverage = found$coverage, coverage_given = !is.null(settings$coverage),
       one_to_one = settings$one_to_one, missing = "wildcard", candidates = TRUE,
-      n = nrow(files$wave2), fingerprint = fingerprint(own), wave_fingerprints = fingerprints,
+      n = nrow(files$wave2), fingerprint = coded$own_fingerprint,
+      wave_fingerprints = coded$fingerprints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = attack_diagnostics(found, coded),
     call = call,
     curve = attack_curve(found$found, settings$thresholds, has_ids),
     variables = attack_variables(found, coded$key_vars, has_ids),
-    levels = attack_levels(found$found[[1]], coded$key_vars), ...
+    levels = attack_levels(found$found[[1]], coded$key_vars)
   )
 }
 

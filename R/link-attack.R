@@ -278,23 +278,27 @@ check_one_to_one <- function(one_to_one, id, known, released, call) {
 attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call, call) {
   files <- list(wave1 = known, wave2 = released)
   rules <- attack_rules(tolerance, call)
-  with_progress("Linking files", function(tick) {
-    coded <- in_words_of_files(code_waves(known, released, key_vars, id, "key_vars", tick, call))
-    on.exit(release_waves(coded))
-    agreements <- in_words_of_files(code_agreements(coded, files, rules, call))
-    of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
-    found <- unwrap(rs_attack(
-      coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, !of_sets,
-      coded$partners, settings, sdc_threads(), tick
-    ), call)
-    names(found$found) <- settings$intruders
-    result <- new_link_attack(
-      found, coded, files, settings, tolerance, this_call,
-      fingerprints = wave_fingerprints(coded, call)
+  with_progress("Linking files", {
+    here <- environment()
+    coded <- in_words_of_files(
+      code_waves(known, released, key_vars, id, "key_vars", call, frame = here)
     )
+    agreements <- in_words_of_files(code_agreements(coded, files, rules, call))
+    found <- run_attack(coded, agreements, settings, call)
+    names(found$found) <- settings$intruders
+    result <- new_link_attack(found, coded, files, settings, tolerance, this_call)
     warn_not_learned(result, call)
     result
   })
+}
+
+run_attack <- function(coded, agreements, settings, call) {
+  of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
+  core(
+    rs_attack, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
+    unname(!of_sets), coded$partners, settings,
+    call = call
+  )
 }
 
 # Work that takes a moment beside a linkage.
@@ -302,7 +306,7 @@ moment_of_work <- 2e9
 
 # Expected correct matches of the calibrated intruder for longitudinal_link(); NA
 # where nobody is linked, or where it takes more work than `most`.
-expected_weighted <- function(coded, agreements, most, tick, call) {
+expected_weighted <- function(coded, agreements, most, call) {
   if (is.null(coded$partners) || all(is.na(coded$partners))) {
     return(NA_real_)
   }
@@ -311,12 +315,8 @@ expected_weighted <- function(coded, agreements, most, tick, call) {
     engine = "choose", max_work = most, without_work = 0, one_to_one = FALSE, details = FALSE,
     thresholds = double()
   )
-  of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
   tryCatch(
-    unwrap(rs_attack(
-      coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, !of_sets,
-      coded$partners, settings, sdc_threads(), tick
-    ), call)$found[[1]]$expected + 0,
+    run_attack(coded, agreements, settings, call)$found[[1]]$expected + 0,
     sdcRisk_error_too_large = function(e) NA_real_
   )
 }

@@ -126,8 +126,9 @@
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
 #' (23 %) were matched with certainty on 13 key variables; 23,793 correct matches (37 %)
 #' were expected.
-#' @seealso [link_attack()] for intruders who weigh the keys, [key_stability()] for the choice of keys, [change_indicators()] for
-#'   what the links add to a risk assessment.
+#' @seealso [link_attack()] for intruders who weigh the keys, [key_stability()] for
+#'   the choice of keys, [change_indicators()] for what the links add to a risk
+#'   assessment.
 #' @export
 #' @examples
 #' wave1 <- data.frame(
@@ -166,7 +167,7 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
     overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
     warn_empty_records(found$n_few, overlap, min_overlap, call)
     found$weighted <- expected_weighted(
-      coded, agreements, if (sensitivity) Inf else moment_of_work, tick, call
+      coded, agreements, if (sensitivity) Inf else moment_of_work, call
     )
     new_longitudinal_link(
       found, coded, waves, min_overlap, tolerance, this_call,

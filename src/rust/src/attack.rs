@@ -7,11 +7,10 @@ use sdcrisk_core::attack::{
 };
 use sdcrisk_core::{Error, Result};
 
-use crate::convert::{count, counts, doubles, list, optional, text};
+use crate::convert::{counts, doubles, optional, texts, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::linkage::{agreements_of, partners_of};
-use crate::watch::watched;
 
 fn intruder(name: &str) -> Result<Intruder> {
     match name {
@@ -33,45 +32,28 @@ fn engine(name: &str) -> Result<Engine> {
     }
 }
 
-/// A member of the list of settings.
-fn part(settings: &List, name: &'static str) -> Result<Robj> {
-    settings.dollar(name).map_err(|_| bad_call(name))
-}
-
-fn number(settings: &List, name: &'static str) -> Result<f64> {
-    part(settings, name)?
-        .as_real()
-        .ok_or_else(|| bad_call(name))
-}
-
 fn settings(given: &Robj) -> Result<(Settings, Vec<f64>)> {
-    let given = list(given, "settings")?;
-    let intruders = part(&given, "intruders")?;
-    let intruders = intruders
-        .as_str_vector()
-        .ok_or_else(|| bad_call("intruders"))?;
-    let coverage = part(&given, "coverage")?;
+    let given = Named::new(given, "settings")?;
+    let intruders = texts(&given.get("intruders")?, "intruders")?;
+    let coverage = given.optional("coverage")?;
     let settings = Settings {
-        intruders: intruders.into_iter().map(intruder).collect::<Result<_>>()?,
-        by_value: part(&given, "by_value")?
-            .as_bool()
-            .ok_or_else(|| bad_call("by_value"))?,
-        prior_match: number(&given, "prior_match")?,
-        coverage: match coverage.is_null() {
-            true => None,
-            false => Some(coverage.as_real().ok_or_else(|| bad_call("coverage"))?),
+        intruders: intruders
+            .iter()
+            .map(|name| intruder(name))
+            .collect::<Result<_>>()?,
+        by_value: given.flag("by_value")?,
+        prior_match: given.number("prior_match")?,
+        coverage: match coverage {
+            None => None,
+            Some(_) => Some(given.number("coverage")?),
         },
-        engine: engine(text(&part(&given, "engine")?, "engine")?)?,
-        max_work: number(&given, "max_work")?,
-        without_work: number(&given, "without_work")?,
-        details: part(&given, "details")?
-            .as_bool()
-            .ok_or_else(|| bad_call("details"))?,
-        one_to_one: part(&given, "one_to_one")?
-            .as_bool()
-            .ok_or_else(|| bad_call("one_to_one"))?,
+        engine: engine(&given.text("engine")?)?,
+        max_work: given.number("max_work")?,
+        without_work: given.number("without_work")?,
+        details: given.flag("details")?,
+        one_to_one: given.flag("one_to_one")?,
     };
-    let thresholds = part(&given, "thresholds")?;
+    let thresholds = given.get("thresholds")?;
     Ok((settings, doubles(&thresholds, "thresholds")?.to_vec()))
 }
 
@@ -85,8 +67,7 @@ fn rs_attack(
     exact_first: Robj,
     partners: Robj,
     given: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let agreements = agreements_of(&agreements)?;
@@ -98,11 +79,11 @@ fn rs_attack(
             .map(|flag| flag.is_true())
             .collect();
         let (settings, thresholds) = settings(&given)?;
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&known, |known| {
             with_table(&released, |released| {
                 let files = Files::new(known, released, &agreements, &exact, partners.as_deref())?;
-                let (done, claims) = watched(threads, &tick, |monitor| {
+                let (done, claims) = run.watched(|monitor| {
                     let done = attack(&files, &settings, monitor)?;
                     let claims: Vec<Vec<Claims>> = done
                         .found
