@@ -2,6 +2,8 @@
 #' @useDynLib sdcRisk, .registration = TRUE
 NULL
 
+rs_attack <- function(known, released, agreements, exact_first, partners, given, run) .Call(wrap__rs_attack, known, released, agreements, exact_first, partners, given, run)
+
 rs_risk_contribution <- function(table, settings, run) .Call(wrap__rs_risk_contribution, table, settings, run)
 
 rs_kendall <- function(pairs) .Call(wrap__rs_kendall, pairs)

@@ -24,7 +24,7 @@ autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "ke
     stop_argument("type", "be \"claims\" where no true link is known", call = call)
   }
   if (type == "claims" && nrow(object$curve) == 0) {
-    stop_argument("type", "be another one where nobody weighs the keys", call = call)
+    stop_argument("type", "be another one where nobody weighs the key variables", call = call)
   }
   switch(type,
     claims = plot_claims(object),

@@ -1,4 +1,4 @@
-#' The intruder who weighs the keys
+#' The intruder who weighs key variables
 #'
 #' Someone holds a file with names and gets the released one. How many released
 #' records can he lead back to the right person, and how sure can he be? The
@@ -43,7 +43,7 @@
 #'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record
 #'     has one partner, uniform over the known file with probability `coverage`,
 #'     and \eqn{m_v} maximises the likelihood of the records (expectation and
-#'     maximisation, on a systematic sample of about 5,000 distinct records)}
+#'     maximisation, on a systematic sample of about 5,000 cells of the released file)}
 #' }
 #' None of them is the best that can be: where errors are dependent, weights that
 #' are known may do slightly worse than learned ones. So the largest figure over the
@@ -69,12 +69,12 @@
 #'
 #' @section Missing values:
 #' A missing value says nothing, for or against: it adds no weight. A known record
-#' with few observed keys is therefore nobody's best match as long as another one
+#' with few observed key variables is therefore nobody's best match as long as another one
 #' agrees on more, unlike under the rule that counts.
 #'
 #' @section When learned weights are not to be trusted:
 #' `diagnostics` holds the largest correlation of the agreements on two keys over all
-#' pairs (`phi`, and the keys `dependent_keys`): above 0.5 weights count the same
+#' pairs (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same
 #' evidence twice, and the figure of an intruder who learns his weights is too low.
 #' `m_at_one` names keys whose learned \eqn{m_v} is at least 0.9999, and
 #' `m_near_u` those where it is at most \eqn{u_v}: something other than the person
@@ -84,7 +84,7 @@
 #' @section Cost:
 #' All pairs, without blocking, by the cheapest of three exact engines: elimination
 #' of keys, which shares its work between records with the same first keys; agreement
-#' subsets, for few keys with many values; tables, pair by pair. Work is counted
+#' subsets, for few key variables with many values; tables, pair by pair. Work is counted
 #' before it is done, so that the choice is the same on every machine. 5,000 x 5,000
 #' records and 4 keys take 0.1 s, 63,654 x 80,882 records and 13 keys about a
 #' second. More than `max_work` is refused at once with the estimate. Hard are many
@@ -95,11 +95,11 @@
 #'   person.
 #' @param released The released file, whose records are attacked. After a
 #'   protection: the protected data, with the ids of the original.
-#' @param key_vars Names of the keys, columns of both files, or their positions in
+#' @param key_vars Names of the key variables, columns of both files, or their positions in
 #'   `known`; `NULL` for all columns of both files but `id`. At most 64.
 #' @param id Name of the column that identifies persons in both files, known to the
 #'   producer and not to the intruder. Without it no match is known to be right.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`.
 #'   Default: `"calibrated"`, without `id` `"em"`. The first one gives `records` and
 #'   `variables`.

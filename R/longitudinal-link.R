@@ -94,7 +94,7 @@
 #'     `n_single_best`, `n_single_best_wrong`, `prop_false` (of
 #'     `n_single_best`), `n_single_best_unlinked` (single best matches of
 #'     records without a partner), `expected_weighted` (expected correct matches of
-#'     an intruder who weighs the keys, the calibrated one of [link_attack()]; `NA`
+#'     an intruder who weighs key variables, the calibrated one of [link_attack()]; `NA`
 #'     without `id`, and where it takes more than a few seconds unless
 #'     `sensitivity = TRUE`), `match_prob_max`, `match_prob_q99`,
 #'     `match_prob_q95`}
@@ -126,7 +126,7 @@
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
 #' (23 %) were matched with certainty on 13 key variables; 23,793 correct matches (37 %)
 #' were expected.
-#' @seealso [link_attack()] for intruders who weigh the keys, [key_stability()] for
+#' @seealso [link_attack()] for intruders who weigh key variables, [key_stability()] for
 #'   the choice of keys, [change_indicators()] for what the links add to a risk
 #'   assessment.
 #' @export

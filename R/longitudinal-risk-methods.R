@@ -45,7 +45,7 @@ link_lines <- function(x) {
       format_count(e$n_linked), " in both, ", format_count(e$n_certain), " with certainty (",
       format_percent(e$prop_certain), "), ", format_one_digit(e$expected_correct),
       " expected correct", if (isTRUE(e$expected_weighted >= 0)) {
-        paste0("; ", format_one_digit(e$expected_weighted), " where the keys are weighed")
+        paste0("; ", format_one_digit(e$expected_weighted), " where they are weighed")
       }, "."
     )
   }, "")
