@@ -19,7 +19,8 @@
 #' perturbation bought. Take `match_prob` of [invariant_pram()] and [pram_audit()]
 #' for that.
 #'
-#' @param before,after Results of the same function.
+#' @param before,after Results of the same function, named in full or not at all:
+#'   `a = ` would be short for `after`, and is an error.
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
 #' @return An object of class `sdc_comparison`. `print()` begins with a sentence about
@@ -39,6 +40,7 @@
 #' compare_risk(before, after) # T falls from 0.2700 to 0.1862
 compare_risk <- function(before, after, ...) {
   call <- rlang::current_env()
+  check_whole_names(names(sys.call()), call)
   if (missing(before) || missing(after)) {
     stop_argument(
       "after", "be given", found = "Two results are needed at least.",
@@ -63,6 +65,22 @@ compare_risk <- function(before, after, ...) {
     ),
     class = c(paste0(class(before)[[1]], "_comparison"), "sdc_comparison")
   )
+}
+
+# R takes `a = x, b = y` for `after = x, before = y`, and every change of the
+# comparison would have the wrong sign.
+check_whole_names <- function(given, call) {
+  own <- c("before", "after")
+  short <- setdiff(given[nzchar(given)], own)
+  taken <- lapply(short, function(name) own[startsWith(own, name)])
+  short <- short[lengths(taken) > 0]
+  if (length(short)) {
+    stop_argument(
+      "before", "be named in full, like `after`, or not at all",
+      found = paste0("`", short, "` is short for `", unlist(taken), "`.", collapse = " "),
+      advice = "The results in their order will do: compare_risk(x, y).", call = call
+    )
+  }
 }
 
 check_comparable <- function(results, call) {

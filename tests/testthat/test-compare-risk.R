@@ -63,3 +63,21 @@ test_that("one result, or a list of results, is told what to do", {
   listed <- tryCatch(compare_risk(list(x), x), error = identity)
   expect_match(conditionMessage(listed), "do.call", fixed = TRUE)
 })
+
+test_that("a name short for `before` or `after` does not turn a comparison round", {
+  data <- data.frame(a = c(1, 1, 2, 3, 4, 4), b = c(1, 2, 1, 2, 1, 1))
+  first <- n_matches(data, c("a", "b"))
+  second <- n_matches(data, "a")
+  expect_error(
+    compare_risk(a = first, b = second), "`b` is short for `before`",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(compare_risk(first, af = second), class = "sdcRisk_error_bad_argument")
+  table <- as.data.frame(compare_risk(first, second, coarser = second))
+  uniques <- table[table$term == "n_unique", ]
+  expect_identical(uniques$result, c("before", "after", "coarser"))
+  expect_equal(uniques$estimate, c(4, 2, 2))
+  expect_equal(uniques$change, c(0, -2, -2))
+  in_full <- compare_risk(after = second, before = first)
+  expect_equal(as.data.frame(in_full)$change[[1]], as.data.frame(compare_risk(first, second))$change[[1]])
+})
