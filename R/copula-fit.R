@@ -144,10 +144,12 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
   check_no_dots(..., call = call)
   settings <- check_copula_settings(marginals, order, missing, signed, min_records, call)
   weights <- check_weights(data, weight_var, call)
+  weight_at <- weight_position(data, weight_var, call)
+  check_no_roles(data, key_vars, weight_at, call)
   with_progress("Fitting the copula", {
     table <- key_table(
       file, key_vars,
-      exclude = weight_position(data, weight_var, call), listwise = missing == "exclude",
+      exclude = weight_at, listwise = missing == "exclude",
       roles = role_columns(data, list(weight_var = weight_var)), call = call
     )
     settings <- c(settings, file_settings(table, weight_var = weight_var))
@@ -250,7 +252,8 @@ check_exogenous <- function(exogenous, table, levels, call) {
     return(given)
   }
   known <- c("marginals", "correlation")
-  if (!is.list(exogenous) || is.null(names(exogenous)) || !all(names(exogenous) %in% known)) {
+  labels <- rlang::names2(exogenous)
+  if (!is.list(exogenous) || !all(labels %in% known) || anyDuplicated(labels)) {
     stop_argument("exogenous", "be a list of `marginals` and `correlation`", call = call)
   }
   marginals <- exogenous$marginals

@@ -9,7 +9,8 @@
 #'
 #' @param object A result of [copula_fit()].
 #' @param nsim Number of records.
-#' @param seed A seed for [set.seed()], or `NULL` to go on with the present
+#' @param seed A seed for [set.seed()], after which the generator is put back where
+#'   it was, as by [stats::simulate()]; or `NULL` to go on with the present
 #'   state of the generator.
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param max_memory Bytes that the records may take while they are drawn, 16 for
@@ -31,11 +32,23 @@ simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
   nsim <- check_whole(nsim, "nsim", call = call)
   check_simulable(nsim, length(object$shares), check_memory(max_memory, call), call)
   if (!is.null(seed)) {
-    set.seed(check_whole(seed, "seed", low = -.Machine$integer.max, call = call))
+    seed <- check_whole(seed, "seed", low = -.Machine$integer.max, call = call)
+    # As simulate() of stats does: what comes after is as random as before.
+    state <- get0(".Random.seed", globalenv(), inherits = FALSE)
+    on.exit(restore_state(state))
+    set.seed(seed)
   }
   with_progress("Drawing records", {
     draw_records(object, nsim, draw_seed(), call)
   })
+}
+
+restore_state <- function(state) {
+  if (is.null(state)) {
+    rm(".Random.seed", envir = globalenv())
+  } else {
+    assign(".Random.seed", state, envir = globalenv())
+  }
 }
 
 # Bytes of one value on its way: twice in the core, as a code and as a value in R.

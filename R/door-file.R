@@ -172,14 +172,8 @@ check_roles_differ <- function(roles, call) {
 file_keys <- function(data, key_vars, key_groups, roles, call) {
   serving <- match(unlist(roles), names(data))
   positions <- resolve_key_vars(data, key_vars, serving, call)
+  check_no_roles(data, positions, match(c(roles$weight_var, roles$hh_id), names(data)), call)
   variables <- names(data)[positions]
-  both <- intersect(variables, c(roles$weight_var, roles$hh_id))
-  if (length(both)) {
-    stop_argument(
-      "key_vars", "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(both), "."), call = call
-    )
-  }
   column_sources(data, positions, call, candidates = TRUE)
   keys <- resolve_key_groups(key_groups, data, positions, variables, call)
   groups <- lapply(keys[lengths(keys) > 1], function(v) variables[v])

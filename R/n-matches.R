@@ -248,21 +248,24 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
   if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
     stop_argument("key_vars", "hold key sets with at least one key variable each", call = call)
   }
-  used <- unlist(lapply(c("weight_var", "hh_id", "sensitive"), function(argument) {
+  position_of <- function(argument) {
     column <- settings[[argument]]
     if (!is.null(column)) check_column(column, data, argument, call)
-  }))
+  }
+  roles <- c(position_of("weight_var"), position_of("hh_id"))
+  used <- c(roles, position_of("sensitive"))
   sets <- lapply(if (many) key_vars else list(key_vars), function(set) {
     if (is.character(set)) {
       of_group <- set %in% names(groups) & !set %in% names(data)
-      set <- unlist(lapply(seq_along(set), function(i) {
+      set <- as.character(unlist(lapply(seq_along(set), function(i) {
         if (of_group[[i]]) {
           names(data)[check_columns(groups[[set[[i]]]], data, "key_groups", call)]
         } else {
           set[[i]]
         }
-      }))
+      })))
     }
+    check_no_roles(data, set, roles, call)
     names(data)[resolve_key_vars(data, set, used, call)]
   })
   variables <- unique(unlist(sets))
@@ -323,6 +326,7 @@ code_matches <- function(file, patterns, sets, settings, call, frame = parent.fr
     if (!is.data.frame(patterns)) {
       stop_argument("patterns", "be a data frame", call = call)
     }
+    check_records(patterns, call, "patterns")
     absent <- setdiff(sets$variables, names(patterns))
     if (length(absent)) {
       stop_argument(

@@ -122,19 +122,26 @@ check_roles <- function(data, key_vars, weight_var, hh_id, call) {
   weight_at <- if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
   hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
   positions <- c(weight_at, hh_at)
-  if (!is.null(key_vars)) {
-    clash <- intersect(check_columns(key_vars, data, "key_vars", call), positions)
-    if (length(clash)) {
-      stop_argument(
-        "key_vars", "leave out the columns that other arguments name",
-        found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
-      )
-    }
-  }
+  check_no_roles(data, key_vars, positions, call)
   if (anyDuplicated(positions)) {
     stop_argument("hh_id", "name another column than `weight_var`", call = call)
   }
   list(positions = positions, weights = weights, weight_at = weight_at, hh_at = hh_at)
+}
+
+# A weight or a household number is no key: it tells records apart that no
+# intruder can, and every one of them would count as unique.
+check_no_roles <- function(data, key_vars, positions, call) {
+  if (is.null(key_vars) || is.null(positions)) {
+    return(invisible())
+  }
+  clash <- intersect(check_columns(key_vars, data, "key_vars", call), positions)
+  if (length(clash)) {
+    stop_argument(
+      "key_vars", "leave out the columns that other arguments name",
+      found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
+    )
+  }
 }
 
 # Weights that average 1 expand the file to itself and not to the population.

@@ -251,3 +251,31 @@ test_that("a fit prints, summarises and gives its parts", {
   expect_s3_class(interpret(fit), "sdc_sentence")
   expect_output(print(fit), "Gaussian copula")
 })
+
+test_that("the weight is no key variable, and an empty `exogenous` is none", {
+  data <- data.frame(a = rep(1:4, 25), b = rep(1:2, each = 50), w = rep(c(2, 3), 50))
+  expect_error(
+    copula_fit(data, c("a", "w"), weight_var = "w"), "In both: \"w\"",
+    class = "sdcRisk_error_bad_argument"
+  )
+  plain <- copula_fit(data, c("a", "b"))
+  empty <- copula_fit(data, c("a", "b"), exogenous = list())
+  expect_identical(empty$estimates, plain$estimates)
+  expect_identical(coef(empty), coef(plain))
+  expect_error(
+    copula_fit(data, c("a", "b"), exogenous = list(diag(2))),
+    class = "sdcRisk_error_bad_argument"
+  )
+})
+
+test_that("simulate() with a seed leaves the generator where it was", {
+  data <- data.frame(a = rep(1:4, 25), b = rep(1:2, each = 50))
+  fit <- copula_fit(data)
+  set.seed(3)
+  untouched <- runif(2)
+  set.seed(3)
+  first <- simulate(fit, 20, seed = 1)
+  expect_identical(runif(2), untouched)
+  set.seed(1)
+  expect_identical(simulate(fit, 20), first)
+})

@@ -400,3 +400,32 @@ test_that("records can be drawn by strata", {
   two <- ggplot2::autoplot(n_matches(data, list(a = "a", b = "b")), "unique")
   expect_identical(layers(two), c("GeomLine", "GeomPoint"))
 })
+
+test_that("no key variables named are not all key variables", {
+  data <- data.frame(a = c(1, 1, 2), b = 1:3)
+  expect_error(n_matches(data, character()), class = "sdcRisk_error_bad_argument")
+  expect_error(n_matches(data, integer()), class = "sdcRisk_error_bad_argument")
+  expect_identical(n_matches(data, NULL)$records$n_matches, c(1L, 1L, 1L))
+})
+
+test_that("weights and households are no key variables", {
+  data <- data.frame(a = c(1, 1, 2, 2), w = c(2, 3, 4, 5), h = c(1, 1, 2, 3))
+  expect_error(
+    n_matches(data, c("a", "w"), weight_var = "w"), "In both: \"w\"",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    n_matches(data, list(one = "a", two = c("a", "h")), hh_id = "h"), "In both: \"h\"",
+    class = "sdcRisk_error_bad_argument"
+  )
+  found <- n_matches(data, "a", weight_var = "w")
+  expect_equal(found$records$n_matches_weighted, c(5, 5, 9, 9))
+})
+
+test_that("patterns without rows are named as what is empty", {
+  data <- data.frame(a = c(1, 1, 2))
+  expect_error(
+    n_matches(data, "a", patterns = data[0, , drop = FALSE]), "`patterns` must have at least",
+    class = "sdcRisk_error_bad_data"
+  )
+})
