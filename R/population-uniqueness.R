@@ -98,7 +98,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
   if (is.null(sampling_fraction)) check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "population_uniqueness")
   check_no_dots(..., call = call)
-  methods <- check_methods(method, missing(method), call)
+  methods <- check_methods(method, base::missing(method), call)
   check_missing_rule(missing, c("category", "exclude"), call)
   table <- key_table(file, key_vars, listwise = missing == "exclude", call = call)
   settings <- file_settings(table, missing = missing)

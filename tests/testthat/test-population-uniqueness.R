@@ -190,3 +190,11 @@ test_that("its verbs work", {
     population_uniqueness(missing, c("age", "sex"), 1000, missing = "exclude")$diagnostics$n, 450L
   )
 })
+
+test_that("a function as `missing` is refused as any other wrong word", {
+  data <- data.frame(a = c(1, 1, 2, 3))
+  expect_error(
+    population_uniqueness(data, pop_size = 10, missing = mean), "`missing` must be one of",
+    class = "sdcRisk_error_bad_argument"
+  )
+})
