@@ -90,7 +90,7 @@ violation_words <- function(settings) {
 # The fewest records of a category that is named where people read: a rarer one
 # can be one person's value.
 fewest_named <- function(x) {
-  if (is.null(x$settings$threshold)) 3L else x$settings$threshold
+  max(3L, x$settings$threshold)
 }
 
 # Rows of a table of categories whose category may be named.

@@ -25,11 +25,11 @@
 #' it.
 #'
 #' @section What is shown:
-#' A category that fewer than `threshold` records hold can be one person's own
-#' value, an income say. The print, the summary and the pictures name such
-#' categories by their variable alone and say how many there are; only the tables
-#' `cells` and `categories` of the result hold them, and are as confidential as
-#' the data. Where only weights have a threshold, it is 3 records.
+#' A category that few records hold can be one person's own value, an income say.
+#' The print, the summary and the pictures name categories of fewer than
+#' `threshold` records, and always those of fewer than 3, by their variable alone
+#' and say how many there are; only the tables `cells` and `categories` of the
+#' result hold them, and are as confidential as the data.
 #'
 #' @section Missing values:
 #' They are judged table by table: with `"exclude"` a record is left out of the

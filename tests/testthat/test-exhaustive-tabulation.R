@@ -266,3 +266,20 @@ test_that("a file without a complete value has no cells and says so", {
   expect_match(interpret(found), "all 3 tables .* no cell could be counted")
   expect_match(lines_of(found), "(5 incomplete records, 100 %)", fixed = TRUE, all = FALSE)
 })
+
+test_that("a threshold of one record does not name one person's value", {
+  data <- data.frame(
+    income = c(rep(1:3, each = 10), 987654), b = rep(1:2, length.out = 31),
+    w = c(rep(30, 30), 2)
+  )
+  found <- exhaustive_tabulation(
+    data, c("income", "b"), threshold = 1, weight_threshold = 20, weight_var = "w"
+  )
+  expect_identical(found$estimates$n_cell_violations, 2L)
+  shown <- c(format(found), format(summary(found)))
+  expect_no_match(shown, "987654", fixed = TRUE)
+  expect_match(
+    shown, "Not named, held by fewer than 3 records each: 1 of income.", fixed = TRUE, all = FALSE
+  )
+  expect_true("987654" %in% found$categories$category)
+})
