@@ -79,6 +79,9 @@ birth_month <- function(data, id, year, month, age, birth_year = NULL) {
   whole <- function(column, arg, low, high) {
     whole_column(data, column, arg, low, high, call)
   }
+  check_distinct_columns(
+    data, list(id = id, year = year, month = month, age = age, birth_year = birth_year), call
+  )
   ids <- data[[check_column(id, data, "id", call)]]
   person <- number_ids(ids, "id", call)
   answers <- list(
@@ -102,6 +105,23 @@ birth_month <- function(data, id, year, month, age, birth_year = NULL) {
     ),
     "sdc_birth_month"
   )
+}
+
+# One column named for two arguments is a slip of the pen, and its months wrong.
+check_distinct_columns <- function(data, columns, call) {
+  columns <- columns[!vapply(columns, is.null, NA)]
+  positions <- vapply(names(columns), function(arg) {
+    check_column(columns[[arg]], data, arg, call)
+  }, 1L)
+  twice <- which(duplicated(positions))
+  if (length(twice)) {
+    first <- match(positions[[twice[[1]]]], positions)
+    stop_argument(
+      names(columns)[[twice[[1]]]],
+      paste0("name another column than `", names(columns)[[first]], "`"),
+      found = paste0("Both: ", quote_names(names(data)[[positions[[first]]]]), "."), call = call
+    )
+  }
 }
 
 # The lowest and the highest year of birth given for every person, NA for none.

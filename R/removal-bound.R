@@ -213,7 +213,8 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     )
   )
   ggplot2::ggplot(long, ggplot2::aes(x = .data$n, y = .data$reduction, colour = .data$what)) +
-    ggplot2::geom_line(na.rm = TRUE) +
+    # A line through one number of records would be none, and ggplot2 says so.
+    (if (nrow(estimates) > 1) ggplot2::geom_line(na.rm = TRUE)) +
     ggplot2::geom_point(size = 2, na.rm = TRUE) +
     ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
     ggplot2::scale_y_continuous(labels = percent_labels) +

@@ -257,3 +257,11 @@ test_that("a column of columns is no month", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("one column is not the year and the month", {
+  answers <- data.frame(id = 1, year = 2009, month = 2, age = 30)
+  expect_error(
+    birth_month(answers, "id", "month", "month", "age"),
+    "`month` must name another column than `year`", class = "sdcRisk_error_bad_argument"
+  )
+})

@@ -162,3 +162,10 @@ test_that("the picture of a comparison shows its table", {
   expect_false(returned$visible)
   expect_error(ggplot2::autoplot(comparison, tpe = 1), class = "sdcRisk_error_bad_argument")
 })
+
+test_that("a bound at one number of records is drawn without a word", {
+  skip_if_not_installed("ggplot2")
+  risk <- qar_risk(adult[1:300, 1:6], p = 2, pi_u = 0.3, alpha = 0.1) |> suppressWarnings()
+  expect_no_message(picture <- plot(removal_bound(risk, adult[1:300, 1:6], n = 10)))
+  expect_identical(nrow(ggplot2::layer_data(picture, 1)), 2L)
+})
