@@ -79,5 +79,5 @@ test_that("a name short for `before` or `after` does not turn a comparison round
   expect_equal(uniques$estimate, c(4, 2, 2))
   expect_equal(uniques$change, c(0, -2, -2))
   in_full <- compare_risk(after = second, before = first)
-  expect_equal(as.data.frame(in_full)$change[[1]], as.data.frame(compare_risk(first, second))$change[[1]])
+  expect_equal(as.data.frame(in_full), as.data.frame(compare_risk(first, second)))
 })
