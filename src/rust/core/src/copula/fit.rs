@@ -173,8 +173,43 @@ pub struct Fit {
 
 /// Fits a model.
 pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fit> {
-    let d = sample.counts.len();
-    let margins: Vec<Option<Margin>> = sample
+    let margins = margins_of(sample, settings);
+    let (shares, natural) = known_shares(&margins, settings)?;
+    monitor.check()?;
+    let places = orders(
+        settings.order,
+        &sample.tables,
+        &shares,
+        &natural,
+        &settings.nominal,
+        sample.scale,
+    );
+    let fitted = fit_pairs(sample, settings, &shares, &places, monitor)?;
+    let matrix = match &settings.correlation {
+        Some(given) => given.clone(),
+        None => {
+            let mut matrix = Array2::eye(shares.len());
+            for (&(i, j), (_, _, root)) in pairs(shares.len()).iter().zip(&fitted) {
+                matrix[[i, j]] = root.rho;
+                matrix[[j, i]] = root.rho;
+            }
+            matrix
+        }
+    };
+    let projection = nearest_correlation(&matrix, monitor)?;
+    Ok(Fit {
+        model: Model::new(shares, places, projection.matrix.clone())?,
+        margins,
+        information: fitted.iter().map(|f| f.0).collect(),
+        expected: fitted.iter().map(|f| f.1).collect(),
+        roots: fitted.iter().map(|f| f.2).collect(),
+        projection,
+    })
+}
+
+/// The margin of every key that is not given.
+fn margins_of(sample: &Sample, settings: &Settings) -> Vec<Option<Margin>> {
+    sample
         .counts
         .iter()
         .zip(&settings.exogenous)
@@ -183,9 +218,19 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
             (None, Marginals::Empirical) => Some(plug_in(counts, sample.n)),
             (None, Marginals::Auto) => Some(best_margin(counts, sample.n)),
         })
-        .collect();
-    let mut shares = Vec::with_capacity(d);
-    let mut natural = Vec::with_capacity(d);
+        .collect()
+}
+
+/// Numbers of every category of every key.
+type PerKey<T> = Vec<Vec<T>>;
+
+/// The shares of every key, fitted or given, and the places by value.
+fn known_shares(
+    margins: &[Option<Margin>],
+    settings: &Settings,
+) -> Result<(PerKey<f64>, PerKey<u32>)> {
+    let mut shares = Vec::with_capacity(margins.len());
+    let mut natural = Vec::with_capacity(margins.len());
     for (margin, given) in margins.iter().zip(&settings.exogenous) {
         let (share, places) = match (margin, given) {
             (_, Some((share, places))) => (share.clone(), places.clone()),
@@ -198,31 +243,28 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
         shares.push(share);
         natural.push(places);
     }
-    monitor.check()?;
-    let places = orders(
-        settings.order,
-        &sample.tables,
-        &shares,
-        &natural,
-        &settings.nominal,
-        sample.scale,
-    );
-    let scores: Vec<Vec<f64>> = shares
-        .iter()
-        .zip(&places)
-        .map(|(share, place)| normal_scores(share, place))
-        .collect();
-    let sorted: Vec<Vec<f64>> = shares
-        .iter()
-        .zip(&places)
-        .map(|(share, place)| in_order(share, place))
-        .collect();
+    Ok((shares, natural))
+}
+
+/// Per pair its information, what chance would show of it, and its correlation.
+fn fit_pairs(
+    sample: &Sample,
+    settings: &Settings,
+    shares: &[Vec<f64>],
+    places: &[Vec<u32>],
+    monitor: &Monitor,
+) -> Result<Vec<(f64, f64, Root)>> {
+    let by_key = |of: fn(&[f64], &[u32]) -> Vec<f64>| -> Vec<Vec<f64>> {
+        let keys = shares.iter().zip(places);
+        keys.map(|(share, place)| of(share, place)).collect()
+    };
+    let (scores, sorted) = (by_key(normal_scores), by_key(in_order));
     let whole: Vec<Vec<u64>> = sample
         .counts
         .iter()
         .map(|counts| whole_counts(counts, sample.n))
         .collect();
-    let fitted: Vec<(f64, f64, Root)> = pairs(d)
+    pairs(shares.len())
         .par_iter()
         .zip(&sample.tables)
         .map(|(&(i, j), table)| {
@@ -243,27 +285,7 @@ pub fn fit(sample: &Sample, settings: &Settings, monitor: &Monitor) -> Result<Fi
             monitor.advance(1);
             Ok((information, expected, root))
         })
-        .collect::<Result<_>>()?;
-    let matrix = match &settings.correlation {
-        Some(given) => given.clone(),
-        None => {
-            let mut matrix = Array2::eye(d);
-            for (&(i, j), (_, _, root)) in pairs(d).iter().zip(&fitted) {
-                matrix[[i, j]] = root.rho;
-                matrix[[j, i]] = root.rho;
-            }
-            matrix
-        }
-    };
-    let projection = nearest_correlation(&matrix, monitor)?;
-    Ok(Fit {
-        model: Model::new(shares, places, projection.matrix.clone())?,
-        margins,
-        information: fitted.iter().map(|f| f.0).collect(),
-        expected: fitted.iter().map(|f| f.1).collect(),
-        roots: fitted.iter().map(|f| f.2).collect(),
-        projection,
-    })
+        .collect()
 }
 
 /// The sum of products of scores over the records, whose sign is that of the

@@ -31,6 +31,7 @@
 //! | `rectangle` | the probability of a record: equation 18 |
 //! | `trivariate` | the same for three keys, exactly |
 //! | `placement` | the same with random places of categories |
+//! | `prior` | how strongly a pair is drawn towards independence |
 //! | `tree` | the probability of a record from margins and a tree of pairs |
 //! | `mixture` | likelihoods of uniqueness where these probabilities are not certain |
 //! | `scores` | one of these for every record of a table |
@@ -50,6 +51,7 @@ mod mixture;
 mod orders;
 mod placement;
 mod population;
+mod prior;
 mod projection;
 mod rectangle;
 mod sampling;
@@ -69,7 +71,8 @@ pub use population::{
     judge, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
     Settings as PopulationSettings,
 };
+pub use prior::prior_records;
 pub use rectangle::{Rectangles, Scratch};
 pub use sampling::Sampler;
 pub use scores::{mapped_categories, model_probabilities, Method};
-pub use tree::{prior_records, spanning_tree, Edge, Margin as TreeMargin, Tree, UNSEEN};
+pub use tree::{spanning_tree, Edge, Margin as TreeMargin, Tree, UNSEEN};

@@ -167,15 +167,15 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
             Some(spread_of(as_asked, normal, monitor)?)
         }
     };
+    let uniques = cells.uniques();
     let risk = |h: fn(f64) -> f64| -> Vec<f64> {
         let mut risk = vec![0.0; cells.len()];
-        for cell in cells.uniques() {
+        for &cell in &uniques {
             risk[cell] = h(expected.rest(cell));
         }
         risk
     };
     let counts = fitted.model.margins(cells, |cell| cells.counts()[cell]);
-    let uniques = cells.uniques();
     let alone = |cell: &&usize| {
         let codes = cells.codes(**cell);
         let generators = fitted.model.generators();
@@ -187,13 +187,6 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
     for one in &mut tried {
         one.added = one.added.map(|v| cells.variable_at(v));
     }
-    let variables = |term: Vec<usize>| -> Vec<usize> {
-        let mut variables: Vec<usize> = term.iter().map(|&v| cells.variable_at(v)).collect();
-        variables.sort_unstable();
-        variables
-    };
-    let mut terms: Vec<Vec<usize>> = fitted.model.terms().into_iter().map(variables).collect();
-    terms.sort();
     Ok(Analysis {
         fraction,
         n_below,
@@ -203,7 +196,7 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
         n_alone: uniques.iter().filter(alone).count(),
         n_zero_margins: counts.iter().filter(|&&c| c < 0.5).count(),
         n_parameters: fitted.model.n_parameters(),
-        terms,
+        terms: terms_of_data(&fitted.model, cells),
         method: fitted.method.name(),
         report: fitted.report,
         measures,
@@ -213,6 +206,18 @@ pub fn analyse(cells: &Cells, request: &Request, monitor: &Monitor) -> Result<An
         tried,
         n_too_large,
     })
+}
+
+/// The terms of a model in the key variables of the data.
+fn terms_of_data(model: &Model, cells: &Cells) -> Vec<Vec<usize>> {
+    let variables = |term: Vec<usize>| -> Vec<usize> {
+        let mut variables: Vec<usize> = term.iter().map(|&v| cells.variable_at(v)).collect();
+        variables.sort_unstable();
+        variables
+    };
+    let mut terms: Vec<Vec<usize>> = model.terms().into_iter().map(variables).collect();
+    terms.sort();
+    terms
 }
 
 /// In how many cells the weights, scaled to the population, sum to less than the

@@ -4,6 +4,7 @@ use super::*;
 use crate::key_table::{Codes, Column};
 use crate::probability::Probability;
 use crate::qar_risk::estimate;
+use crate::qar_risk::{planes, Pwm, ThetaOne};
 use crate::random::Seed;
 use proptest::prelude::*;
 
