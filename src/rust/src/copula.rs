@@ -1,7 +1,5 @@
 //! `copula_fit()` and what draws from a fit: parts in, numbers out.
 
-use std::collections::BTreeMap;
-
 use extendr_api::prelude::*;
 use sdcrisk_core::copula::{
     fit, judge, uniqueness_of_sets, Family, Margin, Marginals, Model, ModelShares, Moments, Order,
@@ -164,12 +162,7 @@ fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, run: Robj) -> Robj 
                 monitor.set_total(d * (d - 1) + 1);
                 let sample = Sample::count(table.columns(), weights, monitor)?;
                 let found = fit(&sample, &settings, monitor)?;
-                let groups = table.group(monitor)?;
-                let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
-                for &size in groups.counts() {
-                    *sizes.entry(size).or_insert(0) += 1;
-                }
-                Ok((sample, found, sizes))
+                Ok((sample, found, table.group(monitor)?.sizes()))
             })?;
             let pairs = (sample.tables.iter())
                 .map(|table| pair_matrix(table, weights.is_none()))

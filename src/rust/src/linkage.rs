@@ -3,7 +3,8 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{
-    add_greedily, partners, scores, scores_by_shared, Agreement, Method, Score, Waves, NONE,
+    add_greedily, partners, scores, scores_by_shared, sensitivity, Agreement, Method, Score, Waves,
+    NONE,
 };
 use sdcrisk_core::{KeyTable, Result};
 
@@ -141,14 +142,13 @@ fn rs_link(
         let run = Run::new(&run)?;
         setting.with_waves(&wave1, &wave2, |waves| {
             let keys: Vec<usize> = (0..waves.n_keys()).collect();
-            let left_out: Vec<Vec<usize>> = match without && keys.len() > 1 {
-                true => keys.iter().map(|&v| other_keys(&keys, v)).collect(),
-                false => Vec::new(),
-            };
             let (own, nearest, sensitivity, by_shared) = run.watched(|monitor| {
                 let own = waves.partner_differences(&keys, monitor)?;
                 let nearest = waves.nearest(&keys, Some(&own), method, monitor)?;
-                let sensitivity = scores(waves, &left_out, monitor)?;
+                let sensitivity = match without {
+                    true => sensitivity(waves, monitor)?,
+                    false => Vec::new(),
+                };
                 let by_shared = scores_by_shared(waves, nearest.n_patterns, most_pairs, monitor)?;
                 Ok((own, nearest, sensitivity, by_shared))
             })?;
@@ -172,10 +172,6 @@ fn rs_link(
             .into())
         })
     })
-}
-
-fn other_keys(keys: &[usize], v: usize) -> Vec<usize> {
-    keys.iter().copied().filter(|&key| key != v).collect()
 }
 
 fn whole(numbers: &[Option<u32>]) -> Integers {

@@ -2,8 +2,8 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::pram::{
-    design, draw, exact_theta, margins, new_pairs, paper_theta, reach, simulate, Calibration,
-    Design, Forbidden, Layout, Prefer, Scope, Settings, Tally, Unprotected,
+    exact_theta, margins, new_pairs, paper_theta, reach, release, simulate, Calibration, Design,
+    Forbidden, Layout, Prefer, Scope, Settings, Tally, Unprotected,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Probability, Result, Weights};
@@ -135,17 +135,8 @@ fn rs_invariant_pram(
             if ordered.len() != columns || forbidden.iter().any(|rule| rule.key >= columns) {
                 return Err(bad_call("ordered"));
             }
-            let (found, donors) = run.watched(|monitor| {
-                let found = design(table, &settings, monitor)?;
-                let refused =
-                    settings.unprotected != Unprotected::Keep && !found.unreached.is_empty();
-                let donors = if refused {
-                    Vec::new()
-                } else {
-                    draw(&found, &streams, monitor)?
-                };
-                Ok((found, donors))
-            })?;
+            let (found, donors) =
+                run.watched(|monitor| release(table, &settings, &streams, monitor))?;
             Ok(design_list(&found, &donors))
         })
     })

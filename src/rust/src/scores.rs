@@ -1,11 +1,10 @@
 //! Scores of records: a fit in, one probability per record out.
 
 use extendr_api::prelude::*;
-use rayon::prelude::*;
 use sdcrisk_core::copula::{
-    anchor, categories as own_categories, clusters, fit_mixture, mapped_categories,
-    model_probabilities, pairs, prior_records, spanning_tree, Cluster, Edge, Effort, Likelihood,
-    Method, Mixture, PairTable, Point, Tree, TreeMargin as Margin, UNSEEN,
+    anchor, edges_with_priors, mapped_categories, model_probabilities, pairs, spanning_tree,
+    Cluster, Edge, Effort, Likelihood, Method, Mixture, PairTable, Point, Tree,
+    TreeMargin as Margin, UNSEEN,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{Monitor, Result, Weights};
@@ -154,37 +153,20 @@ fn rs_tree_fit(
             })
             .collect::<Result<Vec<PairTable>>>()?;
         let run = Run::new(&run)?;
-        let edges_with = |priors: Vec<f64>| -> Vec<Edge> {
-            keys.iter()
-                .zip(priors)
-                .map(|(&keys, prior)| Edge { keys, prior })
-                .collect()
-        };
         if table.is_null() {
-            let fit = |monitor: &Monitor| prior_records_of(&tables, scale, monitor);
-            let (edges, prior) = edge_columns(&edges_with(run.watched(fit)?));
+            let edges = run.watched(|m: &Monitor| edges_with_priors(&keys, &tables, scale, m))?;
+            let (edges, prior) = edge_columns(&edges);
             return Ok(list!(edges = edges, prior = prior).into());
         }
         with_table(&table, |table| {
-            let weights = weights_of(&weights, table.n_rows())?;
-            let own_weights = weights
+            let weights = weights_of(&weights, table.n_rows())?
                 .map(|w| Weights::new(w, table.n_rows()))
                 .transpose()?;
-            let (edges, sample, (mixture, ln_lambda)) = run.watched(|monitor| {
-                let edges = edges_with(prior_records_of(&tables, scale, monitor)?);
-                let categories: Vec<Vec<u32>> =
-                    table.columns().iter().map(own_categories).collect();
+            let (edges, (sample, mixture, ln_lambda)) = run.watched(|monitor| {
+                let edges = edges_with_priors(&keys, &tables, scale, monitor)?;
                 let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let points = tree.points_without(&categories, own_weights, monitor)?;
-                let groups = table.group(monitor)?;
-                let unique: Vec<bool> = groups
-                    .row_group()
-                    .iter()
-                    .map(|&g| groups.counts()[g as usize] == 1)
-                    .collect();
-                let sample = clusters(&points, weights, &unique);
-                let fitted = fit_mixture(&sample, table.n_rows() as f64, monitor)?;
-                Ok((edges, sample, fitted))
+                let found = tree.uncertainty(table, weights, monitor)?;
+                Ok((edges, found))
             })?;
             let (edges, prior) = edge_columns(&edges);
             let column = |of: fn(&Cluster) -> f64| sample.iter().map(of).collect::<Vec<f64>>();
@@ -313,24 +295,9 @@ fn rs_tree_likelihoods(
         let n_people = number(&n_people, "n_people")?;
         let n = number(&n, "n")?;
         let run = Run::new(&run)?;
-        let found: Vec<Likelihood> = run.watched(|monitor| {
-            points
-                .par_iter()
-                .enumerate()
-                .with_min_len(1 << 12)
-                .map(|(row, &point)| {
-                    if row % (1 << 12) == 0 {
-                        monitor.check()?;
-                    }
-                    Ok(match counts {
-                        None => mixture.likelihood(point, ln_lambda, n_people),
-                        Some(counts) => {
-                            let sample = (n, counts[row] as u32);
-                            mixture.likelihood_given(point, ln_lambda, n_people, sample)
-                        }
-                    })
-                })
-                .collect()
+        let sample = counts.map(|counts| (n, counts));
+        let found = run.watched(|monitor| {
+            mixture.likelihoods(&points, ln_lambda, n_people, sample, monitor)
         })?;
         let column = |of: fn(&Likelihood) -> f64| found.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
@@ -401,16 +368,6 @@ fn rs_model_scores(
             .into())
         })
     })
-}
-
-fn prior_records_of(tables: &[PairTable], scale: f64, monitor: &Monitor) -> Result<Vec<f64>> {
-    tables
-        .par_iter()
-        .map(|table| {
-            monitor.check()?;
-            Ok(prior_records(table, scale))
-        })
-        .collect()
 }
 
 fn category_maps(x: &Robj) -> Result<Vec<Vec<u32>>> {

@@ -64,14 +64,14 @@ pub use fit::{fit, Fit, Marginals, Model, Sample, Settings};
 pub use forecast::Range;
 pub use information::{pairs, PairTable};
 pub use lattice::{Effort, Estimate};
-pub use margins::{categories, Family, Margin};
-pub use mixture::{anchor, clusters, fit_mixture, Anchor, Cluster, Likelihood, Mixture, Point};
+pub use margins::{Family, Margin};
+pub use mixture::{anchor, Anchor, Cluster, Likelihood, Mixture, Point};
 pub use orders::Order;
 pub use population::{
     judge, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
     Settings as PopulationSettings,
 };
-pub use prior::prior_records;
+pub use prior::edges_with_priors;
 pub use rectangle::{Rectangles, Scratch};
 pub use sampling::Sampler;
 pub use scores::{mapped_categories, model_probabilities, Method};

@@ -22,8 +22,10 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::information::PairTable;
-use super::mixture::Point;
+use super::margins::categories;
+use super::mixture::{clusters, fit_mixture, Cluster, Mixture, Point};
 use crate::error::{Error, Result};
+use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use crate::weights::Weights;
 
@@ -160,6 +162,22 @@ impl<'a> Tree<'a> {
             }
             point
         })
+    }
+
+    /// How uncertain the probabilities of the sample's records are: the records near
+    /// each other, the mixture, and ln lambda in the sample.
+    pub fn uncertainty(
+        &self,
+        sample: &KeyTable,
+        weights: Option<Weights<'_>>,
+        monitor: &Monitor,
+    ) -> Result<(Vec<Cluster>, Mixture, f64)> {
+        let keys: Vec<Vec<u32>> = sample.columns().iter().map(categories).collect();
+        let points = self.points_without(&keys, weights, monitor)?;
+        let unique = sample.group(monitor)?.alone();
+        let clusters = clusters(&points, weights.map(Weights::values), &unique);
+        let (mixture, ln_lambda) = fit_mixture(&clusters, sample.n_rows() as f64, monitor)?;
+        Ok((clusters, mixture, ln_lambda))
     }
 
     /// Where records are that all leave `own` records out.

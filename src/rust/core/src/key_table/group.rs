@@ -10,6 +10,8 @@
 //! Memory beyond the columns: 28 bytes a row at the peak, 8 bytes a row and
 //! 12 a group in the result.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::column::{with_codes, Code, Codes, Column};
@@ -58,6 +60,21 @@ impl Groups {
     /// Per row, the number of its group, from 0.
     pub fn row_group(&self) -> &[u32] {
         &self.row_group
+    }
+
+    /// How many groups have how many records, ascending by these.
+    pub fn sizes(&self) -> BTreeMap<u64, u32> {
+        let mut sizes = BTreeMap::new();
+        for &size in &self.counts {
+            *sizes.entry(size).or_insert(0) += 1;
+        }
+        sizes
+    }
+
+    /// Per row, whether it is the only record of its group.
+    pub fn alone(&self) -> Vec<bool> {
+        let alone = |&group: &u32| self.counts[group as usize] == 1;
+        self.row_group.iter().map(alone).collect()
     }
 
     /// The groups as a column whose values are the groups.

@@ -322,3 +322,14 @@ proptest! {
         prop_assert!(t.recode(0, &[], 1).is_err());
     }
 }
+
+#[test]
+fn sizes_of_groups_and_single_rows_are_told() {
+    let codes = Codes::pack(4, [1, 2, 2, 3, 4, 4, 4].into_iter());
+    let table = KeyTable::new(vec![Column::new(codes, 4).unwrap()]).unwrap();
+    let groups = table.group(&Monitor::new()).unwrap();
+    let sizes: Vec<(u64, u32)> = groups.sizes().into_iter().collect();
+    assert_eq!(sizes, [(1, 2), (2, 1), (3, 1)]);
+    let alone = [true, false, false, true, false, false, false];
+    assert_eq!(groups.alone(), alone);
+}

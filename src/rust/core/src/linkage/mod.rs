@@ -44,7 +44,7 @@ mod walk;
 pub use agreement::Agreement;
 pub use partners::{partners, Partners};
 pub(crate) use patterns::sorted_rows;
-pub use score::{add_greedily, scores, scores_by_shared, Score};
+pub use score::{add_greedily, scores, scores_by_shared, sensitivity, Score};
 
 use rayon::prelude::*;
 

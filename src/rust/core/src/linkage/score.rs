@@ -60,6 +60,17 @@ pub fn scores(waves: &Waves, key_sets: &[Vec<usize>], monitor: &Monitor) -> Resu
         .collect()
 }
 
+/// The scores with each key left out in turn; none where there is one key only.
+pub fn sensitivity(waves: &Waves, monitor: &Monitor) -> Result<Vec<Score>> {
+    let n_keys = waves.n_keys();
+    let without = |v: usize| (0..n_keys).filter(|&key| key != v).collect();
+    let key_sets: Vec<Vec<usize>> = match n_keys {
+        0 | 1 => Vec::new(),
+        _ => (0..n_keys).map(without).collect(),
+    };
+    scores(waves, &key_sets, monitor)
+}
+
 fn score(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Score> {
     let own = waves.partner_differences(keys, monitor)?;
     let nearest = waves.search(keys, Some(&own), Method::Estimate, monitor, false)?;

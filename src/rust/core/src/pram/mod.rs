@@ -57,6 +57,7 @@ use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use crate::probability::Probability;
+use crate::random::Streams;
 use crate::weights::Weights;
 
 use blocks::{Formed, Search};
@@ -177,6 +178,24 @@ pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Resul
         design.lowest = lowest::lowest_bound(table, settings, design.lowest, monitor)?;
     }
     Ok(design)
+}
+
+/// A design, and for every record the one whose values it takes: of nobody where
+/// some cells cannot be protected and are not to be kept.
+pub fn release(
+    table: &KeyTable,
+    settings: &Settings,
+    streams: &Streams,
+    monitor: &Monitor,
+) -> Result<(Design, Vec<u32>)> {
+    let found = design(table, settings, monitor)?;
+    let refused = settings.unprotected != Unprotected::Keep && !found.unreached.is_empty();
+    let donors = if refused {
+        Vec::new()
+    } else {
+        draw(&found, streams, monitor)?
+    };
+    Ok((found, donors))
 }
 
 /// Cells and their blocks, and the number of levels merged on the way.

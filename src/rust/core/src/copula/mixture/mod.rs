@@ -26,6 +26,11 @@
 mod anchor;
 mod fit;
 
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::parallel::Monitor;
+
 pub use anchor::{anchor, Anchor};
 pub use fit::{clusters, fit_mixture, Cluster};
 
@@ -106,7 +111,36 @@ impl Mixture {
         }
     }
 
-    /// The same, given that `count` records of a sample of `n` have the record's
+    /// The likelihoods of many records. `sample`: its size, and how many of its records
+    /// each equals, where that is to be used.
+    pub fn likelihoods(
+        &self,
+        points: &[Point],
+        ln_lambda: f64,
+        n_people: f64,
+        sample: Option<(f64, &[f64])>,
+        monitor: &Monitor,
+    ) -> Result<Vec<Likelihood>> {
+        points
+            .par_iter()
+            .enumerate()
+            .with_min_len(BLOCK / 2)
+            .map(|(row, &point)| {
+                if row % (BLOCK / 2) == 0 {
+                    monitor.check()?;
+                }
+                Ok(match sample {
+                    None => self.likelihood(point, ln_lambda, n_people),
+                    Some((n, counts)) => {
+                        let seen = (n, counts[row] as u32);
+                        self.likelihood_given(point, ln_lambda, n_people, seen)
+                    }
+                })
+            })
+            .collect()
+    }
+
+    /// A record's likelihoods, given that `count` records of a sample of `n` have the record's
     /// values. A record that is not unique in the sample is not in the population;
     /// for one that is, the sample has made g smaller: it has the rate
     /// `a + n lambda p` where it had the rate `a`.

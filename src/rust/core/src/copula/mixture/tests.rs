@@ -1,7 +1,7 @@
 use super::anchor::MOST_RAISED;
 use super::fit::Posterior;
 use super::*;
-use crate::parallel::{with_threads, Monitor};
+use crate::parallel::with_threads;
 use proptest::prelude::*;
 
 fn point(p: f64, variance: f64) -> Point {
