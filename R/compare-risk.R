@@ -197,7 +197,7 @@ setting_differences <- function(results) {
     if (all(plain)) {
       paste0(name, " (", paste(vapply(values, function(v) {
         if (is.null(v)) "none" else if (is.numeric(v)) format_short(v) else as.character(v)
-      }, ""), collapse = ", "), ")")
+      }, ""), collapse = between_numbers()), ")")
     } else {
       name
     }

@@ -27,6 +27,7 @@ describe.sdc_copula_fit <- function(x) {
       strongest_pairs(x),
       fact(projection_line(x), keep = "detail")
     ),
+    scenario = scenario("journalist"),
     notes = fact(
       "Keeps the two-way tables of the sample: treat it like the data.", keep = "always"
     ),

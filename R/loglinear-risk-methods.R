@@ -97,7 +97,7 @@ tau_columns <- function(estimates) {
     ifelse(
       is.na(of("_low")), "none",
       paste0(
-        format_short(of("_corrected")), " [", format_short(of("_low")), ", ",
+        format_short(of("_corrected")), " [", format_short(of("_low")), between_numbers(),
         format_short(of("_high")), "]"
       )
     )

@@ -249,7 +249,7 @@ scenario_shares <- function(e, level) {
 scenario_fit_sentence <- function(e) {
   off <- which(abs(e$z2) >= 1.96)
   paste0(
-    "z2 = ", paste(format_short(e$z2), collapse = ", "),
+    "z2 = ", paste(format_short(e$z2), collapse = between_numbers()),
     if (length(off)) paste0(": ", misfit_words(e, off))
   )
 }

@@ -48,8 +48,7 @@ exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
 
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
-  mark <- if (identical(getOption("OutDec"), ",")) "; " else ", "
-  paste0("T(", estimate$p, mark, format_number(estimate$alpha), ")")
+  paste0("T(", estimate$p, between_numbers(), format_number(estimate$alpha), ")")
 }
 
 # A risk below one is not printed as one.
@@ -304,7 +303,7 @@ glance.sdc_qar_risk <- function(x, ...) {
 # T by its name in a sentence.
 long_name_of_t <- function(estimate) {
   paste0(
-    "the extreme re-identification risk T(p = ", estimate$p, ", alpha = ",
+    "the extreme re-identification risk T(p = ", estimate$p, between_numbers(), "alpha = ",
     format_number(estimate$alpha), ")"
   )
 }

@@ -7,6 +7,11 @@ big_mark <- function() {
   if (identical(getOption("OutDec"), ",")) "." else ","
 }
 
+# What stands between numbers in a row, which must not look like the decimal mark.
+between_numbers <- function() {
+  if (identical(getOption("OutDec"), ",")) "; " else ", "
+}
+
 format_count <- function(x) {
   # What no integer holds is no count of records, but may be one of people.
   if (is.double(x) && any(abs(x) > .Machine$integer.max, na.rm = TRUE)) {

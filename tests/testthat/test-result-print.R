@@ -13,7 +13,7 @@ with_print_options <- function(width, mark, code) {
 printed <- function(x) utils::capture.output(print(x))
 
 # Tables of people, which no intruder attacks.
-without_scenario <- c("copula_fit", "latest_values", "panel_members", "birth_month")
+without_scenario <- c("latest_values", "panel_members", "birth_month")
 
 test_that("every print fits 16 rows of the console and follows OutDec", {
   results <- results_in_words()
