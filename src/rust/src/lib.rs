@@ -18,6 +18,7 @@ mod n_matches;
 mod pram;
 mod qar_risk;
 mod r_api;
+mod recode;
 mod removal;
 mod scores;
 mod self_test;
@@ -39,6 +40,7 @@ extendr_module! {
     use n_matches;
     use pram;
     use qar_risk;
+    use recode;
     use removal;
     use scores;
     use self_test;

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`key_table`] | how are values coded, compared and grouped? |
 //! | [`key_sets`] | which sets of key variables are there? |
+//! | [`recode`] | which recoding is the cheapest that keeps a limit? |
 //! | [`key_overview`] | what does every key variable hold and add? |
 //! | [`qar_risk`] | how large is the extreme risk over all key sets of size p? |
 //! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
@@ -57,6 +58,7 @@ pub mod pram;
 pub mod probability;
 pub mod qar_risk;
 pub mod random;
+pub mod recode;
 pub mod weights;
 
 pub use error::{Error, Result};

@@ -1,0 +1,386 @@
+//! Limits on risks that are read off a whole recoding.
+//!
+//! * QaR's T over all key sets of a size: every set's distinct count depends on
+//!   its own levels only, so all counts are made once. T is not monotone under
+//!   coarsening, but `T >= u`, its threshold, and u is.
+//! * The largest `E(1/F | f)` of a cell (Benedetti and Franconi). By Jensen it
+//!   is at least `1 / F`, which is monotone.
+//! * tau1 per record under the independence model. A merged cell's fitted mean
+//!   is the sum of its cells' means, and the one unique of a coarse cell is the
+//!   only one of its cells: with all records kept, tau1 does not rise.
+//!
+//! What is monotone prunes a search, and only where no record may be blanked;
+//! a recoding is judged by the measure itself.
+
+use super::cells::{Cells, Numbering};
+use super::Problem;
+use crate::error::{Error, Result};
+use crate::individual_risk::expected_inverse;
+use crate::qar_risk::{estimate, KeySets, TailSettings};
+
+/// Most counts of distinct cells that are made beforehand.
+const MOST_COUNTS: usize = 20_000_000;
+
+/// What is asked beside the limit on cells.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Size of the key sets, how the tail is read, the largest T.
+    pub qar: Option<(usize, TailSettings, f64)>,
+    /// The largest `E(1/F | f)`.
+    pub journalist: Option<f64>,
+    /// People of the population where known (else the sum of the weights), and
+    /// the largest tau1 per record.
+    pub tau1: Option<(Option<f64>, f64)>,
+}
+
+/// The risks of a recoding on the records that are not blanked.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Risks {
+    /// QaR's T.
+    pub qar: Option<f64>,
+    /// Its threshold u.
+    pub threshold: Option<f64>,
+    /// The largest `E(1/F | f)`.
+    pub journalist: Option<f64>,
+    /// The largest `1 / F`.
+    pub inverse: Option<f64>,
+    /// tau1 per record.
+    pub tau1: Option<f64>,
+}
+
+/// The limits, with what makes them fast.
+#[derive(Debug)]
+pub struct Limits {
+    asked: Asked,
+    counts: Option<SetCounts>,
+}
+
+/// Distinct cells of every key set at every choice of its levels.
+#[derive(Debug)]
+struct SetCounts {
+    sets: KeySets,
+    members: Vec<u16>,
+    /// Where the counts of every set begin; the last member's level runs
+    /// fastest.
+    starts: Vec<usize>,
+    distinct: Vec<u32>,
+}
+
+impl Limits {
+    /// Counts what can be counted beforehand.
+    pub fn new(problem: &Problem, asked: Asked) -> Result<Self> {
+        let counts = match &asked.qar {
+            Some((p, ..)) => Some(SetCounts::new(problem, *p)?),
+            None => None,
+        };
+        if asked.journalist.is_some() && problem.weights.is_none() {
+            return Err(Error::BadArgument(
+                "The journalist risk takes weights.".into(),
+            ));
+        }
+        Ok(Self { asked, counts })
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        let asked = &self.asked;
+        asked.qar.is_none() && asked.journalist.is_none() && asked.tau1.is_none()
+    }
+
+    /// Whether a finer recoding than this can keep the limits; where records
+    /// may be blanked, that is never denied.
+    pub fn may_hold(&self, problem: &Problem, places: &[u8]) -> Result<bool> {
+        if self.is_empty() || problem.limit.blankable > 0 {
+            return Ok(true);
+        }
+        let cells = self.cells_for(problem, places)?;
+        let risks = self.risks(problem, places, &cells, &[])?;
+        let within = |risk: Option<f64>, limit: Option<f64>| match (risk, limit) {
+            (Some(risk), Some(limit)) => risk <= limit,
+            _ => true,
+        };
+        Ok(
+            within(risks.threshold, self.asked.qar.as_ref().map(|q| q.2))
+                && within(risks.inverse, self.asked.journalist)
+                && within(risks.tau1, self.asked.tau1.map(|t| t.1)),
+        )
+    }
+
+    /// Whether the limits hold.
+    pub fn hold(&self, risks: &Risks) -> bool {
+        self.excess(risks) <= 0.0
+    }
+
+    /// By how much the limits are exceeded, relative to them.
+    pub fn excess(&self, risks: &Risks) -> f64 {
+        let over = |risk: Option<f64>, limit: Option<f64>| match limit {
+            Some(limit) => risk.map_or(1.0, |risk| (risk - limit) / limit.max(1e-12)),
+            None => 0.0,
+        };
+        [
+            over(risks.qar, self.asked.qar.as_ref().map(|q| q.2)),
+            over(risks.journalist, self.asked.journalist),
+            over(risks.tau1, self.asked.tau1.map(|t| t.1)),
+        ]
+        .into_iter()
+        .map(|excess| excess.max(0.0))
+        .sum()
+    }
+
+    /// The cells, where a risk needs them.
+    fn cells_for(&self, problem: &Problem, places: &[u8]) -> Result<Cells> {
+        if self.asked.journalist.is_some() || self.asked.tau1.is_some() {
+            problem.cells(places)
+        } else {
+            Ok(Cells::default())
+        }
+    }
+
+    /// The risks of a recoding; `blanked` is empty where no cell is.
+    pub fn risks(
+        &self,
+        problem: &Problem,
+        places: &[u8],
+        cells: &Cells,
+        blanked: &[bool],
+    ) -> Result<Risks> {
+        let mut risks = Risks::default();
+        let whole = !blanked.contains(&true);
+        if let (Some((_, settings, _)), Some(counts)) = (&self.asked.qar, &self.counts) {
+            let (mut distinct, n) = if whole {
+                (counts.at(problem, places), problem.n_records)
+            } else {
+                counts.recounted(problem, places, cells, blanked)?
+            };
+            distinct.sort_unstable_by(|a, b| b.cmp(a));
+            if n > 0 {
+                let tail = estimate(distinct.into_iter(), counts.sets.len(), n, settings);
+                let tail = tail.first();
+                risks.threshold = tail.and_then(|t| t.threshold);
+                risks.qar = tail.and_then(|t| t.risk.or(t.threshold));
+            }
+        }
+        let kept: Vec<usize> = (0..cells.count.len())
+            .filter(|&cell| whole || !blanked[cell])
+            .collect();
+        if self.asked.journalist.is_some() {
+            let (risk, inverse) = largest_journalist(problem, cells, &kept);
+            risks.journalist = Some(risk);
+            risks.inverse = Some(inverse);
+        }
+        if let Some((pop_size, _)) = self.asked.tau1 {
+            risks.tau1 = Some(tau1_rate(problem, places, cells, &kept, pop_size));
+        }
+        Ok(risks)
+    }
+}
+
+/// Sums of weights of the cells.
+fn cell_weights(problem: &Problem, cells: &Cells) -> Vec<f64> {
+    let mut sums = vec![0.0; cells.count.len()];
+    if let Some(weights) = &problem.weights {
+        for (&cell, &weight) in cells.of_row.iter().zip(weights) {
+            sums[cell as usize] += weight;
+        }
+    }
+    sums
+}
+
+fn largest_journalist(problem: &Problem, cells: &Cells, kept: &[usize]) -> (f64, f64) {
+    let weights = cell_weights(problem, cells);
+    kept.iter().fold((0.0, 0.0), |(risk, inverse), &cell| {
+        let count = u64::from(cells.count[cell]);
+        let population = weights[cell].max(count as f64);
+        (
+            f64::max(risk, expected_inverse(count, population)),
+            f64::max(inverse, 1.0 / population),
+        )
+    })
+}
+
+/// Expected population uniques among the sample uniques, per record, when the
+/// variables are independent.
+fn tau1_rate(
+    problem: &Problem,
+    places: &[u8],
+    cells: &Cells,
+    kept: &[usize],
+    pop_size: Option<f64>,
+) -> f64 {
+    let n: f64 = kept.iter().map(|&c| f64::from(cells.count[c])).sum();
+    if n <= 0.0 {
+        return 0.0;
+    }
+    let population = pop_size.unwrap_or_else(|| {
+        let weights = cell_weights(problem, cells);
+        kept.iter().map(|&c| weights[c]).sum()
+    });
+    let fraction = (n / population).min(1.0);
+    let margins: Vec<Vec<f64>> = problem
+        .variables
+        .iter()
+        .zip(places)
+        .map(|(variable, &place)| {
+            let level = &variable.levels[place as usize];
+            let mut margin = vec![0.0; level.n_groups];
+            for &cell in kept {
+                let group = level.column[cells.first[cell] as usize];
+                margin[group as usize] += f64::from(cells.count[cell]) / n;
+            }
+            margin
+        })
+        .collect();
+    let uniques = kept.iter().filter(|&&cell| cells.count[cell] == 1);
+    let tau: f64 = uniques
+        .map(|&cell| {
+            let shares = problem.variables.iter().zip(places).zip(&margins);
+            let mu: f64 = shares
+                .map(|((variable, &place), margin)| {
+                    margin[variable.levels[place as usize].column[cells.first[cell] as usize]
+                        as usize]
+                })
+                .product::<f64>()
+                * n;
+            (-mu / fraction * (1.0 - fraction)).exp()
+        })
+        .sum();
+    tau / n
+}
+
+impl SetCounts {
+    fn new(problem: &Problem, p: usize) -> Result<Self> {
+        let n_levels: Vec<usize> = problem.variables.iter().map(|v| v.levels.len()).collect();
+        let sets = KeySets::new(problem.variables.len(), p, MOST_COUNTS)?;
+        let members = sets.members();
+        let sizes = members.chunks(p).map(|set| {
+            set.iter()
+                .map(|&j| n_levels[usize::from(j)])
+                .product::<usize>()
+        });
+        let mut starts = vec![0];
+        for size in sizes {
+            let end = starts.last().copied().unwrap_or(0) + size;
+            if end > MOST_COUNTS {
+                return Err(Error::TooLarge(format!(
+                    "The key sets of size {p} have more than {MOST_COUNTS} choices of levels."
+                )));
+            }
+            starts.push(end);
+        }
+        let mut numbering = Numbering::new(problem.n_rows())?;
+        let mut distinct = Vec::with_capacity(starts.last().copied().unwrap_or(0));
+        for set in members.chunks(p) {
+            count_set(problem, set, &mut numbering, &mut distinct)?;
+        }
+        Ok(Self {
+            sets,
+            members,
+            starts,
+            distinct,
+        })
+    }
+
+    /// The distinct cells of every set at the levels of a recoding.
+    fn at(&self, problem: &Problem, places: &[u8]) -> Vec<u32> {
+        let of = self.members.chunks(self.sets.p()).zip(&self.starts);
+        of.map(|(set, &start)| {
+            let at = set.iter().fold(0usize, |at, &j| {
+                let j = usize::from(j);
+                at * problem.variables[j].levels.len() + places[j] as usize
+            });
+            self.distinct[start + at]
+        })
+        .collect()
+    }
+
+    /// The same without the blanked cells, and the records that are left.
+    fn recounted(
+        &self,
+        problem: &Problem,
+        places: &[u8],
+        cells: &Cells,
+        blanked: &[bool],
+    ) -> Result<(Vec<u32>, u64)> {
+        let kept: Vec<u32> = (0..blanked.len())
+            .filter(|&cell| !blanked[cell])
+            .map(|cell| cells.first[cell])
+            .collect();
+        let n = (0..blanked.len())
+            .filter(|&cell| !blanked[cell])
+            .map(|cell| u64::from(cells.count[cell]))
+            .sum();
+        let mut numbering = Numbering::new(kept.len())?;
+        let sets = self.members.chunks(self.sets.p());
+        let distinct = sets.map(|set| {
+            let at: Vec<u8> = set.iter().map(|&j| places[usize::from(j)]).collect();
+            count_distinct(problem, set, &at, &kept, &mut numbering)
+        });
+        Ok((distinct.collect::<Result<_>>()?, n))
+    }
+}
+
+/// The distinct cells of one set at every choice of its levels.
+fn count_set(
+    problem: &Problem,
+    set: &[u16],
+    numbering: &mut Numbering,
+    distinct: &mut Vec<u32>,
+) -> Result<()> {
+    let all: Vec<u32> = (0..problem.n_rows() as u32).collect();
+    // The distinct cells at the least levels stand for all rows.
+    let mut at = vec![0u8; set.len()];
+    let rows = distinct_rows(problem, set, &at, &all, numbering)?;
+    loop {
+        distinct.push(count_distinct(problem, set, &at, &rows, numbering)?);
+        let Some(i) = (0..set.len())
+            .rev()
+            .find(|&i| at[i] < problem.top(usize::from(set[i])))
+        else {
+            return Ok(());
+        };
+        at[i] += 1;
+        at[i + 1..].fill(0);
+    }
+}
+
+fn count_distinct(
+    problem: &Problem,
+    set: &[u16],
+    at: &[u8],
+    rows: &[u32],
+    numbering: &mut Numbering,
+) -> Result<u32> {
+    Ok(distinct_rows(problem, set, at, rows, numbering)?.len() as u32)
+}
+
+/// The first of the rows of every distinct cell.
+fn distinct_rows(
+    problem: &Problem,
+    set: &[u16],
+    at: &[u8],
+    rows: &[u32],
+    numbering: &mut Numbering,
+) -> Result<Vec<u32>> {
+    let mut keys = vec![0u64; rows.len()];
+    for (i, (&j, &place)) in set.iter().zip(at).enumerate() {
+        let level = &problem.variables[usize::from(j)].levels[place as usize];
+        if i > 0 && i % 2 == 0 {
+            // Cells so far need 32 bits, and so does a variable.
+            numbering.clear();
+            for key in &mut keys {
+                *key = u64::from(numbering.number(*key)?.0);
+            }
+        }
+        for (key, &row) in keys.iter_mut().zip(rows) {
+            *key = *key * level.n_groups as u64 + u64::from(level.column[row as usize]);
+        }
+    }
+    numbering.clear();
+    let mut first = Vec::new();
+    for (&key, &row) in keys.iter().zip(rows) {
+        if numbering.number(key)?.1 {
+            first.push(row);
+        }
+    }
+    Ok(first)
+}

@@ -1,0 +1,214 @@
+//! `recode_search()`: codes, hierarchies and limits in, recodings out.
+
+use extendr_api::prelude::*;
+use sdcrisk_core::recode::answer::{answer, blanked_records, Answer, Judged, Placed, Question};
+use sdcrisk_core::recode::frontier::Measure;
+use sdcrisk_core::recode::limits::Asked;
+use sdcrisk_core::recode::search::Request;
+use sdcrisk_core::recode::{Charge, Cost, Limit, Variable};
+use sdcrisk_core::Result;
+
+use crate::convert::{count, double_vectors, doubles, indices, list, optional, text, whole};
+use crate::guard::{bad_call, guard};
+use crate::key_table::with_table;
+use crate::qar_risk::tail_settings;
+use crate::watch::watched;
+
+/// The cheapest recodings under limits, and the frontier.
+#[extendr]
+fn rs_recode_search(
+    table: Robj,
+    variables: Robj,
+    weights: Robj,
+    settings: Robj,
+    threads: Robj,
+    tick: Robj,
+) -> Robj {
+    guard(|| {
+        let variables = hierarchies(&variables)?;
+        let question = question(&settings)?;
+        let weights = match weights.is_null() {
+            true => None,
+            false => Some(doubles(&weights, "weights")?),
+        };
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let found = watched(threads, &tick, |monitor| {
+                answer(table, &variables, weights, question, monitor)
+            })?;
+            Ok(to_r(&found))
+        })
+    })
+}
+
+/// Whether every record is blanked at the given levels.
+#[extendr]
+fn rs_recode_blanks(
+    table: Robj,
+    variables: Robj,
+    settings: Robj,
+    levels: Robj,
+    threads: Robj,
+) -> Robj {
+    guard(|| {
+        let variables = hierarchies(&variables)?;
+        let question = question(&settings)?;
+        let levels = whole(&levels, "levels")?;
+        let levels: Vec<usize> = levels.into_iter().map(|l| l as usize).collect();
+        let threads = count(&threads, "threads")?;
+        with_table(&table, |table| {
+            let blanked = watched(threads, &r!(NULL), |monitor| {
+                blanked_records(table, &variables, &question, &levels, monitor)
+            })?;
+            Ok(r!(blanked))
+        })
+    })
+}
+
+fn field(list: &List, name: &str) -> Result<Robj> {
+    list.iter()
+        .find(|(field, _)| *field == name)
+        .map(|(_, value)| value)
+        .ok_or_else(|| bad_call(name))
+}
+
+fn number(list: &List, name: &str) -> Result<f64> {
+    match doubles(&field(list, name)?, name)? {
+        [x] => Ok(*x),
+        _ => Err(bad_call(name)),
+    }
+}
+
+/// A number that may be missing.
+fn maybe(list: &List, name: &str) -> Result<Option<f64>> {
+    Ok(Some(number(list, name)?).filter(|x| !x.is_nan()))
+}
+
+fn hierarchies(variables: &Robj) -> Result<Vec<Variable>> {
+    list(variables, "variables")?
+        .values()
+        .map(|variable| {
+            let variable = list(&variable, "variables")?;
+            let groups = list(&field(&variable, "groups")?, "groups")?
+                .values()
+                .map(|level| whole(&level, "groups"))
+                .collect::<Result<_>>()?;
+            Ok(Variable {
+                groups,
+                leaves: double_vectors(&field(&variable, "leaves")?, "leaves")?,
+                n_leaves: number(&variable, "n_leaves")?,
+                allowed: indices(&field(&variable, "allowed")?, "allowed")?,
+                weight: number(&variable, "weight")?,
+            })
+        })
+        .collect()
+}
+
+fn question(settings: &Robj) -> Result<Question> {
+    let settings = list(settings, "settings")?;
+    let cost = match text(&field(&settings, "cost")?, "cost")? {
+        "entropy" => Cost::Entropy,
+        "loss" => Cost::Loss,
+        "levels" => Cost::Levels,
+        _ => return Err(bad_call("cost")),
+    };
+    let frontier = match text(&field(&settings, "frontier")?, "frontier")? {
+        "k" => Some(Measure::Smallest),
+        "prop_unique" => Some(Measure::Unique),
+        "qar" => Some(Measure::Qar),
+        _ => None,
+    };
+    Ok(Question {
+        charge: Charge {
+            cost,
+            blank_price: number(&settings, "blank_price")?,
+        },
+        limit: Limit {
+            k: number(&settings, "k")? as u64,
+            prop_unique: maybe(&settings, "prop_unique")?,
+            blankable: number(&settings, "blankable")? as u64,
+        },
+        asked: asked(&settings)?,
+        request: Request {
+            n_best: number(&settings, "n_best")? as usize,
+            seconds: number(&settings, "seconds")?,
+        },
+        frontier,
+    })
+}
+
+fn asked(settings: &List) -> Result<Asked> {
+    let qar = match maybe(settings, "qar")? {
+        None => None,
+        Some(limit) => {
+            let tail = tail_settings(
+                &field(settings, "alpha")?,
+                &field(settings, "pi_u")?,
+                &r!("plotting"),
+                &r!("one"),
+            )?;
+            Some((number(settings, "p")? as usize, tail, limit))
+        }
+    };
+    let pop_size = maybe(settings, "pop_size")?;
+    Ok(Asked {
+        qar,
+        journalist: maybe(settings, "journalist")?,
+        tau1: maybe(settings, "tau1_rate")?.map(|limit| (pop_size, limit)),
+    })
+}
+
+fn to_r(found: &Answer) -> Robj {
+    list!(
+        best = judged(&found.best),
+        reached = judged(&found.reached),
+        frontier = points(&found.frontier),
+        whole_frontier = found.whole_frontier,
+        n_nodes = found.n_nodes,
+        n_evaluated = found.n_evaluated as f64,
+        proven = found.proven,
+        bound = found.bound
+    )
+    .into()
+}
+
+/// Levels, recoding after recoding.
+fn levels<'a>(of: impl Iterator<Item = &'a Vec<usize>>) -> Robj {
+    of.flatten().map(|&level| level as i32).collect_robj()
+}
+
+fn judged(found: &[Judged]) -> Robj {
+    let count =
+        |value: fn(&Judged) -> u64| -> Vec<f64> { found.iter().map(|j| value(j) as f64).collect() };
+    let risk = |value: fn(&Judged) -> Option<f64>| optional(found.iter().map(value));
+    let cost: Vec<f64> = found.iter().map(|j| j.measured.cost).collect();
+    list!(
+        levels = levels(found.iter().map(|j| &j.levels)),
+        cost = cost,
+        n_suppressed = count(|j| j.measured.n_blanked),
+        violating = count(|j| j.measured.violating),
+        n_unique = count(|j| j.measured.n_unique),
+        smallest = count(|j| j.measured.smallest),
+        qar = risk(|j| j.risks.qar),
+        journalist = risk(|j| j.risks.journalist),
+        tau1_rate = risk(|j| j.risks.tau1)
+    )
+    .into()
+}
+
+fn points(found: &[Placed]) -> Robj {
+    let column = |value: fn(&Placed) -> f64| -> Vec<f64> { found.iter().map(value).collect() };
+    list!(
+        levels = levels(found.iter().map(|p| &p.levels)),
+        cost = column(|p| p.cost),
+        risk = column(|p| p.risk),
+        n_suppressed = column(|p| p.n_blanked as f64)
+    )
+    .into()
+}
+
+extendr_module! {
+    mod recode;
+    fn rs_recode_search;
+    fn rs_recode_blanks;
+}
