@@ -98,13 +98,18 @@ impl State {
 
     /// The bound on the cost of every recoding below.
     pub fn bound(&self, problem: &Problem) -> f64 {
-        let base = problem.base(&self.places);
+        self.bound_at(problem, &self.places)
+    }
+
+    /// The same for all recodings below of these levels or higher ones.
+    pub fn bound_at(&self, problem: &Problem, places: &[u8]) -> f64 {
+        let base = problem.base(places);
         if self.violating == 0 || !problem.rule.blanks_all {
             return base;
         }
         let mut lift = 0.0;
         let mut at = 0;
-        for (variable, &place) in problem.variables.iter().zip(&self.places) {
+        for (variable, &place) in problem.variables.iter().zip(places) {
             let codes = &self.codes[at..at + variable.n_codes];
             let lifts = &variable.levels[place as usize].lift_of_code;
             lift += codes

@@ -123,17 +123,18 @@ impl<'a> Walk<'a> {
     /// All variables at their top, unless even that breaks the limit.
     fn root(&mut self) -> Result<Option<State>> {
         let root = State::root(self.problem, &mut self.scratch)?;
-        self.narrow(root)
+        self.narrow(root, true)
     }
 
-    /// Raises the least levels; nothing, where the prefix leads nowhere.
-    fn narrow(&mut self, mut state: State) -> Result<Option<State>> {
+    /// Raises the least levels; nothing, where the prefix leads nowhere. Rows
+    /// that became alike, in a state that is `coarser` than the one it comes from
+    /// or by raising, become one only when all else has been tried.
+    fn narrow(&mut self, mut state: State, coarser: bool) -> Result<Option<State>> {
         self.n_prefixes += 1;
         let problem = self.problem;
         if state.violating > problem.rule.most {
             return Ok(None);
         }
-        state.collapse(problem, &mut self.scratch);
         let mut raised = false;
         for &j in &problem.order[state.depth..] {
             let top = problem.top(j);
@@ -147,16 +148,14 @@ impl<'a> Walk<'a> {
                 return Ok(None);
             }
         }
-        if raised {
-            state.collapse(problem, &mut self.scratch);
-        }
-        if self
-            .best
-            .excludes(problem, state.bound(problem), &state.places)
-        {
+        let bound = state.bound(problem);
+        if self.best.excludes(problem, bound, &state.places) || !self.may_hold(&state)? {
             return Ok(None);
         }
-        Ok(self.may_hold(&state)?.then_some(state))
+        if (raised || coarser) && state.depth < self.n_variables() {
+            state.collapse(problem, &mut self.scratch);
+        }
+        Ok(Some(state))
     }
 
     /// Whether the limits beyond cells leave the prefix a chance.
@@ -191,16 +190,16 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             places[j] = place;
-            let base = problem.base(&places);
-            if self.best.is_dear(base) {
+            if self.best.is_dear(problem.base(&places)) {
                 return Ok(());
             }
-            if self.best.excludes(problem, base, &places) {
+            let bound = state.bound_at(problem, &places);
+            if self.best.excludes(problem, bound, &places) {
                 continue;
             }
             let mut child = state.split(problem, j, place, &mut self.scratch);
             child.set(problem, place);
-            if let Some(child) = self.narrow(child)? {
+            if let Some(child) = self.narrow(child, place > state.places[j])? {
                 take(self, child)?;
             }
         }

@@ -1,0 +1,304 @@
+# From a question to recodings: what the core searches, and what is judged here by
+# the methods' own functions.
+
+# The settings as the core reads them; `n_best` recodings, `blankable` records.
+core_settings <- function(settings, n_best = settings$n_best,
+                          blankable = floor(settings$suppress * settings$n + 1e-9),
+                          frontier = TRUE) {
+  asked <- settings$constraint
+  or_na <- function(x) if (is.null(x)) NA_real_ else as.double(x)
+  in_core <- settings$model == "independence"
+  first <- intersect(names(asked), c("k", "prop_unique", "qar"))
+  list(
+    cost = settings$cost, blank_price = settings$blank_price,
+    k = max(1, or_na(asked$k), na.rm = TRUE), prop_unique = or_na(asked$prop_unique),
+    blankable = as.double(blankable), n_best = as.double(n_best),
+    seconds = settings$max_seconds, qar = or_na(asked$qar), p = or_na(asked$p),
+    alpha = or_na(asked$alpha), pi_u = or_na(asked$pi_u), journalist = or_na(asked$journalist),
+    tau1_rate = if (in_core) or_na(asked$tau1_rate) else NA_real_,
+    pop_size = or_na(settings$pop_size),
+    frontier = if (!frontier) "none" else if (length(first)) first[[1]] else "prop_unique"
+  )
+}
+
+search_core <- function(problem, ...) {
+  found <- unwrap(rs_recode_search(
+    problem$table$pointer, unname(problem$variables), problem$weights,
+    core_settings(problem$settings, ...), sdc_threads(), problem$tick
+  ), problem$call)
+  found$best <- level_frame(found$best, problem)
+  found$frontier <- level_frame(found$frontier, problem)
+  found$reached <- level_frame(found$reached, problem)
+  found
+}
+
+# Levels, a column per key variable, before the other columns.
+level_frame <- function(part, problem) {
+  keys <- problem$settings$key_vars
+  levels <- matrix(part$levels, ncol = length(keys), byrow = TRUE, dimnames = list(NULL, keys))
+  out <- as.data.frame(levels, optional = TRUE)
+  names(out) <- keys
+  out[setdiff(names(part), "levels")] <- part[names(part) != "levels"]
+  rownames(out) <- NULL
+  out
+}
+
+# Measures that are judged here, in order of cost.
+judged_here <- function(settings) {
+  asked <- names(settings$constraint)
+  c(
+    if (settings$model != "independence") intersect("tau1_rate", asked),
+    intersect("population_uniqueness", asked)
+  )
+}
+
+search_recodings <- function(problem) {
+  settings <- problem$settings
+  found <- if (settings$blanks == "cells") {
+    search_cells(problem)
+  } else if (length(judged_here(settings))) {
+    search_by_cost(problem)
+  } else {
+    search_core(problem)
+  }
+  if (nrow(found$best) == 0) {
+    stop_unreachable(found, problem)
+  }
+  found
+}
+
+# Recodings evaluated by a method of ours before the search gives up.
+most_judged <- 4096
+
+# The cheapest that the core admits, in order of cost, until enough of them keep
+# the limits judged here: what is found first is the cheapest.
+search_by_cost <- function(problem) {
+  settings <- problem$settings
+  n_asked <- max(32, settings$n_best)
+  known <- list()
+  began <- proc.time()[["elapsed"]]
+  repeat {
+    found <- search_core(problem, n_best = n_asked)
+    keeps <- logical()
+    judged <- NULL
+    late <- FALSE
+    for (i in seq_len(nrow(found$best))) {
+      key <- paste(unlist(found$best[i, settings$key_vars]), collapse = " ")
+      if (is.null(known[[key]])) {
+        known[[key]] <- judge_recoding(problem, unlist(found$best[i, settings$key_vars]))
+      }
+      judged <- rbind(judged, known[[key]])
+      keeps <- c(keeps, within_limits(known[[key]], settings))
+      late <- proc.time()[["elapsed"]] - began > settings$max_seconds
+      if (sum(keeps) == settings$n_best || late) break
+    }
+    exhausted <- nrow(found$best) < n_asked
+    if (sum(keeps) == settings$n_best || exhausted || late || n_asked >= most_judged) break
+    n_asked <- 4 * n_asked
+  }
+  found$n_evaluated <- found$n_evaluated + length(known)
+  found$proven <- found$proven && (any(keeps) || exhausted)
+  if (!any(keeps)) {
+    found$reached <- cbind(found$best[seq_along(keeps), , drop = FALSE], judged)
+    found$given_up <- !exhausted
+  }
+  best <- found$best[which(keeps), , drop = FALSE]
+  best[colnames(judged)] <- as.data.frame(judged)[keeps, , drop = FALSE]
+  found$best <- best
+  found$bound <- if (nrow(best)) min(found$bound, best$cost[[1]]) else found$bound
+  found
+}
+
+within_limits <- function(risks, settings) {
+  all(vapply(names(risks), function(name) {
+    !is.na(risks[[name]]) && risks[[name]] <= settings$constraint[[name]]
+  }, NA))
+}
+
+# The measures of our own functions for the records that a recoding leaves.
+judge_recoding <- function(problem, levels) {
+  settings <- problem$settings
+  keys <- settings$key_vars
+  recoded <- as.data.frame(lapply(keys, function(name) {
+    recode_column(problem$data[[name]], problem$hierarchies[[name]], levels[[name]])
+  }))
+  names(recoded) <- keys
+  kept <- !blanked_records(problem, levels)
+  if (!is.null(settings$weight_var)) recoded[[settings$weight_var]] <- problem$weights
+  recoded <- recoded[kept, , drop = FALSE]
+  c(
+    tau1_rate = if ("tau1_rate" %in% judged_here(settings)) {
+      quietly(loglinear_risk(
+        recoded, keys, weight_var = settings$weight_var, pop_size = settings$pop_size,
+        model = settings$model, missing = "category"
+      )$estimates$tau1_rate)
+    },
+    population_uniqueness = if ("population_uniqueness" %in% judged_here(settings)) {
+      quietly(population_uniqueness(
+        recoded, keys, settings$pop_size, "pitman"
+      )$estimates$population_uniqueness)
+    }
+  )
+}
+
+# A measure of one recoding of many: its signals are about none the user made.
+quietly <- function(expr) {
+  suppressMessages(suppressWarnings(
+    tryCatch(expr, sdcRisk_error = function(e) NA_real_)
+  ))
+}
+
+blanked_records <- function(problem, levels) {
+  unwrap(rs_recode_blanks(
+    problem$table$pointer, unname(problem$variables),
+    core_settings(problem$settings, frontier = FALSE), as.integer(levels), sdc_threads()
+  ), problem$call)
+}
+
+# What the coarsest recoding, and those looked at, come to.
+stop_unreachable <- function(found, problem) {
+  settings <- problem$settings
+  asked <- intersect(names(settings$constraint), constraint_names)
+  reached <- found$reached
+  if (nrow(reached) == 0 || isFALSE(found$proven)) {
+    stop_sdc(
+      "not_converged",
+      c(
+        "A recoding that meets `constraint` must be found within `max_seconds`.",
+        x = paste0("None was found in ", format_number(settings$max_seconds), " s."),
+        i = "Give more time, hierarchies with coarser levels, or a larger `suppress`."
+      ),
+      constraint = settings$constraint, call = problem$call
+    )
+  }
+  words <- vapply(asked, function(name) reach_words(name, reached, settings), "")
+  stop_sdc(
+    "unprotectable",
+    c(
+      "`constraint` must be within reach of the hierarchies.",
+      x = paste0(
+        "No recoding meets it", if (settings$suppress > 0) {
+          paste0(" with at most ", format_percent(settings$suppress), " of the records blanked")
+        }, "."
+      ),
+      x = paste0("Best reachable: ", paste(words, collapse = "; "), "."),
+      i = "Allow coarser levels (hierarchies, `keep`), a larger `suppress`, or a weaker limit."
+    ),
+    constraint = settings$constraint, call = problem$call
+  )
+}
+
+reach_words <- function(name, reached, settings) {
+  wanted <- settings$constraint[[name]]
+  n <- settings$n
+  top <- reached[1, ]
+  switch(name,
+    k = paste0(
+      "k (", wanted, ") leaves ", plural(min(reached$violating), "record"),
+      " in smaller cells"
+    ),
+    prop_unique = paste0(
+      "prop_unique ", format_risk(min(reached$n_unique) / n), " before blanks (limit ",
+      format_number(wanted), ")"
+    ),
+    paste0(
+      name, " ", format_risk(min(c(reached[[name]], Inf), na.rm = TRUE)), " (limit ",
+      format_number(wanted), ")"
+    )
+  )
+}
+
+# Blanks by cells -----------------------------------------------------------
+
+# Recodings of which the cheapest are each finished by suppress_cells(): by the
+# cost with whole records blanked, and by the cost without blanks. With the rule
+# "own" each violating record loses a cell at least, so that no more of them may
+# violate than cells may be blanked.
+search_cells <- function(problem) {
+  settings <- problem$settings
+  if (is.null(settings$constraint$k)) {
+    stop_argument(
+      "constraint", "have `k` where `blanks` is \"cells\"",
+      found = "It has not.", call = problem$call
+    )
+  }
+  n_cells <- settings$n * length(settings$key_vars)
+  most <- floor(settings$suppress * n_cells + 1e-9)
+  generous <- min(most, settings$n)
+  n_tried <- max(12, 2 * settings$n_best)
+  charged <- search_core(problem, n_best = n_tried, blankable = generous)
+  free <- problem
+  free$settings$blank_price <- 1e-9
+  uncharged <- search_core(free, n_best = n_tried, blankable = generous, frontier = FALSE)
+  nodes <- unique(rbind(
+    charged$best[settings$key_vars], uncharged$best[settings$key_vars]
+  ))
+  done <- lapply(seq_len(nrow(nodes)), function(i) finish_cells(problem, unlist(nodes[i, ])))
+  out <- cbind(nodes, do.call(rbind, c(done, list(deparse.level = 0))))
+  limits <- setdiff(intersect(names(settings$constraint), constraint_names), "k")
+  within <- out$n_suppressed <= most
+  out <- out[within, , drop = FALSE]
+  out <- out[order(out$cost, rowSums(out[settings$key_vars])), , drop = FALSE]
+  out <- utils::head(out, settings$n_best)
+  rownames(out) <- NULL
+  charged$best <- out
+  charged$proven <- FALSE
+  charged$bound <- if (nrow(uncharged$best)) min(uncharged$best$cost) else NA_real_
+  charged$reached <- charged$reached
+  charged$unjudged <- limits
+  charged
+}
+
+# The joint cost of a recoding and of the blank cells that finish it.
+finish_cells <- function(problem, levels) {
+  settings <- problem$settings
+  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  finished <- quietly_suppress(recoded, settings)
+  blanks <- blank_counts(recoded, finished, settings$key_vars)
+  parts <- Map(function(variable, name, level, group_blanks) {
+    price_variable(variable, problem, name, level, group_blanks)
+  }, problem$variables, settings$key_vars, levels[settings$key_vars], blanks)
+  base <- sum(vapply(parts, `[[`, 0, "base"))
+  lift <- sum(vapply(parts, `[[`, 0, "lift"))
+  n_suppressed <- sum(vapply(blanks, length, 1L))
+  frame(
+    cost = base + settings$blank_price * lift, n_suppressed = as.double(n_suppressed),
+    violating = NA_real_, n_unique = NA_real_, smallest = as.double(settings$constraint$k),
+    qar = NA_real_, journalist = NA_real_, tau1_rate = NA_real_
+  )
+}
+
+quietly_suppress <- function(recoded, settings) {
+  suppressMessages(suppressWarnings(
+    suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)$data
+  ))
+}
+
+# Per key variable, the records whose cell was blanked.
+blank_counts <- function(before, after, keys) {
+  lapply(rlang::set_names(keys), function(name) {
+    which(is_missing(after[[name]]) & !is_missing(before[[name]]))
+  })
+}
+
+# Cost of a variable at a level, and what blanking these records adds.
+price_variable <- function(variable, problem, name, level, rows) {
+  settings <- problem$settings
+  codes <- unwrap(rs_codes(problem$table$pointer, match(name, settings$key_vars)), problem$call)
+  at <- level + 1L
+  code <- codes + 1L
+  n <- length(code)
+  group <- variable$groups[[at]][code]
+  of_code <- tabulate(code, length(variable$groups[[1]]))[code]
+  of_group <- tabulate(match(group, unique(group)))[match(group, unique(group))]
+  top <- max(length(variable$groups) - 1, 1)
+  loss <- switch(settings$cost,
+    entropy = log2(of_group / of_code),
+    loss = (variable$leaves[[at]][code] - 1) / max(variable$n_leaves - 1, 1),
+    levels = rep(level / top, n)
+  )
+  whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
+  list(
+    base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows])
+  )
+}

@@ -1,0 +1,368 @@
+#' The cheapest recoding under a limit
+#'
+#' Which recoding of the key variables brings the risk of a file under a limit and
+#' loses least? Every variable has a hierarchy of levels, see [hierarchy()]; a
+#' recoding chooses one level of each. Among all of them the cheapest ones are
+#' found, with proof where the search comes to its end, else with how far they can
+#' be from the optimum.
+#'
+#' @details
+#' **Cost.** A record with value a, recoded to group G at level l, loses with
+#' `"entropy"` (the default) \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits,
+#' where \eqn{n_a} records have the value and \eqn{n_G} the group: what must be
+#' said to get the value back. With `"loss"` it loses the share (values in G - 1)
+#' over (values - 1), counted in the hierarchy; with `"levels"` l over the highest
+#' level, which makes it cheap to drop one variable and keep the others. Losses
+#' are summed over records and variables. A blanked record has lost all values,
+#' \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits, or 1 each; what a blank adds to the
+#' recoding's own loss is multiplied by `blank_price`.
+#'
+#' **Constraints**, on the records that are not blanked; all must hold:
+#' * `k`: no cell has fewer records.
+#' * `prop_unique`: the largest share of sample uniques.
+#' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and
+#'   `pi_u` beside it (3, 0.01, 0.05).
+#' * `journalist`: the largest \eqn{E(1/F \mid f)}{E(1/F | f)} of
+#'   [individual_risk()]; needs `weight_var`.
+#' * `tau1_rate`: expected population uniques among the sample uniques, per
+#'   record, of [loglinear_risk()] with `model`; needs `weight_var` or a
+#'   population size.
+#' * `population_uniqueness`: of [population_uniqueness()], method `"pitman"`;
+#'   needs a population size.
+#'
+#' **Blanks.** `suppress` allows that share of the records to be blanked on all key
+#' variables: all records in cells below `k`, or as many sample uniques as
+#' `prop_unique` asks for, those first whose blank costs least. No others: the
+#' remaining constraints are judged on what is left. With `blanks = "cells"` the
+#' cheapest recodings are each finished by `suppress_cells()` instead, which
+#' blanks single cells, and ranked by the joint cost; `suppress` is then the
+#' largest share of key cells.
+#'
+#' **Search.** Cells only merge when a variable is coarsened. So a choice of levels
+#' for some variables that breaks a limit with all others at their top breaks it
+#' with every choice for these, and the least cost of what is still possible bounds
+#' the cost of all of it: branch and bound over the variables proves the optimum
+#' with a small part of the recodings evaluated. T of QaR, and tau1 with terms of
+#' two variables, can rise when a variable is coarsened: these never prune, and
+#' recodings are judged by the measure itself in order of cost. Ties: the smaller
+#' sum of levels goes first, then the smaller level of the first variable.
+#'
+#' @section Missing values:
+#' Missing is a value of its own until the level in which all values are one.
+#'
+#' @section Cost of the search:
+#' The file is reduced to its distinct rows once. Thousands of recodings of some
+#' ten thousand distinct rows take well under a second; limits without a law, such
+#' as T, cost an evaluation for every cheap recoding. Results do not depend on the
+#' number of threads, unless `max_seconds` ends the search.
+#'
+#' @param data A data frame, tibble or data.table with one row per record.
+#' @param key_vars Names or positions of the key variables. `NULL`: all columns but
+#'   that of `weight_var`.
+#' @param hierarchies A list named by key variable: results of [hierarchy()], or
+#'   tables of levels. For variables without one a hierarchy is proposed, and said
+#'   once (`sdcRisk_message_proposed_hierarchy`).
+#' @param ... None: what follows is given by its full name.
+#' @param constraint One or several constraints, see Details.
+#' @param cost `"entropy"`, `"loss"` or `"levels"`, see Details.
+#' @param suppress Largest share of the records, or of key cells with
+#'   `blanks = "cells"`, that may be blanked.
+#' @param blanks `"records"` or `"cells"`.
+#' @param blank_price What the cost of a blank is multiplied by.
+#' @param keep Levels that may be chosen, a list named by key variable:
+#'   `list(sex = 0, age = 0:2)`.
+#' @param n_best How many of the cheapest recodings are wanted.
+#' @param importance What the cost of a variable is multiplied by, a vector named by
+#'   key variable.
+#' @param weight_var Name or position of the column of sampling weights.
+#' @param pop_size,sampling_fraction The number of people in the population, or the
+#'   share of them in the file.
+#' @param model For `tau1_rate`: `"independence"` or `"two_way"`.
+#' @param max_seconds Time after which the best so far is given, with its gap.
+#'
+#' @return An object of class `sdc_recode_search`, an [sdc_result] with
+#' \describe{
+#'   \item{`best`}{one row per recoding, cheapest first: a column per key variable
+#'     with its level, `cost`, `risk` (that of the first constraint; 1/k for `k`),
+#'     `n_suppressed` records (with `blanks = "cells"`, cells), `k` (smallest cell of
+#'     what is not blanked), `n_unique` (before blanks), a column per further
+#'     constraint, `text`; this is `as.data.frame()`}
+#'   \item{`frontier`}{the recodings that no other one beats in both risk and cost: a
+#'     column per key variable, `cost`, `risk`, `n_suppressed`}
+#'   \item{`estimates`}{one row: `n`, `n_nodes` (recodings), `n_evaluated` (prefixes
+#'     and recodings), `proven`, `gap` (largest share of the cost by which the first
+#'     can exceed the optimum), `cost`, `cost_share` (of what dropping everything
+#'     costs), `risk`, `n_suppressed`, `bound`}
+#'   \item{`code`}{per recoding the lines of R that do the same to `data`}
+#'   \item{`hierarchies`}{those used}
+#' }
+#' Errors name the variable or the constraint: a value that a hierarchy does not
+#' cover, levels that are not nested, k above the number of records
+#' (`bad_argument`); where no recoding meets the constraint (`unprotectable`), the
+#' best reachable is said.
+#' @references
+#' El Emam, K. et al. (2009). A globally optimal k-anonymity method for the
+#' de-identification of health data. Journal of the American Medical Informatics
+#' Association 16, 670-682. \doi{10.1197/jamia.M3144}.
+#'
+#' Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of
+#' information. IEEE Transactions on Knowledge and Data Engineering 21, 206-219.
+#' \doi{10.1109/TKDE.2008.129}.
+#' @family recoding
+#' @export
+#' @examples
+#' keys <- c("age", "education", "marital_status", "sex")
+#' keys <- intersect(keys, names(adult))
+#' found <- recode_search(
+#'   adult, keys, list(age = hierarchy(adult$age, widths = c(5, 10, 20))),
+#'   constraint = list(k = 3), suppress = 0.02
+#' )
+#' found
+#' recoded <- apply_recoding(found, adult)
+recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
+                          constraint = list(k = 3), cost = c("entropy", "loss", "levels"),
+                          suppress = 0, blanks = c("records", "cells"), blank_price = 1,
+                          keep = NULL, n_best = 10, importance = NULL, weight_var = NULL,
+                          pop_size = NULL, sampling_fraction = NULL,
+                          model = c("independence", "two_way"), max_seconds = 60) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "recode_search")
+  check_no_dots(..., call = call)
+  settings <- list(
+    cost = check_choice(cost, c("entropy", "loss", "levels"), "cost", call),
+    suppress = check_zero_to_one(suppress, "suppress", call),
+    blanks = check_choice(blanks, c("records", "cells"), "blanks", call),
+    blank_price = check_positive(blank_price, "blank_price", call),
+    n_best = check_whole(n_best, "n_best", high = 10000, call = call),
+    model = check_choice(model, c("independence", "two_way"), "model", call),
+    max_seconds = check_positive(max_seconds, "max_seconds", call)
+  )
+  roles <- check_roles(data, key_vars, weight_var, NULL, call)
+  with_progress("Search for recodings", function(tick) {
+    table <- key_table(data, key_vars, exclude = roles$positions, tick = tick, call = call)
+    on.exit(release(table))
+    settings <- c(settings, list(
+      key_vars = table$variables, n = table$n, version = as.character(
+        utils::packageVersion("sdcRisk")
+      ),
+      weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
+      constraint = check_constraint(constraint, table, call),
+      importance = check_importance(importance, table$variables, call)
+    ))
+    fraction <- check_fraction(table$n, pop_size, sampling_fraction, call)
+    settings$pop_size <- if (!is.null(fraction)) table$n / fraction
+    check_population(settings, call)
+    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
+    hierarchies <- find_hierarchies(hierarchies, data, table, call)
+    settings$keep <- check_keep(keep, hierarchies, call)
+    variables <- search_variables(hierarchies, data, table, settings, call)
+    problem <- list(
+      table = table, variables = variables, hierarchies = hierarchies, data = data,
+      weights = if (!is.null(weight_var)) roles$weights, settings = settings, tick = tick,
+      call = call
+    )
+    found <- search_recodings(problem)
+    new_recode_search(found, problem, this_call)
+  })
+}
+
+check_positive <- function(x, arg, call) {
+  if (!are_distinct_numbers(x, FALSE) || x <= 0) {
+    stop_argument(arg, "be one number above 0", given_words(x), call = call)
+  }
+  as.double(x)
+}
+
+constraint_names <- c(
+  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness"
+)
+
+# The constraints as numbers, in the order given, with the settings of QaR.
+check_constraint <- function(constraint, table, call) {
+  if (is.numeric(constraint) && length(names(constraint))) constraint <- as.list(constraint)
+  known <- c(constraint_names, "p", "alpha", "pi_u")
+  named <- is.list(constraint) && length(names(constraint)) == length(constraint) &&
+    length(constraint) > 0
+  wrong <- setdiff(names(constraint), known)
+  if (!named || length(wrong) || !any(names(constraint) %in% constraint_names) ||
+        anyDuplicated(names(constraint))) {
+    stop_argument(
+      "constraint", paste0("be a list of one or several of ", quote_names(constraint_names, Inf)),
+      if (length(wrong)) paste0("Unknown: ", quote_names(wrong), ".") else given_words(constraint),
+      nearest_names(wrong, known), call
+    )
+  }
+  if (is.list(constraint$qar)) {
+    more <- constraint$qar
+    at <- which(names(more) %in% c("", "limit", "risk", "T"))
+    constraint$qar <- if (length(at)) more[[at[[1]]]]
+    constraint[intersect(names(more), c("p", "alpha", "pi_u"))] <-
+      more[intersect(names(more), c("p", "alpha", "pi_u"))]
+  }
+  for (name in intersect(names(constraint), constraint_names)) {
+    arg <- paste0("constraint$", name)
+    constraint[[name]] <- if (name == "k") {
+      check_smallest_cell(constraint$k, table$n, call)
+    } else {
+      check_zero_to_one(constraint[[name]], arg, call)
+    }
+  }
+  if (!is.null(constraint$qar)) {
+    n_keys <- length(table$variables)
+    constraint$p <- check_whole(
+      if (is.null(constraint$p)) min(3, n_keys) else constraint$p, "constraint$p",
+      high = n_keys, call = call
+    )
+    constraint$alpha <- check_probability(
+      if (is.null(constraint$alpha)) 0.01 else constraint$alpha, "constraint$alpha", call = call
+    )
+    constraint$pi_u <- check_probability(
+      if (is.null(constraint$pi_u)) 0.05 else constraint$pi_u, "constraint$pi_u", call = call
+    )
+    if (constraint$alpha > constraint$pi_u) {
+      stop_argument("constraint$alpha", "be at most `pi_u`", call = call)
+    }
+  }
+  constraint
+}
+
+check_smallest_cell <- function(k, n, call) {
+  k <- check_whole(k, "constraint$k", call = call)
+  if (k > n) {
+    stop_argument(
+      "constraint$k", "be at most the number of records",
+      paste0(format_count(k), " was given for ", plural(n, "record"), "."), call = call
+    )
+  }
+  k
+}
+
+check_importance <- function(importance, variables, call) {
+  if (is.null(importance)) {
+    return(NULL)
+  }
+  check_named_list(
+    as.list(importance), "importance", "be numbers above 0 named by key variable", variables,
+    is_item = function(x) are_distinct_numbers(x, FALSE) && x > 0, call = call
+  )
+  unlist(importance)
+}
+
+check_population <- function(settings, call) {
+  needs <- function(name, what, met) {
+    if (!is.null(settings$constraint[[name]]) && !met) {
+      stop_argument(
+        paste0("constraint$", name), paste("come with", what),
+        found = "It is not given.", call = call
+      )
+    }
+  }
+  people <- !is.null(settings$pop_size)
+  weights <- !is.null(settings$weight_var)
+  needs("journalist", "`weight_var`", weights)
+  needs("tau1_rate", "`weight_var`, `pop_size` or `sampling_fraction`", weights || people)
+  needs("population_uniqueness", "`pop_size` or `sampling_fraction`", people)
+}
+
+# A hierarchy for every key variable; what nobody gave is proposed.
+find_hierarchies <- function(hierarchies, data, table, call) {
+  variables <- table$variables
+  if (inherits(hierarchies, "sdc_hierarchy")) {
+    hierarchies <- rlang::set_names(list(hierarchies), hierarchies$name)
+  }
+  if (length(hierarchies)) {
+    check_named_list(
+      hierarchies, "hierarchies", "be a list with the name of a key variable for every entry",
+      variables, call = call
+    )
+  }
+  proposed <- setdiff(variables, names(hierarchies))
+  out <- lapply(rlang::set_names(variables), function(name) {
+    about <- list(name = name, call = call, origin = 0)
+    given <- hierarchies[[name]]
+    if (inherits(given, "sdc_hierarchy")) {
+      given$name <- name
+      given
+    } else if (is.null(given)) {
+      column <- data[[table$positions[[match(name, variables)]]]]
+      values <- hierarchy_values(column, about)
+      new_hierarchy(
+        values$values, proposed_steps(values, about), TRUE, "proposal", about, values$has_missing
+      )
+    } else {
+      table_hierarchy(given, NULL, TRUE, about)
+    }
+  })
+  if (length(proposed)) {
+    inform_sdc(
+      "proposed_hierarchy",
+      c(
+        paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
+        i = "They know frequencies, not meaning: look at `x$hierarchies`, see ?hierarchy."
+      ),
+      variables = proposed, call = call
+    )
+  }
+  out
+}
+
+check_keep <- function(keep, hierarchies, call) {
+  if (is.null(keep)) {
+    return(NULL)
+  }
+  check_named_list(
+    keep, "keep", "be a list of levels named by key variable", names(hierarchies), call = call
+  )
+  Map(function(levels, name) {
+    high <- length(hierarchies[[name]]) - 1L
+    sort(check_whole(levels, paste0("keep$", name), 0, high, several = TRUE, call = call))
+  }, keep, names(keep))
+}
+
+# The hierarchies as the core takes them: groups of the codes of the table.
+search_variables <- function(hierarchies, data, table, settings, call) {
+  Map(function(made, position, rows, n_missing) {
+    about <- list(name = made$name, call = call)
+    values <- column_values(data[[position]])[rows]
+    at <- level_groups(made, values, about)
+    missing_own <- if (made$kind == "table") match(NA, made$values)
+    variable <- code_levels(at, n_missing > 0, missing_own)
+    allowed <- settings$keep[[made$name]]
+    allowed <- if (is.null(allowed)) seq_along(made$steps) - 1L else allowed
+    importance <- settings$importance
+    c(variable, list(
+      allowed = as.integer(allowed) + 1L,
+      weight = if (made$name %in% names(importance)) as.double(importance[[made$name]]) else 1
+    ))
+  }, hierarchies, table$positions, table$first_rows, table$n_missing)
+}
+
+# A column as expressions of a hierarchy see it.
+column_values <- function(x) {
+  if (inherits(x, "haven_labelled")) as_bare(drop_user_missing(x)) else x
+}
+
+# Codes 0 (missing), 1, 2, ...; missing joins the others where they are one.
+code_levels <- function(at, has_missing, missing_own) {
+  own_row <- !is.null(missing_own) && !is.na(missing_own)
+  n_leaves <- length(at$labels[[1]]) + (has_missing && !own_row)
+  levels <- Map(function(labels, level) {
+    distinct <- unique(labels)
+    group <- match(labels, distinct)
+    of_missing <- if (own_row) {
+      group[[missing_own]]
+    } else if (length(distinct) == 1 && level > 1) {
+      1L
+    } else {
+      length(distinct) + 1L
+    }
+    leaves <- tabulate(group, length(distinct) + 1L)
+    if (has_missing && !own_row) leaves[[of_missing]] <- leaves[[of_missing]] + 1
+    groups <- c(of_missing, group[at$own])
+    list(groups = groups, leaves = as.double(leaves[groups]))
+  }, at$labels, seq_along(at$labels))
+  list(
+    groups = lapply(levels, function(l) as.integer(l$groups)),
+    leaves = lapply(levels, `[[`, "leaves"), n_leaves = as.double(n_leaves)
+  )
+}

@@ -1,0 +1,360 @@
+#' What a protection costs
+#'
+#' How much of a file is lost to recoding, blanks and exchanged values? Compares the
+#' key variables of a file before and after, record by record, per variable and in
+#' all. Each measure answers for the change it can see, and they are not added up:
+#' bits for recoding and blanks, distances of margins and pairs for exchanges.
+#'
+#' @details
+#' Of n records, \eqn{n_a} have value a of a variable before.
+#' * **Recoded** is a variable whose values after are a function of those before. A
+#'   record loses \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits, \eqn{n_G} the
+#'   records whose value became G (non-uniform entropy, Gionis and Tassa 2009).
+#' * **Blanked** is a cell that is missing after and not before; it loses
+#'   \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits.
+#' * **Exchanged** is any other change of a value. Bits do not see it: a value that
+#'   is there and wrong. The total variation
+#'   \eqn{\frac12 \sum |p - p'|}{0.5 sum |p - p'|} of the shares before and after
+#'   does, of each variable and of each pair of variables; a file with right
+#'   margins can have broken pairs. For numbers IL1s, the mean of
+#'   \eqn{|x - x'| / (\sqrt 2 s)}{|x - x'| / (sqrt(2) s)}, s the standard deviation
+#'   before, adds how far.
+#'
+#' Margins and pairs of recoded variables are compared after the original has been
+#' recoded alike, for a band never occurs before; they then see blanks and exchanges
+#' only. Missing counts as a value. With `weight_var` the same for sums of weights.
+#'
+#' @section Cost:
+#' A pass over the records per variable and per pair of variables.
+#'
+#' @param before,after The file before and after, with the same records in the same
+#'   order.
+#' @param key_vars Names or positions, in `before`, of the variables to compare.
+#'   `NULL`: all that both have, but `weight_var`.
+#' @param ... None: what follows is given by its full name.
+#' @param weight_var Name of the column of sampling weights, in both files.
+#' @return An object of class `sdc_utility_loss`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row: `n`, `n_exchanged` and `prop_exchanged` cells,
+#'     `n_blank` and `prop_blank` cells, `n_records_changed` (exchanged or blank in some
+#'     variable), `bits_lost`, `bits`
+#'     (all that the variables hold, \eqn{n \sum H}{n sum H}), `prop_bits_lost`,
+#'     `tv_margins` and `tv_pairs` (means), `tv_pairs_max`, with weights
+#'     `tv_margins_weighted`, `tv_pairs_weighted`}
+#'   \item{`variables`}{the same per variable, with `change` (`"none"`, `"recoded"`,
+#'     `"exchanged"`, each possibly with blanks), `n_values_before`,
+#'     `n_values_after`, `il1s`; this is `as.data.frame()`}
+#'   \item{`pairs`}{`variable_1`, `variable_2`, `tv`, with weights `tv_weighted`}
+#' }
+#' Errors: files of different length (`mismatched_data`), no common variable.
+#' @references
+#' Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of
+#' information. IEEE Transactions on Knowledge and Data Engineering 21, 206-219.
+#' \doi{10.1109/TKDE.2008.129}.
+#' @family recoding
+#' @export
+#' @examples
+#' keys <- c("age", "education_num", "sex")
+#' coarser <- transform(adult, age = 10 * (age %/% 10))
+#' coarser$sex[1:100] <- NA
+#' utility_loss(adult, coarser, keys)
+utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL) {
+  call <- rlang::current_env()
+  this_call <- call_without_data(match.call(), "utility_loss")
+  check_no_dots(..., call = call)
+  check_given(c("before", "after"), call)
+  check_data_frame(before, "before", call)
+  check_data_frame(after, "after", call)
+  if (nrow(before) != nrow(after)) {
+    stop_sdc(
+      "mismatched_data",
+      c(
+        "`before` and `after` must have the same records in the same order.",
+        x = paste0(
+          "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
+        )
+      ),
+      call = call
+    )
+  }
+  weights <- check_weights(before, weight_var, call)
+  weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var, call)
+  keys <- loss_variables(before, after, key_vars, weight_var, call)
+  columns <- lapply(rlang::set_names(keys), function(name) {
+    compared_column(before[[name]], after[[name]], name, call)
+  })
+  pairs <- compared_pairs(columns, weights, weights_after)
+  variables <- do.call(rbind, c(
+    Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after)),
+    list(make.row.names = FALSE)
+  ))
+  new_utility_loss(columns, variables, pairs, nrow(before), weight_var, this_call)
+}
+
+loss_variables <- function(before, after, key_vars, weight_var, call) {
+  keys <- if (is.null(key_vars)) {
+    setdiff(intersect(names(before), names(after)), weight_var)
+  } else {
+    names(before)[check_columns(key_vars, before, "key_vars", call)]
+  }
+  absent <- setdiff(keys, names(after))
+  if (length(absent) || !length(keys)) {
+    stop_sdc(
+      "unknown_key_var",
+      c(
+        "`after` must have the variables that are compared.",
+        x = if (length(absent)) paste0("Not found: ", quote_names(absent), ".") else
+          "The files have no variable in common.",
+        i = nearest_names(absent, names(after))
+      ),
+      unknown = absent, call = call
+    )
+  }
+  keys
+}
+
+# A variable before and after as numbers of their values, 0 for missing: `own`
+# before, `same` before but recoded as after was, `after`.
+compared_column <- function(before, after, name, call) {
+  text <- function(x) {
+    if (is_candidates(x) || is.list(x) || length(dim(x)) > 0) {
+      stop_sdc(
+        "bad_column",
+        c(
+          "Variables compared must hold plain values.",
+          x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+        ),
+        columns = name, classes = class(x), call = call
+      )
+    }
+    x <- column_values(x)
+    # The distinct values are translated, not all.
+    if (is.factor(x)) return(factor(x, exclude = NULL))
+    values <- unique(x)
+    factor(match(x, values), seq_along(values), value_names(values))
+  }
+  a <- text(before)
+  b <- text(after)
+  shared <- union(levels(a), levels(b))
+  shared <- shared[!is.na(shared)]
+  number <- function(f) {
+    code <- match(levels(f), shared, nomatch = 0L)[as.integer(f)]
+    code[is.na(code)] <- 0L
+    code
+  }
+  own <- number(a)
+  new <- number(b)
+  known <- own > 0 & new > 0
+  # The value after of the first record with each value before.
+  first <- match(seq_along(shared), own[known])
+  image <- new[known][first]
+  is_function <- all(image[own[known]] == new[known])
+  recoded <- is_function && any(image[own[known]] != own[known])
+  same <- own
+  if (recoded) {
+    to <- ifelse(is.na(image), seq_along(shared), image)
+    same[own > 0] <- to[own[own > 0]]
+  }
+  list(
+    own = own, same = same, after = new, recoded = recoded, n_values = length(shared),
+    numbers = if (is.numeric(before) && is.numeric(after) && !is.object(before)) {
+      list(before = as.double(before), after = as.double(after))
+    }
+  )
+}
+
+variable_loss <- function(column, name, w, w_after) {
+  n <- length(column$own)
+  blank <- column$after == 0 & column$own > 0
+  exchanged <- column$same != column$after & !blank
+  of_value <- tabulate(column$own + 1L, column$n_values + 1L)[column$own + 1L]
+  of_group <- tabulate(column$same + 1L, column$n_values + 1L)[column$same + 1L]
+  lost <- log2(of_group / of_value)
+  lost[blank] <- log2(n / of_value[blank])
+  il1s <- NA_real_
+  if (!is.null(column$numbers) && !column$recoded) {
+    x <- column$numbers$before
+    s <- stats::sd(x, na.rm = TRUE)
+    if (!is.na(s) && s > 0) {
+      il1s <- mean(abs(x - column$numbers$after), na.rm = TRUE) / (sqrt(2) * s)
+    }
+  }
+  what <- c(if (column$recoded) "recoded", if (any(exchanged)) "exchanged", if (any(blank)) "blanks")
+  out <- frame(
+    variable = name, change = if (length(what)) paste(what, collapse = ", ") else "none",
+    n_values_before = length(unique(column$own[column$own > 0])),
+    n_values_after = length(unique(column$after[column$after > 0])),
+    n_exchanged = sum(exchanged), prop_exchanged = mean(exchanged),
+    n_blank = sum(blank), prop_blank = mean(blank),
+    bits_lost = sum(lost), bits = sum(log2(n / of_value)),
+    prop_bits_lost = share_of(sum(lost), sum(log2(n / of_value))),
+    tv = variation(column$same, column$after), il1s = il1s
+  )
+  if (!is.null(w)) {
+    out$tv_weighted <- variation(column$same, column$after, w, w_after)
+  }
+  out
+}
+
+share_of <- function(part, whole) if (whole > 0) part / whole else 0
+
+# Half the sum of the absolute differences of shares.
+variation <- function(before, after, w = NULL, w_after = w) {
+  values <- unique(c(before, after))
+  shares <- function(x, w) {
+    at <- match(x, values)
+    sums <- if (is.null(w)) {
+      tabulate(at, length(values))
+    } else {
+      as.vector(tapply(w, factor(at, seq_along(values)), sum, default = 0))
+    }
+    sums / sum(sums)
+  }
+  sum(abs(shares(before, w) - shares(after, w_after))) / 2
+}
+
+compared_pairs <- function(columns, w, w_after) {
+  names <- names(columns)
+  if (length(names) < 2) {
+    return(frame(variable_1 = character(), variable_2 = character(), tv = numeric()))
+  }
+  at <- utils::combn(length(names), 2)
+  joint <- function(i, part) {
+    first <- columns[[at[1, i]]]
+    second <- columns[[at[2, i]]]
+    first[[part]] * (second$n_values + 1) + second[[part]]
+  }
+  rows <- seq_len(ncol(at))
+  out <- frame(
+    variable_1 = names[at[1, ]], variable_2 = names[at[2, ]],
+    tv = vapply(rows, function(i) variation(joint(i, "same"), joint(i, "after")), 0)
+  )
+  if (!is.null(w)) {
+    out$tv_weighted <- vapply(rows, function(i) {
+      variation(joint(i, "same"), joint(i, "after"), w, w_after)
+    }, 0)
+  }
+  out
+}
+
+new_utility_loss <- function(columns, variables, pairs, n, weight_var, call) {
+  touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
+  mean_of <- function(x) if (length(x)) mean(x) else NA_real_
+  estimates <- frame(
+    n = n, n_exchanged = sum(variables$n_exchanged),
+    prop_exchanged = mean(variables$prop_exchanged), n_blank = sum(variables$n_blank),
+    prop_blank = mean(variables$prop_blank), n_records_changed = sum(touched),
+    bits_lost = sum(variables$bits_lost), bits = sum(variables$bits),
+    prop_bits_lost = share_of(sum(variables$bits_lost), sum(variables$bits)),
+    tv_margins = mean(variables$tv), tv_pairs = mean_of(pairs$tv),
+    tv_pairs_max = if (nrow(pairs)) max(pairs$tv) else NA_real_
+  )
+  if (!is.null(weight_var)) {
+    estimates$tv_margins_weighted <- mean(variables$tv_weighted)
+    estimates$tv_pairs_weighted <- mean_of(pairs$tv_weighted)
+  }
+  new_sdc_result(
+    "sdc_utility_loss",
+    estimates = estimates, records = NULL,
+    settings = list(
+      key_vars = names(columns), weight_var = weight_var, n = n,
+      version = as.character(utils::packageVersion("sdcRisk"))
+    ),
+    diagnostics = list(n_keys = length(columns)), call = call,
+    variables = variables, pairs = pairs
+  )
+}
+
+#' @export
+format.sdc_utility_loss <- function(x, ...) {
+  e <- x$estimates
+  changed <- x$variables[x$variables$change != "none", , drop = FALSE]
+  changed <- changed[order(-changed$bits_lost - changed$n_exchanged), , drop = FALSE]
+  shown <- utils::head(changed, 6)[c("variable", "change", "prop_bits_lost", "prop_blank",
+                                     "prop_exchanged", "tv")]
+  c(
+    "Loss of information",
+    "Question: what did the protection cost the users of the file?",
+    paste0(
+      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), "; ",
+      plural(nrow(changed), "variable"), " changed, ", plural(e$n_records_changed, "record"),
+      " with blank or exchanged cells."
+    ),
+    paste0(
+      "Recoding and blanks: ", format_percent(e$prop_bits_lost), " of the bits lost; ",
+      format_percent(e$prop_blank), " of the cells blank. Exchanges: ",
+      format_percent(e$prop_exchanged), " of the cells."
+    ),
+    paste0(
+      "Total variation: margins ", format_risk(e$tv_margins), ", pairs ",
+      if (is.na(e$tv_pairs)) "none" else
+        paste0(format_risk(e$tv_pairs), " (largest ", format_risk(e$tv_pairs_max), ")"),
+      if (!is.null(e$tv_margins_weighted)) {
+        paste0("; weighted margins ", format_risk(e$tv_margins_weighted))
+      }, "."
+    ),
+    if (nrow(shown)) format_table(shown),
+    "Bits do not see exchanges; distances of recoded variables see blanks and exchanges only.",
+    "More: x$variables, x$pairs, compare_risk()."
+  )
+}
+
+#' @export
+as.data.frame.sdc_utility_loss <- function(x, ...) x$variables
+
+#' @export
+tidy_terms.sdc_utility_loss <- function(x) {
+  list(ids = character(), terms = setdiff(names(x$estimates), "n"))
+}
+
+#' @rdname sdc_result
+#' @usage NULL
+#' @export
+glance.sdc_utility_loss <- function(x, ...) {
+  cbind(x$estimates, frame(n_keys = x$diagnostics$n_keys))
+}
+
+#' @export
+interpret.sdc_utility_loss <- function(x, ...) {
+  e <- x$estimates
+  sentence <- paste0(
+    "In ", plural(e$n, "record"), " with ", plural(x$diagnostics$n_keys, "variable"),
+    ", the protection lost ", format_percent(e$prop_bits_lost), " of the information in bits ",
+    "(recoding and blanks, ", format_percent(e$prop_blank), " of the cells blank), and exchanged ",
+    format_percent(e$prop_exchanged), " of the cells; margins moved by ",
+    format_risk(e$tv_margins), " and pairs by ",
+    if (is.na(e$tv_pairs)) "0" else format_risk(e$tv_pairs), " on average (total variation; sdcRisk ",
+    x$settings$version, "). The measures answer for different changes and are not added up; what ",
+    "an analysis loses must be seen by repeating it."
+  )
+  structure(sentence, class = c("sdc_sentence", "character"))
+}
+
+#' Picture of what was lost
+#'
+#' Per variable the share of bits lost to recoding and blanks and the share of cells
+#' exchanged.
+#'
+#' @param object A result of [utility_loss()].
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_utility_loss
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(utility_loss(adult, transform(adult, age = 10 * (age %/% 10)), c("age", "sex")))
+autoplot.sdc_utility_loss <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  variables <- object$variables
+  panels <- c("bits lost", "cells exchanged")
+  shown <- frame(
+    variable = factor(rep(variables$variable, 2), rev(variables$variable)),
+    share = c(variables$prop_bits_lost, variables$prop_exchanged),
+    panel = factor(rep(panels, each = nrow(variables)), panels)
+  )
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$share, y = .data$variable)) +
+    ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel)) +
+    ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::labs(title = "What was lost, per variable?", x = NULL, y = NULL) +
+    sdc_theme()
+}
