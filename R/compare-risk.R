@@ -30,7 +30,8 @@
 #'   identify an analysis and `term`, `result` (the name of the result),
 #'   `estimate`, `change` (the difference to `before`) and `ratio` (the quotient,
 #'   `NA` where it is not finite); `glance()` one row; `plot()` and `autoplot()`
-#'   draw the first three terms. Results of different kinds are an error of class
+#'   draw the first three terms, and `autoplot(x, "risk_utility")`, where `loss` was
+#'   given, risk against cost with a point per result. Results of different kinds are an error of class
 #'   `sdcRisk_error_bad_argument`.
 #' @export
 #' @examples
@@ -38,7 +39,7 @@
 #' coarser <- transform(adult, age = age %/% 10)
 #' after <- qar_risk(coarser, pi_u = 0.1)
 #' compare_risk(before, after) # T falls from 0.2700 to 0.1862
-compare_risk <- function(before, after, ...) {
+compare_risk <- function(before, after, ..., loss = NULL) {
   call <- rlang::current_env()
   check_whole_names(names(sys.call()), call)
   if (missing(before) || missing(after)) {
@@ -56,9 +57,11 @@ compare_risk <- function(before, after, ...) {
     c(list(before, after), more), c("before", "after", labels)
   )
   check_comparable(results, call)
+  table <- comparison_table(results)
   structure(
     list(
-      kind = class(before)[[1]], table = comparison_table(results),
+      kind = class(before)[[1]], table = table,
+      loss = comparison_loss(loss, names(results), table, call),
       results = lapply(results, comparison_part),
       differences = c(key_differences(results), setting_differences(results)),
       scenario = describe(before)$scenario
@@ -380,8 +383,12 @@ plot.sdc_comparison <- function(x, ...) {
 }
 
 #' @exportS3Method ggplot2::autoplot
-autoplot.sdc_comparison <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), ...) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  if (check_choice(type, c("terms", "risk_utility"), "type", call) == "risk_utility") {
+    return(plot_risk_utility(object, call))
+  }
   table <- object$table
   table <- table[is.finite(table$estimate), ]
   # Three pictures that can be read; the rest is in the table.

@@ -59,6 +59,8 @@
 #' | `no_sample_unique` | message | [loglinear_risk()] |
 #' | `renamed` | message | every function that was given an argument by its former name |
 #' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
+#' | `dropped_level` | message | [hierarchy()] |
+#' | `proposed_hierarchy` | message | [recode_search()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

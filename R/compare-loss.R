@@ -1,0 +1,81 @@
+# Risk and cost side by side: what compare_risk() makes of utility_loss().
+
+# One row per result: its first measure of risk, and what it cost. A result
+# without a loss, such as the file before, has lost nothing.
+comparison_loss <- function(loss, labels, table, call) {
+  if (is.null(loss)) {
+    return(NULL)
+  }
+  if (inherits(loss, "sdc_utility_loss")) loss <- list(after = loss)
+  is_loss <- is.list(loss) && length(loss) > 0 && length(names(loss)) == length(loss) &&
+    all(vapply(loss, inherits, NA, "sdc_utility_loss"))
+  if (!is_loss || !all(names(loss) %in% labels)) {
+    stop_argument(
+      "loss", "be a result of utility_loss(), or a list of them named by result",
+      found = if (is_loss) paste0("Results: ", quote_names(labels, 8), "."),
+      advice = if (is_loss) nearest_names(setdiff(names(loss), labels), labels), call = call
+    )
+  }
+  term <- order_terms(unique(table$term))[[1]]
+  of <- function(column) {
+    vapply(labels, function(label) {
+      if (is.null(loss[[label]])) 0 else loss[[label]]$estimates[[column]]
+    }, 0, USE.NAMES = FALSE)
+  }
+  frame(
+    result = labels, term = rep(term, length(labels)),
+    risk = table$estimate[match(paste(labels, term), paste(table$result, table$term))],
+    prop_bits_lost = of("prop_bits_lost"), prop_blank = of("prop_blank"),
+    prop_exchanged = of("prop_exchanged"), tv_pairs = of("tv_pairs")
+  )
+}
+
+loss_lines <- function(loss) {
+  if (is.null(loss)) {
+    return(NULL)
+  }
+  paid <- loss[loss$prop_bits_lost + loss$prop_exchanged > 0, , drop = FALSE]
+  paste0(
+    "Cost of `", paid$result, "`: ", format_percent(paid$prop_bits_lost),
+    " of the bits lost (recoding, blanks), ", format_percent(paid$prop_exchanged),
+    " of the cells exchanged.", recycle0 = TRUE
+  )
+}
+
+# A point per result; bits and exchanges are different costs, a panel each.
+plot_risk_utility <- function(x, call) {
+  if (is.null(x$loss)) {
+    stop_argument(
+      "type", "be \"terms\" where `loss` was not given",
+      advice = "compare_risk(before, after, loss = utility_loss(data, released)).", call = call
+    )
+  }
+  loss <- x$loss
+  panels <- c("bits lost to recoding and blanks", "cells exchanged")
+  shown <- frame(
+    result = rep(loss$result, 2), risk = rep(loss$risk, 2),
+    share = c(loss$prop_bits_lost, loss$prop_exchanged),
+    panel = factor(rep(panels, each = nrow(loss)), panels)
+  )
+  shown <- shown[is.finite(shown$risk), ]
+  used <- panels[c(any(loss$prop_bits_lost > 0), any(loss$prop_exchanged > 0))]
+  if (length(used)) shown <- shown[shown$panel %in% used, ]
+  term <- loss$term[[1]]
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$share, y = .data$risk)) +
+    ggplot2::geom_point(colour = sdc_blue, size = 2.8) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = .data$result), vjust = -0.9, size = 3.2, check_overlap = TRUE
+    ) +
+    ggplot2::scale_x_continuous(
+      labels = percent_axis, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.08, 0.15))
+    ) +
+    ggplot2::scale_y_continuous(
+      labels = plain_numbers, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.05, 0.15))
+    ) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
+    ggplot2::labs(
+      title = "What does less risk cost?", x = "share lost",
+      y = if (term %in% names(measure_words)) measure_words[[term]] else term
+    ) +
+    sdc_theme()
+}

@@ -1,0 +1,136 @@
+groups <- function(h) vapply(as.data.frame(h), function(l) length(unique(l)), 1L, USE.NAMES = FALSE)
+
+test_that("widths are bands that nest, and refuse to where they do not", {
+  age <- hierarchy(c(17:90, NA), widths = c(5, 10, 20))
+  expect_s3_class(age, "sdc_hierarchy")
+  expect_identical(groups(age), c(74L, 16L, 9L, 5L, 1L))
+  expect_identical(length(age), 5L)
+  expect_true(all(c("15-19", "85-89") %in% as.data.frame(age)$level_1))
+  persons <- data.frame(age = 1:40)
+  error <- expect_error(
+    hierarchy(persons$age, widths = c(2, 5)), class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(error$variable, "age")
+  expect_match(conditionMessage(error), "\"age\" must have widths that divide each other")
+})
+
+test_that("bands of numbers with a fraction are half-open, whatever their width", {
+  h <- hierarchy(c(0.1, 0.2, 0.3, 0.65, 1.05), widths = c(0.15, 0.3), name = "dose")
+  expect_identical(as.data.frame(h)$level_1, c(
+    "[0,0.15)", "[0.15,0.3)", "[0.3,0.45)", "[0.6,0.75)", "[1.05,1.2)"
+  ))
+})
+
+test_that("top and bottom codes are a first level and hold above it", {
+  h <- hierarchy(15:85, widths = c(5, 10), top = 80, bottom = 20)
+  levels <- as.data.frame(h)
+  expect_identical(levels$level_1[c(1, 6, 7, 66, 71)], c("20", "20", "21", "80", "80"))
+  expect_identical(levels$level_2[c(1, 7, 66, 71)], c("<=20", "21-24", "80+", "80+"))
+  expect_identical(levels$level_3[c(6, 71)], c("<=20", "80+"))
+  size <- hierarchy(c(1:7, 9), top = c(6, 4, 2))
+  expect_identical(groups(size), c(8L, 6L, 4L, 2L, 1L))
+  expect_error(hierarchy(1:9, top = 3, bottom = 5), class = "sdcRisk_error_bad_argument")
+  expect_error(hierarchy(letters, top = 3), "\"letters\" must have `top`")
+})
+
+test_that("breaks are open at both ends and must be subsets", {
+  h <- hierarchy(c(10, 18, 30, 64, 65, 99), breaks = list(c(18, 30, 65), c(18, 65)))
+  expect_identical(
+    as.data.frame(h)$level_2, c("<18", "18-64", "18-64", "18-64", "65+", "65+")
+  )
+  expect_error(
+    hierarchy(1:9, breaks = list(c(3, 6), c(4)), name = "v"), "\"v\" must be nested"
+  )
+})
+
+test_that("codes lose digits, and codes of different lengths are refused", {
+  isco <- c("2511", "2512", "2521", "2611", "9111", NA)
+  h <- hierarchy(isco, digits = c(3, 2, 1))
+  expect_identical(as.data.frame(h)$level_2, c("25", "26", "91")[c(1, 1, 1, 2, 3)])
+  numbers <- hierarchy(c(2511L, 2512L, 2521L, 2611L, 9111L), digits = c(3, 2, 1))
+  expect_identical(as.data.frame(numbers)$level_2, as.data.frame(h)$level_2)
+  expect_error(hierarchy(c("1", "11"), digits = 1, name = "nace"), "\"nace\" must have codes")
+  padded <- hierarchy(c("101", "2511", "2512"), digits = 1, pad = "0")
+  expect_identical(as.data.frame(padded)$level_1, c("0", "2", "2"))
+  as_is <- hierarchy(c("E10", "E10.1", "E11"), digits = 3, pad = "")
+  expect_identical(as.data.frame(as_is)$level_1, c("E10", "E10", "E11"))
+})
+
+test_that("dates go by month, quarter, year and bands of years", {
+  days <- as.Date(c(
+    "2019-12-31", "2020-01-01", "2020-01-31", "2020-03-31", "2020-04-01", "2027-01-01",
+    "2029-05-05", NA
+  ))
+  h <- hierarchy(days, units = c("month", "quarter", "year", "5 years", "10 years"))
+  levels <- as.data.frame(h)
+  expect_identical(levels$level_2, c(
+    "2019-Q4", "2020-Q1", "2020-Q1", "2020-Q1", "2020-Q2", "2027-Q1", "2029-Q2"
+  ))
+  expect_identical(levels$level_3, c("2019", "2020", "2020", "2020", "2020", "2027", "2029"))
+  expect_identical(levels$level_4[[7]], "2025-2029")
+  expect_identical(levels$level_5[1:2], c("2010-2019", "2020-2029"))
+  expect_error(hierarchy(days, units = "week"), "Weeks do not nest in months")
+})
+
+test_that("tables are taken as they are, also from files as ARX writes them", {
+  table <- data.frame(v = c("a", "b", "c", NA), g = c("x", "x", "y", "none"), all = "*")
+  expect_identical(groups(hierarchy(table, drop = FALSE)), c(4L, 3L, 1L))
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
+  writeLines(c("1;0-4;*", "2;0-4;*", "7;5-9;*"), file)
+  expect_identical(as.data.frame(hierarchy(file))$level_1, c("0-4", "0-4", "5-9"))
+  expect_error(
+    hierarchy(data.frame(v = 1:3, a = c(1, 1, 2), b = c(1, 2, 2)), name = "v"),
+    "\"v\" must be nested"
+  )
+  expect_error(hierarchy(data.frame(v = c(1, 1), a = 1:2)), "list every value once")
+  expect_error(hierarchy(data.frame(v = 1:2, a = c("x", NA))), "every value a group")
+  expect_error(
+    hierarchy(c("a", "z"), table = table, name = "v"), "\"v\" must cover every value"
+  )
+  expect_error(hierarchy("none.csv"), "come from a file that exists")
+})
+
+test_that("rare values are merged by count and by share", {
+  x <- rep(c("a", "b", "c", "d"), c(50, 30, 15, 5))
+  h <- hierarchy(x, rare = c(20, 40))
+  expect_identical(as.data.frame(h)$level_1, c("a", "b", "(other)", "(other)"))
+})
+
+test_that("levels that change nothing are dropped, and said", {
+  expect_message(
+    h <- hierarchy(c(0, 10, 20), widths = c(5, 20)), class = "sdcRisk_message_dropped_level"
+  )
+  expect_identical(groups(h), c(3L, 2L, 1L))
+})
+
+test_that("proposals are nested, of few levels, and follow frequencies", {
+  text <- rep(letters[1:16], 1:16)
+  h <- hierarchy(text)
+  expect_identical(groups(h), c(16L, 9L, 5L, 3L, 2L, 1L))
+  ordered <- factor(rep(1:9, 9:1), 1:9, ordered = TRUE)
+  expect_true(all(diff(groups(hierarchy(ordered))) < 0))
+  expect_identical(groups(hierarchy(c("f", "m"))), c(2L, 1L))
+  expect_identical(groups(hierarchy(c(TRUE, FALSE, NA))), c(2L, 1L))
+  expect_identical(groups(hierarchy(rep(3, 5))), 1L)
+  # One value and missing: dropping joins the two.
+  expect_identical(length(hierarchy(c(3, NA))), 2L)
+  codes <- sprintf("%04d", 1000:1100)
+  expect_identical(as.data.frame(hierarchy(codes))$level_1[[1]], "100")
+  days <- as.Date("2000-01-01") + seq(0, 9000, 30)
+  expect_true(all(diff(groups(hierarchy(days))) < 0))
+})
+
+test_that("what is no variable is refused", {
+  expect_error(hierarchy(list(1, 2)), class = "sdcRisk_error_bad_argument")
+  expect_error(hierarchy(c(NA, NA)), "All are missing")
+  expect_error(hierarchy(1:9, widths = 2, digits = 1), "the only way")
+  expect_error(hierarchy(1:9, width = 2), "Did you mean \"widths\"")
+  expect_error(hierarchy(), "must be given")
+})
+
+test_that("a hierarchy prints its levels", {
+  local_reproducible_output(width = 80)
+  expect_snapshot(hierarchy(17:90, widths = c(5, 10), name = "age"))
+  expect_snapshot(error = TRUE, hierarchy(17:90, widths = c(2, 5), name = "age"))
+})

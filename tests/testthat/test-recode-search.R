@@ -1,0 +1,283 @@
+toy <- data.frame(age = c(21:24, 31:34), sex = rep(c("m", "m", "f", "f"), 2))
+toy_levels <- list(age = hierarchy(toy$age, widths = 10), sex = hierarchy(toy$sex))
+
+arx <- function() {
+  folder <- Sys.getenv("SDCRISK_DATA")
+  skip_if(!nzchar(folder) || !dir.exists(file.path(folder, "arx")), "no data folder")
+  data <- utils::read.csv(file.path(folder, "arx", "adult.csv"), sep = ";", check.names = FALSE)
+  # The order in which the published vectors name the variables.
+  keys <- c(
+    "sex", "age", "race", "marital-status", "education", "native-country", "workclass",
+    "occupation", "salary-class"
+  )
+  files <- file.path(folder, "arx", paste0("adult_hierarchy_", keys, ".csv"))
+  list(data = data[keys], keys = keys, levels = rlang::set_names(as.list(files), keys))
+}
+
+vector_of <- function(x, i = 1) unlist(x$best[i, x$settings$key_vars], use.names = FALSE)
+
+test_that("the toy of eight records has its known answers", {
+  two <- recode_search(toy, hierarchies = toy_levels, constraint = list(k = 2))
+  expect_identical(vector_of(two), c(1L, 0L))
+  expect_equal(two$best$cost[[1]], 16)
+  expect_true(two$estimates$proven)
+  expect_equal(two$estimates$gap, 0)
+  three <- recode_search(toy, hierarchies = toy_levels, constraint = list(k = 3))
+  expect_identical(vector_of(three), c(1L, 1L))
+  expect_identical(vector_of(three, 2), c(2L, 0L))
+  expect_equal(three$best$cost[1:2], c(24, 24))
+  expect_equal(recode_search(toy, hierarchies = toy_levels, constraint = list(k = 8))$best$cost, 32)
+  expect_equal(three$estimates$cost_share, 24 / 32)
+})
+
+test_that("the optima published for ARX's Adult are found and proven", {
+  adult9 <- arx()
+  search <- function(...) recode_search(adult9$data, adult9$keys, adult9$levels, ..., n_best = 5)
+  x <- search(constraint = list(k = 5))
+  expect_identical(vector_of(x), c(1L, 2L, 1L, 1L, 3L, 2L, 2L, 1L, 1L))
+  expect_equal(x$best$cost[[1]], 407289.5388925293, tolerance = 1e-12)
+  expect_true(x$estimates$proven)
+  expect_equal(x$estimates$n_nodes, 12960)
+  # Cost against k, without blanks.
+  expect_identical(
+    round(1 / x$frontier$risk), c(1, 2, 5, 6, 16, 39, 69, 397, 406, 3636, 8926, 14086, 30162)
+  )
+  expect_equal(round(x$frontier$cost[c(2, 3, 13)]), c(379417, 407290, 558333))
+  x <- search(constraint = list(k = 100))
+  expect_identical(vector_of(x), c(0L, 4L, 1L, 1L, 3L, 2L, 2L, 1L, 1L))
+  expect_equal(x$best$cost[[1]], 453196.8932458743, tolerance = 1e-12)
+  x <- search(constraint = list(k = 5), suppress = 0.04)
+  expect_identical(vector_of(x), c(1L, 0L, 1L, 1L, 3L, 2L, 2L, 0L, 1L))
+  expect_equal(x$best$cost, c(
+    267793.349768, 270628.935977, 271439.511785, 274136.622899, 277331.002231
+  ), tolerance = 1e-11)
+  expect_equal(x$best$n_suppressed, c(906, 988, 998, 977, 955))
+  x <- search(constraint = list(k = 100), suppress = 0.04)
+  expect_equal(x$best$cost[1:2], c(387289.805349, 390736.642296), tolerance = 1e-11)
+  expect_equal(x$best$n_suppressed[1:2], c(866, 949))
+})
+
+test_that("a limit on uniques blanks those first that cost least", {
+  adult9 <- arx()
+  x <- recode_search(
+    adult9$data, adult9$keys, adult9$levels,
+    constraint = list(prop_unique = 0.01), suppress = 0.04, cost = "loss", n_best = 3
+  )
+  expect_identical(vector_of(x), c(0L, 3L, 0L, 0L, 1L, 1L, 1L, 1L, 0L))
+  expect_equal(x$best$n_suppressed[[1]], 1059)
+  expect_equal(x$best$n_unique[[1]], 1350)
+  expect_lte(x$best$prop_unique[[1]], 0.01)
+})
+
+test_that("T of QaR is that of qar_risk(), and its limit has the known optima", {
+  adult9 <- arx()
+  keys <- adult9$keys[c(1:6, 8)]
+  ask <- function(limit) {
+    suppressWarnings(recode_search(
+      adult9$data, keys, adult9$levels[keys], constraint = list(qar = limit), n_best = 1
+    ))
+  }
+  x <- ask(0.10)
+  expect_identical(vector_of(x), c(0L, 0L, 0L, 0L, 1L, 0L, 0L))
+  expect_equal(x$best$cost, 35691.213, tolerance = 1e-7)
+  expect_equal(x$best$risk, 0.0965748679, tolerance = 1e-5)
+  recoded <- apply_recoding(x, adult9$data)
+  risk <- suppressMessages(suppressWarnings(qar_risk(recoded, keys)))
+  expect_equal(risk$estimates$risk, x$best$risk, tolerance = 1e-12)
+  x <- ask(0.05)
+  expect_identical(vector_of(x), c(0L, 1L, 0L, 0L, 0L, 1L, 0L))
+  expect_equal(x$best$risk, 0.0454279241, tolerance = 1e-5)
+})
+
+people <- function(n = 600, seed = 4) {
+  set.seed(seed)
+  data.frame(
+    age = sample(c(18:80, NA), n, TRUE), region = sample(sprintf("%02d", 11:39), n, TRUE),
+    job = factor(sample(c("a b", "c", "d", "e'f"), n, TRUE, c(8, 4, 2, 1))),
+    sex = sample(c("m", "f"), n, TRUE), born = as.Date("1960-01-01") + sample(9000, n, TRUE),
+    w = stats::runif(n, 1, 40)
+  )
+}
+people_levels <- function(data) {
+  list(
+    age = hierarchy(data$age, widths = c(5, 20), top = 75), sex = hierarchy(data$sex),
+    region = hierarchy(data$region, digits = 1), job = hierarchy(data$job),
+    born = hierarchy(data$born, units = c("quarter", "year", "10 years"))
+  )
+}
+
+test_that("the cheapest is that of all recodings tried one by one", {
+  data <- people(150)[c("age", "region", "sex")]
+  levels <- people_levels(people(150))[c("age", "region", "sex")]
+  x <- recode_search(data, hierarchies = levels, constraint = list(k = 3), suppress = 0.1)
+  nodes <- expand.grid(lapply(levels, function(h) seq_along(h$steps) - 1L))
+  bits <- function(before, after) {
+    size <- function(v) as.vector(table(v, useNA = "ifany")[match(v, names(table(v, useNA = "ifany")))])
+    log2(size(after) / size(before))
+  }
+  cost <- apply(nodes, 1, function(node) {
+    parts <- Map(function(column, h, level) {
+      text <- addNA(factor(as.character(column)))
+      recoded <- if (level == 0) text else addNA(factor(eval(h$steps[[level + 1]]$expr, list(x = column))))
+      list(before = as.integer(text), after = as.integer(recoded))
+    }, data, levels[names(data)], node)
+    cell <- do.call(paste, lapply(parts, `[[`, "after"))
+    blank <- as.vector(table(cell)[cell]) < 3
+    if (sum(blank) > 15) return(Inf)
+    sum(vapply(parts, function(p) {
+      n <- length(p$before)
+      lost <- log2(tabulate(p$after)[p$after] / tabulate(p$before)[p$before])
+      lost[blank] <- log2(n / tabulate(p$before)[p$before][blank])
+      sum(lost)
+    }, 0))
+  })
+  expect_equal(x$best$cost[[1]], min(cost))
+  expect_equal(vector_of(x), unname(unlist(nodes[which.min(cost), ])))
+})
+
+test_that("recoded data keep the limit, and the printed code gives the same data", {
+  data <- people()
+  keys <- c("age", "region", "job", "sex", "born")
+  x <- recode_search(
+    data, keys, people_levels(data), constraint = list(k = 3), suppress = 0.05, weight_var = "w"
+  )
+  for (which in seq_len(min(5, nrow(x$best)))) {
+    recoded <- apply_recoding(x, data, which)
+    here <- list2env(list(data = data))
+    eval(parse(text = x$code[[which]]), here)
+    expect_identical(recoded, here$data[names(data)])
+    complete <- rowSums(!is.na(recoded[keys])) > 0
+    expect_equal(sum(!complete), x$best$n_suppressed[[which]])
+    cell <- do.call(paste, recoded[complete, keys])
+    expect_gte(min(table(cell)), 3)
+    expect_equal(min(table(cell)), x$best$k[[which]])
+    expect_identical(recoded$w, data$w)
+  }
+  uniques <- recode_search(
+    data, keys, people_levels(data), constraint = list(prop_unique = 0.02), suppress = 0.05
+  )
+  here <- list2env(list(data = data))
+  eval(parse(text = uniques$code[[1]]), here)
+  expect_identical(apply_recoding(uniques, data), here$data)
+  measured <- n_matches(here$data[rowSums(!is.na(here$data[keys])) > 0, ], keys, missing = "category")
+  expect_lte(measured$estimates$prop_unique, 0.02)
+})
+
+test_that("limits of other methods are judged by these methods", {
+  data <- people()
+  keys <- c("age", "region", "sex")
+  levels <- people_levels(data)[keys]
+  risk_of <- function(x, f) f(apply_recoding(x, data))
+  x <- recode_search(
+    data, keys, levels, constraint = list(journalist = 0.05), weight_var = "w", n_best = 2
+  )
+  found <- risk_of(x, function(d) suppressMessages(individual_risk(d, keys, "w")))
+  expect_equal(x$best$risk[[1]], found$estimates$journalist_max, tolerance = 1e-9)
+  expect_lte(x$best$risk[[1]], 0.05)
+  for (model in c("independence", "two_way")) {
+    x <- recode_search(
+      data, keys, levels, constraint = list(tau1_rate = 0.02), weight_var = "w", n_best = 1,
+      model = model
+    )
+    found <- risk_of(x, function(d) suppressMessages(suppressWarnings(
+      loglinear_risk(d, keys, weight_var = "w", model = model, missing = "category")
+    )))
+    expect_equal(x$best$risk[[1]], found$estimates$tau1_rate, tolerance = 1e-6)
+    expect_lte(x$best$risk[[1]], 0.02)
+  }
+  x <- recode_search(
+    data, keys, levels, constraint = list(population_uniqueness = 0.05, k = 1), pop_size = 12000,
+    n_best = 1
+  )
+  found <- risk_of(x, function(d) suppressMessages(suppressWarnings(
+    population_uniqueness(d, keys, 12000, "pitman")
+  )))
+  expect_equal(x$best$risk[[1]], found$estimates$population_uniqueness, tolerance = 1e-9)
+})
+
+test_that("bad input is refused by name", {
+  bad <- "sdcRisk_error_bad_argument"
+  expect_error(recode_search(toy, hierarchies = list(ages = toy_levels$age)), class = bad)
+  expect_error(recode_search(toy, constraint = list(k = 9)), "at most the number of records")
+  expect_error(recode_search(toy, constraint = list(kk = 2)), class = bad)
+  expect_error(recode_search(toy, constraint = list()), class = bad)
+  expect_error(recode_search(toy, importance = c(income = 2)), "income")
+  expect_error(recode_search(toy, keep = list(age = 9), hierarchies = toy_levels), "keep\\$age")
+  expect_error(
+    recode_search(toy, constraint = list(journalist = 0.1)), "come with `weight_var`"
+  )
+  partial <- data.frame(v = 21:30, g = "x", all = "*")
+  error <- expect_error(
+    suppressMessages(recode_search(toy, hierarchies = list(age = partial))), class = bad
+  )
+  expect_match(conditionMessage(error), "\"age\" must cover every value")
+  expect_identical(error$variable, "age")
+  short <- hierarchy(toy$age, widths = 10, drop = FALSE)
+  error <- expect_error(
+    recode_search(
+      toy, hierarchies = list(age = short, sex = toy_levels$sex), constraint = list(k = 5)
+    ),
+    class = "sdcRisk_error_unprotectable"
+  )
+  expect_match(conditionMessage(error), "leaves 8 records in smaller cells")
+  expect_error(apply_recoding(1, toy), class = bad)
+  x <- recode_search(toy, hierarchies = toy_levels)
+  expect_error(apply_recoding(x, toy[8:1, ]), class = "sdcRisk_error_mismatched_data")
+  expect_error(apply_recoding(x, toy, which = 99), class = bad)
+})
+
+test_that("levels are kept to those allowed, and importance moves the choice", {
+  x <- recode_search(
+    toy, hierarchies = toy_levels, constraint = list(k = 3), keep = list(sex = 0)
+  )
+  expect_identical(vector_of(x), c(2L, 0L))
+  x <- recode_search(
+    toy, hierarchies = toy_levels, constraint = list(k = 3), importance = c(sex = 3)
+  )
+  expect_identical(vector_of(x), c(2L, 0L))
+  expect_message(
+    recode_search(toy, constraint = list(k = 2)), class = "sdcRisk_message_proposed_hierarchy"
+  )
+})
+
+test_that("all classes of data frames come back in their class", {
+  for (make in list(tibble::as_tibble, data.table::as.data.table)) {
+    data <- make(people(200))
+    x <- recode_search(
+      data, c("age", "sex"), people_levels(data)[c("age", "sex")], constraint = list(k = 4),
+      suppress = 0.02
+    )
+    before <- as.data.frame(data)
+    recoded <- apply_recoding(x, data)
+    expect_identical(class(recoded), class(data))
+    expect_identical(as.data.frame(data), before)
+    expect_equal(
+      as.data.frame(recoded), as.data.frame(apply_recoding(
+        recode_search(
+          before, c("age", "sex"), people_levels(before)[c("age", "sex")],
+          constraint = list(k = 4), suppress = 0.02
+        ), before
+      ))
+    )
+  }
+})
+
+test_that("a search says what it found", {
+  local_reproducible_output(width = 80)
+  data <- people()
+  x <- recode_search(
+    data, c("age", "region", "sex"), people_levels(data)[c("age", "region", "sex")],
+    constraint = list(k = 3), suppress = 0.05
+  )
+  expect_snapshot(x)
+  expect_snapshot(interpret(x))
+  expect_lte(length(utils::capture.output(print(x))), 16)
+  expect_identical(as.data.frame(x), x$best)
+  expect_s3_class(summary(x), "sdc_summary")
+  expect_identical(nrow(generics::glance(x)), 1L)
+  expect_true("cost" %in% generics::tidy(x)$term)
+  skip_if_not_installed("ggplot2")
+  picture <- ggplot2::autoplot(x)
+  expect_s3_class(picture, "ggplot")
+  expect_identical(ggplot2::layer_data(picture, 1)$x, x$frontier$cost)
+})

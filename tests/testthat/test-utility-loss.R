@@ -1,0 +1,81 @@
+before <- data.frame(
+  age = c(21, 22, 31, 32, 41, 42, 51, 52), sex = rep(c("m", "f"), 4), w = 1:8 / 2,
+  band = rep(c(1, 2), each = 4)
+)
+
+test_that("recoding and blanks are counted in bits", {
+  after <- transform(before, age = floor(age / 10) * 10)
+  x <- utility_loss(before, after, c("age", "sex"))
+  # Every value of 8 joins one other: a bit each, of 3 * 8 + 8.
+  expect_equal(x$estimates$bits_lost, 8)
+  expect_equal(x$estimates$bits, 32)
+  expect_identical(x$variables$change, c("recoded", "none"))
+  expect_equal(x$estimates$tv_margins, 0)
+  after$sex[1:2] <- NA
+  x <- utility_loss(before, after, c("age", "sex"))
+  expect_equal(x$variables$bits_lost, c(8, 2))
+  expect_equal(x$estimates$n_blank, 2)
+  expect_equal(x$variables$tv[[2]], 0.25)
+  expect_identical(x$variables$change[[2]], "blanks")
+})
+
+test_that("exchanges are seen by margins, pairs and distance", {
+  after <- before
+  after$band[1:2] <- 2
+  x <- utility_loss(before, after, c("band", "sex"), weight_var = "w")
+  expect_equal(x$estimates$n_exchanged, 2)
+  expect_identical(x$variables$change[[1]], "exchanged")
+  expect_equal(x$variables$bits_lost, c(0, 0))
+  expect_equal(x$variables$tv[[1]], 0.25)
+  expect_equal(x$variables$il1s[[1]], 0.25 / (sqrt(2) * stats::sd(before$band)))
+  share <- function(v) tapply(before$w, v, sum) / sum(before$w)
+  expect_equal(
+    x$variables$tv_weighted[[1]], sum(abs(share(before$band) - share(after$band))) / 2
+  )
+  # Right margins, broken pairs.
+  swapped <- before
+  swapped$sex[c(1, 6)] <- before$sex[c(6, 1)]
+  x <- utility_loss(before, swapped, c("band", "sex"))
+  expect_equal(x$estimates$tv_margins, 0)
+  expect_equal(x$estimates$tv_pairs, 0.25)
+})
+
+test_that("what costs a search is what the data lost", {
+  x <- suppressMessages(recode_search(
+    adult, c("age", "education_num", "sex"), constraint = list(k = 4), suppress = 0.03
+  ))
+  lost <- utility_loss(adult, apply_recoding(x, adult), c("age", "education_num", "sex"))
+  expect_equal(lost$estimates$prop_bits_lost, x$estimates$cost_share, tolerance = 1e-9)
+})
+
+test_that("losses stand side by side, and beside risks", {
+  a <- utility_loss(before, transform(before, age = floor(age / 10) * 10), c("age", "sex"))
+  b <- utility_loss(before, transform(before, age = floor(age / 20) * 20), c("age", "sex"))
+  both <- compare_risk(a, b)
+  expect_true("prop_bits_lost" %in% as.data.frame(both)$term)
+  expect_error(utility_loss(before, before[1:3, ]), class = "sdcRisk_error_mismatched_data")
+  expect_error(utility_loss(before, before["age"], "sex"), class = "sdcRisk_error_unknown_key_var")
+  local_reproducible_output(width = 80)
+  expect_snapshot(a)
+  expect_snapshot(interpret(a))
+})
+
+test_that("a comparison takes what the protection cost", {
+  recoded <- transform(adult, age = 10 * (age %/% 10))
+  keys <- c("age", "education_num", "sex")
+  risk <- function(data) suppressMessages(n_matches(data, keys))
+  x <- compare_risk(
+    risk(adult), risk(recoded), loss = utility_loss(adult, recoded, keys)
+  )
+  expect_match(format(x), "Cost of `after`: .* of the bits lost", all = FALSE)
+  expect_identical(x$loss$result, c("before", "after"))
+  expect_identical(x$loss$prop_bits_lost[[1]], 0)
+  expect_error(
+    compare_risk(risk(adult), risk(recoded), loss = list(afer = utility_loss(adult, recoded))),
+    "Did you mean \"after\""
+  )
+  skip_if_not_installed("ggplot2")
+  picture <- ggplot2::autoplot(x, "risk_utility")
+  expect_identical(ggplot2::layer_data(picture, 1)$x, x$loss$prop_bits_lost)
+  expect_error(ggplot2::autoplot(compare_risk(risk(adult), risk(recoded)), "risk_utility"), "loss")
+})
