@@ -23,6 +23,8 @@
 #'   `a = ` would be short for `after`, and is an error.
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
+#' @param loss What the protections cost: a result of [utility_loss()] for `after`,
+#'   or a list of such results named by the results they belong to.
 #' @return An object of class `sdc_comparison`. `print()` begins with a sentence about
 #'   the first measure and the ratio of the last result to the first, uniques and
 #'   records above a limit first, parameters of the method last.
@@ -326,7 +328,7 @@ describe.sdc_comparison <- function(x) {
     title = paste0("Comparison of ", n, " results of ", from, ": ", sentence, "."),
     question = NULL,
     answer = c(
-      fact(x$differences),
+      fact(x$differences), fact(loss_lines(x$loss)),
       comparison_grid(x$table),
       if (!is.null(perturbed)) fact(capitalised(perturbed), ".", keep = "aside")
     ),

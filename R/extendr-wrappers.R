@@ -76,9 +76,9 @@ rs_qar_risk_alone <- function(table, settings, run) .Call(wrap__rs_qar_risk_alon
 
 rs_qar_risk_sampled <- function(table, settings, run) .Call(wrap__rs_qar_risk_sampled, table, settings, run)
 
-rs_recode_search <- function(table, variables, weights, settings, threads, tick) .Call(wrap__rs_recode_search, table, variables, weights, settings, threads, tick)
+rs_recode_search <- function(table, variables, weights, settings, run) .Call(wrap__rs_recode_search, table, variables, weights, settings, run)
 
-rs_recode_blanks <- function(table, variables, settings, levels, threads) .Call(wrap__rs_recode_blanks, table, variables, settings, levels, threads)
+rs_recode_blanks <- function(table, variables, settings, levels, run) .Call(wrap__rs_recode_blanks, table, variables, settings, levels, run)
 
 rs_fixed_paths <- function(table, settings, run) .Call(wrap__rs_fixed_paths, table, settings, run)
 

@@ -33,9 +33,10 @@ apply_recoding <- function(x, data, which = 1, ...) {
   }
   which <- check_whole(which, "which", high = nrow(x$best), call = call)
   check_same_data(x, data, call)
+  blanked <- recoding_blanks(x, data, unlist(x$best[which, x$settings$key_vars]), call)
+  data <- bare_data(data)
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars])
-  blanked <- recoding_blanks(x, data, levels, call)
   out <- recode_columns(data, x$hierarchies, levels)
   if (settings$blanks == "cells") {
     return(suppress_cells(out, settings$key_vars, k = settings$constraint$k)$data)
@@ -57,7 +58,7 @@ recoding_blanks <- function(x, data, levels, call) {
     return(logical(nrow(data)))
   }
   table <- key_table(data, settings$key_vars, call = call)
-  on.exit(release(table))
+  data <- bare_data(data)
   problem <- list(
     table = table, settings = settings, call = call,
     variables = search_variables(x$hierarchies, data, table, settings, call)

@@ -13,8 +13,9 @@ core_settings <- function(settings, n_best = settings$n_best,
     cost = settings$cost, blank_price = settings$blank_price,
     k = max(1, or_na(asked$k), na.rm = TRUE), prop_unique = or_na(asked$prop_unique),
     blankable = as.double(blankable), n_best = as.double(n_best),
-    seconds = settings$max_seconds, qar = or_na(asked$qar), p = or_na(asked$p),
-    alpha = or_na(asked$alpha), pi_u = or_na(asked$pi_u), journalist = or_na(asked$journalist),
+    seconds = settings$max_seconds, qar = or_na(asked$qar), p = as.integer(or_na(asked$p)),
+    alpha = or_na(asked$alpha), pi_u = or_na(asked$pi_u), pwm = "plotting", theta_one = "one",
+    max_sets = .Machine$integer.max, journalist = or_na(asked$journalist),
     tau1_rate = if (in_core) or_na(asked$tau1_rate) else NA_real_,
     pop_size = or_na(settings$pop_size),
     frontier = if (!frontier) "none" else if (length(first)) first[[1]] else "prop_unique"
@@ -22,10 +23,10 @@ core_settings <- function(settings, n_best = settings$n_best,
 }
 
 search_core <- function(problem, ...) {
-  found <- unwrap(rs_recode_search(
-    problem$table$pointer, unname(problem$variables), problem$weights,
-    core_settings(problem$settings, ...), sdc_threads(), problem$tick
-  ), problem$call)
+  found <- core(
+    rs_recode_search, problem$table$pointer, unname(problem$variables), problem$weights,
+    core_settings(problem$settings, ...), call = problem$call
+  )
   found$best <- level_frame(found$best, problem)
   found$frontier <- level_frame(found$frontier, problem)
   found$reached <- level_frame(found$reached, problem)
@@ -149,10 +150,10 @@ quietly <- function(expr) {
 }
 
 blanked_records <- function(problem, levels) {
-  unwrap(rs_recode_blanks(
-    problem$table$pointer, unname(problem$variables),
-    core_settings(problem$settings, frontier = FALSE), as.integer(levels), sdc_threads()
-  ), problem$call)
+  core(
+    rs_recode_blanks, problem$table$pointer, unname(problem$variables),
+    core_settings(problem$settings, frontier = FALSE), as.integer(levels), call = problem$call
+  )
 }
 
 # What the coarsest recoding, and those looked at, come to.
@@ -284,7 +285,7 @@ blank_counts <- function(before, after, keys) {
 # Cost of a variable at a level, and what blanking these records adds.
 price_variable <- function(variable, problem, name, level, rows) {
   settings <- problem$settings
-  codes <- unwrap(rs_codes(problem$table$pointer, match(name, settings$key_vars)), problem$call)
+  codes <- unwrap(rs_codes(problem$table$pointer, match(name, settings$key_vars)), problem$call)[[1]]
   at <- level + 1L
   code <- codes + 1L
   n <- length(code)

@@ -283,6 +283,6 @@ format.sdc_hierarchy <- function(x, ...) {
 
 #' @export
 print.sdc_hierarchy <- function(x, ...) {
-  cat(print_lines(format(x, ...)), sep = "\n")
+  cat(wrap_lines(format(x, ...)), sep = "\n")
   invisible(x)
 }

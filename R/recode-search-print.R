@@ -73,7 +73,7 @@ dropped_cost <- function(problem) {
   sum(vapply(seq_along(problem$variables), function(j) {
     variable <- problem$variables[[j]]
     if (settings$cost == "entropy") {
-      codes <- unwrap(rs_codes(problem$table$pointer, j), problem$call)
+      codes <- unwrap(rs_codes(problem$table$pointer, j), problem$call)[[1]]
       count <- tabulate(codes + 1L)
       count <- count[count > 0]
       variable$weight * sum(count * log2(settings$n / count))
@@ -126,38 +126,65 @@ proof_words <- function(x) {
 }
 
 #' @export
-format.sdc_recode_search <- function(x, ...) {
+describe.sdc_recode_search <- function(x) {
   e <- x$estimates
   settings <- x$settings
   best <- utils::head(x$best, 5)
-  c(
-    "Cheapest recodings under a limit",
-    paste0("Question: which recoding meets the limit and loses least? ", constraint_words(settings), "."),
-    paste0(
+  description(
+    title = "Cheapest recodings under a limit",
+    question = "which recoding meets the limit and loses least?",
+    size = paste0(
       plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
       count_words(e$n_nodes), " recodings, ", count_words(e$n_evaluated),
-      " evaluated in whole or in part. ", proof_words(x)
+      " evaluated in whole or in part."
     ),
-    paste0(
-      "Cost (", cost_words[[settings$cost]], "): ", format_amount(e$cost), ", ",
-      format_percent(e$cost_share), " of what dropping all costs."
-    ),
-    paste0(seq_len(nrow(best)), ". ", format_amount(best$cost), ": ", best$text),
-    if (length(x$diagnostics$proposed)) {
-      paste0(
-        "Proposed hierarchies (frequencies, not meaning): ",
-        quote_names(x$diagnostics$proposed, 4), "."
+    answer = c(
+      fact("Limit: ", constraint_words(settings), ".", keep = "always"),
+      fact(
+        "Cost (", cost_words[[settings$cost]], "): ", format_amount(e$cost), ", ",
+        format_percent(e$cost_share), " of what dropping all costs. ", proof_words(x),
+        keep = "always"
+      ),
+      fact(
+        seq_len(nrow(best)), ". ", format_amount(best$cost), ": ", best$text, ".", starts = TRUE
       )
-    },
-    if (length(x$diagnostics$unjudged)) {
-      paste0("Not judged after blanks by cells: ", quote_names(x$diagnostics$unjudged), ".")
-    },
-    if (!is.null(settings$constraint$k)) {
-      "k speaks of the file (prosecutor: 1/k at most, given an attempt), not of values shared in a cell."
-    } else {
-      "Risks are given an attempt."
-    },
-    "More: x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)."
+    ),
+    scenario = scenario("prosecutor"),
+    notes = c(
+      if (length(x$diagnostics$proposed)) {
+        fact(
+          "Proposed hierarchies (frequencies, not meaning): ",
+          quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
+        )
+      },
+      if (length(x$diagnostics$unjudged)) {
+        fact("Not judged after blanks by cells: ", quote_names(x$diagnostics$unjudged), ".")
+      }
+    ),
+    more = "x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)",
+    sentence = cited(
+      measured = paste0(
+        "Of ", count_words(e$n_nodes), " recodings of ",
+        plural(x$diagnostics$n_keys, "key variable"), " in ", plural(e$n, "record"),
+        ", the cheapest under a limit was sought"
+      ),
+      found = paste0(
+        "It is: ", x$best$text[[1]], ", and loses ", format_percent(e$cost_share),
+        " of what dropping all key variables would lose"
+      ),
+      limits = paste(
+        "The limit concerns these key variables alone, not other columns, nor values",
+        "that all records of a cell share"
+      ),
+      source = paste0(constraint_words(settings), "; ", cost_words[[settings$cost]]),
+      assuming = if (e$proven) {
+        "proven optimal"
+      } else if (settings$blanks == "cells") {
+        "without proof"
+      } else {
+        paste("at most", format_percent(e$gap), "above the optimum")
+      }
+    )
   )
 }
 
@@ -169,7 +196,7 @@ summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
-      title = format(object)[c(1, 3)], estimates = base$estimates,
+      title = describe(object)$title, estimates = base$estimates,
       best = object$best[setdiff(names(object$best), "text")],
       frontier = utils::head(object$frontier, 20)
     ),
@@ -192,21 +219,4 @@ glance.sdc_recode_search <- function(x, ...) {
     n_keys = x$diagnostics$n_keys, measure = x$diagnostics$measure, cost_kind = x$settings$cost,
     fingerprint = x$settings$fingerprint
   ))
-}
-
-#' @export
-interpret.sdc_recode_search <- function(x, ...) {
-  e <- x$estimates
-  settings <- x$settings
-  sentence <- paste0(
-    "Of ", count_words(e$n_nodes), " recodings of ", plural(x$diagnostics$n_keys, "key variable"),
-    " in ", plural(e$n, "record"), ", the cheapest under the limit (", constraint_words(settings),
-    ") is: ", x$best$text[[1]], ". It loses ", format_percent(e$cost_share),
-    " of what dropping all key variables would lose (", cost_words[[settings$cost]], "; ",
-    if (e$proven) "proven optimal" else if (settings$blanks == "cells") "no proof" else
-      paste0("at most ", format_percent(e$gap), " above the optimum"),
-    "; sdcRisk ", settings$version, "). The limit is on these key variables alone, given an ",
-    "attempt; it says nothing of other columns or of values that all records of a cell share."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }

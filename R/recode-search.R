@@ -128,6 +128,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "recode_search")
   check_no_dots(..., call = call)
+  file <- enter(call)
   settings <- list(
     cost = check_choice(cost, c("entropy", "loss", "levels"), "cost", call),
     suppress = check_zero_to_one(suppress, "suppress", call),
@@ -138,28 +139,28 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     max_seconds = check_positive(max_seconds, "max_seconds", call)
   )
   roles <- check_roles(data, key_vars, weight_var, NULL, call)
-  with_progress("Search for recodings", function(tick) {
-    table <- key_table(data, key_vars, exclude = roles$positions, tick = tick, call = call)
-    on.exit(release(table))
-    settings <- c(settings, list(
-      key_vars = table$variables, n = table$n, version = as.character(
-        utils::packageVersion("sdcRisk")
-      ),
-      weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
+  with_progress("Search for recodings", {
+    table <- key_table(
+      file, key_vars,
+      exclude = roles$positions,
+      roles = role_columns(data, list(weight_var = roles$weight_at)), call = call
+    )
+    settings <- c(settings, file_settings(
+      table,
+      weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
       constraint = check_constraint(constraint, table, call),
       importance = check_importance(importance, table$variables, call)
     ))
+    if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     fraction <- check_fraction(table$n, pop_size, sampling_fraction, call)
     settings$pop_size <- if (!is.null(fraction)) table$n / fraction
     check_population(settings, call)
-    settings$fingerprint <- fingerprint(table, call, role_columns(data, settings))
     hierarchies <- find_hierarchies(hierarchies, data, table, call)
     settings$keep <- check_keep(keep, hierarchies, call)
     variables <- search_variables(hierarchies, data, table, settings, call)
     problem <- list(
       table = table, variables = variables, hierarchies = hierarchies, data = data,
-      weights = if (!is.null(weight_var)) roles$weights, settings = settings, tick = tick,
-      call = call
+      weights = if (!is.null(weight_var)) roles$weights, settings = settings, call = call
     )
     found <- search_recodings(problem)
     new_recode_search(found, problem, this_call)

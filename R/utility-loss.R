@@ -266,36 +266,59 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, call) {
 }
 
 #' @export
-format.sdc_utility_loss <- function(x, ...) {
+describe.sdc_utility_loss <- function(x) {
   e <- x$estimates
   changed <- x$variables[x$variables$change != "none", , drop = FALSE]
   changed <- changed[order(-changed$bits_lost - changed$n_exchanged), , drop = FALSE]
-  shown <- utils::head(changed, 6)[c("variable", "change", "prop_bits_lost", "prop_blank",
-                                     "prop_exchanged", "tv")]
-  c(
-    "Loss of information",
-    "Question: what did the protection cost the users of the file?",
-    paste0(
+  columns <- c("variable", "change", "prop_bits_lost", "prop_blank", "prop_exchanged", "tv")
+  pairs <- if (is.na(e$tv_pairs)) "none" else format_risk(e$tv_pairs)
+  description(
+    title = "Loss of information",
+    question = "what did the protection cost the users of the file?",
+    size = paste0(
       plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), "; ",
       plural(nrow(changed), "variable"), " changed, ", plural(e$n_records_changed, "record"),
       " with blank or exchanged cells."
     ),
-    paste0(
-      "Recoding and blanks: ", format_percent(e$prop_bits_lost), " of the bits lost; ",
-      format_percent(e$prop_blank), " of the cells blank. Exchanges: ",
-      format_percent(e$prop_exchanged), " of the cells."
+    answer = c(
+      fact(
+        "Recoding and blanks: ", format_percent(e$prop_bits_lost), " of the bits lost; ",
+        format_percent(e$prop_blank), " of the cells blank. Exchanges: ",
+        format_percent(e$prop_exchanged), " of the cells.", keep = "always"
+      ),
+      fact(
+        "Total variation: margins ", format_risk(e$tv_margins), ", pairs ", pairs,
+        if (!is.na(e$tv_pairs)) paste0(" (largest ", format_risk(e$tv_pairs_max), ")"),
+        if (!is.null(e$tv_margins_weighted)) {
+          paste0("; weighted margins ", format_risk(e$tv_margins_weighted))
+        }, "."
+      ),
+      if (nrow(changed)) {
+        grid(utils::head(changed, 6)[columns], nrow(changed), "more in x$variables")
+      }
     ),
-    paste0(
-      "Total variation: margins ", format_risk(e$tv_margins), ", pairs ",
-      if (is.na(e$tv_pairs)) "none" else
-        paste0(format_risk(e$tv_pairs), " (largest ", format_risk(e$tv_pairs_max), ")"),
-      if (!is.null(e$tv_margins_weighted)) {
-        paste0("; weighted margins ", format_risk(e$tv_margins_weighted))
-      }, "."
+    notes = fact(
+      "Bits do not see exchanges; distances of recoded variables see blanks and ",
+      "exchanges only.", keep = "detail"
     ),
-    if (nrow(shown)) format_table(shown),
-    "Bits do not see exchanges; distances of recoded variables see blanks and exchanges only.",
-    "More: x$variables, x$pairs, compare_risk()."
+    more = "x$variables, x$pairs, compare_risk()",
+    sentence = cited(
+      measured = paste0(
+        "The loss of information by a protection was measured in ", plural(e$n, "record"),
+        " with ", plural(x$diagnostics$n_keys, "variable")
+      ),
+      found = paste0(
+        "Recoding and blanks took ", format_percent(e$prop_bits_lost), " of the bits (",
+        format_percent(e$prop_blank), " of the cells blank), ", format_percent(e$prop_exchanged),
+        " of the cells were exchanged, margins moved by ", format_risk(e$tv_margins),
+        " and pairs by ", pairs, " on average"
+      ),
+      limits = paste(
+        "The measures answer for different changes and are not added up; what an analysis",
+        "loses is seen by repeating it"
+      ),
+      source = "non-uniform entropy of Gionis and Tassa 2009; total variation"
+    )
   )
 }
 
@@ -312,22 +335,6 @@ tidy_terms.sdc_utility_loss <- function(x) {
 #' @export
 glance.sdc_utility_loss <- function(x, ...) {
   cbind(x$estimates, frame(n_keys = x$diagnostics$n_keys))
-}
-
-#' @export
-interpret.sdc_utility_loss <- function(x, ...) {
-  e <- x$estimates
-  sentence <- paste0(
-    "In ", plural(e$n, "record"), " with ", plural(x$diagnostics$n_keys, "variable"),
-    ", the protection lost ", format_percent(e$prop_bits_lost), " of the information in bits ",
-    "(recoding and blanks, ", format_percent(e$prop_blank), " of the cells blank), and exchanged ",
-    format_percent(e$prop_exchanged), " of the cells; margins moved by ",
-    format_risk(e$tv_margins), " and pairs by ",
-    if (is.na(e$tv_pairs)) "0" else format_risk(e$tv_pairs), " on average (total variation; sdcRisk ",
-    x$settings$version, "). The measures answer for different changes and are not added up; what ",
-    "an analysis loses must be seen by repeating it."
-  )
-  structure(sentence, class = c("sdc_sentence", "character"))
 }
 
 #' Picture of what was lost

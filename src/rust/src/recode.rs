@@ -8,11 +8,10 @@ use sdcrisk_core::recode::search::Request;
 use sdcrisk_core::recode::{Charge, Cost, Limit, Variable};
 use sdcrisk_core::Result;
 
-use crate::convert::{count, double_vectors, doubles, indices, list, optional, text, whole};
+use crate::convert::{double_vectors, doubles, list, optional, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::qar_risk::tail_settings;
-use crate::watch::watched;
+use crate::qar_risk::Tail;
 
 /// The cheapest recodings under limits, and the frontier.
 #[extendr]
@@ -21,8 +20,7 @@ fn rs_recode_search(
     variables: Robj,
     weights: Robj,
     settings: Robj,
-    threads: Robj,
-    tick: Robj,
+    run: Robj,
 ) -> Robj {
     guard(|| {
         let variables = hierarchies(&variables)?;
@@ -31,11 +29,10 @@ fn rs_recode_search(
             true => None,
             false => Some(doubles(&weights, "weights")?),
         };
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found = watched(threads, &tick, |monitor| {
-                answer(table, &variables, weights, question, monitor)
-            })?;
+            let found =
+                run.watched(|monitor| answer(table, &variables, weights, question, monitor))?;
             Ok(to_r(&found))
         })
     })
@@ -43,21 +40,15 @@ fn rs_recode_search(
 
 /// Whether every record is blanked at the given levels.
 #[extendr]
-fn rs_recode_blanks(
-    table: Robj,
-    variables: Robj,
-    settings: Robj,
-    levels: Robj,
-    threads: Robj,
-) -> Robj {
+fn rs_recode_blanks(table: Robj, variables: Robj, settings: Robj, levels: Robj, run: Robj) -> Robj {
     guard(|| {
         let variables = hierarchies(&variables)?;
         let question = question(&settings)?;
         let levels = whole(&levels, "levels")?;
         let levels: Vec<usize> = levels.into_iter().map(|l| l as usize).collect();
-        let threads = count(&threads, "threads")?;
+        let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let blanked = watched(threads, &r!(NULL), |monitor| {
+            let blanked = run.watched(|monitor| {
                 blanked_records(table, &variables, &question, &levels, monitor)
             })?;
             Ok(r!(blanked))
@@ -65,54 +56,41 @@ fn rs_recode_blanks(
     })
 }
 
-fn field(list: &List, name: &str) -> Result<Robj> {
-    list.iter()
-        .find(|(field, _)| *field == name)
-        .map(|(_, value)| value)
-        .ok_or_else(|| bad_call(name))
-}
-
-fn number(list: &List, name: &str) -> Result<f64> {
-    match doubles(&field(list, name)?, name)? {
-        [x] => Ok(*x),
-        _ => Err(bad_call(name)),
-    }
-}
-
 /// A number that may be missing.
-fn maybe(list: &List, name: &str) -> Result<Option<f64>> {
-    Ok(Some(number(list, name)?).filter(|x| !x.is_nan()))
+fn maybe(settings: &Named, name: &str) -> Result<Option<f64>> {
+    Ok(Some(settings.number(name)?).filter(|x| !x.is_nan()))
 }
 
 fn hierarchies(variables: &Robj) -> Result<Vec<Variable>> {
     list(variables, "variables")?
         .values()
         .map(|variable| {
-            let variable = list(&variable, "variables")?;
-            let groups = list(&field(&variable, "groups")?, "groups")?
+            let variable = Named::new(&variable, "variables")?;
+            let groups = variable
+                .list("groups")?
                 .values()
                 .map(|level| whole(&level, "groups"))
                 .collect::<Result<_>>()?;
             Ok(Variable {
                 groups,
-                leaves: double_vectors(&field(&variable, "leaves")?, "leaves")?,
-                n_leaves: number(&variable, "n_leaves")?,
-                allowed: indices(&field(&variable, "allowed")?, "allowed")?,
-                weight: number(&variable, "weight")?,
+                leaves: double_vectors(&variable.get("leaves")?, "leaves")?,
+                n_leaves: variable.number("n_leaves")?,
+                allowed: variable.indices("allowed")?,
+                weight: variable.number("weight")?,
             })
         })
         .collect()
 }
 
 fn question(settings: &Robj) -> Result<Question> {
-    let settings = list(settings, "settings")?;
-    let cost = match text(&field(&settings, "cost")?, "cost")? {
+    let settings = Named::new(settings, "settings")?;
+    let cost = match settings.text("cost")?.as_str() {
         "entropy" => Cost::Entropy,
         "loss" => Cost::Loss,
         "levels" => Cost::Levels,
         _ => return Err(bad_call("cost")),
     };
-    let frontier = match text(&field(&settings, "frontier")?, "frontier")? {
+    let frontier = match settings.text("frontier")?.as_str() {
         "k" => Some(Measure::Smallest),
         "prop_unique" => Some(Measure::Unique),
         "qar" => Some(Measure::Qar),
@@ -121,34 +99,26 @@ fn question(settings: &Robj) -> Result<Question> {
     Ok(Question {
         charge: Charge {
             cost,
-            blank_price: number(&settings, "blank_price")?,
+            blank_price: settings.number("blank_price")?,
         },
         limit: Limit {
-            k: number(&settings, "k")? as u64,
+            k: settings.number("k")? as u64,
             prop_unique: maybe(&settings, "prop_unique")?,
-            blankable: number(&settings, "blankable")? as u64,
+            blankable: settings.number("blankable")? as u64,
         },
         asked: asked(&settings)?,
         request: Request {
-            n_best: number(&settings, "n_best")? as usize,
-            seconds: number(&settings, "seconds")?,
+            n_best: settings.number("n_best")? as usize,
+            seconds: settings.number("seconds")?,
         },
         frontier,
     })
 }
 
-fn asked(settings: &List) -> Result<Asked> {
+fn asked(settings: &Named) -> Result<Asked> {
     let qar = match maybe(settings, "qar")? {
         None => None,
-        Some(limit) => {
-            let tail = tail_settings(
-                &field(settings, "alpha")?,
-                &field(settings, "pi_u")?,
-                &r!("plotting"),
-                &r!("one"),
-            )?;
-            Some((number(settings, "p")? as usize, tail, limit))
-        }
+        Some(limit) => Some((settings.count("p")?, Tail::new(settings)?.settings, limit)),
     };
     let pop_size = maybe(settings, "pop_size")?;
     Ok(Asked {

@@ -81,7 +81,11 @@ fn assign(costs: &Costs, monitor: &Monitor) -> Result<Vec<usize>> {
         // Back along the chain: everybody moves on by one.
         while last != NOBODY {
             let previous = before[last];
-            owner[last] = if previous == NOBODY { start } else { owner[previous] };
+            owner[last] = if previous == NOBODY {
+                start
+            } else {
+                owner[previous]
+            };
             last = previous;
         }
     }
@@ -112,7 +116,11 @@ pub(super) fn expected_one_to_one(
     } else {
         (queries.as_slice(), row_of_known)
     };
-    let n_mine = if known_first { patterns.n_rows() } else { patterns.n_queries() };
+    let n_mine = if known_first {
+        patterns.n_rows()
+    } else {
+        patterns.n_queries()
+    };
     room_for(n_mine * other.len() * 4)?;
     let all = |n: usize| (0..n as u32).collect::<Vec<u32>>();
     let codes = |table: &crate::key_table::KeyTable| -> Vec<Vec<u32>> {

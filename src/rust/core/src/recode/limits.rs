@@ -16,7 +16,8 @@ use super::cells::{Cells, Numbering};
 use super::Problem;
 use crate::error::{Error, Result};
 use crate::individual_risk::expected_inverse;
-use crate::qar_risk::{estimate, KeySets, TailSettings};
+use crate::key_sets::KeySets;
+use crate::qar_risk::{estimate, TailSettings};
 
 /// Most counts of distinct cells that are made beforehand.
 const MOST_COUNTS: usize = 20_000_000;
