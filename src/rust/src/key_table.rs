@@ -229,7 +229,7 @@ fn places_of(order: &[usize]) -> Option<Vec<u32>> {
 }
 
 /// Codes several sets of columns, each a list that R made, see
-/// `R/key-table.R:coding_request()`.
+/// `R/door-table.R:coding_request()`.
 #[extendr]
 fn rs_code(requests: Robj, run: Robj) -> Robj {
     guard(|| {
