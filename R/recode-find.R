@@ -285,7 +285,8 @@ blank_counts <- function(before, after, keys) {
 # Cost of a variable at a level, and what blanking these records adds.
 price_variable <- function(variable, problem, name, level, rows) {
   settings <- problem$settings
-  codes <- unwrap(rs_codes(problem$table$pointer, match(name, settings$key_vars)), problem$call)[[1]]
+  place <- match(name, settings$key_vars)
+  codes <- unwrap(rs_codes(problem$table$pointer, place), problem$call)[[1]]
   at <- level + 1L
   code <- codes + 1L
   n <- length(code)

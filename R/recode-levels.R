@@ -193,7 +193,9 @@ digit_steps <- function(values, digits, about) {
   if (any(digits < 1 | digits != round(digits))) {
     stop_hierarchy(about, "keep whole numbers of characters, at least 1", given_words(digits))
   }
-  if (is_time(x) || is.logical(x)) stop_needs(about, "digits", "text, a factor or whole numbers", x)
+  if (is_time(x) || is.logical(x)) {
+    stop_needs(about, "digits", "text, a factor or whole numbers", x)
+  }
   text <- if (is.numeric(x)) number_text(x) else as.character(x)
   size <- nchar(text)
   pad <- about$pad
@@ -239,7 +241,7 @@ unit_steps <- function(values, units, about) {
   years <- grepl("^[1-9][0-9]* years$", units)
   if (!is.character(units) || !all(units %in% time_units | years)) {
     stop_hierarchy(
-      about, "have units among \"day\", \"month\", \"quarter\", \"year\", \"5 years\", \"10 years\"",
+      about, paste0("have units among ", quote_names(c(time_units, "5 years", "10 years"), Inf)),
       given_words(units), "Weeks do not nest in months."
     )
   }

@@ -179,7 +179,7 @@ variable_loss <- function(column, name, w, w_after) {
       il1s <- mean(abs(x - column$numbers$after), na.rm = TRUE) / (sqrt(2) * s)
     }
   }
-  what <- c(if (column$recoded) "recoded", if (any(exchanged)) "exchanged", if (any(blank)) "blanks")
+  what <- c("recoded", "exchanged", "blanks")[c(column$recoded, any(exchanged), any(blank))]
   out <- frame(
     variable = name, change = if (length(what)) paste(what, collapse = ", ") else "none",
     n_values_before = length(unique(column$own[column$own > 0])),

@@ -15,9 +15,9 @@ test_that("widths are bands that nest, and refuse to where they do not", {
 })
 
 test_that("bands of numbers with a fraction are half-open, whatever their width", {
-  h <- hierarchy(c(0.1, 0.2, 0.3, 0.65, 1.05), widths = c(0.15, 0.3), name = "dose")
+  h <- hierarchy(c(0.1, 0.12, 0.2, 0.3, 0.65, 1.05), widths = c(0.15, 0.3), name = "dose")
   expect_identical(as.data.frame(h)$level_1, c(
-    "[0,0.15)", "[0.15,0.3)", "[0.3,0.45)", "[0.6,0.75)", "[1.05,1.2)"
+    "[0,0.15)", "[0,0.15)", "[0.15,0.3)", "[0.3,0.45)", "[0.6,0.75)", "[1.05,1.2)"
   ))
 })
 

@@ -111,14 +111,11 @@ test_that("the cheapest is that of all recodings tried one by one", {
   levels <- people_levels(people(150))[c("age", "region", "sex")]
   x <- recode_search(data, hierarchies = levels, constraint = list(k = 3), suppress = 0.1)
   nodes <- expand.grid(lapply(levels, function(h) seq_along(h$steps) - 1L))
-  bits <- function(before, after) {
-    size <- function(v) as.vector(table(v, useNA = "ifany")[match(v, names(table(v, useNA = "ifany")))])
-    log2(size(after) / size(before))
-  }
   cost <- apply(nodes, 1, function(node) {
     parts <- Map(function(column, h, level) {
       text <- addNA(factor(as.character(column)))
-      recoded <- if (level == 0) text else addNA(factor(eval(h$steps[[level + 1]]$expr, list(x = column))))
+      after <- if (level > 0) factor(eval(h$steps[[level + 1]]$expr, list(x = column)))
+      recoded <- if (level == 0) text else addNA(after)
       list(before = as.integer(text), after = as.integer(recoded))
     }, data, levels[names(data)], node)
     cell <- do.call(paste, lapply(parts, `[[`, "after"))
@@ -159,7 +156,8 @@ test_that("recoded data keep the limit, and the printed code gives the same data
   here <- list2env(list(data = data))
   eval(parse(text = uniques$code[[1]]), here)
   expect_identical(apply_recoding(uniques, data), here$data)
-  measured <- n_matches(here$data[rowSums(!is.na(here$data[keys])) > 0, ], keys, missing = "category")
+  kept <- here$data[rowSums(!is.na(here$data[keys])) > 0, ]
+  measured <- n_matches(kept, keys, missing = "category")
   expect_lte(measured$estimates$prop_unique, 0.02)
 })
 
