@@ -67,7 +67,9 @@ test_that("a comparison takes what the protection cost", {
   x <- compare_risk(
     risk(adult), risk(recoded), loss = utility_loss(adult, recoded, keys)
   )
-  expect_match(format(x), "Cost of `after`: .* of the bits lost", all = FALSE)
+  expect_match(
+    paste(trimws(format(x)), collapse = " "), "Cost of `after`: .* of the bits lost"
+  )
   expect_identical(x$loss$result, c("before", "after"))
   expect_identical(x$loss$prop_bits_lost[[1]], 0)
   expect_error(
