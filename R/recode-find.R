@@ -7,7 +7,6 @@ core_settings <- function(settings, n_best = settings$n_best,
                           frontier = TRUE) {
   asked <- settings$constraint
   or_na <- function(x) if (is.null(x)) NA_real_ else as.double(x)
-  in_core <- settings$model == "independence"
   first <- intersect(names(asked), c("k", "prop_unique", "qar"))
   list(
     cost = settings$cost, blank_price = settings$blank_price,
@@ -16,7 +15,8 @@ core_settings <- function(settings, n_best = settings$n_best,
     seconds = settings$max_seconds, qar = or_na(asked$qar), p = as.integer(or_na(asked$p)),
     alpha = or_na(asked$alpha), pi_u = or_na(asked$pi_u), pwm = "plotting", theta_one = "one",
     max_sets = .Machine$integer.max, journalist = or_na(asked$journalist),
-    tau1_rate = if (in_core) or_na(asked$tau1_rate) else NA_real_,
+    # Judged by loglinear_risk() itself, which knows more of weights.
+    tau1_rate = NA_real_,
     pop_size = or_na(settings$pop_size),
     frontier = if (!frontier) "none" else if (length(first)) first[[1]] else "prop_unique"
   )
@@ -46,11 +46,7 @@ level_frame <- function(part, problem) {
 
 # Measures that are judged here, in order of cost.
 judged_here <- function(settings) {
-  asked <- names(settings$constraint)
-  c(
-    if (settings$model != "independence") intersect("tau1_rate", asked),
-    intersect("population_uniqueness", asked)
-  )
+  intersect(c("tau1_rate", "population_uniqueness"), names(settings$constraint))
 }
 
 search_recodings <- function(problem) {

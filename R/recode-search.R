@@ -42,9 +42,9 @@
 #' for some variables that breaks a limit with all others at their top breaks it
 #' with every choice for these, and the least cost of what is still possible bounds
 #' the cost of all of it: branch and bound over the variables proves the optimum
-#' with a small part of the recodings evaluated. T of QaR, and tau1 with terms of
-#' two variables, can rise when a variable is coarsened: these never prune, and
-#' recodings are judged by the measure itself in order of cost. Ties: the smaller
+#' with a small part of the recodings evaluated. T of QaR,
+#' tau1 and population uniqueness can rise when a variable is coarsened: these never
+#' prune, and recodings are judged by the measure itself in order of cost. Ties: the smaller
 #' sum of levels goes first, then the smaller level of the first variable.
 #'
 #' @section Missing values:
