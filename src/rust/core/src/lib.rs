@@ -16,6 +16,7 @@
 //! | [`exhaustive`] | which cells of all small tables are small? |
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
+//! | [`suppress`] | which cells are blanked so that no record stands out? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
@@ -59,6 +60,7 @@ pub mod probability;
 pub mod qar_risk;
 pub mod random;
 pub mod recode;
+pub mod suppress;
 pub mod weights;
 
 pub use error::{Error, Result};
