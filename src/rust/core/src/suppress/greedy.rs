@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::parallel::Monitor;
 
-use super::counter::{Counter, Listed};
+use super::counter::Counter;
+use super::listed::Listed;
 use super::problem::Problem;
 
 /// The sets that each record may lose, cheapest first.

@@ -33,6 +33,7 @@ mod bound;
 mod counter;
 mod greedy;
 mod household;
+mod listed;
 mod measure;
 mod own;
 mod problem;
@@ -49,7 +50,8 @@ use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 use crate::random::Streams;
 
-use counter::{Counter, Listed};
+use counter::Counter;
+use listed::Listed;
 use problem::Problem;
 
 /// What must hold for every released record.

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 
-use super::counter::{Counter, Listed};
+use super::counter::Counter;
+use super::listed::Listed;
 use super::problem::Problem;
 use super::scan::{cheapest, differences, Apart};
 use super::subsets::{at_most, Costed, Subsets};

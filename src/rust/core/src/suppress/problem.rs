@@ -120,24 +120,6 @@ impl<'a> Problem<'a> {
     pub fn columns(&self, set: u64, without: u64) -> Vec<usize> {
         columns_of(&self.distinct, self.n_keys, set & !without)
     }
-
-    /// The records of every pattern: where each begins, and the records.
-    pub fn rows_of_patterns(&self) -> (Vec<u32>, Vec<u32>) {
-        let mut starts = vec![0u32; self.counts.len() + 1];
-        for &p in &self.row_pattern {
-            starts[p as usize + 1] += 1;
-        }
-        for p in 0..self.counts.len() {
-            starts[p + 1] += starts[p];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0u32; self.row_pattern.len()];
-        for (row, &p) in (0u32..).zip(&self.row_pattern) {
-            rows[next[p as usize] as usize] = row;
-            next[p as usize] += 1;
-        }
-        (starts, rows)
-    }
 }
 
 /// The bits of some columns.

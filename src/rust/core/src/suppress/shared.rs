@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::parallel::Monitor;
 
 use super::bound::{bound, Bound};
-use super::counter::{Counter, Listed};
+use super::counter::Counter;
 use super::greedy::{Choices, State};
+use super::listed::Listed;
 use super::own::Optimum;
 use super::problem::Problem;
 use super::search::search;

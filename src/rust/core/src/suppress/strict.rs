@@ -9,12 +9,9 @@
 //! Several key sets, and keys that a household shares, are served in turn until
 //! all hold: every turn adds blanks, so there is an end.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
 use hashbrown::HashSet;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 
@@ -23,6 +20,12 @@ use super::measure::released_table;
 use super::problem::{with_stratum, Problem};
 use super::subsets::{at_most, Subsets};
 use super::Suppression;
+
+use settle::settle;
+
+mod fill;
+mod settle;
+mod top_up;
 
 /// Sets of keys that are tried before all keys are blanked.
 const MOST_SETS: usize = 1000;
@@ -51,7 +54,18 @@ struct Bucket {
     donors: Vec<u32>,
     /// The cell that has these values already.
     target: Option<u32>,
+    /// The donors taken: their cells, and whether these came whole.
+    donated: Vec<Donated>,
+    /// Records of other buckets that joined.
+    joined: Vec<u32>,
+}
+
+/// Records that a cell gave to a bucket.
+#[derive(Debug)]
+struct Donated {
+    cell: u32,
     rows: Vec<u32>,
+    whole: bool,
 }
 
 pub(super) fn release(
@@ -71,7 +85,10 @@ pub(super) fn release(
         let mut changed = false;
         for s in 0..problem.sets.len() {
             monitor.check()?;
-            changed |= Turn::new(problem, table, &blanks, s, monitor)?.serve(&mut blanks, limit)?;
+            if let Some(more) = turns(problem, table, &blanks, s, limit, monitor)? {
+                blanks = more;
+                changed = true;
+            }
         }
         if let Some((households, keys)) = shared {
             let before = blanks.clone();
@@ -90,6 +107,63 @@ pub(super) fn release(
     Ok(found)
 }
 
+/// How buckets are compared: served records to this power, per cost to which
+/// this is added for every donor.
+#[derive(Debug, Clone, Copy)]
+struct Taste {
+    size: f64,
+    donor: f64,
+}
+
+/// No one of them is the best for all files: in small ones all are tried.
+const TASTES: [Taste; 4] = [
+    Taste {
+        size: 1.2,
+        donor: 0.0,
+    },
+    Taste {
+        size: 1.0,
+        donor: 0.0,
+    },
+    Taste {
+        size: 1.0,
+        donor: 1.0,
+    },
+    Taste {
+        size: 1.5,
+        donor: 0.0,
+    },
+];
+/// Up to so many violators all tastes are tried.
+const SMALL: usize = 20_000;
+
+/// The blanks after serving one key set; `None` where nothing is to be done.
+fn turns(
+    problem: &Problem<'_>,
+    table: &KeyTable,
+    blanks: &[u64],
+    s: usize,
+    limit: f64,
+    monitor: &Monitor,
+) -> Result<Option<Vec<u64>>> {
+    let mut best: Option<(f64, Vec<u64>)> = None;
+    for taste in TASTES {
+        let turn = Turn::new(problem, table, blanks, s, taste, monitor)?;
+        let large = turn.n_open > SMALL;
+        let Some(found) = turn.serve(blanks, limit)? else {
+            return Ok(None);
+        };
+        let cost = found.iter().map(|&set| problem.cost(set)).sum();
+        if best.as_ref().is_none_or(|best| cost < best.0) {
+            best = Some((cost, found));
+        }
+        if large {
+            break;
+        }
+    }
+    Ok(best.map(|(_, found)| found))
+}
+
 /// One key set, with the blanks so far.
 struct Turn<'a> {
     problem: &'a Problem<'a>,
@@ -101,6 +175,7 @@ struct Turn<'a> {
     /// Small cells not yet served.
     n_open: usize,
     full: Vec<Bucket>,
+    taste: Taste,
     monitor: &'a Monitor,
 }
 
@@ -110,6 +185,7 @@ impl<'a> Turn<'a> {
         table: &KeyTable,
         blanks: &[u64],
         s: usize,
+        taste: Taste,
         monitor: &'a Monitor,
     ) -> Result<Self> {
         let keys = problem.sets[s];
@@ -146,6 +222,7 @@ impl<'a> Turn<'a> {
             n_open: 0,
             cells: Vec::new(),
             full: Vec::new(),
+            taste,
             monitor,
         };
         for cell in &mut cells {
@@ -176,11 +253,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Whether there was anything to do.
-    fn serve(mut self, blanks: &mut [u64], limit: f64) -> Result<bool> {
+    /// The blanks with those that serve all; `None` where there is nothing to do.
+    fn serve(mut self, before: &[u64], limit: f64) -> Result<Option<Vec<u64>>> {
         if self.n_open == 0 {
-            return Ok(false);
+            return Ok(None);
         }
+        let mut blanks = before.to_vec();
         let blankable = self.problem.choosable & self.keys;
         let mut tried = 0;
         let mut levels = Levels::new(&self);
@@ -194,16 +272,21 @@ impl<'a> Turn<'a> {
         }
         if self.n_open > 0 {
             self.fill(&[blankable])?;
+        }
+        if self.problem.settings.households.is_none() {
+            settle(&mut self)?;
+        }
+        if self.n_open > 0 {
             self.top_up(blankable)?;
         }
         for bucket in &self.full {
-            for &row in &bucket.rows {
+            for row in self.rows(bucket) {
                 let missing = self.problem.missing[self.problem.row_pattern[row as usize] as usize];
                 let set = &mut blanks[row as usize];
                 *set |= self.problem.closed(bucket.set & !missing, missing | *set) & !missing;
             }
         }
-        Ok(true)
+        Ok(Some(blanks))
     }
 
     /// What blanking `set` costs in a record of `cell`; `None` where it cannot be
@@ -249,7 +332,8 @@ impl<'a> Turn<'a> {
                     violators: Vec::new(),
                     donors: Vec::new(),
                     target: None,
-                    rows: Vec::new(),
+                    donated: Vec::new(),
+                    joined: Vec::new(),
                 });
             }
         }
@@ -277,197 +361,14 @@ impl<'a> Turn<'a> {
         self.cells[cell].violating && !self.cells[cell].gone
     }
 
-    /// Fills buckets of `sets`, the one that serves most for its cost first.
-    fn fill(&mut self, sets: &[u64]) -> Result<()> {
-        let mut buckets = Vec::new();
-        for &set in sets {
-            self.monitor.check()?;
-            buckets.extend(self.buckets(set)?);
-        }
-        let mut heap: BinaryHeap<(Ratio, Reverse<usize>)> = BinaryHeap::new();
-        for (b, bucket) in buckets.iter().enumerate() {
-            if let Some(plan) = self.plan(bucket) {
-                heap.push((Ratio(plan.ratio), Reverse(b)));
-            }
-        }
-        let mut buckets: Vec<Option<Bucket>> = buckets.into_iter().map(Some).collect();
-        while let (Some((before, b)), true) = (heap.pop(), self.n_open > 0) {
-            let Some(bucket) = &buckets[b.0] else {
-                continue;
-            };
-            let Some(plan) = self.plan(bucket) else {
-                continue;
-            };
-            if plan.ratio < before.0 {
-                heap.push((Ratio(plan.ratio), b));
-                continue;
-            }
-            if let Some(bucket) = buckets[b.0].take() {
-                self.apply(bucket, &plan);
-            }
-        }
-        Ok(())
-    }
-
-    /// What filling a bucket takes now; `None` where it serves nobody or lacks
-    /// donors.
-    fn plan(&self, bucket: &Bucket) -> Option<Plan> {
-        let (mut served, mut cost) = (0, 0.0);
-        let mut rows: Vec<u32> = Vec::new();
-        let households = self.problem.settings.households.is_some();
-        for &cell in bucket
+    /// The records of a full bucket.
+    fn rows(&self, bucket: &Bucket) -> Vec<u32> {
+        let own = bucket
             .violators
             .iter()
-            .filter(|&&c| self.is_open(c as usize))
-        {
-            let each = self.cost(cell, bucket.set)?;
-            let cell = &self.cells[cell as usize];
-            served += cell.rows.len();
-            cost += each * cell.rows.len() as f64;
-            if households {
-                rows.extend(&cell.rows);
-            }
-        }
-        let target = bucket.target.filter(|&t| !self.cells[t as usize].gone);
-        if served == 0 {
-            return None;
-        }
-        let mut have = if households {
-            self.units(&rows)
-        } else {
-            served
-        };
-        let mut donors = Vec::new();
-        if target.is_none() && have < self.k() {
-            if !households {
-                have += self.surplus(bucket, self.k() - have, &mut donors, &mut cost);
-            }
-            if have < self.k() {
-                let (cell, price) = self.whole(bucket)?;
-                donors.clear();
-                donors.push((cell, self.cells[cell as usize].rows.len()));
-                cost += price;
-            }
-        }
-        Some(Plan {
-            ratio: served as f64 / cost.max(f64::MIN_POSITIVE),
-            donors,
-        })
-    }
-
-    /// Donors from cells that keep `k`, cheapest first; how many there are.
-    fn surplus(
-        &self,
-        bucket: &Bucket,
-        wanted: usize,
-        donors: &mut Vec<(u32, usize)>,
-        cost: &mut f64,
-    ) -> usize {
-        let mut found = 0;
-        for &cell in &bucket.donors {
-            let c = &self.cells[cell as usize];
-            let spare = if c.gone {
-                0
-            } else {
-                c.rows.len().saturating_sub(self.k())
-            };
-            let n = spare.min(wanted - found);
-            if n > 0 {
-                donors.push((cell, n));
-                found += n;
-                *cost += n as f64 * self.cost(cell, bucket.set).unwrap_or(f64::INFINITY);
-            }
-            if found == wanted {
-                break;
-            }
-        }
-        if found < wanted {
-            *cost -= (donors.iter())
-                .map(|&(cell, n)| n as f64 * self.cost(cell, bucket.set).unwrap_or(0.0))
-                .sum::<f64>();
-            return 0;
-        }
-        found
-    }
-
-    /// The cheapest cell that can go to the bucket as a whole.
-    fn whole(&self, bucket: &Bucket) -> Option<(u32, f64)> {
-        (bucket.donors.iter())
-            .filter(|&&c| !self.cells[c as usize].fixed && !self.cells[c as usize].gone)
-            .filter_map(|&c| {
-                let each = self.cost(c, bucket.set)?;
-                Some((c, each * self.cells[c as usize].rows.len() as f64))
-            })
-            .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)))
-    }
-
-    fn apply(&mut self, mut bucket: Bucket, plan: &Plan) {
-        for &(cell, n) in &plan.donors {
-            let cell = &mut self.cells[cell as usize];
-            let keep = cell.rows.len() - n;
-            bucket.rows.extend(cell.rows.drain(keep..));
-            cell.gone = cell.rows.is_empty();
-        }
-        for at in bucket.violators.clone() {
-            if self.is_open(at as usize) {
-                let cell = &mut self.cells[at as usize];
-                bucket.rows.extend(&cell.rows);
-                cell.gone = true;
-                self.n_open -= 1;
-            }
-        }
-        if let Some(target) = bucket.target {
-            self.cells[target as usize].fixed = true;
-        }
-        self.full.push(bucket);
-    }
-
-    /// What is open even so joins the cheapest full buckets or cells of its
-    /// stratum, all keys blank.
-    fn top_up(&mut self, all: u64) -> Result<()> {
-        let classes = self.classes(all)?;
-        for mut bucket in self.buckets(all)? {
-            let class = classes[bucket.violators[0] as usize];
-            for at in bucket.violators.clone() {
-                bucket.rows.extend(&self.cells[at as usize].rows);
-                self.cells[at as usize].gone = true;
-                self.n_open -= 1;
-            }
-            while self.units(&bucket.rows) < self.k() {
-                let Some(rows) = self.joining(all, class, &classes) else {
-                    return Err(Error::Unprotectable(format!(
-                        "{} records cannot get {} equals, whatever is blanked.",
-                        bucket.rows.len(),
-                        self.k()
-                    )));
-                };
-                bucket.rows.extend(rows);
-            }
-            self.full.push(bucket);
-        }
-        Ok(())
-    }
-
-    /// The records of the full bucket, or else of the cell, of `class` that cost
-    /// least to blank in all keys.
-    fn joining(&mut self, all: u64, class: u32, classes: &[u32]) -> Option<Vec<u32>> {
-        let here = |cell: u32| classes[cell as usize] == class;
-        let price = |n: usize, set: u64| n as f64 * self.problem.cost(all & !set);
-        let bucket = (self.full.iter().enumerate())
-            .filter(|(_, full)| here(full.violators[0]))
-            .map(|(b, full)| (price(full.rows.len(), full.set), b))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, b)) = bucket {
-            return Some(self.full.swap_remove(b).rows);
-        }
-        let cell = (self.cells.iter().enumerate())
-            .filter(|(at, cell)| here(*at as u32) && !cell.gone && !cell.violating)
-            .map(|(at, cell)| (price(cell.rows.len(), cell.blank), at))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        cell.map(|(_, at)| {
-            self.cells[at].gone = true;
-            std::mem::take(&mut self.cells[at].rows)
-        })
+            .flat_map(|&c| &self.cells[c as usize].rows);
+        let donated = bucket.donated.iter().flat_map(|d| &d.rows);
+        own.chain(donated).chain(&bucket.joined).copied().collect()
     }
 }
 
@@ -516,33 +417,3 @@ impl<'a> Levels<'a> {
         sets
     }
 }
-
-/// What a bucket serves for its cost, and whom it takes.
-struct Plan {
-    ratio: f64,
-    donors: Vec<(u32, usize)>,
-}
-
-/// Served per cost.
-#[derive(Debug, Clone, Copy)]
-struct Ratio(f64);
-
-impl Ord for Ratio {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Ratio {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ratio {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ratio {}

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
-use super::counter::{Counter, Listed};
+use super::counter::Counter;
 use super::greedy::State;
+use super::listed::Listed;
 use super::problem::{bits, Problem};
 use super::subsets::keys_of;
 use super::*;

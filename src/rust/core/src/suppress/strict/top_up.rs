@@ -1,0 +1,55 @@
+//! What no bucket serves: blank in all keys, with as many others as it takes.
+
+use crate::error::{Error, Result};
+
+use super::Turn;
+
+impl Turn<'_> {
+    /// What is open even so joins the cheapest full buckets or cells of its
+    /// stratum, all keys blank.
+    pub(super) fn top_up(&mut self, all: u64) -> Result<()> {
+        let classes = self.classes(all)?;
+        for mut bucket in self.buckets(all)? {
+            let class = classes[bucket.violators[0] as usize];
+            for &at in &bucket.violators {
+                self.cells[at as usize].gone = true;
+                self.n_open -= 1;
+            }
+            while self.units(&self.rows(&bucket)) < self.k() {
+                let Some(rows) = self.joining(all, class, &classes) else {
+                    return Err(Error::Unprotectable(format!(
+                        "{} records cannot get {} equals, whatever is blanked.",
+                        self.rows(&bucket).len(),
+                        self.k()
+                    )));
+                };
+                bucket.joined.extend(rows);
+            }
+            self.full.push(bucket);
+        }
+        Ok(())
+    }
+
+    /// The records of the full bucket, or else of the cell, of `class` that cost
+    /// least to blank in all keys.
+    fn joining(&mut self, all: u64, class: u32, classes: &[u32]) -> Option<Vec<u32>> {
+        let here = |cell: u32| classes[cell as usize] == class;
+        let price = |n: usize, set: u64| n as f64 * self.problem.cost(all & !set);
+        let bucket = (self.full.iter().enumerate())
+            .filter(|(_, full)| here(full.violators[0]))
+            .map(|(b, full)| (price(self.rows(full).len(), full.set), b))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, b)) = bucket {
+            let bucket = self.full.swap_remove(b);
+            return Some(self.rows(&bucket));
+        }
+        let cell = (self.cells.iter().enumerate())
+            .filter(|(at, cell)| here(*at as u32) && !cell.gone && !cell.violating)
+            .map(|(at, cell)| (price(cell.rows.len(), cell.blank), at))
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        cell.map(|(_, at)| {
+            self.cells[at].gone = true;
+            std::mem::take(&mut self.cells[at].rows)
+        })
+    }
+}
