@@ -51,6 +51,7 @@
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `no_sample_unique`, `replaced_interval` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
+#' | `nothing_to_do`, `identifying_key` | message | [suppress_cells()] |
 #' | `nothing_to_do`, `merged_levels`, `determined_keys` | message | [invariant_pram()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |

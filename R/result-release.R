@@ -3,22 +3,24 @@
 #' The data to be released, and nothing else
 #'
 #' A result of [invariant_pram()] knows the original cell of every record, so with
-#' it the perturbation can be undone. This hands out the data alone.
+#' it the perturbation can be undone; one of [suppress_cells()] knows the counts of
+#' the original. This hands out the data alone.
 #'
-#' @param x A result of [invariant_pram()].
+#' @param x A result of [invariant_pram()] or [suppress_cells()].
 #' @param ... Unused.
-#' @return The perturbed data: class, column types, levels, labels and order of
+#' @return The protected data: class, column types, levels, labels and order of
 #'   records are those of the input, without a trace of what was changed.
 #'   Columns that no argument named are in it as they were: take direct
 #'   identifiers out before. Other objects are an error of class
 #'   `sdcRisk_error_bad_argument`.
-#' @section Risk measures of the released data:
+#' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and take for granted that values are true. In perturbed data a
 #' record that is alone need not be the person with these values, and the
 #' perturbation hides this from them. Their values for the released data, and
 #' their comparison with those for the original, say nothing about its risk. The
-#' bound, and [pram_audit()], do.
+#' bound, and [pram_audit()], do. Blanks are another matter: with
+#' `missing = "wildcard"` these measures hold for files with suppressed cells.
 #' @family perturbation
 #' @export
 #' @examples
@@ -35,7 +37,7 @@ release_data <- function(x, ...) {
 release_data.default <- function(x, ...) {
   stop_argument(
     "x", "be a result that holds data to be released",
-    advice = "`invariant_pram()` makes one.", call = rlang::current_env()
+    advice = "`invariant_pram()` and `suppress_cells()` make one.", call = rlang::current_env()
   )
 }
 

@@ -22,6 +22,7 @@ mod recode;
 mod removal;
 mod scores;
 mod self_test;
+mod suppress;
 mod watch;
 
 use extendr_api::prelude::*;
@@ -44,4 +45,5 @@ extendr_module! {
     use removal;
     use scores;
     use self_test;
+    use suppress;
 }

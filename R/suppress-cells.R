@@ -1,0 +1,360 @@
+#' Blank the fewest cells that bring a file under its limit
+#'
+#' Which cells must be blanked so that no record of a file stands out by its key
+#' variables? Three rules say what "standing out" means. For each the cells are
+#' found that cost least, or nearly so, with a lower bound on what any other
+#' choice could cost.
+#'
+#' @details
+#' \eqn{x_i} is the original record and \eqn{y_i} the released one;
+#' \eqn{a \sim b}{a ~ b} says that \eqn{a} and \eqn{b} are equal in every key
+#' variable that both know: a blank matches everything, and so does a value that
+#' was missing before. Under each rule something must hold for every record
+#' \eqn{i}:
+#'
+#' | `rule` | requirement | solved |
+#' |---|---|---|
+#' | `"own"` | at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i} | exactly, record by record |
+#' | `"shared"` | at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no record loses more than it needs under `"own"` | nearly, with a lower bound |
+#' | `"strict"` | at least \eqn{k} released records with the very same values, a blank being a value | nearly, with a lower bound |
+#'
+#' All three leave no record with fewer than \eqn{k} matches, as [n_matches()] and
+#' `freqCalc()` of sdcMicro (with `alpha = 1`) count them. Without the cap,
+#' `"shared"` would be met by \eqn{k - 1} records that are blank throughout, which
+#' match everybody: 7 cells would "protect" a file of 4,580 records. Such a
+#' release is never given.
+#'
+#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 where
+#' nothing is said, and the sum over all blanks is made small. With steeply
+#' rising importances the less important variables go first wherever they can.
+#'
+#' **What is found.** Under `"own"`, sets of variables are tried in the order of
+#' their cost, or every violator is compared with all records: the sum of the
+#' records' optima is the cost, and the gap is 0. Of several optimal sets of a
+#' record the one is taken that makes it equal to most others. Under `"shared"`,
+#' one blank after the other is made, the one that gains most for its cost, with
+#' prices from a Lagrangian bound; blanks that are no longer needed are given back.
+#' With `n_rounds` a local search goes on. Under `"strict"`, small cells are put
+#' together, the ones first that serve most records for their cost; records of
+#' larger cells may be blanked too, where a cell needs them to reach \eqn{k}.
+#' The lower bound of `"strict"` is what the records need under `"own"`.
+#'
+#' **Several key sets.** With a named list of key sets no record is left with a
+#' violation in any of them. A blank acts in every set that has its variable.
+#'
+#' **Linked variables.** `linked = list(age = "birth_year")`: where the age is
+#' blanked the year of birth is blanked too, for it would tell the age. An entry
+#' without a name, `list(c("district", "region"))`, holds variables that are
+#' blanked together. They need not be key variables.
+#'
+#' **Strata and households.** With `strata_var` only records of the same stratum
+#' match, as for an intruder who knows the stratum; it is never blanked. With
+#' `hh_id` matches are counted in households, and key variables in which no
+#' members of any household differ are blanked in all members or in none, since
+#' another member would tell the value. The bound does not know of the latter.
+#'
+#' **Missing values** of the original match everything, cost nothing and are not
+#' among the `cells`. Under `"strict"` they are a value like a blank.
+#'
+#' @section Which rule, when:
+#' * `"strict"` where the file is published, or whoever has it may know people in
+#'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
+#'   the key variables, and no original has fewer than \eqn{k} candidates in the
+#'   release. It takes about a fifth more cells than `"own"`.
+#' * `"own"`, the default, where the limit is the usual one, that every released record
+#'   fits \eqn{k} originals, and the recipients do not know that a person is in the
+#'   file. Every violator is blanked, by as little as it needs, provably.
+#' * `"shared"` where the limit is formal (a count of matches in the release must
+#'   be reached) and cells are dear: it takes about a third of the cells. It
+#'   releases most violators as they are: their protection is that a neighbour's
+#'   blank *could* be them, and whoever prefers a full agreement to a blank picks
+#'   them correctly. Do not use it against someone who knows a person is in the
+#'   file.
+#'
+#' The print says what each protects: how many violators are released intact, how
+#' many originals still have a single candidate (\eqn{g_i = 1} below), and the
+#' expected numbers of correct matches before and after.
+#'
+#' @section What someone learns who knows the rule:
+#' * A blank does not hide a record from someone who knows its values. If nobody
+#'   else has them and no other blank could stand for them, the record is the only
+#'   candidate, and its blank hides nothing: \eqn{g_i = \#\{j : y_j \sim x_i\} = 1}{%
+#'   g_i = #(y_j ~ x_i) = 1}. Blanks in *others* raise \eqn{g_i}, its own do not.
+#'   Only `"strict"` rules it out.
+#' * Only records that stood out are blanked under `"own"` and `"shared"`, and no
+#'   more than they need: who knows that infers that a record with a blank was
+#'   rare, that the hidden value is a rare one among the records it now fits, and
+#'   that a record without a blank which looks unique under `"shared"` is unique.
+#'   Under `"strict"` donors are blanked as well, and inside a cell nothing tells
+#'   the records apart.
+#' * Fewer different combinations of blanked variables give less away.
+#' * Where all records that match share a sensitive value, they give it away,
+#'   whatever their number: see `sensitive` of [n_matches()].
+#' * Matches are counted in the file. In the population there may be more.
+#' * This object holds the original counts and is confidential. Release what
+#'   [release_data()] gives.
+#'
+#' @section Cost in time:
+#' A million records with eight key variables, 16 % of them violating: about ten
+#' seconds and 600 bytes a violator. It grows with the number of violators and
+#' with the number of variable sets that cost no more than the dearest record
+#' needs, and falls with larger cells. Values missing in many combinations, and
+#' households, cost more.
+#'
+#' @param data A data frame, tibble or data.table.
+#' @param key_vars Names or positions of the key variables, or a named list of
+#'   key sets. `NULL`: all columns that no other argument names.
+#' @param k The least number of matches, the record itself included.
+#' @param ... None: what follows is given by its full name.
+#' @param rule What must hold for every record, see Details.
+#' @param importance Cost of a blank, a numeric vector named by variables; 1 for
+#'   those not named, `Inf` for variables that are never blanked.
+#' @param linked Variables that are blanked where others are: a list, see Details.
+#' @param strata_var Name of the column inside which records are matched.
+#' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that
+#'   \eqn{k} is its inverse, rounded up. Where both are given both hold.
+#' @param hh_id Name of the column that identifies households.
+#' @param weight_var Name of the column with sampling weights, for the individual
+#'   risk before and after.
+#' @param n_rounds Rounds of local search under `"shared"`, of which thousands are
+#'   made in a second on small files. It draws random numbers: see [set.seed()].
+#'
+#' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
+#' \describe{
+#'   \item{`data`}{the data to be released: class, column types, levels, labels and
+#'     order of records are those of the input}
+#'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record`
+#'     (row number), `variable`, `reason`: `"violation"` (the record had too few
+#'     matches), `"linked"`, `"household"` (blank in another member), `"donor"`
+#'     (gives others the equals they lack)}
+#'   \item{`variables`}{per variable: `variable`, `importance`, `n_missing` before,
+#'     `n_suppressed`, `prop_suppressed` (of the values known before)}
+#'   \item{`estimates`}{one row: `rule`, `k`, `n_violations_before` (records with too
+#'     few matches in some key set), `n_violations_after` (0), `n_suppressed`
+#'     (cells), `n_records_suppressed`, `n_intact` (violators released unchanged),
+#'     `n_single_candidate` (originals that fit one released record),
+#'     `n_single_before`, `cost`, `lower_bound` (no release under this rule costs
+#'     less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after`
+#'     (sum of \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g}), and
+#'     with weights `risk_before`, `risk_after` (sums of individual risks) and
+#'     `risk_max_before`, `risk_max_after`}
+#'   \item{`records`}{`n_matches_before`, `n_matches` (among the released),
+#'     `n_candidates` (\eqn{g_i}), with `rule = "strict"` `n_equal`, and
+#'     `n_suppressed`. Of several key sets the smallest numbers}
+#'   \item{`sets`}{per key set: `key_set`, `n_violations_before`,
+#'     `n_violations_after`, `n_single_candidate`, `tau_before`, `tau_after`,
+#'     `tau_intruder`}
+#' }
+#' Errors: `unprotectable` (fewer than `k` records, or households, in a stratum, or
+#' records that differ from all others in variables that are never blanked),
+#' `bad_argument` (importance or links of unknown variables, named),
+#' `unknown_key_var`, `bad_data`, `bad_column`, `too_large` (more than 64
+#' variables). Messages: `nothing_to_do`, `identifying_key`.
+#' @references
+#' Sweeney, L. (2002). Achieving k-anonymity privacy protection using
+#' generalization and suppression. International Journal of Uncertainty,
+#' Fuzziness and Knowledge-Based Systems 10(5), 571-588.
+#' \doi{10.1142/S021848850200165X}
+#'
+#' Templ, M., Kowarik, A. and Meindl, B. (2015). Statistical disclosure control
+#' for micro-data using the R package sdcMicro. Journal of Statistical Software
+#' 67(4), 1-36. \doi{10.18637/jss.v067.i04}
+#'
+#' The rules, the exact solution of `"own"`, the bound and the greedy are ours.
+#' `sdcMicro::localSuppression()` blanks at least one cell in every violator.
+#' @family protection
+#' @export
+#' @examples
+#' people <- data.frame(
+#'   sex = c(1, 1, 1, 1, 1, 2), age = c(1, 1, 1, 1, 2, 2), job = c(1, 1, 2, 3, 4, 4)
+#' )
+#' own <- suppress_cells(people, k = 2)
+#' own$cells # job in records 3 and 4, sex in 5 and 6
+#' suppress_cells(people, k = 2, rule = "shared")$estimates$n_suppressed # 2
+#'
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' strict <- suppress_cells(nals_prison, keys, rule = "strict")
+#' strict
+#' public <- release_data(strict)
+suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
+                           rule = c("own", "shared", "strict"), importance = NULL,
+                           linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
+                           weight_var = NULL, n_rounds = 0) {
+  call <- rlang::current_env()
+  check_given("data", call)
+  this_call <- call_without_data(match.call(), "suppress_cells")
+  check_no_dots(..., call = call)
+  settings <- list(
+    rule = check_choice(rule, c("own", "shared", "strict"), "rule", call),
+    k = required_matches(k, max_risk, missing(k), call),
+    n_rounds = check_whole(n_rounds, "n_rounds", low = 0, call = call),
+    strata_var = strata_var, hh_id = hh_id, weight_var = weight_var
+  )
+  check_records_of(data, call)
+  weights <- check_weights(data, weight_var, call)
+  sets <- suppression_sets(data, key_vars, settings, call)
+  links <- suppression_links(linked, data, sets$variables, call)
+  variables <- unique(c(sets$variables, links$variables))
+  settings$importance <- check_importance(importance, variables, call)
+  settings$strata_var <- column_name(strata_var, data)
+  settings$hh_id <- column_name(hh_id, data)
+  settings$weight_var <- column_name(weight_var, data)
+  with_progress("Cell suppression", function(tick) {
+    table <- key_table(data, variables, tick = tick, call = call)
+    on.exit(release(table))
+    found <- find_suppression(table, data, sets, links, settings, tick, call)
+    inform_identifying(identifying_keys(table), call)
+    new_suppression(
+      found, data, table, sets, links, settings, weights, tick, this_call, call
+    )
+  })
+}
+
+# k, and what a largest risk asks for.
+required_matches <- function(k, max_risk, is_default, call) {
+  k <- check_whole(k, "k", low = 2, call = call)
+  if (is.null(max_risk)) {
+    return(k)
+  }
+  max_risk <- check_probability(max_risk, "max_risk", call = call)
+  needed <- ceiling(1 / max_risk - 1e-9)
+  if (needed > .Machine$integer.max) {
+    stop_argument("max_risk", "be at least 1 / 2147483647", given_words(max_risk), call = call)
+  }
+  as.integer(if (is_default) max(needed, 2) else max(needed, k))
+}
+
+column_name <- function(column, data) {
+  if (is_plain_number(column)) names(data)[[column]] else column
+}
+
+# The key sets of all variables: see match_key_sets().
+suppression_sets <- function(data, key_vars, settings, call) {
+  roles <- settings[c("strata_var", "hh_id", "weight_var")]
+  roles <- roles[!vapply(roles, is.null, NA)]
+  positions <- unlist(Map(function(column, arg) {
+    check_column(column, data, arg, call)
+  }, roles, names(roles)))
+  if (anyDuplicated(positions)) {
+    twice <- names(roles)[duplicated(positions)][[1]]
+    stop_argument(twice, "name a column that no other argument names", call = call)
+  }
+  sets <- match_key_sets(
+    data, key_vars, NULL,
+    list(weight_var = settings$weight_var, hh_id = settings$hh_id, sensitive = settings$strata_var),
+    call
+  )
+  clash <- intersect(sets$positions, positions)
+  if (length(clash)) {
+    stop_argument(
+      "key_vars", "leave out the columns that other arguments name",
+      found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
+    )
+  }
+  sets
+}
+
+# Links as pairs of variables, `from` and `to`; all `variables` in them.
+suppression_links <- function(linked, data, key_vars, call) {
+  if (is.null(linked)) {
+    return(list(from = character(), to = character(), variables = character()))
+  }
+  is_item <- function(x) is.character(x) && length(x) > 0 && !anyNA(x)
+  if (!is.list(linked) || is.data.frame(linked) || !all(vapply(linked, is_item, NA))) {
+    stop_argument(
+      "linked", "be a list of names of variables",
+      advice = "list(age = \"birth_year\") blanks the year of birth where it blanks the age.",
+      call = call
+    )
+  }
+  given <- if (is.null(names(linked))) character(length(linked)) else names(linked)
+  pairs <- Map(function(name, to) {
+    if (nzchar(name)) {
+      expand.grid(from = name, to = to, stringsAsFactors = FALSE)
+    } else {
+      expand.grid(from = to, to = to, stringsAsFactors = FALSE)
+    }
+  }, given, linked)
+  pairs <- do.call(rbind, unname(pairs))
+  pairs <- pairs[pairs$from != pairs$to, ]
+  variables <- unique(c(pairs$from, pairs$to))
+  check_columns(variables, data, "linked", call)
+  list(from = pairs$from, to = pairs$to, variables = setdiff(variables, key_vars))
+}
+
+# The cost of a blank, one per variable.
+check_importance <- function(importance, variables, call) {
+  cost <- rlang::set_names(rep(1, length(variables)), variables)
+  if (is.null(importance)) {
+    return(cost)
+  }
+  given <- names(importance)
+  named <- is.numeric(importance) && !is.object(importance) && length(importance) > 0 &&
+    length(given) == length(importance) && all(nzchar(given)) && !anyDuplicated(given)
+  if (!named) {
+    stop_argument(
+      "importance", "be a numeric vector named by key variables",
+      given_words(importance), "c(age = 3, sex = 1)", call
+    )
+  }
+  unknown <- setdiff(given, variables)
+  if (length(unknown)) {
+    stop_argument(
+      "importance", "name key variables",
+      found = paste0("Not a key variable: ", quote_names(unknown), "."),
+      advice = nearest_names(unknown, variables), call = call
+    )
+  }
+  bad <- is.na(importance) | importance <= 0
+  if (any(bad)) {
+    stop_argument(
+      "importance", "be positive",
+      found = paste0("Not so for ", quote_names(given[bad]), "."),
+      advice = "Inf stands for variables that are never blanked.", call = call
+    )
+  }
+  cost[given] <- as.double(importance)
+  cost
+}
+
+# The cells to be blanked, from the core.
+find_suppression <- function(table, data, sets, links, settings, tick, call) {
+  household <- code_households(data, settings$hh_id, NULL, call)
+  if (!is.null(household)) {
+    on.exit(release(household))
+  }
+  asked <- list(
+    rule = settings$rule, k = settings$k,
+    sets = lapply(unname(sets$sets), function(set) {
+      match(sets$variables[set$columns], table$variables)
+    }),
+    weights = unname(settings$importance),
+    linked_from = match(links$from, table$variables), linked_to = match(links$to, table$variables),
+    strata = if (!is.null(settings$strata_var)) {
+      number_strata(data[[settings$strata_var]], call)
+    },
+    households = if (!is.null(household)) unwrap(rs_codes(household$pointer, 1L), call),
+    rounds = settings$n_rounds,
+    seeds = if (settings$n_rounds > 0) draw_seed() else as.double(1:8)
+  )
+  unwrap(
+    rs_suppress_cells(table$pointer, asked, list(threads = sdc_threads(), tick = tick)), call
+  )
+}
+
+# Strata numbered from 1, missing being one of its own.
+number_strata <- function(x, call) {
+  source <- column_source(x, length(x))
+  if (is.null(source) || has_bad_codes(x)) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "`strata_var` must name a column of numbers, text or a factor.",
+        x = paste0("It has class ", quote_names(class(x)), ".")
+      ),
+      columns = "strata_var", classes = class(x), call = call
+    )
+  }
+  values <- as_bare(source$values)
+  match(values, unique(values))
+}

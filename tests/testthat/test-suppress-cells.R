@@ -1,0 +1,369 @@
+# Worked values, oracles in plain R, and the promise on real files.
+
+worked <- data.frame(
+  a = c(1, 1, 1, 1, 1, 2), b = c(1, 1, 1, 1, 2, 2), c = c(1, 1, 2, 3, 4, 4)
+)
+rules <- c("own", "shared", "strict")
+
+# The fewest weighted blanks with which one record fits k originals.
+own_by_enumeration <- function(data, k, weights = rep(1, ncol(data))) {
+  codes <- vapply(data, function(x) as.integer(factor(x)), integer(nrow(data)))
+  fits <- function(i, keep) {
+    differ <- t(codes[, keep, drop = FALSE]) != codes[i, keep]
+    sum(colSums(differ & !is.na(differ)) == 0)
+  }
+  subsets <- expand.grid(rep(list(c(FALSE, TRUE)), ncol(data)))
+  cost <- as.vector(as.matrix(subsets) %*% weights)
+  subsets <- subsets[order(cost), ]
+  cost <- sort(cost)
+  of_record <- vapply(seq_len(nrow(data)), function(i) {
+    for (s in seq_len(nrow(subsets))) {
+      if (fits(i, !unlist(subsets[s, ])) >= k) return(cost[[s]])
+    }
+    Inf
+  }, 0)
+  sum(of_record)
+}
+
+random_file <- function(n, missing = 0) {
+  data <- data.frame(
+    a = sample(letters[1:3], n, TRUE), b = sample(1:4, n, TRUE), c = sample(1:5, n, TRUE),
+    d = sample(c(TRUE, FALSE), n, TRUE)
+  )
+  data[] <- lapply(data, function(x) replace(x, stats::runif(n) < missing, NA))
+  data
+}
+
+equal_records <- function(data) {
+  text <- do.call(paste, c(lapply(data, as.character), sep = "\r"))
+  as.vector(table(text)[text])
+}
+
+# What every release must be.
+expect_release <- function(x, data, keys = names(data), k = x$estimates$k) {
+  expect_identical(names(x$data), names(data))
+  expect_identical(lapply(x$data, class), lapply(data, class))
+  expect_true(all(n_matches(x$data, keys)$records$n_matches >= k))
+  if (x$estimates$rule == "strict") {
+    expect_true(all(equal_records(x$data[keys]) >= k))
+  }
+  before <- suppressMessages(n_matches(data, keys))$records$n_matches
+  expect_identical(x$records$n_matches_before, before)
+  expect_identical(x$records$n_matches, n_matches(x$data, keys)$records$n_matches)
+  expect_identical(
+    x$records$n_candidates,
+    n_matches(x$data, keys, patterns = data[keys])$records$n_matches
+  )
+  if (x$estimates$rule != "strict") {
+    expect_true(all(before[x$cells$record] < k))
+  }
+  blank <- is.na(x$data) & !is.na(data)
+  expect_identical(sum(blank), nrow(x$cells))
+  expect_true(all(blank[cbind(x$cells$record, match(x$cells$variable, names(data)))]))
+  kept <- !blank
+  expect_true(all(mapply(function(new, old, keep) {
+    identical(new[keep], old[keep])
+  }, x$data, data, as.data.frame(kept))))
+  expect_identical(x$estimates$n_violations_after, 0L)
+  expect_lte(x$estimates$lower_bound, x$estimates$cost + 1e-9)
+}
+
+test_that("the worked values come out", {
+  own <- suppress_cells(worked, k = 2)
+  expect_identical(
+    own$cells,
+    data.frame(
+      record = 3:6, variable = c("c", "c", "a", "a"), reason = rep("violation", 4)
+    )
+  )
+  expect_identical(own$records$n_matches, c(4L, 4L, 4L, 4L, 2L, 2L))
+  expect_equal(own$estimates$tau_after, 2)
+  expect_equal(own$estimates$tau_intruder, 2.5)
+  expect_identical(own$estimates$gap, 0)
+  expect_identical(as.data.frame(own), own$cells)
+  expect_release(own, worked)
+
+  shared <- suppress_cells(worked, k = 2, rule = "shared")
+  expect_identical(shared$estimates$n_suppressed, 2L)
+  expect_equal(shared$estimates$lower_bound, 2)
+  expect_identical(shared$estimates$n_intact, 2L)
+  expect_identical(shared$estimates$n_single_candidate, 2L)
+  expect_release(shared, worked)
+
+  strict <- suppress_cells(worked, k = 2, rule = "strict")
+  expect_identical(strict$cells, own$cells)
+  expect_release(strict, worked)
+
+  expect_identical(suppress_cells(worked)$estimates$n_suppressed, 9L)
+  expect_lte(suppress_cells(worked, rule = "shared")$estimates$n_suppressed, 5L)
+})
+
+test_that("\"own\" costs the sum of enumerated optima, and every release holds", {
+  set.seed(1)
+  for (round in 1:8) {
+    data <- random_file(30, missing = (round %% 2) * 0.1)
+    weights <- if (round > 4) c(a = 1, b = 2.5, c = 1, d = 3) else c(a = 1, b = 1, c = 1, d = 1)
+    k <- 2 + round %% 3
+    own <- suppress_cells(data, k = k, importance = weights)
+    # Missing values cost nothing: enumeration blanks them for free only without weights.
+    if (!anyNA(data)) {
+      expect_equal(own$estimates$cost, own_by_enumeration(data, k, weights))
+    }
+    expect_release(own, data)
+    for (rule in rules[-1]) {
+      other <- suppress_cells(data, k = k, rule = rule, importance = weights)
+      expect_release(other, data)
+      if (rule == "shared") expect_lte(other$estimates$cost, own$estimates$cost + 1e-9)
+      if (rule == "strict") expect_gte(other$estimates$cost, own$estimates$cost - 1e-9)
+    }
+  }
+})
+
+test_that("real files lose about what is known to be needed", {
+  skip_if(!nzchar(Sys.getenv("SDCRISK_DATA")), "no real data")
+  data <- utils::read.csv(file.path(Sys.getenv("SDCRISK_DATA"), "testdata.csv"))
+  keys <- c("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
+  data <- data[keys]
+  own <- suppress_cells(data, keys)
+  expect_identical(own$estimates$n_suppressed, 283L)
+  expect_identical(own$estimates$n_violations_before, 281L)
+  expect_equal(own$estimates$tau_before, 412)
+  expect_release(own, data)
+  shared <- suppress_cells(data, keys, rule = "shared")
+  expect_lte(shared$estimates$n_suppressed, 150L)
+  expect_gte(shared$estimates$lower_bound, 119)
+  expect_release(shared, data)
+  strict <- suppress_cells(data, keys, rule = "strict")
+  expect_lte(strict$estimates$n_suppressed, 420L)
+  expect_identical(strict$estimates$n_single_candidate, 0L)
+  expect_true(all(strict$records$n_candidates >= 3))
+  expect_release(strict, data)
+})
+
+test_that("sdcMicro finds no violation either", {
+  skip_if_not_installed("sdcMicro")
+  set.seed(2)
+  for (missing in c(0, 0.1)) {
+    data <- random_file(120, missing)
+    for (rule in rules) {
+      x <- suppress_cells(data, k = 3, rule = rule)
+      codes <- as.data.frame(lapply(x$data, function(v) as.integer(factor(v))))
+      found <- sdcMicro::freqCalc(codes, seq_along(codes), alpha = 1)$fk
+      expect_true(all(found >= 3))
+      expect_equal(found, as.double(x$records$n_matches))
+    }
+  }
+})
+
+test_that("class, types, levels, labels and order of the data are kept", {
+  n <- 40
+  set.seed(3)
+  data <- data.frame(
+    f = factor(sample(c("x", "y", "z"), n, TRUE), levels = c("z", "y", "x", "never")),
+    o = factor(sample(c("low", "high"), n, TRUE), c("low", "high"), ordered = TRUE),
+    t = sample(c("\u00e4", "b"), n, TRUE), i = sample(1:3, n, TRUE),
+    d = as.Date("2020-01-01") + sample(0:2, n, TRUE), l = sample(c(TRUE, FALSE), n, TRUE),
+    p = as.POSIXct("2020-01-01", tz = "UTC") + 3600 * sample(0:1, n, TRUE),
+    other = seq_len(n) / 2, row.names = paste0("r", seq_len(n))
+  )
+  data$h <- structure(
+    sample(c(1, 2), n, TRUE),
+    class = c("haven_labelled", "vctrs_vctr", "double"), labels = c(no = 1, yes = 2)
+  )
+  attr(data$i, "label") <- "an integer"
+  keys <- setdiff(names(data), "other")
+  for (rule in rules) {
+    x <- suppress_cells(data, keys, rule = rule)
+    expect_gt(nrow(x$cells), 0)
+    expect_identical(lapply(x$data, attributes), lapply(data, attributes))
+    expect_identical(vapply(x$data, typeof, ""), vapply(data, typeof, ""))
+    expect_identical(x$data$other, data$other)
+    expect_identical(row.names(x$data), row.names(data))
+    expect_identical(release_data(x), x$data)
+  }
+  if (requireNamespace("data.table", quietly = TRUE)) {
+    given <- data.table::as.data.table(data)
+    kept <- data.table::copy(given)
+    x <- suppress_cells(given, keys)
+    expect_s3_class(x$data, "data.table")
+    expect_identical(given, kept)
+    x$data[, new := 1]
+    expect_identical(x$data$new, rep(1, n))
+  }
+  if (requireNamespace("tibble", quietly = TRUE)) {
+    expect_s3_class(suppress_cells(tibble::as_tibble(data), keys)$data, "tbl_df")
+  }
+})
+
+test_that("whole numbers of 64 bits become missing", {
+  skip_if_not_installed("bit64")
+  data <- data.frame(a = rep(1:2, c(5, 4)), b = 1)
+  data$id <- bit64::as.integer64(c(7, 8, 7, 7, 7, 9, 9, 9, 9))
+  x <- suppress_cells(data, k = 2, importance = c(a = 5, b = 5))
+  expect_identical(which(is.na(x$data$id)), 2L)
+  expect_s3_class(x$data$id, "integer64")
+})
+
+test_that("several key sets are all served", {
+  set.seed(4)
+  data <- random_file(60)
+  sets <- list(first = c("a", "b", "c"), second = c("c", "d"), third = c("a", "d"))
+  for (rule in rules) {
+    x <- suppress_cells(data, sets, rule = rule)
+    for (set in sets) {
+      expect_true(all(n_matches(x$data, set)$records$n_matches >= 3))
+      if (rule == "strict") expect_true(all(equal_records(x$data[set]) >= 3))
+    }
+    expect_identical(x$sets$key_set, names(sets))
+    expect_identical(x$sets$n_violations_after, rep(0L, 3))
+    expect_identical(x$settings$key_sets, sets)
+  }
+})
+
+test_that("importance chooses the variables, and Inf keeps one whole", {
+  set.seed(5)
+  data <- random_file(80)
+  cheap <- suppress_cells(data, importance = c(c = 0.01))
+  expect_gt(
+    cheap$variables$n_suppressed[[3]], suppress_cells(data)$variables$n_suppressed[[3]]
+  )
+  for (rule in rules) {
+    kept <- suppress_cells(data, rule = rule, importance = c(a = Inf))
+    expect_identical(kept$variables$n_suppressed[[1]], 0L)
+    expect_identical(kept$data$a, data$a)
+    expect_release(kept, data)
+  }
+})
+
+test_that("linked variables go together", {
+  set.seed(6)
+  data <- random_file(60)
+  data$exact <- data$b + 0.5
+  for (rule in rules) {
+    x <- suppress_cells(data, c("a", "b", "c", "d"), rule = rule, linked = list(b = "exact"))
+    expect_true(all(is.na(x$data$exact[is.na(x$data$b)])))
+    expect_identical(is.na(x$data$exact), is.na(x$data$b))
+    expect_true("linked" %in% x$cells$reason)
+    both <- suppress_cells(data[1:4], rule = rule, linked = list(c("a", "d")))
+    expect_identical(is.na(both$data$a), is.na(both$data$d))
+  }
+})
+
+test_that("strata and households are respected", {
+  set.seed(7)
+  data <- random_file(90)
+  data$region <- rep(c("north", "south", NA), 30)
+  data$hh <- rep(1:30, each = 3)
+  data$a <- rep(sample(letters[1:3], 30, TRUE), each = 3)
+  keys <- c("a", "b", "c", "d")
+  for (rule in rules) {
+    x <- suppress_cells(data, keys, rule = rule, strata_var = "region")
+    expect_false(anyNA(x$data$region[data$region %in% c("north", "south")]))
+    for (part in split(x$data[keys], addNA(data$region))) {
+      expect_true(all(n_matches(part)$records$n_matches >= 3))
+    }
+    y <- suppress_cells(data, c("a", "b", "d"), rule = rule, hh_id = "hh")
+    counted <- n_matches(y$data, c("a", "b", "d"), hh_id = "hh")$records$n_matches
+    expect_true(all(counted >= 3))
+    blank <- tapply(is.na(y$data$a), data$hh, function(x) length(unique(x)))
+    expect_true(all(blank == 1))
+  }
+  expect_identical(suppress_cells(data, keys, strata_var = 5)$settings$strata_var, "region")
+})
+
+test_that("max_risk is an inverse k, and both hold where both are given", {
+  expect_identical(suppress_cells(worked, max_risk = 0.5)$estimates$k, 2L)
+  expect_identical(suppress_cells(worked, max_risk = 1 / 3)$estimates$k, 3L)
+  expect_identical(suppress_cells(worked, max_risk = 0.4)$estimates$k, 3L)
+  expect_identical(suppress_cells(worked, k = 4, max_risk = 0.5)$estimates$k, 4L)
+})
+
+test_that("the search obeys the seed and the threads do not matter", {
+  data <- adult[c("age", "education", "sex", "race")]
+  data <- data[vapply(data, function(x) length(unique(x)) < 100, NA)]
+  set.seed(8)
+  first <- suppress_cells(data, rule = "shared", n_rounds = 200)
+  set.seed(8)
+  withr::local_options(sdcRisk.threads = 1)
+  second <- suppress_cells(data, rule = "shared", n_rounds = 200)
+  expect_identical(first$cells, second$cells)
+  plain <- suppress_cells(data, rule = "shared")
+  expect_lte(first$estimates$cost, plain$estimates$cost)
+})
+
+test_that("individual risks stand beside where weights are given", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  x <- suppress_cells(nals_prison, keys, rule = "strict", weight_var = "WEIGHT")
+  before <- individual_risk(nals_prison, keys, "WEIGHT", missing = "wildcard")
+  after <- individual_risk(x$data, keys, "WEIGHT", missing = "wildcard")
+  expect_equal(x$estimates$risk_before, sum(before$records$risk))
+  expect_equal(x$estimates$risk_after, sum(after$records$risk))
+  expect_lt(x$estimates$risk_after, x$estimates$risk_before)
+  expect_match(paste(format(x), collapse = " "), "Individual risk")
+})
+
+test_that("what cannot be done is said, with the variable named", {
+  caught <- function(...) {
+    tryCatch(suppress_cells(worked, ...), sdcRisk_error = function(e) e)
+  }
+  expect_class <- function(e, kind) expect_s3_class(e, paste0("sdcRisk_error_", kind))
+  expect_class(caught(k = 7), "unprotectable")
+  expect_class(caught(importance = c(a = Inf, b = Inf, c = Inf)), "unprotectable")
+  e <- caught(importance = c(A = 2))
+  expect_class(e, "bad_argument")
+  expect_match(conditionMessage(e), "\"A\"")
+  expect_match(conditionMessage(caught(importance = c(a = 0))), "\"a\"")
+  expect_class(caught(importance = 1:3), "bad_argument")
+  e <- caught(linked = list(a = "zzz"))
+  expect_class(e, "unknown_key_var")
+  expect_identical(e$unknown, "zzz")
+  expect_class(caught(linked = "a"), "bad_argument")
+  expect_class(caught(key_vars = c("a", "q")), "unknown_key_var")
+  expect_class(caught(k = 1), "bad_argument")
+  expect_class(caught(k = 2.5), "bad_argument")
+  expect_class(caught(max_risk = 0), "bad_argument")
+  expect_class(caught(max_risk = 20), "bad_argument")
+  expect_class(caught(rule = "nosuch"), "bad_argument")
+  expect_class(caught(strata = "a"), "bad_argument")
+  expect_class(caught(key_vars = c("a", "b"), strata_var = "b"), "bad_argument")
+  expect_class(caught(hh_id = "nosuch"), "unknown_key_var")
+  expect_error(suppress_cells(1:3), class = "sdcRisk_error_bad_data")
+  expect_error(suppress_cells(worked[0, ]), class = "sdcRisk_error_bad_data")
+  expect_error(suppress_cells(), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("nothing to do is said and changes nothing", {
+  data <- data.frame(a = rep(1, 5), b = rep("x", 5))
+  expect_message(x <- suppress_cells(data), class = "sdcRisk_message_nothing_to_do")
+  expect_identical(x$data, data)
+  expect_identical(nrow(x$cells), 0L)
+  expect_identical(x$estimates$gap, 0)
+  expect_identical(length(print_lines(format(x))) > 0, TRUE)
+})
+
+test_that("the print says what each rule protects", {
+  withr::local_options(width = 80, OutDec = ".")
+  for (rule in rules) {
+    x <- suppress_cells(worked, k = 2, rule = rule)
+    lines <- print_lines(format(x))
+    expect_lte(length(lines), 16)
+    expect_true(all(nchar(lines) <= 80))
+    expect_snapshot(print(x))
+    text <- as.character(interpret(x))
+    text <- gsub("sdcRisk [0-9.]+", "sdcRisk", text)
+    expect_snapshot(cat(text))
+  }
+})
+
+test_that("the verbs work", {
+  x <- suppress_cells(worked, k = 2)
+  expect_identical(nrow(generics::glance(x)), 1L)
+  tidied <- generics::tidy(x)
+  expect_identical(tidied$estimate[tidied$term == "n_suppressed"], 4)
+  expect_identical(generics::augment(x, worked)$.n_suppressed, c(0L, 0L, 1L, 1L, 1L, 1L))
+  expect_error(generics::augment(x, worked[6:1, ]), class = "sdcRisk_error_mismatched_data")
+  expect_identical(summary(x, by = worked$a)$strata$n, NULL)
+  expect_identical(summary(x, by = worked$a)$risk_by_strata$n, c(5L, 1L))
+  expect_identical(x$settings$key_vars, names(worked))
+  expect_false(any(vapply(x$settings, is.data.frame, NA)))
+})
