@@ -14,7 +14,9 @@ role_columns <- function(data, settings) {
   if (!is.data.frame(data) || isTRUE(settings$patterns)) {
     return(NULL)
   }
-  roles <- settings[c("weight_var", "hh_id", "hh_vars", "sensitive", "within")]
+  roles <- settings[
+    c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
+  ]
   names <- unique(unlist(lapply(roles, function(role) {
     if (is_plain_number(role)) names(data)[role] else role
   }), use.names = FALSE))

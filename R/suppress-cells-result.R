@@ -160,7 +160,9 @@ n_blank_patterns <- function(cells) {
 }
 
 suppression_settings <- function(data, table, sets, links, settings, call) {
-  roles <- settings[c("strata_var", "hh_id", "weight_var")]
+  roles <- list(
+    strata_var = settings$strata_var, hh_id = settings$hh_id, weight_var = settings$weight_var
+  )
   c(
     list(
       key_vars = table$variables, key_groups = NULL,

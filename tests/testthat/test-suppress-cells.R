@@ -279,8 +279,7 @@ test_that("max_risk is an inverse k, and both hold where both are given", {
 })
 
 test_that("the search obeys the seed and the threads do not matter", {
-  data <- adult[c("age", "education", "sex", "race")]
-  data <- data[vapply(data, function(x) length(unique(x)) < 100, NA)]
+  data <- adult[1:3000, c("education_num", "marital_status", "race", "sex")]
   set.seed(8)
   first <- suppress_cells(data, rule = "shared", n_rounds = 200)
   set.seed(8)
@@ -362,7 +361,6 @@ test_that("the verbs work", {
   expect_identical(tidied$estimate[tidied$term == "n_suppressed"], 4)
   expect_identical(generics::augment(x, worked)$.n_suppressed, c(0L, 0L, 1L, 1L, 1L, 1L))
   expect_error(generics::augment(x, worked[6:1, ]), class = "sdcRisk_error_mismatched_data")
-  expect_identical(summary(x, by = worked$a)$strata$n, NULL)
   expect_identical(summary(x, by = worked$a)$risk_by_strata$n, c(5L, 1L))
   expect_identical(x$settings$key_vars, names(worked))
   expect_false(any(vapply(x$settings, is.data.frame, NA)))

@@ -37,9 +37,9 @@ use super::subsets::at_most;
 
 const NONE: u32 = u32::MAX;
 /// Looks in all, from which the number of steps follows.
-const LOOKS: usize = 400_000_000;
+const LOOKS: usize = 100_000_000;
 const MOST_STEPS: usize = 400;
-const LEAST_STEPS: usize = 60;
+const LEAST_STEPS: usize = 40;
 /// Pairs of violators compared because some cannot be described.
 const MOST_PAIRS: usize = 2_000_000_000;
 
@@ -178,7 +178,7 @@ impl Relaxation {
 
     /// Steps that a file of this size can afford.
     fn affordable(&self) -> usize {
-        let looks = 2 * self.times.len() * self.views.len();
+        let looks = 3 * self.times.len() * self.views.len();
         (LOOKS / looks.max(1)).clamp(LEAST_STEPS, MOST_STEPS)
     }
 
@@ -314,17 +314,17 @@ impl Relaxation {
             NONE => &[][..],
             c => &self.choices[c as usize].1,
         };
-        let covered: Vec<Vec<f64>> = (self.views.par_iter().enumerate())
-            .map(|(v, view)| {
-                let mut sums = vec![0.0; view.n_classes];
-                for (p, &class) in view.classes.iter().enumerate() {
-                    if opened(p).contains(&(v as u32)) {
-                        sums[class as usize] += self.times[p];
-                    }
-                }
-                sums
-            })
+        let mut covered: Vec<Vec<f64>> = self
+            .views
+            .iter()
+            .map(|view| vec![0.0; view.n_classes])
             .collect();
+        for p in 0..self.times.len() {
+            for &v in opened(p) {
+                let class = self.views[v as usize].classes[p];
+                covered[v as usize][class as usize] += self.times[p];
+            }
+        }
         (0..self.lacks.len())
             .map(|s| {
                 let views = || {

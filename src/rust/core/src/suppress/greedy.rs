@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::memory::room_for;
 use crate::parallel::Monitor;
 
 use super::counter::Counter;
@@ -186,10 +187,13 @@ impl<'a, 'p> State<'a, 'p> {
         for q in looks {
             self.prepare(q)?;
         }
+        let n_moves: usize = self.choices.of.iter().map(|&(_, n)| n as usize).sum();
+        room_for(n_moves * size_of::<Move>())?;
         let this = &*self;
+        let monitor = self.monitor;
         let found: Vec<Move> = (0..this.blank.len() as u32)
             .into_par_iter()
-            .filter(|&i| this.blank[i as usize] == 0)
+            .filter(|&i| this.blank[i as usize] == 0 && monitor.check().is_ok())
             .flat_map_iter(|i| {
                 let sets = this.choices.sets(i).iter().enumerate();
                 sets.filter_map(move |(choice, &(cost, set))| {
@@ -203,6 +207,7 @@ impl<'a, 'p> State<'a, 'p> {
                 })
             })
             .collect();
+        monitor.check()?;
         Ok(BinaryHeap::from(found))
     }
 

@@ -120,7 +120,10 @@ pub fn suppress(
     settings: &Settings<'_>,
     monitor: &Monitor,
 ) -> Result<Suppression> {
+    // Shares of the work, roughly.
+    monitor.set_total(100);
     let problem = Problem::new(table, settings, monitor)?;
+    monitor.advance(10);
     let scanned = match own::scans(&problem) {
         true => Some(own::by_scan(&problem, monitor)?),
         false => None,
@@ -134,6 +137,7 @@ pub fn suppress(
         Some(optima) => optima,
         None => own::by_levels(&problem, &listed, &mut counters, monitor)?,
     };
+    monitor.advance(20);
     let own_cost: f64 = (problem.violators.iter().zip(&optima))
         .map(|(&p, optimum)| f64::from(problem.counts[p as usize]) * optimum.cost)
         .sum();
@@ -145,9 +149,11 @@ pub fn suppress(
             strict::release(&problem, table, own_cost, largest, monitor)?
         }
     };
+    monitor.advance(60);
     household::complete(&problem, table, &mut found, monitor)?;
     found.cost = (found.blanks.iter()).map(|&s| problem.cost(s)).sum();
     found.counts = measure::counts(table, settings, &found.blanks, monitor)?;
+    monitor.advance(10);
     Ok(found)
 }
 

@@ -22,7 +22,12 @@ impl Turn<'_> {
             }
         }
         let mut buckets: Vec<Option<Bucket>> = buckets.into_iter().map(Some).collect();
+        let mut looked = 0u32;
         while let (Some((before, b)), true) = (heap.pop(), self.n_open > 0) {
+            looked += 1;
+            if looked % 256 == 0 {
+                self.monitor.check()?;
+            }
             let Some(bucket) = &buckets[b.0] else {
                 continue;
             };
