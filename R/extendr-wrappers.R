@@ -102,3 +102,5 @@ rs_fail <- function(how, message) .Call(wrap__rs_fail, how, message)
 
 rs_wait <- function(milliseconds, tick) .Call(wrap__rs_wait, milliseconds, tick)
 
+rs_suppress_cells <- function(table, settings, run) .Call(wrap__rs_suppress_cells, table, settings, run)
+
