@@ -23,12 +23,13 @@ format.sdc_suppress_cells <- function(x, ...) {
     paste0(
       "Originals with a single candidate in the release: ",
       format_count(estimates$n_single_candidate), " (before: ",
-      format_count(estimates$n_single_before), "). Who knows the values finds them, blanks or not."
+      format_count(estimates$n_single_before),
+      "). Whoever knows the values finds them, blanks or not."
     ),
     paste0(
       "Expected correct matches (tau): ", format_risk(estimates$tau_before), " before; ",
       format_risk(estimates$tau_after), " among the released records; ",
-      format_risk(estimates$tau_intruder), " for who looks up the original values."
+      format_risk(estimates$tau_intruder), " for someone who looks up the originals."
     ),
     suppression_risk_line(estimates),
     suppression_record_line(x),
@@ -58,8 +59,8 @@ suppression_question <- function(x) {
       " released ones ", unit, "or more", among, "?"
     ),
     strict = paste0(
-      "Which cells must go so that every released record equals ", x$estimates$k - 1,
-      " others ", unit, "or more, blanks included", among, "?"
+      "Which cells must go so that every released record equals ",
+      plural(x$estimates$k - 1, "other"), " ", unit, "or more, blanks included", among, "?"
     )
   )
 }
@@ -106,11 +107,11 @@ suppression_intact_line <- function(x) {
     ),
     shared = paste0(
       "Violators released intact: ", format_count(estimates$n_intact), ". Their protection is ",
-      "that the blank of another record could be them: who prefers a full agreement picks them."
+      "that the blank of another record could be them. Whoever prefers a full agreement finds them."
     ),
     strict = paste0(
-      "Nobody can tell a released record from ", estimates$k - 1,
-      " others by the key variables; donors of equals: ",
+      "Nobody can tell a released record from ", plural(estimates$k - 1, "other"),
+      " by the key variables. Blanked to give others an equal: ",
       plural(sum(x$cells$reason == "donor"), "cell"), "."
     )
   )
@@ -129,7 +130,7 @@ suppression_risk_line <- function(estimates) {
 
 suppression_record_line <- function(x) {
   paste0(
-    "Record risk 1/g for who knows the original values: ",
+    "Record risk for someone who knows the originals (1/g): ",
     record_spread(1 / x$records$n_candidates), "."
   )
 }
@@ -145,7 +146,8 @@ interpret.sdc_suppress_cells <- function(x, ...) {
       " released ones and none loses more than it needs alone"
     ),
     strict = paste0(
-      "every released record equals at least ", estimates$k - 1, " others, blanks included"
+      "every released record equals at least ", plural(estimates$k - 1, "other"),
+      ", blanks included"
     )
   )
   sentence <- paste0(
