@@ -1,6 +1,6 @@
 # What suppress_cells() reports of a release.
 
-new_suppression <- function(found, data, table, sets, links, settings, weights, tick,
+new_suppression <- function(found, data, table, sets, links, settings, weights,
                             this_call, call) {
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
@@ -8,12 +8,12 @@ new_suppression <- function(found, data, table, sets, links, settings, weights, 
   records <- suppression_records(found, table$n)
   variables <- suppression_variables(cells, table, settings)
   released <- blank_cells(data, split(cells$record, cells$variable))
-  risks <- suppression_risks(data, released, sets$variables, weights, tick, call)
+  risks <- suppression_risks(data, released, sets$variables, weights, call)
   result <- new_sdc_result(
     "sdc_suppress_cells",
     estimates = suppression_estimates(found, records, settings, risks),
     records = records,
-    settings = suppression_settings(data, table, sets, links, settings, call),
+    settings = suppression_settings(table, sets, links, settings),
     diagnostics = list(
       n_keys = length(sets$variables), n_sets = length(sets$sets),
       whole_costs = all(settings$importance == 1), restricted = found$restricted,
@@ -133,14 +133,13 @@ suppression_estimates <- function(found, records, settings, risks) {
 }
 
 # Individual risks of original and release, blanks matching everything.
-suppression_risks <- function(data, released, variables, weights, tick, call) {
+suppression_risks <- function(data, released, variables, weights, call) {
   if (is.null(weights)) {
     return(list())
   }
   of <- function(data) {
-    table <- key_table(data, variables, tick = tick, call = call)
-    on.exit(release(table))
-    unwrap(rs_individual_risk(table$pointer, weights, TRUE, sdc_threads(), tick), call)$risk
+    table <- key_table(data, variables, call = call)
+    core(rs_individual_risk, table$pointer, weights, TRUE, call = call)$risk
   }
   before <- of(data)
   after <- of(released)
@@ -159,20 +158,13 @@ n_blank_patterns <- function(cells) {
   length(unique(vapply(together, paste, "", collapse = "\r")))
 }
 
-suppression_settings <- function(data, table, sets, links, settings, call) {
-  roles <- list(
-    strata_var = settings$strata_var, hh_id = settings$hh_id, weight_var = settings$weight_var
-  )
-  c(
-    list(
-      key_vars = table$variables, key_groups = NULL,
-      key_sets = lapply(sets$sets, function(set) sets$variables[set$columns]),
-      rule = settings$rule, k = settings$k, importance = settings$importance,
-      linked = if (length(links$from)) frame(from = links$from, to = links$to),
-      n_rounds = settings$n_rounds, missing = "wildcard", n = table$n,
-      fingerprint = fingerprint(table, call, role_columns(data, roles)),
-      version = as.character(utils::packageVersion("sdcRisk"))
-    ),
-    roles
+suppression_settings <- function(table, sets, links, settings) {
+  file_settings(
+    table,
+    key_sets = lapply(sets$sets, function(set) sets$variables[set$columns]),
+    rule = settings$rule, k = settings$k, importance = settings$importance,
+    linked = if (length(links$from)) frame(from = links$from, to = links$to),
+    n_rounds = settings$n_rounds, missing = "wildcard", strata_var = settings$strata_var,
+    hh_id = settings$hh_id, weight_var = settings$weight_var
   )
 }

@@ -101,7 +101,7 @@
 #' needs, and falls with larger cells. Values missing in many combinations, and
 #' households, cost more.
 #'
-#' @param data A data frame, tibble or data.table.
+#' @param data A data frame, tibble or data.table, or an [sdc_file()].
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
@@ -181,16 +181,16 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
                            linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
                            weight_var = NULL, n_rounds = 0) {
   call <- rlang::current_env()
-  check_given("data", call)
   this_call <- call_without_data(match.call(), "suppress_cells")
   check_no_dots(..., call = call)
+  given_k <- !missing(k)
+  file <- enter(call)
   settings <- list(
     rule = check_choice(rule, c("own", "shared", "strict"), "rule", call),
-    k = required_matches(k, max_risk, missing(k), call),
+    k = required_matches(k, max_risk, !given_k, call),
     n_rounds = check_whole(n_rounds, "n_rounds", low = 0, call = call),
     strata_var = strata_var, hh_id = hh_id, weight_var = weight_var
   )
-  check_records_of(data, call)
   weights <- check_weights(data, weight_var, call)
   sets <- suppression_sets(data, key_vars, settings, call)
   links <- suppression_links(linked, data, sets$variables, call)
@@ -199,14 +199,18 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   settings$strata_var <- column_name(strata_var, data)
   settings$hh_id <- column_name(hh_id, data)
   settings$weight_var <- column_name(weight_var, data)
-  with_progress("Cell suppression", function(tick) {
-    table <- key_table(data, variables, tick = tick, call = call)
-    on.exit(release(table))
-    found <- find_suppression(table, data, sets, links, settings, tick, call)
-    inform_identifying(identifying_keys(table), call)
-    new_suppression(
-      found, data, table, sets, links, settings, weights, tick, this_call, call
+  with_progress("Cell suppression", {
+    table <- key_table(
+      file, variables,
+      labels = list(
+        households = if (!is.null(settings$hh_id)) match(settings$hh_id, names(data))
+      ),
+      roles = role_columns(data, settings), call = call
     )
+    check_every_household(table$labels$households, call)
+    found <- find_suppression(table, data, sets, links, settings, call)
+    inform_identifying(identifying_keys(table), call)
+    new_suppression(found, data, table, sets, links, settings, weights, this_call, call)
   })
 }
 
@@ -318,10 +322,9 @@ check_importance <- function(importance, variables, call) {
 }
 
 # The cells to be blanked, from the core.
-find_suppression <- function(table, data, sets, links, settings, tick, call) {
-  household <- code_households(data, settings$hh_id, NULL, call)
-  if (!is.null(household)) {
-    on.exit(release(household))
+find_suppression <- function(table, data, sets, links, settings, call) {
+  numbers <- function(arg) {
+    if (!is.null(settings[[arg]])) number_values(data[[settings[[arg]]]], arg, call)
   }
   asked <- list(
     rule = settings$rule, k = settings$k,
@@ -330,29 +333,24 @@ find_suppression <- function(table, data, sets, links, settings, tick, call) {
     }),
     weights = unname(settings$importance),
     linked_from = match(links$from, table$variables), linked_to = match(links$to, table$variables),
-    strata = if (!is.null(settings$strata_var)) {
-      number_strata(data[[settings$strata_var]], call)
-    },
-    households = if (!is.null(household)) unwrap(rs_codes(household$pointer, 1L), call),
+    strata = numbers("strata_var"), households = numbers("hh_id"),
     rounds = settings$n_rounds,
     seeds = if (settings$n_rounds > 0) draw_seed() else as.double(1:8)
   )
-  unwrap(
-    rs_suppress_cells(table$pointer, asked, list(threads = sdc_threads(), tick = tick)), call
-  )
+  core(rs_suppress_cells, table$pointer, asked, call = call)
 }
 
-# Strata numbered from 1, missing being one of its own.
-number_strata <- function(x, call) {
+# Strata or households numbered from 1, missing being one of its own.
+number_values <- function(x, arg, call) {
   source <- column_source(x, length(x))
   if (is.null(source) || has_bad_codes(x)) {
     stop_sdc(
       "bad_column",
       c(
-        "`strata_var` must name a column of numbers, text or a factor.",
+        paste0("`", arg, "` must name a column of numbers, text or a factor."),
         x = paste0("It has class ", quote_names(class(x)), ".")
       ),
-      columns = "strata_var", classes = class(x), call = call
+      columns = arg, classes = class(x), call = call
     )
   }
   values <- as_bare(source$values)

@@ -6,10 +6,9 @@ use sdcrisk_core::random::Streams;
 use sdcrisk_core::suppress::{suppress, Counts, Reason, Rule, Settings, Suppression};
 use sdcrisk_core::Result;
 
-use crate::convert::{count, counts, doubles, indices, integers, list, positions, seed, text};
+use crate::convert::{counts, doubles, indices, integers, positions, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
-use crate::watch::watched;
 
 /// What R asks, with its own copies of what the core borrows.
 struct Asked {
@@ -30,9 +29,7 @@ struct Asked {
 fn rs_suppress_cells(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
         let asked = asked(&settings)?;
-        let run = list(&run, "run")?;
-        let threads = count(&field(&run, "threads")?, "threads")?;
-        let tick = field(&run, "tick")?;
+        let run = Run::new(&run)?;
         let settings = Settings {
             rule: asked.rule,
             k: asked.k,
@@ -54,46 +51,37 @@ fn rs_suppress_cells(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
-/// A field that is NULL where it is not there.
-fn field(from: &List, name: &str) -> Result<Robj> {
-    Ok(from.dollar(name).unwrap_or_else(|_| r!(NULL)))
-}
-
 fn asked(settings: &Robj) -> Result<Asked> {
-    let settings = list(settings, "settings")?;
-    let of = |name: &str| field(&settings, name);
-    let sets = list(&of("sets")?, "sets")?
-        .values()
+    let settings = Named::new(settings, "settings")?;
+    let sets = (settings.list("sets")?.values())
         .map(|set| indices(&set, "sets"))
         .collect::<Result<_>>()?;
-    let (from, to) = (of("linked_from")?, of("linked_to")?);
-    let linked = indices(&from, "linked")?
-        .into_iter()
-        .zip(indices(&to, "linked")?);
+    let from = settings.indices("linked_from")?;
     Ok(Asked {
-        rule: match text(&of("rule")?, "rule")? {
+        rule: match settings.text("rule")?.as_str() {
             "own" => Rule::Own,
             "shared" => Rule::Shared,
             "strict" => Rule::Strict,
             _ => return Err(bad_call("rule")),
         },
-        k: count(&of("k")?, "k")? as u32,
+        k: settings.count("k")? as u32,
         sets,
-        weights: doubles(&of("weights")?, "weights")?.to_vec(),
-        linked: linked.collect(),
-        strata: labels(&of("strata")?, "strata")?,
-        households: labels(&of("households")?, "households")?,
-        rounds: count(&of("rounds")?, "rounds")?,
-        streams: Streams::new(seed(&of("seeds")?, "seeds")?),
+        weights: doubles(&settings.get("weights")?, "weights")?.to_vec(),
+        linked: from
+            .into_iter()
+            .zip(settings.indices("linked_to")?)
+            .collect(),
+        strata: labels(settings.optional("strata")?, "strata")?,
+        households: labels(settings.optional("households")?, "households")?,
+        rounds: settings.count("rounds")?,
+        streams: Streams::new(settings.seed("seeds")?),
     })
 }
 
 /// Numbers from 1 of the strata or households of the records; NULL is none.
-fn labels(x: &Robj, name: &str) -> Result<Option<Column>> {
-    if x.is_null() {
-        return Ok(None);
-    }
-    let numbers = integers(x, name)?;
+fn labels(x: Option<Robj>, name: &str) -> Result<Option<Column>> {
+    let Some(x) = x else { return Ok(None) };
+    let numbers = integers(&x, name)?;
     if numbers.iter().any(|&i| i < 1) {
         return Err(bad_call(name));
     }

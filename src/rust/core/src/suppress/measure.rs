@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::key_table::{Codes, Column, KeyTable};
-use crate::n_matches::{n_matches, Algorithm, Question, Relation};
+use crate::n_matches::{self, n_matches, Question, Relation};
 use crate::parallel::Monitor;
 
 use super::problem::{bits, with_stratum};
@@ -61,19 +61,11 @@ pub(super) fn matches(
     let file = chosen(file)?;
     let targets = targets.map(chosen).transpose()?;
     let relations = vec![Relation::Equal; columns.len()];
-    let keys: Vec<Vec<usize>> = (0..columns.len()).map(|v| vec![v]).collect();
-    let question = Question {
-        file: &file,
-        targets: targets.as_ref(),
-        relations: &relations,
-        keys: &keys,
-        min_overlap: 0,
-        partial_weight: 1.0,
-        weights: None,
-        sensitive: None,
+    let settings = n_matches::Settings {
         households,
-        algorithm: Algorithm::Cheaper,
+        ..n_matches::Settings::default()
     };
+    let question = Question::new(&file, targets.as_ref(), relations, settings)?;
     let answer = n_matches(&question, monitor)?;
     Ok(match answer.n_households {
         Some(households) => households,
