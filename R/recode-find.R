@@ -59,7 +59,7 @@ search_recodings <- function(problem) {
     search_core(problem)
   }
   if (nrow(found$best) == 0) {
-    stop_unreachable(found, problem)
+    stop_no_recoding(found, problem)
   }
   found
 }
@@ -153,7 +153,7 @@ blanked_records <- function(problem, levels) {
 }
 
 # What the coarsest recoding, and those looked at, come to.
-stop_unreachable <- function(found, problem) {
+stop_no_recoding <- function(found, problem) {
   settings <- problem$settings
   asked <- intersect(names(settings$constraint), constraint_names)
   reached <- found$reached

@@ -149,12 +149,12 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       table,
       weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
       constraint = check_constraint(constraint, table, call),
-      importance = check_importance(importance, table$variables, call)
+      importance = if (!is.null(importance)) check_importance(importance, table$variables, call)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     fraction <- check_fraction(table$n, pop_size, sampling_fraction, call)
     settings$pop_size <- if (!is.null(fraction)) table$n / fraction
-    check_population(settings, call)
+    check_recode_population(settings, call)
     hierarchies <- find_hierarchies(hierarchies, data, table, call)
     settings$keep <- check_keep(keep, hierarchies, call)
     variables <- search_variables(hierarchies, data, table, settings, call)
@@ -238,18 +238,7 @@ check_smallest_cell <- function(k, n, call) {
   k
 }
 
-check_importance <- function(importance, variables, call) {
-  if (is.null(importance)) {
-    return(NULL)
-  }
-  check_named_list(
-    as.list(importance), "importance", "be numbers above 0 named by key variable", variables,
-    is_item = function(x) are_distinct_numbers(x, FALSE) && x > 0, call = call
-  )
-  unlist(importance)
-}
-
-check_population <- function(settings, call) {
+check_recode_population <- function(settings, call) {
   needs <- function(name, what, met) {
     if (!is.null(settings$constraint[[name]]) && !met) {
       stop_argument(

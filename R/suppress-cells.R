@@ -324,7 +324,7 @@ check_importance <- function(importance, variables, call) {
 # The cells to be blanked, from the core.
 find_suppression <- function(table, data, sets, links, settings, call) {
   numbers <- function(arg) {
-    if (!is.null(settings[[arg]])) number_values(data[[settings[[arg]]]], arg, call)
+    if (!is.null(settings[[arg]])) value_numbers(data[[settings[[arg]]]], arg, call)
   }
   asked <- list(
     rule = settings$rule, k = settings$k,
@@ -341,7 +341,7 @@ find_suppression <- function(table, data, sets, links, settings, call) {
 }
 
 # Strata or households numbered from 1, missing being one of its own.
-number_values <- function(x, arg, call) {
+value_numbers <- function(x, arg, call) {
   source <- column_source(x, length(x))
   if (is.null(source) || has_bad_codes(x)) {
     stop_sdc(

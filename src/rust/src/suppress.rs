@@ -43,9 +43,7 @@ fn rs_suppress_cells(table: Robj, settings: Robj, run: Robj) -> Robj {
             streams: asked.streams,
         };
         with_table(&table, |table| {
-            let found = watched(threads, &tick, |monitor| {
-                suppress(table, &settings, monitor)
-            })?;
+            let found = run.watched(|monitor| suppress(table, &settings, monitor))?;
             Ok(suppression_list(&found, &settings))
         })
     })
