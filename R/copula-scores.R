@@ -255,7 +255,7 @@ code_by_fit <- function(fit, data, call, frame = parent.frame()) {
 
 # Says which key variables have values the sample does not have.
 inform_unseen <- function(coded, call) {
-  all_codes <- unwrap(rs_codes(coded$table$pointer, seq_along(coded$maps)), call)
+  all_codes <- all_codes(list(coded$table), call)[[1]]
   unseen <- vapply(seq_along(coded$maps), function(v) {
     codes <- all_codes[[v]]
     sum(coded$maps[[v]][codes[!coded$incomplete] + 1L] == 0L)

@@ -81,15 +81,17 @@ code_as <- function(data, settings, frame = parent.frame(), ...) {
   )
 }
 
-# Whether `data` is what the result was made from.
-check_same_data <- function(x, data, call) {
+# The key table of `data`, where that is what the result was made from.
+check_same_data <- function(x, data, call, frame = parent.frame()) {
+  force(frame)
   table <- tryCatch(
-    code_as(data, x$settings),
+    code_as(data, x$settings, frame),
     sdcRisk_error = function(e) stop_mismatched(call)
   )
   if (!same_fingerprint(table, data, x$settings, call)) {
     stop_mismatched(call)
   }
+  invisible(table)
 }
 
 stop_mismatched <- function(call) {

@@ -282,6 +282,11 @@ check_some_complete <- function(n_complete, call) {
   }
 }
 
+# Per table the codes of all its columns, 0 for missing.
+all_codes <- function(tables, call = rlang::caller_env()) {
+  core(rs_codes, lapply(unname(tables), `[[`, "pointer"), call = call)
+}
+
 # Distinct keys: `first_rows`, `counts` and the `row_group` of every record.
 group_records <- function(table, call = rlang::caller_env()) {
   core(rs_group, table$pointer, call = call)

@@ -42,7 +42,7 @@ rs_merge_keys <- function(table, keys, run) .Call(wrap__rs_merge_keys, table, ke
 
 rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
-rs_codes <- function(table, columns) .Call(wrap__rs_codes, table, columns)
+rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)
 
 rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
 
@@ -58,17 +58,17 @@ rs_loglinear <- function(table, weights, fraction, sampling, model, terms, norma
 
 rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run)
 
-rs_invariant_pram <- function(table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, run) .Call(wrap__rs_invariant_pram, table, max_match_prob, scope, calibrate, prefer, unprotected, ordered, forbid, level, family, weights, seeds, run)
+rs_invariant_pram <- function(table, settings, run) .Call(wrap__rs_invariant_pram, table, settings, run)
 
-rs_pram_match_prob <- function(cells, theta, a, run) .Call(wrap__rs_pram_match_prob, cells, theta, a, run)
+rs_pram_match_prob <- function(settings, run) .Call(wrap__rs_pram_match_prob, settings, run)
 
-rs_pram_theta <- function(max_match_prob, cells, calibrate) .Call(wrap__rs_pram_theta, max_match_prob, cells, calibrate)
+rs_pram_theta <- function(settings, run) .Call(wrap__rs_pram_theta, settings, run)
 
-rs_pram_margins <- function(cells, block, thetas, group, n_groups, squares, run) .Call(wrap__rs_pram_margins, cells, block, thetas, group, n_groups, squares, run)
+rs_pram_margins <- function(settings, run) .Call(wrap__rs_pram_margins, settings, run)
 
-rs_pram_simulate <- function(cells, block, thetas, group, n_groups, n_sim, seeds, run) .Call(wrap__rs_pram_simulate, cells, block, thetas, group, n_groups, n_sim, seeds, run)
+rs_pram_simulate <- function(settings, run) .Call(wrap__rs_pram_simulate, settings, run)
 
-rs_pram_new_pairs <- function(keys, others, donors, run) .Call(wrap__rs_pram_new_pairs, keys, others, donors, run)
+rs_pram_new_pairs <- function(table, settings, run) .Call(wrap__rs_pram_new_pairs, table, settings, run)
 
 rs_qar_risk <- function(table, settings, run) .Call(wrap__rs_qar_risk, table, settings, run)
 

@@ -1,5 +1,43 @@
 # From a data frame to a released one: units, levels, draws and donors' values.
 
+# Coding --------------------------------------------------------------------
+
+# The key table with the codes of every column that is looked at, see
+# `codes_at()`; `others` are the table of columns that are neither keys nor serve
+# otherwise.
+pram_table <- function(file, key_vars, columns, call, frame = parent.frame()) {
+  force(frame)
+  data <- file$data
+  serving <- c(columns$within, columns$hh_id, columns$weight)
+  keys <- resolve_key_vars(data, key_vars, serving, call)
+  others <- other_columns(data, keys, columns)
+  rest <- setdiff(c(columns$within, columns$hh_id), c(keys, others))
+  labels <- list(others = others, rest = rest)
+  table <- key_table(
+    file, key_vars,
+    exclude = serving, roles = pram_roles(data, columns),
+    labels = labels[lengths(labels) > 0], frame = frame, call = call
+  )
+  tables <- c(list(table), unname(table$labels))
+  codes <- unlist(all_codes(tables, call), recursive = FALSE)
+  table$codes <- rlang::set_names(codes, unlist(lapply(tables, `[[`, "positions")))
+  table
+}
+
+# Columns that are neither keys nor serve otherwise, where each has a name of its
+# own and values that can be compared.
+other_columns <- function(data, keys, columns) {
+  others <- setdiff(seq_along(data), c(keys, columns$hh_id, columns$weight))
+  usable <- vapply(others, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
+  others <- others[usable]
+  if (anyDuplicated(names(data)[others])) integer() else others
+}
+
+# The codes of the columns of the file at these positions.
+codes_at <- function(table, positions) {
+  unname(table$codes[as.character(positions)])
+}
+
 # Units and levels ---------------------------------------------------------
 
 # What is drawn: records, members of households, or households where all keys
@@ -9,10 +47,9 @@ pram_units <- function(data, table, columns, call) {
   if (is.null(columns$hh_id)) {
     return(list(kind = "records"))
   }
-  household <- household_index(data, columns$hh_id, call)
+  household <- household_index(data, table, columns$hh_id, call)
   shared <- match(columns$hh_vars, table$positions)
-  differs <- vapply(shared, function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]]
+  differs <- vapply(codes_at(table, columns$hh_vars), function(codes) {
     any(codes != codes[household$first][household$of_record])
   }, NA)
   if (any(differs)) {
@@ -30,32 +67,32 @@ pram_units <- function(data, table, columns, call) {
   c(list(kind = kind), household)
 }
 
-household_index <- function(data, position, call) {
-  ids <- key_table(data, position, call = call)
-  if (ids$n_missing > 0) {
+household_index <- function(data, table, position, call) {
+  codes <- codes_at(table, position)[[1]]
+  n_missing <- sum(codes == 0L)
+  if (n_missing > 0) {
     stop_sdc(
       "bad_data",
       c(
         "Every record must belong to a household.",
         x = paste0(
-          plural(ids$n_missing, "record"), " without a value of ",
+          plural(n_missing, "record"), " without a value of ",
           quote_names(names(data)[position]), "."
         )
       ),
       names = names(data)[position], call = call
     )
   }
-  groups <- group_records(ids, call = call)
-  list(of_record = groups$row_group, first = groups$first_rows, size = groups$counts)
+  of_record <- joint_numbers(list(codes)) + 1L
+  list(
+    of_record = of_record, first = which(!duplicated(of_record)),
+    size = as.double(tabulate(of_record))
+  )
 }
 
 # The number, from 0, of the combination of values that a record has.
-level_numbers <- function(data, positions, call) {
-  if (length(positions) == 0) {
-    return(NULL)
-  }
-  table <- key_table(data, positions, call = call)
-  group_records(table, call = call)$row_group - 1L
+level_numbers <- function(table, positions) {
+  joint_numbers(codes_at(table, positions))
 }
 
 # Levels inside which records move, one entry per unit, and the families in
@@ -63,18 +100,18 @@ level_numbers <- function(data, positions, call) {
 # in a whole family: the size of its household, and the variables of `within`
 # that are no keys and so are never changed.
 pram_levels <- function(data, table, columns, units, call) {
-  within <- level_numbers(data, columns$within, call)
-  fixed <- list(within = level_numbers(data, setdiff(columns$within, table$positions), call))
+  within <- level_numbers(table, columns$within)
+  fixed <- list(within = level_numbers(table, setdiff(columns$within, table$positions)))
   if (units$kind != "records") {
     fixed$size <- units$size[units$of_record]
   }
   if (units$kind == "members") {
     # People of larger households stay with the keys of their household.
-    fixed$home <- level_numbers(data, columns$hh_vars, call) + 1L
+    fixed$home <- level_numbers(table, columns$hh_vars) + 1L
     fixed$home[fixed$size == 1L] <- 0L
   }
-  family <- joint_numbers(fixed, call)
-  level <- joint_numbers(list(family, within), call)
+  family <- joint_numbers(fixed)
+  level <- joint_numbers(list(family, within))
   if (units$kind == "households") {
     check_household_levels(within, units, names(data)[columns$within], call)
     family <- family[units$first]
@@ -89,14 +126,18 @@ pram_levels <- function(data, table, columns, units, call) {
   list(level = level, family = family[match(seq_len(max(level) + 1L) - 1L, level)])
 }
 
-# Numbers, from 0, of the combinations of several numberings; NULL of none.
-joint_numbers <- function(numberings, call) {
-  numberings <- numberings[lengths(numberings) > 0]
+# Numbers, from 0, of the combinations of several numberings, in the order in
+# which they first occur; NULL of none.
+joint_numbers <- function(numberings) {
+  numberings <- unname(numberings[lengths(numberings) > 0])
   if (length(numberings) == 0) {
     return(NULL)
   }
-  names(numberings) <- paste0("v", seq_along(numberings))
-  level_numbers(do.call(frame, numberings), seq_along(numberings), call)
+  at <- do.call(order, c(numberings, method = "radix"))
+  differs <- lapply(numberings, function(x) diff(x[at]) != 0)
+  group <- integer(length(at))
+  group[at] <- cumsum(c(TRUE, Reduce(`|`, differs)))
+  match(group, unique(group)) - 1L
 }
 
 check_household_levels <- function(within, units, names, call) {
@@ -119,19 +160,17 @@ check_household_levels <- function(within, units, names, call) {
 # The core -----------------------------------------------------------------
 
 pram_draw <- function(table, asked, rules, units, levels, weights, call) {
-  if (units$kind == "households") {
-    unit_weights <- if (!is.null(weights)) rowsum(weights, units$of_record)[, 1]
-    table$pointer <- unwrap(rs_select_rows(table$pointer, units$first), call)$table
-    on.exit(release(list(table)))
-  } else {
-    unit_weights <- weights
+  households <- units$kind == "households"
+  if (households && !is.null(weights)) {
+    weights <- rowsum(weights, units$of_record)[, 1]
   }
-  core(
-    rs_invariant_pram, table$pointer, asked$max_match_prob, asked$scope, asked$calibration, asked$prefer,
-    asked$unprotected, table$ordered, rules, levels$level, levels$family,
-    if (!is.null(unit_weights)) as.double(unit_weights), draw_seed(),
-    call = call
-  )
+  settings <- c(asked, list(
+    level = levels$level, family = levels$family,
+    ordered = table$ordered, forbid = rules, seed = draw_seed(),
+    weights = if (!is.null(weights)) as.double(weights),
+    rows = if (households) units$first
+  ))
+  core(rs_invariant_pram, table$pointer, settings, call = call)
 }
 
 # What merging leaves alone: variables of `within` that are no keys, and the

@@ -72,8 +72,8 @@ plot_pram_counts <- function(x) {
   points <- stacked_points(cells$count, after)
   extra <- pram_extra(x)
   variance <- margin_inflation(
-    extra, seq_len(nrow(cells)), rlang::current_env()
-  )$variance
+    extra, list(seq_len(nrow(cells))), rlang::current_env()
+  )[[1]]$variance
   band <- do.call(rbind, lapply(split(
     frame(count = cells$count, spread = 2 * sqrt(variance)), cells$count
   ), function(part) part[which.max(part$spread), ]))

@@ -27,7 +27,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     # Households weigh by their mean size.
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
-  others <- other_columns(data, table, columns, call)
+  others <- table$labels$others
   result <- new_sdc_result(
     "sdc_invariant_pram",
     estimates = pram_estimates(asked, cells, drawn, expected, released, n),
@@ -120,30 +120,30 @@ pram_estimates <- function(asked, cells, drawn, expected, released, n) {
 pram_variables <- function(table, drawn, first_record, extra, call) {
   moved <- which(drawn$release$changed)
   donors <- drawn$release$donors[moved]
-  parts <- lapply(seq_along(table$variables), function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]]
-    of_cell <- match(codes[first_record], sort(unique(codes[first_record])))
-    c(
-      sum(codes[moved] != codes[donors]),
-      max(margin_inflation(extra, of_cell, call)$se_inflation)
-    )
+  codes <- codes_at(table, table$positions)
+  groups <- lapply(codes, function(codes) {
+    match(codes[first_record], sort(unique(codes[first_record])))
   })
+  margins <- margin_inflation(extra, groups, call)
   frame(
     variable = table$variables, expected_changed = drawn$expected_changes,
-    n_changed = as.integer(vapply(parts, `[[`, 0, 1)),
-    se_inflation = vapply(parts, `[[`, 0, 2)
+    n_changed = vapply(codes, function(codes) sum(codes[moved] != codes[donors]), 0L),
+    se_inflation = vapply(margins, function(margin) max(margin$se_inflation), 0)
   )
 }
 
-# Counts, variances and growth of standard errors of groups of cells; `group`
-# numbers the group of every cell from 1.
-margin_inflation <- function(extra, group, call) {
+# Counts, variances and growth of standard errors of groups of cells, for every
+# grouping; each numbers the group of every cell from 1.
+margin_inflation <- function(extra, groups, call) {
   cells <- extra$design$cells
-  found <- core(
-    rs_pram_margins, cells$count, cells$block, extra$design$thetas, as.integer(group), as.integer(max(group)),
-    extra$squares,
-    call = call
-  )
+  found <- core(rs_pram_margins, list(
+    counts = cells$count, block = cells$block, thetas = extra$design$thetas,
+    groups = lapply(unname(groups), as.integer), squares = extra$squares
+  ), call = call)
+  Map(one_inflation, found, groups, MoreArgs = list(extra = extra))
+}
+
+one_inflation <- function(found, group, extra) {
   persons <- if (is.null(extra$persons)) found$count else rowsum(extra$persons, group)[, 1]
   share <- persons / extra$n
   # Variance of a proportion: p (1 - p) / n from sampling, V / n^2 from PRAM.
@@ -184,9 +184,8 @@ report_shift <- function(totals, table, first_record, call) {
   if (length(totals) == 0) {
     return(NULL)
   }
-  shift <- vapply(seq_along(table$variables), function(v) {
-    codes <- unwrap(rs_codes(table$pointer, v), call)[[1]][first_record]
-    sums <- rowsum(do.call(cbind, totals), codes)
+  shift <- vapply(codes_at(table, table$positions), function(codes) {
+    sums <- rowsum(do.call(cbind, totals), codes[first_record])
     max(abs(sums[, 2] / sums[, 1] - 1))
   }, 0)
   if (any(shift > 0.01)) {
@@ -210,19 +209,6 @@ report_shift <- function(totals, table, first_record, call) {
   max(shift)
 }
 
-# Columns that are neither keys nor serve otherwise, coded; NULL without any.
-other_columns <- function(data, table, columns, call, frame = parent.frame()) {
-  force(frame)
-  serving <- c(columns$hh_id, columns$weight)
-  candidates <- setdiff(seq_along(data), c(table$positions, serving))
-  usable <- vapply(candidates, function(v) !is.null(column_source(data[[v]], nrow(data))), NA)
-  candidates <- candidates[usable]
-  if (length(candidates) == 0 || anyDuplicated(names(data)[candidates])) {
-    return(NULL)
-  }
-  key_table(data, candidates, frame = frame, call = call)
-}
-
 # Pairs of a new key value and a value of another column that the original does
 # not hold.
 pram_plausibility <- function(table, others, released, call) {
@@ -235,7 +221,7 @@ pram_plausibility <- function(table, others, released, call) {
   # Identifiers and measurements pair with everything for the first time.
   few <- others$n_values <= min(1000, others$n / 2)
   found <- core(
-    rs_pram_new_pairs, table$pointer, others$pointer, released$donors,
+    rs_pram_new_pairs, table$pointer, list(others = others$pointer, donors = released$donors),
     call = call
   )
   pairs <- frame(
@@ -255,12 +241,10 @@ hint_determined <- function(data, table, others, columns, call) {
   if (is.null(others)) {
     return(invisible())
   }
-  keys <- lapply(seq_along(table$variables), function(v) {
-    unwrap(rs_codes(table$pointer, v), call)[[1]]
-  })
+  keys <- codes_at(table, table$positions)
   open <- which(others$n_values < others$n & !others$variables %in% names(data)[columns$within])
   told <- lapply(open, function(v) {
-    group <- unwrap(rs_codes(others$pointer, v), call)[[1]]
+    group <- codes_at(table, others$positions[[v]])[[1]]
     table$variables[determined_keys(keys, group, others$n_values[[v]])]
   })
   names(told) <- others$variables[open]

@@ -241,11 +241,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   )
   weights <- check_weights(data, weight_var, call)
   with_progress("Invariant PRAM", {
-    table <- key_table(
-      file, key_vars,
-      exclude = c(columns$within, columns$hh_id, columns$weight),
-      roles = pram_roles(data, columns), call = call
-    )
+    table <- pram_table(file, key_vars, columns, call)
     check_pram_columns(data, table, columns, call)
     rules <- pram_rules(forbid, data, table, call)
     units <- pram_units(data, table, columns, call)

@@ -290,13 +290,12 @@ known_changes <- function(earlier, wave2, columns, link, detail, call) {
 # The earlier value where it is known to differ, as its code, else 0.
 previous_values <- function(earlier, wave2, columns, changed, call) {
   coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", call)
-  lapply(seq_along(columns$change), function(v) {
-    differs <- changed[[v]] == 1L
-    codes <- unwrap(rs_codes(coded$tables[[1]]$pointer, v), call)[[1]]
+  Map(function(changed, codes) {
+    differs <- changed == 1L
     value <- integer(length(differs))
     value[differs] <- codes[coded$partners[differs]]
     value
-  })
+  }, changed, all_codes(coded$tables[1], call)[[1]])
 }
 
 # What the key variables that stand for changes are called, release by release.

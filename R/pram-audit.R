@@ -68,16 +68,17 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   this_call <- call_without_data(match.call(), "pram_audit")
   check_pram_result(x, call)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
-  check_same_data(x, data, call)
+  table <- check_same_data(x, data, call)
   known <- pram_key_names(known_keys, "known_keys", x, data, call)
   with_progress("Audit", {
     extra <- pram_extra(x)
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
     } else {
-      match_groups(x, data, known, call, x$cells$household_size)$group
+      codes <- all_codes(list(table), call)[[1]][match(known, table$variables)]
+      match_groups(x, codes, x$cells$household_size)$group
     }
-    found <- margin_inflation(extra, group, call)
+    found <- margin_inflation(extra, list(group), call)[[1]]
     units <- as.vector(rowsum(x$cells$count, group))
     simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, call)
     new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
@@ -111,18 +112,13 @@ pram_extra <- function(x) {
   pram_design(x$cells, x$blocks$theta, x$settings$n)
 }
 
-# Group of every cell by the values of some key variables and, where it is seen
+# Group of every cell by the codes of some key variables and, where it is seen
 # (`sizes`), the size of the household; and a record of each.
-match_groups <- function(x, data, vars, call, sizes = NULL) {
-  table <- key_table(data, vars, call = call)
-  of_record <- group_records(table, call = call)$row_group
-  of_cell <- of_record[x$diagnostics$first_record]
-  if (!is.null(sizes)) of_cell <- joint_numbers(list(of_cell, sizes), call)
-  once <- sort(unique(of_cell))
-  list(
-    group = match(of_cell, once),
-    record = x$diagnostics$first_record[match(once, of_cell)]
-  )
+match_groups <- function(x, codes, sizes = NULL) {
+  first <- x$diagnostics$first_record
+  of_cell <- lapply(codes, function(codes) codes[first])
+  group <- joint_numbers(c(of_cell, list(sizes))) + 1L
+  list(group = group, record = first[!duplicated(group)])
 }
 
 pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
@@ -133,11 +129,10 @@ pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
   if (n_sim == 0) {
     return(empty)
   }
-  found <- core(
-    rs_pram_simulate, x$cells$count, x$cells$block, extra$design$thetas, as.integer(group),
-    as.integer(max(group)), n_sim, draw_seed(),
-    call = call
-  )
+  found <- core(rs_pram_simulate, list(
+    counts = x$cells$count, block = x$cells$block, thetas = extra$design$thetas,
+    group = as.integer(group), n_sim = n_sim, seed = draw_seed()
+  ), call = call)
   counts <- c(1:10, "11+")
   class <- pmin(units, 11)
   worst <- vapply(seq_along(counts), function(class_number) {
@@ -374,18 +369,12 @@ pram_variance <- function(x, data, vars = NULL) {
   check_given(c("x", "data"), call)
   data <- bare_data(data)
   check_pram_result(x, call)
-  check_same_data(x, data, call)
+  table <- check_same_data(x, data, call)
   vars <- pram_key_names(vars, "vars", x, data, call)
-  extra <- pram_extra(x)
-  of_margin <- function(vars) {
-    groups <- match_groups(x, data, vars, call)
-    found <- margin_inflation(extra, groups$group, call)
-    list(record = groups$record, numbers = frame(
-      count = found$count, std_error = sqrt(found$variance), se_inflation = found$se_inflation
-    ))
-  }
+  sets <- if (is.null(vars)) x$settings$key_vars else list(vars)
+  margins <- pram_margins(x, table, sets, call)
   if (!is.null(vars)) {
-    margin <- of_margin(vars)
+    margin <- margins[[1]]
     values <- as.data.frame(lapply(rlang::set_names(vars), function(v) {
       data[[v]][margin$record]
     }), optional = TRUE)
@@ -394,17 +383,29 @@ pram_variance <- function(x, data, vars = NULL) {
     rownames(out) <- NULL
     return(out)
   }
-  parts <- lapply(x$settings$key_vars, function(v) {
-    margin <- of_margin(v)
+  parts <- Map(function(v, margin) {
     values <- data[[v]][margin$record]
     out <- cbind(
       frame(variable = rep(v, length(values)), level = value_names(values)), margin$numbers
     )
     out[order(values), , drop = FALSE]
-  })
-  out <- do.call(rbind, parts)
+  }, sets, margins)
+  out <- do.call(rbind, unname(parts))
   rownames(out) <- NULL
   out
+}
+
+# For every set of key variables a record of each of its combinations of values,
+# and the numbers of these combinations.
+pram_margins <- function(x, table, sets, call) {
+  codes <- all_codes(list(table), call)[[1]]
+  groups <- lapply(sets, function(set) match_groups(x, codes[match(set, table$variables)]))
+  found <- margin_inflation(pram_extra(x), lapply(groups, `[[`, "group"), call)
+  Map(function(groups, found) {
+    list(record = groups$record, numbers = frame(
+      count = found$count, std_error = sqrt(found$variance), se_inflation = found$se_inflation
+    ))
+  }, groups, found)
 }
 
 #' Transition probabilities of a cell

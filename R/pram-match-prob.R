@@ -48,7 +48,10 @@ pram_match_prob <- function(counts, theta, a = 1) {
   a <- check_counts(a, "a", call)
   check_match_size(counts, a, call)
   found <- with_progress("Match probabilities", {
-    core(rs_pram_match_prob, counts, as.double(theta), a, call = call)
+    core(
+      rs_pram_match_prob, list(counts = counts, theta = as.double(theta), a = a),
+      call = call
+    )
   })
   if (length(a) == 1) found else matrix(found, length(counts))
 }
@@ -100,12 +103,19 @@ pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL) {
   if (calibration == "paper") {
     check_paper_bound(bound, call)
     check_paper_cells(bound, counts, call)
-    return(vapply(bound, function(b) unwrap(rs_pram_theta(b, NULL, "paper"), call)$theta, 0))
+    return(core(
+      rs_pram_theta, list(max_match_prob = bound, calibration = calibration),
+      call = call
+    )$theta)
   }
   if (is.null(counts)) {
     stop_argument("counts", "be given with calibration = \"exact\"", call = call)
   }
-  found <- unwrap(rs_pram_theta(bound, counts, "exact"), call)
+  found <- core(
+    rs_pram_theta,
+    list(max_match_prob = bound, counts = counts, calibration = calibration),
+    call = call
+  )
   if (is.na(found$theta)) {
     stop_unreachable(bound, found$lowest, call)
   }

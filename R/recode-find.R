@@ -282,7 +282,7 @@ blank_counts <- function(before, after, keys) {
 price_variable <- function(variable, problem, name, level, rows) {
   settings <- problem$settings
   place <- match(name, settings$key_vars)
-  codes <- unwrap(rs_codes(problem$table$pointer, place), problem$call)[[1]]
+  codes <- all_codes(list(problem$table), problem$call)[[1]][[place]]
   at <- level + 1L
   code <- codes + 1L
   n <- length(code)

@@ -73,7 +73,7 @@ dropped_cost <- function(problem) {
   sum(vapply(seq_along(problem$variables), function(j) {
     variable <- problem$variables[[j]]
     if (settings$cost == "entropy") {
-      codes <- unwrap(rs_codes(problem$table$pointer, j), problem$call)[[1]]
+      codes <- all_codes(list(problem$table), problem$call)[[1]][[j]]
       count <- tabulate(codes + 1L)
       count <- count[count > 0]
       variable$weight * sum(count * log2(settings$n / count))

@@ -62,7 +62,7 @@ pls_features <- function(coded, degree, train, call) {
       call = call
     )
   }
-  all_codes <- unwrap(rs_codes(coded$table$pointer, seq_len(n_keys)), call)
+  all_codes <- all_codes(list(coded$table), call)[[1]]
   columns <- lapply(seq_len(n_keys), function(i) {
     codes <- all_codes[[i]]
     if (coded$ordered[[i]]) {

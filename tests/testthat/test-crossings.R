@@ -14,6 +14,9 @@ test_that("a function on a data frame calls into the core six times at most", {
   later <- data[sample(n), ]
   later$a[1:20] <- 1L
   x <- quietly(qar_risk(data, keys, p = 2))
+  file <- data[c("b", "hh", "s", "d")]
+  file$region <- rep(sample(6, 100, TRUE), each = 4)
+  moved <- quietly(invariant_pram(file, c("b", "s"), unprotected = "keep"))
   calls <- list(
     quote(qar_risk(data, keys, p = 2:3, missing = "exclude", key_groups = pairs)),
     quote(risk_contribution(x, data)),
@@ -31,6 +34,15 @@ test_that("a function on a data frame calls into the core six times at most", {
     quote(longitudinal_link(data, later, keys, id = "id")),
     quote(key_stability(data, later, keys, id = "id")),
     quote(change_indicators(data, later, keys, id = "id")),
+    quote(invariant_pram(file, c("b", "s"), within = "region", unprotected = "keep")),
+    quote(invariant_pram(
+      file, c("b", "region"),
+      hh_id = "hh", hh_vars = "region", unprotected = "keep"
+    )),
+    quote(invariant_pram(file, "region", hh_id = "hh", hh_vars = "region", unprotected = "keep")),
+    quote(pram_audit(moved, file, n_sim = 10)),
+    quote(pram_audit(moved, file, n_sim = 10, known_keys = "b")),
+    quote(pram_variance(moved, file)),
     quote(loglinear_risk(data, keys, weight_var = "w")),
     quote(exhaustive_tabulation(data, keys, weight_var = "w")),
     quote(individual_risk(data, keys, weight_var = "w", hh_id = "hh", missing = "wildcard"))

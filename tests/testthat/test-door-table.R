@@ -7,7 +7,7 @@ one_column <- function(x, name = "x") {
 }
 
 codes_of <- function(table, column = 1L) {
-  sdcRisk:::rs_codes(table$pointer, column)[[1]]
+  sdcRisk:::all_codes(list(table))[[1]][[column]]
 }
 
 # The codes of one vector, 0 for missing.
@@ -482,7 +482,7 @@ test_that("a released table is an error of its own, not a crash", {
   )
   expect_error(sdcRisk:::group_records(table), class = "sdcRisk_error_internal")
   expect_error(
-    sdcRisk:::unwrap(sdcRisk:::rs_codes(table$pointer, 1L)),
+    sdcRisk:::all_codes(list(table)),
     class = "sdcRisk_error_internal"
   )
   expect_null(sdcRisk:::unwrap(sdcRisk:::release(list(table))))
@@ -493,7 +493,7 @@ test_that("a table from another session, or no table, is an error, not a crash",
   restored <- unserialize(serialize(table, NULL))
   expect_error(sdcRisk:::group_records(restored), class = "sdcRisk_error_internal")
   for (nothing in list(NULL, 1L, "table", list(), restored$pointer)) {
-    outcome <- sdcRisk:::rs_codes(nothing, 1L)
+    outcome <- sdcRisk:::rs_codes(list(nothing), list(threads = 2L))
     expect_s3_class(outcome, "sdcRisk_rust_error")
   }
 })

@@ -601,23 +601,30 @@ fn rs_group(table: Robj, run: Robj) -> Robj {
     })
 }
 
-/// The codes of columns: 0 for missing.
+/// The codes of all columns of several tables: 0 for missing.
 #[extendr]
-fn rs_codes(table: Robj, columns: Robj) -> Robj {
+fn rs_codes(tables: Robj, run: Robj) -> Robj {
     guard(|| {
-        let columns = indices(&columns, "columns")?;
-        with_table(&table, |table| {
-            let codes = columns
-                .iter()
-                .map(|&v| {
-                    let column = table.columns().get(v).ok_or_else(|| bad_call("columns"))?;
-                    let codes = (0..table.n_rows()).map(|row| column.codes().get(row) as i32);
-                    Ok(r!(collected(codes, table.n_rows())?))
-                })
-                .collect::<Result<Vec<Robj>>>()?;
-            Ok(List::from_values(codes).into())
-        })
+        let run = Run::new(&run)?;
+        let codes = list(&tables, "tables")?
+            .values()
+            .map(|table| with_table(&table, |table| codes_of(table, &run)))
+            .collect::<Result<Vec<List>>>()?;
+        Ok(List::from_values(codes).into())
     })
+}
+
+fn codes_of(table: &KeyTable, run: &Run) -> Result<List> {
+    let n = table.n_rows();
+    let columns = table
+        .columns()
+        .iter()
+        .map(|column| {
+            let codes = (0..n).map(|row| column.codes().get(row) as i32);
+            run.watched(|_| collected(codes, n)).map(Robj::from)
+        })
+        .collect::<Result<Vec<Robj>>>()?;
+    Ok(List::from_values(columns))
 }
 
 extendr_module! {

@@ -6,10 +6,10 @@ use sdcrisk_core::pram::{
     Forbidden, Layout, Prefer, Scope, Settings, Tally, Unprotected,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{Probability, Result, Weights};
+use sdcrisk_core::{KeyTable, Probability, Result, Weights};
 
 use crate::convert::{
-    count, counts, doubles, indices, integers, list, optional, positions, seed, text, Run,
+    count, counts, doubles, indices, integers, list, optional, positions, text, whole, Named, Run,
 };
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
@@ -29,17 +29,15 @@ fn calibration(x: &Robj) -> Result<Calibration> {
     }
 }
 
-/// Levels or codes counted from 0; NULL is none.
-fn numbers(x: &Robj, name: &str) -> Result<Option<Vec<u32>>> {
-    if x.is_null() {
-        return Ok(None);
-    }
-    Ok(Some(
-        integers(x, name)?
-            .iter()
-            .map(|&i| u32::try_from(i).map_err(|_| bad_call(name)))
-            .collect::<Result<_>>()?,
-    ))
+/// Levels counted from 0, where there are any.
+fn numbers(settings: &Named, element: &str) -> Result<Option<Vec<u32>>> {
+    let levels = settings.optional(element)?;
+    levels.map(|x| whole(&x, element)).transpose()
+}
+
+/// R's positions as indices.
+fn places(x: &Robj, name: &str) -> Result<Vec<u32>> {
+    Ok(indices(x, name)?.into_iter().map(|i| i as u32).collect())
 }
 
 /// Rules as a list of list(key, codes, codes).
@@ -51,10 +49,10 @@ fn rules(x: &Robj) -> Result<Vec<Forbidden>> {
             let [key, first, second] = parts.as_slice() else {
                 return Err(bad_call("forbid"));
             };
-            let codes = |x| numbers(x, "forbid").map(Option::unwrap_or_default);
+            let pairs = whole(first, "forbid")?.into_iter();
             Ok(Forbidden {
                 key: count(key, "forbid")?.wrapping_sub(1),
-                pairs: codes(first)?.into_iter().zip(codes(second)?).collect(),
+                pairs: pairs.zip(whole(second, "forbid")?).collect(),
             })
         })
         .collect()
@@ -74,49 +72,39 @@ fn block_numbers(blocks: &[Option<u32>]) -> Robj {
         .into()
 }
 
-/// Designs the blocks of a file and draws a release.
+/// One number per unit or cell, or none.
+fn numbers_of(settings: &Named, element: &str) -> Result<Option<Vec<f64>>> {
+    let values = settings.optional(element)?;
+    let values = values.map(|x| doubles(&x, element).map(<[f64]>::to_vec));
+    values.transpose()
+}
+
+/// Designs the blocks of a file and draws a release. `rows` are the records that
+/// stand for the units, where these are not the records.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_invariant_pram(
-    table: Robj,
-    max_match_prob: Robj,
-    scope: Robj,
-    calibrate: Robj,
-    prefer: Robj,
-    unprotected: Robj,
-    ordered: Robj,
-    forbid: Robj,
-    level: Robj,
-    family: Robj,
-    weights: Robj,
-    seeds: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_invariant_pram(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let ordered = logicals(&ordered, "ordered")?;
-        let forbidden = rules(&forbid)?;
-        let level = numbers(&level, "level")?;
-        let family = numbers(&family, "family")?;
-        let weights = if weights.is_null() {
-            None
-        } else {
-            Some(doubles(&weights, "weights")?)
-        };
+        let (given, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let ordered = logicals(&given.get("ordered")?, "ordered")?;
+        let forbidden = rules(&given.get("forbid")?)?;
+        let level = numbers(&given, "level")?;
+        let family = numbers(&given, "family")?;
+        let weights = numbers_of(&given, "weights")?;
         let settings = Settings {
-            bound: bound(&max_match_prob)?,
-            scope: match text(&scope, "scope")? {
+            bound: bound(&given.get("max_match_prob")?)?,
+            scope: match given.text("scope")?.as_str() {
                 "all" => Scope::All,
                 "risky" => Scope::Risky,
                 _ => return Err(bad_call("scope")),
             },
-            calibration: calibration(&calibrate)?,
-            prefer: match text(&prefer, "prefer")? {
+            calibration: calibration(&given.get("calibration")?)?,
+            prefer: match given.text("prefer")?.as_str() {
                 "fewest_changes" => Prefer::FewestChanges,
                 "nearest" => Prefer::Nearest,
                 "similar_weights" => Prefer::SimilarWeights,
                 _ => return Err(bad_call("prefer")),
             },
-            unprotected: match text(&unprotected, "unprotected")? {
+            unprotected: match given.text("unprotected")?.as_str() {
                 "error" => Unprotected::Refuse,
                 "merge" => Unprotected::Merge,
                 "keep" => Unprotected::Keep,
@@ -126,20 +114,31 @@ fn rs_invariant_pram(
             forbidden: &forbidden,
             level: level.as_deref(),
             family: family.as_deref(),
-            weights: weights.map(|w| Weights::new(w, w.len())).transpose()?,
+            weights: (weights.as_deref())
+                .map(|w| Weights::new(w, w.len()))
+                .transpose()?,
         };
-        let streams = Streams::new(seed(&seeds, "seeds")?);
-        let run = Run::new(&run)?;
-        with_table(&table, |table| {
-            let columns = table.columns().len();
-            if ordered.len() != columns || forbidden.iter().any(|rule| rule.key >= columns) {
-                return Err(bad_call("ordered"));
+        let streams = Streams::new(given.seed("seed")?);
+        let rows = given.optional("rows")?;
+        let rows = rows.map(|x| places(&x, "rows")).transpose()?;
+        with_table(&table, |table| match rows {
+            None => designed(table, &settings, &streams, &run),
+            Some(rows) if rows.iter().any(|&row| row as usize >= table.n_rows()) => {
+                Err(bad_call("rows"))
             }
-            let (found, donors) =
-                run.watched(|monitor| release(table, &settings, &streams, monitor))?;
-            Ok(design_list(&found, &donors))
+            Some(rows) => designed(&table.select(&rows)?, &settings, &streams, &run),
         })
     })
+}
+
+fn designed(table: &KeyTable, settings: &Settings, streams: &Streams, run: &Run) -> Result<Robj> {
+    let columns = table.columns().len();
+    let of_keys = settings.forbidden.iter().all(|rule| rule.key < columns);
+    if settings.ordered.len() != columns || !of_keys {
+        return Err(bad_call("ordered"));
+    }
+    let (found, donors) = run.watched(|monitor| release(table, settings, streams, monitor))?;
+    Ok(design_list(&found, &donors))
 }
 
 fn design_list(found: &Design, donors: &[u32]) -> Robj {
@@ -177,16 +176,16 @@ fn tally(x: &Robj) -> Result<Tally> {
 
 /// Exact match probabilities of the cells of one block: cells times `a`.
 #[extendr]
-fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, run: Robj) -> Robj {
+fn rs_pram_match_prob(settings: Robj, run: Robj) -> Robj {
     guard(|| {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let cells = settings.get("counts")?;
         let block = tally(&cells)?;
         let cells = doubles(&cells, "counts")?;
-        let &[theta] = doubles(&theta, "theta")? else {
-            return Err(bad_call("theta"));
-        };
+        let theta = settings.number("theta")?;
+        let a = settings.get("a")?;
         let a: Vec<u64> = doubles(&a, "a")?.iter().map(|&a| a as u64).collect();
-        let found =
-            Run::new(&run)?.watched(|monitor| block.match_prob_table(theta, &a, monitor))?;
+        let found = run.watched(|monitor| block.match_prob_table(theta, &a, monitor))?;
         let rows: Vec<Option<usize>> = cells.iter().map(|&t| block.place(t as u64)).collect();
         let of = |row: &Option<usize>, a: usize| row.and_then(|row| found[row][a]);
         let by_column = (0..a.len()).flat_map(|a| rows.iter().map(move |row| (row, a)));
@@ -194,21 +193,33 @@ fn rs_pram_match_prob(cells: Robj, theta: Robj, a: Robj, run: Robj) -> Robj {
     })
 }
 
-/// Theta of a bound: published, or exact for one block (NA where no theta
+/// Theta of every bound: published, or exact for one block (NA where no theta
 /// reaches the bound, with the lowest that one does).
 #[extendr]
-fn rs_pram_theta(max_match_prob: Robj, cells: Robj, calibrate: Robj) -> Robj {
+fn rs_pram_theta(settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let bound = bound(&max_match_prob)?;
-        let (theta, lowest) = match calibration(&calibrate)? {
-            Calibration::Paper => (Some(paper_theta(bound)?), None),
-            Calibration::Exact => {
-                let block = tally(&cells)?;
-                (exact_theta(&block, bound), Some(reach(&block)))
-            }
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let bounds = settings.probabilities("max_match_prob")?;
+        let exact = match calibration(&settings.get("calibration")?)? {
+            Calibration::Paper => None,
+            Calibration::Exact => Some(tally(&settings.get("counts")?)?),
         };
+        let (thetas, lowest) = run.watched(|_| match exact {
+            None => Ok((
+                bounds
+                    .into_iter()
+                    .map(paper_theta)
+                    .map(|t| t.map(Some))
+                    .collect::<Result<Vec<_>>>()?,
+                None,
+            )),
+            Some(block) => Ok((
+                (bounds.into_iter().map(|bound| exact_theta(&block, bound))).collect(),
+                Some(reach(&block)),
+            )),
+        })?;
         Ok(list!(
-            theta = optional(std::iter::once(theta)),
+            theta = optional(thetas.into_iter()),
             lowest = optional(std::iter::once(lowest))
         )
         .into())
@@ -216,76 +227,66 @@ fn rs_pram_theta(max_match_prob: Robj, cells: Robj, calibrate: Robj) -> Robj {
 }
 
 /// The cells of a release as R keeps them.
-fn layout(cells: &Robj, block: &Robj, thetas: &Robj) -> Result<Layout> {
-    let blocks = integers(block, "block")?
-        .iter()
-        .map(|&b| (b != i32::MIN).then(|| (b as u32).wrapping_sub(1)))
-        .collect();
+fn layout(settings: &Named) -> Result<Layout> {
+    let blocks = settings.get("block")?;
+    let cells = settings.get("counts")?;
+    let thetas = settings.get("thetas")?;
     Layout::new(
-        doubles(cells, "counts")?
-            .iter()
+        (doubles(&cells, "counts")?.iter())
             .map(|&t| t as u64)
             .collect(),
-        blocks,
-        doubles(thetas, "thetas")?.to_vec(),
+        (integers(&blocks, "block")?.iter())
+            .map(|&b| (b != i32::MIN).then(|| (b as u32).wrapping_sub(1)))
+            .collect(),
+        doubles(&thetas, "thetas")?.to_vec(),
     )
 }
 
-fn groups(x: &Robj) -> Result<Vec<u32>> {
-    Ok(indices(x, "group")?.into_iter().map(|g| g as u32).collect())
+/// How many groups a grouping has.
+fn n_groups(group: &[u32]) -> usize {
+    group.iter().max().map_or(0, |&last| last as usize + 1)
 }
 
-/// Exact match probability and variance of groups of cells.
+/// Exact match probability and variance of groups of cells, for every grouping.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_pram_margins(
-    cells: Robj,
-    block: Robj,
-    thetas: Robj,
-    group: Robj,
-    n_groups: Robj,
-    squares: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_pram_margins(settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let layout = layout(&cells, &block, &thetas)?;
-        let group = groups(&group)?;
-        let n_groups = count(&n_groups, "n_groups")?;
-        let squares = if squares.is_null() {
-            None
-        } else {
-            Some(doubles(&squares, "squares")?)
-        };
-        let found = Run::new(&run)?
-            .watched(|monitor| margins(&layout, &group, n_groups, squares, monitor))?;
-        let before: Vec<f64> = found.iter().map(|m| m.count as f64).collect();
-        let match_prob: Vec<f64> = found.iter().map(|m| m.match_prob).collect();
-        let variance: Vec<f64> = found.iter().map(|m| m.variance).collect();
-        Ok(list!(count = before, match_prob = match_prob, variance = variance).into())
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let layout = layout(&settings)?;
+        let squares = numbers_of(&settings, "squares")?;
+        let groupings = settings
+            .list("groups")?
+            .values()
+            .map(|group| places(&group, "groups"))
+            .collect::<Result<Vec<_>>>()?;
+        let found = run.watched(|monitor| {
+            let squares = squares.as_deref();
+            (groupings.iter())
+                .map(|group| margins(&layout, group, n_groups(group), squares, monitor))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        let columns = found.iter().map(|found| {
+            let before: Vec<f64> = found.iter().map(|m| m.count as f64).collect();
+            let match_prob: Vec<f64> = found.iter().map(|m| m.match_prob).collect();
+            let variance: Vec<f64> = found.iter().map(|m| m.variance).collect();
+            list!(count = before, match_prob = match_prob, variance = variance)
+        });
+        Ok(List::from_values(columns).into())
     })
 }
 
 /// Simulated attempts, by count of the target's group before and after.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_pram_simulate(
-    cells: Robj,
-    block: Robj,
-    thetas: Robj,
-    group: Robj,
-    n_groups: Robj,
-    n_sim: Robj,
-    seeds: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_pram_simulate(settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let layout = layout(&cells, &block, &thetas)?;
-        let group = groups(&group)?;
-        let n_groups = count(&n_groups, "n_groups")?;
-        let n_sim = count(&n_sim, "n_sim")?;
-        let streams = Streams::new(seed(&seeds, "seeds")?);
-        let found = Run::new(&run)?
-            .watched(|monitor| simulate(&layout, &group, n_groups, n_sim, &streams, monitor))?;
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let layout = layout(&settings)?;
+        let group = places(&settings.get("group")?, "group")?;
+        let n_sim = settings.count("n_sim")?;
+        let streams = Streams::new(settings.seed("seed")?);
+        let found = run.watched(|monitor| {
+            simulate(&layout, &group, n_groups(&group), n_sim, &streams, monitor)
+        })?;
         let cells = || found.iter().flatten();
         let n: Vec<f64> = cells().map(|a| a.n as f64).collect();
         let hits: Vec<f64> = cells().map(|a| a.hits as f64).collect();
@@ -302,14 +303,12 @@ fn rs_pram_simulate(
 /// Changed records and new pairs, other columns within keys; NA where the
 /// table of two columns would be too large.
 #[extendr]
-fn rs_pram_new_pairs(keys: Robj, others: Robj, donors: Robj, run: Robj) -> Robj {
+fn rs_pram_new_pairs(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let donors: Vec<u32> = indices(&donors, "donors")?
-            .into_iter()
-            .map(|d| d as u32)
-            .collect();
-        let run = Run::new(&run)?;
-        with_table(&keys, |keys| {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let donors = places(&settings.get("donors")?, "donors")?;
+        let others = settings.get("others")?;
+        with_table(&table, |keys| {
             with_table(&others, |others| {
                 let n = keys.n_rows();
                 if others.n_rows() != n
