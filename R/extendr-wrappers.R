@@ -36,10 +36,6 @@ rs_fingerprint <- function(table, names, run) .Call(wrap__rs_fingerprint, table,
 
 rs_complete_rows <- function(table) .Call(wrap__rs_complete_rows, table)
 
-rs_select_rows <- function(table, rows) .Call(wrap__rs_select_rows, table, rows)
-
-rs_merge_keys <- function(table, keys, run) .Call(wrap__rs_merge_keys, table, keys, run)
-
 rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
 rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)

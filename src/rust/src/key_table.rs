@@ -10,9 +10,7 @@ use sdcrisk_core::key_table::{
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{
-    counts, doubles, indices, integers, list, positions, texts, whole, Named, Run,
-};
+use crate::convert::{counts, doubles, indices, list, positions, texts, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::r_api::{append_text, protected};
 
@@ -544,44 +542,6 @@ fn rs_complete_rows(table: Robj) -> Robj {
     guard(|| with_table(&table, |table| Ok(positions(&table.complete_rows()))))
 }
 
-/// The table of some of the rows, and its missing rows per column.
-#[extendr]
-fn rs_select_rows(table: Robj, rows: Robj) -> Robj {
-    guard(|| {
-        let rows = integers(&rows, "rows")?;
-        with_table(&table, |table| {
-            let n = table.n_rows();
-            let rows = rows
-                .iter()
-                .map(|&r| match u32::try_from(r - 1) {
-                    Ok(row) if (row as usize) < n => Ok(row),
-                    _ => Err(bad_call("rows")),
-                })
-                .collect::<Result<Vec<u32>>>()?;
-            let selected = table.select(&rows)?;
-            let n_missing = selected.columns().iter().map(|c| c.n_missing() as u32);
-            let n_missing = counts(n_missing);
-            Ok(list!(table = pointer_to(selected), n_missing = n_missing).into())
-        })
-    })
-}
-
-/// The table whose columns are keys, a key of several columns being one.
-#[extendr]
-fn rs_merge_keys(table: Robj, keys: Robj, run: Robj) -> Robj {
-    guard(|| {
-        let keys = list(&keys, "keys")?
-            .values()
-            .map(|members| indices(&members, "keys"))
-            .collect::<Result<Vec<_>>>()?;
-        let run = Run::new(&run)?;
-        with_table(&table, |table| {
-            let merged = run.watched(|monitor| table.merge(&keys, monitor))?;
-            Ok(pointer_to(merged))
-        })
-    })
-}
-
 /// The distinct rows of a table: where they first occur, the records of each and
 /// the number of each row's group.
 #[extendr]
@@ -634,8 +594,6 @@ extendr_module! {
     fn rs_release;
     fn rs_fingerprint;
     fn rs_complete_rows;
-    fn rs_select_rows;
-    fn rs_merge_keys;
     fn rs_group;
     fn rs_codes;
 }
