@@ -341,8 +341,8 @@ file_words <- c(
   "in wave 2" = "in the released file", "of wave 1" = "of the known file",
   "of wave 2" = "of the released file", "wave-1 values" = "known values",
   "wave-2 values" = "released values", "wave-1" = "known", "wave-2" = "released",
-  "both waves" = "both files", "each wave" = "each file", "a wave" = "a file",
-  "The waves" = "The files", "`tolerance`" = "`tolerance`", "tolerance = " = "tolerance = ",
+  "person and wave" = "person and file", "both waves" = "both files",
+  "each wave" = "each file", "a wave" = "a file", "The waves" = "The files",
   "admissible change" = "admissible difference", "Admissible change" = "Admissible difference"
 )
 
@@ -356,7 +356,6 @@ in_words_of_files <- function(expr) {
         names(cnd$body) <- labels
       }
     }
-    if (identical(cnd$argument, "tolerance")) cnd$argument <- "tolerance"
     cnd
   }
   tryCatch(

@@ -63,8 +63,8 @@ fn assign(costs: &Costs, monitor: &Monitor) -> Result<Vec<usize>> {
             }
             // All chains grow by the shortest step.
             own_price[start] += step;
-            for j in 0..m {
-                if done[j] {
+            for (j, &is_done) in done.iter().enumerate() {
+                if is_done {
                     own_price[owner[j]] += step;
                     price[j] -= step;
                 } else {

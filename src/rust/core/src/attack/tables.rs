@@ -158,14 +158,10 @@ impl Found {
             .zip(one.factors.chunks_exact(LANES))
             .zip(two.factors.chunks_exact(LANES));
         for (((w1, w2), f1), f2) in chunks {
-            for lane in 0..LANES {
+            for (lane, (most, sum)) in most.iter_mut().zip(&mut sum).enumerate() {
                 let weight = w1[lane] + w2[lane];
-                most[lane] = if weight > most[lane] {
-                    weight
-                } else {
-                    most[lane]
-                };
-                sum[lane] += f1[lane] * f2[lane];
+                *most = if weight > *most { weight } else { *most };
+                *sum += f1[lane] * f2[lane];
             }
         }
         let most = most.into_iter().fold(f64::NEG_INFINITY, f64::max);
