@@ -16,13 +16,32 @@ slow_level <- function(one, two, rule = NULL) {
   level
 }
 
+# Whether values of both files can be equal and can be within tolerance: a level
+# that no two values are at is left out.
+has_three_levels <- function(known, released, rule) {
+  if (is.null(rule)) {
+    return(FALSE)
+  }
+  values <- unique(stats::na.omit(c(as.numeric(known), as.numeric(released))))
+  change <- outer(values, values, function(one, two) two - one)
+  within <- change >= rule[[1]] & change <= rule[[2]]
+  any(within & change == 0) && any(within & change != 0)
+}
+
+# Levels 1 to 3 as the two that are left.
+merge_levels <- function(level, three, rule) {
+  if (is.null(rule) || three) level else c(0L, 1L, 1L, 2L)[level + 1L]
+}
+
 # Weights of one key for all pairs, known x released. `m` by level; `links` are the
 # levels of the true links, NULL where u is that of all pairs.
 slow_key <- function(known, released, rule, m, by_value, links = NULL) {
-  n_levels <- if (is.null(rule)) 2L else 3L
+  three <- has_three_levels(known, released, rule)
+  n_levels <- if (three) 3L else 2L
   level <- outer(seq_along(known), seq_along(released), function(j, i) {
-    slow_level(known[j], released[i], rule)
+    merge_levels(slow_level(known[j], released[i], rule), three, rule)
   })
+  if (!is.null(links)) links <- merge_levels(links, three, rule)
   pairs <- tabulate(level[level > 0], n_levels)
   if (!is.null(links)) {
     own <- tabulate(links[links > 0], n_levels)
@@ -40,7 +59,7 @@ slow_key <- function(known, released, rule, m, by_value, links = NULL) {
         at <- which(level[, i] == l)
         if (length(at)) {
           all <- if (is.null(rule)) values else c(as.numeric(known), as.numeric(released))
-          of <- slow_level(all, rep(released[i], length(all)), rule)
+          of <- merge_levels(slow_level(all, rep(released[i], length(all)), rule), three, rule)
           weights[at, i] <- log(m[[l]] / (sum(of == l) / sum(!is.na(values))))
         }
       }
@@ -72,7 +91,7 @@ slow_attack <- function(known, released, keys, id, m = NULL, by_value = TRUE, ru
   outside <- nrow(known) * (1 - coverage) / coverage
   posterior <- exp(best) / (colSums(exp(total)) + outside)
   list(
-    n_best = as.integer(n_best), match_prob = ifelse(own, 1 / n_best, 0),
+    n_best = as.integer(n_best), match_prob = as.double(ifelse(own, 1 / n_best, 0)),
     posterior = posterior, expected = sum(ifelse(own, 1 / n_best, 0), na.rm = TRUE),
     own_estimate = sum(posterior), m = vapply(parts, function(p) sum(utils::head(p$m, -1)), 0),
     u = vapply(parts, function(p) sum(utils::head(p$u, -1)), 0), weights = total,
