@@ -1,44 +1,53 @@
 # The words of suppress_cells().
 
 #' @export
-format.sdc_suppress_cells <- function(x, ...) {
+describe.sdc_suppress_cells <- function(x) {
   estimates <- x$estimates
-  settings <- x$settings
-  c(
-    paste0(
+  description(
+    title = paste0(
       "Cell suppression: rule \"", estimates$rule, "\", k = ", estimates$k, ", ",
-      plural(settings$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
+      plural(x$settings$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
       if (x$diagnostics$n_sets > 1) paste0(" in ", x$diagnostics$n_sets, " key sets")
     ),
-    suppression_question(x),
-    paste0(
-      "Blanked: ", plural(estimates$n_suppressed, "cell"), " in ",
-      plural(estimates$n_records_suppressed, "record"), ". Violators: ",
-      format_count(estimates$n_violations_before), " before, ",
-      format_count(estimates$n_violations_after), " after."
+    question = suppression_question(x),
+    size = missing_line(x$diagnostics$missing, x$settings$n),
+    answer = c(
+      fact(
+        "Blanked: ", plural(estimates$n_suppressed, "cell"), " in ",
+        plural(estimates$n_records_suppressed, "record"), ". Violators: ",
+        format_count(estimates$n_violations_before), " before, ",
+        format_count(estimates$n_violations_after), " after.",
+        keep = "always"
+      ),
+      if (estimates$n_suppressed > 0) {
+        fact("By variable: ", suppressed_words(x$variables), ".", keep = "detail")
+      },
+      fact(suppression_bound_line(x)), fact(suppression_intact_line(x), keep = "always"),
+      suppression_risk_facts(x)
     ),
-    if (estimates$n_suppressed > 0) paste0("By variable: ", suppressed_words(x$variables), "."),
-    suppression_bound_line(x),
-    suppression_intact_line(x),
-    paste0(
+    scenario = scenario("prosecutor", "a blank matches everything"),
+    more = "More: $cells, $variables, $records; release_data() gives what may leave."
+  )
+}
+
+# What an intruder finds, before and after.
+suppression_risk_facts <- function(x) {
+  estimates <- x$estimates
+  c(
+    fact(
       "Originals with a single candidate in the release: ",
       format_count(estimates$n_single_candidate), " (before: ",
       format_count(estimates$n_single_before),
-      "). Whoever knows the values finds them, blanks or not."
+      "). Whoever knows the values finds them, blanks or not.",
+      keep = "always"
     ),
-    paste0(
+    fact(
       "Expected correct matches (tau): ", format_risk(estimates$tau_before), " before; ",
       format_risk(estimates$tau_after), " among the released records; ",
       format_risk(estimates$tau_intruder), " for someone who looks up the originals."
     ),
-    suppression_risk_line(estimates),
-    suppression_record_line(x),
-    missing_line(x$diagnostics$missing, settings$n),
-    paste(
-      "Scenario: prosecutor (the target is known to be in the file), given an attempt; a blank",
-      "matches everything."
-    ),
-    "More: $cells, $variables, $records; release_data() gives what may leave."
+    fact(suppression_risk_line(estimates)),
+    fact(suppression_record_line(x), keep = "always")
   )
 }
 
@@ -230,7 +239,7 @@ summary.sdc_suppress_cells <- function(object, by = NULL, data = NULL, ...) {
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
-      title = format(object)[1:2], estimates = base$estimates, variables = object$variables,
+      title = describe(object)$title, estimates = base$estimates, variables = object$variables,
       key_sets = object$sets, risk_by_strata = base$strata
     ),
     class = "sdc_summary"
