@@ -252,9 +252,10 @@ finish_cells <- function(problem, levels) {
   recoded <- recode_columns(problem$data, problem$hierarchies, levels)
   finished <- quietly_suppress(recoded, settings)
   blanks <- blank_counts(recoded, finished, settings$key_vars)
-  parts <- Map(function(variable, name, level, group_blanks) {
-    price_variable(variable, problem, name, level, group_blanks)
-  }, problem$variables, settings$key_vars, levels[settings$key_vars], blanks)
+  codes <- all_codes(list(problem$table), problem$call)[[1]]
+  parts <- Map(function(variable, codes, level, group_blanks) {
+    price_variable(variable, problem, codes, level, group_blanks)
+  }, problem$variables, codes, levels[settings$key_vars], blanks)
   base <- sum(vapply(parts, `[[`, 0, "base"))
   lift <- sum(vapply(parts, `[[`, 0, "lift"))
   n_suppressed <- sum(vapply(blanks, length, 1L))
@@ -279,10 +280,8 @@ blank_counts <- function(before, after, keys) {
 }
 
 # Cost of a variable at a level, and what blanking these records adds.
-price_variable <- function(variable, problem, name, level, rows) {
+price_variable <- function(variable, problem, codes, level, rows) {
   settings <- problem$settings
-  place <- match(name, settings$key_vars)
-  codes <- all_codes(list(problem$table), problem$call)[[1]][[place]]
   at <- level + 1L
   code <- codes + 1L
   n <- length(code)

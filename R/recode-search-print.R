@@ -70,11 +70,13 @@ best_frame <- function(best, problem) {
 # What dropping every variable costs: all that can be lost.
 dropped_cost <- function(problem) {
   settings <- problem$settings
+  if (settings$cost == "entropy") {
+    codes <- all_codes(list(problem$table), problem$call)[[1]]
+  }
   sum(vapply(seq_along(problem$variables), function(j) {
     variable <- problem$variables[[j]]
     if (settings$cost == "entropy") {
-      codes <- all_codes(list(problem$table), problem$call)[[1]][[j]]
-      count <- tabulate(codes + 1L)
+      count <- tabulate(codes[[j]] + 1L)
       count <- count[count > 0]
       variable$weight * sum(count * log2(settings$n / count))
     } else {
