@@ -33,8 +33,8 @@
 #'   `estimate`, `change` (the difference to `before`) and `ratio` (the quotient,
 #'   `NA` where it is not finite); `glance()` one row; `plot()` and `autoplot()`
 #'   draw the first three terms, and `autoplot(x, "risk_utility")`, where `loss` was
-#'   given, risk against cost with a point per result. Results of different kinds are an error of class
-#'   `sdcRisk_error_bad_argument`.
+#'   given, risk against cost with a point per result. Results of different kinds are
+#'   an error of class `sdcRisk_error_bad_argument`.
 #' @export
 #' @examples
 #' before <- qar_risk(adult, pi_u = 0.1)

@@ -188,16 +188,16 @@ tree_factor <- function(tree, anchor, pop_size, uniqueness, call) {
     return(list(ln_lambda = tree$ln_lambda, left = 1e-9))
   }
   core(
-    rs_tree_anchor, anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread, tree$ln_lambda,
-    as.double(pop_size), uniqueness,
+    rs_tree_anchor, anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread,
+    tree$ln_lambda, as.double(pop_size), uniqueness,
     call = call
   )
 }
 
 tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, call) {
   core(
-    rs_tree_likelihoods, points$ln_p, points$variance, tree$alpha, tree$spread, factor$ln_lambda, factor$left,
-    as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n),
+    rs_tree_likelihoods, points$ln_p, points$variance, tree$alpha, tree$spread,
+    factor$ln_lambda, factor$left, as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n),
     call = call
   )
 }

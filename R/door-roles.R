@@ -58,23 +58,20 @@ look_of <- function(x, name, n, n_values) {
   if (is_candidates(x) || n < 20) {
     return("")
   }
-  number <- (is.numeric(x) && !is.factor(x)) || inherits(x, "integer64")
+  number <- is.numeric(x) && !is.factor(x)
   whole <- is_whole_column(x)
-  if (named_like(name, weight_words) && number && is_positive(x)) {
-    return("weight")
-  }
-  per_value <- n / max(n_values, 1)
-  if (named_like(name, household_words) && (whole || !number) &&
-        per_value > 1.1 && per_value <= 12 && n_values > 10) {
-    return("household")
-  }
-  if (n_values > 0.9 * n && (whole || !number)) {
-    return("identifier")
-  }
-  if (number && n_values > 0.2 * n && (!whole || n_values > 100)) {
-    return("continuous variable")
-  }
-  ""
+  looks <- c(
+    weight = number && named_like(name, weight_words) && is_positive(x),
+    household = repeats_as_households(n, n_values) && named_like(name, household_words),
+    identifier = n_values > 0.9 * n && (whole || !number),
+    "continuous variable" = number && n_values > 0.2 * n && (!whole || n_values > 100)
+  )
+  c(names(looks)[looks], "")[[1]]
+}
+
+# A few records for every value, and more than a few values.
+repeats_as_households <- function(n, n_values) {
+  n_values > 10 && n > 1.1 * n_values && n <= 12 * n_values
 }
 
 # Parts of names, in the languages of statistical offices, that say what a column

@@ -250,7 +250,8 @@ warn_broken_rules <- function(rules, call) {
 # Pairs of true partners per key: compared, and changed.
 key_changes <- function(coded, agreements, call) {
   core(
-    rs_key_changes, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
+    rs_key_changes, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
+    coded$partners,
     call = call
   )
 }

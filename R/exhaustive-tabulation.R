@@ -126,7 +126,8 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       missing = missing
     )
     found <- core(
-      rs_exhaustive, table$pointer, if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
+      rs_exhaustive, table$pointer,
+      if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
       as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
       missing == "category", max_tables,
       call = call

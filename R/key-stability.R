@@ -78,8 +78,8 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
     if (steps != "none") {
       added <- utils::head(order, max_keys)
       path <- core(
-        rs_key_steps, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-        0L, added, steps == "greedy",
+        rs_key_steps, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
+        coded$partners, 0L, added, steps == "greedy",
         call = call
       )
       place <- match(seq_len(nrow(table)), path$key)

@@ -299,7 +299,8 @@ new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, c
     records = records,
     settings = list(
       key_vars = coded$key_vars, id = coded$id, min_overlap = min_overlap, tolerance = tolerance,
-      missing = "wildcard", candidates = TRUE, n = nrow(records), fingerprint = coded$own_fingerprint,
+      missing = "wildcard", candidates = TRUE, n = nrow(records),
+      fingerprint = coded$own_fingerprint,
       wave_fingerprints = fingerprints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),

@@ -15,7 +15,7 @@
 #' @param data The data it was made from: other data are an error of class
 #'   `sdcRisk_error_mismatched_data`.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @return `data` with its key variables recoded, in its own class.
 #' @family recoding
 #' @export

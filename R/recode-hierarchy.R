@@ -43,7 +43,7 @@
 #'
 #' @param x The variable's values, as in the file. With nothing else given, a data
 #'   frame or matrix is taken as `table`, and so is the name of a CSV file.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param widths,breaks,digits,units,table,rare,top,bottom Levels, see Details.
 #' @param origin Where bands begin to be counted, 0 by default.
 #' @param pad For `digits`, the character that fills shorter codes on the left, or

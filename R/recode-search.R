@@ -62,7 +62,7 @@
 #' @param hierarchies A list named by key variable: results of [hierarchy()], or
 #'   tables of levels. For variables without one a hierarchy is proposed, and said
 #'   once (`sdcRisk_message_proposed_hierarchy`).
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param constraint One or several constraints, see Details.
 #' @param cost `"entropy"`, `"loss"` or `"levels"`, see Details.
 #' @param suppress Largest share of the records, or of key cells with
@@ -193,13 +193,7 @@ check_constraint <- function(constraint, table, call) {
       nearest_names(wrong, known), call
     )
   }
-  if (is.list(constraint$qar)) {
-    more <- constraint$qar
-    at <- which(names(more) %in% c("", "limit", "risk", "T"))
-    constraint$qar <- if (length(at)) more[[at[[1]]]]
-    constraint[intersect(names(more), c("p", "alpha", "pi_u"))] <-
-      more[intersect(names(more), c("p", "alpha", "pi_u"))]
-  }
+  constraint <- spread_qar(constraint)
   for (name in intersect(names(constraint), constraint_names)) {
     arg <- paste0("constraint$", name)
     constraint[[name]] <- if (name == "k") {
@@ -208,21 +202,36 @@ check_constraint <- function(constraint, table, call) {
       check_zero_to_one(constraint[[name]], arg, call)
     }
   }
-  if (!is.null(constraint$qar)) {
-    n_keys <- length(table$variables)
-    constraint$p <- check_whole(
-      if (is.null(constraint$p)) min(3, n_keys) else constraint$p, "constraint$p",
-      high = n_keys, call = call
-    )
-    constraint$alpha <- check_probability(
-      if (is.null(constraint$alpha)) 0.01 else constraint$alpha, "constraint$alpha", call = call
-    )
-    constraint$pi_u <- check_probability(
-      if (is.null(constraint$pi_u)) 0.05 else constraint$pi_u, "constraint$pi_u", call = call
-    )
-    if (constraint$alpha > constraint$pi_u) {
-      stop_argument("constraint$alpha", "be at most `pi_u`", call = call)
-    }
+  if (is.null(constraint$qar)) constraint else check_qar_tail(constraint, table, call)
+}
+
+# `qar = list(0.1, p = 2)` is `qar = 0.1, p = 2`.
+spread_qar <- function(constraint) {
+  more <- constraint$qar
+  if (!is.list(more)) {
+    return(constraint)
+  }
+  at <- which(names(more) %in% c("", "limit", "risk", "T"))
+  constraint$qar <- if (length(at)) more[[at[[1]]]]
+  tail <- intersect(names(more), c("p", "alpha", "pi_u"))
+  constraint[tail] <- more[tail]
+  constraint
+}
+
+# The settings of QaR, with the defaults of qar_risk().
+check_qar_tail <- function(constraint, table, call) {
+  n_keys <- length(table$variables)
+  given <- function(name, default) {
+    if (is.null(constraint[[name]])) default else constraint[[name]]
+  }
+  constraint$p <- check_whole(
+    given("p", min(3, n_keys)), "constraint$p",
+    high = n_keys, call = call
+  )
+  constraint$alpha <- check_probability(given("alpha", 0.01), "constraint$alpha", call = call)
+  constraint$pi_u <- check_probability(given("pi_u", 0.05), "constraint$pi_u", call = call)
+  if (constraint$alpha > constraint$pi_u) {
+    stop_argument("constraint$alpha", "be at most `pi_u`", call = call)
   }
   constraint
 }

@@ -176,7 +176,7 @@ interpret.sdc_suppress_cells <- function(x, ...) {
     },
     "; blanks and missing values match everything; sdcRisk ", x$settings$version, "). ",
     "Someone who knows that a person is in the file and all original key values expects ",
-    format_risk(estimates$tau_intruder), " correct matches, given an attempt on every record, ",
+    format_risk(estimates$tau_intruder), " correct matches, conditional on an attempt on every record, ",
     "where the original file gave ", format_risk(estimates$tau_before), "; ",
     plural(estimates$n_single_candidate, "original"), " still ",
     if (estimates$n_single_candidate == 1) "has" else "have", " a single candidate and ",

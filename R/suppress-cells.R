@@ -12,11 +12,14 @@
 #' was missing before. Under each rule something must hold for every record
 #' \eqn{i}:
 #'
-#' | `rule` | requirement | solved |
-#' |---|---|---|
-#' | `"own"` | at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i} | exactly, record by record |
-#' | `"shared"` | at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no record loses more than it needs under `"own"` | nearly, with a lower bound |
-#' | `"strict"` | at least \eqn{k} released records with the very same values, a blank being a value | nearly, with a lower bound |
+#' \describe{
+#'   \item{`"own"`}{at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i}; solved
+#'     exactly, record by record}
+#'   \item{`"shared"`}{at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no
+#'     record loses more than it needs under `"own"`; solved nearly, with a lower bound}
+#'   \item{`"strict"`}{at least \eqn{k} released records with the very same values, a
+#'     blank being a value; solved nearly, with a lower bound}
+#' }
 #'
 #' All three leave no record with fewer than \eqn{k} matches, as [n_matches()] and
 #' `freqCalc()` of sdcMicro (with `alpha = 1`) count them. Without the cap,
@@ -95,9 +98,8 @@
 #'   [release_data()] gives.
 #'
 #' @section Cost in time:
-#' A million records with eight key variables, 16 % of them violating: about ten
-#' seconds and 600 bytes a violator. It grows with the number of violators and
-#' with the number of variable sets that cost no more than the dearest record
+#' It grows with the number of violators, and with the number of variable sets that
+#' cost no more than the dearest record
 #' needs, and falls with larger cells. Values missing in many combinations, and
 #' households, cost more.
 #'
@@ -105,7 +107,7 @@
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for
 #'   those not named, `Inf` for variables that are never blanked.

@@ -67,8 +67,8 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_sim), recursive = FALSE)
   found <- with_progress("Drawing people from the model", {
     core(
-      rs_copula_subsets, fit$shares, fit$orders, as.double(fit$correlation), sets, as.double(pop_size),
-      draw_seed(),
+      rs_copula_subsets, fit$shares, fit$orders, as.double(fit$correlation), sets,
+      as.double(pop_size), draw_seed(),
       call = call
     )
   })

@@ -31,7 +31,7 @@
 #'   order.
 #' @param key_vars Names or positions, in `before`, of the variables to compare.
 #'   `NULL`: all that both have, but `weight_var`.
-#' @param ... None: what follows is given by its full name.
+#' @param ... Must be empty: later arguments must be named in full.
 #' @param weight_var Name of the column of sampling weights, in both files.
 #' @return An object of class `sdc_utility_loss`, an [sdc_result] with
 #' \describe{

@@ -25,7 +25,9 @@ numbers <- function(x) unclass(x)[setdiff(names(x), c("call", "fit"))]
 test_that("every function gives the same with a file as with its arguments", {
   data <- survey()
   file <- survey_file()
-  expect_identical(numbers(quietly(qar_risk(file, p = 2))), numbers(quietly(qar_risk(data, keys, p = 2))))
+  expect_identical(
+    numbers(quietly(qar_risk(file, p = 2))), numbers(quietly(qar_risk(data, keys, p = 2)))
+  )
   expect_identical(
     numbers(quietly(n_matches(file))),
     numbers(quietly(n_matches(
@@ -72,7 +74,8 @@ test_that("waves are files, too", {
   one <- survey()
   two <- one[sample(nrow(one), 200), ]
   given <- quietly(longitudinal_link(one, two, keys, id = "id"))
-  expect_identical(numbers(quietly(longitudinal_link(sdc_file(one, keys), two, id = "id"))), numbers(given))
+  linked <- quietly(longitudinal_link(sdc_file(one, keys), two, id = "id"))
+  expect_identical(numbers(linked), numbers(given))
   expect_identical(
     numbers(quietly(longitudinal_link(sdc_file(one, keys), sdc_file(two, "age"), id = "id"))),
     numbers(given)

@@ -177,9 +177,9 @@ test_that("limits of other methods are judged by these methods", {
       data, keys, levels, constraint = list(tau1_rate = 0.02), weight_var = "w", n_best = 1,
       model = model
     )
-    found <- risk_of(x, function(d) suppressMessages(suppressWarnings(
-      loglinear_risk(d, keys, weight_var = "w", model = model, missing = "category")
-    )))
+    found <- risk_of(x, function(d) {
+      quietly(loglinear_risk(d, keys, weight_var = "w", model = model, missing = "category"))
+    })
     expect_equal(x$best$risk[[1]], found$estimates$tau1_rate, tolerance = 1e-6)
     expect_lte(x$best$risk[[1]], 0.02)
   }
@@ -187,9 +187,9 @@ test_that("limits of other methods are judged by these methods", {
     data, keys, levels, constraint = list(population_uniqueness = 0.05, k = 1), pop_size = 12000,
     n_best = 1
   )
-  found <- risk_of(x, function(d) suppressMessages(suppressWarnings(
-    population_uniqueness(d, keys, 12000, "pitman")
-  )))
+  found <- risk_of(x, function(d) {
+    quietly(population_uniqueness(d, keys, 12000, "pitman"))
+  })
   expect_equal(x$best$risk[[1]], found$estimates$population_uniqueness, tolerance = 1e-9)
 })
 
