@@ -45,7 +45,7 @@
 #' @param key_groups A named list of columns that count as one key, such as the
 #'   answers to one question. Inside a group missing is a value; `n_missing` counts
 #'   the records in which any of its columns is missing.
-#' @param object,x A result of `key_overview()`.
+#' @param object A result of `key_overview()`.
 #' @param type `"adds"`: per key, the records that are unique only with it;
 #'   `"values"`: entropy beside the share of missing values.
 #'

@@ -188,7 +188,7 @@ stability_words <- function(x) {
 #' Draws a [key_stability()] result: expected correct and certain matches as
 #' keys are added, or, without steps, the shares of changed pairs.
 #'
-#' @param object,x A result of [key_stability()].
+#' @param object A result of [key_stability()].
 #' @param ... None.
 #' @return A ggplot; `plot()` returns it invisibly.
 #' @exportS3Method ggplot2::autoplot

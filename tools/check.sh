@@ -5,9 +5,9 @@ set -eu
 cd check
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_=0
-# The compiled core is 5 MB and the vignettes hold pictures: 9 MB installed. The
-# note on sizes begins above that.
-export _R_CHECK_PKG_SIZES_THRESHOLD_=10
+# The compiled core is 6.6 MB, R code and data 2.3 MB, and the vignettes hold
+# pictures: 11 MB installed. The note on sizes begins above that.
+export _R_CHECK_PKG_SIZES_THRESHOLD_=12
 # The check wants a UTF-8 locale and does not find one by itself everywhere.
 case $(locale charmap) in UTF-8) ;; *) export LC_ALL=C.UTF-8 ;; esac
 R CMD check --as-cran --no-manual sdcRisk_*.tar.gz
