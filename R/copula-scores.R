@@ -197,7 +197,8 @@ tree_factor <- function(tree, anchor, pop_size, uniqueness, call) {
 tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, call) {
   core(
     rs_tree_likelihoods, points$ln_p, points$variance, tree$alpha, tree$spread,
-    factor$ln_lambda, factor$left, as.double(pop_size), if (!is.null(counts)) as.double(counts), as.double(n),
+    factor$ln_lambda, factor$left, as.double(pop_size),
+    if (!is.null(counts)) as.double(counts), as.double(n),
     call = call
   )
 }

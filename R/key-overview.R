@@ -67,7 +67,8 @@
 #' `diagnostics` has `n` and `n_unique`, the number of records and of those unique on
 #' all key variables, and `association`, the matrix of all associations. Columns of
 #' `estimates` are reached as `x$unique_change`, too; `as.data.frame()` gives them all.
-#' Printing it shows the key variables that add most, the codes that labelled columns declare missing, and the key variables
+#' Printing it shows the key variables that add most, the codes that labelled columns
+#' declare missing, and the key variables
 #' in which nearly all values differ, which a message of class
 #' `sdcRisk_message_identifying_key` names as well. `plot()` and `autoplot()` draw it.
 #'

@@ -119,7 +119,8 @@ link_overlap_line <- function(x) {
   range <- range(x$overlap$expected_correct)
   paste0(
     "Over all least numbers of shared key variables (`min_overlap`): ",
-    format_one_digit(range[[1]]), " to ", format_one_digit(range[[2]]), " correct matches expected, most with ",
+    format_one_digit(range[[1]]), " to ", format_one_digit(range[[2]]),
+    " correct matches expected, most with ",
     best$min_overlap, "."
   )
 }
