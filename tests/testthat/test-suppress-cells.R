@@ -286,7 +286,8 @@ test_that("the search obeys the seed and the threads do not matter", {
   set.seed(8)
   first <- suppress_cells(data, rule = "shared", n_rounds = 200)
   set.seed(8)
-  withr::local_options(sdcRisk.threads = 1)
+  old <- options(sdcRisk.threads = 1)
+  on.exit(options(old))
   second <- suppress_cells(data, rule = "shared", n_rounds = 200)
   expect_identical(first$cells, second$cells)
   plain <- suppress_cells(data, rule = "shared")
@@ -344,7 +345,8 @@ test_that("nothing to do is said and changes nothing", {
 })
 
 test_that("the print says what each rule protects", {
-  withr::local_options(width = 80, OutDec = ".")
+  old <- options(width = 80, OutDec = ".")
+  on.exit(options(old))
   for (rule in rules) {
     x <- suppress_cells(worked, k = 2, rule = rule)
     lines <- utils::capture.output(print(x))
