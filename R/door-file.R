@@ -194,11 +194,11 @@ enter <- function(call, arg = "data") {
   file
 }
 
-# The same for two waves, `wave1` being perhaps a list of earlier releases. Roles
-# of the first come before those of the second.
-enter_waves <- function(call) {
-  check_given(c("wave1", "wave2"), call)
-  for (arg in c("wave1", "wave2")) {
+# The same for two waves or files, the first being perhaps a list of earlier
+# releases. Roles of the first come before those of the second.
+enter_waves <- function(call, args = c("wave1", "wave2")) {
+  check_given(args, call)
+  for (arg in args) {
     wave <- get(arg, envir = call)
     if (inherits(wave, "sdc_file")) {
       assign(arg, wave$data, envir = call)

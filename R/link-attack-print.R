@@ -13,13 +13,7 @@ describe.sdc_link_attack <- function(x) {
       grid(attack_table(x), least = nrow(x$estimates)),
       fact(attack_largest_line(x)),
       fact(attack_claim_line(x)),
-      if (has_links(x)) {
-        fact(
-          "Matching probability of a record in both files (", x$settings$weights[[1]], "): ",
-          record_spread(x$records$match_prob), ".",
-          keep = "always"
-        )
-      },
+      fact(attack_record_line(x), keep = "always"),
       fact(attack_doubt_line(x)),
       fact(attack_key_line(x), keep = "detail")
     ),
@@ -115,6 +109,19 @@ attack_claim_line <- function(x) {
   )
 }
 
+# The risk of single records; without true links, how sure the intruder is.
+attack_record_line <- function(x) {
+  main <- x$settings$weights[[1]]
+  if (has_links(x)) {
+    paste0(
+      "Matching probability of a record in both files (", main, "): ",
+      record_spread(x$records$match_prob), "."
+    )
+  } else if (any(!is.na(x$records$posterior))) {
+    paste0("Sureness of a match (", main, "): ", record_spread(x$records$posterior), ".")
+  }
+}
+
 attack_key_line <- function(x) {
   table <- x$variables
   if (all(is.na(table$loss))) {
@@ -131,7 +138,7 @@ attack_doubt_line <- function(x) {
   phi <- x$diagnostics$phi
   found <- doubts(x)
   if (length(found)) {
-    return(paste("Learned weights are in doubt:", found[[1]]))
+    return(paste("The learned weights are in doubt.", found[[1]]))
   }
   if (isTRUE(phi > 0.5)) {
     paste0(

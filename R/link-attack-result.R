@@ -166,12 +166,12 @@ doubts <- function(x) {
       )
     },
     if (length(d$m_at_one)) {
-      paste0("Learned as never changing: ", quote_names(d$m_at_one), ".")
+      paste0("They take ", quote_names(d$m_at_one), " as never changing.")
     },
     if (length(d$m_near_u)) {
       paste0(
-        "Learned to agree no more often for one person than for two: ",
-        quote_names(d$m_near_u), "."
+        "They take ", quote_names(d$m_near_u),
+        " as agreeing no more often for one person than for two."
       )
     },
     if (isTRUE(d$log_likelihood["em"] < prior)) {

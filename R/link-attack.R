@@ -85,14 +85,13 @@
 #' All pairs, without blocking, by the cheapest of three exact engines: elimination
 #' of keys, which shares its work between records with the same first keys; agreement
 #' subsets, for few key variables with many values; tables, pair by pair. Work is counted
-#' before it is done, so that the choice is the same on every machine. 5,000 x 5,000
-#' records and 4 keys take 0.1 s, 63,654 x 80,882 records and 13 keys about a
-#' second. More than `max_work` is refused at once with the estimate. Hard are many
+#' before it is done, so that the choice is the same on every machine. More than `max_work` is refused at once with the estimate. Hard are many
 #' independent keys on which all records differ. `"em"` takes some 20 passes over its
 #' sample.
 #'
-#' @param known The file that the intruder holds, a data frame with one row per
-#'   person.
+#' @param known The file that the intruder holds: a data frame with one row per
+#'   person, or an [sdc_file()], whose key variables are taken where `key_vars` is not
+#'   given.
 #' @param released The released file, whose records are attacked. After a
 #'   protection: the protected data, with the ids of the original.
 #' @param key_vars Names of the key variables, columns of both files, or their positions in
@@ -170,7 +169,8 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
                         one_to_one = FALSE, sensitivity = NULL, max_work = 6e11) {
   call <- rlang::current_env()
-  check_given(c("known", "released", "key_vars"), call)
+  enter_waves(call, c("known", "released"))
+  check_given("key_vars", call)
   this_call <- call_without_data(match.call(), "link_attack")
   check_no_dots(..., call = call)
   settings <- list(
@@ -277,13 +277,12 @@ check_one_to_one <- function(one_to_one, id, known, released, call) {
 
 attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call, call) {
   files <- list(wave1 = known, wave2 = released)
-  rules <- attack_rules(tolerance, call)
   with_progress("Linking files", {
     here <- environment()
     coded <- in_words_of_files(
       code_waves(known, released, key_vars, id, "key_vars", call, frame = here)
     )
-    agreements <- in_words_of_files(code_agreements(coded, files, rules, call))
+    agreements <- in_words_of_files(code_agreements(coded, files, tolerance, call))
     found <- run_attack(coded, agreements, settings, call)
     names(found$found) <- settings$intruders
     result <- new_link_attack(found, coded, files, settings, tolerance, this_call)
@@ -319,20 +318,6 @@ expected_weighted <- function(coded, agreements, most, call) {
     run_attack(coded, agreements, settings, call)$found[[1]]$expected + 0,
     sdcRisk_error_too_large = function(e) NA_real_
   )
-}
-
-# Rules of tolerance as those of waves: one number is plus or minus.
-attack_rules <- function(tolerance, call) {
-  if (!is.list(tolerance)) {
-    return(tolerance)
-  }
-  lapply(tolerance, function(rule) {
-    if (is_plain_number(rule) && !is.matrix(rule) && length(rule) == 1 && isTRUE(rule >= 0)) {
-      c(-rule, rule)
-    } else {
-      rule
-    }
-  })
 }
 
 # Waves are two files in time; here they are what is known and what is released.

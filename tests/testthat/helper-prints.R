@@ -97,6 +97,8 @@ wave_results <- function() {
       waves$wave1, waves$wave2, keys[1:3], keys, "income_class", "id",
       pop_size = 20 * nrow(waves$wave2), model = "independence"
     ),
+    link_attack = link_attack(waves$wave1, waves$wave2, keys, "id"),
+    link_attack_no_id = link_attack(waves$wave1, waves$wave2, keys),
     key_stability = key_stability(waves$wave1, waves$wave2, keys, "id"),
     latest_values = latest_values(background, "id", c("year", "month")),
     panel_members = panel_members(waves$wave1, list(waves$wave2), "id"),

@@ -84,6 +84,10 @@ test_that("waves are files, too", {
     numbers(quietly(key_stability(sdc_file(one, keys), sdc_file(two), id = "id"))),
     numbers(quietly(key_stability(one, two, keys, id = "id")))
   )
+  expect_identical(
+    numbers(quietly(link_attack(sdc_file(one, keys), sdc_file(two), id = "id"))),
+    numbers(quietly(link_attack(one, two, keys, id = "id")))
+  )
 })
 
 test_that("results know their data in a file", {

@@ -399,7 +399,7 @@ test_that("keys that say the same are named where weights are learned", {
   )
   expect_equal(warning$phi, 1)
   expect_setequal(warning$columns, c("a", "b"))
-  expect_match(text_of(found), "Learned weights are in doubt")
+  expect_match(text_of(found), "learned weights are in doubt")
   calibrated <- quiet_attack(known, released, c("a", "b", "c"), "id")
   expect_match(text_of(calibrated), "go together \\(phi 1")
 })
