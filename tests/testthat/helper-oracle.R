@@ -211,3 +211,10 @@ trial_file <- function(name) {
   testthat::skip_if(!nzchar(folder) || !file.exists(path), "trial data not at hand")
   utils::read.csv(path)
 }
+
+# Seeds of random files. The check of a built package, which runs after the
+# tests of the sources, takes an eighth of them.
+seeds <- function(n) {
+  in_sources <- identical(Sys.getenv("NOT_CRAN"), "true")
+  seq_len(if (in_sources) n else ceiling(n / 8))
+}

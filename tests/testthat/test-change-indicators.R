@@ -1,5 +1,5 @@
 test_that("indicators equal their definition on random waves", {
-  for (seed in 1:150) {
+  for (seed in seeds(150)) {
     waves <- random_waves(seed)
     found <- quietly(change_indicators(waves$wave1, waves$wave2, waves$keys, "id"))
     partner <- match(waves$wave2$id, waves$wave1$id)

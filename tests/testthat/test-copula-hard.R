@@ -156,8 +156,8 @@ test_that("what a profile has to say of a person is said once", {
 test_that("results of other methods and scores stand side by side", {
   data <- hard_sample()
   fit <- copula_fit(data)
-  drawn <- copula_uniqueness(fit, pop_size = 1e5, calibrate = FALSE)
-  held <- copula_uniqueness(fit, pop_size = 1e5, calibrate = TRUE)
+  drawn <- quietly(copula_uniqueness(fit, pop_size = 1e5, calibrate = FALSE))
+  held <- quietly(copula_uniqueness(fit, pop_size = 1e5, calibrate = TRUE))
   table <- as.data.frame(compare_risk(drawn, held))
   expect_identical(nrow(table), 4L)
   expect_false(anyNA(table$change))

@@ -31,6 +31,7 @@ errors_at <- function(share, sets, samples, seed, ...) {
 }
 
 test_that("some populations of ADULT have errors as published", {
+  skip_on_cran()
   sets <- column_sets(8, 411)
   expect_lt(mean(abs(errors_at(1, sets, 1, 1, calibrate = FALSE))), 0.03)
   expect_lt(mean(abs(errors_at(0.1, sets, 1, 1))), 0.02)

@@ -32,7 +32,7 @@ test_that("the published tabulation of nals_prison holds", {
 })
 
 test_that("tables equal slow counting, whatever the settings", {
-  for (seed in 1:25) {
+  for (seed in seeds(25)) {
     set.seed(seed)
     v <- sample(2:5, 1)
     data <- random_file(

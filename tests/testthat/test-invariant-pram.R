@@ -1,7 +1,7 @@
 released <- function(...) quietly(invariant_pram(...))
 
 test_that("cells of random files have the match probability of enumeration", {
-  for (seed in 1:60) {
+  for (seed in seeds(60)) {
     data <- random_file(sample(3:7, 1), c(2, 3), missing_rate = 0.1, seed = seed)
     set.seed(seed)
     scope <- sample(c("all", "risky"), 1)

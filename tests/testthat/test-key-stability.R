@@ -1,5 +1,5 @@
 test_that("changes and expected matches equal brute force", {
-  for (seed in 1:60) {
+  for (seed in seeds(60)) {
     waves <- random_waves(seed)
     if (!any(waves$wave2$id %in% waves$wave1$id)) next
     found <- quietly(key_stability(waves$wave1, waves$wave2, waves$keys, "id"))

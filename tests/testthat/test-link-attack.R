@@ -9,7 +9,7 @@ random_files <- function(seed) {
 }
 
 test_that("calibrated and prior weights equal brute force over all pairs", {
-  for (seed in 1:60) {
+  for (seed in seeds(60)) {
     files <- random_files(seed)
     by_value <- seed %% 2 == 0
     rule <- if (length(files$rule)) files$rule
@@ -57,7 +57,7 @@ test_that("calibrated and prior weights equal brute force over all pairs", {
 })
 
 test_that("counting equals longitudinal_link()", {
-  for (seed in 1:20) {
+  for (seed in seeds(20)) {
     files <- random_files(seed)
     found <- quiet_attack(files$wave1, files$wave2, files$keys, "id", weights = "count")
     link <- quiet_link(files$wave1, files$wave2, files$keys, "id")
@@ -235,7 +235,7 @@ test_that("posteriors are calibrated where the model holds", {
 })
 
 test_that("the ceiling holds for rules that look at agreement alone", {
-  for (seed in 1:30) {
+  for (seed in seeds(30)) {
     files <- random_files(seed)
     found <- quiet_attack(
       files$wave1, files$wave2, files$keys, "id",

@@ -11,7 +11,7 @@ hidden_waves <- function() {
 three <- c("a", "b", "c")
 
 test_that("matches under every least number of shared keys equal brute force", {
-  for (seed in 1:150) {
+  for (seed in seeds(150)) {
     waves <- random_waves(seed)
     complete <- !anyNA(waves$wave1[waves$keys]) && !anyNA(waves$wave2[waves$keys])
     found <- quiet_link(waves$wave1, waves$wave2, waves$keys, "id")$overlap

@@ -27,7 +27,7 @@ test_that("the published table of SDCNway's manual holds to its printed digits",
 
 test_that("fits and sums equal stats::loglin and literal sums over all cells", {
   compared <- 0
-  for (seed in 1:70) {
+  for (seed in seeds(70)) {
     set.seed(seed)
     d <- sample(2:5, 1)
     n <- sample(c(20, 80, 300, 900), 1)
@@ -65,7 +65,7 @@ test_that("fits and sums equal stats::loglin and literal sums over all cells", {
       }
     }
   }
-  expect_gt(compared, 50)
+  expect_gt(compared, 0.7 * length(seeds(70)))
 })
 
 test_that("a boundary that loglin() creeps to is reached", {

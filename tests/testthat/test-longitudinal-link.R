@@ -11,7 +11,7 @@ expect_link <- function(found, slow, info) {
 }
 
 test_that("linkage equals brute force on random waves of all types", {
-  for (seed in 1:1200) {
+  for (seed in seeds(480)) {
     waves <- random_waves(seed)
     least <- if (seed %% 3 == 0) sample(0:length(waves$keys), 1) else 0
     allow <- switch(seed %% 4 + 1,
@@ -88,7 +88,7 @@ test_that("published counts and shares of the paper agree", {
 })
 
 test_that("permuting records, keys and labels changes nothing", {
-  for (seed in 1:40) {
+  for (seed in seeds(40)) {
     waves <- random_waves(seed)
     one <- waves$wave1
     two <- waves$wave2
@@ -108,7 +108,7 @@ test_that("permuting records, keys and labels changes nothing", {
 })
 
 test_that("doubling wave 1 halves every probability", {
-  for (seed in 1:30) {
+  for (seed in seeds(30)) {
     waves <- random_waves(seed)
     again <- waves$wave1
     again$id <- again$id + 1000
@@ -121,7 +121,7 @@ test_that("doubling wave 1 halves every probability", {
 })
 
 test_that("the smallest difference is at most the true one, and a key more adds at most one", {
-  for (seed in 1:40) {
+  for (seed in seeds(40)) {
     waves <- random_waves(seed)
     all <- quiet_link(waves$wave1, waves$wave2, waves$keys, "id")$records
     expect_true(all(all$n_diff <= all$true_diff, na.rm = TRUE))

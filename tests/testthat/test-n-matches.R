@@ -56,7 +56,7 @@ test_that("Franconi's example with missing values agrees with freqCalc() of sdcM
 })
 
 test_that("random small files follow the definition, whatever is asked", {
-  for (seed in 1:120) {
+  for (seed in seeds(120)) {
     set.seed(seed)
     data <- match_file(sample(1:14, 1), seed)
     rule <- sample(c("first", "overlap", "mean"), 1)
@@ -82,7 +82,7 @@ test_that("random small files follow the definition, whatever is asked", {
 })
 
 test_that("outside patterns are looked up by their values", {
-  for (seed in 1:50) {
+  for (seed in seeds(50)) {
     set.seed(seed)
     both <- match_file(19, seed)
     data <- both[1:12, ]
@@ -120,7 +120,7 @@ test_that("an unseen value matches missing values and candidates that hold it on
 })
 
 test_that("listwise deletion counts classes among complete records", {
-  for (seed in 1:25) {
+  for (seed in seeds(25)) {
     data <- match_file(30, seed, candidates = FALSE)
     complete <- stats::complete.cases(data)
     key <- do.call(paste, c(lapply(data, oracle_codes), sep = "-"))
@@ -137,7 +137,7 @@ test_that("listwise deletion counts classes among complete records", {
 })
 
 test_that("households, sensitive values and their weights are counted once", {
-  for (seed in 1:40) {
+  for (seed in seeds(40)) {
     set.seed(seed)
     data <- match_file(15, seed)
     hh <- sample(c(letters[1:6], NA), 15, TRUE)

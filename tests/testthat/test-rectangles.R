@@ -1,6 +1,7 @@
 # Rectangles of equation 18 near a singular correlation matrix, against mvtnorm.
 
 test_that("no rectangle is missed near a projected matrix", {
+  skip_on_cran()
   skip_if_not_installed("mvtnorm")
   folder <- Sys.getenv("SDCRISK_DATA")
   skip_if_not(nzchar(folder), "SDCRISK_DATA is not set")

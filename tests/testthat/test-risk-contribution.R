@@ -1,5 +1,5 @@
 test_that("contributions equal real removal, whatever the settings", {
-  for (seed in 1:40) {
+  for (seed in seeds(40)) {
     set.seed(seed)
     p <- sample(1:3, 1)
     data <- small_file(sample(3:20, 1), sample(p:5, 1), sample(2:9, 1), seed)
