@@ -1,6 +1,7 @@
 # `make` alone prints the verbs.
 
-R_FILES = $(wildcard R/*.R tests/testthat/*.R)
+# Tests run on a build with checks of overflow, in a library of its own.
+TEST_LIBRARY = $(CURDIR)/target/library
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -15,9 +16,10 @@ test: ## install what tests need, run all tests and linters
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
-	sh tools/install.sh
-	Rscript tools/wrappers.R --check
-	Rscript tools/test.R
+	mkdir -p $(TEST_LIBRARY)
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS SDCRISK_DEBUG=1 sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R
 	Rscript tools/lint.R
 
 setup: ## install what development needs
