@@ -313,7 +313,7 @@ telling_ids <- function(table) {
 # Measures that count the records of a cell mean nothing on perturbed files.
 counting_kinds <- c(
   "sdc_n_matches", "sdc_individual_risk", "sdc_loglinear_risk", "sdc_exhaustive_tabulation",
-  "sdc_qar_risk"
+  "sdc_qar_risk", "sdc_household_risk"
 )
 
 #' @export

@@ -131,14 +131,14 @@ check_roles <- function(data, key_vars, weight_var, hh_id, call) {
 
 # A weight or a household number is no key: it tells records apart that no
 # intruder can, and every one of them would count as unique.
-check_no_roles <- function(data, key_vars, positions, call) {
+check_no_roles <- function(data, key_vars, positions, call, arg = "key_vars") {
   if (is.null(key_vars) || is.null(positions)) {
     return(invisible())
   }
-  clash <- intersect(check_columns(key_vars, data, "key_vars", call), positions)
+  clash <- intersect(check_columns(key_vars, data, arg, call), positions)
   if (length(clash)) {
     stop_argument(
-      "key_vars", "leave out the columns that other arguments name",
+      arg, "leave out the columns that other arguments name",
       found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
     )
   }
@@ -158,4 +158,19 @@ warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "cell
     ),
     n = n_below, call = call
   )
+}
+
+# Weights of households are equal within them; `id` numbers them, NA for none.
+check_household_weights <- function(weights, id, name, call) {
+  first <- match(id, id)
+  unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
+  if (any(unequal)) {
+    stop_weights(
+      name,
+      paste0(
+        "With `hh_id` they are weights of households, and differ within ",
+        plural(length(unique(id[unequal])), "household"), "."
+      ), call
+    )
+  }
 }

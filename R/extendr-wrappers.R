@@ -18,9 +18,11 @@ rs_copula_simulate <- function(shares, orders, correlation, n, draws, run) .Call
 
 rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run)
 
+rs_household_risk <- function(table, settings, run) .Call(wrap__rs_household_risk, table, settings, run)
+
 rs_individual_risk <- function(table, weights, wildcard, run) .Call(wrap__rs_individual_risk, table, weights, wildcard, run)
 
-rs_household_risk <- function(households, risk, run) .Call(wrap__rs_household_risk, households, risk, run)
+rs_members_risk <- function(households, risk, run) .Call(wrap__rs_members_risk, households, risk, run)
 
 rs_expected_inverse <- function(frequency, population) .Call(wrap__rs_expected_inverse, frequency, population)
 

@@ -169,7 +169,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
       call = call
     )
     at_home <- if (!is.null(households)) {
-      core(rs_household_risk, households$pointer, found$risk, call = call)
+      core(rs_members_risk, households$pointer, found$risk, call = call)
     }
     signal_small_weights(found, call)
     inform_excluded(settings$n - length(found$risk), settings$n, call)

@@ -42,18 +42,10 @@ check_households <- function(data, settings, weights, call) {
     )
   }
   if (!is.null(weights)) {
-    id <- household_codes(data[[position]])
-    first <- match(id, id)
-    unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
-    if (any(unequal)) {
-      stop_weights(
-        names(data)[[check_column(settings$weight_var, data, "weight_var", call)]],
-        paste0(
-          "With `hh_id` they are weights of households, and differ within ",
-          plural(length(unique(id[unequal])), "household"), "."
-        ), call
-      )
-    }
+    check_household_weights(
+      weights, household_codes(data[[position]]),
+      names(data)[[check_column(settings$weight_var, data, "weight_var", call)]], call
+    )
   }
 }
 

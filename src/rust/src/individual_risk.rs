@@ -43,7 +43,7 @@ fn rs_individual_risk(table: Robj, weights: Robj, wildcard: Robj, run: Robj) -> 
 
 /// The risk of every record's household, from those of its members.
 #[extendr]
-fn rs_household_risk(households: Robj, risk: Robj, run: Robj) -> Robj {
+fn rs_members_risk(households: Robj, risk: Robj, run: Robj) -> Robj {
     guard(|| {
         let risk = doubles(&risk, "risk")?;
         let run = Run::new(&run)?;
@@ -81,6 +81,6 @@ fn rs_expected_inverse(frequency: Robj, population: Robj) -> Robj {
 extendr_module! {
     mod individual_risk;
     fn rs_individual_risk;
-    fn rs_household_risk;
+    fn rs_members_risk;
     fn rs_expected_inverse;
 }

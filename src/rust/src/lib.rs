@@ -9,6 +9,7 @@ mod convert;
 mod copula;
 mod exhaustive;
 mod guard;
+mod household_risk;
 mod individual_risk;
 mod key_overview;
 mod key_table;
@@ -33,6 +34,7 @@ extendr_module! {
     use contribution;
     use copula;
     use exhaustive;
+    use household_risk;
     use individual_risk;
     use key_overview;
     use key_table;

@@ -15,6 +15,7 @@
 //! | [`n_matches`] | with how many records does a record agree, values missing or uncertain? |
 //! | [`exhaustive`] | which cells of all small tables are small? |
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
+//! | [`household_risk`] | which households stand out by who lives together? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`suppress`] | which cells are blanked so that no record stands out? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
@@ -43,6 +44,7 @@ pub mod exhaustive;
 pub mod fraction;
 mod gamma;
 mod hash;
+pub mod household_risk;
 pub mod individual_risk;
 pub mod kendall;
 pub mod key_overview;

@@ -1,0 +1,172 @@
+# What household_risk() results say of themselves.
+
+#' @export
+describe.sdc_household_risk <- function(x) {
+  e <- x$estimates
+  description(
+    title = "Households that stand out by who lives together",
+    question = paste0(
+      "how many households of the file fit a household of which ",
+      household_known_words(x), " are known?"
+    ),
+    size = paste0(
+      plural(e$n_households, "household"), " of ", plural(e$n, "record"), ", ",
+      plural(length(x$settings$person_vars), "key variable"),
+      if (length(x$settings$hh_vars)) {
+        paste0(" and ", length(x$settings$hh_vars), " of the household")
+      },
+      "; ", household_missing_clause(x), "."
+    ),
+    answer = c(
+      fact(missing_line(x$diagnostics$missing, x$settings$n), keep = "detail"),
+      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
+      fact(household_unique_words(e), "."),
+      fact(
+        "Record risk 1/m: ", format_spread(e$risk_max, e$risk_q99, e$risk_q95), "; mean ",
+        format_risk(e$risk_mean), ".",
+        keep = "always"
+      ),
+      household_journalist_facts(e), household_size_grid(x)
+    ),
+    scenario = scenario(c("prosecutor", if (is_journalist(e)) "journalist")),
+    more = "summary(x), plot(x), interpret(x)",
+    sentence = household_cited(x)
+  )
+}
+
+is_journalist <- function(estimates) !is.null(estimates$journalist_max)
+
+household_known_words <- function(x) {
+  switch(x$settings$known,
+    "1" = "one member", "2" = "two members", all = "all members"
+  )
+}
+
+household_missing_clause <- function(x) {
+  n <- x$diagnostics$n_excluded
+  if (x$settings$missing == "exclude" && n > 0) {
+    paste(plural(n, "record"), "of households with an incomplete member excluded")
+  } else {
+    missing_clause(x$settings$missing)
+  }
+}
+
+# "12 of 40 households (30 %) are the only ones that fit them; 31 people live there"
+household_unique_words <- function(e) {
+  paste0(
+    format_count(e$n_unique), " of ", plural(e$n_households, "household"), " (",
+    format_percent(e$prop_unique), ") ",
+    if (e$n_unique == 1) "fits nothing but itself" else "fit nothing but themselves", ", with ",
+    plural(e$n_persons_unique, "record"), " (", format_percent(e$prop_persons_unique), ")"
+  )
+}
+
+household_journalist_facts <- function(e) {
+  if (is_journalist(e)) {
+    fact(
+      "Journalist, E(1/F): ", format_risk(e$expected_reidentifications),
+      " households expected to be found by trying all; largest risk ",
+      format_risk(e$journalist_max), ", mean of the records ", format_risk(e$journalist_mean), "."
+    )
+  }
+}
+
+# Sizes beyond the last row share one.
+household_size_grid <- function(x, most = 6) {
+  sizes <- x$sizes
+  label <- as.character(sizes$household_size)
+  if (nrow(sizes) > most) {
+    last <- seq_len(nrow(sizes)) >= most
+    label <- c(label[!last], paste(label[[most]], "or more"))
+    pooled <- lapply(sizes[c("n_households", "n_unique", "n_persons_unique")], function(counts) {
+      c(counts[!last], sum(counts[last]))
+    })
+    sizes <- do.call(frame, pooled)
+  }
+  grid(frame(
+    members = label, households = format_count(sizes$n_households),
+    unique = format_count(sizes$n_unique),
+    share = format_percent(sizes$n_unique / sizes$n_households),
+    "records in them" = format_count(sizes$n_persons_unique)
+  ), nrow(sizes), rest = "more in x$sizes")
+}
+
+household_cited <- function(x) {
+  e <- x$estimates
+  cited(
+    measured = paste0(
+      "In the file of ", plural(e$n_households, "household"), " with ",
+      plural(e$n, "record"), ", the households were counted that fit a household of which ",
+      household_known_words(x), " are known, by ",
+      plural(length(x$settings$person_vars), "key variable"), " of persons",
+      if (length(x$settings$hh_vars)) {
+        paste0(" and ", length(x$settings$hh_vars), " of the household")
+      }
+    ),
+    found = paste0(
+      household_unique_words(e), "; an intruder who knows that a household is in the file ",
+      "picks the right one with a probability of ", format_risk(e$risk_mean),
+      " on average over the records",
+      if (is_journalist(e)) {
+        paste0(
+          ", one who does not and tries all of them is expected to find ",
+          format_risk(e$expected_reidentifications), " of the ", format_count(e$n_households)
+        )
+      }
+    ),
+    limits = paste(
+      "values are taken to be right and up to date, households to be in the file with all",
+      "their members, and the members known to be those that tell most"
+    ),
+    source = paste0(
+      "compositions of households as keys",
+      if (is_journalist(e)) "; journalist risk of Benedetti and Franconi 1998"
+    ),
+    assuming = household_missing_clause(x)
+  )
+}
+
+#' @export
+summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
+  new_summary(
+    object,
+    estimates = object$estimates, sizes = object$sizes,
+    record_risk = risk_by_strata(object, by, data, rlang::current_env())
+  )
+}
+
+#' @export
+record_risk.sdc_household_risk <- function(x) {
+  x$records$risk
+}
+
+#' @export
+tidy_terms.sdc_household_risk <- function(x) {
+  list(
+    ids = "known",
+    terms = c(
+      "n_unique", "n_persons_unique", "prop_unique", "prop_persons_unique",
+      setdiff(
+        names(x$estimates),
+        c(
+          "known", "n", "n_households", "n_unique", "n_persons_unique", "prop_unique",
+          "prop_persons_unique"
+        )
+      )
+    )
+  )
+}
+
+#' @rdname sdc_result
+#' @usage NULL
+#' @export
+glance.sdc_household_risk <- function(x, ...) {
+  e <- x$estimates
+  frame(
+    n_records = x$settings$n, n_keys = length(x$settings$person_vars),
+    n_hh_vars = length(x$settings$hh_vars), known = e$known, n_households = e$n_households,
+    n_unique = e$n_unique, n_persons_unique = e$n_persons_unique, prop_unique = e$prop_unique,
+    risk_mean = e$risk_mean, missing = x$settings$missing,
+    n_excluded = x$diagnostics$n_excluded, fingerprint = x$settings$fingerprint
+  )
+}

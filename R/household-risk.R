@@ -1,0 +1,298 @@
+#' Households that stand out by who lives together
+#'
+#' A person of 40 is nobody, and neither is one of 38, of 12, or of 9; the family of
+#' these four may be the only one in the file. How many households fit what an
+#' intruder knows of a household, and how many people live in those that nothing
+#' else fits?
+#'
+#' @details
+#' The *composition* of a household is the multiset of its members' keys: which
+#' keys occur in it, and how often each. Together with what the members share
+#' (`hh_vars`) it is the key of the household. `n_matches` is the number of
+#' households of the file that *fit* what is known, the household's own included:
+#' \describe{
+#'   \item{`known = "all"`}{the intruder knows all members and that they are all:
+#'     a household fits that has the same composition, and so as many members}
+#'   \item{`known = 2`}{the intruder knows two members: a household fits that has
+#'     two different members with these two keys, whoever lives there besides. Two
+#'     members with one key ask for two members with that key}
+#'   \item{`known = 1`}{the intruder knows one member: a household fits that has a
+#'     member with this key}
+#' }
+#' Which members are known is not for us to choose: of one or two members the
+#' choice counts that the fewest households fit. A household of one person has no
+#' second member, and `known = 2` asks for that one. Knowing more never leaves more
+#' households: \eqn{m_{all} \le m_2 \le m_1}{m_all <= m_2 <= m_1}. Where everybody
+#' lives alone the three are the sizes of the cells, what [n_matches()] counts with
+#' `missing = "category"`.
+#'
+#' `hh_vars` are variables that the members of a household share, such as the region
+#' or the tenure of the dwelling. They are known whoever is known, count once for
+#' the household, and are checked to be equal within it. Give an intruder who knows
+#' one or two members the size of the household by a column that holds it.
+#'
+#' The probability that a household picked among those that fit is the right one is
+#' \eqn{1/m} where the intruder knows that it is in the file (prosecutor). With
+#' `weight_var` or `pop_size` the journalist's is added, who does not know: with
+#' \eqn{f} households that fit and \eqn{\hat F}{Fhat} the sum of their weights,
+#' \eqn{E(1/F \mid f)}{E(1/F | f)} of [individual_risk()], whose assumptions it
+#' shares. Every column is that of the choice of members that is worst for it: the
+#' fewest households, the smallest sum of weights, the largest risk. Weights are those
+#' of households, equal for all members. `pop_size` people, or `sampling_fraction`,
+#' stand for equal weights \eqn{1/\pi}{1/pi}; given with weights, these are scaled so
+#' that they sum to `pop_size` over the records.
+#'
+#' @section Missing values:
+#' `"category"` (the default): a missing value is a value of its own, that fits
+#' missing values only. `"exclude"`: households with an incomplete member are left
+#' out as a whole, since a household without one of its members is another
+#' household; their records have `NA`. `"wildcard"` is refused: where missing values
+#' fit everything, it takes an assignment of the members of two households to each
+#' other to tell whether they fit, households are no longer alike in cells, and the
+#' answer to "which members?" is not one. [n_matches()] with `hh_id` counts the
+#' households that a single person fits, missing values matching everything. A
+#' record must have a household.
+#'
+#' @section Cost:
+#' Grouping the records and sorting the members of each household; with
+#' `known = 2` a step for every pair of different keys in a household that other
+#' households hold too. A million persons: below a second, and one household may be
+#' nearly the whole file. More than \eqn{2^{34}}{2^34} pairs, as some thousand
+#' households of thousands would have, are an error of class
+#' `sdcRisk_error_too_large`. Memory beyond `data`: about 80 bytes a record.
+#'
+#' @param data A data frame, tibble or data.table with one row per person, or an
+#'   [sdc_file()].
+#' @param key_vars Names or positions of the key variables of persons. `NULL`: all
+#'   columns that no other argument names.
+#' @param hh_id Name or position of the column that says which household a record
+#'   belongs to.
+#' @param ... Must be empty: later arguments must be named in full.
+#' @param hh_vars Names or positions of variables that the members of a household
+#'   share. They may be among `key_vars`.
+#' @param known How many members the intruder knows: 1, 2 or `"all"`.
+#' @param weight_var Name or position of the column of household weights.
+#' @param pop_size,sampling_fraction Number of people in the population, or share
+#'   of it in the file.
+#' @param missing `"category"` or `"exclude"`, see the section on missing values.
+#'
+#' @return An object of class `sdc_household_risk`, an [sdc_result] with
+#' \describe{
+#'   \item{`records`}{one row per record: `household_size` (members in the file),
+#'     `n_matches` (households that fit its household, the own included), `risk`
+#'     (\eqn{1/m}), and with weights or a population `n_matches_weighted` and
+#'     `journalist_risk`}
+#'   \item{`estimates`}{one row: `known`, `n` (records in use), `n_households`,
+#'     `n_unique` (households that only they themselves fit), `n_persons_unique`
+#'     (records in these), `prop_unique` (of the households),
+#'     `prop_persons_unique`, `expected_households` (sum of \eqn{1/m} over
+#'     households: right answers of an intruder who tries all; with all members known
+#'     the number of distinct compositions), `risk_max`, `risk_q99`, `risk_q95`,
+#'     `risk_mean` of the records, and with weights or a population
+#'     `expected_reidentifications` (sum of the journalist's risk over households),
+#'     `journalist_max`, `journalist_mean` (of the records)}
+#'   \item{`sizes`}{the same by the size of the household: `household_size`,
+#'     `n_households`, `n_unique`, `n_persons_unique`, `prop_unique`}
+#' }
+#' Errors: `bad_data` where a record has no household, where members differ in
+#' `hh_vars`, or where no household is complete; `bad_weights` where weights differ
+#' within a household; `bad_argument`; `too_large`.
+#' @references
+#' Hundepool A, Domingo-Ferrer J, Franconi L, Giessing S, Nordholt ES, Spicer K, de
+#' Wolf PP (2012). *Statistical Disclosure Control*, chapter 3. Wiley.
+#' \doi{10.1002/9781118348239}. It treats households by the risks of their members;
+#' compositions as keys, and the counts here, are ours.
+#' @family matches
+#' @seealso [individual_risk()] for the chance that any member of a household is
+#'   found.
+#' @export
+#' @examples
+#' people <- data.frame(
+#'   home = c(1, 1, 1, 2, 2, 3, 3, 3, 4),
+#'   age = c(40, 38, 12, 40, 38, 12, 38, 40, 38),
+#'   region = c("N", "N", "N", "N", "N", "N", "N", "N", "S")
+#' )
+#' # households 1 and 3 are alike; 2 lacks the child
+#' household_risk(people, "age", "home")$records$n_matches # 2 2 2 1 1 2 2 2 1
+#' household_risk(people, "age", "home", known = 2)$records$n_matches # 2 2 2 3 3 2 2 2 4
+#' household_risk(people, "age", "home", hh_vars = "region", known = 1)$sizes
+household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "all",
+                           weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
+                           missing = "category") {
+  call <- rlang::current_env()
+  file <- enter(call)
+  this_call <- call_without_data(match.call(), "household_risk")
+  check_no_dots(..., call = call)
+  check_given(c("key_vars", "hh_id"), call)
+  known <- check_known(known, call)
+  check_composition_missing(missing, call)
+  if (is.null(hh_id)) {
+    stop_argument("hh_id", "name the column that identifies households", call = call)
+  }
+  shared <- if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars", call)
+  roles <- check_roles(data, key_vars, weight_var, hh_id, call)
+  check_no_roles(data, shared, roles$positions, call, "hh_vars")
+  keys <- resolve_key_vars(data, key_vars, c(roles$positions, shared), call)
+  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
+  if (!is.null(roles$weights)) {
+    check_household_weights(
+      roles$weights, household_codes(data[[roles$hh_at]]), names(data)[[roles$weight_at]], call
+    )
+  }
+  with_progress("Households", {
+    table <- key_table(
+      file, union(keys, shared),
+      labels = list(households = roles$hh_at),
+      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at)),
+      call = call
+    )
+    check_every_household(table$labels$households, call)
+    identifying <- identifying_keys(table)
+    found <- core(
+      rs_household_risk, table$pointer, list(
+        households = table$labels$households$pointer, known = known,
+        shared = match(shared, table$positions), complete_only = missing == "exclude",
+        weights = household_weights(roles$weights, fraction, nrow(data))
+      ), call = call
+    )
+    check_shared(found, names(data)[shared], call)
+    settings <- file_settings(
+      table,
+      person_vars = names(data)[setdiff(keys, shared)], hh_vars = names(data)[shared],
+      hh_id = names(data)[[roles$hh_at]], known = known,
+      weight_var = names(data)[roles$weight_at], sampling_fraction = fraction,
+      missing = missing
+    )
+    diagnostics <- list(
+      missing = missing_cells(table, data), identifying = identifying,
+      n_incomplete = table$n_incomplete
+    )
+    inform_identifying(identifying, call)
+    new_household_risk(found, settings, diagnostics, this_call, call)
+  })
+}
+
+check_known <- function(known, call) {
+  if (length(known) != 1 || !as.character(known) %in% c("1", "2", "all")) {
+    stop_argument("known", "be 1, 2 or \"all\"", call = call)
+  }
+  as.character(known)
+}
+
+# Missing values that match everything leave no compositions to count.
+check_composition_missing <- function(missing, call) {
+  if (identical(missing, "wildcard")) {
+    stop_argument(
+      "missing", "be \"category\" or \"exclude\" here",
+      found = "\"wildcard\" would let a missing value match everything.",
+      advice = paste(
+        "Whether two households fit would be a matter of who is assigned to whom.",
+        "n_matches(hh_id = ) counts the households that one person fits."
+      ), call = call
+    )
+  }
+  check_choice(missing, c("category", "exclude"), "missing", call)
+}
+
+# The weight of the household of every record; NULL where nobody says how many
+# households there are.
+household_weights <- function(weights, fraction, n) {
+  if (is.null(fraction)) {
+    return(weights)
+  }
+  if (is.null(weights)) rep(1 / fraction, n) else weights * (n / fraction / sum(weights))
+}
+
+check_shared <- function(found, hh_vars, call) {
+  differs <- found$n_unequal > 0
+  if (!any(differs)) {
+    return(invisible())
+  }
+  stop_sdc(
+    "bad_data",
+    c(
+      "The members of a household must share the values of `hh_vars`.",
+      x = paste0(
+        "They differ within ", plural(max(found$n_unequal), "household"), " (",
+        quote_names(hh_vars[differs]), ")."
+      ),
+      i = "Name these variables in `key_vars`, or mend the data."
+    ),
+    names = hh_vars[differs], call = call
+  )
+}
+
+new_household_risk <- function(found, settings, diagnostics, this_call, call) {
+  in_use <- found$n_matches > 0
+  if (!any(in_use)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "At least one household must be complete on all key variables.",
+        x = "In every household a member misses a value.",
+        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
+      ),
+      call = call
+    )
+  }
+  homes <- frame(
+    size = found$size, n_matches = found$n_matches, risk = 1 / found$n_matches
+  )
+  if (!is.null(found$weighted)) {
+    homes$n_matches_weighted <- found$weighted
+    homes$journalist_risk <- found$risk
+  }
+  homes[!in_use, -1] <- NA
+  records <- frame(household_size = homes$size[found$household])
+  for (column in names(homes)[-1]) records[[column]] <- homes[[column]][found$household]
+  homes <- homes[in_use, ]
+  n_below <- sum(homes$n_matches_weighted < homes$n_matches * (1 - 1e-9))
+  if (n_below > 0) {
+    warn_small_weights(
+      n_below, nrow(homes), "their journalist risk is taken as 1 / f", call,
+      unit = "household"
+    )
+  }
+  n_excluded <- settings$n - sum(homes$size)
+  inform_excluded(n_excluded, settings$n, call)
+  new_sdc_result(
+    "sdc_household_risk",
+    estimates = household_estimates(homes, settings$known), records = records,
+    settings = settings, diagnostics = c(diagnostics, n_excluded = n_excluded),
+    call = this_call,
+    sizes = household_sizes(homes)
+  )
+}
+
+# Of persons, without a vector as long as the file: every household counts as often
+# as it has members.
+household_estimates <- function(homes, known) {
+  n <- sum(homes$size)
+  unique <- homes$n_matches == 1
+  ascending <- order(homes$risk)
+  at <- function(p) counted_quantile(homes$risk[ascending], homes$size[ascending], p)
+  estimates <- frame(
+    known = known, n = n, n_households = nrow(homes), n_unique = sum(unique),
+    n_persons_unique = sum(homes$size[unique]), prop_unique = mean(unique),
+    prop_persons_unique = sum(homes$size[unique]) / n,
+    expected_households = sum(homes$risk), risk_max = max(homes$risk), risk_q99 = at(0.99),
+    risk_q95 = at(0.95), risk_mean = sum(homes$risk * homes$size) / n
+  )
+  if (!is.null(homes$journalist_risk)) {
+    estimates$expected_reidentifications <- sum(homes$journalist_risk)
+    estimates$journalist_max <- max(homes$journalist_risk)
+    estimates$journalist_mean <- sum(homes$journalist_risk * homes$size) / n
+  }
+  estimates
+}
+
+household_sizes <- function(homes) {
+  size <- sort(unique(homes$size))
+  at <- match(homes$size, size)
+  n_households <- tabulate(at, length(size))
+  n_unique <- tabulate(at[homes$n_matches == 1], length(size))
+  frame(
+    household_size = size, n_households = n_households, n_unique = n_unique,
+    n_persons_unique = n_unique * size, prop_unique = n_unique / n_households
+  )
+}
