@@ -136,15 +136,25 @@ match_sensitive_line <- function(x) {
     return(NULL)
   }
   paste0(
-    "Sensitive ", quote_names(x$settings$sensitive), ": all matches of ",
-    format_count(estimate$n_homogeneous), " ", match_subject(x, estimate$n_homogeneous), " (",
-    format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
+    "Sensitive ", quote_names(x$settings$sensitive, 3), ": all matches of ",
+    match_homogeneous_count(x, estimate),
     if (!is.na(estimate$l_distinct)) {
       paste0(
-        "; at least ", plural(estimate$l_distinct, "value"), " among the matches of a record"
+        "; at least ", plural(estimate$l_distinct, "value"), " among the matches of a record ",
+        "(entropy l ", format_risk(estimate$l_entropy), "), distance from the file's at most ",
+        format_risk(estimate$t_closeness), " (t)"
       )
     },
     "."
+  )
+}
+
+# "12 records (3 %) share one value"
+match_homogeneous_count <- function(x, estimate) {
+  paste0(
+    format_count(estimate$n_homogeneous), " ", match_subject(x, estimate$n_homogeneous), " (",
+    format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
+    if (length(x$settings$sensitive) > 1) " of at least one of them"
   )
 }
 
@@ -223,6 +233,7 @@ summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     estimates = object$estimates, matches = match_distribution(object),
+    sensitive = object$sensitive,
     record_risk = risk_by_strata(object, by, data, rlang::current_env()),
     title = if (nrow(object$estimates) == 1) match_sensitive_line(object)
   )
@@ -261,7 +272,9 @@ tidy_terms.sdc_n_matches <- function(x) {
     terms = c(
       "n", "n_unique", paste0("n_below_", x$settings$below), "prop_unique",
       "prop_unique_all", "n_pairs", "theta", "risk_max", "risk_q99", "risk_q95", "risk_mean",
-      intersect(c("n_homogeneous", "l_distinct"), names(x$estimates))
+      intersect(
+        c("n_homogeneous", "l_distinct", "l_entropy", "t_closeness"), names(x$estimates)
+      )
     )
   )
 }
@@ -338,14 +351,19 @@ match_theta_words <- function(x, worst) {
 
 match_homogeneous_words <- function(x) {
   estimate <- x$estimates
-  if (!is.null(estimate$n_homogeneous)) {
-    paste0(
-      ", and all matches of ", format_count(estimate$n_homogeneous), " ",
-      match_subject(x, estimate$n_homogeneous), " (",
-      format_percent(estimate$n_homogeneous / estimate$n), ") share one value of ",
-      quote_names(x$settings$sensitive)
-    )
+  if (is.null(estimate$n_homogeneous)) {
+    return(NULL)
   }
+  paste0(
+    ", and all matches of ", format_count(estimate$n_homogeneous), " ",
+    match_subject(x, estimate$n_homogeneous), " (",
+    format_percent(estimate$n_homogeneous / estimate$n), ") share one value of ",
+    if (length(x$settings$sensitive) > 1) "at least one of ",
+    quote_names(x$settings$sensitive, 3),
+    if (!is.na(estimate$t_closeness)) {
+      paste0(" (t-closeness ", format_risk(estimate$t_closeness), ")")
+    }
+  )
 }
 
 # The chance of an intruder who knows that the target is in the file. Nobody can

@@ -6,7 +6,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n
   household <- if (!is.null(settings$hh_id)) household_codes(data[[settings$hh_id]])
-  records <- lapply(found, match_records, outside, n_targets, household)
+  records <- lapply(found, match_records, outside, n_targets, household, settings$sensitive)
   estimates <- Map(function(found, label) {
     match_estimates(found, label, settings, weights, n, n_targets, outside)
   }, found, names(sets$sets))
@@ -50,7 +50,8 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       n_missing = rlang::set_names(coded$table$n_missing, coded$table$variables),
       missing = missing_cells(coded$table, data), identifying = coded$identifying
     ),
-    call = this_call
+    call = this_call,
+    sensitive = sensitive_table(found, settings$sensitive)
   )
 }
 
@@ -75,7 +76,10 @@ count_nothing <- function(found, coded, set, relations, settings, weights, call)
   if (!is.null(found$target_rows)) n <- length(found$target_rows)
   found$n_matches <- integer(n)
   if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
-  if (!is.null(coded$sensitive)) found$n_sensitive <- integer(n)
+  found$sensitive <- lapply(coded$sensitive, function(table) {
+    nothing <- rep(NA_real_, n)
+    list(n_sensitive = integer(n), l_entropy = nothing, t_closeness = nothing)
+  })
   if (!is.null(coded$households)) {
     found$n_households <- integer(n)
     if (!is.null(weights)) found$households_weighted <- numeric(n)
@@ -96,14 +100,21 @@ counted_matches <- function(found) {
 }
 
 # The columns of one key set, per record or outside pattern.
-match_records <- function(found, outside, n_targets, household) {
+match_records <- function(found, outside, n_targets, household, sensitive) {
   rows <- if (outside) found$target_rows else found$rows
   by_household <- !is.null(household)
-  columns <- list(
-    n_matches = counted_matches(found),
-    n_matches_weighted = if (by_household) found$households_weighted else found$n_matches_weighted,
-    n_sensitive = found$n_sensitive,
-    n_matched_records = if (by_household) found$n_matches
+  of_values <- Map(rlang::set_names, found$sensitive, sensitive_columns(sensitive))
+  columns <- c(
+    list(
+      n_matches = counted_matches(found),
+      n_matches_weighted = if (by_household) {
+        found$households_weighted
+      } else {
+        found$n_matches_weighted
+      }
+    ),
+    unlist(unname(of_values), recursive = FALSE),
+    list(n_matched_records = if (by_household) found$n_matches)
   )
   columns <- columns[!vapply(columns, is.null, NA)]
   columns <- lapply(columns, spread_records, rows, n_targets)
@@ -176,21 +187,41 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
       risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
       risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
     ),
-    sensitive_estimates(found$n_sensitive)
+    sensitive_estimates(found$sensitive)
   ))
 }
 
-# How many records tell their sensitive value by their key alone, and the fewest
-# values among the matches of a record; matches without any value tell nothing.
-sensitive_estimates <- function(n_sensitive) {
-  if (is.null(n_sensitive)) {
+# How many records tell a sensitive value by their key alone, and the least diverse
+# of them; matches without any value tell nothing. Of several columns the worst.
+sensitive_estimates <- function(sensitive) {
+  if (length(sensitive) == 0) {
     return(NULL)
   }
-  some <- n_sensitive[n_sensitive > 0]
+  homogeneous <- Reduce(`|`, lapply(sensitive, function(of) of$n_sensitive == 1))
+  worst <- function(field, f) {
+    values <- unlist(lapply(sensitive, function(of) of[[field]][of$n_sensitive > 0]))
+    if (length(values)) f(values) else values[NA_integer_]
+  }
   list(
-    n_homogeneous = sum(n_sensitive == 1),
-    l_distinct = if (length(some)) min(some) else NA_integer_
+    n_homogeneous = sum(homogeneous), l_distinct = worst("n_sensitive", min),
+    l_entropy = worst("l_entropy", min), t_closeness = worst("t_closeness", max)
   )
+}
+
+# The same per key set and column.
+sensitive_table <- function(found, sensitive) {
+  if (length(sensitive) == 0) {
+    return(NULL)
+  }
+  rows <- Map(function(found, label) {
+    of_columns <- Map(function(of, name) {
+      do.call(frame, c(
+        list(key_set = label, variable = name), sensitive_estimates(list(of))
+      ))
+    }, found$sensitive, sensitive)
+    do.call(rbind, unname(of_columns))
+  }, found, names(found))
+  do.call(rbind, unname(rows))
 }
 
 # How often each number of matches occurs, by ascending risk 1/m; a pattern

@@ -56,13 +56,34 @@
 #' found through its most conspicuous member. A record without household is one
 #' of its own.
 #'
-#' **Sensitive values.** `n_sensitive` is the number of distinct values that the
-#' matches of a record take in the column `sensitive`, missing not counted. Where it is
-#' 1 an intruder learns the value without finding the record: the record is
-#' *homogeneous*, and unique records always are. `n_homogeneous` counts these
-#' records; `l_distinct` is the smallest `n_sensitive`, l of distinct l-diversity,
-#' over the records whose matches have any value. A partner's value counts here
-#' whatever the `partial_weight` of the partner, even 0.
+#' **Sensitive values.** What does the key tell of the column `sensitive` without
+#' telling the record? Of the \eqn{C} matches of a record that have a value there, let
+#' the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among
+#' all records with a value.
+#' \describe{
+#'   \item{`n_sensitive`}{the number of distinct values. Where it is 1 an intruder
+#'     learns the value without finding the record: the record is *homogeneous*, and
+#'     unique records with a value always are}
+#'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the
+#'     number of equally frequent values that are as hard to tell apart}
+#'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: what the key tells anyone
+#'     who knows the file's distribution. For values without order (text, factors)
+#'     the total variation \eqn{\frac12 \sum_v |p_v - q_v|}{sum |p_v - q_v| / 2};
+#'     for the \eqn{K} values of an ordered factor, of numbers, Dates or logical
+#'     values the earth mover's distance on their ranks,
+#'     \eqn{\frac{1}{K-1} \sum_v |\sum_{u \le v} (p_u - q_u)|}{%
+#'     sum over v of |sum over u <= v of (p_u - q_u)|, over K - 1}. Make a factor of
+#'     numbers that are mere codes}
+#' }
+#' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of
+#' the file are the smallest of the records (distinct and entropy l-diversity), and
+#' its `t_closeness` is the largest. With several sensitive columns a record is
+#' homogeneous that is so in any of them, and l and t are those of the worst one.
+#' A missing value is none: it counts neither among the matches nor in the file,
+#' and a record whose matches have no value at all has `n_sensitive` 0 and the
+#' others `NA`. A missing *key variable* makes matches as `missing` says: with
+#' `"wildcard"` the values of all records that may be meant are counted, each once.
+#' A partner's value counts whatever the `partial_weight` of the partner, even 0.
 #'
 #' **Theta.** The probability that a unique match of a person drawn from the
 #' population is correct, \eqn{U / \sum F}{U / sum F} over the unique records; it is
@@ -123,8 +144,8 @@
 #' @param below Counts of records with fewer matches than this.
 #' @param weight_var Name of the column with sampling weights.
 #' @param hh_id Name of the column that identifies households.
-#' @param sensitive Name of a column whose distinct values among the matches are
-#'   counted: does the key tell the value without telling the record?
+#' @param sensitive Names of one or several columns whose values among the matches
+#'   are looked at: does the key tell the value without telling the record?
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file: either gives theta.
 #' @param key_groups A named list of columns that count as one key variable each:
@@ -135,7 +156,8 @@
 #' @return An object of class `sdc_n_matches`, an [sdc_result] with
 #' \describe{
 #'   \item{`records`}{one row per record, or per row of `patterns`: `n_matches`,
-#'     and where asked for `n_matches_weighted`, `n_sensitive`,
+#'     and where asked for `n_matches_weighted`, `n_sensitive`, `l_entropy`,
+#'     `t_closeness` (of several sensitive columns `n_sensitive_<name>` and so on),
 #'     `n_matched_records` and `n_matches_household`. For a list of key sets one
 #'     column of matches per set, named like it, and the others with the set's
 #'     name before theirs. `NA` for records deleted listwise}
@@ -149,8 +171,9 @@
 #'     candidates, of which it can make nothing; values that `missing` calls a
 #'     category are complete); `risk_max`,
 #'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m},
-#'     0 for a pattern without a match; with `sensitive` also `n_homogeneous` and
-#'     `l_distinct`}
+#'     0 for a pattern without a match; with `sensitive` also `n_homogeneous`,
+#'     `l_distinct`, `l_entropy` and `t_closeness`}
+#'   \item{`sensitive`}{with `sensitive`, these four per key set and column}
 #' }
 #' Weighted counts have the unit of the weights: for inverse inclusion
 #' probabilities, people in the population. With `hh_id` they are sums of household
@@ -166,6 +189,14 @@
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*: the number of matches,
 #' its tables, candidates for the month of birth.
+#'
+#' Machanavajjhala A, Kifer D, Gehrke J, Venkitasubramaniam M (2007). l-diversity:
+#' privacy beyond k-anonymity. *ACM Transactions on Knowledge Discovery from Data*
+#' 1(1). \doi{10.1145/1217299.1217302}
+#'
+#' Li N, Li T, Venkatasubramanian S (2007). t-closeness: privacy beyond k-anonymity
+#' and l-diversity. *IEEE 23rd International Conference on Data Engineering*,
+#' 106-115. \doi{10.1109/ICDE.2007.367856}
 #'
 #' Skinner CJ, Elliot MJ (2002). A measure of disclosure risk for microdata.
 #' *Journal of the Royal Statistical Society, Series B* 64(4), 855-867.
@@ -210,14 +241,14 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     partial_weight = check_zero_to_one(partial_weight, "partial_weight", call),
     below = check_whole(below, "below", several = TRUE, call = call),
     level = check_probability(level, "level", call = call),
-    weight_var = weight_var, hh_id = hh_id, sensitive = sensitive
+    weight_var = weight_var, hh_id = hh_id,
+    sensitive = if (!is.null(sensitive)) {
+      names(data)[check_columns(sensitive, data, "sensitive", call)]
+    }
   )
   weights <- check_weights(data, weight_var, call)
   fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
   check_households(data, settings, weights, call)
-  if (!is.null(sensitive)) {
-    check_column(sensitive, data, "sensitive", call)
-  }
   sets <- match_key_sets(data, key_vars, key_groups, settings, call)
   settings$key_sets <- sets$sets
   settings$fraction <- fraction
@@ -253,7 +284,7 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
     if (!is.null(column)) check_column(column, data, argument, call)
   }
   roles <- c(position_of("weight_var"), position_of("hh_id"))
-  used <- c(roles, position_of("sensitive"))
+  used <- c(roles, match(settings$sensitive, names(data)))
   sets <- lapply(if (many) key_vars else list(key_vars), function(set) {
     if (is.character(set)) {
       of_group <- set %in% names(groups) & !set %in% names(data)
@@ -293,7 +324,7 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
         call = call
       )
     }
-    taken <- intersect(labels, outer(labels, added_columns, paste, sep = "_"))
+    taken <- intersect(labels, outer(labels, added_columns(settings), paste, sep = "_"))
     if (length(taken)) {
       stop_argument(
         "key_vars", "name no key set like a column that is made of another set's name",
@@ -309,19 +340,30 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
 }
 
 # Columns of `records` that carry the name of their key set before their own.
-added_columns <- c(
-  "n_matches_weighted", "n_sensitive", "n_matched_records", "n_matches_household"
-)
+added_columns <- function(settings) {
+  c(
+    "n_matches_weighted", "n_matched_records", "n_matches_household",
+    unlist(sensitive_columns(settings$sensitive))
+  )
+}
+
+# Per sensitive variable the columns that tell of it; their names say which one
+# where there are several.
+sensitive_columns <- function(sensitive) {
+  own <- c("n_sensitive", "l_entropy", "t_closeness")
+  if (length(sensitive) == 1) list(own) else lapply(sensitive, function(x) paste0(own, "_", x))
+}
 
 # File and outside patterns as coded columns, labels as columns of their own.
 code_matches <- function(file, patterns, sets, settings, call, frame = parent.frame()) {
   force(frame)
   data <- file$data
-  labels <- lapply(
-    list(sensitive = settings$sensitive, households = settings$hh_id),
-    function(column) if (!is.null(column)) check_column(column, data, "sensitive", call)
-  )
-  labels <- labels[!vapply(labels, is.null, NA)]
+  sensitive <- match(settings$sensitive, names(data))
+  labels <- as.list(sensitive)
+  names(labels) <- sprintf("sensitive_%d", seq_along(labels))
+  if (!is.null(settings$hh_id)) {
+    labels$households <- check_column(settings$hh_id, data, "hh_id", call)
+  }
   if (!is.null(patterns)) {
     if (!is.data.frame(patterns)) {
       stop_argument("patterns", "be a data frame", call = call)
@@ -360,7 +402,8 @@ code_matches <- function(file, patterns, sets, settings, call, frame = parent.fr
     targets <- NULL
   }
   list(
-    table = table, targets = targets, sensitive = table$labels$sensitive,
+    table = table, targets = targets,
+    sensitive = unname(table$labels[sprintf("sensitive_%d", seq_along(sensitive))]),
     households = table$labels$households
   )
 }
@@ -407,7 +450,12 @@ find_matches <- function(coded, set, relations, settings, weights, call) {
     unname(relations[set$columns]), settings$rule, unname(settings$missing[set$columns]),
     settings$min_overlap,
     settings$partial_weight, weights,
-    list(sensitive = pointer(coded$sensitive), households = pointer(coded$households)),
+    list(
+      sensitive = lapply(coded$sensitive, function(table) {
+        list(table = table$pointer, ordered = table$ordered)
+      }),
+      households = pointer(coded$households)
+    ),
     call = call
   )
   # Where no record or no pattern is complete, the core counts nothing.

@@ -1,13 +1,17 @@
 //! `n_matches()`: key sets and relations in, numbers per target out.
 
+use std::borrow::Cow;
+
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::n_matches::{
-    n_matches, Algorithm, Answer, Pieces, Question, Relation, Rule, Settings,
+    n_matches, Algorithm, Answer, Diversity, Pieces, Question, Relation, Rule, Sensitive, Settings,
 };
 use sdcrisk_core::{KeyTable, Missing, Monitor, Result, Weights};
 
-use crate::convert::{count, counts, doubles, indices, integers, list, positions, text, Run};
+use crate::convert::{
+    count, counts, doubles, indices, integers, list, optional, positions, text, Named, Run,
+};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
@@ -69,21 +73,36 @@ fn rs_n_matches(
         };
         let labels = list(&labels, "labels")?;
         let run = Run::new(&run)?;
-        with_optional(&labels.dollar("sensitive"), |sensitive| {
-            with_optional(&labels.dollar("households"), |households| {
-                with_optional(&Ok(targets.clone()), |targets| {
-                    with_table(&table, |table| {
-                        let sensitive = sensitive.map(|t| &t.columns()[0]);
-                        let households = households.map(|t| &t.columns()[0]);
-                        let found = run.watched(|monitor| {
-                            asked.answer(table, targets, sensitive, households, monitor)
-                        })?;
-                        Ok(to_r(found))
-                    })
+        let sensitive = sensitive_columns(&labels.dollar("sensitive"))?;
+        with_optional(&labels.dollar("households"), |households| {
+            with_optional(&Ok(targets.clone()), |targets| {
+                with_table(&table, |table| {
+                    let households = households.map(|t| &t.columns()[0]);
+                    let found = run.watched(|monitor| {
+                        asked.answer(table, targets, &sensitive, households, monitor)
+                    })?;
+                    Ok(to_r(found))
                 })
             })
         })
     })
+}
+
+/// The columns of a list of tables, each with whether its values are ordered.
+fn sensitive_columns(tables: &extendr_api::Result<Robj>) -> Result<Vec<Sensitive<'static>>> {
+    let tables = match tables {
+        Ok(tables) if !tables.is_null() => list(tables, "sensitive")?,
+        _ => return Ok(Vec::new()),
+    };
+    let column = |of: Robj| {
+        let of = Named::new(&of, "sensitive")?;
+        let column = with_table(&of.get("table")?, |table| Ok(table.columns()[0].clone()))?;
+        Ok(Sensitive {
+            column: Cow::Owned(column),
+            ordered: of.flag("ordered")?,
+        })
+    };
+    tables.values().map(column).collect()
 }
 
 /// Runs `work` on the table behind a pointer, or without one.
@@ -170,7 +189,7 @@ impl Asked<'_> {
         &self,
         table: &KeyTable,
         targets: Option<&KeyTable>,
-        sensitive: Option<&Column>,
+        sensitive: &[Sensitive<'_>],
         households: Option<&Column>,
         monitor: &Monitor,
     ) -> Result<Answer> {
@@ -208,6 +227,18 @@ impl Asked<'_> {
     }
 }
 
+/// What sensitive values are like, not determined where there are none.
+fn diversity(found: &[Diversity]) -> Robj {
+    let number =
+        |of: fn(&Diversity) -> f64| optional(found.iter().map(|d| (d.n_values > 0).then(|| of(d))));
+    list!(
+        n_sensitive = counts(found.iter().map(|d| d.n_values)),
+        l_entropy = number(|d| d.l_entropy),
+        t_closeness = number(|d| d.t_closeness)
+    )
+    .into()
+}
+
 fn to_r(answer: Answer) -> Robj {
     let whole = answer.whole && answer.matches.iter().all(|&m| m <= f64::from(i32::MAX));
     let matches: Robj = if whole {
@@ -222,7 +253,7 @@ fn to_r(answer: Answer) -> Robj {
         n_matches = matches,
         n_matches_weighted = numbers(answer.weighted),
         weighted_squares = numbers(answer.weighted_squares),
-        n_sensitive = whole_numbers(answer.n_sensitive),
+        sensitive = List::from_values(answer.sensitive.iter().map(|found| diversity(found))),
         n_households = whole_numbers(answer.n_households),
         households_weighted = numbers(answer.households_weighted),
         n_complete = answer.n_complete as f64,

@@ -26,8 +26,9 @@
 //!   `m_i(alpha) = alpha m_i + (1 - alpha) (C_i + P_i)`.
 //! * [`Rule::Mean`]: the average of `m_i` over the values that the target may
 //!   have, which is one sum of whole numbers over a product of set sizes.
-//! * labels: how many distinct ones (sensitive values, households) occur among
-//!   the matches.
+//! * households: how many distinct ones occur among the matches.
+//! * sensitive values: how many distinct ones occur among the matches, how evenly,
+//!   and how far their distribution is from the file's.
 //! * targets from outside the file, coded with the same dictionaries.
 //!
 //! All sums are exact: counts are integers, and weights are brought to a fixed
@@ -40,6 +41,7 @@
 mod arrangement;
 mod compatibility;
 mod dense;
+mod diversity;
 mod patterns;
 mod pieces;
 mod prepared;
@@ -50,8 +52,9 @@ mod sums;
 mod walk;
 
 pub use compatibility::{Relation, Rule};
+pub use diversity::Diversity;
 pub use pieces::Pieces;
-pub use question::{Question, Settings};
+pub use question::{Question, Sensitive, Settings};
 
 use crate::error::Result;
 use crate::parallel::Monitor;
@@ -68,8 +71,8 @@ pub struct Answer {
     pub weighted: Option<Vec<f64>>,
     /// Sum of their squares, for the variance of theta.
     pub weighted_squares: Option<Vec<f64>>,
-    /// Distinct sensitive values among the matches, missing not counted.
-    pub n_sensitive: Option<Vec<u32>>,
+    /// Per sensitive column, what its values among the matches are like.
+    pub sensitive: Vec<Vec<Diversity>>,
     /// Distinct households among the matches; a record without one is a
     /// household of its own.
     pub n_households: Option<Vec<u32>>,

@@ -1,6 +1,7 @@
 //! The distinct patterns of a file and its targets, and the answer from them.
 
 use super::dense::Plan;
+use super::diversity::{Diversities, LabelCounts, Whole};
 use super::patterns::{walk_order, Layout, Patterns};
 use super::search::{Amount, Search};
 use super::sinks::{Distinct, Labels};
@@ -94,7 +95,7 @@ impl<'a> Prepared<'a> {
         Ok(answer)
     }
 
-    /// Adds the distinct sensitive values and households among the matches.
+    /// Adds what sensitive values and households there are among the matches.
     fn count_labels(
         &self,
         search: &Search<'_>,
@@ -102,19 +103,27 @@ impl<'a> Prepared<'a> {
         monitor: &Monitor,
     ) -> Result<()> {
         let question = self.question;
-        if let Some(column) = question.sensitive.as_deref() {
-            let labels = self.labels(column, false, |_| 1u32);
-            let found = distinct(search, &labels, monitor)?;
-            let codes = column.codes();
-            answer.n_sensitive = Some(self.spread(&found, |row| u32::from(codes.get(row) != 0)));
+        for sensitive in &question.sensitive {
+            let whole = Whole::new(sensitive, question.file.multiplicity())?;
+            let counts = LabelCounts::new(
+                &sensitive.column,
+                &self.file.row_pattern,
+                self.file.len(),
+                question.file.multiplicity(),
+            )?;
+            let sink = |arranged: &_| Diversities::new(&whole, &counts, arranged);
+            let found = run(search, sink, monitor)?;
+            let codes = sensitive.column.codes();
+            let own = |row: usize| whole.of_one(codes.get(row));
+            answer.sensitive.push(self.spread(&found, own));
         }
         if let Some(column) = question.households.as_deref() {
-            let labels = self.labels(column, true, |_| 1u32);
+            let labels = self.labels(column, |_| 1u32);
             let found = distinct(search, &labels, monitor)?;
             answer.n_households = Some(self.spread(&found, |_| 1));
             if let Some(weights) = question.weights.as_deref() {
                 let (fixed, digits) = fixed_point(weights.len(), |row| weights[row], 0);
-                let labels = self.labels(column, true, |row| fixed[row]);
+                let labels = self.labels(column, |row| fixed[row]);
                 let found = distinct(search, &labels, monitor)?;
                 let number = |sum: u128| shifted(sum.number(), -digits);
                 let found: Vec<f64> = found.into_iter().map(number).collect();
@@ -192,27 +201,21 @@ impl<'a> Prepared<'a> {
         keys.filter(|key| key.iter().any(known)).count() < self.question.min_overlap
     }
 
-    /// The distinct labels of every pattern's records. Code 0 is none, or, for
-    /// `lonely`, a label of its own.
-    fn labels<T: Amount>(
-        &self,
-        column: &Column,
-        lonely: bool,
-        amount: impl Fn(usize) -> T,
-    ) -> Labels<T> {
+    /// The distinct labels of every pattern's records. Every code 0 is a label of
+    /// its own.
+    fn labels<T: Amount>(&self, column: &Column, amount: impl Fn(usize) -> T) -> Labels<T> {
         let mut n_labels = column.n_values();
         let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(column.len());
         let mut amounts = vec![T::default(); n_labels as usize];
         with_codes!(column.codes(), |codes| {
             for (row, code) in codes.iter().enumerate() {
-                let label = match (code.value(), lonely) {
-                    (0, false) => continue,
-                    (0, true) => {
+                let label = match code.value() {
+                    0 => {
                         n_labels += 1;
                         amounts.push(T::default());
                         n_labels - 1
                     }
-                    (code, _) => code - 1,
+                    code => code - 1,
                 };
                 // All records of a household have its weight.
                 amounts[label as usize] = amount(row);

@@ -24,8 +24,9 @@ pub struct Settings<'a> {
     pub partial_weight: f64,
     /// Weights of the records of the file.
     pub weights: Option<Weights<'a>>,
-    /// A value per record of the file, of which the distinct ones are counted.
-    pub sensitive: Option<&'a Column>,
+    /// Columns with a value per record of the file, whose distribution among the
+    /// matches is looked at.
+    pub sensitive: &'a [Sensitive<'a>],
     /// The household of every record of the file: 0 for none.
     pub households: Option<&'a Column>,
     /// How to count.
@@ -41,11 +42,20 @@ impl Default for Settings<'_> {
             min_overlap: 0,
             partial_weight: 1.0,
             weights: None,
-            sensitive: None,
+            sensitive: &[],
             households: None,
             algorithm: Algorithm::Cheaper,
         }
     }
+}
+
+/// A column of sensitive values.
+#[derive(Debug, Clone)]
+pub struct Sensitive<'a> {
+    /// The values, 0 for missing.
+    pub column: Cow<'a, Column>,
+    /// Whether their order has a meaning.
+    pub ordered: bool,
 }
 
 /// A question whose parts fit each other, without the records it leaves out:
@@ -60,7 +70,7 @@ pub struct Question<'a> {
     pub(super) min_overlap: usize,
     pub(super) partial_weight: f64,
     pub(super) weights: Option<Cow<'a, [f64]>>,
-    pub(super) sensitive: Option<Cow<'a, Column>>,
+    pub(super) sensitive: Vec<Sensitive<'a>>,
     pub(super) households: Option<Cow<'a, Column>>,
     pub(super) algorithm: Algorithm,
     /// The rows in use, where some are excluded.
@@ -91,7 +101,7 @@ impl<'a> Question<'a> {
             min_overlap: settings.min_overlap,
             partial_weight: settings.partial_weight,
             weights: settings.weights.map(|w| Cow::Borrowed(w.values())),
-            sensitive: settings.sensitive.map(Cow::Borrowed),
+            sensitive: settings.sensitive.to_vec(),
             households: settings.households.map(Cow::Borrowed),
             algorithm: settings.algorithm,
             rows: None,
@@ -140,10 +150,8 @@ impl<'a> Question<'a> {
         let weights = self.weights.as_ref();
         self.weights =
             weights.map(|w| Cow::Owned(rows.iter().map(|&row| w[row as usize]).collect()));
-        for column in [&mut self.sensitive, &mut self.households]
-            .into_iter()
-            .flatten()
-        {
+        let sensitive = self.sensitive.iter_mut().map(|s| &mut s.column);
+        for column in sensitive.chain(self.households.as_mut()) {
             room_for(4 * rows.len())?;
             *column = Cow::Owned(column.select(&rows));
         }
@@ -184,7 +192,7 @@ fn check(
         && targets.is_none_or(|t| one_each(t.columns().len()))
         && settings.keys.iter().flatten().all(|&v| v < n_columns)
         && settings.weights.is_none_or(|w| w.len() == n)
-        && settings.sensitive.is_none_or(|c| c.len() == n)
+        && settings.sensitive.iter().all(|s| s.column.len() == n)
         && settings.households.is_none_or(|c| c.len() == n);
     if !fits || !(0.0..=1.0).contains(&settings.partial_weight) {
         return Err(Error::BadArgument(

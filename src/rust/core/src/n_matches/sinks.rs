@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::arrangement::{any, both, Arrangement, Bits, BLOCK};
 use super::search::{Amount, Search, Sink};
 
-fn each_bit(start: usize, bits: Bits, mut visit: impl FnMut(usize)) {
+pub(super) fn each_bit(start: usize, bits: Bits, mut visit: impl FnMut(usize)) {
     for (i, mut word) in bits.into_iter().enumerate() {
         while word != 0 {
             visit(start + 64 * i + word.trailing_zeros() as usize);

@@ -52,6 +52,41 @@ fn keys_of(n: usize) -> Vec<Vec<usize>> {
     (0..n).map(|v| vec![v]).collect()
 }
 
+/// The definitions, value by value; 0 is missing.
+fn diversity_of(among: &[u32], file: &[u32], ordered: bool) -> Diversity {
+    let count = |labels: &[u32], v: u32| labels.iter().filter(|&&l| l == v).count() as f64;
+    let known = |labels: &[u32]| labels.iter().filter(|&&l| l != 0).count() as f64;
+    if known(among) < 1.0 {
+        return Diversity::default();
+    }
+    let values: Vec<u32> = (1..7).filter(|&v| count(file, v) > 0.0).collect();
+    let p = |v: u32| count(among, v) / known(among);
+    let apart: Vec<f64> = (values.iter())
+        .map(|&v| p(v) - count(file, v) / known(file))
+        .collect();
+    let entropy: f64 = (values.iter())
+        .filter(|&&v| p(v) > 0.0)
+        .map(|&v| -p(v) * p(v).ln())
+        .sum();
+    let upto = |i: usize| apart[..=i].iter().sum::<f64>().abs();
+    let steps = values.len() as f64 - 1.0;
+    Diversity {
+        n_values: values.iter().filter(|&&v| p(v) > 0.0).count() as u32,
+        l_entropy: entropy.exp(),
+        t_closeness: match ordered {
+            true if values.len() == 1 => 0.0,
+            true => (0..values.len()).map(upto).sum::<f64>() / steps,
+            false => apart.iter().map(|x| x.abs()).sum::<f64>() / 2.0,
+        },
+    }
+}
+
+fn alike(a: &Diversity, b: &Diversity) -> bool {
+    a.n_values == b.n_values
+        && (a.l_entropy - b.l_entropy).abs() < 1e-9
+        && (a.t_closeness - b.t_closeness).abs() < 1e-9
+}
+
 fn ask(question: &Question<'_>, threads: usize) -> Answer {
     with_threads(threads, || n_matches(question, &Monitor::new())).unwrap()
 }
@@ -245,6 +280,7 @@ proptest! {
     fn distinct_labels_follow_the_definition(
         file in files(80), kinds in proptest::collection::vec(any::<u8>(), 1..4),
         min_overlap in 0usize..3, labels in proptest::collection::vec(0u32..6, 80),
+        ordered in any::<bool>(),
     ) {
         let table = table(&file);
         let n = table.n_rows();
@@ -255,7 +291,7 @@ proptest! {
         let weights: Vec<f64> = labels.iter().map(|&l| 1.5 + f64::from(l)).collect();
         let mut question = question(&table, &relations, &keys);
         question.min_overlap = min_overlap;
-        question.sensitive = Some(Cow::Borrowed(&column));
+        question.sensitive = vec![Sensitive { column: Cow::Borrowed(&column), ordered }];
         question.households = Some(Cow::Borrowed(&column));
         question.weights = Some(Cow::Borrowed(&weights));
         let found = ask(&question, 2);
@@ -264,15 +300,16 @@ proptest! {
             let one = Question { targets: Some(Cow::Borrowed(&row)), weights: None, ..question.clone() };
             let matches: Vec<usize> = (0..n).filter(|&j| {
                 let file = table.select(&[j as u32]).unwrap();
-                let alone = Question { file: Cow::Borrowed(&file), sensitive: None, households: None, ..one.clone() };
+                let alone = Question { file: Cow::Borrowed(&file), sensitive: Vec::new(), households: None, ..one.clone() };
                 i == j || brute(&alone, |_| 1.0)[0] > 0.0
             }).collect();
             let mut seen: Vec<u32> = matches.iter().map(|&j| labels[j]).collect();
             seen.sort_unstable();
+            let expected = diversity_of(&seen, labels, ordered);
+            prop_assert!(alike(&found.sensitive[0][i], &expected), "{:?} {:?}", found.sensitive[0][i], expected);
             let lonely = seen.iter().filter(|&&l| l == 0).count();
             seen.dedup();
             seen.retain(|&l| l != 0);
-            prop_assert_eq!(found.n_sensitive.as_ref().unwrap()[i] as usize, seen.len());
             prop_assert_eq!(found.n_households.as_ref().unwrap()[i] as usize, seen.len() + lonely);
             let sum: f64 = seen.iter().map(|&l| 1.5 + f64::from(l)).sum::<f64>() + 1.5 * lonely as f64;
             prop_assert!(close(&[found.households_weighted.as_ref().unwrap()[i]], &[sum]));
