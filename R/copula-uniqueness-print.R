@@ -84,8 +84,19 @@ record_facts <- function(x) {
       record_spread(x$records$xi, format_share), "; ", above, ".",
       keep = "always"
     ),
+    fact(copula_household_line(x)),
     fact("Score: ", score_words[[x$settings$score]], ".", keep = "detail")
   )
+}
+
+copula_household_line <- function(x) {
+  homes <- x$diagnostics$households
+  if (!is.null(homes)) {
+    paste0(
+      "Households: ", format_expected(homes$expected_unique), " of ",
+      format_count(homes$n_households), " expected to have a member who is unique."
+    )
+  }
 }
 
 # How many records are expected to be unique, and what their likelihoods add up to

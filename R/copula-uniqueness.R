@@ -135,6 +135,15 @@
 #' small sampling fractions it is the rougher of the two; where no two records
 #' are alike it knows nothing and is not compared.
 #'
+#' @section Households:
+#' With `hh_id` the records also have the scores of their household: an intruder who
+#' finds one member has found the others. `household_xi` is the likelihood that at
+#' least one member is unique, `household_kappa` the chance that a match of at least
+#' one is correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members
+#' with a score, as if they were unique independently of each other. The model stays
+#' one of persons: who stands out by the family is the question of
+#' [household_risk()].
+#'
 #' @section Unequal weights:
 #' Weights enter the margins and the pairs. The sample's own uniqueness is that of
 #' an unequal sample then, and by default the model is not calibrated on it; the
@@ -182,6 +191,8 @@
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so where it is above 0.
 #' @param level Level of the interval.
+#' @param hh_id Name or position of the column of the records (`newdata` where given)
+#'   that identifies households, or `NULL`; see the section on households.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
 #'   file.
 #'
@@ -200,7 +211,8 @@
 #'   \item{`records`}{for the first `pop_size`: `prob`, `xi`, `kappa`,
 #'     `prob_error` (numerical error of `prob`, 0 where exact), `sample_unique`,
 #'     `prob_shape` (the smaller, the less certain is `prob`; `Inf` for `"copula"` and
-#'     `"placement"`, which take it for certain). `NULL` for a fit without `newdata`}
+#'     `"placement"`, which take it for certain), with `hh_id` `household_xi` and
+#'     `household_kappa`. `NULL` for a fit without `newdata`}
 #'   \item{`curve`}{uniqueness and correctness with their intervals over 25
 #'     population sizes, from that of the sample on}
 #'   \item{`fit`}{the [copula_fit()]}
@@ -230,7 +242,7 @@
 copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NULL,
                               score = c("tree", "copula", "placement"), calibrate = NULL,
                               given_sample = FALSE, records = TRUE, n_refits = 0,
-                              level = 0.95, sampling_fraction = NULL) {
+                              level = 0.95, sampling_fraction = NULL, hh_id = NULL) {
   call <- rlang::current_env()
   check_given("data", call)
   file <- data
@@ -247,6 +259,15 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   level <- check_probability(level, "level", call = call)
   newdata <- bare_data(newdata)
   if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
+  hh_at <- household_column(
+    hh_id, if (is.null(newdata)) bare_records(data, call) else newdata, key_vars, call
+  )
+  if (!is.null(hh_at) && is.null(key_vars) && is.data.frame(data)) {
+    # All columns that no other argument names.
+    key_vars <- setdiff(
+      seq_along(data), c(hh_at, weight_position(data, list(...)$weight_var, call))
+    )
+  }
   known <- fit_or_data(file, key_vars, ..., call = call)
   n_least <- known$n
   pop_size <- size_of_population(
@@ -293,6 +314,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       ),
       call = this_call, curve = curve[curve_columns], fit = fit
     )
+    if (!is.null(hh_at)) result <- add_household_scores(result, released, hh_at, call)
     signal_copula_uniqueness(result, call)
     result
   })

@@ -38,15 +38,16 @@
 #' | `single_set`, `equal_excesses` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |
 #' | `small_weights` | warning | [individual_risk()], [loglinear_risk()], [longitudinal_risk()] |
+#' | `small_weights` | warning | [household_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `waves_differ`, `no_common_ids` | warning | [link_attack()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `not_learned` | warning | [link_attack()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |
-#' | `identifying_key` | message | [n_matches()], [individual_risk()] |
+#' | `identifying_key` | message | [n_matches()], [individual_risk()], [household_risk()] |
 #' | `identifying_key` | message | [exhaustive_tabulation()], [key_overview()] |
-#' | `many_excluded` | message | [n_matches()], [individual_risk()] |
+#' | `many_excluded` | message | [n_matches()], [individual_risk()], [household_risk()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `no_sample_unique`, `replaced_interval` | message | [loglinear_risk()], [longitudinal_risk()] |

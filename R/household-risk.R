@@ -222,9 +222,8 @@ check_shared <- function(found, hh_vars, call) {
   )
 }
 
-new_household_risk <- function(found, settings, diagnostics, this_call, call) {
-  in_use <- found$n_matches > 0
-  if (!any(in_use)) {
+check_some_household <- function(n_complete, call) {
+  if (n_complete == 0) {
     stop_sdc(
       "bad_data",
       c(
@@ -235,6 +234,11 @@ new_household_risk <- function(found, settings, diagnostics, this_call, call) {
       call = call
     )
   }
+}
+
+new_household_risk <- function(found, settings, diagnostics, this_call, call) {
+  in_use <- found$n_matches > 0
+  check_some_household(sum(in_use), call)
   homes <- frame(
     size = found$size, n_matches = found$n_matches, risk = 1 / found$n_matches
   )

@@ -18,6 +18,7 @@ describe.sdc_loglinear_risk <- function(x) {
         "Risk of single records (1/F): ", record_spread(x$records$tau2, format_short), ".",
         keep = "always"
       ),
+      fact(loglinear_household_line(first)),
       if (first$n_zero_margins > 0) {
         fact(
           "Zero margins of the first model: ", format_count(first$n_zero_margins), "; ",
@@ -67,6 +68,17 @@ sample_unique_line <- function(x, first) {
     if (first$sampling == "cell") " (of cells where occupied)",
     if (first$sampling == "raked" && !x$diagnostics$equal_weights) " (raked by cell)", "."
   )
+}
+
+loglinear_household_line <- function(first) {
+  if (!is.null(first$n_households)) {
+    paste0(
+      "Households: ", format_short(first$households_tau2), " of ",
+      format_count(first$n_households), " expected to have a member matched correctly, ",
+      format_short(first$households_tau1), " one that is unique in the population",
+      if (!is.na(first$tau2_corrected)) " (not corrected for bias)", "."
+    )
+  }
 }
 
 # Counts that may lie beyond what an integer holds.

@@ -167,6 +167,16 @@
 #' samples): true \eqn{\tau_1}{tau1} 61 and 55, raked 58 and 49, overall 112 and 109,
 #' cell 180 and 171.
 #'
+#' @section Households:
+#' With `hh_id` the records also have the risk of their household: an intruder who
+#' finds one member has found the others. `household_tau1` is the chance that at
+#' least one member is unique in the population, `household_tau2` that at least one
+#' is matched correctly, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the
+#' members in use as if they were found independently of each other, as
+#' [individual_risk()] does; between the largest \eqn{r_i} and their sum. The models
+#' and all other numbers stay those of persons. Who stands out by the family is
+#' another question: [household_risk()].
+#'
 #' @section Zero margins:
 #' A cell of the model's margins that no record is in makes all its cells have
 #' \eqn{\lambda = 0}{lambda = 0}: the fit lies on the boundary of the model.
@@ -220,6 +230,8 @@
 #' @param max_cells Most cells of a table that a model without structure is
 #'   fitted to; more are an error of class `sdcRisk_error_too_large`, raised
 #'   before the fit.
+#' @param hh_id Name or position of the column that identifies households, or `NULL`;
+#'   see the section on households.
 #' @param n_boot Replicates of the bootstrap of version 0.1.0. There is none any
 #'   more; 0 still means `interval = "none"`.
 #'
@@ -232,11 +244,15 @@
 #'     `z1_robust`, `b2`, `z2`, `z2_robust`, `sampling_fraction`,
 #'     `n_zero_margins`, `interval` (`"corrected"` or `"none"`), `tau1_corrected`,
 #'     `tau1_bias`, `tau1_corrected_se` (\eqn{s}), the same of `tau2`, and
-#'     `status`. `tau1_low` to `tau2_high` are the intervals of the corrected
-#'     values; `tidy()` has them in the rows of these. This is `as.data.frame()`}
+#'     `status`; with `hh_id` also `n_households`, `households_tau1` and
+#'     `households_tau2` (households expected to have a member that is unique in the
+#'     population, or matched correctly). `tau1_low` to `tau2_high` are the intervals
+#'     of the corrected values; `tidy()` has them in the rows of these. This is
+#'     `as.data.frame()`}
 #'   \item{`records`}{one row per record: `sample_unique`, `tau1`, `tau2` (0 for
 #'     records that are not sample unique), `lambda` (expected number of people in
-#'     the record's cell). With several analyses those of the first}
+#'     the record's cell), with `hh_id` `household_tau1` and `household_tau2`. With
+#'     several analyses those of the first}
 #'   \item{`fits`}{one list per row of `estimates`: `key_vars`, `terms` (the terms
 #'     of highest order), `method`, `n_parameters`, `n_zero_margins`,
 #'     `n_unique_alone`, `passes` and `deviation` of the fit, `expected_unique`
@@ -283,7 +299,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            model = "independence",
                            sampling = c("overall", "cell", "raked"), missing = "exclude",
                            key_groups = NULL, interval = c("corrected", "none"),
-                           level = 0.95, max_cells = 2e9, n_boot = NULL) {
+                           level = 0.95, max_cells = 2e9, n_boot = NULL, hh_id = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(..., call = call)
@@ -300,11 +316,12 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   check_population(weight_var, pop_size, sampling_fraction, call)
   weights <- check_weights(data, weight_var, call)
   sets <- check_key_sets(key_vars, data, weight_var, call)
+  hh_at <- household_column(hh_id, data, unique(unlist(sets)), call)
   with_progress("Log-linear models", {
     table <- key_table(
       file, unique(unlist(sets)), key_groups = key_groups,
-      exclude = weight_position(data, weight_var, call),
-      roles = role_columns(data, list(weight_var = weight_var)), call = call
+      exclude = c(weight_position(data, weight_var, call), hh_at),
+      roles = role_columns(data, list(weight_var = weight_var, hh_id = hh_at)), call = call
     )
     if (is.null(sets)) sets <- list(table$positions)
     parts <- lapply(sets, key_set_columns, table = table, call = call)
@@ -313,13 +330,15 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     settings <- file_settings(
       table,
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
-      missing = missing, interval = asked$interval, level = asked$level
+      missing = missing, interval = asked$interval, level = asked$level,
+      hh_id = if (!is.null(hh_at)) names(data)[[hh_at]]
     )
     found <- unlist(lapply(names(parts), function(set) {
       analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, call)
     }), recursive = FALSE)
     equal <- length(unique(weights)) < 2
     result <- new_loglinear_risk(found, settings, equal, this_call)
+    if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at, call)
     signal_loglinear(result, call)
     result
   })

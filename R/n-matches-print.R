@@ -129,35 +129,6 @@ match_unmatched_words <- function(x) {
 
 match_has_wildcards <- function(x) "wildcard" %in% x$settings$missing
 
-# Attribute disclosure: the key alone tells the sensitive value.
-match_sensitive_line <- function(x) {
-  estimate <- x$estimates[1, ]
-  if (is.null(estimate$n_homogeneous)) {
-    return(NULL)
-  }
-  paste0(
-    "Sensitive ", quote_names(x$settings$sensitive, 3), ": all matches of ",
-    match_homogeneous_count(x, estimate),
-    if (!is.na(estimate$l_distinct)) {
-      paste0(
-        "; at least ", plural(estimate$l_distinct, "value"), " among the matches of a record ",
-        "(entropy l ", format_risk(estimate$l_entropy), "), distance from the file's at most ",
-        format_risk(estimate$t_closeness), " (t)"
-      )
-    },
-    "."
-  )
-}
-
-# "12 records (3 %) share one value"
-match_homogeneous_count <- function(x, estimate) {
-  paste0(
-    format_count(estimate$n_homogeneous), " ", match_subject(x, estimate$n_homogeneous), " (",
-    format_percent(estimate$n_homogeneous / estimate$n), ") share one value",
-    if (length(x$settings$sensitive) > 1) " of at least one of them"
-  )
-}
-
 match_unique_line <- function(x) {
   estimate <- x$estimates[1, ]
   alone <- if (x$settings$patterns) {
@@ -346,23 +317,6 @@ match_theta_words <- function(x, worst) {
     format_percent(x$settings$level), " interval ",
     format_risk(worst$theta_low), " to ", format_risk(worst$theta_high),
     if (worst$theta_status == "unreliable") ", from too few records to rely on", ")"
-  )
-}
-
-match_homogeneous_words <- function(x) {
-  estimate <- x$estimates
-  if (is.null(estimate$n_homogeneous)) {
-    return(NULL)
-  }
-  paste0(
-    ", and all matches of ", format_count(estimate$n_homogeneous), " ",
-    match_subject(x, estimate$n_homogeneous), " (",
-    format_percent(estimate$n_homogeneous / estimate$n), ") share one value of ",
-    if (length(x$settings$sensitive) > 1) "at least one of ",
-    quote_names(x$settings$sensitive, 3),
-    if (!is.na(estimate$t_closeness)) {
-      paste0(" (t-closeness ", format_risk(estimate$t_closeness), ")")
-    }
   )
 }
 

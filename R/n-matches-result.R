@@ -191,39 +191,6 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
   ))
 }
 
-# How many records tell a sensitive value by their key alone, and the least diverse
-# of them; matches without any value tell nothing. Of several columns the worst.
-sensitive_estimates <- function(sensitive) {
-  if (length(sensitive) == 0) {
-    return(NULL)
-  }
-  homogeneous <- Reduce(`|`, lapply(sensitive, function(of) of$n_sensitive == 1))
-  worst <- function(field, f) {
-    values <- unlist(lapply(sensitive, function(of) of[[field]][of$n_sensitive > 0]))
-    if (length(values)) f(values) else values[NA_integer_]
-  }
-  list(
-    n_homogeneous = sum(homogeneous), l_distinct = worst("n_sensitive", min),
-    l_entropy = worst("l_entropy", min), t_closeness = worst("t_closeness", max)
-  )
-}
-
-# The same per key set and column.
-sensitive_table <- function(found, sensitive) {
-  if (length(sensitive) == 0) {
-    return(NULL)
-  }
-  rows <- Map(function(found, label) {
-    of_columns <- Map(function(of, name) {
-      do.call(frame, c(
-        list(key_set = label, variable = name), sensitive_estimates(list(of))
-      ))
-    }, found$sensitive, sensitive)
-    do.call(rbind, unname(of_columns))
-  }, found, names(found))
-  do.call(rbind, unname(rows))
-}
-
 # How often each number of matches occurs, by ascending risk 1/m; a pattern
 # without a match has no risk.
 match_counts <- function(matches) {

@@ -347,13 +347,6 @@ added_columns <- function(settings) {
   )
 }
 
-# Per sensitive variable the columns that tell of it; their names say which one
-# where there are several.
-sensitive_columns <- function(sensitive) {
-  own <- c("n_sensitive", "l_entropy", "t_closeness")
-  if (length(sensitive) == 1) list(own) else lapply(sensitive, function(x) paste0(own, "_", x))
-}
-
 # File and outside patterns as coded columns, labels as columns of their own.
 code_matches <- function(file, patterns, sets, settings, call, frame = parent.frame()) {
   force(frame)

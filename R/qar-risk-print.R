@@ -15,6 +15,7 @@ describe.sdc_qar_risk <- function(x) {
       fact(qar_advice_line(x, main)),
       fact(qar_sampling_line(x)),
       fact(qar_identifying_line(x)),
+      fact(qar_household_line(x, main)),
       # summary() and plot() say more.
       if (!beyond) fact(qar_set_line(x, main), keep = "aside"),
       fact(qar_threshold_line(x, main), keep = "aside"),
@@ -202,6 +203,26 @@ qar_variable_line <- function(x, main) {
       paste0("; T without it ", format_t(top$risk_without))
     },
     if (isTRUE(top$risk_without > main$risk)) ", as its other key sets were less risky",
+    "."
+  )
+}
+
+# Households by who lives together.
+qar_household_line <- function(x, main) {
+  if (is.null(main$household_risk) || is.na(main$n_households)) {
+    return(NULL)
+  }
+  top <- if (!is.null(x$sets)) x$sets[x$sets$p == main$p, ]
+  top <- top[which.max(top$household_set_risk), ]
+  paste0(
+    plural(main$n_households, "household"), ", known by the keys of all members: ",
+    name_of_t(main), " = ", format_t(main$household_risk),
+    if (length(top) && nrow(top)) {
+      paste0(
+        "; riskiest ", top$key_set, " (", format_t(top$household_set_risk), ", ",
+        format_count(top$n_unique_households), " unique)"
+      )
+    },
     "."
   )
 }

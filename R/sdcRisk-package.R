@@ -11,6 +11,7 @@
 #' | How far do p known key variables single out records, in the worst key sets? | [qar_risk()] |
 #' | Which records are risky, and what does removal buy? | [risk_contribution()], [removal_path()] |
 #' | How many records match each record when values are missing? | [n_matches()] |
+#' | Which households stand out by who lives together? | [household_risk()] |
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |

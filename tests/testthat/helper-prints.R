@@ -22,6 +22,10 @@ make_results_in_words <- function() {
     wave_results(),
     list(
       individual_risk = individual_risk(nals_prison, keys, "WEIGHT"),
+      household_risk = household_risk(
+        transform(nals_prison, home = seq_len(nrow(nals_prison)) %/% 3), keys[1:2], "home",
+        hh_vars = NULL, known = 2, pop_size = 8e5
+      ),
       exhaustive_tabulation = exhaustive_tabulation(nals_prison, keys, dims = 1:3),
       loglinear_risk = loglinear_risk(
         nals_prison, c("GENDER", "DAGE3", "EDUC3"), weight_var = "WEIGHT"

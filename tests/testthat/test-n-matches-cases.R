@@ -11,14 +11,16 @@ test_that("columns asked for are there when no record is complete", {
   )
   keys <- c("a", "b")
   own <- n_matches(data, keys, missing = "exclude", weight_var = "w", sensitive = "s")
-  expect_identical(names(own$records), c("n_matches", "n_matches_weighted", "n_sensitive"))
+  told <- c("n_sensitive", "l_entropy", "t_closeness")
+  expect_identical(names(own$records), c("n_matches", "n_matches_weighted", told))
   expect_true(all(is.na(own$records)))
   sets <- n_matches(
     data, list(p = "a", q = keys),
     missing = "exclude", weight_var = "w", sensitive = "s"
   )$records
   expect_identical(names(sets), c(
-    "p", "p_n_matches_weighted", "p_n_sensitive", "q", "q_n_matches_weighted", "q_n_sensitive"
+    "p", "p_n_matches_weighted", paste0("p_", told), "q", "q_n_matches_weighted",
+    paste0("q_", told)
   ))
   expect_equal(sets$p, c(NA, 1))
   expect_equal(sets$p_n_matches_weighted, c(NA, 2))
@@ -429,4 +431,83 @@ test_that("patterns without rows are named as what is empty", {
     n_matches(data, "a", patterns = data[0, , drop = FALSE]), "`patterns` must have at least",
     class = "sdcRisk_error_bad_data"
   )
+})
+
+# Li, Li and Venkatasubramanian (2007), t-closeness, Table 3 and section 5: nine
+# salaries in three cells, whose first two have distances 0.375 and 0.167.
+test_that("the published distances of salaries are found", {
+  data <- data.frame(
+    cell = rep(1:3, each = 3), salary = 1000 * c(3, 4, 5, 6, 11, 8, 7, 9, 10)
+  )
+  found <- n_matches(data, "cell", sensitive = "salary")
+  expect_equal(found$records$t_closeness[[1]], 0.375)
+  expect_equal(round(found$records$t_closeness[[4]], 3), 0.167)
+  expect_equal(unique(found$records$l_entropy), 3)
+  expect_equal(found$estimates$t_closeness, 0.375)
+  # Without an order all values are equally far apart.
+  data$salary <- factor(data$salary)
+  expect_equal(unique(n_matches(data, "cell", sensitive = "salary")$records$t_closeness), 2 / 3)
+})
+
+# The same numbers of distinct values as sdcMicro's, and its entropy l.
+test_that("sdcMicro's ldiversity() counts the same", {
+  skip_if_not_installed("sdcMicro")
+  keys <- c("urbrur", "roof", "walls", "water", "sex")
+  data <- get(utils::data("testdata", package = "sdcMicro", envir = environment()))[1:1500, ]
+  data$relat <- as.integer(data$relat)
+  theirs <- sdcMicro::ldiversity(
+    data[c(keys, "relat")], keyVars = keys, ldiv_index = "relat"
+  )
+  ours <- n_matches(data, keys, sensitive = "relat")$records
+  expect_equal(ours$n_sensitive, as.integer(theirs[, "relat_Distinct_Ldiversity"]))
+  expect_equal(ours$l_entropy, as.numeric(theirs[, "relat_Entropy_Ldiversity"]))
+})
+
+test_that("several sensitive columns are each told of, and the worst of them in words", {
+  data <- data.frame(
+    key = c("a", "a", "b", "b"), ill = c("x", "x", "x", "y"), income = c(1, 2, 3, 3)
+  )
+  found <- n_matches(data, "key", sensitive = c("ill", "income"))
+  expect_identical(names(found$records), c(
+    "n_matches", "n_sensitive_ill", "l_entropy_ill", "t_closeness_ill",
+    "n_sensitive_income", "l_entropy_income", "t_closeness_income"
+  ))
+  expect_identical(found$estimates$n_homogeneous, 4L)
+  expect_identical(found$sensitive$n_homogeneous, c(2L, 2L))
+  expect_match(
+    text_of(found), "Sensitive \"ill\", \"income\": all matches of 4 records \\(100 %\\) share one"
+  )
+  expect_match(interpret(found), "one value of at least one of \"ill\", \"income\"")
+  sets <- n_matches(data, list(p = "key", q = "key"), sensitive = c("ill", "income"))
+  expect_true("q_t_closeness_income" %in% names(sets$records))
+  expect_identical(nrow(sets$sensitive), 4L)
+  # The key variables are the columns without another role.
+  expect_identical(n_matches(data, sensitive = c("ill", "income"))$settings$key_vars, "key")
+  file <- sdc_file(data, "key", sensitive = c("ill", "income"))
+  expect_identical(n_matches(file)$records, found$records)
+  expect_error(
+    n_matches(data, "key", sensitive = c("ill", "wage")), class = "sdcRisk_error_unknown_key_var"
+  )
+})
+
+test_that("a record that shares too little to match has its own value", {
+  data <- data.frame(a = c(1, 1, NA), b = c(1, 1, NA), s = c("x", "y", "x"))
+  found <- n_matches(data, min_overlap = 1, sensitive = "s")$records
+  expect_identical(found$n_sensitive, c(2L, 2L, 1L))
+  expect_equal(found$l_entropy, c(2, 2, 1))
+  expect_equal(found$t_closeness, c(1 / 6, 1 / 6, 1 / 3))
+})
+
+# tests/test_anonymity.py of pyCANON 1.3 (Sainz-Pardo Diaz and Lopez Garcia 2022,
+# doi 10.1038/s41597-022-01894-2): k = 1, l = 1, entropy l = 1 and t = 0.4165919952210274
+# for the scores of 216 students by teacher, gender, ethnic group, kind of lunch and
+# school. The fixture has the number of the cell and the score.
+test_that("pyCANON's published k, l and t of mathematics scores are found", {
+  path <- test_path("fixtures", "sainzpardo-2022-math-scores.csv")
+  data <- utils::read.csv(path, comment.char = "#")
+  found <- n_matches(data, "cell", sensitive = "score")
+  expect_identical(min(found$records$n_matches), 1L)
+  expect_identical(found$estimates$l_distinct, 1L)
+  expect_identical(floor(found$estimates$l_entropy), 1)
+  expect_equal(found$estimates$t_closeness, 0.4165919952210274, tolerance = 1e-12)
 })

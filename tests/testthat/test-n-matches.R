@@ -164,6 +164,58 @@ test_that("households, sensitive values and their weights are counted once", {
   }
 })
 
+test_that("l and t of sensitive values follow their definitions", {
+  fields <- c("n_sensitive", "l_entropy", "t_closeness")
+  wanted <- function(hit, values, ordered, all = values) {
+    rows <- apply(hit, 1, function(h) {
+      as.data.frame(oracle_diversity(values[h], all, ordered))
+    }, simplify = FALSE)
+    do.call(rbind, rows)
+  }
+  for (seed in 1:200) {
+    set.seed(seed)
+    n <- sample(1:20, 1)
+    data <- match_file(n, seed)
+    keys <- names(data)
+    income <- sample(c(10, 20, 30, 70, NA), n, TRUE, prob = c(4, 2, 1, 1, 2))
+    illness <- factor(sample(c("a", "b", "c", NA), n, TRUE), rev(letters[1:3]))
+    rated <- factor(illness, ordered = TRUE)
+    data <- cbind(data, income = income, illness = illness, rated = rated)
+    hit <- oracle_match_matrix(data[keys]) > 0
+    several <- n_matches(data, keys, sensitive = c("income", "illness", "rated"))
+    of <- function(name) {
+      rlang::set_names(several$records[paste0(fields, "_", name)], fields)
+    }
+    expect_equal(of("income"), wanted(hit, income, TRUE), info = seed)
+    expect_equal(of("illness"), wanted(hit, as.character(illness), FALSE), info = seed)
+    expect_equal(of("rated"), wanted(hit, as.integer(rated), TRUE), info = seed)
+    one <- n_matches(data, keys, sensitive = "illness")
+    expect_identical(unname(as.list(one$records[fields])), unname(as.list(of("illness"))))
+    known <- several$records[grep("^n_sensitive", names(several$records))]
+    expect_identical(several$estimates$n_homogeneous, sum(rowSums(known == 1) > 0))
+    least <- function(field, f) {
+      values <- unlist(several$records[grep(paste0("^", field), names(several$records))])
+      values <- values[!is.na(values) & (values > 0 | field == "t_closeness")]
+      if (length(values)) f(values) else values[NA_integer_]
+    }
+    expect_equal(several$estimates$l_distinct, least("n_sensitive", min))
+    expect_equal(several$estimates$l_entropy, least("l_entropy", min))
+    expect_equal(several$estimates$t_closeness, least("t_closeness", max))
+    expect_identical(several$sensitive$variable, c("income", "illness", "rated"))
+    expect_identical(several$sensitive$n_homogeneous[[2]], one$estimates$n_homogeneous)
+    # Listwise deletion: among the records that are left, beside these.
+    left <- stats::complete.cases(data[keys])
+    if (any(left)) {
+      listwise <- quietly(n_matches(data, keys, missing = "exclude", sensitive = "income"))
+      among <- oracle_match_matrix(data[left, keys]) > 0
+      expect_equal(
+        as.list(listwise$records[left, fields]),
+        as.list(wanted(among, income[left], TRUE)), ignore_attr = TRUE, info = seed
+      )
+    }
+  }
+})
+
 test_that("a list of key sets is what each of them is alone", {
   data <- adult[1:400, ]
   data$age[5:60] <- NA

@@ -3,8 +3,8 @@
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::qar_risk::{
-    qar_risk, risk_alone, sampled_risk, Estimate, Pwm, QarRisk, RiskAlone, TailSettings, ThetaOne,
-    MOST_SETS,
+    qar_risk, qar_risk_of_households, risk_alone, sampled_risk, Estimate, Pwm, QarRisk, RiskAlone,
+    TailSettings, ThetaOne, MOST_SETS,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{KeySets, KeyTable, Result};
@@ -66,6 +66,33 @@ fn rs_qar_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
             let found =
                 run.watched(|monitor| qar_risk(table, sets, &tail.settings, &grid, monitor))?;
             to_r(&found, sets, sets.len())
+        })
+    })
+}
+
+/// The same of households: the table of them is `settings$households`, and
+/// `complete_only` leaves out those with an incomplete member.
+#[extendr]
+fn rs_qar_risk_households(table: Robj, settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let grid = settings.probabilities("thresholds")?;
+        let complete_only = settings.flag("complete_only")?;
+        with_table(&settings.get("households")?, |households| {
+            with_table(&table, |table| {
+                let sets = tail.sets(table)?;
+                let how = (&tail.settings, &grid[..]);
+                let found = run.watched(|monitor| {
+                    qar_risk_of_households(table, households, complete_only, sets, how, monitor)
+                })?;
+                Ok(list!(
+                    found = to_r(&found.risk, sets, sets.len())?,
+                    n_households = found.n_households as f64,
+                    n_records = found.n_records as f64
+                )
+                .into())
+            })
         })
     })
 }
@@ -205,6 +232,7 @@ pub fn estimates<'a>(rows: impl Iterator<Item = Option<&'a Estimate>>) -> Robj {
 extendr_module! {
     mod qar_risk;
     fn rs_qar_risk;
+    fn rs_qar_risk_households;
     fn rs_qar_risk_alone;
     fn rs_qar_risk_sampled;
 }

@@ -12,7 +12,7 @@ const HOMES_PER_CHECK: usize = 1 << 14;
 
 /// The keys of the members, ascending within each household. Households that
 /// are not in use have none.
-pub(super) struct Members {
+pub(crate) struct Members {
     /// Where each household begins; one entry more.
     starts: Vec<u32>,
     keys: Vec<u32>,

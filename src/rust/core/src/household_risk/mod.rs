@@ -27,17 +27,16 @@
 //! that no other household has left out. The household with more pairs than all
 //! others together has one that no other has, and needs no list of its pairs.
 
+mod compositions;
 mod members;
 mod pairs;
 mod worst;
 
+pub(crate) use compositions::{CompositionCounts, Households};
 pub use worst::HouseholdRisk;
 
-use hashbrown::hash_table::{Entry, HashTable};
-
 use crate::error::{Error, Result};
-use crate::hash::{rolled, spread, GOLDEN};
-use crate::key_table::{with_codes, Code, Column, Groups, KeyTable};
+use crate::key_table::{Column, Groups, KeyTable};
 use crate::memory::{collected, filled, room_for};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 use crate::weights::Weights;
@@ -87,12 +86,12 @@ pub fn household_risk(
             "Every record needs a household, and every argument must fit the records.".into(),
         ));
     }
-    let homes = households.group(monitor)?;
+    let homes = Households::new(table, households, settings.complete_only, monitor)?;
     let persons = table.group(monitor)?;
     room_for(PEAK_BYTES * n)?;
-    let in_use = homes_in_use(table, &homes, settings.complete_only)?;
-    let members = Members::new(&persons, &homes, &in_use, monitor)?;
+    let members = homes.members(&persons, monitor)?;
     drop(persons);
+    let homes = homes.into_groups();
     let weights = settings.weights.map(|weights| {
         let first = homes.first_rows().iter();
         first.map(|&row| weights[row as usize]).collect()
@@ -109,21 +108,6 @@ pub fn household_risk(
     Ok(worst.answer(&homes, unequal))
 }
 
-/// Which households are in use.
-fn homes_in_use(table: &KeyTable, homes: &Groups, complete_only: bool) -> Result<Vec<bool>> {
-    let mut in_use = filled(true, homes.len())?;
-    if complete_only {
-        for column in table.columns().iter().filter(|c| c.n_missing() > 0) {
-            with_codes!(column.codes(), |codes| {
-                for (code, &home) in codes.iter().zip(homes.row_group()) {
-                    in_use[home as usize] &= code.value() != 0;
-                }
-            });
-        }
-    }
-    Ok(in_use)
-}
-
 /// Households whose members differ in a column.
 fn n_unequal(column: &Column, homes: &Groups) -> Result<u32> {
     let codes = column.codes();
@@ -137,38 +121,14 @@ fn n_unequal(column: &Column, homes: &Groups) -> Result<u32> {
 
 /// All members known: households are alike that have the same keys, each as often.
 fn see_compositions(members: &Members, worst: &mut Worst, monitor: &Monitor) -> Result<()> {
-    let n = members.len();
-    let hashes: Vec<u64> = collected(
-        (0..n).map(|home| {
-            let keys = members.of(home);
-            let key = |hash, &key| rolled(hash, u64::from(key));
-            spread(keys.iter().fold(GOLDEN ^ keys.len() as u64, key))
-        }),
-        n,
-    )?;
-    let mut first_alike: Vec<u32> = filled(0, n)?;
-    let mut fits: Vec<Fits> = filled(Fits::default(), n)?;
-    let mut seen: HashTable<u32> = HashTable::new();
-    seen.try_reserve(n, |&home| hashes[home as usize])
-        .map_err(|_| Error::TooLarge("There is no memory for that many households.".into()))?;
-    for home in 0..n {
-        if home % ROWS_PER_CHECK == 0 {
-            monitor.check()?;
-        }
-        if members.of(home).is_empty() {
-            continue;
-        }
-        // Equal hashes are a hint; the keys decide.
-        let alike = |&other: &u32| members.of(other as usize) == members.of(home);
-        let first = match seen.entry(hashes[home], alike, |&home| hashes[home as usize]) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => *entry.insert(home as u32).get(),
-        };
-        first_alike[home] = first;
+    let first_alike = compositions::first_alike(members, monitor)?;
+    let mut fits = filled(Fits::default(), members.len())?;
+    let in_use = |&(home, _): &(usize, &u32)| !members.of(home).is_empty();
+    let alike = || first_alike.iter().enumerate().filter(in_use);
+    for (home, &first) in alike() {
         fits[first as usize].add(worst.alone(home));
     }
-    let in_use = |&(home, _): &(usize, &u32)| !members.of(home).is_empty();
-    for (home, &first) in first_alike.iter().enumerate().filter(in_use) {
+    for (home, &first) in alike() {
         worst.see(home, &fits[first as usize].judged(worst.is_weighted()));
     }
     Ok(())

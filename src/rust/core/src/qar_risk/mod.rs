@@ -17,6 +17,7 @@
 mod bound;
 mod contribution;
 mod entropy;
+mod households;
 mod partition;
 mod planes;
 mod removal;
@@ -29,6 +30,7 @@ mod walk;
 pub use bound::removal_bounds;
 pub use contribution::{contributions, surprisal};
 pub use entropy::entropy;
+pub use households::{qar_risk_of_households, HouseholdQar};
 pub use partition::{count_sets as count_sets_by_partition, SetCounts};
 pub use planes::{count_sets, top_sets};
 pub use removal::{adaptive_path, fixed_path, Path, Plan, Rule};
@@ -200,10 +202,29 @@ pub fn qar_risk(
     monitor: &Monitor,
 ) -> Result<QarRisk> {
     let counts = planes::count_sets(table, sets, monitor)?;
+    let key_distinct = table.columns().iter().map(Column::n_distinct).collect();
+    Ok(judged(
+        counts,
+        key_distinct,
+        sets,
+        table.n_records(),
+        settings,
+        grid,
+    ))
+}
+
+/// What follows from the counts of all key sets of a file with `n_records`.
+fn judged(
+    counts: SetCounts,
+    key_distinct: Vec<u32>,
+    sets: KeySets,
+    n_records: u64,
+    settings: &TailSettings,
+    grid: &[Probability],
+) -> QarRisk {
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
     order.sort_by_key(|&set| std::cmp::Reverse(counts.distinct[set as usize]));
     let members = sets.members();
-    let n_records = table.n_records();
     let falling = || order.iter().map(|&set| counts.distinct[set as usize]);
     let estimates = estimate(falling(), sets.len(), n_records, settings);
     let identifies_all = falling().next().map(u64::from) == Some(n_records);
@@ -245,7 +266,7 @@ pub fn qar_risk(
         .chunks(sets.p())
         .zip(counts.distinct.iter().copied());
     let identifying = Identifying::new(listed, sets.n_keys(), n_records);
-    Ok(QarRisk {
+    QarRisk {
         counts,
         order,
         members,
@@ -253,9 +274,9 @@ pub fn qar_risk(
         without_theta_one,
         keys,
         identifying,
-        key_distinct: table.columns().iter().map(Column::n_distinct).collect(),
+        key_distinct,
         sensitivity,
-    })
+    }
 }
 
 /// The extreme risk alone.
