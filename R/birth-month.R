@@ -75,6 +75,7 @@
 birth_month <- function(data, id, year, month, age, birth_year = NULL) {
   call <- rlang::current_env()
   check_given(c("data", "id", "year", "month", "age"), call)
+  data <- bare_data(data)
   check_data_frame(data, "data", call)
   whole <- function(column, arg, low, high) {
     whole_column(data, column, arg, low, high, call)

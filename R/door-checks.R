@@ -333,11 +333,8 @@ check_missing_rule <- function(missing, choices, call) {
 
 # The way from other objects to a data frame.
 data_advice <- function(x) {
-  if (inherits(x, "sdcMicroObj")) {
-    paste(
-      "sdcMicro::extractManipData() gives the data of the object;",
-      "name its key variables and weights by `key_vars` and `weight_var`."
-    )
+  if (!is.null(micro_advice(x))) {
+    micro_advice(x)
   } else if (is.matrix(x)) {
     "as.data.frame() makes a data frame of a matrix."
   } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {

@@ -136,7 +136,9 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   )
   given <- given[!vapply(given, is.null, NA)]
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
-  do.call(sdc_file, c(list(data$data), kept, given))
+  file <- do.call(sdc_file, c(list(data$data), kept, given))
+  for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]
+  file
 }
 
 # `codes` is the place where the coded key variables are kept.
@@ -191,6 +193,7 @@ enter <- function(call, arg = "data") {
   file <- as_file(given, arg, call)
   assign(arg, file$data, envir = call)
   take_roles(file, call)
+  if (!is.null(file$defaults)) take_defaults(file, call)
   file
 }
 
@@ -200,6 +203,7 @@ enter_waves <- function(call, args = c("wave1", "wave2")) {
   check_given(args, call)
   for (arg in args) {
     wave <- get(arg, envir = call)
+    if (is_sdcmicro(wave)) wave <- micro_file(wave, arg, call)
     if (inherits(wave, "sdc_file")) {
       assign(arg, wave$data, envir = call)
       take_roles(wave, call)
@@ -212,6 +216,9 @@ enter_waves <- function(call, args = c("wave1", "wave2")) {
 as_file <- function(x, arg, call) {
   if (inherits(x, "sdc_file")) {
     return(x)
+  }
+  if (is_sdcmicro(x)) {
+    return(micro_file(x, arg, call))
   }
   if (!is.data.frame(x)) {
     stop_not_a_file(x, arg, call)
@@ -253,16 +260,22 @@ with_population <- function(file, takes) {
   roles
 }
 
-# The data frame of an argument that may be an sdc_file.
-bare_data <- function(x) {
-  if (inherits(x, "sdc_file")) x$data else x
+# The data frame of an argument that may be an sdc_file or an sdcMicroObj.
+bare_data <- function(x, call = rlang::caller_env()) {
+  if (is_sdcmicro(x)) {
+    micro_data(micro_slots(x, "data", call))
+  } else if (inherits(x, "sdc_file")) {
+    x$data
+  } else {
+    x
+  }
 }
 
 stop_not_a_file <- function(x, arg, call) {
   stop_sdc(
     "bad_data",
     c(
-      paste0("`", arg, "` must be a data frame, tibble, data.table or sdc_file."),
+      paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
       x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
     ),
     data_class = class(x), call = call

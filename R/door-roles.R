@@ -196,6 +196,7 @@ role_lines <- function(x, n) {
   )
   people <- with_population(x, "pop_size")$pop_size
   c(
+    micro_line(x),
     paste0(
       "Roles: ", if (length(said)) paste(said, collapse = ", ") else "key variables alone", "."
     ),

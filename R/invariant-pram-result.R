@@ -317,3 +317,33 @@ inform_pram <- function(x, asked, call) {
     call = call
   )
 }
+
+# What an sdcMicroObj is told of a release: per variable the number of changes, and the
+# expected share of each value that becomes each other, NULL where that is large.
+pram_notes <- function(result, data) {
+  cells <- result$cells
+  n <- if (is.null(cells$persons_before)) cells$count else cells$persons_before
+  block <- ifelse(is.na(cells$block), max(0, cells$block, na.rm = TRUE) + seq_along(n), cells$block)
+  size <- tabulate(block)[block]
+  leave <- ifelse(size > 1, (1 - cells$stay_prob) / pmax(size - 1, 1), 0)
+  first <- result$diagnostics$first_record
+  transitions <- lapply(rlang::set_names(result$settings$key_vars), function(name) {
+    values <- value_names(data[[name]])
+    levels <- if (is.factor(data[[name]])) levels(data[[name]]) else sort(unique(values))
+    level <- match(values[first], levels, nomatch = length(levels) + 1L)
+    names <- c(levels, if (any(level > length(levels))) "NA")
+    if (length(names) * as.double(max(block)) > 1e7) {
+      return(NULL)
+    }
+    cells_of <- unclass(table(factor(block, seq_len(max(block))), factor(level, seq_along(names))))
+    flow <- rowsum(n * leave * cells_of[block, , drop = FALSE], factor(level, seq_along(names)))
+    full <- matrix(0, length(names), length(names), dimnames = list(names, names))
+    full[as.integer(rownames(flow)), ] <- flow
+    stays <- rowsum(n * (1 - leave * size), factor(level, seq_along(names)))
+    at <- as.integer(rownames(stays))
+    full[cbind(at, at)] <- full[cbind(at, at)] + stays
+    full / pmax(rowSums(full), 1e-300)
+  })
+  changed <- rlang::set_names(result$variables$n_changed, result$variables$variable)
+  list(transitions = transitions, n_changed = changed)
+}

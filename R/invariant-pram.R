@@ -213,6 +213,8 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
                            hh_id = NULL, hh_vars = NULL, weight_var = NULL) {
   call <- rlang::current_env()
+  # Households are a role of the file, but kept together only where it is said how.
+  if (missing(hh_id) && is.null(hh_vars)) hh_id <- NULL
   file <- enter(call)
   this_call <- call_without_data(match.call(), "invariant_pram")
   check_no_dots(..., call = call)
@@ -249,9 +251,13 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     drawn <- pram_draw(table, asked, rules, units, levels, weights, call)
     report_unreached(drawn, asked, pram_fixed(data, table, columns, units), call)
     drawn$release <- pram_release(data, table, drawn, units)
-    new_invariant_pram(
+    result <- new_invariant_pram(
       data, table, asked, columns, forbid, units, weights, drawn, this_call, call
     )
+    if (!is.null(file$object)) {
+      result$data <- give_back(file, result$data, pram_notes(result, data), call = call)
+    }
+    result
   })
 }
 

@@ -34,12 +34,13 @@ apply_recoding <- function(x, data, which = 1, ...) {
   which <- check_whole(which, "which", high = nrow(x$best), call = call)
   check_same_data(x, data, call)
   blanked <- recoding_blanks(x, data, unlist(x$best[which, x$settings$key_vars]), call)
-  data <- bare_data(data)
+  file <- as_file(data, "data", call)
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars])
-  out <- recode_columns(data, x$hierarchies, levels)
+  out <- recode_columns(file$data, x$hierarchies, levels)
+  k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
   if (settings$blanks == "cells") {
-    return(suppress_cells(out, settings$key_vars, k = settings$constraint$k)$data)
+    out <- suppress_cells(out, settings$key_vars, k = k)$data
   }
   if (any(blanked)) {
     for (name in settings$key_vars) {
@@ -48,7 +49,7 @@ apply_recoding <- function(x, data, which = 1, ...) {
       out <- replace_column(out, name, column)
     }
   }
-  out
+  give_back(file, out, k = k, call = call)
 }
 
 # The records that a recoding blanks.

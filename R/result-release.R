@@ -44,5 +44,5 @@ release_data.default <- function(x, ...) {
 #' @export
 release_data.sdc_invariant_pram <- function(x, ...) {
   check_no_dots(..., call = rlang::current_env())
-  x$data
+  bare_data(x$data)
 }

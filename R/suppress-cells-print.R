@@ -198,7 +198,7 @@ as.data.frame.sdc_suppress_cells <- function(x, ...) {
 #' @export
 release_data.sdc_suppress_cells <- function(x, ...) {
   check_no_dots(..., call = rlang::current_env())
-  x$data
+  bare_data(x$data)
 }
 
 #' @export

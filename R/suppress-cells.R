@@ -212,7 +212,11 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     check_every_household(table$labels$households, call)
     found <- find_suppression(table, data, sets, links, settings, call)
     inform_identifying(identifying_keys(table), call)
-    new_suppression(found, data, table, sets, links, settings, weights, this_call, call)
+    result <- new_suppression(
+      found, data, table, sets, links, settings, weights, this_call, call
+    )
+    result$data <- give_back(file, result$data, k = settings$k, call = call)
+    result
   })
 }
 

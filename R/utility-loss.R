@@ -62,7 +62,7 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "utility_loss")
   check_no_dots(..., call = call)
-  check_given(c("before", "after"), call)
+  enter_waves(call, c("before", "after"))
   check_data_frame(before, "before", call)
   check_data_frame(after, "after", call)
   if (nrow(before) != nrow(after)) {
