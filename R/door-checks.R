@@ -17,12 +17,18 @@ check_no_dots <- function(..., renamed = NULL, call = rlang::caller_env()) {
     return(invisible())
   }
   given[!nzchar(given)] <- "(unnamed)"
+  arguments <- argument_names(call)
+  translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
   stop_sdc(
     "bad_argument",
     c(
       "All arguments must be arguments of this function.",
       x = paste0("Unknown: ", quote_names(given), "."),
-      i = nearest_names(given[given != "(unnamed)"], argument_names(call)),
+      i = if (length(translated)) {
+        said <- paste0("`", translated, "` is `", micro_words[translated], "`", collapse = ", ")
+        paste0("From sdcMicro: ", said, " here.")
+      },
+      i = nearest_names(setdiff(given, c("(unnamed)", translated)), arguments),
       i = role_advice(given),
       i = "Arguments after the first ones are given by their full names."
     ),
@@ -247,6 +253,11 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
       arg, "hold names or positions of columns of `data`", given_words(x),
       if (rlang::is_formula(x)) {
         paste0("Give names: ", arg, " = c(", quote_names(all.vars(x), Inf), ").")
+      } else if (is.data.frame(x)) {
+        paste0(
+          "Give its names: ", arg, " = c(", quote_names(names(x)),
+          "). An sdcMicroObj brings its own."
+        )
       }, call
     )
   }

@@ -63,6 +63,11 @@
 #' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #' | `dropped_level` | message | [hierarchy()] |
 #' | `proposed_hierarchy` | message | [recode_search()] |
+#' | `suppressed_values`, `alpha_ignored` | message | functions given an sdcMicroObj |
+#' | `perturbed_keys` | message | functions given an sdcMicroObj |
+#' | `unsafe_copy` | warning | functions given an sdcMicroObj |
+#' | `risks_not_computed` | warning | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
+#' | `stale_result` | message | [stored_results()] |
 #'
 #' @name sdcRisk_conditions
 #' @examples

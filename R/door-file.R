@@ -45,7 +45,8 @@
 #' every column once: about 0.1 s for a million records and ten key variables.
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
-#'   `sdc_file`, whose roles are kept where no new ones are given.
+#'   `sdc_file`, whose roles are kept where no new ones are given. An sdcMicroObj
+#'   brings its own, see [store_result()].
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   that have no other role.
 #' @param ... Must be empty: later arguments must be named in full.

@@ -132,14 +132,18 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   this_call <- call_without_data(match.call(), "individual_risk")
   check_no_dots(..., call = call)
   file <- enter(call)
-  check_given(c("key_vars", "weight_var"), call)
+  check_given("key_vars", call)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
   tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
   check_missing_rule(missing, c("category", "exclude", "wildcard"), call)
-  if (is.null(weight_var)) {
+  if (missing_weights(call)) {
     stop_argument(
       "weight_var", "name the column of sampling weights",
-      advice = "For a file that is the whole population, add a column of ones.", call = call
+      found = "None was given.", advice = paste0(
+        "For a file that is the whole population, add a column of ones.",
+        if (is.null(file$object)) "" else " `weightVar` of createSdcObj() keeps it in the object."
+      ),
+      call = call
     )
   }
   roles <- check_roles(data, key_vars, weight_var, hh_id, call)
@@ -205,6 +209,11 @@ signal_small_weights <- function(found, call) {
       unit = if (records) "record" else "cell"
     )
   }
+}
+
+# In a frame where `missing` is an argument, too.
+missing_weights <- function(call) {
+  !was_given("weight_var", call) || is.null(call$weight_var)
 }
 
 new_individual_risk <- function(found, at_home, weights, rows, checks, settings, call) {

@@ -151,7 +151,8 @@
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
 #'   \item{`data`}{the data to be released, see [release_data()]: class, column
-#'     types, levels, labels and order of records are those of the input}
+#'     types, levels, labels and order of records are those of the input. For an
+#'     sdcMicroObj that object with perturbed key variables, see [store_result()]}
 #'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`:
 #'     untouched), `count`, `stay_prob`, `match_prob_before` (1 / count),
 #'     `match_prob` (exact worst case over \eqn{a}); with `hh_id`
@@ -180,9 +181,7 @@
 #' that works while the next ones below it do not; 1 where none does), `bad_data`
 #' (households whose members differ), `bad_weights`. Warnings:
 #' `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`,
-#' `merged_levels`, `determined_keys`. Data that are no data frame, an sdcMicroObj among them, are
-#' an error of class `sdcRisk_error_bad_data`: give its key columns as a data
-#' frame.
+#' `merged_levels`, `determined_keys`.
 #' @references
 #' Nayak, T. K. Identity disclosure risk control in microdata release via
 #' post-randomization. Department of Statistics, George Washington University.

@@ -16,7 +16,8 @@
 #'   `sdcRisk_error_mismatched_data`.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
 #' @param ... Must be empty: later arguments must be named in full.
-#' @return `data` with its key variables recoded, in its own class.
+#' @return `data` with its key variables recoded, in its own class: of an sdcMicroObj
+#'   that object, see [store_result()].
 #' @family recoding
 #' @export
 #' @examples

@@ -226,6 +226,7 @@ resolve_strata <- function(x, by, data, n, call) {
       )
     }
     check_same_data(x, data, call)
+    data <- bare_data(data)
     by <- data[[check_columns(by, data, "by", call)]]
   }
   if (length(by) != n) {

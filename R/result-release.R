@@ -9,7 +9,9 @@
 #' @param x A result of [invariant_pram()] or [suppress_cells()].
 #' @param ... Unused.
 #' @return The protected data: class, column types, levels, labels and order of
-#'   records are those of the input, without a trace of what was changed.
+#'   records are those of the input, without a trace of what was changed. An
+#'   sdcMicroObj holds the original data too: here its released data are given, as a
+#'   data frame.
 #'   Columns that no argument named are in it as they were: take direct
 #'   identifiers out before. Other objects are an error of class
 #'   `sdcRisk_error_bad_argument`.

@@ -66,7 +66,9 @@ micro_slots <- function(object, arg, call) {
         get_slot(object, name)
       }), names)
     },
-    error = function(e) stop_damaged("It lacks parts of one.", arg, call)
+    error = function(e) {
+      stop_damaged("It lacks parts of one, or they contradict each other.", arg, call)
+    }
   )
   check_slots(slots, arg, call)
   slots
@@ -186,100 +188,16 @@ take_defaults <- function(file, call) {
     if (!settled) assign(arg, file$defaults[[arg]], envir = call)
   }
   inform_suppressed(file, call)
+  inform_alpha(file, call)
 }
 
 # Whether missing values can match everything in the function of the frame `call`.
-counts_matches <- function(call) {
+counts_matches <- function(call) is_frame_of(n_matches, call) || is_frame_of(individual_risk, call)
+
+# Whether `call` is a frame of the function `f`.
+is_frame_of <- function(f, call) {
   at <- which(vapply(sys.frames(), identical, NA, call))
-  identical(sys.function(at[[1]]), n_matches) || identical(sys.function(at[[1]]), individual_risk)
-}
-
-# What is said of an object -----------------------------------------------------
-
-signal_micro <- function(file, slots, call) {
-  perturbed <- file$protected$perturbed
-  if (length(perturbed)) {
-    inform_sdc(
-      "perturbed_keys",
-      c(
-        paste0("PRAM has changed key variables of the object: ", quote_names(perturbed), "."),
-        i = paste(
-          "Measures that count agreeing records say nothing about the risk of the perturbed",
-          "file: see ?release_data. sdc_file(object, state = \"original\") is the file before."
-        )
-      ),
-      columns = perturbed, call = call
-    )
-  }
-  copied <- intersect(names(slots$manipKeyVars), names(slots$manipPramVars))
-  differ <- copied[!vapply(copied, function(name) {
-    identical(
-      as.character(slots$manipKeyVars[[name]]), as.character(slots$manipPramVars[[name]])
-    )
-  }, NA)]
-  if (length(differ)) {
-    warn_sdc(
-      "unsafe_copy",
-      c(
-        "extractManipData() releases another version of a key variable than is measured.",
-        x = paste0(
-          "In pramVars, too, and there as it was before recoding or suppression: ",
-          quote_names(differ), "."
-        ),
-        i = "Leave key variables out of `pramVars` of createSdcObj()."
-      ),
-      columns = differ, call = call
-    )
-  }
-}
-
-# Suppressed cells are blanks; a function that takes them for values says so.
-inform_suppressed <- function(file, call) {
-  n <- sum(file$protected$suppressed)
-  if (isTRUE(n > 0) && "missing" %in% argument_names(call)) {
-    rule <- get("missing", envir = call)
-    if (is.character(rule) && !"wildcard" %in% rule[1]) {
-      inform_sdc(
-        "suppressed_values",
-        c(
-          paste0(
-            "The object has ", plural(n, "suppressed value"), " in its key variables; here ",
-            if (identical(rule[[1]], "exclude")) {
-              "records with one are left out."
-            } else {
-              "they are a value of their own."
-            }
-          ),
-          i = "n_matches() and individual_risk() let them match everything."
-        ),
-        n = n, call = call
-      )
-    }
-  }
-}
-
-# One sentence of the print of a file.
-micro_line <- function(file) {
-  if (is.null(file$object) && is.null(file$defaults)) {
-    return(NULL)
-  }
-  done <- file$protected
-  ghosts <- file$defaults$linked
-  paste0(
-    "From an sdcMicroObj", if (is.null(file$object)) ", before its protection",
-    if (isTRUE(sum(done$suppressed) > 0)) {
-      paste0(", ", plural(sum(done$suppressed), "value"), " suppressed")
-    },
-    if (length(done$perturbed)) paste0(", PRAM of ", quote_names(done$perturbed)),
-    "; alpha = ", format_number(if (is.null(file$defaults$partial_weight)) 1 else
-      file$defaults$partial_weight),
-    if (length(ghosts)) {
-      paste0(
-        "; blanks of ", quote_names(names(ghosts)), " are those of ",
-        quote_names(unlist(ghosts, use.names = FALSE)), " too"
-      )
-    }, "."
-  )
+  length(at) > 0 && identical(sys.function(at[[1]]), f)
 }
 
 # Protected data back in the object -----------------------------------------------
@@ -398,15 +316,4 @@ note_pram <- function(object, slots, pram) {
     method = "invariant_pram", variable = summary$variable[1], stringsAsFactors = FALSE
   ))
   set_slot(set_slot(object, "additionalResults", notes), "pram", done)
-}
-
-# Advice for what is only a part of an object, or a result of sdcMicro.
-micro_advice <- function(x) {
-  if (inherits(x, "localSuppression")) {
-    "A result of localSuppression(): its data are x$xAnon."
-  } else if (inherits(x, c("freqCalc", "suda2", "measure_risk", "modrisk", "indivRisk", "pram"))) {
-    "A result of sdcMicro: give the data, or the sdcMicroObj."
-  } else if (is.list(x) && !is.data.frame(x) && all(c("global", "individual") %in% names(x))) {
-    "The risks of an sdcMicroObj: give the object itself."
-  }
 }

@@ -124,7 +124,8 @@
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
 #'   \item{`data`}{the data to be released: class, column types, levels, labels and
-#'     order of records are those of the input}
+#'     order of records are those of the input; for an sdcMicroObj that object with
+#'     blanks, see [store_result()]}
 #'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record`
 #'     (row number), `variable`, `reason`: `"violation"` (the record had too few
 #'     matches), `"linked"`, `"household"` (blank in another member), `"donor"`
