@@ -134,7 +134,7 @@ comparison_table <- function(results) {
   # What tells the analyses of one result apart, and the same in the others.
   ids <- if (is.null(spec$aligned)) spec$ids else spec$aligned
   parts <- lapply(names(results), function(label) {
-    part <- tidy.sdc_result(results[[label]])
+    part <- comparison_rows(results[[label]])
     part$result <- rep(label, nrow(part))
     part[c(ids, "term", "result", "estimate")]
   })
@@ -156,6 +156,14 @@ comparison_table <- function(results) {
   rownames(whole) <- NULL
   whole
 }
+
+# The estimates of a result in long form, one row per analysis and term.
+comparison_rows <- function(x) {
+  UseMethod("comparison_rows")
+}
+
+#' @export
+comparison_rows.default <- function(x) tidy.sdc_result(x)
 
 finite_or_na <- function(x) {
   x[!is.finite(x)] <- NA

@@ -195,6 +195,8 @@
 #'   that identifies households, or `NULL`; see the section on households.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
 #'   file.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
 #' \describe{
@@ -242,7 +244,8 @@
 copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NULL,
                               score = c("tree", "copula", "placement"), calibrate = NULL,
                               given_sample = FALSE, records = TRUE, n_refits = 0,
-                              level = 0.95, sampling_fraction = NULL, hh_id = NULL) {
+                              level = 0.95, sampling_fraction = NULL, hh_id = NULL,
+                              limit = NULL) {
   call <- rlang::current_env()
   check_given("data", call)
   file <- data
@@ -255,6 +258,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
   check_flag(given_sample, "given_sample", call)
   check_flag(records, "records", call)
+  limit <- check_record_limit(limit, call)
   inform_no_refits(check_whole(n_refits, "n_refits", low = 0, call = call), call)
   level <- check_probability(level, "level", call = call)
   newdata <- bare_data(newdata)
@@ -316,7 +320,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     )
     if (!is.null(hh_at)) result <- add_household_scores(result, released, hh_at, call)
     signal_copula_uniqueness(result, call)
-    result
+    with_limit(result, limit)
   })
 }
 

@@ -81,6 +81,8 @@
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"`, `"exclude"` or `"wildcard"`, see the section on
 #'   missing values.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_individual_risk`, an [sdc_result] with
 #' \describe{
@@ -127,12 +129,13 @@
 #' blanks$estimates$expected_reidentifications
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
-                            missing = "category") {
+                            missing = "category", limit = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "individual_risk")
   check_no_dots(..., call = call)
   file <- enter(call)
   check_given("key_vars", call)
+  limit <- check_record_limit(limit, call)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
   tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
   check_missing_rule(missing, c("category", "exclude", "wildcard"), call)
@@ -178,7 +181,9 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
     signal_small_weights(found, call)
     inform_excluded(settings$n - length(found$risk), settings$n, call)
     inform_identifying(checks$identifying, call)
-    new_individual_risk(found, at_home, weights, rows, checks, settings, this_call)
+    with_limit(
+      new_individual_risk(found, at_home, weights, rows, checks, settings, this_call), limit
+    )
   })
 }
 

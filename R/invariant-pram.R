@@ -147,6 +147,8 @@
 #' @param hh_id Column that identifies households.
 #' @param hh_vars Key variables that the members of a household share.
 #' @param weight_var Column of sampling weights.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
@@ -210,7 +212,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            calibration = c("exact", "paper"),
                            prefer = c("fewest_changes", "nearest", "similar_weights"),
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
-                           hh_id = NULL, hh_vars = NULL, weight_var = NULL) {
+                           hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL) {
   call <- rlang::current_env()
   # Households are a role of the file, but kept together only where it is said how.
   if (missing(hh_id) && is.null(hh_vars)) hh_id <- NULL
@@ -228,6 +230,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
       unprotected, c("error", "merge", "keep"), "unprotected", call
     )
   )
+  limit <- check_record_limit(limit, call)
   if (asked$calibration == "paper") {
     check_paper_bound(asked$max_match_prob, call)
   }
@@ -250,9 +253,9 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     drawn <- pram_draw(table, asked, rules, units, levels, weights, call)
     report_unreached(drawn, asked, pram_fixed(data, table, columns, units), call)
     drawn$release <- pram_release(data, table, drawn, units)
-    result <- new_invariant_pram(
+    result <- with_limit(new_invariant_pram(
       data, table, asked, columns, forbid, units, weights, drawn, this_call, call
-    )
+    ), limit)
     if (!is.null(file$object)) {
       result$data <- give_back(file, result$data, pram_notes(result, data), call = call)
     }

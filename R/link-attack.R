@@ -116,6 +116,8 @@
 #' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
 #'   where that takes a moment.
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_link_attack`, an [sdc_result] with
 #' \describe{
@@ -169,7 +171,8 @@
 link_attack <- function(known, released, key_vars, id = NULL, ...,
                         weights = c("calibrated", "prior", "em", "count"), by_value = TRUE,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
-                        one_to_one = FALSE, sensitivity = NULL, max_work = 6e11) {
+                        one_to_one = FALSE, sensitivity = NULL, max_work = 6e11,
+                        limit = NULL) {
   call <- rlang::current_env()
   enter_waves(call, c("known", "released"))
   check_given("key_vars", call)
@@ -185,8 +188,11 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     one_to_one = check_one_to_one(one_to_one, id, known, released, call),
     details = TRUE, thresholds = claim_thresholds
   )
+  limit <- check_record_limit(limit, call)
   for (name in c("known", "released")) check_data_frame(get(name), name, call)
-  attack_files(known, released, key_vars, id, tolerance, settings, this_call, call)
+  with_limit(
+    attack_files(known, released, key_vars, id, tolerance, settings, this_call, call), limit
+  )
 }
 
 # Posteriors above which claims are counted.

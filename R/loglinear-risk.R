@@ -234,6 +234,8 @@
 #'   see the section on households.
 #' @param n_boot Replicates of the bootstrap of version 0.1.0. There is none any
 #'   more; 0 still means `interval = "none"`.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_loglinear_risk`, an [sdc_result] with
 #' \describe{
@@ -299,12 +301,14 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            model = "independence",
                            sampling = c("overall", "cell", "raked"), missing = "exclude",
                            key_groups = NULL, interval = c("corrected", "none"),
-                           level = 0.95, max_cells = 2e9, n_boot = NULL, hh_id = NULL) {
+                           level = 0.95, max_cells = 2e9, n_boot = NULL, hh_id = NULL,
+                           limit = NULL) {
   call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(..., call = call)
   file <- enter(call)
   models <- check_models(model, call)
+  limit <- check_record_limit(limit, call)
   asked <- list(
     sampling = check_sampling(sampling, call),
     missing = check_loglinear_missing(missing, call),
@@ -337,7 +341,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
       analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, call)
     }), recursive = FALSE)
     equal <- length(unique(weights)) < 2
-    result <- new_loglinear_risk(found, settings, equal, this_call)
+    result <- with_limit(new_loglinear_risk(found, settings, equal, this_call), limit)
     if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at, call)
     signal_loglinear(result, call)
     result

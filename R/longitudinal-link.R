@@ -81,6 +81,8 @@
 #' @param tolerance Admissible changes: a named list, see below.
 #' @param sensitivity Whether to link again without each key in turn, and under
 #'   every `min_overlap` however long that takes.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_longitudinal_link`, an [sdc_result] with
 #' \describe{
@@ -141,7 +143,7 @@
 #' link$records$match_prob # 0.5 1.0 1.0
 #' link$estimates$expected_correct # 2.5
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overlap = 0,
-                              tolerance = NULL, sensitivity = FALSE) {
+                              tolerance = NULL, sensitivity = FALSE, limit = NULL) {
   call <- rlang::current_env()
   enter_waves(call)
   check_given("key_vars", call)
@@ -149,6 +151,7 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
   check_no_dots(..., renamed = link_renamed, call = call)
   min_overlap <- check_whole(min_overlap, "min_overlap", low = 0, call = call)
   check_flag(sensitivity, "sensitivity", call)
+  limit <- check_record_limit(limit, call)
   with_progress("Linking waves", {
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
     if (min_overlap > length(coded$key_vars)) {
@@ -169,10 +172,10 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
     found$weighted <- expected_weighted(
       coded, agreements, if (sensitivity) Inf else moment_of_work, call
     )
-    new_longitudinal_link(
+    with_limit(new_longitudinal_link(
       found, coded, waves, min_overlap, tolerance, this_call,
       overlap = overlap, rules = rules, fingerprints = coded$fingerprints
-    )
+    ), limit)
   })
 }
 

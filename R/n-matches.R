@@ -152,6 +152,8 @@
 #'   for `min_overlap`, and where a key set names the group. Missing is judged
 #'   column by column.
 #' @param level Confidence level of the interval of theta.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_n_matches`, an [sdc_result] with
 #' \describe{
@@ -230,7 +232,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       partial_weight = 1, tolerance = NULL, patterns = NULL,
                       below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
-                      level = 0.95) {
+                      level = 0.95, limit = NULL) {
   call <- rlang::current_env()
   file <- enter(call)
   this_call <- call_without_data(match.call(), "n_matches")
@@ -246,6 +248,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
       names(data)[check_columns(sensitive, data, "sensitive", call)]
     }
   )
+  limit <- check_record_limit(limit, call)
   weights <- check_weights(data, weight_var, call)
   fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
   check_households(data, settings, weights, call)
@@ -265,9 +268,9 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     identifying <- identifying_keys(coded$table, names(tolerance))
     inform_identifying(identifying, call)
     coded$identifying <- identifying
-    new_n_matches(
+    with_limit(new_n_matches(
       found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
-    )
+    ), limit)
   })
 }
 

@@ -6,6 +6,7 @@
 #   scenario          scenario()
 #   notes             facts about the limits
 #   more              verbs that say more
+#   above             records above the limit, where one was given: limit_line()
 #   sentence          cited(): what interpret() says
 
 describe <- function(x) {
@@ -98,7 +99,8 @@ description_slots <- function(x) {
     if (!is.null(x$question)) fact("Question: ", x$question, keep = "always", starts = TRUE),
     fact(x$size, keep = "always"), x$answer,
     if (!is.null(x$scenario)) fact(scenario_line(x$scenario), keep = "always", starts = TRUE),
-    x$notes, if (!is.null(x$more)) fact("More: ", x$more, ".", keep = "more")
+    x$notes, if (!is.null(x$more)) fact("More: ", x$more, ".", keep = "more"),
+    fact(x$above, keep = "always", starts = TRUE)
   )
 }
 
@@ -185,7 +187,9 @@ grid_lines <- function(slot, width) {
 
 #' @export
 format.sdc_result <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
+  said <- describe(x)
+  said$above <- limit_line(x)
+  format_description(said, width, rows)
 }
 
 #' @export
@@ -247,6 +251,7 @@ interpret.default <- function(x, ...) {
 interpret.sdc_result <- function(x, ...) {
   said <- describe(x)
   if (is.null(said$sentence)) interpret.default(x)
+  said$sentence$found <- paste(c(said$sentence$found, limit_clause(x)), collapse = "; ")
   description_sentence(said, x$settings$version)
 }
 

@@ -1,0 +1,75 @@
+# Measures against limits, all as shares of one.
+
+#' Picture of a file check
+#'
+#' Every measure of a [file_check()] beside its limit; `plot()` draws the same.
+#' Counts are drawn as shares of the records, k as the risk 1/k. A measure of 0
+#' stands at the left end.
+#'
+#' @param object A result of [file_check()].
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_file_check
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' plot(file_check(nals_prison, keys, weight_var = "WEIGHT"))
+autoplot.sdc_file_check <- function(object, ...) {
+  check_no_dots(..., call = rlang::current_env())
+  shown <- check_points(object)
+  drawn <- unlist(shown[c("value", "low", "high", "limit")])
+  least <- max(1e-7, 10^floor(log10(min(0.01, drawn[which(drawn > 0)]))))
+  for (column in c("value", "low", "high", "limit")) {
+    shown[[column]] <- pmax(shown[[column]], least)
+  }
+  verdicts <- c("above", "ok", "no limit")
+  shown$verdict <- factor(shown$verdict, verdicts)
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$label)) +
+    # All measures first, or layers of some of them put these in an order of their own.
+    ggplot2::geom_blank() +
+    ggplot2::geom_segment(
+      ggplot2::aes(x = .data$low, xend = .data$high, yend = .data$label),
+      data = shown[!is.na(shown$low), ], colour = sdc_grey, linewidth = 1.6
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$limit), data = shown[!is.na(shown$limit), ],
+      shape = 124, size = 7, colour = "black"
+    ) +
+    ggplot2::geom_point(ggplot2::aes(colour = .data$verdict), size = 3) +
+    ggplot2::facet_grid(ggplot2::vars(.data$scenario), scales = "free_y", space = "free_y") +
+    ggplot2::scale_x_log10(labels = plain_numbers, limits = c(least, 1)) +
+    ggplot2::scale_colour_manual(
+      values = c(above = sdc_orange, ok = sdc_blue, "no limit" = sdc_grey), drop = FALSE
+    ) +
+    ggplot2::labs(
+      title = "Which measures are above their limit?",
+      subtitle = capitalised(check_verdict(object)$short),
+      x = "share of the records, or risk of one; log scale", y = NULL, colour = NULL,
+      caption = paste(c(
+        "| limit. Bars: intervals. k is drawn as 1/k.",
+        if (length(unmeasured_labels(object))) {
+          paste0("Not measured: ", paste(unmeasured_labels(object), collapse = ", "), ".")
+        }
+      ), collapse = "\n")
+    ) +
+    sdc_theme()
+}
+
+unmeasured_labels <- function(x) x$estimates$measure[x$estimates$verdict == "not applicable"]
+
+# The measures that have a value, on the scale of shares.
+check_points <- function(x) {
+  e <- x$estimates
+  e$label <- check_labels(x)
+  unit <- check_catalogue()$unit[match(e$measure, check_catalogue()$measure)]
+  keep <- !is.na(e$value) & !are_plain(e)
+  for (column in c("value", "low", "high", "limit")) {
+    e[[column]] <- ifelse(
+      unit == "matches", 1 / e[[column]],
+      ifelse(unit == "count", e[[column]] / x$settings$n, e[[column]])
+    )
+  }
+  e$label <- factor(e$label, rev(unique(e$label)))
+  e$scenario <- factor(e$scenario, c("prosecutor", "journalist", "tables"))
+  e[keep, ]
+}

@@ -1,0 +1,266 @@
+# What a file_check() says of its numbers together: measures that seem to contradict
+# each other, which to report, and what to run next.
+
+# One row per disagreement: the measures, why they differ, which to report when.
+check_contradictions <- function(rows, found, facts) {
+  at <- function(measure, field = "value") {
+    value <- rows[[field]][match(measure, rows$measure)]
+    if (length(value)) value else NA
+  }
+  all <- c(
+    who_knows(at), sample_or_census(at, facts), cells_or_model(at, facts),
+    two_models(at, facts),
+    rules_of_missing(found, facts), beyond_all_sets(at), weights_or_size(facts)
+  )
+  of <- function(field) vapply(all, `[[`, "", field)
+  frame(measures = of("measures"), reason = of("reason"), report = of("report"))
+}
+
+disagreement <- function(measures, reason, report) {
+  list(list(measures = measures, reason = reason, report = report))
+}
+
+# How many times as large the larger of two numbers of people is; 1 where both are
+# `few` at most, as nobody will care.
+times_apart <- function(a, b, few) {
+  both <- c(a, b)
+  if (anyNA(both) || max(both) <= few) 1 else max(both) / min(both)
+}
+
+who_knows <- function(at) {
+  both_kept <- at("k", "verdict") %in% "ok" && at("journalist", "verdict") %in% "ok"
+  if (both_kept || !isTRUE(1 / at("k") > 2 * at("journalist"))) {
+    return(NULL)
+  }
+  disagreement(
+    "k and journalist",
+    paste0(
+      "prosecutor or journalist. Largest risk where it is known that the target is in the ",
+      "file ", format_risk(1 / at("k")), ", where it is not ", format_risk(at("journalist"))
+    ),
+    "k where anyone can know who took part (census, register, panel), else journalist"
+  )
+}
+
+sample_or_census <- function(at, facts) {
+  people <- if (is.na(at("tau1_corrected"))) at("tau1") else at("tau1_corrected")
+  if (facts$census || !isTRUE(at("n_unique") > 2 * people)) {
+    return(NULL)
+  }
+  disagreement(
+    "n_unique and tau1",
+    paste0(
+      "sample or population. ", plural(at("n_unique"), "record"), " alone in a file of ",
+      format_percent(facts$n / facts$pop_size), " of the people, about ", format_short(people),
+      " alone among all people"
+    ),
+    "n_unique where taking part is known, else tau1"
+  )
+}
+
+cells_or_model <- function(at, facts) {
+  model <- if (is.na(at("tau2_corrected"))) at("tau2") else at("tau2_corrected")
+  if (facts$census || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
+    return(NULL)
+  }
+  disagreement(
+    "expected_reidentifications and tau2",
+    "each cell by its own weights, or a model of all cells and sample uniques alone",
+    "tau2 where the model fits, else the larger"
+  )
+}
+
+two_models <- function(at, facts) {
+  people <- facts$pop_size * c(at("population_uniqueness"), at("pitman"))
+  if (facts$census || length(people) == 0 || times_apart(people[[1]], people[[2]], 1) <= 2) {
+    return(NULL)
+  }
+  disagreement(
+    "population_uniqueness and pitman",
+    "the copula knows which values are rare, Pitman the sizes of cells alone",
+    "the copula, for a public file the larger"
+  )
+}
+
+# Records alone in the file under the rules that the functions used.
+rules_of_missing <- function(found, facts) {
+  counted <- c(
+    n_matches = rule_words(found$n_matches), individual_risk = rule_words(found$individual_risk),
+    loglinear_risk = rule_words(found$loglinear_risk)
+  )
+  counts <- vapply(found[names(counted)], uniques_of, 0)
+  rules <- vapply(found[names(counted)], function(x) x$settings$missing[[1]], "")
+  if (length(unique(rules)) < 2 || length(unique(counts)) < 2) {
+    return(NULL)
+  }
+  disagreement(
+    "sample uniques",
+    paste0("missing rule. ", paste0(
+      format_count(counts), " by ", names(counted), "() (", counted, ")", collapse = ", "
+    )),
+    "missing = \"wildcard\" after suppression, \"category\" where missing itself is known"
+  )
+}
+
+rule_words <- function(result) {
+  if (is.character(result) || !is.character(result$settings$missing)) {
+    return(NULL)
+  }
+  switch(result$settings$missing[[1]],
+    wildcard = "missing matches all", category = "missing is a value",
+    exclude = "incomplete ones left out"
+  )
+}
+
+uniques_of <- function(result) as.double(result$estimates$n_unique[[1]])
+
+beyond_all_sets <- function(at) {
+  if (!isTRUE(at("qar") > at("set_risk"))) {
+    return(NULL)
+  }
+  disagreement(
+    "qar and set_risk",
+    "extrapolation. Of few key sets 1 % is less than one, and T above all of them",
+    "set_risk"
+  )
+}
+
+weights_or_size <- function(facts) {
+  if (facts$from != "given" || is.null(facts$sum_weights) ||
+        abs(facts$sum_weights / facts$pop_size - 1) < 0.05) {
+    return(NULL)
+  }
+  disagreement(
+    "journalist and tau1",
+    paste0(
+      "the weights sum to ", format_count(round(facts$sum_weights)),
+      " people, and the population was given as ", format_count(round(facts$pop_size)),
+      ": individual risks follow the weights, models the size"
+    ),
+    "neither before weights and population agree"
+  )
+}
+
+# Conditions of the methods that change how a number is to be read.
+check_notes <- function(found, facts, rows) {
+  loglinear <- found$loglinear_risk
+  status <- if (!is.character(loglinear)) loglinear$estimates$status[[1]]
+  individual <- found$individual_risk
+  small <- if (!is.character(individual)) individual$diagnostics$n_below_sample
+  reaches <- which(rows$verdict == "ok" & rows$high > rows$limit)
+  c(
+    if (identical(status, "underfits")) {
+      "The log-linear model underfits: tau1 and tau2 are upper figures (model = \"search\")."
+    } else if (isTRUE(status %in% c("biased", "overfits"))) {
+      "Of tau1 and tau2 only the corrected values can be reported."
+    },
+    if (!facts$expands) {
+      paste(
+        "The weights sum to no more than the records: they do not expand the file, and what",
+        "depends on the population is wrong."
+      )
+    } else if (isTRUE(small > 0)) {
+      "Weights of some keys sum to less than their records: do the weights average 1?"
+    },
+    if (length(reaches)) {
+      paste0(
+        "The interval of ", paste(rows$measure[reaches], collapse = ", "),
+        " reaches above the limit."
+      )
+    },
+    if (facts$from == "given" && is.null(facts$sum_weights) && !facts$census) {
+      "No weights: every record stands for as many people."
+    }
+  )
+}
+
+# Which measures a release of such a file is judged by.
+report_line <- function(facts) {
+  if (facts$census) {
+    paste(
+      "Report k and T: the file is the whole population, its uniques are population uniques."
+    )
+  } else if (facts$from == "unknown" || !facts$expands) {
+    paste(
+      "Report k and T as if taking part were known, or give the size of the population",
+      "for the risk to people of whom it is not."
+    )
+  } else {
+    paste(
+      "Report k and T where anyone can know who is in the file (panel, register), the",
+      "journalist risk and tau1 where nobody can, and both for a public file."
+    )
+  }
+}
+
+# Next steps -----------------------------------------------------------------------
+
+# Lines of code that run as they stand where `data` is.
+check_next_steps <- function(x, roles) {
+  limit <- x$settings$limit
+  k <- if (is.null(limit$k)) 3 else limit$k
+  at <- function(measure) {
+    verdict <- x$estimates$verdict[x$estimates$measure == measure]
+    identical(verdict, "above")
+  }
+  rare <- at("k") || at("n_unique") || at("prop_unique")
+  top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
+  several <- length(roles$key_vars) > 1
+  c(
+    file_code(x$call$data, roles), looks_step(x, roles),
+    if (rare) c(
+      paste0("records_at_risk(n_matches(file), limit = 1 / ", number_code(k), ")"),
+      if (is.null(roles$key_groups)) {
+        paste0("released <- suppress_cells(file, k = ", number_code(k), ")")
+      }
+    ),
+    if (at("journalist") && !is.null(roles$weight_var)) {
+      paste0("records_at_risk(individual_risk(file), limit = ", number_code(limit$journalist), ")")
+    },
+    if (several && (rare || at("qar") || at("set_risk"))) "qar_risk(file)$variables",
+    if (length(top) && several && any(x$estimates$verdict == "above")) {
+      paste0(
+        "file_check(file, key_vars = setdiff(file$roles$key_vars, ", dput_text(top), "))"
+      )
+    },
+    later_steps(x)
+  )
+}
+
+# The same page without the key variables that look like something else.
+looks_step <- function(x, roles) {
+  seen <- x$roles
+  odd <- seen$variable[seen$role == "key variable" & nzchar(seen$looks_like)]
+  weight <- seen$variable[seen$looks_like == "weight" & seen$role %in% c("", "key variable")]
+  if (length(odd) == 0 || length(odd) == length(roles$key_vars)) {
+    return(NULL)
+  }
+  paste0(
+    "file_check(file, setdiff(file$roles$key_vars, ", dput_text(odd), ")",
+    if (is.null(roles$weight_var) && length(weight)) {
+      paste0(", weight_var = ", dput_text(weight[[1]]))
+    }, ")"
+  )
+}
+
+# What the page left for later, and what says more.
+later_steps <- function(x) {
+  left <- grepl("run ", x$estimates$reason, fixed = TRUE)
+  c(
+    unique(sub(".*run ", "", x$estimates$reason[left])),
+    if (any(grepl("underfits", x$diagnostics$notes, fixed = TRUE))) {
+      "loglinear_risk(file, model = \"search\")"
+    }
+  )
+}
+
+file_code <- function(data, roles) {
+  plain <- is.symbol(data) && !startsWith(as.character(data), "..")
+  name <- if (plain) data else as.name("data")
+  code <- as.call(c(
+    list(as.name("sdc_file"), name), roles[setdiff(names(roles), "missing")]
+  ))
+  paste(c("file <- ", paste(trimws(deparse(code, 500)), collapse = " ")), collapse = "")
+}
+
+dput_text <- function(x) paste(deparse(x, 500), collapse = "")

@@ -1,0 +1,179 @@
+# Records above a limit: for every result with a risk per record, one table; for
+# the methods that take `limit`, the last line of the print and a clause of the
+# sentence.
+
+#' Records above a limit
+#'
+#' Which records have a risk above a limit, and how large is it? Takes the result of
+#' every function that gives a risk per record. Functions that measure such a risk
+#' have an argument `limit`: their print then ends with the number of records above
+#' it, and `records_at_risk()` needs no limit of its own.
+#'
+#' @section What the risk of a record is:
+#'
+#' \describe{
+#'   \item{[n_matches()]}{1/m, one over its number of matches (of households with `hh_id`);
+#'     of several key sets the one with fewest matches. Prosecutor}
+#'   \item{[individual_risk()]}{\eqn{E(1/F)}, `records$risk`; 1/f is
+#'     `records$prosecutor_risk`. Journalist}
+#'   \item{[loglinear_risk()]}{`records$tau2`, 0 for a record that is not a sample unique;
+#'     of the first model and key set. Journalist}
+#'   \item{[copula_uniqueness()]}{`records$kappa`, the chance that a match is correct, in
+#'     the first `pop_size`; the likelihood of being unique is `records$xi`. Journalist}
+#'   \item{[invariant_pram()]}{`records$match_prob`, the chance that a match is correct in
+#'     the released data. Prosecutor}
+#'   \item{[pram_audit()]}{`records$match_prob`, the same for the intruder who was
+#'     simulated. Prosecutor}
+#'   \item{[longitudinal_link()]}{`records$match_prob` of each record of wave 2: one over
+#'     the nearest partners, 0 where the true one is not among them}
+#'   \item{[link_attack()]}{`records$match_prob` of each released record, of the first kind
+#'     of intruder}
+#'   \item{[longitudinal_risk()]}{`records$tau2_all_links`. Journalist}
+#'   \item{[suppress_cells()]}{one over the records of the original that fit the released
+#'     one. Prosecutor}
+#'   \item{[exhaustive_tabulation()]}{number of tables in which its cell is small: not a
+#'     probability}
+#'   \item{[risk_contribution()]}{contribution to the extreme risk: not a probability}
+#'   \item{[file_check()]}{1/m; without `limit` the records above any of the limits of the
+#'     check}
+#' }
+#'
+#' These are different questions, and one limit does not fit all of them: 1/3 is usual
+#' where m is counted, 0.05 for \eqn{E(1/F)} (see [file_check()] for the sources). All
+#' are conditional on an attempt.
+#'
+#' A record is above the limit where its risk is larger, not equal: with `limit = 1/3`
+#' records with one or two matches are above. Records without a risk, such as those that
+#' `missing = "exclude"` leaves out, are never above: the print of the result says how
+#' many these are. Nothing is computed anew: the cost is one pass over the records.
+#'
+#' @param x A result with a risk per record.
+#' @param limit The limit: a probability, or a number where the risk is not one.
+#'   Needless where the result was made with a `limit` of its own.
+#' @param ... Must be empty.
+#' @return A data frame, one row per record above the limit, riskiest first and ties in
+#'   the order of the file: `record` (row number in the data, of wave 2 or the released
+#'   file where there are two) and `risk`. That of a [file_check()] without `limit` has
+#'   `n_matches`, `journalist_risk` and others as far as they were measured.
+#'
+#'   Errors: `bad_argument` for results without a risk per record, and for limits that
+#'   are none (5 for 5 % is pointed out).
+#' @family data
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#' risk <- individual_risk(nals_prison, keys, "WEIGHT", limit = 0.01)
+#' risk # its last line: 30 of the 182 records are above the limit of 0.01 (16.5 %).
+#' head(records_at_risk(risk), 3)
+#' nrow(records_at_risk(n_matches(nals_prison, keys), 1 / 3)) # 88 with fewer than 3 matches
+records_at_risk <- function(x, limit, ...) {
+  UseMethod("records_at_risk")
+}
+
+#' @export
+records_at_risk.default <- function(x, limit, ...) {
+  stop_argument("x", "be a result of sdcRisk", given_words(x), call = rlang::current_env())
+}
+
+#' @export
+records_at_risk.sdc_result <- function(x, limit, ...) {
+  call <- rlang::current_env()
+  check_no_dots(..., call = call)
+  risk <- record_risk(x)
+  if (is.null(risk)) {
+    stop_argument(
+      "x", "be a result with a risk per record",
+      found = paste0(
+        "A result of ", sub("^sdc_", "", class(x)[[1]]), "() ",
+        if (is.null(x$records)) "has no records here." else "has none."
+      ),
+      advice = paste(
+        "`n_matches()` and `individual_risk()` give one;",
+        "`copula_uniqueness()` does where it has records to judge."
+      ), call = call
+    )
+  }
+  if (missing(limit)) limit <- x$settings$limit
+  if (is.null(limit)) {
+    stop_argument(
+      "limit", "be given where the result was made without one",
+      found = "It was not given.", call = call
+    )
+  }
+  limit <- check_record_limit(limit, call, is_probability(x))
+  rows <- above_limit(risk, limit)
+  rows <- rows[order(-risk[rows])]
+  frame(record = rows, risk = risk[rows])
+}
+
+above_limit <- function(risk, limit) which(risk > limit)
+
+# Whether the risk of a record is a probability.
+is_probability <- function(x) {
+  !inherits(x, c("sdc_exhaustive_tabulation", "sdc_risk_contribution"))
+}
+
+# A limit of record risks, NULL for none.
+check_record_limit <- function(limit, call, probability = TRUE) {
+  if (is.null(limit)) {
+    return(NULL)
+  }
+  top <- if (probability) 1 else Inf
+  if (!are_distinct_numbers(limit, FALSE) || limit < 0 || limit > top) {
+    stop_argument(
+      "limit", if (probability) "be one probability from 0 to 1" else "be one number of at least 0",
+      given_words(limit), if (probability) limit_advice(limit), call
+    )
+  }
+  as.double(limit)
+}
+
+# 5 where 5 % or five matches are meant.
+limit_advice <- function(limit) {
+  percent <- percent_advice(limit)
+  if (!is.null(percent) && limit == round(limit)) {
+    paste0(
+      percent, " Fewer than ", limit, " matches are a risk above 1/", limit,
+      ": limit = 1 / ", limit, "."
+    )
+  } else {
+    percent
+  }
+}
+
+# A result with the limit that its print is to end with.
+with_limit <- function(result, limit) {
+  if (!is.null(limit)) result$settings$limit <- limit
+  result
+}
+
+# "17 of the 1,092 records are above the limit of 0.01" as a clause; NULL without a
+# limit or without records.
+limit_clause <- function(x) {
+  limit <- x$settings$limit
+  risk <- if (is_plain_number(limit)) record_risk(x)
+  if (is.null(risk)) {
+    return(NULL)
+  }
+  n <- length(above_limit(risk, limit))
+  n_risks <- sum(!is.na(risk))
+  if (n_risks == 0) {
+    return(paste0("no ", limit_unit(x), " has a risk to compare with the limit"))
+  }
+  paste0(
+    format_count(n), " of the ", plural(n_risks, limit_unit(x)),
+    if (n == 1) " is" else " are", " above the limit of ", format_number(limit),
+    " (", format_percent(n / n_risks), ")",
+    if (n_risks < length(risk)) {
+      paste0("; ", format_count(length(risk) - n_risks), " without a risk")
+    }
+  )
+}
+
+# Outside patterns of n_matches() are no records of the file.
+limit_unit <- function(x) if (isTRUE(x$settings$patterns)) "pattern" else "record"
+
+limit_line <- function(x) {
+  clause <- limit_clause(x)
+  if (!is.null(clause)) paste0(capitalised(clause), ".")
+}
