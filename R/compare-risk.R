@@ -64,7 +64,7 @@ compare_risk <- function(before, after, ..., loss = NULL) {
     list(
       kind = class(before)[[1]], table = table,
       loss = comparison_loss(loss, names(results), table, call),
-      results = lapply(results, comparison_part),
+      results = lapply(results, comparison_part), made = lapply(results, without_records),
       differences = c(key_differences(results), setting_differences(results)),
       scenario = describe(before)$scenario
     ),
@@ -286,6 +286,13 @@ comparison_part <- function(x) {
 
 #' @export
 comparison_part.default <- function(x) NULL
+
+# What a report needs of a result: figures, what they mean, and how they were made.
+without_records <- function(x) {
+  kept <- c("estimates", "settings", "diagnostics", "call")
+  parts <- c(unclass(x)[kept], list(said = said_of(x)))
+  structure(parts, class = class(x), asked = attr(x, "asked"))
+}
 
 #' @export
 as.data.frame.sdc_comparison <- function(x, ...) {

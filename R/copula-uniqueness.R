@@ -251,6 +251,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
     file <- enter(call)
+  } else {
+    remember(call)
   }
   if (is.null(sampling_fraction)) check_given("pop_size", call)
   this_call <- call_without_data(match.call(), "copula_uniqueness")

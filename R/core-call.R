@@ -47,6 +47,8 @@ core <- function(entry, ..., call = rlang::caller_env()) {
 # What the core tells its progress, NULL where nobody watches.
 running <- new.env(parent = emptyenv())
 running$tick <- NULL
+# Seeds that replay() takes from a log, to be drawn next.
+running$seeds <- list()
 
 # Runs `code`, whose calls into the core are watched. The bar appears after one
 # second.
@@ -87,5 +89,10 @@ with_progress <- function(label, code) {
 
 # Eight 32-bit draws of R's generator: set.seed() governs all random numbers.
 draw_seed <- function() {
-  floor(stats::runif(8, 0, 2^32))
+  if (length(running$seeds)) {
+    seed <- running$seeds[[1]]
+    running$seeds <- running$seeds[-1]
+    return(seed)
+  }
+  note_seed(function() floor(stats::runif(8, 0, 2^32)))
 }

@@ -195,6 +195,7 @@ enter <- function(call, arg = "data") {
   assign(arg, file$data, envir = call)
   take_roles(file, call)
   if (!is.null(file$defaults)) take_defaults(file, call)
+  remember(call)
   file
 }
 
@@ -212,6 +213,7 @@ enter_waves <- function(call, args = c("wave1", "wave2")) {
       assign(arg, lapply(wave, bare_data), envir = call)
     }
   }
+  remember(call)
 }
 
 as_file <- function(x, arg, call) {

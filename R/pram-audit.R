@@ -66,6 +66,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   check_given(c("x", "data"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "pram_audit")
+  remember(call)
   check_pram_result(x, call)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
   table <- check_same_data(x, data, call)

@@ -45,6 +45,7 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
   check_given(c("x", "data", "n"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_bound")
+  remember(call)
   check_no_dots(..., call = call)
   n <- check_removals(n, NROW(data), several = TRUE, call = call)
   chosen <- choose_analysis(x, p, alpha, max_sets, call)

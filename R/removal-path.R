@@ -118,6 +118,7 @@ removal_path <- function(x, data, n, by = c(
   check_given(c("x", "data", "n"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
+  remember(call)
   check_no_dots(..., renamed = c(n_sim = "draws"), call = call)
   n <- check_removals(n, NROW(data), call = call)
   by <- check_choice(by, names(removal_orders), "by", call)

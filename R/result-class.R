@@ -16,13 +16,13 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     is.data.frame(estimates), is.null(records) || is.data.frame(records),
     is.list(settings), is.list(diagnostics)
   )
-  structure(
+  with_asked(structure(
     list(
       estimates = estimates, records = records, settings = settings,
       diagnostics = diagnostics, call = call, ...
     ),
     class = c(class, "sdc_result")
-  )
+  ))
 }
 
 # A data frame from columns of equal length, without the cost of checking them.

@@ -108,6 +108,7 @@ risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FA
   check_given(c("x", "data"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "risk_contribution")
+  remember(call)
   check_no_dots(..., call = call)
   check_flag(entropy, "entropy", call)
   chosen <- choose_analysis(x, p, alpha, max_sets, call)

@@ -46,6 +46,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   call <- rlang::current_env()
   check_given("x", call)
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
+  remember(call)
   check_no_dots(..., renamed = c(n_sim = "n_subsets"), call = call)
   fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x
   if (!inherits(fit, "sdc_copula_fit")) {

@@ -57,6 +57,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   call <- rlang::current_env()
   check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
+  remember(call)
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)
   score <- score_of(x, score, call)

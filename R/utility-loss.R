@@ -65,6 +65,7 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
   enter_waves(call, c("before", "after"))
   check_data_frame(before, "before", call)
   check_data_frame(after, "after", call)
+  remember(call)
   if (nrow(before) != nrow(after)) {
     stop_sdc(
       "mismatched_data",
@@ -88,7 +89,8 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
     Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after)),
     list(make.row.names = FALSE)
   ))
-  new_utility_loss(columns, variables, pairs, nrow(before), weight_var, this_call)
+  prints <- lapply(list(before = before, after = after), fingerprint_of, list(key_vars = keys))
+  new_utility_loss(columns, variables, pairs, nrow(before), weight_var, prints, this_call)
 }
 
 loss_variables <- function(before, after, key_vars, weight_var, call) {
@@ -237,7 +239,7 @@ compared_pairs <- function(columns, w, w_after) {
   out
 }
 
-new_utility_loss <- function(columns, variables, pairs, n, weight_var, call) {
+new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, call) {
   touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   estimates <- frame(
@@ -258,6 +260,7 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, call) {
     estimates = estimates, records = NULL,
     settings = list(
       key_vars = names(columns), weight_var = weight_var, n = n,
+      fingerprint = prints$before, wave_fingerprints = prints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = list(n_keys = length(columns)), call = call,

@@ -58,6 +58,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   check_given(c("x", "population"), call)
   population <- bare_data(population)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
+  remember(call)
   check_no_dots(..., call = call)
   fit <- fit_of(x, "x", call)
   if (missing(population)) stop_argument("population", "be given", call = call)

@@ -60,3 +60,21 @@ for (field in names(fields)) {
   text <- gsub(paste0("@", field, "@"), fields[[field]], text, fixed = TRUE)
 }
 writeLines(text, makevars)
+
+# The versions of the crates the core is built from, which reports state.
+lock <- c("Cargo.lock", "src/rust/Cargo.lock")
+lock <- lock[file.exists(lock)]
+if (length(lock)) {
+  depends <- unlist(lapply(c("src/rust/Cargo.toml", "src/rust/core/Cargo.toml"), function(file) {
+    lines <- readLines(file)
+    section <- cumsum(grepl("^\\[", lines))
+    within <- section == section[match("[dependencies]", lines)]
+    sub(" *=.*", "", grep("^[a-z].*=", lines[within], value = TRUE))
+  }))
+  lines <- readLines(lock[[1]])
+  names <- sub("name = \"(.*)\"", "\\1", lines[grepl("^name = ", lines)])
+  versions <- sub("version = \"(.*)\"", "\\1", lines[which(grepl("^name = ", lines)) + 1])
+  used <- names %in% depends & !startsWith(names, "sdcrisk")
+  dir.create("inst/report", FALSE, TRUE)
+  writeLines(paste(names, versions)[used], "inst/report/crates.txt")
+}

@@ -1,0 +1,174 @@
+# Reading a log. It may come from anywhere: nothing in it is evaluated, and what is
+# not as sdc_report() writes it is an error.
+
+read_log <- function(log, call) {
+  if (!is.character(log) || length(log) != 1 || is.na(log)) {
+    stop_argument("log", "be the name of one file", given_words(log), call = call)
+  }
+  path <- sub("[.](html?|docx)$", ".json", path.expand(log), ignore.case = TRUE)
+  if (!file.exists(path) || dir.exists(path)) {
+    stop_argument(
+      "log", "name a log of `sdc_report()`", found = "There is no such file.", call = call
+    )
+  }
+  parsed <- tryCatch(
+    jsonlite::fromJSON(path, simplifyVector = FALSE),
+    error = function(e) stop_log("It is not JSON, or cut short.", call)
+  )
+  check_log(parsed, call)
+  parsed
+}
+
+stop_log <- function(found, call) {
+  stop_argument(
+    "log", "be a log as `sdc_report()` writes it", found = found,
+    advice = "Take the .json file beside the report, as it was written.", call = call
+  )
+}
+
+check_log <- function(log, call) {
+  if (!is.list(log) || !identical(log$format, "sdcRisk report log")) {
+    stop_log("It does not say that it is one.", call)
+  }
+  if (!identical(as.double(unlist(log$log_version)), as.double(log_version))) {
+    stop_log("It has another version of the format.", call)
+  }
+  then <- log$versions$sdcRisk
+  then <- if (is.character(then) && length(then) == 1) package_version(then, strict = FALSE)
+  if (is.null(then) || is.na(then)) stop_log("It has no version of the package.", call)
+  if (then > utils::packageVersion("sdcRisk")) {
+    stop_argument(
+      "log", "be of this version of sdcRisk or an earlier one",
+      found = paste0("It was written with sdcRisk ", then, "."),
+      advice = "Install that version.", call = call
+    )
+  }
+  if (!is.list(log$results) || length(log$results) == 0) {
+    stop_log("It holds no results.", call)
+  }
+  for (entry in log$results) check_log_entry(entry, call)
+}
+
+check_log_entry <- function(entry, call) {
+  texts <- c("id", "function", "stage")
+  good <- is.list(entry) && all(vapply(texts, function(t) {
+    is.character(entry[[t]]) && length(entry[[t]]) == 1
+  }, NA)) && is.list(entry$call) && is.list(entry$file) && is.list(entry$tables) &&
+    is.numeric(entry$file$digits) && entry$stage %in% c("before", "after") &&
+    is.logical(entry$call$known)
+  if (!good) stop_log("A result in it is damaged.", call)
+  for (table in entry$tables) {
+    if (!is.list(table) || !all(vapply(table, is.list, NA))) {
+      stop_log(paste0("The figures of ", quote_names(entry$id), " are damaged."), call)
+    }
+  }
+  if (entry$call$known) check_log_call(entry$call, call)
+}
+
+# A function of this package that makes results, and arguments that it has.
+check_log_call <- function(asked, call) {
+  name <- asked[["function"]]
+  if (!is.character(name) || length(name) != 1 || !name %in% replayable()) {
+    stop_log(
+      paste0("It calls ", if (is.character(name)) quote_names(name) else "no function", "."), call
+    )
+  }
+  arguments <- asked$arguments
+  named <- is.list(arguments) && (length(arguments) == 0 || !is.null(names(arguments)))
+  typed <- named && all(vapply(arguments, function(a) {
+    is.list(a) && is.character(a$type) && length(a$type) == 1
+  }, NA))
+  if (!typed || !is.list(asked$seeds) || !is.numeric(asked$n_seeds) ||
+        !all(vapply(asked$seeds, is_figures, NA)) || !is.logical(asked$repeatable)) {
+    stop_log(paste0("The call of ", name, "() is damaged."), call)
+  }
+  taken <- names(formals(getExportedValue("sdcRisk", name)))
+  if (!"..." %in% taken && !all(names(arguments) %in% taken)) {
+    stop_log(paste0("The call of ", name, "() has arguments that it does not take."), call)
+  }
+  for (a in arguments) {
+    if (a$type == "result" && isTRUE(a$call$known)) check_log_call(a$call, call)
+  }
+}
+
+# Functions that take data or results and give results, and do nothing else.
+replayable <- function() {
+  intersect(getNamespaceExports("sdcRisk"), c(
+    "qar_risk", "risk_contribution", "removal_path", "removal_bound", "n_matches",
+    "household_risk", "key_overview", "copula_fit", "copula_uniqueness", "uniqueness_profile",
+    "uniqueness_by_size", "validate_uniqueness", "population_uniqueness", "invariant_pram",
+    "pram_audit", "longitudinal_link", "key_stability", "loglinear_risk", "longitudinal_risk",
+    "exhaustive_tabulation", "individual_risk", "suppress_cells", "recode_search", "link_attack",
+    "utility_loss", "file_check"
+  ))
+}
+
+# Values ---------------------------------------------------------------------
+
+log_numbers <- function(x) {
+  vapply(x, function(v) {
+    if (is.null(v)) {
+      NA_real_
+    } else if (is.character(v)) {
+      c("NaN" = NaN, "Inf" = Inf, "-Inf" = -Inf)[[v]]
+    } else {
+      as.double(v)
+    }
+  }, 0, USE.NAMES = FALSE)
+}
+
+decode_value <- function(x, call) {
+  types <- c("null", "formula", "list", "double", "integer", "logical", "character")
+  if (!is.list(x) || !is.character(x$type) || !isTRUE(x$type %in% types)) {
+    stop_log("A value in it is of no type that logs have.", call)
+  }
+  if (x$type == "null") {
+    return(NULL)
+  }
+  if (x$type == "formula") {
+    return(decode_formula(x$text, call))
+  }
+  values <- x$values
+  out <- tryCatch(switch(x$type,
+    list = lapply(values, decode_value, call),
+    character = vapply(values, function(v) if (is.null(v)) NA_character_ else v, ""),
+    double = log_numbers(values), integer = as.integer(log_numbers(values)),
+    logical = as.logical(vapply(values, function(v) if (is.null(v)) NA else as.logical(v), NA))
+  ), error = function(e) stop_log("A value in it is damaged.", call))
+  if (length(x$dim)) {
+    out <- array(out, log_numbers(x$dim), lapply(x$dimnames, function(d) {
+      if (length(d)) unlist(d)
+    })[seq_along(x$dimnames)])
+    if (length(x$dimnames) == 0) dimnames(out) <- NULL
+  } else if (length(x$names)) {
+    names(out) <- vapply(x$names, as.character, "")
+  }
+  out
+}
+
+decode_mark <- function(x, call) {
+  if (is.list(x) && is.character(x$type)) decode_value(x, call) else x
+}
+
+decode_formula <- function(text, call) {
+  found <- tryCatch(str2lang(text), error = function(e) NULL)
+  if (!is.call(found) || !identical(found[[1]], as.name("~")) || !is_model_formula(found)) {
+    stop_log("A formula in it is none of a model.", call)
+  }
+  rlang::new_formula(
+    if (length(found) == 3) found[[2]], found[[length(found)]], env = baseenv()
+  )
+}
+
+# Names joined by the operators of models, and whole numbers.
+is_model_formula <- function(x) {
+  if (is.name(x)) {
+    return(TRUE)
+  }
+  if (is.numeric(x)) {
+    return(length(x) == 1)
+  }
+  operators <- c("~", "+", "-", "*", ":", "^", "(", "/", "%in%")
+  is.call(x) && is.name(x[[1]]) && as.character(x[[1]]) %in% operators &&
+    all(vapply(as.list(x)[-1], is_model_formula, NA))
+}

@@ -1,0 +1,301 @@
+# The page for the board: which figures of a result stand on it, in which words, and
+# against which limit they are judged.
+
+# One row per figure: `measure`, `value`, `low`, `high`, how it is written (`kind`),
+# `limit`, `verdict`, `n_records_above`, `note`, and whether it is a probability of a
+# correct match, or an expected number of them, given an attempt (`attempt`).
+board_rows <- function(x, limit) {
+  UseMethod("board_rows")
+}
+
+board_row <- function(measure, value, kind = "amount", low = NA_real_, high = NA_real_,
+                      limit = NA_real_, n_above = NA_real_, attempt = FALSE, note = "") {
+  value <- as.double(value)
+  limit <- if (is.null(limit)) NA_real_ else as.double(limit)
+  # A bound that is met but for rounding is met.
+  verdict <- ifelse(
+    is.na(value), "not determined",
+    ifelse(is.na(limit), "no limit", ifelse(value <= limit + 1e-9, "ok", "above"))
+  )
+  data.frame(
+    measure = measure, value = value, low = as.double(low), high = as.double(high), kind = kind,
+    limit = limit, verdict = verdict, n_records_above = as.double(n_above), note = note,
+    attempt = attempt, stringsAsFactors = FALSE
+  )
+}
+
+# The words of a file's other figures: the one that compare_risk() begins with.
+#' @export
+board_rows.default <- function(x, limit) {
+  estimates <- x$estimates
+  numbers <- names(estimates)[vapply(estimates, is.numeric, NA)]
+  term <- order_terms(numbers)[1]
+  if (nrow(estimates) == 0 || is.na(term)) {
+    return(board_row(character(), numeric(), character()))
+  }
+  words <- if (term %in% names(measure_words)) measure_words[[term]] else gsub("_", " ", term)
+  board_row(words, utils::head(estimates[[term]], 1))
+}
+
+#' @export
+board_rows.sdc_qar_risk <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0("Extreme risk T(", e$p, ", ", format_number(e$alpha), ") of key sets"), e$risk, "risk",
+    attempt = TRUE, note = paste0("of ", plural(e$n_sets, "key set"), status_note(e$status))
+  )
+}
+
+status_note <- function(status) {
+  ifelse(is.na(status) | status == "ok", "", paste0("; status: ", gsub("_", " ", status)))
+}
+
+#' @export
+board_rows.sdc_n_matches <- function(x, limit) {
+  e <- x$estimates
+  parts <- lapply(seq_len(nrow(e)), function(i) {
+    on <- if (nrow(e) > 1) paste0(" on ", e$key_set[[i]]) else ""
+    k <- limit$k
+    rows <- list(board_row(
+      paste0("Sample uniques", on), e$n_unique[[i]], "count",
+      limit = if (isTRUE(k >= 2)) 0, n_above = e$n_unique[[i]],
+      note = paste0(format_percent(e$prop_unique[[i]]), " of ", format_count(e$n[[i]]))
+    ))
+    below <- if (isTRUE(k > 2)) matched_below(x, i, k)
+    if (!is.null(below)) {
+      rows <- c(rows, list(board_row(
+        paste0("Records with fewer than ", k, " matches", on), below, "count", limit = 0,
+        n_above = below
+      )))
+    }
+    c(rows, list(
+      board_row(
+        paste0("Probability to pick the right record", on, ", mean"), e$risk_mean[[i]], "risk",
+        attempt = TRUE,
+        note = format_spread(e$risk_max[[i]], e$risk_q99[[i]], e$risk_q95[[i]])
+      ),
+      if (!is.na(e$theta[[i]])) {
+        board_row(
+          paste0("Share of unique matches that are correct (theta)", on), e$theta[[i]], "risk",
+          e$theta_low[[i]], e$theta_high[[i]], attempt = TRUE,
+          note = sub("^; ", "", status_note(e$theta_status[[i]]))
+        )
+      },
+      if (!is.null(e$n_homogeneous)) {
+        board_row(
+          paste0("Records all of whose matches share a sensitive value", on),
+          e$n_homogeneous[[i]], "count"
+        )
+      }
+    ))
+  })
+  do.call(rbind, unlist(parts, recursive = FALSE))
+}
+
+# Records with fewer than `k` matches on the key set number `i`.
+matched_below <- function(x, i, k) {
+  column <- paste0("n_below_", k)
+  if (column %in% names(x$estimates)) {
+    return(x$estimates[[column]][[i]])
+  }
+  counts <- x$records[[if (isTRUE(x$settings$named_sets)) x$estimates$key_set[[i]] else "n_matches"]]
+  if (!is.null(counts)) sum(counts < k, na.rm = TRUE)
+}
+
+#' @export
+board_rows.sdc_household_risk <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    "Persons in households whose composition is unique", e$n_persons_unique, "count",
+    note = paste(plural(e$n_unique, "household"), "of", format_count(e$n_households))
+  )
+}
+
+#' @export
+board_rows.sdc_individual_risk <- function(x, limit) {
+  e <- x$estimates
+  journalist <- limit$journalist
+  above <- if (!is.null(journalist) && !is.null(x$records)) {
+    sum(x$records$risk > journalist, na.rm = TRUE)
+  } else {
+    NA
+  }
+  rbind(
+    board_row(
+      "Expected re-identifications, every record tried", e$expected_reidentifications,
+      attempt = TRUE, note = paste0(format_percent(e$reidentification_rate), " of the records")
+    ),
+    board_row(
+      "Largest risk of a record, target not known to be in the file", e$journalist_max, "risk",
+      limit = journalist, n_above = above, attempt = TRUE,
+      note = format_spread(e$journalist_max, e$risk_q99, e$risk_q95)
+    ),
+    board_row(
+      "Largest risk of a record, target known to be in the file", e$prosecutor_max, "risk",
+      attempt = TRUE, note = paste("mean", format_risk(e$prosecutor_mean))
+    )
+  )
+}
+
+#' @export
+board_rows.sdc_loglinear_risk <- function(x, limit) {
+  e <- x$estimates
+  label <- if (is.null(e$scenario)) e$key_set else gsub("_", " ", e$scenario)
+  on <- if (nrow(e) > 1) paste0(" (", label, ", ", e$model, ")") else ""
+  corrected <- !is.null(e$tau1_corrected) & !is.na(e$tau1_corrected)
+  pick <- function(name) ifelse(corrected, e[[paste0(name, "_corrected")]], e[[name]])
+  note <- paste0(
+    ifelse(corrected, "corrected for bias", ""), status_note(e$status)
+  )
+  note <- sub("^; ", "", note)
+  rbind(
+    board_row(
+      paste0("Sample uniques expected to be unique in the population (tau1)", on), pick("tau1"),
+      "amount", e$tau1_low, e$tau1_high, note = note
+    ),
+    board_row(
+      paste0("Expected correct matches of sample uniques (tau2)", on), pick("tau2"), "amount",
+      e$tau2_low, e$tau2_high, attempt = TRUE, note = note
+    )
+  )
+}
+
+#' @export
+board_rows.sdc_longitudinal_risk <- function(x, limit) board_rows.sdc_loglinear_risk(x, limit)
+
+#' @export
+board_rows.sdc_copula_uniqueness <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0("People unique among ", format_count(e$pop_size), " (copula)"),
+    e$population_uniqueness, "share", e$uniqueness_low, e$uniqueness_high
+  )
+}
+
+#' @export
+board_rows.sdc_population_uniqueness <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0("People unique among ", format_count(e$pop_size), " (", e$method, ")"),
+    e$population_uniqueness, "share", note = sub("^; ", "", status_note(e$status))
+  )
+}
+
+#' @export
+board_rows.sdc_invariant_pram <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    "Largest probability of a correct match in the perturbed file", e$worst_match_prob, "risk",
+    limit = e$max_match_prob, n_above = e$n_unprotected, attempt = TRUE,
+    note = paste0(format_count(e$n_changed), " of ", plural(e$n_records, "record"), " changed")
+  )
+}
+
+#' @export
+board_rows.sdc_pram_audit <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    "Largest probability of a correct match, audited", e$worst_match_prob, "risk",
+    limit = e$max_match_prob, n_above = e$n_above, attempt = TRUE,
+    note = paste("before:", format_risk(e$worst_match_prob_before))
+  )
+}
+
+#' @export
+board_rows.sdc_suppress_cells <- function(x, limit) {
+  e <- x$estimates
+  rbind(
+    board_row(
+      paste0("Records with fewer than ", e$k, " matches after blanking (rule \"", e$rule, "\")"),
+      e$n_violations_after, "count", limit = 0, n_above = e$n_violations_after,
+      note = paste0(
+        format_count(e$n_violations_before), " before; ", plural(e$n_suppressed, "cell"), " blanked"
+      )
+    ),
+    board_row(
+      "Expected correct matches after blanking, every record tried", e$tau_after,
+      attempt = TRUE, note = paste("before:", format_risk(e$tau_before))
+    )
+  )
+}
+
+#' @export
+board_rows.sdc_recode_search <- function(x, limit) {
+  asked <- x$settings$constraint
+  first <- intersect(names(asked), constraint_names)[[1]]
+  board_row(
+    paste0("Largest risk after the cheapest recoding (limit on ", first, ")"), x$estimates$risk,
+    "risk", limit = if (first == "k") 1 / asked$k else asked[[first]],
+    note = paste0(format_percent(x$estimates$cost_share), " of the information lost")
+  )
+}
+
+#' @export
+board_rows.sdc_exhaustive_tabulation <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    "Records in a small cell of at least one table", e$n_records_violating, "count",
+    note = paste0(plural(e$n_tables, "table"), ", ", format_percent(e$prop_records), " of the records")
+  )
+}
+
+#' @export
+board_rows.sdc_longitudinal_link <- function(x, limit) {
+  e <- x$estimates
+  rbind(
+    board_row(
+      "Respondents of both waves expected to be linked correctly", e$expected_correct,
+      attempt = TRUE, note = paste("of", format_count(e$n_linked))
+    ),
+    board_row("Respondents linked with certainty", e$n_certain, "count")
+  )
+}
+
+#' @export
+board_rows.sdc_link_attack <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0("Expected correct matches of an intruder (", e$intruder, ")"),
+    ifelse(is.na(e$expected_correct), e$own_estimate, e$expected_correct), attempt = TRUE,
+    note = ifelse(is.na(e$expected_correct), "by the intruder's own estimate", "")
+  )
+}
+
+# What a protection costs stands elsewhere.
+#' @export
+board_rows.sdc_utility_loss <- function(x, limit) board_row(character(), numeric(), character())
+
+#' @export
+board_rows.sdc_key_overview <- function(x, limit) board_rows.sdc_utility_loss(x, limit)
+
+#' @export
+board_rows.sdc_key_stability <- function(x, limit) board_rows.sdc_utility_loss(x, limit)
+
+# Measures that were judged already.
+#' @export
+board_rows.sdc_file_check <- function(x, limit) {
+  e <- as.data.frame(x$estimates)
+  share <- grepl("uniqueness|share", e$measure)
+  rows <- board_row(
+    e$measure, e$value, ifelse(share, "share", "amount"), e$low, e$high,
+    n_above = e$n_records_above
+  )
+  judged <- is.numeric(e$limit)
+  rows$limit <- if (judged) e$limit else suppressWarnings(as.double(e$limit))
+  rows$verdict <- as.character(e$verdict)
+  rows$question <- as.character(e$question)
+  rows$scenario <- as.character(e$scenario)
+  rows
+}
+
+# A figure in the words of its kind.
+kind_text <- function(x, kind) {
+  out <- character(length(x))
+  of <- function(k, f) out[kind == k] <<- f(x[kind == k])
+  of("count", format_amount)
+  of("amount", format_amount)
+  of("risk", format_risk)
+  of("share", format_percent)
+  out[is.na(x)] <- "\u2013"
+  out
+}

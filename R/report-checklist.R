@@ -1,0 +1,261 @@
+# The questions of a board, in our words: those that are about numbers are answered
+# from the results in the report, the others stand for people to answer.
+
+# What no result in the report looked at.
+not_examined <- function(entries) {
+  funs <- unique(vapply(entries, `[[`, "", "fun"))
+  lacks <- function(...) !any(c(...) %in% funs)
+  sensitive <- any(vapply(entries, function(e) length(e$result$settings$sensitive) > 0, NA))
+  checked <- "file_check" %in% funs
+  keys <- unique(unlist(lapply(entries, function(e) {
+    k <- e$result$settings$key_vars
+    if (is.character(k)) k
+  })))
+  c(
+    paste0(
+      "Variables other than the key variables",
+      if (length(keys)) paste0(" (", paste(keys, collapse = ", "), ")"), ": whoever knows more ",
+      "finds more."
+    ),
+    if (!checked && lacks("n_matches", "key_overview", "suppress_cells", "individual_risk")) {
+      "Records that are unique in the file."
+    },
+    if (!checked && lacks("qar_risk")) {
+      "Intruders who know only some of the key variables (sets of key variables)."
+    },
+    if (!checked && lacks(
+      "individual_risk", "loglinear_risk", "copula_uniqueness", "population_uniqueness",
+      "longitudinal_risk"
+    )) {
+      "Uniqueness in the population: all figures are of the file."
+    },
+    if (!sensitive) "Sensitive values that all records with equal keys share.",
+    if (lacks("household_risk")) "Households whose members give each other away.",
+    if (lacks("link_attack", "longitudinal_link", "longitudinal_risk")) {
+      "Linkage with another file, such as an earlier release or a register."
+    },
+    if (!checked && lacks("exhaustive_tabulation")) "Small cells of tables of a few variables.",
+    "Rare values that a person is publicly known for, free text, and errors in the key variables."
+  )
+}
+
+# The items: what is asked, and the answer where results have it (`answer(entries)`).
+checklist_items <- function() {
+  list(
+    item("File", "How many records does the file have?", function(e) {
+      n <- first_setting(e, "n")
+      if (!is.null(n)) format_count(n)
+    }),
+    item("File", "Is it a sample, and of what share of the population?", answer_fraction),
+    item("File", "Do sampling weights tell how many people a record stands for?", function(e) {
+      named_role(e, "weight_var", "Weights in")
+    }),
+    item("File", "Do records of one household stand together, and can they be put together?",
+         answer_household),
+    item("File", "Do names, addresses, numbers of persons or free text remain in the file?"),
+    item("Geography", "What is the smallest area that can be told, and how many people live in it?"),
+    item("Geography", "Do sampling units, strata or contextual variables narrow the area down?"),
+    item("Key variables", "Which variables may an intruder know?", function(e) {
+      keys <- unique(unlist(lapply(e, function(x) x$result$settings$key_vars)))
+      if (is.character(keys)) paste(keys, collapse = ", ")
+    }),
+    item("Key variables", "How many values do they have, and which adds most uniques?",
+         answer_overview),
+    item("Key variables", "Are extremes of ages, incomes and sizes grouped at top and bottom?"),
+    item("Key variables", "How many records are unique on them?", answer_unique),
+    item("Key variables", "How far do a few of them single out records, at worst?", answer_qar),
+    item("Population", "How many of the sample uniques are unique in the population?",
+         answer_tau),
+    item("Population", "How likely is a match to be right?", answer_individual),
+    item("Sensitive values", "Do records with equal keys share a sensitive value?",
+         answer_sensitive),
+    item("Other files", "Which files with names could an intruder hold, and who can get them?"),
+    item("Other files", "How many records could be linked to one?", answer_link),
+    item("Other files", "Was the file, a part or another version of it released before?"),
+    item("Tables", "Do small cells stand in tables of a few variables?", answer_tables),
+    item("Protection", "What was changed, and what did it cost?", answer_protection),
+    item("Protection", "Who besides the agency knows how it was done, and keeps originals or seeds?"),
+    item("Access", "Who receives the file, under which contract, and in which setting?"),
+    item("Access", "How likely is an attempt, and how harmful would it be?")
+  )
+}
+
+item <- function(part, question, answer = function(e) NULL) {
+  list(part = part, question = question, answer = answer)
+}
+
+html_checklist <- function(content) {
+  items <- checklist_items()
+  entries <- content$entries
+  answers <- vapply(items, function(i) {
+    found <- i$answer(entries)
+    if (length(found) == 0) "" else paste(found, collapse = " ")
+  }, "")
+  c(
+    html_tag("h2", "Checklist"),
+    html_p(
+      "Items that are numbers are filled in from the results. The others, marked by a question ",
+      "mark, are for people to answer.", class = "quiet"
+    ),
+    html_table(list(
+      Part = vapply(items, `[[`, "", "part"), Question = vapply(items, `[[`, "", "question"),
+      Answer = ifelse(nzchar(answers), answers, "?")
+    ))
+  )
+}
+
+# Answers --------------------------------------------------------------------
+
+first_setting <- function(entries, name) {
+  found <- lapply(entries, function(e) e$result$settings[[name]])
+  found <- found[lengths(found) > 0]
+  if (length(found)) found[[1]]
+}
+
+named_role <- function(entries, name, words) {
+  role <- first_setting(entries, name)
+  if (is.character(role)) paste0(words, " ", paste(unique(role), collapse = ", "), ".")
+}
+
+# Results of one function, the file before ahead of the one after.
+of_function <- function(entries, ...) {
+  found <- Filter(function(e) e$fun %in% c(...), entries)
+  found[order(vapply(found, function(e) e$stage != "before", NA))]
+}
+
+# An answer per result, with the stage where there are two.
+answer_each <- function(entries, funs, answer) {
+  found <- of_function(entries, funs)
+  staged <- length(unique(vapply(found, `[[`, "", "stage"))) > 1
+  unlist(lapply(found, function(e) {
+    text <- answer(e$result$estimates, e$result)
+    if (length(text)) paste0(if (staged) paste0(capitalised(e$stage), ": "), text)
+  }))
+}
+
+answer_fraction <- function(entries) {
+  fraction <- first_setting(entries, "sampling_fraction")
+  people <- first_setting(entries, "pop_size")
+  n <- first_setting(entries, "n")
+  if (is.numeric(fraction)) {
+    paste0("Sampling fraction ", format_percent(fraction[[1]]), ".")
+  } else if (is.numeric(people) && is.numeric(n)) {
+    paste0(format_percent(n / people[[1]]), " of ", format_count(people[[1]]), " people.")
+  }
+}
+
+answer_household <- function(entries) {
+  c(
+    named_role(entries, "hh_id", "Households in"),
+    answer_each(entries, "household_risk", function(e, x) {
+      paste0(plural(e$n_persons_unique, "person"), " in unique households.")
+    })
+  )
+}
+
+answer_overview <- function(entries) {
+  answer_each(entries, "key_overview", function(e, x) {
+    most <- e$variable[which.min(e$unique_change)]
+    paste0(
+      paste0(e$variable, " ", e$n_levels, collapse = ", "), ". ", most, " adds most: ",
+      format_count(-min(e$unique_change)), " uniques."
+    )
+  })
+}
+
+answer_unique <- function(entries) {
+  answer_each(entries, "n_matches", function(e, x) {
+    paste0(
+      format_count(max(e$n_unique)), " (", format_percent(max(e$prop_unique)), ")",
+      if (nrow(e) > 1) paste0(" on the worst of ", nrow(e), " key sets"), "."
+    )
+  })
+}
+
+answer_qar <- function(entries) {
+  answer_each(entries, "qar_risk", function(e, x) {
+    at <- which.max(e$risk)
+    if (length(at)) {
+      paste0("T(", e$p[[at]], ", ", format_number(e$alpha[[at]]), ") = ", format_risk(e$risk[[at]]), ".")
+    }
+  })
+}
+
+answer_tau <- function(entries) {
+  c(
+    answer_each(entries, c("loglinear_risk", "longitudinal_risk"), function(e, x) {
+      rows <- board_rows(x, list())
+      paste0(format_amount(rows$value[[1]]), " of ", format_count(e$n_unique[[1]]), " expected.")
+    }),
+    answer_each(entries, c("copula_uniqueness", "population_uniqueness"), function(e, x) {
+      paste0(
+        format_percent(e$population_uniqueness[[1]]), " of ", format_count(e$pop_size[[1]]),
+        " people are unique, by estimate."
+      )
+    })
+  )
+}
+
+answer_individual <- function(entries) {
+  answer_each(entries, "individual_risk", function(e, x) {
+    paste0(
+      "Largest probability ", format_risk(e$journalist_max), ", mean ",
+      format_risk(e$journalist_mean), "; ", format_amount(e$expected_reidentifications),
+      " re-identifications expected if every record is tried."
+    )
+  })
+}
+
+answer_sensitive <- function(entries) {
+  answer_each(entries, "n_matches", function(e, x) {
+    if (!is.null(e$n_homogeneous)) {
+      paste0("In ", plural(max(e$n_homogeneous), "record"), " all matches share one.")
+    }
+  })
+}
+
+answer_link <- function(entries) {
+  answer_each(entries, c("link_attack", "longitudinal_link"), function(e, x) {
+    if (!is.na(max(e$expected_correct))) {
+      paste0(
+        format_amount(max(e$expected_correct)), " of ", format_count(e$n_linked[[1]]),
+        " expected to be linked correctly, ", format_count(max(e$n_certain)), " with certainty."
+      )
+    }
+  })
+}
+
+answer_tables <- function(entries) {
+  answer_each(entries, "exhaustive_tabulation", function(e, x) {
+    paste0(
+      format_percent(e$prop_cells), " of the cells of ", plural(e$n_tables, "table"), ", with ",
+      format_percent(e$prop_records), " of the records."
+    )
+  })
+}
+
+answer_protection <- function(entries) {
+  c(
+    unlist(lapply(of_function(entries, "suppress_cells"), function(x) {
+      e <- x$result$estimates
+      paste0(plural(e$n_suppressed, "cell"), " blanked (rule \"", e$rule, "\", k = ", e$k, ").")
+    })),
+    unlist(lapply(of_function(entries, "invariant_pram"), function(x) {
+      e <- x$result$estimates
+      paste0(
+        plural(e$n_changed, "record"), " changed at random, bound ",
+        format_number(e$max_match_prob), "."
+      )
+    })),
+    unlist(lapply(of_function(entries, "utility_loss"), function(x) {
+      e <- x$tables$estimates
+      paste0(
+        format_percent(e$prop_blank), " of the cells blank, ", format_percent(e$prop_exchanged),
+        " exchanged",
+        if (!is.null(e$prop_bits_lost)) {
+          paste0(", ", format_percent(e$prop_bits_lost), " of the information lost")
+        }, "."
+      )
+    }))
+  )
+}

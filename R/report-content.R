@@ -1,0 +1,269 @@
+# What a report holds, before it becomes a page or a log: the same for both, so that
+# a figure that is written is a figure that can be computed again.
+
+report_content <- function(entries, comparisons, settings) {
+  few <- cells_changed(entries)
+  entries <- lapply(entries, function(entry) {
+    entry$tables <- entry_tables(entry, settings, few)
+    entry$settings <- stated_settings(entry, settings)
+    entry
+  })
+  list(
+    entries = entries, comparisons = comparisons, settings = settings,
+    board = board_table(entries, settings), changed = few,
+    versions = report_versions(), made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
+    pictures = report_pictures(entries, comparisons, settings)
+  )
+}
+
+# The least number of cells that a protection in the report blanked or exchanged, NA
+# where none did: few of them could be told from exact figures of the file before.
+cells_changed <- function(entries) {
+  counts <- unlist(lapply(entries, function(entry) {
+    e <- entry$result$estimates
+    switch(entry$fun,
+      suppress_cells = e$n_suppressed, invariant_pram = e$n_changed,
+      utility_loss = e$n_blank + e$n_exchanged
+    )
+  }))
+  counts <- counts[counts > 0]
+  if (length(counts)) min(counts) else NA
+}
+
+# Changes so few that distances would tell single values, or a fingerprint all.
+few_for_distances <- 100
+few_for_fingerprint <- 16
+
+board_table <- function(entries, settings) {
+  limit <- settings$limit
+  parts <- lapply(entries, function(entry) {
+    rows <- board_rows(entry$result, limit)
+    if (nrow(rows) == 0) {
+      return(NULL)
+    }
+    if (is.null(rows$question)) {
+      rows$question <- said_question(entry)
+      rows$scenario <- paste(entry$said$scenario$who, collapse = ", ")
+    }
+    rows$id <- entry$id
+    rows$fun <- entry$fun
+    rows$stage <- entry$stage
+    rows
+  })
+  table <- do.call(rbind, parts)
+  if (!is.null(table)) rownames(table) <- NULL
+  table
+}
+
+said_question <- function(entry) {
+  question <- entry$said$question
+  if (is.null(question)) question <- paste0("what does ", entry$fun, "() say?")
+  capitalised(question)
+}
+
+# Tables ---------------------------------------------------------------------
+
+# The tables of a result whose figures are written and logged.
+entry_tables <- function(entry, settings, few) {
+  fields <- unclass(entry$result)
+  kept <- c("estimates", if (settings$internal) c("variables", "blocks", "curve"), "drivers")
+  tables <- fields[intersect(kept, names(fields))]
+  tables <- lapply(tables[vapply(tables, is.data.frame, NA)], function(t) {
+    as.data.frame(utils::head(t, 200))
+  })
+  tables <- lapply(tables, plain_columns)
+  if (settings$internal) {
+    return(tables)
+  }
+  tables <- lapply(tables, external_columns)
+  if (isTRUE(few < few_for_distances)) tables <- lapply(tables, without_distances)
+  tables
+}
+
+plain_columns <- function(table) {
+  table[vapply(table, function(x) is.atomic(x) || is.factor(x), NA)]
+}
+
+# Text that names variables, methods or verdicts, and never a value of the data.
+external_text <- c(
+  "variable", "key_set", "scenario", "model", "sampling", "method", "status", "theta_status",
+  "rule", "measure", "question", "verdict", "intruder", "by", "change", "type", "score",
+  "interval", "associated_with", "role", "dims", "combine"
+)
+
+external_columns <- function(table) {
+  safe <- vapply(table, function(x) is.numeric(x) || is.logical(x), NA)
+  safe <- safe & !names(table) %in% c("record", "row")
+  table[safe | names(table) %in% external_text]
+}
+
+# What a few blanks lost is as good as their values.
+without_distances <- function(table) {
+  table[!grepl("^(bits|prop_bits|tv_|il1s|cost$|lower_bound$|gap$)", names(table))]
+}
+
+# Settings -------------------------------------------------------------------
+
+# What was asked, as texts by argument. In an external report, numbers, names of
+# columns and words that the function itself offers.
+stated_settings <- function(entry, settings) {
+  arguments <- entry$asked$arguments
+  if (is.null(arguments)) {
+    known <- entry$result$settings
+    arguments <- known[setdiff(names(known), c("fingerprint", "version", "wave_fingerprints"))]
+  }
+  text <- vapply(names(arguments), function(name) {
+    value <- arguments[[name]]
+    if (!settings$internal && !is_external_value(value, entry)) {
+      return("(not in an external report)")
+    }
+    value_text(value)
+  }, "")
+  c(text, seed_text(entry, settings))
+}
+
+seed_text <- function(entry, settings) {
+  seeds <- entry$asked$seeds
+  if (length(seeds) == 0) {
+    if (identical(entry$asked$repeatable, FALSE)) return(c(seed = "random, no seed kept"))
+    return(NULL)
+  }
+  if (!settings$internal) {
+    return(c(seed = "in the internal log"))
+  }
+  c(seed = paste(vapply(seeds, function(s) paste(sprintf("%.0f", s), collapse = " "), ""),
+                 collapse = "; "))
+}
+
+value_text <- function(value) {
+  if (inherits(value, "sdc_asked_part")) {
+    switch(value$kind,
+      file = "the file", result = paste0("the result of ", value$asked$name, "()"),
+      withheld = value$why
+    )
+  } else if (is.null(value)) {
+    "NULL"
+  } else if (rlang::is_formula(value)) {
+    paste(deparse(value, width.cutoff = 500L), collapse = " ")
+  } else if (is.list(value)) {
+    inner <- vapply(value, value_text, "")
+    names <- names(value)
+    paste0(if (!is.null(names)) paste0(names, ": "), inner, collapse = "; ")
+  } else if (is.numeric(value)) {
+    text <- format_number(value)
+    paste0(if (!is.null(names(value))) paste0(names(value), " = "), text, collapse = ", ")
+  } else {
+    paste(as.character(value), collapse = ", ")
+  }
+}
+
+# Whether an argument may leave the agency: it tells nothing of a value in the file.
+is_external_value <- function(value, entry) {
+  words <- c(known_columns(entry), offered_words(entry$fun))
+  if (inherits(value, "sdc_asked_part")) {
+    return(value$kind != "withheld")
+  }
+  if (is.null(value) || is.logical(value) && length(value) <= 100 && is.null(dim(value))) {
+    return(TRUE)
+  }
+  if (rlang::is_formula(value)) {
+    return(all(all.vars(value) %in% words) && is_model_formula(value))
+  }
+  named <- is.null(names(value)) || all(names(value) %in% c(words, constraint_words)) ||
+    is.list(value) && all(vapply(value, function(v) all(as.character(v) %in% words), NA))
+  if (is.list(value)) {
+    return(named && all(vapply(value, is_external_value, NA, entry)))
+  }
+  if (is.numeric(value)) {
+    return(named && length(value) <= 100 && is.null(dim(value)))
+  }
+  is.character(value) && named && all(value %in% words)
+}
+
+constraint_words <- c(
+  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "p", "alpha",
+  "pi_u"
+)
+
+known_columns <- function(entry) {
+  s <- entry$result$settings
+  roles <- s[intersect(names(s), c(
+    "key_vars", "weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var", "id",
+    "change_vars", "link_vars", "known_keys", "key_groups", "key_sets"
+  ))]
+  texts <- unlist(roles)
+  c(texts[vapply(texts, is.character, NA)], names(s$key_groups))
+}
+
+# The words among the defaults of a function.
+offered_words <- function(fun) {
+  if (!fun %in% getNamespaceExports("sdcRisk")) {
+    return(character())
+  }
+  defaults <- as.list(formals(getExportedValue("sdcRisk", fun)))
+  unlist(lapply(defaults, function(d) {
+    if (is.character(d)) d else if (is.call(d) && identical(d[[1]], as.name("c"))) {
+      Filter(is.character, as.list(d)[-1])
+    }
+  }), use.names = FALSE)
+}
+
+# Versions -------------------------------------------------------------------
+
+# The package, R, and the crates its core was built from.
+report_versions <- function() {
+  crates <- system.file("report", "crates.txt", package = "sdcRisk")
+  lines <- if (nzchar(crates)) readLines(crates, encoding = "UTF-8") else character()
+  parts <- strsplit(lines[nzchar(lines)], " ", fixed = TRUE)
+  list(
+    sdcRisk = as.character(utils::packageVersion("sdcRisk")),
+    R = paste(R.version$major, R.version$minor, sep = "."), platform = R.version$platform,
+    crates = rlang::set_names(
+      vapply(parts, `[[`, "", 2), vapply(parts, `[[`, "", 1)
+    )
+  )
+}
+
+# Pictures -------------------------------------------------------------------
+
+# Of these an external report shows one: they are drawn from shares, counts and
+# variables, with a mark for no record and a name for no category.
+external_pictures <- c(
+  "qar_risk", "n_matches", "copula_uniqueness", "population_uniqueness", "utility_loss",
+  "key_overview", "key_stability", "removal_bound", "link_attack", "pram_audit"
+)
+
+report_pictures <- function(entries, comparisons, settings) {
+  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+    return(list())
+  }
+  drawn <- Filter(function(entry) {
+    (settings$internal || entry$fun %in% external_pictures) && is.null(entry$result[["made"]]) &&
+      is.null(unclass(entry$result)$said)
+  }, entries)
+  few <- cells_changed(entries)
+  if (!settings$internal && isTRUE(few < few_for_distances)) {
+    drawn <- Filter(function(entry) entry$fun != "utility_loss", drawn)
+  }
+  pictures <- c(
+    lapply(comparisons, function(x) list(id = "comparison", picture = quiet_picture(x))),
+    lapply(drawn, function(entry) list(id = entry$id, picture = quiet_picture(entry$result)))
+  )
+  Filter(function(p) !is.null(p$picture), pictures)
+}
+
+# A result that cannot be drawn, such as one without an answer, has no picture.
+quiet_picture <- function(x) {
+  path <- tempfile(fileext = ".png")
+  on.exit(unlink(path))
+  tryCatch({
+    picture <- suppressWarnings(suppressMessages(ggplot2::autoplot(x)))
+    suppressWarnings(suppressMessages(
+      ggplot2::ggsave(path, picture, width = 7, height = 4.4, dpi = 130)
+    ))
+    list(
+      title = paste(c(picture$labels$title, ""), collapse = ""),
+      png = jsonlite::base64_enc(readBin(path, "raw", file.size(path)))
+    )
+  }, error = function(e) NULL)
+}

@@ -1,0 +1,69 @@
+# Whom the methods go back to, as the help pages cite them.
+
+report_references <- local({
+  bera <- paste(
+    "Bera, M. et al. (2023). Quantifying the contribution of individual records to the",
+    "reidentification risk of (pseudo)anonymized datasets. 64th ISI World Statistics Congress.",
+    "HAL archive, hal-04165346."
+  )
+  mulder <- "Mulder, K. Ensuring anonymity in survey panel research. Manuscript."
+  skinner_elliot <- paste(
+    "Skinner, C. J. and Elliot, M. J. (2002). A measure of disclosure risk for microdata. Journal",
+    "of the Royal Statistical Society B 64(4), 855-867. doi:10.1111/1467-9868.00365."
+  )
+  rocher <- paste(
+    "Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the success of",
+    "re-identifications in incomplete datasets using generative models. Nature Communications 10,",
+    "3069. doi:10.1038/s41467-019-10933-3."
+  )
+  nayak <- paste(
+    "Nayak, T. K. Identity disclosure risk control in microdata release via post-randomization.",
+    "Manuscript, George Washington University."
+  )
+  li <- paste(
+    "Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the",
+    "re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021."
+  )
+  skinner_shlomo <- paste(
+    "Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey microdata using",
+    "log-linear models. Journal of the American Statistical Association 103(483), 989-1001.",
+    "doi:10.1198/016214507000001328."
+  )
+  gionis <- paste(
+    "Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of information. IEEE",
+    "Transactions on Knowledge and Data Engineering 21, 206-219. doi:10.1109/TKDE.2008.129."
+  )
+  list(
+    qar_risk = bera, risk_contribution = bera, removal_path = bera, removal_bound = bera,
+    n_matches = c(mulder, skinner_elliot), household_risk = mulder, key_overview = mulder,
+    copula_fit = rocher, copula_uniqueness = rocher, uniqueness_by_size = rocher,
+    uniqueness_profile = rocher, uniqueness_validation = rocher,
+    population_uniqueness = paste(
+      "Hoshino, N. (2001). Applying Pitman's sampling formula to microdata disclosure risk",
+      "assessment. Journal of Official Statistics 17(4), 499-520."
+    ),
+    invariant_pram = nayak, pram_audit = nayak,
+    suppress_cells = paste(
+      "Sweeney, L. (2002). Achieving k-anonymity privacy protection using generalization and",
+      "suppression. International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems",
+      "10(5), 571-588. doi:10.1142/S021848850200165X."
+    ),
+    recode_search = gionis, utility_loss = gionis,
+    longitudinal_link = li, longitudinal_risk = c(li, skinner_shlomo), key_stability = li,
+    link_attack = paste(
+      "Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the",
+      "American Statistical Association 64, 1183-1210. doi:10.1080/01621459.1969.10501049."
+    ),
+    loglinear_risk = skinner_shlomo,
+    individual_risk = paste(
+      "Benedetti, R. and Franconi, L. (1998). Statistical and technological solutions for",
+      "controlled data dissemination. New Techniques and Technologies for Statistics, Sorrento, 1,",
+      "225-232; El Emam, K. (2011). Methods for the de-identification of electronic health records",
+      "for genomic research. Genome Medicine 3, 25. doi:10.1186/gm239."
+    ),
+    exhaustive_tabulation = paste(
+      "Hundepool, A. et al. (2012). Statistical Disclosure Control. Wiley.",
+      "doi:10.1002/9781118348239."
+    )
+  )
+})

@@ -1,0 +1,247 @@
+# The sections of a report after the page for the board.
+
+# Before and after -----------------------------------------------------------
+
+html_before_after <- function(content) {
+  pairs <- paired_figures(content$board)
+  cost <- cost_table(content)
+  if (is.null(pairs) && is.null(cost)) {
+    return(NULL)
+  }
+  c(
+    html_tag("h2", "Before and after the protection"),
+    if (!is.null(pairs)) {
+      html_table(
+        list(
+          Figure = pairs$measure, Before = kind_text(pairs$before, pairs$kind),
+          After = kind_text(pairs$after, pairs$kind), Ratio = ratio_text(pairs$ratio)
+        ),
+        c(FALSE, TRUE, TRUE, TRUE), values = list(Before = pairs$before, After = pairs$after)
+      )
+    },
+    if (!is.null(pairs) && any(vapply(content$entries, function(e) e$fun == "invariant_pram", NA))) {
+      html_p(
+        "Figures that count records with equal keys take values at their word. In a file perturbed ",
+        "by invariant PRAM they do not say what the perturbation bought: its own bound does."
+      )
+    },
+    if (!is.null(cost)) c(html_tag("h3", "What it cost"), cost)
+  )
+}
+
+ratio_text <- function(x) ifelse(is.na(x), "\u2013", format_risk(x))
+
+# Figures of one function and measure in both stages.
+paired_figures <- function(board) {
+  if (is.null(board)) {
+    return(NULL)
+  }
+  before <- board[board$stage == "before", ]
+  after <- board[board$stage == "after", ]
+  key <- function(b) paste(b$fun, b$measure, sep = "\r")
+  before <- before[!duplicated(key(before)) & key(before) %in% key(after), ]
+  if (nrow(before) == 0) {
+    return(NULL)
+  }
+  at <- match(key(before), key(after))
+  frame(
+    measure = before$measure, kind = before$kind, before = before$value,
+    after = after$value[at], ratio = finite_or_na(after$value[at] / before$value)
+  )
+}
+
+cost_words <- c(
+  n_blank = "Cells blanked", prop_blank = "Share of cells blanked",
+  n_exchanged = "Cells exchanged", prop_exchanged = "Share of cells exchanged",
+  n_records_changed = "Records with a blank or exchanged cell",
+  prop_bits_lost = "Share of the information lost (bits)",
+  tv_margins = "Mean distance of the margins (total variation)",
+  tv_pairs = "Mean distance of the tables of pairs (total variation)"
+)
+
+cost_table <- function(content) {
+  losses <- Filter(function(entry) entry$fun == "utility_loss", content$entries)
+  if (length(losses) == 0) {
+    return(NULL)
+  }
+  unlist(lapply(losses, function(entry) {
+    e <- entry$tables$estimates
+    terms <- intersect(names(cost_words), names(e))
+    values <- unlist(e[1, terms])
+    kind <- ifelse(grepl("^prop", terms), "share", ifelse(grepl("^n_", terms), "count", "risk"))
+    c(
+      if (length(losses) > 1) html_p(entry$id),
+      html_table(
+        list(Cost = unname(cost_words[terms]), Value = kind_text(unname(values), kind)),
+        c(FALSE, TRUE), values = list(Value = unname(values))
+      )
+    )
+  }))
+}
+
+# Pictures -------------------------------------------------------------------
+
+html_pictures <- function(content) {
+  if (length(content$pictures) == 0) {
+    return(NULL)
+  }
+  c(
+    html_tag("h2", "Pictures"),
+    vapply(content$pictures, function(p) {
+      title <- paste0(p$id, if (nzchar(p$picture$title)) paste0(": ", p$picture$title))
+      paste0(
+        "<figure><img alt=\"", html_text(title), "\" src=\"data:image/png;base64,",
+        gsub("\\s", "", p$picture$png), "\">\n<figcaption>", html_text(title),
+        "</figcaption></figure>"
+      )
+    }, "")
+  )
+}
+
+# Methods --------------------------------------------------------------------
+
+html_methods <- function(content) {
+  c(
+    html_tag("h2", "Methods"),
+    unlist(lapply(content$entries, html_method, content$settings))
+  )
+}
+
+html_method <- function(entry, settings) {
+  stated <- entry$settings
+  c(
+    html_tag("h3", html_text(paste0(entry$id, if (entry$id != entry$fun) {
+      paste0(" (", entry$fun, "())")
+    } else {
+      "()"
+    }))),
+    html_p("Question: ", lower_first(said_question(entry))),
+    if (!is.null(entry$said$scenario)) html_p(scenario_line(entry$said$scenario)),
+    if (settings$internal || entry$fun %in% external_sentences) html_p(entry$said$sentence),
+    if (length(stated)) {
+      html_table(list(Setting = names(stated), Value = unname(stated)))
+    },
+    reference_lines(entry$fun),
+    if (settings$internal && is.null(unclass(entry$result)$said)) {
+      html_tag("pre", html_text(paste(format(entry$result, width = 96), collapse = "\n")))
+    }
+  )
+}
+
+# Their sentences are made of numbers and names of variables.
+external_sentences <- c(
+  "qar_risk", "risk_contribution", "removal_path", "removal_bound", "n_matches",
+  "individual_risk", "loglinear_risk", "copula_fit", "copula_uniqueness", "population_uniqueness",
+  "uniqueness_by_size", "uniqueness_validation", "invariant_pram", "pram_audit", "suppress_cells",
+  "longitudinal_link", "longitudinal_risk", "key_overview", "key_stability", "link_attack",
+  "exhaustive_tabulation"
+)
+
+lower_first <- function(x) {
+  substr(x, 1, 1) <- tolower(substr(x, 1, 1))
+  x
+}
+
+reference_lines <- function(fun) {
+  known <- report_references[[fun]]
+  if (length(known)) html_p("After ", paste(known, collapse = " "), class = "quiet")
+}
+
+# Tables ---------------------------------------------------------------------
+
+html_tables <- function(content) {
+  parts <- lapply(content$entries, function(entry) {
+    c(
+      html_tag("h3", html_text(entry$id)),
+      unlist(lapply(names(entry$tables), function(name) {
+        html_result_table(entry$tables[[name]], name)
+      }))
+    )
+  })
+  c(
+    html_tag("h2", "All figures"),
+    html_p(
+      "As they stand in the log, to seven digits here and to the last bit there; names are those ",
+      "of the help pages.", class = "quiet"
+    ),
+    unlist(parts)
+  )
+}
+
+# Few rows stand on end, since they have many columns.
+html_result_table <- function(table, name) {
+  if (nrow(table) == 0 || length(table) == 0) {
+    return(NULL)
+  }
+  numbers <- vapply(table, is.numeric, NA)
+  shown <- lapply(table, function(x) {
+    if (is.numeric(x)) ifelse(is.na(x), "\u2013", figure_text(x)) else as.character(x)
+  })
+  body <- if (nrow(table) <= 3) {
+    rows <- lapply(seq_len(nrow(table)), function(i) vapply(shown, `[[`, "", i, USE.NAMES = FALSE))
+    values <- lapply(seq_len(nrow(table)), function(i) {
+      vapply(table, function(x) if (is.numeric(x)) as.double(x[[i]]) else NA_real_, 0)
+    })
+    names(rows) <- names(values) <- if (length(rows) == 1) "value" else seq_along(rows)
+    html_table(
+      c(list(figure = names(table)), rows), c(FALSE, rep(TRUE, length(rows))), values = values
+    )
+  } else {
+    html_table(shown, unname(numbers), values = lapply(table[numbers], as.double))
+  }
+  c(if (name != "estimates") html_p(name, ":"), body)
+}
+
+figure_text <- function(x) {
+  whole <- !is.na(x) & x == round(x) & abs(x) < 1e9
+  ifelse(whole, format_count(ifelse(whole, x, 0)), format_number(x))
+}
+
+# Records of an internal report ----------------------------------------------
+
+html_records <- function(content) {
+  parts <- lapply(content$entries, function(entry) {
+    if (!is.null(unclass(entry$result)$said)) return(NULL)
+    risk <- record_risk(entry$result)
+    if (is.null(risk) || all(is.na(risk))) return(NULL)
+    top <- utils::head(order(-risk), 20)
+    top <- top[!is.na(risk[top])]
+    c(
+      html_tag("h3", html_text(entry$id)),
+      html_table(
+        list(Record = figure_text(top), Risk = format_risk(risk[top])), c(TRUE, TRUE)
+      )
+    )
+  })
+  parts <- unlist(parts)
+  if (length(parts) == 0) {
+    return(NULL)
+  }
+  c(
+    html_tag("h2", "Records of highest risk"),
+    html_p("Row numbers in the file, at most 20 per result; records that tie follow the file."),
+    parts
+  )
+}
+
+# Versions -------------------------------------------------------------------
+
+html_versions <- function(content) {
+  versions <- content$versions
+  c(
+    html_tag("h2", "Versions, and how to compute it again"),
+    html_table(list(
+      What = c("sdcRisk", "R", "Platform", names(versions$crates)),
+      Version = c(versions$sdcRisk, versions$R, versions$platform, unname(versions$crates))
+    )),
+    html_p(
+      "The log beside this report holds the settings and every figure with 17 digits. In R, with ",
+      "the file as `data`:"
+    ),
+    html_tag("pre", html_text("sdcRisk::replay(\"<this report>.json\", data)")),
+    html_p(
+      "computes every figure again and says which are equal, to the last bit, on any number of ",
+      "threads."
+    )
+  )
+}

@@ -1,0 +1,105 @@
+# Where a report goes: checked before anything is computed, written under another
+# name and renamed at the end, so that nothing half-written stands there.
+
+report_paths <- function(file, overwrite, call) {
+  if (!is.character(file) || length(file) != 1 || is.na(file) || !nzchar(file)) {
+    stop_argument("file", "be the name of one file", given_words(file), call = call)
+  }
+  kind <- tolower(sub(".*[.]", "", basename(file)))
+  if (!grepl(".", basename(file), fixed = TRUE) || !kind %in% c("html", "htm", "docx")) {
+    stop_argument("file", "end in .html or .docx", given_words(file), call = call)
+  }
+  file <- path.expand(file)
+  paths <- list(
+    kind = if (kind == "docx") "docx" else "html", report = file,
+    log = sub("[.][^.]*$", ".json", file), pandoc = if (kind == "docx") find_pandoc(call)
+  )
+  folder <- dirname(file)
+  if (!dir.exists(folder) || file.access(folder, 2) != 0) {
+    stop_argument(
+      "file", "be in a folder that can be written",
+      found = if (dir.exists(folder)) "It cannot be written." else "The folder does not exist.",
+      call = call
+    )
+  }
+  exists <- c(paths$report, paths$log)[file.exists(c(paths$report, paths$log))]
+  folders <- exists[dir.exists(exists)]
+  if (length(exists) && (!overwrite || length(folders))) {
+    stop_argument(
+      "file", "name files that do not exist yet",
+      found = paste0("There already: ", quote_names(basename(exists)), "."),
+      advice = if (length(folders) == 0) "overwrite = TRUE replaces them.", call = call
+    )
+  }
+  paths
+}
+
+# rmarkdown knows the pandoc that comes with RStudio.
+find_pandoc <- function(call) {
+  path <- Sys.which("pandoc")[[1]]
+  if (!nzchar(path) && requireNamespace("rmarkdown", quietly = TRUE)) {
+    folder <- rmarkdown::find_pandoc()$dir
+    if (!is.null(folder)) path <- unname(Sys.which(file.path(folder, "pandoc")))
+  }
+  if (!nzchar(path)) {
+    stop_sdc(
+      "missing_package",
+      c(
+        "Pandoc must be installed to write a report for Word.",
+        x = "It was not found.",
+        i = "A file that ends in .html needs no pandoc, and Word opens it."
+      ),
+      package = "pandoc", call = call
+    )
+  }
+  path
+}
+
+write_report <- function(content, log, paths, call) {
+  folder <- dirname(paths$report)
+  temporary <- c(
+    report = tempfile("report-", folder, paste0(".", paths$kind)),
+    log = tempfile("log-", folder, ".json")
+  )
+  on.exit(unlink(temporary))
+  written <- tryCatch({
+    page <- report_page(content)
+    if (paths$kind == "docx") {
+      write_docx(page, temporary[["report"]], paths$pandoc)
+    } else {
+      write_utf8(page, temporary[["report"]])
+    }
+    write_utf8(log, temporary[["log"]])
+    all(file.exists(temporary)) && file.rename(temporary[["log"]], paths$log) &&
+      file.rename(temporary[["report"]], paths$report)
+  }, sdcRisk_error = function(e) stop(e), warning = function(w) FALSE)
+  if (!isTRUE(written)) {
+    stop_argument(
+      "file", "name a file that can be written", found = "Writing failed.", call = call
+    )
+  }
+}
+
+write_utf8 <- function(text, path) {
+  connection <- file(path, "wb")
+  on.exit(close(connection))
+  writeLines(enc2utf8(text), connection, useBytes = TRUE)
+}
+
+# The same page by pandoc.
+write_docx <- function(page, path, pandoc) {
+  source <- tempfile(fileext = ".html")
+  on.exit(unlink(source))
+  write_utf8(page, source)
+  out <- suppressWarnings(system2(
+    pandoc, c("-f", "html", "-t", "docx", "-o", shQuote(path), shQuote(source)),
+    stdout = TRUE, stderr = TRUE
+  ))
+  status <- attr(out, "status")
+  if (!is.null(status) && status != 0) {
+    stop_sdc(
+      "internal", c("Pandoc must be able to write the report.", x = paste(out, collapse = " ")),
+      call = NULL
+    )
+  }
+}

@@ -1,0 +1,127 @@
+# What a function was asked, in values: the arguments that were given, without the
+# data, and the seeds it drew. A result carries it as the attribute "asked", so that
+# a report can state it and replay() can ask again. A call alone would not do: it
+# names objects that are gone by then.
+
+# Called at the door, when roles have become arguments. What is noted waits in the
+# frame of the exported function until its result is made.
+remember <- function(call) {
+  at <- which(vapply(sys.frames(), identical, NA, call))
+  name <- if (length(at)) exported_name(sys.function(at[[1]]), sys.call(at[[1]])[[1]])
+  if (is.null(name)) {
+    return(invisible())
+  }
+  asked <- new.env(parent = emptyenv())
+  asked$name <- name
+  asked$arguments <- given_arguments(call, sys.function(at[[1]]))
+  asked$seeds <- list()
+  asked$state <- random_state()
+  asked$elsewhere <- FALSE
+  assign(".asked", asked, envir = call)
+}
+
+# The name of an exported function, NULL of any other.
+exported_name <- function(f, head) {
+  exports <- getNamespaceExports("sdcRisk")
+  written <- utils::tail(as.character(if (is.function(head)) "" else head), 1)
+  for (name in c(intersect(written, exports), exports)) {
+    if (identical(f, getExportedValue("sdcRisk", name))) {
+      return(name)
+    }
+  }
+  NULL
+}
+
+given_arguments <- function(call, f) {
+  names <- setdiff(names(formals(f)), "...")
+  names <- names[was_given(names, call)]
+  values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = call)))
+  if ("..." %in% names(formals(f))) {
+    # An empty argument is for the function itself to complain of.
+    more <- tryCatch(eval(quote(list(...)), call), error = function(e) NULL)
+    values <- c(values, lapply(more, asked_value))
+  }
+  values
+}
+
+# An argument without data: of a file its place alone, of a result what that was
+# asked in its turn; what has a value per record is left out.
+asked_value <- function(x) {
+  if (is.data.frame(x) || inherits(x, "sdc_file") || is_list_of(x, is.data.frame)) {
+    asked_part("file")
+  } else if (inherits(x, "sdc_result")) {
+    asked_part("result", asked = attr(x, "asked"), settings = file_marks(x$settings))
+  } else if (is.function(x) || is.environment(x) || is.object(x) && !rlang::is_formula(x)) {
+    asked_part("withheld", why = paste0("an object of class ", quote_names(class(x))))
+  } else if (is_list_of(x, is.object)) {
+    asked_part("withheld", why = "a list of objects")
+  } else if (is.atomic(x) && length(x) > 10000) {
+    asked_part("withheld", why = "a value for every record")
+  } else if (rlang::is_formula(x)) {
+    # Without the environment, which may hold data.
+    rlang::new_formula(rlang::f_lhs(x), rlang::f_rhs(x), baseenv())
+  } else {
+    x
+  }
+}
+
+is_list_of <- function(x, is_item) {
+  is.list(x) && !is.object(x) && length(x) > 0 && any(vapply(x, is_item, NA))
+}
+
+asked_part <- function(kind, ...) structure(list(kind = kind, ...), class = "sdc_asked_part")
+
+# What is needed to tell whether data are those of a result.
+file_marks <- function(settings) {
+  settings[intersect(names(settings), c(
+    "key_vars", "key_groups", "candidates", "weight_var", "hh_id", "hh_vars", "sensitive",
+    "within", "strata_var", "patterns", "n", "fingerprint", "wave_fingerprints", "version"
+  ))]
+}
+
+random_state <- function() get0(".Random.seed", globalenv(), inherits = FALSE)
+
+# The notes of the functions that are running, innermost first.
+running_asked <- function() {
+  found <- lapply(rev(sys.frames()), function(frame) get0(".asked", frame, inherits = FALSE))
+  found[!vapply(found, is.null, NA)]
+}
+
+# A result with what was asked, where the call is that of the innermost function.
+with_asked <- function(result) {
+  notes <- utils::head(running_asked(), 1)
+  call <- result$call
+  if (length(notes) == 0 || !is.call(call)) {
+    return(result)
+  }
+  asked <- notes[[1]]
+  if (!identical(utils::tail(as.character(call[[1]]), 1), asked$name)) {
+    return(result)
+  }
+  random <- !identical(random_state(), asked$state)
+  attr(result, "asked") <- list(
+    name = asked$name, arguments = asked$arguments, seeds = asked$seeds,
+    repeatable = !random && !asked$elsewhere && !keeps_no_seed(asked$name)
+  )
+  result
+}
+
+# A seed would undo the release.
+keeps_no_seed <- function(name) name == "invariant_pram"
+
+# A seed that was drawn is noted by every function that is running; numbers drawn
+# from R's generator besides cannot be repeated from it.
+note_seed <- function(draw) {
+  notes <- running_asked()
+  before <- random_state()
+  for (asked in notes) {
+    if (!identical(before, asked$state)) asked$elsewhere <- TRUE
+  }
+  seed <- draw()
+  secret <- any(vapply(notes, function(asked) keeps_no_seed(asked$name), NA))
+  for (asked in notes) {
+    asked$state <- random_state()
+    if (!secret) asked$seeds <- c(asked$seeds, list(seed))
+  }
+  seed
+}
