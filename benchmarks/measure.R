@@ -43,6 +43,6 @@ for (i in seq_len(repeats)) {
 }
 cat(
   "RESULT", format(check, digits = 15), before, after,
-  paste(format(seconds, digits = 4), collapse = ","), nrow(data), ncol(data),
+  paste(format(seconds, digits = 4, trim = TRUE), collapse = ","), nrow(data), ncol(data),
   if (task == "qar@data.table") length(key_sets()) else NA, "\n"
 )

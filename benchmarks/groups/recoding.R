@@ -71,7 +71,11 @@ recode_of_ten <- function(suppress) {
     x <- suppressMessages(
       sdcRisk::recode_search(data, constraint = list(k = 5), suppress = suppress)
     )
-    c(x$best$cost[[1]], x$estimates$proven)
+    # The cost, and how far it may be from the optimum.
+    paste0(
+      format(x$best$cost[[1]], digits = 12), if (x$estimates$proven) ":proven" else
+        sprintf(":gap=%.3f", x$estimates$gap)
+    )
   }
 }
 

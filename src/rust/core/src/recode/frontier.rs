@@ -109,6 +109,7 @@ pub fn enumerate(
                 fields: &fields,
                 numbering: Numbering::new(problem.n_rows())?,
                 points: Vec::new(),
+                stairs: Vec::new(),
             };
             let cells = walk.first(&places)?;
             walk.visit(places, &cells, n_shared)?;
@@ -146,6 +147,8 @@ struct Walk<'a> {
     fields: &'a [u32],
     numbering: Numbering,
     points: Vec<Point>,
+    /// Cost and risk of undominated points so far, the cost rising.
+    stairs: Vec<(f64, f64)>,
 }
 
 impl Walk<'_> {
@@ -249,33 +252,29 @@ impl Walk<'_> {
         if most == 0 {
             return;
         }
-        let mut sizes: Vec<u32> = cells.iter().map(|c| c.count).collect();
-        sizes.retain(|&size| u64::from(size) <= most);
-        sizes.sort_unstable();
-        let (mut blanked, mut below) = (0u64, 0u32);
-        for same in sizes.chunk_by(|a, b| a == b) {
-            let records = same.iter().map(|&s| u64::from(s)).sum::<u64>();
-            if blanked + records > most {
-                break;
-            }
-            blanked += records;
-            below = same[0] + 1;
-        }
+        let (blanked, below) = most_blanked(cells, most);
         let kept = cells.iter().filter(|c| c.count >= below);
         let Some(smallest) = kept.map(|c| c.count).min() else {
             return;
         };
-        if blanked > 0 {
+        let risk = 1.0 / f64::from(smallest);
+        if blanked > 0 && !self.is_beaten(self.problem.base(places), risk) {
             let lost = cells.iter().filter(|c| c.count < below);
             let lift = lost
                 .map(|c| f64::from(c.count) * self.problem.lift(places, c.row))
                 .sum();
-            self.push(places, 1.0 / f64::from(smallest), lift, blanked);
+            self.push(places, risk, lift, blanked);
         }
     }
 
     fn push(&mut self, places: &[u8], risk: f64, lift: f64, n_blanked: u64) {
         let cost = self.problem.base(places) + lift;
+        if self.is_beaten(cost, risk) {
+            return;
+        }
+        let at = self.stairs.partition_point(|s| s.0 < cost);
+        let end = at + self.stairs[at..].iter().take_while(|s| s.1 >= risk).count();
+        self.stairs.splice(at..end, [(cost, risk)]);
         self.points.push(Point {
             recoding: Recoding::new(self.problem, cost, places),
             risk,
@@ -285,4 +284,43 @@ impl Walk<'_> {
             self.points = undominated(std::mem::take(&mut self.points));
         }
     }
+
+    /// Whether a point that costs less, not by rounding alone, has no more risk.
+    fn is_beaten(&self, cost: f64, risk: f64) -> bool {
+        let clearly = cost - 1e-9 * cost.abs().max(1.0);
+        let below = self.stairs.partition_point(|s| s.0 < clearly);
+        below > 0 && self.stairs[below - 1].1 <= risk
+    }
+}
+
+/// Cells of up to so many records are counted by their size.
+const COUNTED: usize = 256;
+
+/// How many records lie in the smallest cells, taken whole while there are at most
+/// `most` of them, and the size below which all cells were taken.
+fn most_blanked(cells: &[Cell], most: u64) -> (u64, u32) {
+    let mut records = [0u64; COUNTED + 1];
+    let mut larger: Vec<u32> = Vec::new();
+    for cell in cells {
+        let size = cell.count as usize;
+        if size <= COUNTED {
+            records[size] += size as u64;
+        } else if size as u64 <= most {
+            larger.push(cell.count);
+        }
+    }
+    larger.sort_unstable();
+    let counted = (0u32..).zip(records).filter(|(_, n)| *n > 0);
+    let same = larger
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same[0], same.len() as u64 * u64::from(same[0])));
+    let (mut blanked, mut below) = (0, 0);
+    for (size, n) in counted.chain(same) {
+        if blanked + n > most {
+            break;
+        }
+        blanked += n;
+        below = size + 1;
+    }
+    (blanked, below)
 }

@@ -21,8 +21,10 @@ use super::problem::{with_stratum, Problem};
 use super::subsets::{at_most, Subsets};
 use super::Suppression;
 
+use exchange::{exchange, Places};
 use settle::settle;
 
+mod exchange;
 mod fill;
 mod settle;
 mod top_up;
@@ -134,6 +136,9 @@ const TASTES: [Taste; 4] = [
         donor: 0.0,
     },
 ];
+/// Rounds of the exchange: for every violator, and at most.
+const ROUNDS_EACH: usize = 4;
+const MOST_ROUNDS: usize = 16_000;
 /// Up to so many violators all tastes are tried.
 const SMALL: usize = 20_000;
 
@@ -146,22 +151,38 @@ fn turns(
     limit: f64,
     monitor: &Monitor,
 ) -> Result<Option<Vec<u64>>> {
-    let mut best: Option<(f64, Vec<u64>)> = None;
+    let alone = problem.settings.households.is_none();
+    let mut places = None;
+    let mut best: Option<(f64, Turn<'_>)> = None;
     for taste in TASTES {
-        let turn = Turn::new(problem, table, blanks, s, taste, monitor)?;
-        let large = turn.n_open > SMALL;
-        let Some(found) = turn.serve(blanks, limit)? else {
+        let mut turn = Turn::new(problem, table, blanks, s, taste, monitor)?;
+        if turn.n_open == 0 {
             return Ok(None);
-        };
-        let cost = found.iter().map(|&set| problem.cost(set)).sum();
+        }
+        if alone && places.is_none() {
+            places = Some(turn.places()?);
+        }
+        let large = turn.n_open > SMALL;
+        turn.serve(limit)?;
+        let cost = (turn.blanks(blanks).iter())
+            .map(|&set| problem.cost(set))
+            .sum();
         if best.as_ref().is_none_or(|best| cost < best.0) {
-            best = Some((cost, found));
+            best = Some((cost, turn));
         }
         if large {
             break;
         }
     }
-    Ok(best.map(|(_, found)| found))
+    let Some((_, mut turn)) = best else {
+        return Ok(None);
+    };
+    if let Some(places) = places {
+        let mut rng = problem.settings.streams.block(0);
+        let rounds = turn.rounds();
+        exchange(&mut turn, places, rounds, &mut rng)?;
+    }
+    Ok(Some(turn.blanks(blanks)))
 }
 
 /// One key set, with the blanks so far.
@@ -253,15 +274,11 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The blanks with those that serve all; `None` where there is nothing to do.
-    fn serve(mut self, before: &[u64], limit: f64) -> Result<Option<Vec<u64>>> {
-        if self.n_open == 0 {
-            return Ok(None);
-        }
-        let mut blanks = before.to_vec();
+    /// Serves all cells that are open.
+    fn serve(&mut self, limit: f64) -> Result<()> {
         let blankable = self.problem.choosable & self.keys;
         let mut tried = 0;
-        let mut levels = Levels::new(&self);
+        let mut levels = Levels::new(self);
         while self.n_open > 0 && tried < MOST_SETS {
             let sets = levels.next(if tried == 0 { limit } else { 0.0 });
             if sets.is_empty() {
@@ -274,11 +291,17 @@ impl<'a> Turn<'a> {
             self.fill(&[blankable])?;
         }
         if self.problem.settings.households.is_none() {
-            settle(&mut self)?;
+            settle(self)?;
         }
         if self.n_open > 0 {
             self.top_up(blankable)?;
         }
+        Ok(())
+    }
+
+    /// The blanks so far with those of the full buckets.
+    fn blanks(&self, before: &[u64]) -> Vec<u64> {
+        let mut blanks = before.to_vec();
         for bucket in &self.full {
             for row in self.rows(bucket) {
                 let missing = self.problem.missing[self.problem.row_pattern[row as usize] as usize];
@@ -286,7 +309,27 @@ impl<'a> Turn<'a> {
                 *set |= self.problem.closed(bucket.set & !missing, missing | *set) & !missing;
             }
         }
-        Ok(Some(blanks))
+        blanks
+    }
+
+    /// Places for the exchange: all sets of few keys, the cheapest first.
+    fn places(&self) -> Result<Places> {
+        let mut levels = Levels::new(self);
+        let mut sets = Vec::new();
+        while sets.len() < MOST_SETS {
+            let more = levels.next(0.0);
+            if more.is_empty() {
+                break;
+            }
+            sets.extend(more);
+        }
+        Places::new(self, &sets)
+    }
+
+    /// Rounds of the exchange, and those asked for.
+    fn rounds(&self) -> usize {
+        let n = self.cells.iter().filter(|c| c.violating).count();
+        ROUNDS_EACH * n.min(MOST_ROUNDS / ROUNDS_EACH) + self.problem.settings.rounds
     }
 
     /// What blanking `set` costs in a record of `cell`; `None` where it cannot be

@@ -1,0 +1,256 @@
+//! Full buckets exchanged: a few that lie near each other are dissolved, their
+//! cells placed anew, and the new places kept where they cost no more.
+
+use hashbrown::HashMap;
+use rand::rngs::ChaCha8Rng;
+use rand::RngExt;
+
+use crate::error::Result;
+use crate::memory::filled;
+
+use super::{Bucket, Donated, Turn};
+
+use search::{Search, MOST_LINKS};
+
+mod search;
+
+const NONE: u32 = u32::MAX;
+/// Pairs of a cell and a bucket that are kept, at most.
+const MOST_PAIRS: usize = 2_000_000;
+/// Donors kept for a bucket, at most.
+const MOST_DONORS: usize = 16;
+
+/// A bucket that could be filled.
+#[derive(Debug)]
+struct Place {
+    set: u64,
+    members: Vec<u32>,
+    /// Cells with records to spare, cheapest first.
+    donors: Vec<(u32, f64)>,
+    /// The cell that has these values anyway.
+    target: Option<u32>,
+}
+
+/// Who is in a place.
+#[derive(Debug, Clone, Default)]
+struct Filling {
+    /// Cells, with what the set costs in a record of theirs.
+    items: Vec<(u32, f64)>,
+    n: usize,
+    given: Vec<(u32, u32)>,
+}
+
+/// All places of a key set, and who is where.
+#[derive(Debug)]
+pub(super) struct Places {
+    k: usize,
+    cells: Vec<u32>,
+    size: Vec<usize>,
+    places: Vec<Place>,
+    /// Per item, its places with their prices, cheapest first.
+    options: Vec<Vec<(u32, f64)>>,
+    fillings: Vec<Filling>,
+    place_of: Vec<u32>,
+    spare: Vec<u32>,
+}
+
+impl Places {
+    /// The places that `sets` open, the first sets first, as many as there is
+    /// room for. To be called while nobody is served.
+    pub fn new(turn: &Turn<'_>, sets: &[u64]) -> Result<Self> {
+        let mut item = filled(NONE, turn.cells.len())?;
+        let mut all = Self {
+            k: turn.k(),
+            cells: Vec::new(),
+            size: Vec::new(),
+            places: Vec::new(),
+            options: Vec::new(),
+            fillings: Vec::new(),
+            place_of: Vec::new(),
+            spare: filled(0, turn.cells.len())?,
+        };
+        for (at, cell) in (0u32..).zip(&turn.cells).filter(|(_, cell)| cell.violating) {
+            item[at as usize] = all.cells.len() as u32;
+            all.cells.push(at);
+            all.size.push(cell.rows.len());
+        }
+        all.options = vec![Vec::new(); all.cells.len()];
+        all.place_of = filled(NONE, all.cells.len())?;
+        let mut pairs = 0;
+        for &set in sets {
+            turn.monitor.check()?;
+            for bucket in turn.buckets(set)? {
+                pairs += all.add(turn, &item, bucket);
+            }
+            if pairs > MOST_PAIRS {
+                break;
+            }
+        }
+        for options in &mut all.options {
+            options.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        }
+        all.fillings = vec![Filling::default(); all.places.len()];
+        Ok(all)
+    }
+
+    /// Adds a bucket that can come to hold enough; how many pairs that makes.
+    fn add(&mut self, turn: &Turn<'_>, item: &[u32], bucket: Bucket) -> usize {
+        let size = |cell: u32| turn.cells[cell as usize].rows.len();
+        let price = |cell: u32| turn.cost(cell, bucket.set).unwrap_or(f64::INFINITY);
+        let held: usize = bucket.violators.iter().map(|&c| size(c)).sum();
+        let mut donors: Vec<(u32, f64)> = (bucket.donors.iter())
+            .filter(|&&c| size(c) > self.k)
+            .map(|&c| (c, price(c)))
+            .collect();
+        donors.sort_by(|a, b| {
+            (a.1.total_cmp(&b.1)).then(size(b.0).cmp(&size(a.0)).then(a.0.cmp(&b.0)))
+        });
+        donors.truncate(MOST_DONORS);
+        let spare: usize = donors.iter().map(|d| size(d.0) - self.k).sum();
+        if bucket.target.is_none() && held + spare < self.k {
+            return 0;
+        }
+        let at = self.places.len() as u32;
+        let mut members = Vec::with_capacity(bucket.violators.len());
+        for &cell in &bucket.violators {
+            members.push(item[cell as usize]);
+            self.options[item[cell as usize] as usize].push((at, price(cell)));
+        }
+        let n = members.len();
+        self.places.push(Place {
+            set: bucket.set,
+            members,
+            donors,
+            target: bucket.target,
+        });
+        n
+    }
+
+    /// Takes over the full buckets of a turn that have a place; the others stay.
+    fn enter(&mut self, turn: &mut Turn<'_>) {
+        let item: HashMap<u32, u32> = self.cells.iter().copied().zip(0u32..).collect();
+        let (mut held, mut stay) = (Vec::new(), Vec::new());
+        for bucket in std::mem::take(&mut turn.full) {
+            let simple = bucket.joined.is_empty()
+                && !bucket.violators.is_empty()
+                && bucket.donated.iter().all(|d| !d.whole);
+            let place = bucket.violators.first().and_then(|first| {
+                let options = &self.options[item[first] as usize];
+                let mut places = options.iter().map(|o| o.0);
+                places.find(|&at| self.places[at as usize].set == bucket.set)
+            });
+            match place.filter(|_| simple) {
+                Some(at) => held.push((at, bucket)),
+                None => stay.push(bucket),
+            }
+        }
+        turn.full = stay;
+        for (at, bucket) in held {
+            let filling = &mut self.fillings[at as usize];
+            for donated in bucket.donated {
+                filling
+                    .given
+                    .push((donated.cell, donated.rows.len() as u32));
+                turn.cells[donated.cell as usize].rows.extend(donated.rows);
+            }
+            for cell in &bucket.violators {
+                let i = item[cell];
+                let options = &self.options[i as usize];
+                let price = options.iter().find(|o| o.0 == at).map_or(0.0, |o| o.1);
+                filling.items.push((i, price));
+                filling.n += self.size[i as usize];
+                self.place_of[i as usize] = at;
+            }
+        }
+        for (spare, cell) in self.spare.iter_mut().zip(&turn.cells) {
+            let n = if cell.gone || cell.violating {
+                0
+            } else {
+                cell.rows.len()
+            };
+            *spare = n.saturating_sub(self.k) as u32;
+        }
+        for filling in &self.fillings {
+            for &(cell, n) in &filling.given {
+                self.spare[cell as usize] = self.spare[cell as usize].saturating_sub(n);
+            }
+        }
+        for place in &mut self.places {
+            place.target = place.target.filter(|&t| !turn.cells[t as usize].gone);
+        }
+    }
+
+    /// Gives the buckets back to the turn.
+    fn leave(self, turn: &mut Turn<'_>) {
+        for (place, filling) in self.places.into_iter().zip(self.fillings) {
+            if filling.items.is_empty() {
+                continue;
+            }
+            let donated = filling.given.iter().map(|&(at, n)| {
+                let rows = &mut turn.cells[at as usize].rows;
+                Donated {
+                    cell: at,
+                    rows: rows.split_off(rows.len() - n as usize),
+                    whole: false,
+                }
+            });
+            let donated = donated.collect();
+            turn.full.push(Bucket {
+                set: place.set,
+                violators: filling
+                    .items
+                    .iter()
+                    .map(|i| self.cells[i.0 as usize])
+                    .collect(),
+                donors: Vec::new(),
+                target: place.target,
+                donated,
+                joined: Vec::new(),
+            });
+        }
+    }
+
+    /// What a filling of a place costs.
+    fn cost(&self, at: u32, filling: &Filling) -> f64 {
+        let donors = &self.places[at as usize].donors;
+        let own = filling
+            .items
+            .iter()
+            .map(|&(i, price)| price * self.size[i as usize] as f64);
+        let given = filling.given.iter().map(|&(cell, n)| {
+            let price = donors.iter().find(|d| d.0 == cell).map_or(0.0, |d| d.1);
+            price * f64::from(n)
+        });
+        own.chain(given).sum()
+    }
+}
+
+/// Exchanges full buckets for so many rounds; how many of them lowered the cost.
+pub(super) fn exchange(
+    turn: &mut Turn<'_>,
+    mut places: Places,
+    rounds: usize,
+    rng: &mut ChaCha8Rng,
+) -> Result<usize> {
+    places.enter(turn);
+    let movable: Vec<u32> = (0..places.cells.len() as u32)
+        .filter(|&i| places.place_of[i as usize] != NONE)
+        .collect();
+    let mut improved = 0;
+    if !movable.is_empty() {
+        let mut search = Search::new(places)?;
+        for round in 0..rounds {
+            if round % 64 == 0 {
+                turn.monitor.check()?;
+            }
+            let first = movable[rng.random_range(0..movable.len())];
+            let home = search.places.place_of[first as usize] as usize;
+            if search.places.fillings[home].items.len() <= MOST_LINKS {
+                improved += usize::from(search.round(first, rng));
+            }
+        }
+        places = search.places;
+    }
+    places.leave(turn);
+    Ok(improved)
+}

@@ -1,0 +1,322 @@
+//! One round of the exchange.
+
+use rand::rngs::ChaCha8Rng;
+use rand::RngExt;
+
+use crate::error::Result;
+use crate::memory::filled;
+
+use super::{Filling, Places, NONE};
+
+/// Buckets dissolved in a round, and the cells they may hold, at most.
+const MOST_DISSOLVED: usize = 6;
+/// Cells that can be placed anew in a round; larger buckets stay.
+pub(super) const MOST_LINKS: usize = 32;
+/// Buckets are compared by the records they serve to one of these powers.
+const SIZES: [f64; 3] = [1.0, 1.2, 1.5];
+/// Powers are kept up to so many records.
+const MOST_COUNTED: usize = 256;
+/// Attempts to find a bucket nearby.
+const ATTEMPTS: usize = 12;
+/// How much chance there is in the order in which buckets are filled.
+const CHANCE: f64 = 0.4;
+const MOST_TAKEN: usize = 24;
+
+/// A place that those taken out could go to: all of them that can to an empty
+/// one, a single one to others.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    at: u32,
+    /// The cell that would join others.
+    joins: u32,
+    n: u32,
+    price: f64,
+    luck: f64,
+    ratio: f64,
+}
+
+pub(super) struct Search {
+    pub places: Places,
+    /// Per place, its candidate in the present round.
+    candidate: Vec<u32>,
+    candidates: Vec<Candidate>,
+    /// Per cell taken out, its candidates and what each costs.
+    links: Vec<Vec<(u32, f64)>>,
+    /// Places touched in this round, as they were.
+    before: Vec<(u32, Filling)>,
+    touched: Vec<bool>,
+    /// Numbers of records to some powers.
+    powers: Vec<Vec<f64>>,
+    taste: usize,
+}
+
+impl Search {
+    pub fn new(places: Places) -> Result<Self> {
+        let n = places.places.len();
+        let power = |size: f64| (0..=MOST_COUNTED).map(|n| (n as f64).powf(size)).collect();
+        Ok(Self {
+            places,
+            candidate: filled(NONE, n)?,
+            candidates: Vec::new(),
+            links: vec![Vec::new(); MOST_LINKS],
+            before: Vec::new(),
+            touched: filled(false, n)?,
+            powers: SIZES.into_iter().map(power).collect(),
+            taste: 0,
+        })
+    }
+
+    /// One round from the bucket of `first`; whether the cost fell.
+    pub fn round(&mut self, first: u32, rng: &mut ChaCha8Rng) -> bool {
+        let chosen = self.near(first, rng);
+        let mut open = Vec::new();
+        let mut dearest = 0.0f64;
+        for &at in &chosen {
+            self.touch(at);
+            self.give_back(at);
+            let filling = std::mem::take(&mut self.places.fillings[at as usize]);
+            for (i, price) in filling.items {
+                self.places.place_of[i as usize] = NONE;
+                dearest = dearest.max(price + self.places.options[i as usize][0].1);
+                open.push(i);
+            }
+        }
+        self.taste = rng.random_range(0..SIZES.len());
+        let served = self.serve(&open, dearest, rng.random());
+        let old: f64 = (self.before.iter())
+            .map(|(at, filling)| self.places.cost(*at, filling))
+            .sum();
+        let now = |at: u32| self.places.cost(at, &self.places.fillings[at as usize]);
+        let new: f64 = self.before.iter().map(|b| now(b.0)).sum();
+        let worse = !served || new > old + 1e-9 * (1.0 + old);
+        let better = !worse && new < old - 1e-9 * (1.0 + old);
+        let before = std::mem::take(&mut self.before);
+        if worse {
+            for (at, _) in &before {
+                self.give_back(*at);
+            }
+        }
+        for (at, filling) in before {
+            self.touched[at as usize] = false;
+            if worse {
+                self.put_back(at, filling);
+            }
+        }
+        better
+    }
+
+    /// The place of an item and others that hold cells its own could join.
+    fn near(&self, first: u32, rng: &mut ChaCha8Rng) -> Vec<u32> {
+        let all = &self.places;
+        let mut chosen = vec![all.place_of[first as usize]];
+        let items = |at: u32| all.fillings[at as usize].items.iter().map(|i| i.0);
+        let mut taken: Vec<u32> = items(chosen[0]).collect();
+        for _ in 0..ATTEMPTS {
+            if chosen.len() >= MOST_DISSOLVED || taken.len() >= MOST_TAKEN {
+                break;
+            }
+            let from = taken[rng.random_range(0..taken.len())];
+            let options = &all.options[from as usize];
+            // Cheap ones rather than dear ones.
+            let most = options.len() as f64 * rng.random::<f64>() * rng.random::<f64>();
+            let place = &all.places[options[most as usize].0 as usize];
+            let other = place.members[rng.random_range(0..place.members.len())];
+            let at = all.place_of[other as usize];
+            let fits = |at| taken.len() + all.fillings[at as usize].items.len() <= MOST_LINKS;
+            if at != NONE && !chosen.contains(&at) && fits(at) {
+                chosen.push(at);
+                taken.extend(items(at));
+            }
+        }
+        chosen
+    }
+
+    /// Places all of `open`; whether that was possible.
+    fn serve(&mut self, open: &[u32], dearest: f64, salt: u64) -> bool {
+        self.collect(open, dearest, salt);
+        let mut left = open.len();
+        while left > 0 {
+            let mut best = (0.0, NONE);
+            for (c, candidate) in (0u32..).zip(&self.candidates) {
+                if candidate.ratio > best.0 {
+                    best = (candidate.ratio, c);
+                }
+            }
+            if best.1 == NONE {
+                return false;
+            }
+            let Candidate { at, joins, .. } = self.candidates[best.1 as usize];
+            self.touch(at);
+            for (o, &i) in open.iter().enumerate() {
+                let free = self.places.place_of[i as usize] == NONE;
+                if !free || joins != NONE && joins != i {
+                    continue;
+                }
+                let Some(link) = self.links[o].iter().find(|l| l.0 == best.1) else {
+                    continue;
+                };
+                let (n, price) = (self.places.size[i as usize], link.1);
+                let filling = &mut self.places.fillings[at as usize];
+                filling.items.push((i, price));
+                filling.n += n;
+                self.places.place_of[i as usize] = at;
+                left -= 1;
+                self.forget(o, i);
+            }
+            self.give_back(at);
+            if !self.supply(at) {
+                return false;
+            }
+            if joins != NONE {
+                for c in 0..self.candidates.len() {
+                    if self.candidates[c].at == at && self.candidates[c].n > 0 {
+                        self.candidates[c].ratio = self.ratio(&self.candidates[c]);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// A cell that was placed is no longer to be had.
+    fn forget(&mut self, o: usize, i: u32) {
+        let links = std::mem::take(&mut self.links[o]);
+        let n = self.places.size[i as usize];
+        for &(c, price) in &links {
+            let candidate = &mut self.candidates[c as usize];
+            candidate.n -= n as u32;
+            candidate.price -= price * n as f64;
+            let candidate = self.candidates[c as usize];
+            self.candidates[c as usize].ratio = self.ratio(&candidate);
+        }
+        self.links[o] = links;
+    }
+
+    /// Where those taken out could go at a price of at most `dearest`.
+    fn collect(&mut self, open: &[u32], dearest: f64, salt: u64) {
+        self.candidates.clear();
+        for (o, &i) in open.iter().enumerate() {
+            let n = self.places.size[i as usize];
+            self.links[o].clear();
+            for &(at, price) in &self.places.options[i as usize] {
+                if price > dearest {
+                    break;
+                }
+                let empty = self.places.fillings[at as usize].items.is_empty();
+                let c = self.candidate[at as usize];
+                let c = if c == NONE {
+                    let c = self.candidates.len() as u32;
+                    if empty {
+                        self.candidate[at as usize] = c;
+                    }
+                    self.candidates.push(Candidate {
+                        at,
+                        joins: if empty { NONE } else { i },
+                        n: 0,
+                        price: 0.0,
+                        luck: 1.0 + CHANCE * chance(salt, at),
+                        ratio: 0.0,
+                    });
+                    c
+                } else {
+                    c
+                };
+                let candidate = &mut self.candidates[c as usize];
+                candidate.n += n as u32;
+                candidate.price += price * n as f64;
+                self.links[o].push((c, price));
+            }
+        }
+        for c in 0..self.candidates.len() {
+            self.candidate[self.candidates[c].at as usize] = NONE;
+            self.candidates[c].ratio = self.ratio(&self.candidates[c]);
+        }
+    }
+
+    /// Records served for the cost; 0 where donors lack.
+    fn ratio(&self, candidate: &Candidate) -> f64 {
+        if candidate.n == 0 {
+            return 0.0;
+        }
+        let at = candidate.at as usize;
+        let place = &self.places.places[at];
+        let filling = &self.places.fillings[at];
+        let (k, n) = (self.places.k, candidate.n as usize);
+        let donor = place.donors.first().map_or(0.0, |d| d.1);
+        let mut cost = candidate.price;
+        if candidate.joins != NONE {
+            let given: usize = filling.given.iter().map(|g| g.1 as usize).sum();
+            let back = given.min((filling.n + given + n).saturating_sub(k));
+            cost -= donor * back as f64;
+        } else if place.target.is_none() && n < k {
+            let lacking = k - n;
+            let mut found = 0;
+            for donor in &place.donors {
+                found += self.places.spare[donor.0 as usize] as usize;
+                if found >= lacking {
+                    break;
+                }
+            }
+            if found < lacking {
+                return 0.0;
+            }
+            cost += donor * lacking as f64;
+        }
+        let served = self.powers[self.taste][n.min(MOST_COUNTED)];
+        served * candidate.luck / cost.max(1e-9)
+    }
+
+    fn touch(&mut self, at: u32) {
+        if !self.touched[at as usize] {
+            self.touched[at as usize] = true;
+            self.before
+                .push((at, self.places.fillings[at as usize].clone()));
+        }
+    }
+
+    /// Donors of a place go home.
+    fn give_back(&mut self, at: u32) {
+        for (cell, n) in self.places.fillings[at as usize].given.drain(..) {
+            self.places.spare[cell as usize] += n;
+        }
+    }
+
+    /// Donors for what a place lacks; whether there are enough.
+    fn supply(&mut self, at: u32) -> bool {
+        let place = &self.places.places[at as usize];
+        let filling = &mut self.places.fillings[at as usize];
+        if place.target.is_some() {
+            return true;
+        }
+        let mut lacking = self.places.k.saturating_sub(filling.n) as u32;
+        for &(cell, _) in &place.donors {
+            let n = lacking.min(self.places.spare[cell as usize]);
+            if n > 0 {
+                self.places.spare[cell as usize] -= n;
+                filling.given.push((cell, n));
+                lacking -= n;
+            }
+            if lacking == 0 {
+                break;
+            }
+        }
+        lacking == 0
+    }
+
+    fn put_back(&mut self, at: u32, filling: Filling) {
+        for &(cell, n) in &filling.given {
+            self.places.spare[cell as usize] -= n;
+        }
+        for &(i, _) in &filling.items {
+            self.places.place_of[i as usize] = at;
+        }
+        self.places.fillings[at as usize] = filling;
+    }
+}
+
+/// A number from 0 to 1 that belongs to a place in this round.
+fn chance(salt: u64, at: u32) -> f64 {
+    let mut x = (salt ^ u64::from(at)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((x >> 40) as f64) / f64::from(1u32 << 24)
+}
