@@ -41,7 +41,7 @@ apply_recoding <- function(x, data, which = 1, ...) {
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
   if (settings$blanks == "cells") {
-    out <- suppress_cells(out, settings$key_vars, k = k)$data
+    out <- quietly_suppress(out, settings)$data
   }
   if (any(blanked)) {
     for (name in settings$key_vars) {

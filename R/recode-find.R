@@ -122,7 +122,12 @@ judge_recoding <- function(problem, levels) {
   names(recoded) <- keys
   kept <- !blanked_records(problem, levels)
   if (!is.null(settings$weight_var)) recoded[[settings$weight_var]] <- problem$weights
-  recoded <- recoded[kept, , drop = FALSE]
+  judged_risks(problem, recoded[kept, , drop = FALSE])
+}
+
+judged_risks <- function(problem, recoded) {
+  settings <- problem$settings
+  keys <- settings$key_vars
   c(
     tau1_rate = if ("tau1_rate" %in% judged_here(settings)) {
       quietly(loglinear_risk(
@@ -169,13 +174,19 @@ stop_no_recoding <- function(found, problem) {
     )
   }
   words <- vapply(asked, function(name) reach_words(name, reached, settings), "")
+  words <- c(words, if (length(found$fewest_cells)) {
+    paste(plural(found$fewest_cells, "cell"), "blanked in all")
+  })
   stop_sdc(
     "unprotectable",
     c(
       "`constraint` must be within reach of the hierarchies.",
       x = paste0(
         "No recoding meets it", if (settings$suppress > 0) {
-          paste0(" with at most ", format_percent(settings$suppress), " of the records blanked")
+          paste0(
+            " with at most ", format_percent(settings$suppress), " of the ",
+            if (settings$blanks == "cells") "key cells" else "records", " blanked"
+          )
         }, "."
       ),
       x = paste0("Best reachable: ", paste(words, collapse = "; "), "."),
@@ -190,10 +201,14 @@ reach_words <- function(name, reached, settings) {
   n <- settings$n
   top <- reached[1, ]
   switch(name,
-    k = paste0(
-      "k (", wanted, ") leaves ", plural(min(reached$violating), "record"),
-      " in smaller cells"
-    ),
+    k = if (all(is.na(reached$violating))) {
+      paste0("k (", wanted, ") by blanks")
+    } else {
+      paste0(
+        "k (", wanted, ") leaves ", plural(min(reached$violating), "record"),
+        " in smaller cells"
+      )
+    },
     prop_unique = paste0(
       "prop_unique ", format_risk(min(reached$n_unique) / n), " before blanks (limit ",
       format_number(wanted), ")"
@@ -202,100 +217,5 @@ reach_words <- function(name, reached, settings) {
       name, " ", format_risk(min(c(reached[[name]], Inf), na.rm = TRUE)), " (limit ",
       format_number(wanted), ")"
     )
-  )
-}
-
-# Blanks by cells -----------------------------------------------------------
-
-# Recodings of which the cheapest are each finished by suppress_cells(): by the
-# cost with whole records blanked, and by the cost without blanks. With the rule
-# "own" each violating record loses a cell at least, so that no more of them may
-# violate than cells may be blanked.
-search_cells <- function(problem) {
-  settings <- problem$settings
-  if (is.null(settings$constraint$k)) {
-    stop_argument(
-      "constraint", "have `k` where `blanks` is \"cells\"",
-      found = "It has not.", call = problem$call
-    )
-  }
-  n_cells <- settings$n * length(settings$key_vars)
-  most <- floor(settings$suppress * n_cells + 1e-9)
-  generous <- min(most, settings$n)
-  n_tried <- max(12, 2 * settings$n_best)
-  charged <- search_core(problem, n_best = n_tried, blankable = generous)
-  free <- problem
-  free$settings$blank_price <- 1e-9
-  uncharged <- search_core(free, n_best = n_tried, blankable = generous, frontier = FALSE)
-  nodes <- unique(rbind(
-    charged$best[settings$key_vars], uncharged$best[settings$key_vars]
-  ))
-  done <- lapply(seq_len(nrow(nodes)), function(i) finish_cells(problem, unlist(nodes[i, ])))
-  out <- cbind(nodes, do.call(rbind, c(done, list(deparse.level = 0))))
-  limits <- setdiff(intersect(names(settings$constraint), constraint_names), "k")
-  within <- out$n_suppressed <= most
-  out <- out[within, , drop = FALSE]
-  out <- out[order(out$cost, rowSums(out[settings$key_vars])), , drop = FALSE]
-  out <- utils::head(out, settings$n_best)
-  rownames(out) <- NULL
-  charged$best <- out
-  charged$proven <- FALSE
-  charged$bound <- if (nrow(uncharged$best)) min(uncharged$best$cost) else NA_real_
-  charged$reached <- charged$reached
-  charged$unjudged <- limits
-  charged
-}
-
-# The joint cost of a recoding and of the blank cells that finish it.
-finish_cells <- function(problem, levels) {
-  settings <- problem$settings
-  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
-  finished <- quietly_suppress(recoded, settings)
-  blanks <- blank_counts(recoded, finished, settings$key_vars)
-  codes <- all_codes(list(problem$table), problem$call)[[1]]
-  parts <- Map(function(variable, codes, level, group_blanks) {
-    price_variable(variable, problem, codes, level, group_blanks)
-  }, problem$variables, codes, levels[settings$key_vars], blanks)
-  base <- sum(vapply(parts, `[[`, 0, "base"))
-  lift <- sum(vapply(parts, `[[`, 0, "lift"))
-  n_suppressed <- sum(vapply(blanks, length, 1L))
-  frame(
-    cost = base + settings$blank_price * lift, n_suppressed = as.double(n_suppressed),
-    violating = NA_real_, n_unique = NA_real_, smallest = as.double(settings$constraint$k),
-    qar = NA_real_, journalist = NA_real_, tau1_rate = NA_real_
-  )
-}
-
-quietly_suppress <- function(recoded, settings) {
-  suppressMessages(suppressWarnings(
-    suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)$data
-  ))
-}
-
-# Per key variable, the records whose cell was blanked.
-blank_counts <- function(before, after, keys) {
-  lapply(rlang::set_names(keys), function(name) {
-    which(is_missing(after[[name]]) & !is_missing(before[[name]]))
-  })
-}
-
-# Cost of a variable at a level, and what blanking these records adds.
-price_variable <- function(variable, problem, codes, level, rows) {
-  settings <- problem$settings
-  at <- level + 1L
-  code <- codes + 1L
-  n <- length(code)
-  group <- variable$groups[[at]][code]
-  of_code <- tabulate(code, length(variable$groups[[1]]))[code]
-  of_group <- tabulate(match(group, unique(group)))[match(group, unique(group))]
-  top <- max(length(variable$groups) - 1, 1)
-  loss <- switch(settings$cost,
-    entropy = log2(of_group / of_code),
-    loss = (variable$leaves[[at]][code] - 1) / max(variable$n_leaves - 1, 1),
-    levels = rep(level / top, n)
-  )
-  whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
-  list(
-    base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows])
   )
 }

@@ -21,7 +21,7 @@ new_recode_search <- function(found, problem, call) {
     diagnostics = list(
       n_keys = length(keys), measure = risk_measure(settings),
       frontier_of = core_settings(settings)$frontier, whole_frontier = found$whole_frontier,
-      unjudged = found$unjudged,
+      n_finished = found$n_finished,
       proposed = keys[vapply(problem$hierarchies, `[[`, "", "kind") == "proposal"]
     ),
     call = call,
@@ -96,7 +96,11 @@ constraint_words <- function(settings) {
   words <- vapply(names(limits), function(name) {
     value <- format_number(limits[[name]])
     switch(name,
-      k = paste("every cell of at least", value, "records"),
+      k = if (identical(settings$blanks, "cells")) {
+        paste0("every record with at least ", value, " matches (a blank matches everything)")
+      } else {
+        paste("every cell of at least", value, "records")
+      },
       prop_unique = paste0("sample uniques at most ", format_percent(limits[[name]])),
       qar = paste0("T(", asked$p, ", ", format_number(asked$alpha), ") at most ", value),
       journalist = paste("largest journalist risk at most", value),
@@ -117,8 +121,9 @@ proof_words <- function(x) {
     return("The first is the optimum: proven.")
   }
   if (x$settings$blanks == "cells") {
-    return(paste(
-      "The cheapest of those finished cell by cell: no proof over all recodings."
+    return(paste0(
+      "The cheapest of ", plural(x$diagnostics$n_finished, "recoding"),
+      " finished cell by cell: at most ", format_percent(e$gap), " of its cost above the optimum."
     ))
   }
   paste0(
@@ -158,9 +163,6 @@ describe.sdc_recode_search <- function(x) {
           "Proposed hierarchies (frequencies, not meaning): ",
           quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
         )
-      },
-      if (length(x$diagnostics$unjudged)) {
-        fact("Not judged after blanks by cells: ", quote_names(x$diagnostics$unjudged), ".")
       }
     ),
     more = "x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)",
@@ -181,8 +183,6 @@ describe.sdc_recode_search <- function(x) {
       source = paste0(constraint_words(settings), "; ", cost_words[[settings$cost]]),
       assuming = if (e$proven) {
         "proven optimal"
-      } else if (settings$blanks == "cells") {
-        "without proof"
       } else {
         paste("at most", format_percent(e$gap), "above the optimum")
       }

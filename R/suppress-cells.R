@@ -39,8 +39,11 @@
 #' prices from a Lagrangian bound; blanks that are no longer needed are given back.
 #' With `n_rounds` a local search goes on. Under `"strict"`, small cells are put
 #' together, the ones first that serve most records for their cost; records of
-#' larger cells may be blanked too, where a cell needs them to reach \eqn{k}.
-#' The lower bound of `"strict"` is what the records need under `"own"`.
+#' larger cells may be blanked too, where a cell needs them to reach \eqn{k}. Then
+#' some of the cells so made are dissolved, again and again, and their records put
+#' together anew where that costs no more; `n_rounds` adds to the rounds. The lower
+#' bound of `"strict"` is what the records need under `"own"`: the optimum is
+#' usually well above it, so that most of the gap is that of the bound.
 #'
 #' **Several key sets.** With a named list of key sets no record is left with a
 #' violation in any of them. A blank acts in every set that has its variable.
@@ -63,12 +66,12 @@
 #' * `"strict"` where the file is published, or whoever has it may know people in
 #'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
 #'   the key variables, and no original has fewer than \eqn{k} candidates in the
-#'   release. It takes about a fifth more cells than `"own"`.
+#'   release. @STRICT@
 #' * `"own"`, the default, where the limit is the usual one, that every released record
 #'   fits \eqn{k} originals, and the recipients do not know that a person is in the
 #'   file. Every violator is blanked, by as little as it needs, provably.
 #' * `"shared"` where the limit is formal (a count of matches in the release must
-#'   be reached) and cells are dear: it takes about a third of the cells. It
+#'   be reached) and cells are dear: @SHARED@ It
 #'   releases most violators as they are: their protection is that a neighbour's
 #'   blank *could* be them, and whoever prefers a full agreement to a blank picks
 #'   them correctly. Do not use it against someone who knows a person is in the
@@ -118,8 +121,9 @@
 #' @param hh_id Name of the column that identifies households.
 #' @param weight_var Name of the column with sampling weights, for the individual
 #'   risk before and after.
-#' @param n_rounds Rounds of local search under `"shared"`, of which thousands are
-#'   made in a second on small files. It draws random numbers: see [set.seed()].
+#' @param n_rounds Rounds of local search under `"shared"`, and beyond those always
+#'   made under `"strict"`; thousands are made in a second on small files. They draw
+#'   random numbers: see [set.seed()].
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
@@ -203,14 +207,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   settings$hh_id <- column_name(hh_id, data)
   settings$weight_var <- column_name(weight_var, data)
   with_progress("Cell suppression", {
-    table <- key_table(
-      file, variables,
-      labels = list(
-        households = if (!is.null(settings$hh_id)) match(settings$hh_id, names(data))
-      ),
-      roles = role_columns(data, settings), call = call
-    )
-    check_every_household(table$labels$households, call)
+    table <- key_table(file, variables, roles = role_columns(data, settings), call = call)
     found <- find_suppression(table, data, sets, links, settings, call)
     inform_identifying(identifying_keys(table), call)
     result <- new_suppression(
@@ -330,8 +327,8 @@ check_importance <- function(importance, variables, call) {
 
 # The cells to be blanked, from the core.
 find_suppression <- function(table, data, sets, links, settings, call) {
-  numbers <- function(arg) {
-    if (!is.null(settings[[arg]])) value_numbers(data[[settings[[arg]]]], arg, call)
+  of <- function(arg, numbers) {
+    if (!is.null(settings[[arg]])) numbers(data[[settings[[arg]]]], arg, call)
   }
   asked <- list(
     rule = settings$rule, k = settings$k,
@@ -340,14 +337,14 @@ find_suppression <- function(table, data, sets, links, settings, call) {
     }),
     weights = unname(settings$importance),
     linked_from = match(links$from, table$variables), linked_to = match(links$to, table$variables),
-    strata = numbers("strata_var"), households = numbers("hh_id"),
+    strata = of("strata_var", value_numbers), households = of("hh_id", number_ids)$number,
     rounds = settings$n_rounds,
     seeds = if (settings$n_rounds > 0) draw_seed() else as.double(1:8)
   )
   core(rs_suppress_cells, table$pointer, asked, call = call)
 }
 
-# Strata or households numbered from 1, missing being one of its own.
+# Strata numbered from 1, missing being one of its own.
 value_numbers <- function(x, arg, call) {
   source <- column_source(x, length(x))
   if (is.null(source) || has_bad_codes(x)) {

@@ -84,7 +84,8 @@ pub struct Settings<'a> {
     pub households: Option<&'a Column>,
     /// Steps of the bound of `Shared`; `None` for a number that fits the size.
     pub bound_steps: Option<usize>,
-    /// Rounds of local search under `Shared`.
+    /// Rounds of local search under `Shared`, and more than those always made
+    /// under `Strict`.
     pub rounds: usize,
     /// Random numbers of the search.
     pub streams: Streams,

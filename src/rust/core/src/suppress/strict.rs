@@ -4,7 +4,9 @@
 //! its records equal. Records of small cells go to the bucket that serves most
 //! of them for its cost; a bucket of fewer than `k` takes donors from cells that
 //! keep `k`, or one whole small cell. What no bucket serves is blanked in all
-//! keys, and if need be the cheapest bucket joins it.
+//! keys, and if need be the cheapest bucket joins it. Of several tastes the best
+//! result is kept, and its buckets are exchanged: a few at a time are dissolved
+//! and their cells placed anew ([`exchange`]).
 //!
 //! Several key sets, and keys that a household shares, are served in turn until
 //! all hold: every turn adds blanks, so there is an end.

@@ -37,7 +37,8 @@ struct Filling {
     /// Cells, with what the set costs in a record of theirs.
     items: Vec<(u32, f64)>,
     n: usize,
-    given: Vec<(u32, u32)>,
+    /// Donors: their cell, how many, what the set costs in one of them.
+    given: Vec<(u32, u32, f64)>,
 }
 
 /// All places of a key set, and who is where.
@@ -51,7 +52,8 @@ pub(super) struct Places {
     options: Vec<Vec<(u32, f64)>>,
     fillings: Vec<Filling>,
     place_of: Vec<u32>,
-    spare: Vec<u32>,
+    /// Per cell, the records beyond `k`; fewer than none where all were given.
+    spare: Vec<i64>,
 }
 
 impl Places {
@@ -128,12 +130,13 @@ impl Places {
 
     /// Takes over the full buckets of a turn that have a place; the others stay.
     fn enter(&mut self, turn: &mut Turn<'_>) {
+        for place in &mut self.places {
+            place.target = place.target.filter(|&t| !turn.cells[t as usize].gone);
+        }
         let item: HashMap<u32, u32> = self.cells.iter().copied().zip(0u32..).collect();
         let (mut held, mut stay) = (Vec::new(), Vec::new());
         for bucket in std::mem::take(&mut turn.full) {
-            let simple = bucket.joined.is_empty()
-                && !bucket.violators.is_empty()
-                && bucket.donated.iter().all(|d| !d.whole);
+            let simple = bucket.joined.is_empty() && !bucket.violators.is_empty();
             let place = bucket.violators.first().and_then(|first| {
                 let options = &self.options[item[first] as usize];
                 let mut places = options.iter().map(|o| o.0);
@@ -148,10 +151,13 @@ impl Places {
         for (at, bucket) in held {
             let filling = &mut self.fillings[at as usize];
             for donated in bucket.donated {
+                let price = turn.cost(donated.cell, bucket.set).unwrap_or(0.0);
                 filling
                     .given
-                    .push((donated.cell, donated.rows.len() as u32));
-                turn.cells[donated.cell as usize].rows.extend(donated.rows);
+                    .push((donated.cell, donated.rows.len() as u32, price));
+                let cell = &mut turn.cells[donated.cell as usize];
+                cell.rows.extend(donated.rows);
+                cell.gone = false;
             }
             for cell in &bucket.violators {
                 let i = item[cell];
@@ -163,20 +169,16 @@ impl Places {
             }
         }
         for (spare, cell) in self.spare.iter_mut().zip(&turn.cells) {
-            let n = if cell.gone || cell.violating {
+            *spare = if cell.gone || cell.violating {
                 0
             } else {
-                cell.rows.len()
+                cell.rows.len() as i64 - self.k as i64
             };
-            *spare = n.saturating_sub(self.k) as u32;
         }
         for filling in &self.fillings {
-            for &(cell, n) in &filling.given {
-                self.spare[cell as usize] = self.spare[cell as usize].saturating_sub(n);
+            for &(cell, n, _) in &filling.given {
+                self.spare[cell as usize] -= i64::from(n);
             }
-        }
-        for place in &mut self.places {
-            place.target = place.target.filter(|&t| !turn.cells[t as usize].gone);
         }
     }
 
@@ -186,12 +188,14 @@ impl Places {
             if filling.items.is_empty() {
                 continue;
             }
-            let donated = filling.given.iter().map(|&(at, n)| {
-                let rows = &mut turn.cells[at as usize].rows;
+            let donated = filling.given.iter().map(|&(at, n, _)| {
+                let cell = &mut turn.cells[at as usize];
+                let rows = cell.rows.split_off(cell.rows.len() - n as usize);
+                cell.gone = cell.rows.is_empty();
                 Donated {
                     cell: at,
-                    rows: rows.split_off(rows.len() - n as usize),
-                    whole: false,
+                    rows,
+                    whole: cell.gone,
                 }
             });
             let donated = donated.collect();
@@ -210,17 +214,16 @@ impl Places {
         }
     }
 
-    /// What a filling of a place costs.
-    fn cost(&self, at: u32, filling: &Filling) -> f64 {
-        let donors = &self.places[at as usize].donors;
+    /// What a filling costs.
+    fn cost(&self, filling: &Filling) -> f64 {
         let own = filling
             .items
             .iter()
             .map(|&(i, price)| price * self.size[i as usize] as f64);
-        let given = filling.given.iter().map(|&(cell, n)| {
-            let price = donors.iter().find(|d| d.0 == cell).map_or(0.0, |d| d.1);
-            price * f64::from(n)
-        });
+        let given = filling
+            .given
+            .iter()
+            .map(|&(_, n, price)| price * f64::from(n));
         own.chain(given).sum()
     }
 }

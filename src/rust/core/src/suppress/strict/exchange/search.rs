@@ -83,10 +83,8 @@ impl Search {
         }
         self.taste = rng.random_range(0..SIZES.len());
         let served = self.serve(&open, dearest, rng.random());
-        let old: f64 = (self.before.iter())
-            .map(|(at, filling)| self.places.cost(*at, filling))
-            .sum();
-        let now = |at: u32| self.places.cost(at, &self.places.fillings[at as usize]);
+        let old: f64 = self.before.iter().map(|b| self.places.cost(&b.1)).sum();
+        let now = |at: u32| self.places.cost(&self.places.fillings[at as usize]);
         let new: f64 = self.before.iter().map(|b| now(b.0)).sum();
         let worse = !served || new > old + 1e-9 * (1.0 + old);
         let better = !worse && new < old - 1e-9 * (1.0 + old);
@@ -252,7 +250,7 @@ impl Search {
             let lacking = k - n;
             let mut found = 0;
             for donor in &place.donors {
-                found += self.places.spare[donor.0 as usize] as usize;
+                found += self.places.spare[donor.0 as usize].max(0) as usize;
                 if found >= lacking {
                     break;
                 }
@@ -276,8 +274,8 @@ impl Search {
 
     /// Donors of a place go home.
     fn give_back(&mut self, at: u32) {
-        for (cell, n) in self.places.fillings[at as usize].given.drain(..) {
-            self.places.spare[cell as usize] += n;
+        for (cell, n, _) in self.places.fillings[at as usize].given.drain(..) {
+            self.places.spare[cell as usize] += i64::from(n);
         }
     }
 
@@ -288,12 +286,12 @@ impl Search {
         if place.target.is_some() {
             return true;
         }
-        let mut lacking = self.places.k.saturating_sub(filling.n) as u32;
-        for &(cell, _) in &place.donors {
+        let mut lacking = self.places.k.saturating_sub(filling.n) as i64;
+        for &(cell, price) in &place.donors {
             let n = lacking.min(self.places.spare[cell as usize]);
             if n > 0 {
                 self.places.spare[cell as usize] -= n;
-                filling.given.push((cell, n));
+                filling.given.push((cell, n as u32, price));
                 lacking -= n;
             }
             if lacking == 0 {
@@ -304,8 +302,8 @@ impl Search {
     }
 
     fn put_back(&mut self, at: u32, filling: Filling) {
-        for &(cell, n) in &filling.given {
-            self.places.spare[cell as usize] -= n;
+        for &(cell, n, _) in &filling.given {
+            self.places.spare[cell as usize] -= i64::from(n);
         }
         for &(i, _) in &filling.items {
             self.places.place_of[i as usize] = at;

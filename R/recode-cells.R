@@ -1,0 +1,193 @@
+# Recodings that are finished by suppress_cells(), ranked by the joint cost.
+
+# Recodings finished at most: each takes a call of suppress_cells().
+most_finished <- 100
+
+# A blank adds to the cost of a recoding, so that recodings are finished in the
+# order of what they cost without blanks, until the next one alone costs more than
+# the best with theirs: then these are the cheapest of all, proven. The cheapest
+# with whole records blanked go first, since they may be far down in that order.
+search_cells <- function(problem) {
+  settings <- problem$settings
+  check_cells_limit(settings, problem$call)
+  most <- floor(settings$suppress * settings$n * length(settings$key_vars) + 1e-9)
+  plain <- problem
+  plain$settings$constraint <- settings$constraint["k"]
+  # Every violator loses a cell at least; a missing value matches all, which the
+  # search does not know.
+  complete <- all(problem$table$n_missing == 0)
+  blankable <- if (complete) min(most, settings$n) else settings$n
+  began <- proc.time()[["elapsed"]]
+  found <- search_core(plain, n_best = settings$n_best, blankable = blankable, frontier = FALSE)
+  tried <- finish_some(NULL, found$best, problem)
+  by_base <- plain
+  by_base$settings$blank_price <- 1e-9
+  n_asked <- 4 * settings$n_best
+  repeat {
+    listed <- search_core(by_base, n_best = n_asked, blankable = blankable, frontier = FALSE)
+    bases <- vapply(seq_len(nrow(listed$best)), function(i) {
+      recoding_cost(problem, unlist(listed$best[i, settings$key_vars]))
+    }, 0)
+    exhausted <- nrow(listed$best) < n_asked
+    for (i in seq_along(bases)) {
+      enough <- nth_cost(tried, most, settings) <= bases[[i]] * (1 + 1e-9)
+      late <- NROW(tried) >= most_finished ||
+        proc.time()[["elapsed"]] - began > settings$max_seconds
+      if (enough || late) break
+      tried <- finish_some(tried, listed$best[i, , drop = FALSE], problem)
+    }
+    if (length(bases) == 0 || enough || late || exhausted) break
+    n_asked <- 4 * n_asked
+  }
+  next_base <- if (length(bases) && (enough || late)) bases[[i]] else Inf
+  new_cells_search(found, listed, tried, next_base, most, problem)
+}
+
+check_cells_limit <- function(settings, call) {
+  k <- settings$constraint$k
+  if (is.null(k) || k < 2) {
+    stop_argument(
+      "constraint", "have a `k` of 2 or more where `blanks` is \"cells\"",
+      found = if (is.null(k)) "It has no `k`." else "`k` is 1.", call = call
+    )
+  }
+}
+
+# The cost that a further recoding must stay below to be among the best.
+nth_cost <- function(tried, most, settings) {
+  cost <- if (NROW(tried)) sort(tried$cost[tried$within & tried$n_suppressed <= most])
+  if (length(cost) < settings$n_best) Inf else cost[[settings$n_best]]
+}
+
+# `tried` with those of `nodes` that it does not hold yet, each finished.
+finish_some <- function(tried, nodes, problem) {
+  keys <- problem$settings$key_vars
+  for (i in seq_len(nrow(nodes))) {
+    levels <- unlist(nodes[i, keys])
+    known <- NROW(tried) > 0 &&
+      any(Reduce(`&`, Map(function(column, level) column == level, tried[keys], levels)))
+    if (!known) {
+      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finish_cells(problem, levels)))
+    }
+  }
+  tried
+}
+
+new_cells_search <- function(found, listed, tried, next_base, most, problem) {
+  settings <- problem$settings
+  best <- if (NROW(tried)) {
+    tried[tried$within & tried$n_suppressed <= most, , drop = FALSE]
+  } else {
+    found$best
+  }
+  level_sum <- rowSums(best[settings$key_vars])
+  rank <- do.call(order, c(list(signif(best$cost, 10), level_sum), unname(best[settings$key_vars])))
+  best <- utils::head(best[rank, , drop = FALSE], settings$n_best)
+  rownames(best) <- NULL
+  whole <- isTRUE(listed$proven)
+  bound <- if (whole) next_base else listed$bound
+  if (nrow(best)) bound <- min(bound, best$cost[[1]])
+  without <- search_core(problem, n_best = 1, blankable = 0)
+  list(
+    best = best, frontier = without$frontier, whole_frontier = without$whole_frontier,
+    n_nodes = found$n_nodes, n_evaluated = found$n_evaluated + listed$n_evaluated,
+    n_finished = NROW(tried), bound = bound,
+    proven = whole && (nrow(best) == 0 && is.infinite(next_base) ||
+      nrow(best) > 0 && bound >= best$cost[[1]] * (1 - 1e-9)),
+    reached = if (NROW(tried)) tried else found$reached,
+    fewest_cells = if (NROW(tried)) min(tried$n_suppressed)
+  )
+}
+
+# The cost of a recoding and of the blank cells that finish it, and the measures
+# that are limited, of the file so made.
+finish_cells <- function(problem, levels) {
+  settings <- problem$settings
+  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  finished <- quietly_suppress(recoded, settings)
+  blanks <- blank_counts(recoded, finished$data, settings$key_vars)
+  parts <- cost_parts(problem, levels, blanks)
+  risks <- cells_risks(problem, finished$data)
+  measures <- rlang::set_names(as.list(rep(NA_real_, length(judged_names))), judged_names)
+  measures[names(risks)] <- risks
+  cbind(
+    frame(
+      cost = parts$base + settings$blank_price * parts$lift,
+      n_suppressed = as.double(sum(lengths(blanks))), violating = NA_real_, n_unique = 0,
+      smallest = as.double(min(finished$records$n_matches)),
+      within = within_limits(risks, settings)
+    ),
+    as.data.frame(measures)
+  )
+}
+
+judged_names <- c("qar", "journalist", "tau1_rate", "population_uniqueness")
+
+# Limits beside k, of the finished file; a blank is a value of its own where the
+# method has no other meaning for it. With two matches or more nobody is unique.
+cells_risks <- function(problem, finished) {
+  settings <- problem$settings
+  keys <- settings$key_vars
+  asked <- settings$constraint
+  if (!is.null(settings$weight_var)) finished[[settings$weight_var]] <- problem$weights
+  risks <- c(
+    qar = if (!is.null(asked$qar)) {
+      quietly(qar_risk(
+        finished, keys, p = asked$p, alpha = asked$alpha, pi_u = asked$pi_u
+      )$estimates$risk)
+    },
+    journalist = if (!is.null(asked$journalist)) {
+      quietly(individual_risk(finished, keys, settings$weight_var)$estimates$journalist_max)
+    }
+  )
+  c(risks, judged_risks(problem, finished))
+}
+
+quietly_suppress <- function(recoded, settings) {
+  suppressMessages(suppressWarnings(
+    suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)
+  ))
+}
+
+# Per key variable, the records whose cell was blanked.
+blank_counts <- function(before, after, keys) {
+  lapply(rlang::set_names(keys), function(name) {
+    which(is_missing(after[[name]]) & !is_missing(before[[name]]))
+  })
+}
+
+# What a recoding costs without blanks.
+recoding_cost <- function(problem, levels) {
+  none <- lapply(problem$variables, function(variable) integer())
+  cost_parts(problem, levels, none)$base
+}
+
+cost_parts <- function(problem, levels, blanks) {
+  keys <- problem$settings$key_vars
+  codes <- all_codes(list(problem$table), problem$call)[[1]]
+  parts <- Map(function(variable, codes, level, rows) {
+    price_variable(variable, problem, codes, level, rows)
+  }, problem$variables, codes, levels[keys], blanks)
+  list(base = sum(vapply(parts, `[[`, 0, "base")), lift = sum(vapply(parts, `[[`, 0, "lift")))
+}
+
+# Cost of a variable at a level, and what blanking these records adds.
+price_variable <- function(variable, problem, codes, level, rows) {
+  settings <- problem$settings
+  at <- level + 1L
+  code <- codes + 1L
+  n <- length(code)
+  group <- variable$groups[[at]][code]
+  of_code <- tabulate(code, length(variable$groups[[1]]))[code]
+  of_group <- tabulate(match(group, unique(group)))[match(group, unique(group))]
+  top <- max(length(variable$groups) - 1, 1)
+  loss <- switch(settings$cost,
+    entropy = log2(of_group / of_code),
+    loss = (variable$leaves[[at]][code] - 1) / max(variable$n_leaves - 1, 1),
+    levels = rep(level / top, n)
+  )
+  whole <- if (settings$cost == "entropy") log2(n / of_code) else rep(1, n)
+  list(
+    base = variable$weight * sum(loss), lift = variable$weight * sum((whole - loss)[rows])
+  )
+}
