@@ -195,7 +195,7 @@ enter <- function(call, arg = "data") {
   assign(arg, file$data, envir = call)
   take_roles(file, call)
   if (!is.null(file$defaults)) take_defaults(file, call)
-  remember(call)
+  remember(call, rlang::set_names(list(file$roles), arg))
   file
 }
 

@@ -87,7 +87,11 @@ check_log_call <- function(asked, call) {
     stop_log(paste0("The call of ", name, "() has arguments that it does not take."), call)
   }
   for (a in arguments) {
-    if (a$type == "result" && isTRUE(a$call$known)) check_log_call(a$call, call)
+    if (a$type == "result") {
+      if (isTRUE(a$call$known)) check_log_call(a$call, call)
+    } else if (!a$type %in% c("file", "withheld")) {
+      decode_value(a, call)
+    }
   }
 }
 

@@ -137,7 +137,7 @@ ask_again <- function(asked, files, call) {
   values <- lapply(names(arguments), function(name) {
     value <- arguments[[name]]
     switch(value$type,
-      file = files[[name]], result = ask_again(value$call, files, call),
+      file = file_with_roles(files[[name]], value$roles, call), result = ask_again(value$call, files, call),
       decode_value(value, call)
     )
   })
@@ -146,6 +146,14 @@ ask_again <- function(asked, files, call) {
   on.exit(running$seeds <- list())
   f <- getExportedValue("sdcRisk", asked[["function"]])
   suppressWarnings(suppressMessages(do.call(f, values, quote = TRUE)))
+}
+
+file_with_roles <- function(file, roles, call) {
+  if (length(roles) == 0) {
+    return(file)
+  }
+  roles <- lapply(roles[names(roles) %in% role_names], decode_value, call)
+  do.call(sdc_file, c(list(file), roles))
 }
 
 # Which file goes to which argument: by name, or by fingerprint.
@@ -162,7 +170,8 @@ find_files <- function(entry, files, call) {
     at <- match(place, names(files))
     if (is.na(at)) {
       print <- if (!is.null(waves[[place]])) waves[[place]] else entry$file$fingerprint
-      at <- file_by_print(files, marks, print, entry$file$digits)
+      released <- place == "after" || entry$stage == "after" && place != "before"
+      at <- file_by_print(files, marks, print, entry$file$digits, released)
     }
     if (is.na(at)) {
       return(absent_file(entry, place, files, call))
@@ -183,17 +192,16 @@ file_places <- function(asked) {
   unique(c(own, unlist(inner)))
 }
 
-file_by_print <- function(files, marks, print, digits) {
-  for (i in seq_along(files)) {
-    if (!is.data.frame(files[[i]])) next
-    # Without a fingerprint the number of records must do.
-    same <- if (digits == 0 || is.null(print) || is.na(print)) {
-      is.null(marks$n) || nrow(files[[i]]) == marks$n
-    } else {
-      now <- fingerprint_of(files[[i]], marks)
-      !is.na(now) && identical(substr(now, 1, digits), print)
-    }
-    if (same) {
+file_by_print <- function(files, marks, print, digits, released) {
+  frames <- which(vapply(files, is.data.frame, NA))
+  if (digits == 0 || is.null(print) || is.na(print)) {
+    # Without a fingerprint number of records and order must do: before, after.
+    same <- frames[vapply(files[frames], function(f) is.null(marks$n) || nrow(f) == marks$n, NA)]
+    return(if (!released) same[1] else if (length(same) > 1) max(same) else NA_integer_)
+  }
+  for (i in frames) {
+    now <- fingerprint_of(files[[i]], marks)
+    if (!is.na(now) && identical(substr(now, 1, digits), print)) {
       return(i)
     }
   }
@@ -230,13 +238,12 @@ check_same_files <- function(entry, result, call) {
   if (!same) stop_other_data(call)
 }
 
-# Every file given must be that of some result.
+# Every file given must be that of some result; those with names are argued about by
+# the functions themselves.
 check_matched <- function(done, matched, names, call) {
-  given <- names[seq_along(matched)]
-  if (any(!matched & !nzchar(given)) || !any(matched) && any(lengths(done) > 0)) {
-    if (!all(vapply(done, function(d) identical(d$note, "what was asked is not known"), NA))) {
-      stop_other_data(call)
-    }
+  unknown <- vapply(done, function(d) identical(d$note, "what was asked is not known"), NA)
+  if (any(!matched & !nzchar(names[seq_along(matched)])) && !all(unknown)) {
+    stop_other_data(call)
   }
 }
 

@@ -24,6 +24,8 @@ board_row <- function(measure, value, kind = "amount", low = NA_real_, high = NA
   )
 }
 
+no_board_rows <- function() board_row("", 0)[0, ]
+
 # The words of a file's other figures: the one that compare_risk() begins with.
 #' @export
 board_rows.default <- function(x, limit) {
@@ -31,7 +33,7 @@ board_rows.default <- function(x, limit) {
   numbers <- names(estimates)[vapply(estimates, is.numeric, NA)]
   term <- order_terms(numbers)[1]
   if (nrow(estimates) == 0 || is.na(term)) {
-    return(board_row(character(), numeric(), character()))
+    return(no_board_rows())
   }
   words <- if (term %in% names(measure_words)) measure_words[[term]] else gsub("_", " ", term)
   board_row(words, utils::head(estimates[[term]], 1))
@@ -47,7 +49,16 @@ board_rows.sdc_qar_risk <- function(x, limit) {
 }
 
 status_note <- function(status) {
-  ifelse(is.na(status) | status == "ok", "", paste0("; status: ", gsub("_", " ", status)))
+  words <- c(
+    few = "from too few key sets to rely on", unreliable = "from too few records to rely on",
+    no_exceedance = "no tail could be fitted", theta_one = "a key set identifies every record",
+    single = "from a single key set", underfits = "the model does not fit: understated",
+    overfits = "the model fits too closely", biased = "the model is biased"
+  )
+  known <- status %in% names(words)
+  ifelse(is.na(status) | status == "ok", "", paste0(
+    "; ", ifelse(known, words[match(status, names(words))], gsub("_", " ", status))
+  ))
 }
 
 #' @export
@@ -263,7 +274,7 @@ board_rows.sdc_link_attack <- function(x, limit) {
 
 # What a protection costs stands elsewhere.
 #' @export
-board_rows.sdc_utility_loss <- function(x, limit) board_row(character(), numeric(), character())
+board_rows.sdc_utility_loss <- function(x, limit) no_board_rows()
 
 #' @export
 board_rows.sdc_key_overview <- function(x, limit) board_rows.sdc_utility_loss(x, limit)
@@ -291,11 +302,13 @@ board_rows.sdc_file_check <- function(x, limit) {
 # A figure in the words of its kind.
 kind_text <- function(x, kind) {
   out <- character(length(x))
+  tiny <- !is.na(x) & x > 0 & x < 1e-6
   of <- function(k, f) out[kind == k] <<- f(x[kind == k])
   of("count", format_amount)
   of("amount", format_amount)
   of("risk", format_risk)
   of("share", format_percent)
+  out[tiny & kind != "share"] <- paste("below", chartr(".", getOption("OutDec"), "0.000001"))
   out[is.na(x)] <- "\u2013"
   out
 }

@@ -164,10 +164,18 @@ answer_overview <- function(entries) {
 }
 
 answer_unique <- function(entries) {
+  if (length(of_function(entries, "n_matches")) == 0) {
+    funs <- c("individual_risk", "loglinear_risk")
+    return(answer_each(entries, funs, function(e, x) paste0(format_count(e$n_unique[[1]]), ".")))
+  }
   answer_each(entries, "n_matches", function(e, x) {
     paste0(
-      format_count(max(e$n_unique)), " (", format_percent(max(e$prop_unique)), ")",
-      if (nrow(e) > 1) paste0(" on the worst of ", nrow(e), " key sets"), "."
+      format_count(max(e$n_unique)), " (", format_percent(max(e$prop_unique)), ") on ",
+      if (nrow(e) > 1) {
+        paste0("the worst of ", nrow(e), " key sets")
+      } else {
+        plural(length(x$settings$key_vars), "key variable")
+      }, "."
     )
   })
 }

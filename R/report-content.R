@@ -47,11 +47,34 @@ board_table <- function(entries, settings) {
     }
     rows$id <- entry$id
     rows$fun <- entry$fun
-    rows$stage <- entry$stage
+    # What a protection says is of the file it released.
+    rows$stage <- if (entry$fun %in% protecting) "after" else entry$stage
+    rows$keys <- paste(sort(as.character(unlist(entry$result$settings$key_vars))), collapse = " + ")
     rows
   })
-  table <- do.call(rbind, parts)
+  table <- tell_apart(do.call(rbind, parts))
   if (!is.null(table)) rownames(table) <- NULL
+  table
+}
+
+protecting <- c("suppress_cells", "invariant_pram", "pram_audit", "recode_search")
+
+# Equal words for figures of one file get their number of key variables, or their results' names.
+tell_apart <- function(table) {
+  if (is.null(table)) {
+    return(NULL)
+  }
+  table$plain <- table$measure
+  for (more in c("n_keys", "id")) {
+    same <- paste(table$measure, table$stage, sep = "\r")
+    twice <- same %in% same[duplicated(same)]
+    shown <- if (more == "id") {
+      paste0("(", table$id, ")")
+    } else {
+      paste("on", plural(lengths(strsplit(table$keys, " + ", fixed = TRUE)), "key variable"))
+    }
+    table$measure[twice] <- paste(table$measure, shown)[twice]
+  }
   table
 }
 
@@ -112,12 +135,16 @@ stated_settings <- function(entry, settings) {
     known <- entry$result$settings
     arguments <- known[setdiff(names(known), c("fingerprint", "version", "wave_fingerprints"))]
   }
+  is_file <- vapply(arguments, function(a) {
+    inherits(a, "sdc_asked_part") && a$kind == "file"
+  }, NA)
+  arguments <- arguments[!is_file]
   text <- vapply(names(arguments), function(name) {
     value <- arguments[[name]]
     if (!settings$internal && !is_external_value(value, entry)) {
       return("(not in an external report)")
     }
-    value_text(value)
+    stated_value(value)
   }, "")
   c(text, seed_text(entry, settings))
 }
@@ -135,7 +162,7 @@ seed_text <- function(entry, settings) {
                  collapse = "; "))
 }
 
-value_text <- function(value) {
+stated_value <- function(value) {
   if (inherits(value, "sdc_asked_part")) {
     switch(value$kind,
       file = "the file", result = paste0("the result of ", value$asked$name, "()"),
@@ -146,7 +173,7 @@ value_text <- function(value) {
   } else if (rlang::is_formula(value)) {
     paste(deparse(value, width.cutoff = 500L), collapse = " ")
   } else if (is.list(value)) {
-    inner <- vapply(value, value_text, "")
+    inner <- vapply(value, stated_value, "")
     names <- names(value)
     paste0(if (!is.null(names)) paste0(names, ": "), inner, collapse = "; ")
   } else if (is.numeric(value)) {
@@ -169,7 +196,7 @@ is_external_value <- function(value, entry) {
   if (rlang::is_formula(value)) {
     return(all(all.vars(value) %in% words) && is_model_formula(value))
   }
-  named <- is.null(names(value)) || all(names(value) %in% c(words, constraint_words)) ||
+  named <- is.null(names(value)) || all(names(value) %in% c(words, names_in_limits)) ||
     is.list(value) && all(vapply(value, function(v) all(as.character(v) %in% words), NA))
   if (is.list(value)) {
     return(named && all(vapply(value, is_external_value, NA, entry)))
@@ -180,7 +207,7 @@ is_external_value <- function(value, entry) {
   is.character(value) && named && all(value %in% words)
 }
 
-constraint_words <- c(
+names_in_limits <- c(
   "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "p", "alpha",
   "pi_u"
 )

@@ -63,8 +63,8 @@ html_table <- function(columns, right = rep(FALSE, length(columns)), classes = l
     return(NULL)
   }
   cells <- Map(function(column, name, right) {
-    class <- paste(if (right) "num", classes[[name]])
-    class <- trimws(rep_len(class, n))
+    given <- if (is.null(classes[[name]])) "" else classes[[name]]
+    class <- trimws(rep_len(paste(if (right) "num" else "", given), n))
     value <- values[[name]]
     paste0(
       "<td", ifelse(nzchar(class), paste0(" class=\"", class, "\""), ""),
@@ -182,11 +182,11 @@ html_verdict <- function(board, settings) {
       name, if (n[["above"]] + n[["ok"]] == 0) {
         "no figure has a limit to be judged by"
       } else if (n[["above"]] == 0) {
-        paste0("all figures that have a limit are within it (", n[["ok"]], ")")
+        paste0("within the limit: all figures that have one (", n[["ok"]], ")")
       } else {
         paste0(
-          n[["above"]], " of the ", plural(n[["above"]] + n[["ok"]], "figure"),
-          " that have a limit ", if (n[["above"]] == 1) "is" else "are", " above it"
+          n[["above"]], " of ", plural(n[["above"]] + n[["ok"]], "figure"), " with a limit ",
+          if (n[["above"]] == 1) "is" else "are", " above it"
         )
       },
       "; ", plural(n[["n"]] - n[["above"]] - n[["ok"]], "figure"), " without a verdict."
@@ -230,26 +230,31 @@ html_board_table <- function(board, settings) {
     list(Figure = paste0(board$measure, ifelse(nzchar(board$note), paste0(": ", board$note), ""))),
     if (several) list(File = board$stage),
     list(
-      Scenario = board$scenario, Value = kind_text(board$value, board$kind),
+      Value = kind_text(board$value, board$kind),
       "95 % interval" = interval
     ), attempt,
     list(
-      Limit = ifelse(is.na(board$limit), "", kind_text(board$limit, board$kind)),
+      Limit = ifelse(is.na(board$limit), "", format_number(board$limit)),
       Verdict = board$verdict
     )
   )
   right <- names(columns) %in% c("Value", "95 % interval", "Limit", names(attempt))
   # A row of its own for every question.
-  parts <- split(seq_len(nrow(board)), factor(board$question, unique(board$question)))
+  question <- paste0(
+    board$question, ifelse(nzchar(board$scenario), paste0(" (", board$scenario, ")"), "")
+  )
+  parts <- split(seq_len(nrow(board)), factor(question, unique(question)))
   table <- html_table(
     lapply(columns, `[`, unlist(parts, use.names = FALSE)), right,
-    classes = list(Verdict = verdict_class(board$verdict[unlist(parts)])),
+    classes = list(
+      Verdict = verdict_class(board$verdict[unlist(parts)]), File = rep("plain", nrow(board))
+    ),
     values = list(Value = board$value[unlist(parts)])
   )
   with_questions(table, parts, length(columns))
 }
 
-verdict_class <- function(verdict) ifelse(verdict %in% c("ok", "above"), verdict, "")
+verdict_class <- function(verdict) ifelse(verdict %in% c("ok", "above"), verdict, "plain")
 
 # The rows of a table with a line before those of each question.
 with_questions <- function(table, parts, n_columns) {

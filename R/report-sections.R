@@ -38,19 +38,20 @@ paired_figures <- function(board) {
   }
   before <- board[board$stage == "before", ]
   after <- board[board$stage == "after", ]
-  key <- function(b) paste(b$fun, b$measure, sep = "\r")
+  # Figures of equal key variables alone are compared.
+  key <- function(b) paste(b$fun, b$plain, b$keys, sep = "\r")
   before <- before[!duplicated(key(before)) & key(before) %in% key(after), ]
   if (nrow(before) == 0) {
     return(NULL)
   }
   at <- match(key(before), key(after))
   frame(
-    measure = before$measure, kind = before$kind, before = before$value,
+    measure = before$plain, kind = before$kind, before = before$value,
     after = after$value[at], ratio = finite_or_na(after$value[at] / before$value)
   )
 }
 
-cost_words <- c(
+cost_terms <- c(
   n_blank = "Cells blanked", prop_blank = "Share of cells blanked",
   n_exchanged = "Cells exchanged", prop_exchanged = "Share of cells exchanged",
   n_records_changed = "Records with a blank or exchanged cell",
@@ -66,13 +67,13 @@ cost_table <- function(content) {
   }
   unlist(lapply(losses, function(entry) {
     e <- entry$tables$estimates
-    terms <- intersect(names(cost_words), names(e))
+    terms <- intersect(names(cost_terms), names(e))
     values <- unlist(e[1, terms])
     kind <- ifelse(grepl("^prop", terms), "share", ifelse(grepl("^n_", terms), "count", "risk"))
     c(
       if (length(losses) > 1) html_p(entry$id),
       html_table(
-        list(Cost = unname(cost_words[terms]), Value = kind_text(unname(values), kind)),
+        list(Cost = unname(cost_terms[terms]), Value = kind_text(unname(values), kind)),
         c(FALSE, TRUE), values = list(Value = unname(values))
       )
     )
@@ -123,7 +124,7 @@ html_method <- function(entry, settings) {
     },
     reference_lines(entry$fun),
     if (settings$internal && is.null(unclass(entry$result)$said)) {
-      html_tag("pre", html_text(paste(format(entry$result, width = 96), collapse = "\n")))
+      html_tag("pre", html_text(paste(format(entry$result, width = 90), collapse = "\n")))
     }
   )
 }
@@ -164,7 +165,7 @@ html_tables <- function(content) {
       "As they stand in the log, to seven digits here and to the last bit there; names are those ",
       "of the help pages.", class = "quiet"
     ),
-    unlist(parts)
+    html_tag("div", paste(unlist(parts), collapse = "\n"), class = "figures")
   )
 }
 

@@ -272,8 +272,10 @@ file_identity <- function(x) {
   roles <- c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
   of <- c(settings["key_vars"], settings["key_groups"], settings[intersect(roles, names(settings))])
   of <- of[lengths(of) > 0]
-  # Versions of the fingerprint, and files that are compared, are kinds of their own.
-  kind <- if (!is.null(settings$wave_fingerprints)) "waves"
+  # What is compared with another file has fingerprints of its own kind.
+  kind <- c(
+    if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns"
+  )
   list(
     keys = paste(c(kind, deparse(of, width.cutoff = 500L)), collapse = ""),
     fingerprint = paste(c(settings$fingerprint, ""), collapse = " ")

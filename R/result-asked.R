@@ -4,8 +4,9 @@
 # names objects that are gone by then.
 
 # Called at the door, when roles have become arguments. What is noted waits in the
-# frame of the exported function until its result is made.
-remember <- function(call) {
+# frame of the exported function until its result is made. `roles` are those of its
+# files, by argument: a function may hand a file on to another one.
+remember <- function(call, roles = list()) {
   at <- which(vapply(sys.frames(), identical, NA, call))
   name <- if (length(at)) exported_name(sys.function(at[[1]]), sys.call(at[[1]])[[1]])
   if (is.null(name)) {
@@ -13,7 +14,7 @@ remember <- function(call) {
   }
   asked <- new.env(parent = emptyenv())
   asked$name <- name
-  asked$arguments <- given_arguments(call, sys.function(at[[1]]))
+  asked$arguments <- given_arguments(call, sys.function(at[[1]]), roles)
   asked$seeds <- list()
   asked$state <- random_state()
   asked$elsewhere <- FALSE
@@ -32,10 +33,11 @@ exported_name <- function(f, head) {
   NULL
 }
 
-given_arguments <- function(call, f) {
+given_arguments <- function(call, f, roles) {
   names <- setdiff(names(formals(f)), "...")
   names <- names[was_given(names, call)]
   values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = call)))
+  for (file in names(roles)) values[[file]]$roles <- roles[[file]]
   if ("..." %in% names(formals(f))) {
     # An empty argument is for the function itself to complain of.
     more <- tryCatch(eval(quote(list(...)), call), error = function(e) NULL)

@@ -1,0 +1,164 @@
+# Logs: every figure again, and nothing that is no figure.
+
+replay_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+
+write_log <- function(..., internal = TRUE) {
+  folder <- tempfile("logs")
+  dir.create(folder)
+  file <- file.path(folder, "report.html")
+  sdc_report(..., file = file, internal = internal)
+  sub("html$", "json", file)
+}
+
+# The log after `change` was made to its text.
+changed_log <- function(log, change) {
+  text <- change(paste(readLines(log), collapse = "\n"))
+  path <- tempfile(fileext = ".json")
+  writeLines(text, path)
+  path
+}
+
+test_that("all figures are equal, on any number of threads and from any type of file", {
+  file <- sdc_file(nals_prison, replay_keys, weight_var = "WEIGHT", pop_size = 8e5)
+  results <- suppressWarnings(suppressMessages(list(
+    n_matches(file), n_matches(file, list(a = replay_keys[1:3], b = replay_keys)),
+    qar_risk(file, p = 2:3, pi_u = 0.4), individual_risk(file), loglinear_risk(file),
+    exhaustive_tabulation(file, dims = 1:3), key_overview(file),
+    population_uniqueness(file, method = c("pitman", "zayatz")), copula_uniqueness(file)
+  )))
+  log <- write_log(results)
+  old <- options(sdcRisk.threads = 1)
+  one <- replay(log, nals_prison)
+  options(sdcRisk.threads = 3)
+  three <- replay(log, sdc_file(nals_prison))
+  options(old)
+  expect_true(all(one$equal))
+  expect_identical(one$now, three$now)
+  expect_gt(nrow(one), 150)
+  expect_named(one, c("figure", "logged", "now", "equal", "note", "result"))
+  expect_match(format(one)[[1]], paste(nrow(one), "of", nrow(one), "figures equal"))
+  external <- replay(write_log(results, internal = FALSE), nals_prison)
+  expect_true(all(external$equal))
+})
+
+test_that("results of results, protections and released files are found", {
+  risk <- suppressWarnings(qar_risk(nals_prison, replay_keys, pi_u = 0.4))
+  protected <- suppress_cells(nals_prison, replay_keys, k = 3)
+  released <- release_data(protected)
+  log <- write_log(
+    risk, removal_path(risk, nals_prison, 5), removal_bound(risk, nals_prison, c(3, 9)),
+    risk_contribution(risk, nals_prison), protected,
+    after = n_matches(released, replay_keys), utility_loss(nals_prison, released, replay_keys),
+    compare_risk(individual_risk(nals_prison, replay_keys, "WEIGHT"), individual_risk(
+      released, replay_keys, "WEIGHT"
+    ))
+  )
+  found <- replay(log, nals_prison)
+  expect_true(all(found$equal))
+  expect_identical(replay(log, list(released, nals_prison))$now, found$now)
+})
+
+test_that("two files are found by the names of arguments", {
+  keys <- c("gender", "age_group", "education", "income_class")
+  one <- panel_waves$wave1[1:600, ]
+  two <- panel_waves$wave2[1:500, ]
+  log <- write_log(suppressWarnings(longitudinal_link(one, two, keys, "id")))
+  expect_true(all(replay(log, list(wave1 = one, wave2 = two))$equal))
+  expect_error(
+    replay(log, list(wave1 = one[-1, ], wave2 = two)), class = "sdcRisk_error_mismatched_data"
+  )
+  expect_true(all(is.na(replay(log, list(wave1 = one))$equal)))
+})
+
+test_that("random figures are repeated from the seed of an internal log", {
+  set.seed(3)
+  perturbed <- suppressMessages(invariant_pram(nals_prison, replay_keys))
+  audit <- pram_audit(perturbed, nals_prison, n_sim = 50)
+  set.seed(4)
+  sampled <- suppressWarnings(suppressMessages(
+    qar_risk(adult, p = 3, max_sets = 100, pi_u = 0.2)
+  ))
+  expect_length(attr(sampled, "asked")$seeds, 1)
+  expect_true(all(replay(write_log(sampled), adult)$equal))
+  withheld <- replay(write_log(sampled, internal = FALSE), adult)
+  expect_true(all(is.na(withheld$equal)))
+  expect_match(withheld$note[[1]], "internal log")
+  # PRAM keeps none on purpose, and what hangs on it cannot be repeated either.
+  log <- write_log(perturbed, audit)
+  found <- replay(log, nals_prison)
+  expect_true(all(is.na(found$equal)))
+  expect_match(found$note[[1]], "no seed on purpose")
+  expect_length(attr(perturbed, "asked")$seeds, 0)
+  expect_identical(is.na(found$now), rep(TRUE, nrow(found)))
+})
+
+test_that("other data are refused", {
+  log <- write_log(n_matches(nals_prison, replay_keys))
+  other <- nals_prison
+  other$GENDER[5] <- 3L - other$GENDER[5]
+  wrong <- "sdcRisk_error_mismatched_data"
+  expect_error(replay(log, other), class = wrong)
+  expect_error(replay(log, nals_prison[nrow(nals_prison):1, ]), class = wrong)
+  expect_error(replay(log, nals_prison[1:2]), class = wrong)
+  expect_error(replay(log, list(nals_prison, other)), class = wrong)
+  external <- write_log(n_matches(nals_prison, replay_keys), internal = FALSE)
+  expect_error(replay(external, other), class = wrong)
+})
+
+test_that("a figure that was changed in the log is found", {
+  log <- write_log(n_matches(nals_prison, replay_keys))
+  first <- replay(log, nals_prison)
+  n <- first$logged[first$figure == "n_matches: n_unique"]
+  other <- changed_log(log, function(text) {
+    sub(paste0("(\"n_unique\": \\[\\s*)", n), paste0("\\1", n + 1), text)
+  })
+  found <- replay(other, nals_prison)
+  expect_identical(found$figure[!found$equal], "n_matches: n_unique")
+  expect_match(paste(format(found), collapse = " "), "1 differ")
+})
+
+test_that("damaged logs and foreign calls are refused, and nothing is run", {
+  log <- write_log(suppressWarnings(loglinear_risk(
+    nals_prison, replay_keys[1:3], weight_var = "WEIGHT", model = ~ CENREG * DAGE3 + EDUC3
+  )))
+  expect_true(all(replay(log, nals_prison)$equal))
+  refused <- function(from, to, found) {
+    path <- changed_log(log, function(text) sub(from, to, text))
+    expect_error(replay(path, nals_prison), found, class = "sdcRisk_error_bad_argument")
+  }
+  refused("\"sdcRisk report log\"", "\"another log\"", "does not say")
+  refused("\"log_version\": 1", "\"log_version\": 2", "another version")
+  refused("\"sdcRisk\": \"0[^\"]*\"", "\"sdcRisk\": \"99.0.0\"", "99.0.0")
+  for (foreign in c("system", "sdc_report", "eval")) {
+    refused(
+      "\"function\": \"loglinear_risk\",\\s*\"arguments\"",
+      paste0("\"function\": \"", foreign, "\", \"arguments\""), foreign
+    )
+  }
+  refused("~CENREG", "~I(stop(1)) + CENREG", "formula")
+  refused("\"type\": \"formula\"", "\"type\": \"language\"", "no type")
+  refused("\"results\"", "\"outcomes\"", "no results")
+  # An argument that the function does not take stops it, which the rows say.
+  odd <- changed_log(log, function(text) sub("\"model\": \\{", "\"modell\": {", text))
+  expect_match(replay(odd, nals_prison)$note[[1]], "it stops now")
+  short <- changed_log(log, function(text) substr(text, 1, nchar(text) %/% 2))
+  expect_error(replay(short, nals_prison), "cut short", class = "sdcRisk_error_bad_argument")
+  expect_error(replay("nowhere.json", nals_prison), class = "sdcRisk_error_bad_argument")
+  expect_error(replay(log, 1:3), class = "sdcRisk_error_bad_argument")
+  expect_error(replay(log, nals_prison, 1), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("results know what they were asked, and hold no data for it", {
+  x <- n_matches(nals_prison, replay_keys[1:2], below = 4)
+  asked <- attr(x, "asked")
+  expect_identical(asked$name, "n_matches")
+  expect_identical(asked$arguments$below, 4)
+  expect_s3_class(asked$arguments$data, "sdc_asked_part")
+  expect_true(asked$repeatable)
+  big <- adult[rep(seq_len(nrow(adult)), 3), ]
+  expect_lt(
+    as.numeric(utils::object.size(attr(key_overview(big, 1:3), "asked"))), 10000
+  )
+  called <- do.call(n_matches, list(nals_prison, replay_keys[1:2]))
+  expect_identical(attr(called, "asked")$arguments$key_vars, replay_keys[1:2])
+})
