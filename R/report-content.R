@@ -261,7 +261,7 @@ external_pictures <- c(
 )
 
 report_pictures <- function(entries, comparisons, settings) {
-  if (!requireNamespace("ggplot2", quietly = TRUE)) {
+  if (!settings$pictures || !requireNamespace("ggplot2", quietly = TRUE)) {
     return(list())
   }
   drawn <- Filter(function(entry) {

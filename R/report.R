@@ -59,6 +59,7 @@
 #' @param limit The limits as a list: `k`, `journalist`.
 #' @param data The file the results were made from. Not needed; see above.
 #' @param title Title of the report.
+#' @param pictures `FALSE`: without pictures, which take most of the time.
 #' @param overwrite `TRUE`: files that exist are replaced.
 #' @return The name of the file, invisibly.
 #'
@@ -86,14 +87,17 @@
 #' all(found$equal) # TRUE
 sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
                        limit = list(k = 3, journalist = 0.05), data = NULL,
-                       title = "Disclosure risk of a microdata file", overwrite = FALSE) {
+                       title = "Disclosure risk of a microdata file", pictures = TRUE,
+                       overwrite = FALSE) {
   call <- rlang::current_env()
   check_given("file", call)
   check_flag(internal, "internal", call)
   check_flag(overwrite, "overwrite", call)
+  check_flag(pictures, "pictures", call)
   settings <- list(
     internal = internal, prob_attempt = check_attempt(prob_attempt, call),
-    limit = check_limits(limit, call), title = check_title(title, call)
+    limit = check_limits(limit, call), title = check_title(title, call),
+    pictures = pictures
   )
   given <- report_results(list(...), call)
   paths <- report_paths(file, overwrite, call)

@@ -6,7 +6,7 @@ write_log <- function(..., internal = TRUE) {
   folder <- tempfile("logs")
   dir.create(folder)
   file <- file.path(folder, "report.html")
-  sdc_report(..., file = file, internal = internal)
+  sdc_report(..., file = file, internal = internal, pictures = FALSE)
   sub("html$", "json", file)
 }
 

@@ -24,10 +24,10 @@ made_results <- function(data = made_file(), keys = made_keys) {
 }
 
 # Both parts of a report in a folder of its own, as texts.
-write_made <- function(..., ext = ".html") {
+write_made <- function(..., ext = ".html", pictures = FALSE) {
   folder <- withr_folder()
   file <- file.path(folder, paste0("report", ext))
-  sdc_report(..., file = file)
+  sdc_report(..., file = file, pictures = pictures)
   list(
     file = file, log_file = file.path(folder, "report.json"),
     html = if (ext == ".html") paste(readLines(file, encoding = "UTF-8"), collapse = "\n"),
@@ -64,9 +64,11 @@ test_that("the figures of the page and of the log are those of the results", {
 })
 
 test_that("a report needs no network and no script, and is whole", {
-  made <- write_made(made_results()[1:2])
+  made <- write_made(made_results()[1:2], pictures = TRUE)
   expect_no_match(made$html, "https?://", perl = TRUE)
   expect_no_match(made$html, "<script|<link|@import|url\\(", perl = TRUE)
+  skip_if_not_installed("ggplot2")
+  expect_length(gregexpr("src=\"data:image/png;base64,", made$html)[[1]], 2)
   expect_match(made$html, "^<!DOCTYPE html>")
   expect_match(made$html, "</html>\\s*$")
   for (heading in c("For the board", "What was not examined", "Checklist", "Methods", "Versions")) {
