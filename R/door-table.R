@@ -46,9 +46,11 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   variables <- names(data)[positions]
   keys <- resolve_key_groups(key_groups, data, positions, variables, call)
   if (!is.null(check_keys)) check_keys(keys)
+  # What makes no difference on these columns does not keep functions from sharing codes.
   asked <- list(
-    positions = positions, keys = keys, candidates = candidates, listwise = listwise,
-    merged = merged, labels = labels
+    positions = positions, keys = keys,
+    candidates = candidates && any(vapply(positions, function(v) is_candidates(data[[v]]), NA)),
+    listwise = listwise, merged = merged && any(lengths(keys) > 1), labels = labels
   )
   table <- kept_codes(file, asked, roles)
   if (!is.null(table)) {

@@ -1,0 +1,93 @@
+# Records above a limit: the same by hand, for every result with a risk per record.
+
+keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+
+by_hand <- function(risk, limit) {
+  rows <- which(!is.na(risk) & risk > limit)
+  rows <- rows[order(-risk[rows], rows)]
+  data.frame(record = rows, risk = risk[rows])
+}
+
+test_that("the records are those by hand, riskiest first", {
+  matches <- quietly(n_matches(nals_prison, keys))
+  expect_equal(records_at_risk(matches, 1 / 3), by_hand(1 / matches$records$n_matches, 1 / 3))
+  # A limit is exceeded, not reached.
+  expect_setequal(records_at_risk(matches, 0.5)$record, which(matches$records$n_matches == 1))
+  risk <- quietly(individual_risk(nals_prison, keys, "WEIGHT"))
+  expect_equal(records_at_risk(risk, 0.01), by_hand(risk$records$risk, 0.01))
+  expect_identical(nrow(records_at_risk(risk, 1)), 0L)
+  model <- quietly(loglinear_risk(nals_prison, keys, weight_var = "WEIGHT"))
+  expect_equal(records_at_risk(model, 0.01), by_hand(model$records$tau2, 0.01))
+})
+
+test_that("results of all kinds have their risks", {
+  sample <- adult[1:1000, c("age", "sex", "education_num")]
+  copula <- quietly(copula_uniqueness(sample, pop_size = 1e5))
+  expect_equal(records_at_risk(copula, 0.1), by_hand(copula$records$kappa, 0.1))
+  set.seed(3)
+  secret <- quietly(invariant_pram(nals_prison, keys))
+  expect_equal(records_at_risk(secret, 0.5), by_hand(secret$records$match_prob, 0.5))
+  tables <- quietly(exhaustive_tabulation(nals_prison, keys))
+  # Not a probability: any number will do.
+  expect_equal(records_at_risk(tables, 1), by_hand(tables$records$n_violations, 1))
+  blanks <- quietly(suppress_cells(nals_prison, keys))
+  expect_equal(records_at_risk(blanks, 0.3), by_hand(1 / blanks$records$n_candidates, 0.3))
+})
+
+test_that("links of waves have them, too", {
+  wave1 <- data.frame(id = 1:6, a = c(1, 1, 2, 3, 3, 4), b = c(1, 2, 1, 1, 2, 2))
+  wave2 <- wave1[c(1:4, 6), ]
+  link <- quietly(longitudinal_link(wave1, wave2, c("a", "b"), id = "id", limit = 0.5))
+  expect_equal(records_at_risk(link), by_hand(link$records$match_prob, 0.5))
+  attack <- quietly(link_attack(wave1, wave2, c("a", "b"), id = "id", limit = 0.5))
+  expect_equal(records_at_risk(attack), by_hand(attack$records$match_prob, 0.5))
+  nobody <- quietly(link_attack(wave1, wave2, c("a", "b"), limit = 0.5))
+  expect_match(text_of(nobody), "No record has a risk to compare with the limit[.]$")
+})
+
+test_that("prints end with how many are above, sentences say it", {
+  results <- list(
+    n_matches(nals_prison, keys, limit = 1 / 3),
+    individual_risk(nals_prison, keys, "WEIGHT", limit = 0.01),
+    loglinear_risk(nals_prison, keys, weight_var = "WEIGHT", limit = 0.01)
+  ) |> quietly()
+  above <- vapply(results, function(x) nrow(records_at_risk(x)), 0L)
+  expect_identical(above[1:2], c(88L, 30L))
+  for (i in seq_along(results)) {
+    lines <- format(results[[i]])
+    expect_lte(length(lines), 16)
+    expect_lte(max(nchar(lines)), 80)
+    said <- paste0(above[[i]], " of the 182 records are above the limit of ")
+    expect_match(paste(utils::tail(lines, 2), collapse = " "), said)
+    expect_match(unclass(interpret(results[[i]])), said)
+  }
+  # Without a limit nothing is said.
+  expect_no_match(text_of(quietly(n_matches(nals_prison, keys))), "above the limit")
+})
+
+test_that("records that were left out are never above, and counted", {
+  incomplete <- nals_prison
+  incomplete$EDUC3[1:10] <- NA
+  matches <- quietly(n_matches(incomplete, keys, missing = "exclude", limit = 1 / 3))
+  expect_false(any(1:10 %in% records_at_risk(matches)$record))
+  expect_match(text_of(matches), "; 10 without a risk[.]$")
+})
+
+test_that("limits that are none and results without risks are refused", {
+  matches <- quietly(n_matches(nals_prison, keys))
+  expect_error(records_at_risk(matches), "must be given", class = "sdcRisk_error_bad_argument")
+  expect_error(
+    records_at_risk(matches, 5), "5 % is 0.05.*limit = 1 / 5",
+    class = "sdcRisk_error_bad_argument"
+  )
+  for (wrong in list(-1, "a", NA_real_, c(0.1, 0.2), 2)) {
+    expect_error(records_at_risk(matches, wrong), class = "sdcRisk_error_bad_argument")
+    expect_error(n_matches(nals_prison, keys, limit = wrong), class = "sdcRisk_error_bad_argument")
+  }
+  expect_error(
+    records_at_risk(quietly(key_overview(nals_prison, keys)), 0.1), "risk per record",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(records_at_risk(nals_prison, 0.1), class = "sdcRisk_error_bad_argument")
+  expect_error(records_at_risk(matches, 0.1, 2), class = "sdcRisk_error_bad_argument")
+})
