@@ -96,7 +96,7 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
   check_flag(pictures, "pictures", call)
   settings <- list(
     internal = internal, prob_attempt = check_attempt(prob_attempt, call),
-    limit = check_limits(limit, call), title = check_title(title, call),
+    limit = check_report_limits(limit, call), title = check_title(title, call),
     pictures = pictures
   )
   given <- report_results(list(...), call)
@@ -118,7 +118,7 @@ check_attempt <- function(x, call) {
   as.double(x)
 }
 
-check_limits <- function(limit, call) {
+check_report_limits <- function(limit, call) {
   known <- c("k", "journalist")
   if (is.numeric(limit)) limit <- as.list(limit)
   named <- is.list(limit) && length(names(limit)) == length(limit)
