@@ -177,7 +177,6 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
   enter_waves(call, c("known", "released"))
   check_given("key_vars", call)
   this_call <- call_without_data(match.call(), "link_attack")
-  remember(call)
   check_no_dots(..., call = call)
   settings <- list(
     intruders = check_intruders(weights, missing(weights), id, call),

@@ -20,7 +20,7 @@ board_row <- function(measure, value, kind = "amount", low = NA_real_, high = NA
   data.frame(
     measure = measure, value = value, low = as.double(low), high = as.double(high), kind = kind,
     limit = limit, verdict = verdict, n_records_above = as.double(n_above), note = note,
-    attempt = attempt, stringsAsFactors = FALSE
+    attempt = attempt, plain = measure, at_least = FALSE, stringsAsFactors = FALSE
   )
 }
 
@@ -282,22 +282,41 @@ board_rows.sdc_key_overview <- function(x, limit) board_rows.sdc_utility_loss(x,
 #' @export
 board_rows.sdc_key_stability <- function(x, limit) board_rows.sdc_utility_loss(x, limit)
 
-# Measures that were judged already.
+# Measures that were judged already; those with no meaning on the file stand elsewhere.
 #' @export
 board_rows.sdc_file_check <- function(x, limit) {
-  e <- as.data.frame(x$estimates)
-  share <- grepl("uniqueness|share", e$measure)
+  e <- x$estimates
+  e <- e[e$verdict != "not applicable", , drop = FALSE]
+  about <- check_catalogue()
+  about <- about[match(e$measure, about$measure), ]
+  kinds <- c(matches = "count", count = "amount", share = "share", risk = "risk")
+  label <- paste0(about$label, ifelse(grepl("_corrected$", e$measure), ", corrected", ""))
   rows <- board_row(
-    e$measure, e$value, ifelse(share, "share", "amount"), e$low, e$high,
-    n_above = e$n_records_above
+    paste0(e$question, ifelse(grepl("[.?]$", e$question), " ", ": "), capitalised(label)), e$value, unname(kinds[about$unit]), e$low, e$high,
+    n_above = e$n_records_above, attempt = e$measure %in% attempted_measures,
+    note = ifelse(is.na(e$n_records_above) | e$n_records_above == 0, "", paste(
+      plural(e$n_records_above, "record"), "above the limit"
+    ))
   )
-  judged <- is.numeric(e$limit)
-  rows$limit <- if (judged) e$limit else suppressWarnings(as.double(e$limit))
-  rows$verdict <- as.character(e$verdict)
-  rows$question <- as.character(e$question)
-  rows$scenario <- as.character(e$scenario)
+  rows$limit <- e$limit
+  rows$verdict <- e$verdict
+  rows$plain <- capitalised(label)
+  rows$at_least <- about$unit == "matches"
+  who <- c(
+    prosecutor = "What can an intruder do who knows that the target is in the file?",
+    journalist = "What can an intruder do who does not know this?",
+    tables = "What do tables of a few key variables show?"
+  )
+  rows$question <- unname(ifelse(e$scenario %in% names(who), who[e$scenario], e$scenario))
+  rows$scenario <- ifelse(e$scenario == "tables", "", e$scenario)
   rows
 }
+
+# Probabilities of a correct match, and expected numbers of them.
+attempted_measures <- c(
+  "qar", "set_risk", "journalist", "expected_reidentifications", "reidentification_rate",
+  "household", "tau2", "tau2_corrected"
+)
 
 # A figure in the words of its kind.
 kind_text <- function(x, kind) {

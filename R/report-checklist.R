@@ -6,7 +6,13 @@ not_examined <- function(entries) {
   funs <- unique(vapply(entries, `[[`, "", "fun"))
   lacks <- function(...) !any(c(...) %in% funs)
   sensitive <- any(vapply(entries, function(e) length(e$result$settings$sensitive) > 0, NA))
-  checked <- "file_check" %in% funs
+  checks <- Filter(function(e) e$fun == "file_check", entries)
+  checked <- length(checks) > 0
+  idle <- unlist(lapply(checks, function(e) {
+    rows <- e$result$estimates
+    reasons <- rows$reason[rows$verdict == "not applicable"]
+    unique(paste0("Not measured by file_check(): ", reasons, "."))[nzchar(unique(reasons))]
+  }))
   keys <- unique(unlist(lapply(entries, function(e) {
     k <- e$result$settings$key_vars
     if (is.character(k)) k
@@ -35,7 +41,7 @@ not_examined <- function(entries) {
       "Linkage with another file, such as an earlier release or a register."
     },
     if (!checked && lacks("exhaustive_tabulation")) "Small cells of tables of a few variables.",
-    "Rare values that a person is publicly known for, free text, and errors in the key variables."
+    idle, "Rare values that a person is publicly known for, free text, and errors in the key variables."
   )
 }
 
@@ -133,6 +139,23 @@ answer_each <- function(entries, funs, answer) {
   }))
 }
 
+# What file_check() measured, where no result of the method itself is there.
+answer_checked <- function(entries, ...) {
+  answer_each(entries, "file_check", function(e, x) {
+    e <- e[e$measure %in% c(...) & e$verdict != "not applicable", , drop = FALSE]
+    about <- check_catalogue()
+    about <- about[match(e$measure, about$measure), ]
+    if (nrow(e)) {
+      kind <- ifelse(about$unit %in% c("share", "risk"), about$unit, "amount")
+      paste0(capitalised(about$label), " ", kind_text(e$value, kind), ".", collapse = " ")
+    }
+  })
+}
+
+or_checked <- function(entries, own, ...) {
+  if (length(own)) own else answer_checked(entries, ...)
+}
+
 answer_fraction <- function(entries) {
   fraction <- first_setting(entries, "sampling_fraction")
   people <- first_setting(entries, "pop_size")
@@ -164,6 +187,10 @@ answer_overview <- function(entries) {
 }
 
 answer_unique <- function(entries) {
+  or_checked(entries, own_unique(entries), "n_unique")
+}
+
+own_unique <- function(entries) {
   if (length(of_function(entries, "n_matches")) == 0) {
     funs <- c("individual_risk", "loglinear_risk")
     return(answer_each(entries, funs, function(e, x) paste0(format_count(e$n_unique[[1]]), ".")))
@@ -181,6 +208,10 @@ answer_unique <- function(entries) {
 }
 
 answer_qar <- function(entries) {
+  or_checked(entries, own_qar(entries), "qar", "set_risk")
+}
+
+own_qar <- function(entries) {
   answer_each(entries, "qar_risk", function(e, x) {
     at <- which.max(e$risk)
     if (length(at)) {
@@ -190,6 +221,10 @@ answer_qar <- function(entries) {
 }
 
 answer_tau <- function(entries) {
+  or_checked(entries, own_tau(entries), "tau1", "population_uniqueness")
+}
+
+own_tau <- function(entries) {
   c(
     answer_each(entries, c("loglinear_risk", "longitudinal_risk"), function(e, x) {
       rows <- board_rows(x, list())
@@ -205,6 +240,10 @@ answer_tau <- function(entries) {
 }
 
 answer_individual <- function(entries) {
+  or_checked(entries, own_individual(entries), "journalist", "expected_reidentifications")
+}
+
+own_individual <- function(entries) {
   answer_each(entries, "individual_risk", function(e, x) {
     paste0(
       "Largest probability ", format_risk(e$journalist_max), ", mean ",
@@ -215,6 +254,10 @@ answer_individual <- function(entries) {
 }
 
 answer_sensitive <- function(entries) {
+  or_checked(entries, own_sensitive(entries), "n_homogeneous")
+}
+
+own_sensitive <- function(entries) {
   answer_each(entries, "n_matches", function(e, x) {
     if (!is.null(e$n_homogeneous)) {
       paste0("In ", plural(max(e$n_homogeneous), "record"), " all matches share one.")
@@ -234,6 +277,10 @@ answer_link <- function(entries) {
 }
 
 answer_tables <- function(entries) {
+  or_checked(entries, own_tables(entries), "small_cells", "small_cell_records")
+}
+
+own_tables <- function(entries) {
   answer_each(entries, "exhaustive_tabulation", function(e, x) {
     paste0(
       format_percent(e$prop_cells), " of the cells of ", plural(e$n_tables, "table"), ", with ",

@@ -64,7 +64,6 @@ tell_apart <- function(table) {
   if (is.null(table)) {
     return(NULL)
   }
-  table$plain <- table$measure
   for (more in c("n_keys", "id")) {
     same <- paste(table$measure, table$stage, sep = "\r")
     twice <- same %in% same[duplicated(same)]
@@ -186,7 +185,7 @@ stated_value <- function(value) {
 
 # Whether an argument may leave the agency: it tells nothing of a value in the file.
 is_external_value <- function(value, entry) {
-  words <- c(known_columns(entry), offered_words(entry$fun))
+  words <- c(known_columns(entry), offered_words(entry$fun), "wildcard", "category", "exclude")
   if (inherits(value, "sdc_asked_part")) {
     return(value$kind != "withheld")
   }

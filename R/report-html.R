@@ -159,10 +159,37 @@ html_board <- function(content) {
     html_verdict(board, content$settings),
     if (!is.null(board)) html_board_table(board, content$settings),
     html_p(reading_words(content$settings), class = "quiet"),
+    html_differences(content$entries),
     html_tag("h3", "What was not examined"),
     html_list(not_examined(content$entries)),
     "</section>"
   )
+}
+
+# Where measures of file_check() seem to contradict each other, and which to report.
+html_differences <- function(entries) {
+  checks <- Filter(function(entry) entry$fun == "file_check", entries)
+  differ <- unlist(lapply(checks, function(entry) {
+    d <- unclass(entry$result)$contradictions
+    if (NROW(d)) {
+      paste0(
+        capitalised(measures_in_words(d$measures)), ": ", d$reason, ". To report: ",
+        measures_in_words(d$report), "."
+      )
+    }
+  }))
+  differ <- unique(gsub("[.][.]", ".", differ))
+  if (length(differ)) c(html_tag("h3", "Where measures differ"), html_list(differ))
+}
+
+# The names of measures in a text as their labels.
+measures_in_words <- function(text) {
+  about <- check_catalogue()
+  for (i in which(about$measure != "k")) {
+    pattern <- paste0("\\b", about$measure[[i]], "\\b(?!_)")
+    text <- gsub(pattern, about$label[[i]], text, perl = TRUE)
+  }
+  text
 }
 
 html_verdict <- function(board, settings) {
@@ -234,7 +261,9 @@ html_board_table <- function(board, settings) {
       "95 % interval" = interval
     ), attempt,
     list(
-      Limit = ifelse(is.na(board$limit), "", format_number(board$limit)),
+      Limit = ifelse(is.na(board$limit), "", paste0(
+        ifelse(board$at_least, "at least ", ""), format_number(board$limit)
+      )),
       Verdict = board$verdict
     )
   )

@@ -40,7 +40,7 @@
 #' that may share a key, and `journalist`, the largest probability that a record is
 #' led back to the right person of the population. A promise of a protection, such as
 #' `max_match_prob` of [invariant_pram()], is judged by itself. Limits and verdicts
-#' of `file_check()` are taken as they are. Everything else has `"no limit"`.
+#' of [file_check()] are taken as they are. Everything else has `"no limit"`.
 #'
 #' With `prob_attempt` below 1 a column gives probabilities of a correct match and
 #' expected numbers of them times this probability, that of an attempt. Verdicts are
@@ -56,7 +56,8 @@
 #'   by pandoc. The log goes beside it, its name ending in `.json`.
 #' @param internal `TRUE`: for the agency alone.
 #' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
-#' @param limit The limits as a list: `k`, `journalist`.
+#' @param limit The limits as a list: `k`, `journalist`. Where it is not given, those of
+#'   a result of [file_check()] in the report.
 #' @param data The file the results were made from. Not needed; see above.
 #' @param title Title of the report.
 #' @param pictures `FALSE`: without pictures, which take most of the time.
@@ -100,6 +101,10 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
     pictures = pictures
   )
   given <- report_results(list(...), call)
+  if (missing(limit)) {
+    checked <- limits_of_check(given$results)
+    if (!is.null(checked)) settings$limit <- checked
+  }
   paths <- report_paths(file, overwrite, call)
   entries <- report_entries(given$results, data, call)
   content <- report_content(entries, given$comparisons, settings)
@@ -118,23 +123,27 @@ check_attempt <- function(x, call) {
   as.double(x)
 }
 
+# Of the limits that file_check() knows, those that other results are judged by.
 check_report_limits <- function(limit, call) {
-  known <- c("k", "journalist")
-  if (is.numeric(limit)) limit <- as.list(limit)
-  named <- is.list(limit) && length(names(limit)) == length(limit)
-  wrong <- setdiff(names(limit), known)
-  if (!named || length(wrong) || anyDuplicated(names(limit))) {
+  limit <- check_limits(limit, call)
+  unused <- setdiff(names(limit), c("k", "journalist"))
+  if (length(unused)) {
     stop_argument(
       "limit", "be a list of `k`, `journalist` or both",
-      if (length(wrong)) paste0("Unknown: ", quote_names(wrong), ".") else given_words(limit),
-      nearest_names(wrong, known), call
+      found = paste0("There is more: ", quote_names(unused), "."),
+      advice = "Give other limits to file_check(), whose verdicts the report takes.", call = call
     )
   }
-  if (!is.null(limit$k)) limit$k <- check_whole(limit$k, "limit$k", call = call)
-  if (!is.null(limit$journalist)) {
-    limit$journalist <- check_zero_to_one(limit$journalist, "limit$journalist", call)
-  }
   limit
+}
+
+# Limits that nobody gave are those of the file_check() in the report.
+limits_of_check <- function(results) {
+  checks <- Filter(function(x) inherits(x, "sdc_file_check"), results)
+  if (length(checks)) {
+    limit <- checks[[1]]$settings$limit
+    limit[intersect(names(limit), c("k", "journalist"))]
+  }
 }
 
 check_title <- function(title, call) {
