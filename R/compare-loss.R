@@ -1,6 +1,7 @@
 # Risk and cost side by side: what compare_risk() makes of utility_loss().
 
-# One row per result: its first measure of risk, and what it cost. A result
+# One row per result: its first measure of risk, the largest where it holds several
+# analyses, and what it cost. A result
 # without a loss, such as the file before, has lost nothing.
 comparison_loss <- function(loss, labels, table, call) {
   if (is.null(loss)) {
@@ -24,7 +25,10 @@ comparison_loss <- function(loss, labels, table, call) {
   }
   frame(
     result = labels, term = rep(term, length(labels)),
-    risk = table$estimate[match(paste(labels, term), paste(table$result, table$term))],
+    risk = vapply(labels, function(label) {
+      found <- table$estimate[table$result == label & table$term == term]
+      if (all(is.na(found))) NA_real_ else max(found, na.rm = TRUE)
+    }, 0, USE.NAMES = FALSE),
     prop_bits_lost = of("prop_bits_lost"), prop_blank = of("prop_blank"),
     prop_exchanged = of("prop_exchanged"), tv_pairs = of("tv_pairs")
   )
@@ -57,7 +61,9 @@ plot_risk_utility <- function(x, call) {
     share = c(loss$prop_bits_lost, loss$prop_exchanged),
     panel = factor(rep(panels, each = nrow(loss)), panels)
   )
-  shown <- shown[is.finite(shown$risk), ]
+  # Who paid in one way only is not shown as free in the other.
+  paid <- loss$prop_bits_lost + loss$prop_exchanged > 0
+  shown <- shown[is.finite(shown$risk) & (shown$share > 0 | !rep(paid, 2)), ]
   used <- panels[c(any(loss$prop_bits_lost > 0), any(loss$prop_exchanged > 0))]
   if (length(used)) shown <- shown[shown$panel %in% used, ]
   term <- loss$term[[1]]
@@ -67,7 +73,7 @@ plot_risk_utility <- function(x, call) {
       ggplot2::aes(label = .data$result), vjust = -0.9, size = 3.2, check_overlap = TRUE
     ) +
     ggplot2::scale_x_continuous(
-      labels = percent_axis, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.08, 0.15))
+      labels = percent_axis, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.15, 0.15))
     ) +
     ggplot2::scale_y_continuous(
       labels = plain_numbers, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.05, 0.15))

@@ -24,7 +24,9 @@
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
 #' @param loss What the protections cost: a result of [utility_loss()] for `after`,
-#'   or a list of such results named by the results they belong to.
+#'   or a list of such results named by the results they belong to. The picture shows
+#'   the largest risk where a result holds several analyses.
+#' @param labels Names of `before` and `after` in print, table and picture.
 #' @return An object of class `sdc_comparison`. `print()` begins with a sentence about
 #'   the first measure and the ratio of the last result to the first, uniques and
 #'   records above a limit first, parameters of the method last.
@@ -41,7 +43,7 @@
 #' coarser <- transform(adult, age = age %/% 10)
 #' after <- qar_risk(coarser, pi_u = 0.1)
 #' compare_risk(before, after) # T falls from 0.2700 to 0.1862
-compare_risk <- function(before, after, ..., loss = NULL) {
+compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "after")) {
   call <- rlang::current_env()
   check_whole_names(names(sys.call()), call)
   if (missing(before) || missing(after)) {
@@ -52,12 +54,13 @@ compare_risk <- function(before, after, ..., loss = NULL) {
     )
   }
   more <- list(...)
-  labels <- if (is.null(names(more))) character(length(more)) else names(more)
-  unnamed <- !nzchar(labels)
-  labels[unnamed] <- paste0("result_", which(unnamed) + 2L)
-  results <- rlang::set_names(
-    c(list(before, after), more), c("before", "after", labels)
-  )
+  further <- if (is.null(names(more))) character(length(more)) else names(more)
+  unnamed <- !nzchar(further)
+  further[unnamed] <- paste0("result_", which(unnamed) + 2L)
+  if (!is.character(labels) || length(labels) != 2 || anyNA(labels) || !all(nzchar(labels))) {
+    stop_argument("labels", "be two names, of `before` and of `after`", call = call)
+  }
+  results <- rlang::set_names(c(list(before, after), more), c(labels, further))
   check_comparable(results, call)
   table <- comparison_table(results)
   structure(
@@ -150,7 +153,7 @@ comparison_table <- function(results) {
   whole <- long[ifelse(is.na(own), rows, own), c(ids, "term"), drop = FALSE]
   whole$result <- result
   whole$estimate <- long$estimate[own]
-  base <- rep(whole$estimate[result == "before"], each = n)
+  base <- rep(whole$estimate[result == names(results)[[1]]], each = n)
   whole$change <- finite_or_na(whole$estimate - base)
   whole$ratio <- finite_or_na(whole$estimate / base)
   rownames(whole) <- NULL
@@ -364,7 +367,7 @@ describe.sdc_comparison <- function(x) {
 comparison_grid <- function(table) {
   results <- unique(table$result)
   last <- results[[length(results)]]
-  wide <- table[table$result == "before", c(telling_ids(table), "term"), drop = FALSE]
+  wide <- table[table$result == table$result[[1]], c(telling_ids(table), "term"), drop = FALSE]
   for (result in results) {
     wide[[result]] <- table$estimate[table$result == result]
   }

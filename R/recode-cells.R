@@ -18,10 +18,20 @@ search_cells <- function(problem) {
   complete <- all(problem$table$n_missing == 0)
   blankable <- if (complete) min(most, settings$n) else settings$n
   began <- proc.time()[["elapsed"]]
-  found <- search_core(plain, n_best = settings$n_best, blankable = blankable, frontier = FALSE)
-  tried <- finish_some(NULL, found$best, problem)
-  by_base <- plain
-  by_base$settings$blank_price <- 1e-9
+  priced <- function(price) {
+    plain$settings$blank_price <- price
+    plain
+  }
+  tried <- NULL
+  # A record that violates loses about one of its cells, half of them none.
+  for (share in c(0.5 / length(settings$key_vars), 1)) {
+    found <- search_core(
+      priced(share * settings$blank_price), n_best = settings$n_best, blankable = blankable,
+      frontier = FALSE
+    )
+    tried <- finish_some(tried, found$best, most, problem)
+  }
+  by_base <- priced(1e-9)
   n_asked <- 4 * settings$n_best
   repeat {
     listed <- search_core(by_base, n_best = n_asked, blankable = blankable, frontier = FALSE)
@@ -31,10 +41,10 @@ search_cells <- function(problem) {
     exhausted <- nrow(listed$best) < n_asked
     for (i in seq_along(bases)) {
       enough <- nth_cost(tried, most, settings) <= bases[[i]] * (1 + 1e-9)
-      late <- NROW(tried) >= most_finished ||
+      late <- sum(tried$finished) >= most_finished ||
         proc.time()[["elapsed"]] - began > settings$max_seconds
       if (enough || late) break
-      tried <- finish_some(tried, listed$best[i, , drop = FALSE], problem)
+      tried <- finish_some(tried, listed$best[i, , drop = FALSE], most, problem)
     }
     if (length(bases) == 0 || enough || late || exhausted) break
     n_asked <- 4 * n_asked
@@ -60,14 +70,14 @@ nth_cost <- function(tried, most, settings) {
 }
 
 # `tried` with those of `nodes` that it does not hold yet, each finished.
-finish_some <- function(tried, nodes, problem) {
+finish_some <- function(tried, nodes, most, problem) {
   keys <- problem$settings$key_vars
   for (i in seq_len(nrow(nodes))) {
     levels <- unlist(nodes[i, keys])
     known <- NROW(tried) > 0 &&
       any(Reduce(`&`, Map(function(column, level) column == level, tried[keys], levels)))
     if (!known) {
-      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finish_cells(problem, levels)))
+      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finish_cells(problem, levels, most)))
     }
   }
   tried
@@ -91,31 +101,43 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
   list(
     best = best, frontier = without$frontier, whole_frontier = without$whole_frontier,
     n_nodes = found$n_nodes, n_evaluated = found$n_evaluated + listed$n_evaluated,
-    n_finished = NROW(tried), bound = bound,
+    n_finished = sum(tried$finished), bound = bound,
     proven = whole && (nrow(best) == 0 && is.infinite(next_base) ||
       nrow(best) > 0 && bound >= best$cost[[1]] * (1 - 1e-9)),
     reached = if (NROW(tried)) tried else found$reached,
-    fewest_cells = if (NROW(tried)) min(tried$n_suppressed)
+    fewest_cells = if (any(tried$finished)) min(tried$n_suppressed[tried$finished])
   )
 }
 
 # The cost of a recoding and of the blank cells that finish it, and the measures
 # that are limited, of the file so made.
-finish_cells <- function(problem, levels) {
+finish_cells <- function(problem, levels, most) {
   settings <- problem$settings
   recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  measures <- rlang::set_names(as.list(rep(NA_real_, length(judged_names))), judged_names)
+  matches <- quietly(n_matches(recoded, settings$key_vars))$records$n_matches
+  n_violators <- sum(matches < settings$constraint$k)
+  if (n_violators > most) {
+    # More cells than may be blanked, whichever they are.
+    return(cbind(
+      frame(
+        cost = Inf, n_suppressed = as.double(n_violators), violating = NA_real_, n_unique = 0,
+        smallest = NA_real_, within = FALSE, finished = FALSE
+      ),
+      as.data.frame(measures)
+    ))
+  }
   finished <- quietly_suppress(recoded, settings)
   blanks <- blank_counts(recoded, finished$data, settings$key_vars)
   parts <- cost_parts(problem, levels, blanks)
   risks <- cells_risks(problem, finished$data)
-  measures <- rlang::set_names(as.list(rep(NA_real_, length(judged_names))), judged_names)
   measures[names(risks)] <- risks
   cbind(
     frame(
       cost = parts$base + settings$blank_price * parts$lift,
       n_suppressed = as.double(sum(lengths(blanks))), violating = NA_real_, n_unique = 0,
       smallest = as.double(min(finished$records$n_matches)),
-      within = within_limits(risks, settings)
+      within = within_limits(risks, settings), finished = TRUE
     ),
     as.data.frame(measures)
   )

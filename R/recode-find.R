@@ -175,7 +175,7 @@ stop_no_recoding <- function(found, problem) {
   }
   words <- vapply(asked, function(name) reach_words(name, reached, settings), "")
   words <- c(words, if (length(found$fewest_cells)) {
-    paste(plural(found$fewest_cells, "cell"), "blanked in all")
+    paste("at least", plural(found$fewest_cells, "blank cell"))
   })
   stop_sdc(
     "unprotectable",

@@ -156,6 +156,9 @@ compared_column <- function(before, after, name, call) {
   if (recoded) {
     to <- ifelse(is.na(image), seq_along(shared), image)
     same[own > 0] <- to[own[own > 0]]
+    # A dropped variable joins missing with the rest.
+    of_missing <- unique(new[own == 0])
+    if (length(of_missing) == 1) same[own == 0] <- of_missing
   }
   list(
     own = own, same = same, after = new, recoded = recoded, n_values = length(shared),

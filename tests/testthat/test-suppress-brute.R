@@ -48,7 +48,7 @@ least_release <- function(rule, x, k, alone) {
 
 test_that("releases of tiny files hold what their rule says, at a cost between its bounds", {
   set.seed(11)
-  for (file in 1:120) {
+  for (file in 1:70) {
     n <- sample(3:8, 1)
     p <- sample(2:3, 1)
     k <- sample(2:3, 1)
