@@ -146,7 +146,8 @@ check_table <- function(x, rows, head) {
     measure = formatC(check_labels(x)[rows], width = -24),
     value = formatC(paste0(number(e$value), beside), width = -26),
     limit = formatC(ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), width = -5),
-    verdict = formatC(e$verdict, width = -8),
+    # With a value, but one that cannot be judged.
+    verdict = formatC(ifelse(e$verdict == "not applicable", "unclear", e$verdict), width = -8),
     records = ifelse(is.na(e$n_records_above), "", format_count(e$n_records_above))
   )
   names(table)[[1]] <- head

@@ -26,6 +26,7 @@ check_rows <- function(found, asked) {
   limits <- unlist(asked$limit)
   rows$limit <- unname(if (is.null(limits)) NA_real_ else limits[rows$measure])
   rows$verdict <- judge(rows$value, rows$limit, rows$unit)
+  rows <- without_misfits(rows, found$loglinear_risk)
   rownames(rows) <- NULL
   rows
 }
@@ -59,6 +60,24 @@ judge <- function(value, limit, unit) {
     ifelse(is.na(limit), "no limit", ifelse(beyond, "above", "ok"))
   )
 }
+
+# What a model that does not fit finds below a limit is no reason to call it kept.
+without_misfits <- function(rows, model) {
+  status <- if (!is.character(model)) model$estimates$status[[1]] else "ok"
+  if (status == "ok") {
+    return(rows)
+  }
+  kept <- rows$measure %in% c("tau1", "tau1_rate", "tau2") & rows$verdict == "ok"
+  rows$verdict[kept] <- "not applicable"
+  rows$reason[kept] <- if (status == "underfits") {
+    paste0("the model does not fit; run ", better_model)
+  } else {
+    "only the corrected value can be reported"
+  }
+  rows
+}
+
+better_model <- "loglinear_risk(file, model = \"search\")"
 
 match_values <- function(found, asked) {
   measures <- c("k", "n_unique", "prop_unique", if (!is.null(asked$sensitive)) "n_homogeneous")

@@ -150,7 +150,7 @@ check_notes <- function(found, facts, rows) {
   reaches <- which(rows$verdict == "ok" & rows$high > rows$limit)
   c(
     if (identical(status, "underfits")) {
-      "The log-linear model underfits: tau1 and tau2 are upper figures (model = \"search\")."
+      "The log-linear model does not fit: do not report its tau1 and tau2 (see the last step)."
     } else if (isTRUE(status %in% c("biased", "overfits"))) {
       "Of tau1 and tau2 only the corrected values can be reported."
     },
@@ -246,12 +246,10 @@ looks_step <- function(x, roles) {
 # What the page left for later, and what says more.
 later_steps <- function(x) {
   left <- grepl("run ", x$estimates$reason, fixed = TRUE)
-  c(
-    unique(sub(".*run ", "", x$estimates$reason[left])),
-    if (any(grepl("underfits", x$diagnostics$notes, fixed = TRUE))) {
-      "loglinear_risk(file, model = \"search\")"
-    }
-  )
+  unique(c(
+    sub(".*run ", "", x$estimates$reason[left]),
+    if (any(grepl("does not fit", x$diagnostics$notes, fixed = TRUE))) better_model
+  ))
 }
 
 file_code <- function(data, roles) {

@@ -17,7 +17,9 @@
 #' Without `pop_size` the population is the sum of the weights; without weights every
 #' record stands for as many people, and a file as large as its population has weights
 #' of 1. A measure that cannot be computed has the verdict `"not applicable"` and the
-#' reason, in words or as the first line of the error; it never is `"ok"`.
+#' reason, in words or as the first line of the error; it never is `"ok"`. Nor is a
+#' tau1 or tau2 below its limit by a log-linear model that does not fit: the page says
+#' which model to fit instead.
 #'
 #' Matches are those of records. Households count in the household risk alone: of
 #' [n_matches()] with `hh_id` the page says nothing.

@@ -120,6 +120,19 @@ test_that("what was not measured is never ok, and says why", {
   }
 })
 
+test_that("a model that does not fit keeps no limit", {
+  wave <- panel_waves$wave2
+  six <- c("gender", "age_group", "education", "civil_status", "n_children", "urbanity")
+  # By the plain model 53.6 population uniques are expected; there are 83.
+  x <- quietly(file_check(wave, six, weight_var = "weight", limit = list(tau1 = 60, tau2 = 100)))
+  expect_lt(value_of(x, "tau1"), 60)
+  expect_identical(value_of(x, "tau1", "verdict"), "not applicable")
+  expect_identical(value_of(x, "tau2", "verdict"), "above")
+  expect_match(text_of(x), "do not report its tau1 and tau2")
+  expect_identical(utils::tail(x$next_steps, 1), better_model)
+  expect_lte(max(nchar(format(x, width = 80))), 80)
+})
+
 test_that("large files leave models for later, and the page says what to run", {
   off <- quietly(file_check(nals_prison, keys, weight_var = "WEIGHT", models = FALSE))
   expect_match(value_of(off, "tau1", "reason"), "run loglinear_risk(file)", fixed = TRUE)
