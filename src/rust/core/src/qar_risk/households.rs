@@ -11,7 +11,7 @@ use super::{judged, QarRisk, SetCounts, TailSettings};
 use crate::error::{Error, Result};
 use crate::household_risk::{CompositionCounts, Households};
 use crate::key_sets::KeySets;
-use crate::key_table::{Column, KeyTable};
+use crate::key_table::KeyTable;
 use crate::memory::room_for;
 use crate::parallel::Monitor;
 use crate::probability::Probability;
