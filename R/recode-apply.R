@@ -34,10 +34,10 @@ apply_recoding <- function(x, data, which = 1, ...) {
   }
   which <- check_whole(which, "which", high = nrow(x$best), call = call)
   check_same_data(x, data, call)
-  blanked <- recoding_blanks(x, data, unlist(x$best[which, x$settings$key_vars]), call)
   file <- as_file(data, "data", call)
   settings <- x$settings
-  levels <- unlist(x$best[which, settings$key_vars])
+  levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
+  blanked <- recoding_blanks(x, data, levels, call)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
   if (settings$blanks == "cells") {

@@ -36,7 +36,7 @@ search_cells <- function(problem) {
   repeat {
     listed <- search_core(by_base, n_best = n_asked, blankable = blankable, frontier = FALSE)
     bases <- vapply(seq_len(nrow(listed$best)), function(i) {
-      recoding_cost(problem, unlist(listed$best[i, settings$key_vars]))
+      recoding_cost(problem, unlist(listed$best[i, settings$key_vars, drop = FALSE]))
     }, 0)
     exhausted <- nrow(listed$best) < n_asked
     for (i in seq_along(bases)) {
@@ -73,7 +73,7 @@ nth_cost <- function(tried, most, settings) {
 finish_some <- function(tried, nodes, most, problem) {
   keys <- problem$settings$key_vars
   for (i in seq_len(nrow(nodes))) {
-    levels <- unlist(nodes[i, keys])
+    levels <- unlist(nodes[i, keys, drop = FALSE])
     known <- NROW(tried) > 0 &&
       any(Reduce(`&`, Map(function(column, level) column == level, tried[keys], levels)))
     if (!known) {

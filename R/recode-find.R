@@ -80,10 +80,9 @@ search_by_cost <- function(problem) {
     judged <- NULL
     late <- FALSE
     for (i in seq_len(nrow(found$best))) {
-      key <- paste(unlist(found$best[i, settings$key_vars]), collapse = " ")
-      if (is.null(known[[key]])) {
-        known[[key]] <- judge_recoding(problem, unlist(found$best[i, settings$key_vars]))
-      }
+      levels <- unlist(found$best[i, settings$key_vars, drop = FALSE])
+      key <- paste(levels, collapse = " ")
+      if (is.null(known[[key]])) known[[key]] <- judge_recoding(problem, levels)
       judged <- rbind(judged, known[[key]])
       keeps <- c(keeps, within_limits(known[[key]], settings))
       late <- proc.time()[["elapsed"]] - began > settings$max_seconds

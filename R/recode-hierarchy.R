@@ -151,7 +151,7 @@ hierarchy_values <- function(x, about) {
   if (!known || !length(bare)) {
     stop_hierarchy(
       about, "be made from a number, a date, text, a logical or a factor",
-      paste0("It has class ", quote_names(class(x)), ".")
+      if (known) "It has no values." else paste0("It has class ", quote_names(class(x)), ".")
     )
   }
   bare <- if (is.factor(bare)) droplevels(bare) else bare
@@ -238,7 +238,7 @@ check_nested <- function(labels, about) {
       stop_hierarchy(
         about, "be nested: each level a function of the one below",
         paste0("Level ", level - 1L, " separates values that level ", level - 2L, " joins."),
-        "Widths must divide each other: 5, 10, 20, not 2, 5."
+        "Values that share a group must share one at every level above."
       )
     }
   }

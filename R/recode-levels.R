@@ -70,8 +70,11 @@ end_steps <- function(values, about) {
 width_steps <- function(values, widths, about) {
   x <- values$values
   check_rising(widths, about, "widths")
+  if (any(widths <= 0)) {
+    stop_hierarchy(about, "have widths above 0", given_words(widths))
+  }
   ratio <- widths[-1] / utils::head(widths, -1)
-  if (any(widths <= 0) || any(abs(ratio - round(ratio)) > 1e-9)) {
+  if (any(abs(ratio - round(ratio)) > 1e-9)) {
     stop_hierarchy(
       about, "have widths that divide each other",
       paste0("Given: ", paste(format_number(widths), collapse = ", "), "."),
@@ -79,7 +82,7 @@ width_steps <- function(values, widths, about) {
     )
   }
   if (is_time(x)) {
-    return(unit_steps(values, paste(widths, "years"), about))
+    return(unit_steps(values, ifelse(widths == 1, "year", paste(widths, "years")), about))
   }
   if (!is.numeric(x)) stop_needs(about, "widths", "a number or a date", x)
   steps <- lapply(widths, function(width) {
@@ -161,7 +164,9 @@ break_steps <- function(values, breaks, about) {
   x <- values$values
   if (!is.numeric(x)) stop_needs(about, "breaks", "a number", x)
   if (!is.list(breaks)) breaks <- list(breaks)
-  for (at in breaks) check_rising(at[is.finite(at)], about, "breaks")
+  for (at in breaks) {
+    check_rising(if (is.numeric(at)) at[is.finite(at)] else at, about, "breaks")
+  }
   breaks <- lapply(breaks, function(at) at[is.finite(at)])
   for (i in seq_along(breaks)[-1]) {
     if (!all(breaks[[i]] %in% breaks[[i - 1]])) {

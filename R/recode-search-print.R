@@ -27,7 +27,7 @@ new_recode_search <- function(found, problem, call) {
     call = call,
     best = best, frontier = frontier,
     code = lapply(seq_len(nrow(best)), function(i) {
-      recoding_code(problem, unlist(best[i, keys]), best$n_suppressed[[i]])
+      recoding_code(problem, unlist(best[i, keys, drop = FALSE]), best$n_suppressed[[i]])
     }),
     hierarchies = problem$hierarchies
   )
@@ -61,7 +61,7 @@ best_frame <- function(best, problem) {
     out[[name]] <- measures[[name]]
   }
   out$text <- vapply(seq_len(nrow(out)), function(i) {
-    recoding_words(problem, unlist(out[i, keys]), out$n_suppressed[[i]])
+    recoding_words(problem, unlist(out[i, keys, drop = FALSE]), out$n_suppressed[[i]])
   }, "")
   rownames(out) <- NULL
   out

@@ -149,7 +149,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       table,
       weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
       constraint = check_constraint(constraint, table, call),
-      importance = if (!is.null(importance)) check_importance(importance, table$variables, call)
+      importance = check_cost_importance(importance, table$variables, call)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     fraction <- check_fraction(table$n, pop_size, sampling_fraction, call)
@@ -165,6 +165,21 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     found <- search_recodings(problem)
     new_recode_search(found, problem, this_call)
   })
+}
+
+check_cost_importance <- function(importance, variables, call) {
+  if (is.null(importance)) {
+    return(NULL)
+  }
+  cost <- check_importance(importance, variables, call)
+  if (any(is.infinite(cost))) {
+    stop_argument(
+      "importance", "be finite",
+      found = paste0("Not so for ", quote_names(names(cost)[is.infinite(cost)]), "."),
+      advice = "keep = list(age = 0) leaves a variable as it is.", call = call
+    )
+  }
+  cost
 }
 
 check_positive <- function(x, arg, call) {

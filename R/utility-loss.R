@@ -153,15 +153,17 @@ compared_column <- function(before, after, name, call) {
   is_function <- all(image[own[known]] == new[known])
   recoded <- is_function && any(image[own[known]] != own[known])
   same <- own
+  joined <- FALSE
   if (recoded) {
     to <- ifelse(is.na(image), seq_along(shared), image)
     same[own > 0] <- to[own[own > 0]]
     # A dropped variable joins missing with the rest.
-    of_missing <- unique(new[own == 0])
-    if (length(of_missing) == 1) same[own == 0] <- of_missing
+    joins <- own == 0 & new > 0
+    joined <- length(unique(new[joins])) == 1
+    if (joined) same[joins] <- new[joins]
   }
   list(
-    own = own, same = same, after = new, recoded = recoded, n_values = length(shared),
+    own = own, same = same, after = new, recoded = recoded, joined = joined, n_values = length(shared),
     numbers = if (is.numeric(before) && is.numeric(after) && !is.object(before)) {
       list(before = as.double(before), after = as.double(after))
     }
@@ -175,7 +177,9 @@ variable_loss <- function(column, name, w, w_after) {
   of_value <- tabulate(column$own + 1L, column$n_values + 1L)[column$own + 1L]
   of_group <- tabulate(column$same + 1L, column$n_values + 1L)[column$same + 1L]
   lost <- log2(of_group / of_value)
-  lost[blank] <- log2(n / of_value[blank])
+  # Where missing was joined with the rest, what is missing now could be anything.
+  gone <- blank | column$joined & column$own == 0 & column$after == 0
+  lost[gone] <- log2(n / of_value[gone])
   il1s <- NA_real_
   if (!is.null(column$numbers) && !column$recoded) {
     x <- column$numbers$before

@@ -134,3 +134,18 @@ test_that("a hierarchy prints its levels", {
   expect_snapshot(hierarchy(17:90, widths = c(5, 10), name = "age"))
   expect_snapshot(error = TRUE, hierarchy(17:90, widths = c(2, 5), name = "age"))
 })
+
+test_that("what cannot be a hierarchy is refused for what it is", {
+  refused <- function(expr, pattern) {
+    error <- expect_error(expr, class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(error), pattern)
+  }
+  refused(hierarchy(numeric(), name = "v"), "\"v\".*has no values")
+  refused(hierarchy(1:9, breaks = "a"), "rising numbers as `breaks`.*\"a\"")
+  refused(hierarchy(1:9, widths = -5), "widths above 0")
+  table <- data.frame(v = 1:4, g = c("a", "a", "b", "b"), h = c("x", "y", "x", "x"))
+  refused(hierarchy(table, name = "v"), "must share one at every level above")
+  days <- as.Date("2020-01-01") + 0:3000
+  steps <- hierarchy(days, widths = c(1, 5))$steps
+  expect_identical(steps[[2]]$words, "by year")
+})

@@ -200,6 +200,8 @@ test_that("bad input is refused by name", {
   expect_error(recode_search(toy, constraint = list(kk = 2)), class = bad)
   expect_error(recode_search(toy, constraint = list()), class = bad)
   expect_error(recode_search(toy, importance = c(income = 2)), "income")
+  error <- expect_error(recode_search(toy, importance = c(age = Inf)), class = bad)
+  expect_match(conditionMessage(error), "\"age\"")
   expect_error(recode_search(toy, keep = list(age = 9), hierarchies = toy_levels), "keep\\$age")
   expect_error(
     recode_search(toy, constraint = list(journalist = 0.1)), "come with `weight_var`"
@@ -222,6 +224,22 @@ test_that("bad input is refused by name", {
   x <- recode_search(toy, hierarchies = toy_levels)
   expect_error(apply_recoding(x, toy[8:1, ]), class = "sdcRisk_error_mismatched_data")
   expect_error(apply_recoding(x, toy, which = 99), class = bad)
+})
+
+test_that("one key variable, one record and one value are enough", {
+  x <- recode_search(toy["age"], hierarchies = toy_levels["age"], constraint = list(k = 4))
+  expect_identical(vector_of(x), 1L)
+  expect_equal(x$best$cost, c(16, 24))
+  expect_identical(nlevels(apply_recoding(x, toy["age"])$age), 2L)
+  cells <- recode_search(
+    toy["age"], hierarchies = toy_levels["age"], constraint = list(k = 4), blanks = "cells"
+  )
+  expect_equal(cells$best$cost, c(16, 24))
+  alone <- recode_search(toy[1, ], hierarchies = toy_levels, constraint = list(k = 1))
+  expect_equal(alone$best$cost[[1]], 0)
+  constant <- suppressMessages(recode_search(data.frame(v = rep("a", 3)), constraint = list(k = 3)))
+  expect_equal(constant$best$cost, 0)
+  expect_identical(apply_recoding(constant, data.frame(v = rep("a", 3)))$v, rep("a", 3))
 })
 
 test_that("levels are kept to those allowed, and importance moves the choice", {

@@ -46,6 +46,16 @@ test_that("what costs a search is what the data lost", {
   ))
   lost <- utility_loss(adult, apply_recoding(x, adult), c("age", "education_num", "sex"))
   expect_equal(lost$estimates$prop_bits_lost, x$estimates$cost_share, tolerance = 1e-9)
+  # Missing values that join a dropped variable are recoded, not exchanged.
+  keys <- c("age", "workclass", "sex")
+  for (share in c(0, 0.02)) {
+    x <- suppressMessages(recode_search(
+      adult, keys, constraint = list(k = 30), suppress = share, keep = list(workclass = 4)
+    ))
+    lost <- utility_loss(adult, apply_recoding(x, adult), keys)
+    expect_equal(lost$estimates$bits_lost, x$best$cost[[1]])
+    expect_identical(lost$estimates$n_exchanged, 0L)
+  }
 })
 
 test_that("losses stand side by side, and beside risks", {
