@@ -67,7 +67,7 @@
 #'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
 #'   the key variables, and no original has fewer than \eqn{k} candidates in the
 #'   release. On survey files with five to seven key variables and k from 2 to 5
-#'   it took 1.02 to 1.51 times the cells of `"own"`, 1.09 times in the median.
+#'   it took 1.02 to 1.51 times the cells of `"own"`, 1.1 times in the median.
 #' * `"own"`, the default, where the limit is the usual one, that every released record
 #'   fits \eqn{k} originals, and the recipients do not know that a person is in the
 #'   file. Every violator is blanked, by as little as it needs, provably.
