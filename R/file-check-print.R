@@ -183,7 +183,10 @@ driver_grid <- function(x, most = 4) {
   counted <- !all(is.na(shown$unique_change))
   table <- frame("to drop" = formatC(shorten(shown$variable, 24), width = -24))
   if (counted) {
-    table[["leaves sample uniques"]] <- paste0(
+    # key_overview() takes a missing value as a value, n_matches() as a match of all.
+    incomplete <- any(x$roles$n_missing[x$roles$variable %in% x$settings$key_vars] > 0)
+    uniques <- if (incomplete) "leaves uniques, missing a value" else "leaves sample uniques"
+    table[[uniques]] <- paste0(
       format_count(shown$n_unique_without), " (", format_count(shown$unique_change), ")"
     )
   }

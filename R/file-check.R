@@ -100,7 +100,8 @@
 #'     `n_values`, `n_missing`, `missing_codes`}
 #'   \item{`drivers`}{one row per key variable, by what dropping it would buy: `variable`,
 #'     `n_unique_without` (sample uniques left), `unique_change`, `risk_without` (T left),
-#'     `share_top` (share of the riskiest key sets with it)}
+#'     `share_top` (share of the riskiest key sets with it). Here a missing value is a
+#'     value of its own, as in [key_overview()] and [qar_risk()]}
 #'   \item{`contradictions`}{`measures`, `reason`, `report`}
 #'   \item{`next_steps`}{lines of code that run as they stand}
 #'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
