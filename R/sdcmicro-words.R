@@ -46,14 +46,12 @@ inform_suppressed <- function(file, call) {
       inform_sdc(
         "suppressed_values",
         c(
-          paste0(
-            "The object has ", plural(n, "suppressed value"), " in its key variables; here ",
-            if (identical(rule[[1]], "exclude")) {
-              "records with one are left out."
-            } else {
-              "they are a value of their own."
-            }
-          ),
+          paste0("The object has ", plural(n, "suppressed value"), " in its key variables."),
+          x = if (identical(rule[[1]], "exclude")) {
+            "Here records with one are left out."
+          } else {
+            "Here they are a value of their own."
+          },
           i = "n_matches() and individual_risk() let them match everything."
         ),
         n = n, call = call

@@ -257,7 +257,8 @@ expect_alive <- function(object, before) {
     expect_no_error(hushed(utils::capture.output(sdcMicro::print(object, type = type))))
   }
   expect_no_error(hushed(utils::capture.output(sdcMicro::show(object))))
-  expect_true(all.equal(slot_of(hushed(sdcMicro::calcRisks(object)), "risk"), slot_of(object, "risk")))
+  again <- hushed(sdcMicro::calcRisks(object))
+  expect_true(all.equal(slot_of(again, "risk"), slot_of(object, "risk")))
   back <- sdcMicro::undolast(object)
   expect_identical(slot_of(back, "manipKeyVars"), slot_of(before, "manipKeyVars"))
   expect_identical(slot_of(back, "risk"), slot_of(before, "risk"))
@@ -438,10 +439,16 @@ test_that("individual risks are indivRisk()'s where it does not approximate", {
   counts <- sdcMicro::freqCalc(testdata, keys, w = "sampling_weight")
   ours <- individual_risk(object_of())$records$risk
   series <- sdcMicro::indivRisk(counts)$rk
-  exact <- sdcMicro::indivRisk(counts, method = "exact")$rk
-  known <- is.finite(exact)
-  expect_gt(sum(known), 500)
-  expect_equal(ours[known], exact[known], tolerance = 1e-12)
+  # Its exact method takes minutes where cells are large.
+  some <- testdata[1:300, ]
+  of_some <- sdcMicro::freqCalc(some, keys, w = "sampling_weight")
+  exact <- sdcMicro::indivRisk(of_some, method = "exact")$rk
+  expect_true(all(is.finite(exact)))
+  expect_gt(max(of_some$fk), 5)
+  expect_equal(
+    individual_risk(some, keys, "sampling_weight")$records$risk, exact,
+    tolerance = 1e-12
+  )
   few <- counts$fk <= 2
   expect_equal(ours[few], series[few], tolerance = 1e-12)
   expect_equal(sum(series), 10.7783, tolerance = 1e-5)
