@@ -22,7 +22,8 @@ autoplot.sdc_file_check <- function(object, ...) {
   for (column in c("value", "low", "high", "limit")) {
     shown[[column]] <- pmax(shown[[column]], least)
   }
-  verdicts <- c("above", "ok", "no limit")
+  shown$verdict[shown$verdict == "not applicable"] <- "unclear"
+  verdicts <- c("above", "ok", "no limit", if (any(shown$verdict == "unclear")) "unclear")
   shown$verdict <- factor(shown$verdict, verdicts)
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$label)) +
     # All measures first, or layers of some of them put these in an order of their own.
@@ -39,7 +40,8 @@ autoplot.sdc_file_check <- function(object, ...) {
     ggplot2::facet_grid(ggplot2::vars(.data$scenario), scales = "free_y", space = "free_y") +
     ggplot2::scale_x_log10(labels = plain_numbers, limits = c(least, 1)) +
     ggplot2::scale_colour_manual(
-      values = c(above = sdc_orange, ok = sdc_blue, "no limit" = sdc_grey), drop = FALSE
+      values = c(above = sdc_orange, ok = sdc_blue, "no limit" = sdc_grey, unclear = "black"),
+      drop = FALSE
     ) +
     ggplot2::labs(
       title = "Which measures are above their limit?",
