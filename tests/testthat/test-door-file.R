@@ -26,7 +26,8 @@ test_that("every function gives the same with a file as with its arguments", {
   data <- survey()
   file <- survey_file()
   expect_identical(
-    numbers(quietly(qar_risk(file, p = 2))), numbers(quietly(qar_risk(data, keys, p = 2)))
+    numbers(quietly(qar_risk(file, p = 2))),
+    numbers(quietly(qar_risk(data, keys, p = 2, hh_id = "hh")))
   )
   expect_identical(
     numbers(quietly(n_matches(file))),
@@ -41,7 +42,10 @@ test_that("every function gives the same with a file as with its arguments", {
   )
   expect_identical(
     numbers(quietly(loglinear_risk(file))),
-    numbers(quietly(loglinear_risk(data, keys, weight_var = "weight", pop_size = 8000)))
+    numbers(quietly(loglinear_risk(
+      data, keys,
+      weight_var = "weight", pop_size = 8000, hh_id = "hh"
+    )))
   )
   expect_identical(
     numbers(quietly(exhaustive_tabulation(file))),
@@ -57,7 +61,7 @@ test_that("every function gives the same with a file as with its arguments", {
   )
   expect_identical(
     numbers(quietly(copula_uniqueness(file))),
-    numbers(quietly(copula_uniqueness(data, keys, 8000, weight_var = "weight")))
+    numbers(quietly(copula_uniqueness(data, keys, 8000, weight_var = "weight", hh_id = "hh")))
   )
   expect_identical(
     numbers(quietly(key_overview(file))), numbers(quietly(key_overview(data, keys)))
