@@ -51,6 +51,7 @@
 #'   there is one. One row of a person suffices; two different years are a
 #'   conflict.
 #'
+#' @param ... Must be empty.
 #' @return A data frame of class `sdc_birth_month` with one row per person, in
 #'   order of first appearance: `id`, `month` (candidates), `n_candidates` (`NA`
 #'   where unknown or in conflict) and `status`. Printing it counts them; parts of
@@ -72,8 +73,9 @@
 #' found <- birth_month(answers, "person", "year", "month", "age")
 #' found
 #' format(found$month) # "2|3" and "2|3|4|5"
-birth_month <- function(data, id, year, month, age, birth_year = NULL) {
+birth_month <- function(data, id, year, month, age, birth_year = NULL, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("data", "id", "year", "month", "age"), call)
   data <- bare_data(data)
   check_data_frame(data, "data", call)

@@ -186,8 +186,9 @@ inform_unsplit <- function(values, cell, call) {
 
 #' @rdname candidates
 #' @export
-candidate_interval <- function(lower, upper) {
+candidate_interval <- function(lower, upper, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("lower", "upper"), call)
   if (length(lower) != length(upper)) {
     stop_cells(

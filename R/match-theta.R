@@ -46,6 +46,7 @@
 #'   at most 1.
 #' @param level Confidence level of the interval.
 #'
+#' @param ... Must be empty.
 #' @return A data frame with one row per element of the arguments, which are
 #'   recycled: `theta`, `theta_se`, `theta_low`, `theta_high`. Arguments outside
 #'   their domain are errors of class `sdcRisk_error_bad_argument`.
@@ -58,8 +59,9 @@
 #' @examples
 #' match_theta(n_unique = 269, n_pairs = 240, sampling_fraction = 0.001)
 #' # theta 0.00056
-match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95) {
+match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("n_unique", "n_pairs", "sampling_fraction"), call)
   n_unique <- check_numbers(n_unique, "n_unique", call)
   n_pairs <- check_numbers(n_pairs, "n_pairs", call)

@@ -378,6 +378,7 @@ unite_factors <- function(pieces) {
 #' month of a questionnaire, out first, or a row of blanks counts as an answer.
 #' Ids compare as values, whatever their types.
 #'
+#' @param ... Must be empty.
 #' @return A data frame of class `sdc_panel_members` with one row per person:
 #'   `id` (under its own name), `background` (whether there is any), `n_modules`,
 #'   `member`, and `reason`: `"member"`, `"background only"`, `"modules only"`,
@@ -392,8 +393,9 @@ unite_factors <- function(pieces) {
 #' found
 #' members <- found$id[found$member]
 #' length(members) # 10997 = 17924 - 6927
-panel_members <- function(background, modules, id) {
+panel_members <- function(background, modules, id, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("background", "modules", "id"), call)
   check_data_frame(background, "background", call)
   if (is.data.frame(modules)) {

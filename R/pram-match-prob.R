@@ -28,6 +28,7 @@
 #' asked for or many: all come from the same product. What would take minutes, or
 #' a matrix of more than 1e8 elements, is an error of class
 #' `sdcRisk_error_too_large`.
+#' @param ... Must be empty.
 #' @return A number per cell; a matrix, cells times `a`, where `a` has several
 #'   elements. `NA` where \eqn{S_j = a} is impossible: for `a` above the number
 #'   of records, and for a single cell unless `a` is its count.
@@ -38,8 +39,9 @@
 #' theta <- pram_theta(0.8) # 0.3903882
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the cells of one
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
-pram_match_prob <- function(counts, theta, a = 1) {
+pram_match_prob <- function(counts, theta, a = 1, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("counts", "theta"), call)
   counts <- check_counts(counts, "counts", call)
   if (!are_distinct_numbers(theta, FALSE) || theta < 0 || theta > 1) {
@@ -73,6 +75,7 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' @param counts Counts of the non-empty cells of one block; needed for
 #'   `"exact"`.
 #' @param calibration `"paper"` or `"exact"`; `NULL`: exact where `counts` are given.
+#' @param ... Must be empty.
 #' @return Theta. A bound that `counts` cannot reach is an error of class
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
 #'   they can; thetas so large that an intruder would do better to look in another
@@ -87,8 +90,9 @@ pram_match_prob <- function(counts, theta, a = 1) {
 #' pram_theta(c(0.5, 0.8)) # 0.6180340 0.3903882
 #' pram_theta(0.8, c(1, 1, 2, 3, 5), "exact") # 0.3829
 #' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
-pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL) {
+pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given("max_match_prob", call)
   if (is.null(calibration)) calibration <- if (is.null(counts)) "paper" else "exact"
   calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
