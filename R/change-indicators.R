@@ -21,6 +21,7 @@
 #' @param link A result of [longitudinal_link()] on these waves, with `id`;
 #'   needed for `scope = "certain"`.
 #' @param scope Whose changes are known: `"all"` or `"certain"`.
+#' @param ... Must be empty.
 #' @return `wave2`, in its own class, with one more integer column of 0 and 1
 #'   per variable. A column of that name in `wave2` is an error of class
 #'   `sdcRisk_error_bad_argument`. `link` must be made from the same `wave1` and
@@ -36,8 +37,9 @@
 #' wave2 <- data.frame(id = c(3, 1, 4), children = c(1, 1, 5), sex = c("m", "f", "f"))
 #' change_indicators(wave1, wave2, "children", id = "id")$children_changed # 0 1 0
 change_indicators <- function(wave1, wave2, vars, id, link = NULL,
-                              scope = c("all", "certain")) {
+                              scope = c("all", "certain"), ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   enter_waves(call)
   check_given(c("vars", "id"), call)
   scope <- check_choice(scope, c("all", "certain"), "scope", call)
@@ -58,9 +60,10 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
       found = paste0("Already there: ", quote_names(taken), "."), call = call
     )
   }
-  changed <- unwrap(rs_changed(
-    coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners
-  ), call)
+  changed <- core(
+    rs_changed, core_waves(coded, agreements), list(values = FALSE),
+    call = call
+  )$changed
   for (v in seq_along(columns)) {
     changed[[v]][!known] <- 0L
     wave2[[columns[[v]]]] <- changed[[v]]

@@ -139,6 +139,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
   call <- rlang::current_env()
+  seed <- random_state()
   file <- enter(call)
   this_call <- call_without_data(match.call(), "copula_fit")
   check_no_dots(..., call = call)
@@ -146,25 +147,20 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
   weights <- check_weights(data, weight_var, call)
   weight_at <- weight_position(data, weight_var, call)
   check_no_roles(data, key_vars, weight_at, call)
-  with_progress("Fitting the copula", {
+  keep_seed(with_progress("Fitting the copula", {
     table <- key_table(
       file, key_vars,
-      exclude = weight_at, listwise = missing == "exclude",
+      exclude = weight_at, listwise = missing == "exclude", dense = TRUE,
       roles = role_columns(data, list(weight_var = weight_var)), call = call
     )
     settings <- c(settings, file_settings(table, weight_var = weight_var))
-    if (!is.null(table$rows)) {
-      # The categories are those of the records in use.
-      data <- rows_of(data, table$positions, table$rows)
-      weights <- weights[table$rows]
-      table <- key_table(data, call = call)
-    }
+    if (!is.null(table$rows)) weights <- weights[table$rows]
     check_enough(table$n, min_records, call)
     levels <- category_values(table, data)
     given <- check_exogenous(exogenous, table, levels, call)
     found <- core(
-      rs_copula_fit, table$pointer, weights, list(
-        nominal = !table$ordered, exogenous_shares = given$shares,
+      rs_copula_fit, table$pointer, list(
+        weights = weights, nominal = !table$ordered, exogenous_shares = given$shares,
         exogenous_places = given$places, correlation = given$correlation,
         order = settings$order, seed = if (settings$order == "random") draw_seed(),
         marginals = settings$marginals, signed = settings$signed
@@ -178,10 +174,10 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
-    result$tree <- fit_tree(result, table, weights, call)
+    result$tree <- fit_tree(found$tree)
     signal_copula_fit(result, call)
     result
-  })
+  }), seed)
 }
 
 check_copula_settings <- function(marginals, order, missing, signed, min_records, call) {
@@ -227,12 +223,12 @@ rows_of <- function(data, positions, rows) {
 }
 
 # Per key variable the values of its categories in the order of the core: values
-# in their order, then missing.
+# in their order, then missing, unless records that miss a value are left out.
 category_values <- function(table, data) {
   values <- Map(function(values, n_missing) {
     if (is.factor(values)) values <- factor_of(values)
     if (n_missing > 0) c(values, values[NA_integer_]) else values
-  }, key_levels(table, data), table$n_missing)
+  }, key_levels(table, data), if (is.null(table$rows)) table$n_missing else 0)
   rlang::set_names(values, table$variables)
 }
 

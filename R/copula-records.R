@@ -16,32 +16,24 @@ score_records <- function(fit, released, estimates, score, given_sample, own, ca
       shares = shares_without_records(fit, estimates, score, call)
     ))
   }
-  table <- key_table(
-    released, fit$settings$key_vars,
-    roles = role_columns(released, fit$settings), call = call
+  coded <- if (own) code_as_sample(fit, released, call) else code_released(fit, released, call)
+  data <- bare_data(released)
+  own <- own || identical(coded$fingerprint, fit$settings$fingerprint)
+  weights <- if (own) weights_of_file(fit, data, call)
+  rows <- coded$table$rows
+  scored <- score_coded(
+    fit, coded, score, estimates$pop_size, estimates$population_uniqueness,
+    own = own, weights = if (is.null(rows)) weights else weights[rows],
+    given_sample = given_sample, call = call
   )
-  fingerprint <- table$fingerprint
-  own <- own || identical(fingerprint, fit$settings$fingerprint)
-  cells <- group_records(table, call)
-  counts <- cells$counts[cells$row_group]
-  scorer <- record_scorer(
-    fit, released, score,
-    most_people = max(estimates$pop_size), own = own,
-    weights = if (own) weights_of_file(fit, released, call),
-    counts = if (given_sample) counts, call = call
-  )
-  sizes <- seq_len(nrow(estimates))
-  scored <- lapply(sizes, function(i) {
-    scorer(estimates$pop_size[[i]], estimates$population_uniqueness[[i]])
-  })
-  first <- scored[[1]]
+  first <- scored$first
   known <- !is.na(first$prob)
-  of <- function(f) vapply(scored, function(rows) f(rows$xi[known]), 0)
+  of <- function(f) vapply(scored$xi, function(xi) f(xi[known]), 0)
   records <- first[c("prob", "xi", "kappa", "prob_error")]
-  records$sample_unique <- ifelse(known, counts == 1, NA)
+  records$sample_unique <- ifelse(known, scored$counts == 1, NA)
   records$prob_shape <- first$prob_shape
   list(
-    records = records, n = nrow(released), fingerprint = fingerprint, own = own,
+    records = records, n = nrow(data), fingerprint = coded$fingerprint, own = own,
     shares = record_columns(
       estimates, sum(known), own,
       prop_xi_80 = of(function(xi) mean(xi > 0.80)),
@@ -75,37 +67,25 @@ record_columns <- function(estimates, n, own, prop_xi_80, prop_xi_95, sum_xi) {
 # Without records: by the tree where the sample's records lie is kept in the fit,
 # otherwise people drawn from the model stand for them.
 shares_without_records <- function(fit, estimates, score, call) {
-  xi_at <- if (score == "tree") {
-    anchor_xi(fit, call)
+  found <- if (score == "tree") {
+    settings <- score_settings(
+      fit, NULL, score, estimates$pop_size, estimates$population_uniqueness
+    )
+    list(xi = core(rs_scores, NULL, settings, call = call)$xi, n = fit$tree$anchor$n)
   } else {
     people <- draw_records(fit, n_drawn_records, fixed_draws, call)
-    scorer <- record_scorer(
-      fit, people, score, most_people = max(estimates$pop_size), call = call
-    )
-    function(size, uniqueness) list(xi = scorer(size)$xi, n = rep(1, n_drawn_records))
+    coded <- code_by_fit(fit, people, call)
+    scored <- score_coded(fit, coded, score, estimates$pop_size, call = call)
+    list(xi = scored$xi, n = rep(1, n_drawn_records))
   }
   share <- function(limit) {
-    vapply(seq_len(nrow(estimates)), function(i) {
-      found <- xi_at(estimates$pop_size[[i]], estimates$population_uniqueness[[i]])
-      sum(found$n[found$xi > limit]) / sum(found$n)
-    }, 0)
+    vapply(found$xi, function(xi) sum(found$n[xi > limit]) / sum(found$n), 0)
   }
   record_columns(
     estimates, fit$n, TRUE,
     prop_xi_80 = share(0.80), prop_xi_95 = share(0.95),
     sum_xi = rep(NA_real_, nrow(estimates))
   )
-}
-
-# A function of a population size and its uniqueness: xi where records of the sample
-# lie, and how many.
-anchor_xi <- function(fit, call) {
-  tree <- fit$tree
-  function(size, uniqueness) {
-    factor <- tree_factor(tree, tree$anchor, size, uniqueness, call)
-    found <- tree_likelihoods(tree, tree$anchor, factor, size, NULL, fit$n, call)
-    list(xi = found$xi, n = tree$anchor$n)
-  }
 }
 
 # Whether what the records' likelihoods add up to differs from what is expected by

@@ -11,8 +11,7 @@
 # positions of key variables), the records the prior counts for per edge, `alpha`
 # and `spread` (how uncertain probabilities are), `ln_lambda` (their factor in the
 # sample) and `anchor`, where the sample's records lie.
-fit_tree <- function(fit, table, weights = NULL, call = rlang::caller_env()) {
-  found <- call_tree_fit(fit, table$pointer, weights, call)
+fit_tree <- function(found) {
   list(
     edges = matrix(found$edges, 2), prior = found$prior, alpha = found$alpha,
     spread = found$spread, ln_lambda = found$ln_lambda,
@@ -23,21 +22,18 @@ fit_tree <- function(fit, table, weights = NULL, call = rlang::caller_env()) {
 # The tree of some of the key variables, without the sample: `whole` is that of all,
 # and people drawn from the part stand for the sample's records.
 part_tree <- function(fit, whole, call = rlang::caller_env()) {
-  found <- call_tree_fit(fit, NULL, NULL, call)
+  pairs <- fit$diagnostics$pairs
+  found <- core(
+    rs_tree_part, lapply(unname(fit$pairs), bare_matrix), list(
+      excess = pairs$information - pairs$expected, n_keys = length(fit$levels),
+      scale = tree_parts(fit)$scale
+    ),
+    call = call
+  )
   tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
   tree[c("alpha", "spread", "ln_lambda")] <- whole[c("alpha", "spread", "ln_lambda")]
   tree$anchor <- draw_points(fit, tree)
   tree
-}
-
-call_tree_fit <- function(fit, pointer, weights, call) {
-  parts <- tree_parts(fit)
-  core(
-    rs_tree_fit, pointer, weights, lapply(unname(fit$pairs), bare_matrix),
-    fit$diagnostics$pairs$information - fit$diagnostics$pairs$expected,
-    parts$counts, parts$given, parts$n, parts$scale,
-    call = call
-  )
 }
 
 # Where people lie who are drawn from a tree.
@@ -118,151 +114,188 @@ tree_parts <- function(fit) {
   )
 }
 
+# The copula of a fit as the core takes it.
+core_model <- function(fit) {
+  list(
+    shares = unname(lapply(fit$shares, as.double)),
+    orders = unname(lapply(fit$orders, as.integer)), correlation = as.double(fit$correlation)
+  )
+}
+
+# Its tree likewise.
+core_tree <- function(fit) {
+  tree <- fit$tree
+  pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
+  c(
+    tree[c("prior", "alpha", "spread", "ln_lambda")], tree_parts(fit),
+    list(
+      edges = as.integer(tree$edges), pairs = lapply(unname(fit$pairs[pairs]), bare_matrix)
+    )
+  )
+}
+
 # One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`, `prob_shape`.
 # For the tree score `population_uniqueness` is that of the copula at `pop_size`.
 individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
                               ..., accuracy = 0.01,
                               call = rlang::caller_env()) {
-  scorer <- record_scorer(
-    fit, data, score,
-    most_people = pop_size, accuracy = accuracy, call = call
-  )
-  scorer(pop_size, population_uniqueness)
-}
-
-# A function of a population size and the population uniqueness there, which gives
-# the rows above for the records of `data`; what does not depend on the size is
-# computed once. `own`: the records are those of the sample, with these `weights`.
-# `counts`: how many records of the sample equal each, where that is to be used.
-record_scorer <- function(fit, data, score, most_people, ..., own = FALSE, weights = NULL,
-                          counts = NULL, accuracy = 0.01, call) {
   coded <- code_by_fit(fit, data, call)
-  inform_unseen(coded, call)
-  incomplete <- coded$incomplete
-  at_size <- if (score == "tree") {
-    tree_scorer(fit, coded, own, weights, counts, call)
-  } else {
-    model_scorer(fit, coded, score, most_people, counts, accuracy, call)
-  }
-  function(pop_size, uniqueness = NULL) {
-    scored <- at_size(pop_size, uniqueness)
-    if (any(incomplete)) scored[incomplete, ] <- NA_real_
-    scored
-  }
+  score_coded(
+    fit, coded, score, pop_size, population_uniqueness,
+    accuracy = accuracy, call = call
+  )$first
 }
 
-tree_scorer <- function(fit, coded, own, weights, counts, call) {
-  parts <- tree_parts(fit)
-  tree <- fit$tree
-  pairs <- pair_position(tree$edges[1, ], tree$edges[2, ], length(fit$levels))
-  points <- core(
-    rs_tree_points, coded$table$pointer, coded$maps, as.integer(tree$edges), tree$prior,
-    lapply(unname(fit$pairs[pairs]), bare_matrix),
-    parts$counts, parts$given, parts$n, parts$scale, own, weights,
-    call = call
-  )
-  # The sample's own records anchor themselves, to the last digit.
-  anchor <- if (own) c(points, list(weight = weights)) else tree$anchor
-  if (own && any(coded$incomplete)) {
-    anchor <- lapply(anchor, function(x) x[!coded$incomplete])
+# Likelihoods of coded records in populations of `sizes`: `first`, the rows above for
+# the first of them, `xi` for each, and `counts`, how many records equal each of those
+# whose cells were coded. `own`: the records are those of the sample, with these
+# `weights`. `given_sample`: whether it is used how many equal each.
+score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = FALSE,
+                        weights = NULL, given_sample = FALSE, accuracy = 0.01, call) {
+  n <- coded$table$n
+  found <- list(prob = double(), kappa = double(), shape = double(), error = double())
+  found$xi <- rep(list(double()), length(sizes))
+  if (n > 0) {
+    found <- core(rs_scores, coded$table$pointer, score_settings(
+      fit, coded, score, sizes, uniqueness,
+      own = own, weights = weights, given_sample = given_sample, accuracy = accuracy
+    ), call = call)
   }
-  function(pop_size, uniqueness) {
-    factor <- tree_factor(tree, anchor, pop_size, uniqueness, call)
-    found <- tree_likelihoods(tree, points, factor, pop_size, counts, fit$n, call)
-    frame(
-      prob = found$prob, xi = found$xi, kappa = found$kappa,
-      prob_error = numeric(length(found$xi)), prob_shape = found$shape
-    )
+  inform_unseen(found$unseen, names(fit$levels), call)
+  if (score != "tree") {
+    found$xi <- lapply(sizes, function(size) likelihood_unique(found$prob, size))
+    found$kappa <- correctness_of(found$prob, sizes[[1]])
+    found$shape <- rep(Inf, n)
+    if (given_sample) found <- limit_to_sample(found, counts_of_scored(coded, found$counts))
   }
-}
-
-# What brings the tree to a population: `ln_lambda`, the logarithm of the factor of all
-# probabilities, and `left`, the share of their uncertainty. Without a population
-# uniqueness probabilities stay as they are.
-tree_factor <- function(tree, anchor, pop_size, uniqueness, call) {
-  if (is.null(uniqueness)) {
-    return(list(ln_lambda = 0, left = 1))
-  }
-  # Where nobody is unique there is no uncertainty either.
-  if (uniqueness <= 0) {
-    return(list(ln_lambda = tree$ln_lambda, left = 1e-9))
-  }
-  core(
-    rs_tree_anchor, anchor$ln_p, anchor$variance, anchor$weight, tree$alpha, tree$spread,
-    tree$ln_lambda, as.double(pop_size), uniqueness,
-    call = call
+  all <- function(x) spread_records(x, coded$table$rows, coded$table$n_all)
+  list(
+    first = frame(
+      prob = all(found$prob), xi = all(found$xi[[1]]), kappa = all(found$kappa),
+      prob_error = all(if (score == "tree") numeric(n) else found$error),
+      prob_shape = all(found$shape)
+    ),
+    xi = lapply(found$xi, all), counts = counts_of_all(coded, found$counts)
   )
 }
 
-tree_likelihoods <- function(tree, points, factor, pop_size, counts, n, call) {
-  core(
-    rs_tree_likelihoods, points$ln_p, points$variance, tree$alpha, tree$spread,
-    factor$ln_lambda, factor$left, as.double(pop_size),
-    if (!is.null(counts)) as.double(counts), as.double(n),
-    call = call
-  )
+# Of the records whose cells are counted, those that are scored may be a part, and all
+# may be those that are scored.
+counts_of_scored <- function(coded, counts) {
+  if (coded$cells$n > coded$table$n) counts[coded$table$rows] else counts
 }
 
-# The standard error is brought below `accuracy` of the probability, or below what
-# moves xi by a fifth of `accuracy` in the largest population.
-model_scorer <- function(fit, coded, score, most_people, counts, accuracy, call) {
-  found <- core(
-    rs_model_scores, coded$table$pointer, coded$maps, unname(lapply(fit$shares, as.double)),
-    unname(lapply(fit$orders, as.integer)), as.double(fit$correlation), score,
-    0.3 / as.double(fit$diagnostics$n_effective), accuracy, accuracy / 5 / most_people, 256L,
-    draw_seed(),
-    call = call
-  )
-  function(pop_size, uniqueness) {
-    scored <- frame(
-      prob = found$prob, xi = likelihood_unique(found$prob, pop_size),
-      kappa = correctness_of(found$prob, pop_size), prob_error = found$error,
-      prob_shape = rep(Inf, length(found$prob))
-    )
-    if (is.null(counts)) scored else limit_to_sample(scored, counts)
+counts_of_all <- function(coded, counts) {
+  if (is.null(coded$cells)) {
+    return(NULL)
   }
+  if (is.null(counts)) {
+    return(rep(NA_real_, coded$cells$n_all))
+  }
+  spread_records(counts, coded$cells$rows, coded$cells$n_all)
+}
+
+# What the core is asked of coded records, or without them of people where the sample's
+# records lie. The standard error of a probability is brought below `accuracy` of it,
+# or below what moves xi by a fifth of `accuracy` in the largest population.
+score_settings <- function(fit, coded, score, sizes, uniqueness, ..., own = FALSE,
+                           weights = NULL, given_sample = FALSE, accuracy = 0.01) {
+  asked <- list(
+    score = score, maps = coded$maps, cells = coded$cells$pointer,
+    rows = if (!is.null(coded$cells) && coded$cells$n > coded$table$n) coded$table$rows
+  )
+  if (score == "tree") {
+    return(c(asked, list(
+      tree = core_tree(fit), anchor = fit$tree$anchor, sizes = as.double(sizes),
+      uniqueness = uniqueness, own = own, weights = weights, given_sample = given_sample,
+      n = as.double(fit$n)
+    )))
+  }
+  c(asked, list(
+    model = core_model(fit), least = 0.3 / as.double(fit$diagnostics$n_effective),
+    tolerance = accuracy, absolute = accuracy / 5 / max(sizes), max_blocks = 256L,
+    seed = draw_seed()
+  ))
 }
 
 # A record that occurs k times in the file is not unique, and a match is right
 # at most once in k times.
-limit_to_sample <- function(scored, counts) {
-  scored$xi[counts > 1] <- 0
-  scored$kappa <- pmin(scored$kappa, 1 / counts)
-  scored
+limit_to_sample <- function(found, counts) {
+  found$xi <- lapply(found$xi, function(xi) {
+    xi[counts > 1] <- 0
+    xi
+  })
+  found$kappa <- pmin(found$kappa, 1 / counts)
+  found
 }
 
-# `data` in the categories of a fit: the key table, and per key variable the
-# category, from 1, of every code, beginning with that of missing; 0 for none.
+# Data in the categories of a fit, for score_coded():
+#   table   the key table of the records to be scored, without incomplete ones where
+#           the fit left them out
+#   maps    per key variable the category, from 1, of every code, beginning with that
+#           of missing; 0 for none
+#   cells   a table whose equal records are to be counted, or NULL
+#   fingerprint   that of `cells`
+
+# The file of a fit: its codes are those of the fit.
+code_as_sample <- function(fit, file, call) {
+  table <- key_table(
+    file, fit$settings$key_vars,
+    listwise = fit$settings$missing == "exclude", dense = TRUE,
+    roles = role_columns(bare_data(file), fit$settings), frame = call, call = call
+  )
+  maps <- Map(function(values, n_values) {
+    missing <- which(is.na(values))
+    c(if (length(missing)) missing[[1]] else 0L, which(!is.na(values))[seq_len(n_values)])
+  }, fit$levels, table$n_values)
+  list(table = table, maps = unname(maps), cells = table, fingerprint = table$fingerprint)
+}
+
+# Any data frame, in the categories that its values have in the fit.
 code_by_fit <- function(fit, data, call, frame = parent.frame()) {
   force(frame)
+  read_by_fit(fit, code_requests(list(fit = fit_request(fit, data, call)), call), frame)
+}
+
+# The same with the cells of `counted`, of all its values.
+code_released <- function(fit, data, call, counted = data, frame = call) {
+  coded <- code_requests(list(
+    cells = key_request(
+      counted, fit$settings$key_vars,
+      roles = role_columns(counted, fit$settings), call = call
+    ),
+    fit = fit_request(fit, data, call)
+  ), call)
+  read_by_fit(fit, coded, frame)
+}
+
+fit_request <- function(fit, data, call) {
   values <- unname(lapply(fit$levels, function(values) values[!is.na(values)]))
   positions <- check_columns(fit$settings$key_vars, data, "key_vars", call)
-  request <- coding_request(
+  coding_request(
     column_sources(data, positions, call), fit$settings$key_vars, positions,
-    fingerprint = FALSE, levels = values, call = call
+    fingerprint = FALSE, levels = values, listwise = fit$settings$missing == "exclude",
+    call = call
   )
-  table <- code_requests(list(request), call)[[1]][[1]]
-  release_later(list(table), frame)
+}
+
+read_by_fit <- function(fit, coded, frame) {
+  tables <- lapply(coded, `[[`, 1)
+  release_later(tables, frame)
   maps <- lapply(fit$levels, function(values) {
     missing <- which(is.na(values))
     as.integer(c(if (length(missing)) missing else 0L, which(!is.na(values)), 0L))
   })
-  incomplete <- logical(table$n)
-  if (fit$settings$missing == "exclude" && any(table$n_missing > 0)) {
-    incomplete[-complete_records(table, call)] <- TRUE
-  }
-  list(table = table, maps = unname(maps), levels = fit$levels, incomplete = incomplete)
+  list(
+    table = tables$fit, maps = unname(maps), cells = tables$cells,
+    fingerprint = tables$cells$fingerprint
+  )
 }
 
 # Says which key variables have values the sample does not have.
-inform_unseen <- function(coded, call) {
-  all_codes <- all_codes(list(coded$table), call)[[1]]
-  unseen <- vapply(seq_along(coded$maps), function(v) {
-    codes <- all_codes[[v]]
-    sum(coded$maps[[v]][codes[!coded$incomplete] + 1L] == 0L)
-  }, 0)
+inform_unseen <- function(unseen, variables, call) {
   if (any(unseen > 0)) {
-    names <- names(coded$levels)[unseen > 0]
+    names <- variables[unseen > 0]
     inform_sdc(
       "unseen_categories",
       c(

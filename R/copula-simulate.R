@@ -76,7 +76,8 @@ check_simulable <- function(nsim, n_keys, max_memory, call) {
 draw_records <- function(fit, n, draws, call) {
   model <- observed_model(fit)
   drawn <- core(
-    rs_copula_simulate, model$shares, model$orders, as.double(fit$correlation), n, draws,
+    rs_copula_simulate, c(model, list(correlation = as.double(fit$correlation))),
+    list(n = n, seed = draws),
     call = call
   )
   columns <- Map(function(values, categories) values[categories], fit$levels, drawn)

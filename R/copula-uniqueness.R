@@ -247,10 +247,11 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               level = 0.95, sampling_fraction = NULL, hh_id = NULL,
                               limit = NULL) {
   call <- rlang::current_env()
+  seed <- random_state()
   check_given("data", call)
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
-    file <- enter(call)
+    file <- lend_codes(enter(call), call)
   } else {
     remember(call)
   }
@@ -286,10 +287,10 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     check_columns(data$settings$key_vars, newdata, "key_vars", call)
   }
   fit <- known$fit()
-  released <- if (!is.null(newdata)) newdata else known$data
+  released <- if (!is.null(newdata)) newdata else known$file
   calibrated <- calibrates(fit, calibrate, call)
   signal_few_records(fit$n, call)
-  with_progress("Drawing people from the model", {
+  keep_seed(with_progress("Drawing people from the model", {
     sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
     found <- draw_population(fit, sizes, calibrated, level, call)
     estimates <- population_estimates(found, sizes)
@@ -323,7 +324,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     if (!is.null(hh_at)) result <- add_household_scores(result, released, hh_at, call)
     signal_copula_uniqueness(result, call)
     with_limit(result, limit)
-  })
+  }), seed)
 }
 
 copula_columns <- c(
@@ -369,7 +370,7 @@ fit_or_data <- function(data, key_vars, ..., call) {
     )
   }
   list(
-    n = nrow(data$data), data = data$data,
+    n = nrow(data$data), data = data$data, file = data,
     fit = function() {
       rlang::try_fetch(
         do.call(copula_fit, c(list(data, key_vars), given)),
@@ -425,9 +426,11 @@ curve_sizes <- function(n, pop_size, length = 25) {
 # `level` of 0, at which intervals have no meaning.
 draw_population <- function(fit, sizes, calibrated, level, call) {
   found <- core(
-    rs_copula_population, fit$shares, fit$orders, as.double(fit$correlation), as.double(sizes),
-    as.double(c(fit$n, fit$n_singletons, sum(fit$cell_sizes$n))), calibrated,
-    fit$settings$equal_weights, as.double(level),
+    rs_copula_population, core_model(fit), list(
+      sizes = as.double(sizes), n = as.double(fit$n), n_single = as.double(fit$n_singletons),
+      n_distinct = as.double(sum(fit$cell_sizes$n)), calibrated = calibrated,
+      bounded = fit$settings$equal_weights, level = as.double(level)
+    ),
     call = call
   )
   found$intervals <- found[c("uniqueness", "correctness")]

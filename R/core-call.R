@@ -16,7 +16,16 @@ unwrap <- function(x, call = rlang::caller_env()) {
   advice <- if (identical(x$kind, "internal")) {
     c(i = "This is a defect of sdcRisk: please report it with the call.")
   }
-  stop_sdc(x$kind, c(x$message, advice), call = call)
+  stop_sdc(x$kind, c(core_message(x$message), advice), call = call)
+}
+
+# What the core says, line by line: what must hold, what was found, and after ">"
+# what to do.
+core_message <- function(text) {
+  lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
+  advice <- startsWith(lines, "> ")
+  lines[advice] <- substring(lines[advice], 3)
+  rlang::set_names(lines, c("", ifelse(advice, "i", "x")[-1]))
 }
 
 #' Threads that sdcRisk computes with
@@ -95,4 +104,18 @@ draw_seed <- function() {
     return(seed)
   }
   note_seed(function() floor(stats::runif(8, 0, 2^32)))
+}
+
+# The state of R's generator. A result of random numbers keeps that before they were
+# drawn: assigned to `.Random.seed`, it gives the same numbers again.
+random_state <- function() {
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) set.seed(NULL)
+  get(".Random.seed", globalenv(), inherits = FALSE)
+}
+
+keep_seed <- function(result, before) {
+  # The numbers are drawn here.
+  force(result)
+  if (!identical(before, random_state())) result$settings$seed <- before
+  result
 }

@@ -32,11 +32,12 @@
 # columns of candidates are understood. `roles`, where given, are further columns
 # that count in the fingerprint, a named list of vectors. `listwise` leaves out
 # incomplete records, `merged` makes one column of every key. `labels` is a named
-# list of columns, each to be coded as a table of its own. The memory is given back
-# when the function with the frame `frame` ends.
+# list of columns, each to be coded as a table of its own. `dense`: where listwise
+# deletion leaves records out, codes are those of the values left. The memory is given
+# back when the function with the frame `frame` ends.
 key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = integer(),
                       check_keys = NULL, candidates = FALSE, roles = NULL,
-                      listwise = FALSE, merged = FALSE, labels = list(),
+                      listwise = FALSE, merged = FALSE, dense = FALSE, labels = list(),
                       frame = parent.frame(), call = rlang::caller_env()) {
   force(frame)
   file <- data
@@ -50,7 +51,8 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   asked <- list(
     positions = positions, keys = keys,
     candidates = candidates && any(vapply(positions, function(v) is_candidates(data[[v]]), NA)),
-    listwise = listwise, merged = merged && any(lengths(keys) > 1), labels = labels
+    listwise = listwise, merged = merged && any(lengths(keys) > 1), dense = dense,
+    labels = labels
   )
   table <- kept_codes(file, asked, roles)
   if (!is.null(table)) {
@@ -59,7 +61,7 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   sources <- column_sources(data, positions, call, candidates)
   request <- coding_request(
     sources, variables, positions, keys,
-    roles = roles, listwise = listwise, merged = merged
+    roles = roles, listwise = listwise, merged = merged, dense = dense
   )
   labels <- labels[!vapply(labels, is.null, NA)]
   coded <- code_requests(c(list(keys = request), label_requests(labels, data, call)), call)
@@ -68,6 +70,17 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   if (listwise) check_some_complete(table$n, call)
   if (!keep_codes(file, asked, roles, table)) release_later(list(table), frame)
   table
+}
+
+# The coding of key variables as above, to be done together with others.
+key_request <- function(data, key_vars, ..., roles = NULL, listwise = FALSE, call) {
+  positions <- resolve_key_vars(data, key_vars, integer(), call)
+  variables <- names(data)[positions]
+  coding_request(
+    column_sources(data, positions, call), variables, positions,
+    resolve_key_groups(NULL, data, positions, variables, call),
+    roles = roles, listwise = listwise
+  )
 }
 
 # Columns that are to be tables of their own, of the records that are not left out.
@@ -83,10 +96,12 @@ label_requests <- function(labels, data, call) {
 # What `rs_code()` is asked to code. `ends` cuts the records into several tables;
 # `levels` is a list of one vector of values per column, in the order of the codes
 # they are to have: a value that is not among them gets the code after the last.
-# `follows`: without the records that the request before left out.
+# `follows`: without the records that the request before left out. `partners`: says
+# who is who in two tables of ids.
 coding_request <- function(sources, variables, positions, keys = NULL, ..., roles = NULL,
                            fingerprint = TRUE, listwise = FALSE, merged = FALSE,
-                           follows = FALSE, ends = integer(), levels = NULL, call = NULL) {
+                           dense = FALSE, follows = FALSE, partners = FALSE,
+                           ends = integer(), levels = NULL, call = NULL) {
   if (!is.null(levels)) {
     sources <- Map(
       below_levels, sources, levels, variables,
@@ -98,7 +113,8 @@ coding_request <- function(sources, variables, positions, keys = NULL, ..., role
     columns = unname(lapply(sources, coding_source, fingerprint)),
     names = if (fingerprint) enc2utf8(variables),
     roles = if (fingerprint) coding_roles(roles[!names(roles) %in% variables]),
-    ends = as.integer(ends), listwise = listwise, follows = follows,
+    ends = as.integer(ends), listwise = listwise, dense = dense, follows = follows,
+    partners = partners,
     keys = if (merge) unname(lapply(keys, as.integer)),
     n_levels = if (!is.null(levels)) as.integer(lengths(levels)),
     # What the core hands back untouched.
@@ -134,7 +150,8 @@ coding_roles <- function(roles) {
 code_requests <- function(requests, call) {
   asked <- unname(lapply(requests, function(request) {
     request[c(
-      "columns", "names", "roles", "ends", "listwise", "follows", "keys", "n_levels"
+      "columns", "names", "roles", "ends", "listwise", "dense", "follows", "partners",
+      "keys", "n_levels"
     )]
   }))
   coded <- rs_code(asked, list(threads = sdc_threads(), tick = running$tick))
@@ -142,7 +159,7 @@ code_requests <- function(requests, call) {
     name <- unlist(lapply(requests, `[[`, "variables"))[[coded$column]]
     stop_sdc(
       coded$kind,
-      c(coded$message, x = paste0("Found in ", quote_names(name), ".")),
+      c(core_message(coded$message), x = paste0("Found in ", quote_names(name), ".")),
       columns = name, call = call
     )
   }
@@ -154,7 +171,7 @@ new_key_tables <- function(coded, request) {
   n <- length(request$sources[[1]]$values)
   sizes <- if (length(request$ends)) diff(c(0L, request$ends)) else n
   if (!is.null(request$n_levels)) sizes <- n - max(request$n_levels)
-  lapply(seq_along(coded$tables), function(i) {
+  tables <- lapply(seq_along(coded$tables), function(i) {
     rows <- coded$rows[[i]]
     structure(
       list(
@@ -173,12 +190,14 @@ new_key_tables <- function(coded, request) {
       class = "sdc_key_table"
     )
   })
+  structure(tables, partners = coded$partners)
 }
 
 # Several data frames coded with one dictionary per column: equal values get equal
 # codes in all of them. A request of one table per data frame.
 shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
-                           fingerprint = FALSE, call = rlang::caller_env()) {
+                           fingerprint = FALSE, partners = FALSE,
+                           call = rlang::caller_env()) {
   if (candidates) {
     tables <- share_candidates(tables, key_vars, call)
   }
@@ -198,7 +217,7 @@ shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates 
   })
   coding_request(
     stacked, key_vars, lapply(unname(parts), `[[`, "positions"), keys,
-    fingerprint = fingerprint, ends = cumsum(vapply(parts, function(p) p$n, 0L))
+    fingerprint = fingerprint, partners = partners, ends = cumsum(vapply(parts, function(p) p$n, 0L))
   )
 }
 
@@ -251,6 +270,10 @@ key_part <- function(table, keys, listwise, frame = parent.frame(),
   }
   part$keys <- utils::relist(seq_along(columns), keys)
   listwise <- listwise && any(part$n_missing > 0)
+  whole <- identical(columns, seq_along(table$variables)) && is.null(table$rows)
+  if (whole && !listwise && all(lengths(keys) == 1)) {
+    return(part)
+  }
   found <- core(rs_part, table$pointer, list(
     columns = columns, listwise = listwise,
     keys = if (any(lengths(keys) > 1)) unname(lapply(part$keys, as.integer))
@@ -263,11 +286,6 @@ key_part <- function(table, keys, listwise, frame = parent.frame(),
     part$rows <- if (part$n < part$n_all) found$rows
   }
   part
-}
-
-# The records that are complete on all columns.
-complete_records <- function(table, call = rlang::caller_env()) {
-  unwrap(rs_complete_rows(table$pointer), call)
 }
 
 check_some_complete <- function(n_complete, call) {
@@ -302,9 +320,16 @@ release <- function(tables) {
   invisible(rs_release(unlist(unname(pointers), recursive = FALSE)))
 }
 
-# The same once the function with the frame `frame` ends, however it does.
+# The same once the function with the frame `frame` ends, however it does: at once for
+# all that were to be released with it.
 release_later <- function(tables, frame) {
-  do.call(on.exit, list(bquote((.(release))(.(tables))), add = TRUE), envir = frame)
+  held <- get0(".coded_tables", frame, inherits = FALSE)
+  if (is.null(held)) {
+    held <- new.env(parent = emptyenv())
+    assign(".coded_tables", held, envir = frame)
+    do.call(on.exit, list(bquote((.(release))(.(held)$tables)), add = TRUE), envir = frame)
+  }
+  held$tables <- c(held$tables, unname(tables))
 }
 
 # Codes that an sdc_file has kept, NULL for none.
@@ -318,6 +343,16 @@ kept_codes <- function(file, asked, roles) {
   }
 }
 
+# A file that keeps its codes while the function with the frame `frame` runs, so that
+# methods within a method find them.
+lend_codes <- function(file, frame) {
+  if (is.null(file$codes) || inherits(file$data, "data.table")) {
+    file$codes <- new.env(parent = emptyenv())
+    file$codes$until <- frame
+  }
+  file
+}
+
 # A place for a few: key variables, and those of a second question.
 most_kept <- 4
 
@@ -325,8 +360,9 @@ most_kept <- 4
 keep_codes <- function(file, asked, roles, table) {
   keeps <- inherits(file, "sdc_file") && !is.null(file$codes) &&
     # Their columns can be changed in place.
-    !inherits(file$data, "data.table")
+    (!is.null(file$codes$until) || !inherits(file$data, "data.table"))
   if (keeps) {
+    if (!is.null(file$codes$until)) release_later(list(table), file$codes$until)
     codes <- list(asked = asked, roles = roles, table = table)
     file$codes$tables <- utils::head(c(list(codes), file$codes$tables), most_kept)
   }

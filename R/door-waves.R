@@ -18,6 +18,12 @@ link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
 
 code_waves <- function(wave1, wave2, key_vars, id, arg, call, frame = parent.frame()) {
   force(frame)
+  asked <- ask_waves(wave1, wave2, key_vars, id, arg, call)
+  read_waves(asked, code_requests(asked$requests, call), call, frame)
+}
+
+# What is to be coded of two waves, after all checks.
+ask_waves <- function(wave1, wave2, key_vars, id, arg, call) {
   waves <- list(wave1 = wave1, wave2 = wave2)
   for (name in names(waves)) check_data_frame(waves[[name]], name, call)
   if (!is.null(id)) {
@@ -42,27 +48,40 @@ code_waves <- function(wave1, wave2, key_vars, id, arg, call, frame = parent.fra
   }
   warn_waves_differ(waves, key_vars, id, call)
   positions <- match(key_vars, names(wave2))
-  coded <- code_requests(c(
-    list(keys = shared_request(
-      waves, key_vars,
-      candidates = TRUE, fingerprint = TRUE, call = call
-    )),
-    list(own = coding_request(
+  requests <- list(
+    keys = shared_request(waves, key_vars, candidates = TRUE, fingerprint = TRUE, call = call),
+    own = coding_request(
       column_sources(wave2, positions, call, candidates = TRUE), key_vars, positions
-    )),
-    if (!is.null(id)) list(ids = shared_request(waves, id, fingerprint = TRUE, call = call))
-  ), call)
+    )
+  )
+  if (!is.null(id)) {
+    requests$ids <- shared_request(waves, id, fingerprint = TRUE, partners = TRUE, call = call)
+  }
+  list(waves = waves, key_vars = key_vars, id = id, requests = requests)
+}
+
+read_waves <- function(asked, coded, call, frame) {
   release_later(unlist(unname(coded), recursive = FALSE), frame)
   c(
     list(
-      tables = coded$keys, key_vars = key_vars, id = id,
+      tables = coded$keys, key_vars = asked$key_vars, id = asked$id,
       own_fingerprint = coded$own[[1]]$fingerprint,
       fingerprints = rlang::set_names(paste(
         vapply(coded$keys, `[[`, "", "fingerprint"),
         vapply(coded$ids, `[[`, "", "fingerprint")
-      ), names(waves))
+      ), names(asked$waves))
     ),
-    find_partners(waves, id, coded$ids, call)
+    find_partners(asked$waves, asked$id, coded$ids, call)
+  )
+}
+
+# Coded waves as the core takes them. `exact_first` says which keys of the first hold
+# one value each.
+core_waves <- function(coded, agreements) {
+  list(
+    wave1 = coded$tables[[1]]$pointer, wave2 = coded$tables[[2]]$pointer,
+    agreements = agreements, partners = coded$partners,
+    exact_first = unname(vapply(coded$tables[[1]]$sets, is.null, NA))
   )
 }
 
@@ -104,7 +123,7 @@ find_partners <- function(waves, id, ids, call) {
   if (is.null(id)) {
     return(list(partners = NULL, ids = seq_len(nrow(waves$wave2)), n_missing_id = c(0L, 0L)))
   }
-  found <- unwrap(rs_partners(ids[[1]]$pointer, ids[[2]]$pointer), call)
+  found <- attr(ids, "partners")
   repeated <- found$n_repeated
   if (any(repeated > 0)) {
     stop_sdc(
@@ -208,14 +227,14 @@ label_difference <- function(x, y) {
 
 # How often the rule of a key is broken by the two records of one person; NULL
 # without rules or ids. A rule that many break is not the one meant.
-broken_rules <- function(coded, agreements, tolerance, call) {
+broken_rules <- function(changes, coded, tolerance, call) {
   if (is.null(tolerance) || is.null(coded$partners)) {
     return(NULL)
   }
-  found <- key_changes(coded, agreements, call)
   at <- match(names(tolerance), coded$key_vars)
   rules <- frame(
-    variable = names(tolerance), n_compared = found$n_compared[at], n_excluded = found$n_changed[at]
+    variable = names(tolerance), n_compared = changes$n_compared[at],
+    n_excluded = changes$n_changed[at]
   )
   rules$prop_excluded <- ifelse(
     rules$n_compared > 0, rules$n_excluded / rules$n_compared, NA_real_
@@ -244,15 +263,6 @@ warn_broken_rules <- function(rules, call) {
       )
     ),
     columns = broken$variable, prop_excluded = broken$prop_excluded, call = call
-  )
-}
-
-# Pairs of true partners per key: compared, and changed.
-key_changes <- function(coded, agreements, call) {
-  core(
-    rs_key_changes, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
-    coded$partners,
-    call = call
   )
 }
 

@@ -102,6 +102,15 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
   fraction
 }
 
+# The same of `n` records in use of `n_all`, where others are left out: pi = n / N.
+fraction_in_use <- function(n, n_all, pop_size, sampling_fraction, call) {
+  fraction <- check_fraction(n_all, pop_size, sampling_fraction, call)
+  if (is.null(pop_size)) {
+    return(if (!is.null(fraction)) fraction * (n / n_all))
+  }
+  n / pop_size
+}
+
 # Population sizes as they were given, or the one that a sampling fraction of `n`
 # records means; NULL where neither was given.
 size_of_population <- function(n, pop_size, sampling_fraction, call) {

@@ -125,13 +125,12 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
       missing = missing
     )
-    found <- core(
-      rs_exhaustive, table$pointer,
-      if (is.null(rule$weight_threshold)) numeric() else roles$weights, dims,
-      as.integer(rule$threshold), as.double(rule$weight_threshold), rule$combine,
-      missing == "category", max_tables,
-      call = call
-    )
+    found <- core(rs_exhaustive, table$pointer, list(
+      weights = if (!is.null(rule$weight_threshold)) roles$weights, dims = dims,
+      threshold = rule$threshold,
+      weight_threshold = if (!is.null(rule$weight_threshold)) as.double(rule$weight_threshold),
+      combine = rule$combine, missing = missing, max_tables = max_tables
+    ), call = call)
     checks <- list(
       n_incomplete = table$n_incomplete,
       missing = missing_cells(table, data), identifying = identifying_keys(table)

@@ -2,25 +2,25 @@
 #' @useDynLib sdcRisk, .registration = TRUE
 NULL
 
-rs_attack <- function(known, released, agreements, exact_first, partners, given, run) .Call(wrap__rs_attack, known, released, agreements, exact_first, partners, given, run)
+rs_attack <- function(files, settings, run) .Call(wrap__rs_attack, files, settings, run)
 
 rs_risk_contribution <- function(table, settings, run) .Call(wrap__rs_risk_contribution, table, settings, run)
 
 rs_kendall <- function(pairs) .Call(wrap__rs_kendall, pairs)
 
-rs_copula_fit <- function(table, weights, settings, run) .Call(wrap__rs_copula_fit, table, weights, settings, run)
+rs_copula_fit <- function(table, settings, run) .Call(wrap__rs_copula_fit, table, settings, run)
 
-rs_copula_subsets <- function(shares, orders, correlation, sets, size, draws, run) .Call(wrap__rs_copula_subsets, shares, orders, correlation, sets, size, draws, run)
+rs_copula_subsets <- function(model, settings, run) .Call(wrap__rs_copula_subsets, model, settings, run)
 
-rs_copula_population <- function(shares, orders, correlation, sizes, seen, calibrated, bounded, level, run) .Call(wrap__rs_copula_population, shares, orders, correlation, sizes, seen, calibrated, bounded, level, run)
+rs_copula_population <- function(model, settings, run) .Call(wrap__rs_copula_population, model, settings, run)
 
-rs_copula_simulate <- function(shares, orders, correlation, n, draws, run) .Call(wrap__rs_copula_simulate, shares, orders, correlation, n, draws, run)
+rs_copula_simulate <- function(model, settings, run) .Call(wrap__rs_copula_simulate, model, settings, run)
 
-rs_exhaustive <- function(table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run) .Call(wrap__rs_exhaustive, table, weights, dims, threshold, weight_threshold, combine, missing_counts, max_tables, run)
+rs_exhaustive <- function(table, settings, run) .Call(wrap__rs_exhaustive, table, settings, run)
 
 rs_household_risk <- function(table, settings, run) .Call(wrap__rs_household_risk, table, settings, run)
 
-rs_individual_risk <- function(table, weights, wildcard, run) .Call(wrap__rs_individual_risk, table, weights, wildcard, run)
+rs_individual_risk <- function(table, settings, run) .Call(wrap__rs_individual_risk, table, settings, run)
 
 rs_members_risk <- function(households, risk, run) .Call(wrap__rs_members_risk, households, risk, run)
 
@@ -36,25 +36,21 @@ rs_release <- function(tables) .Call(wrap__rs_release, tables)
 
 rs_fingerprint <- function(table, names, run) .Call(wrap__rs_fingerprint, table, names, run)
 
-rs_complete_rows <- function(table) .Call(wrap__rs_complete_rows, table)
-
 rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
 rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)
 
-rs_partners <- function(wave1, wave2) .Call(wrap__rs_partners, wave1, wave2)
+rs_link <- function(waves, settings, run) .Call(wrap__rs_link, waves, settings, run)
 
-rs_link <- function(wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, run) .Call(wrap__rs_link, wave1, wave2, agreements, partners, min_shared, method_name, without, most_pairs, run)
+rs_key_changes <- function(waves, run) .Call(wrap__rs_key_changes, waves, run)
 
-rs_key_changes <- function(wave1, wave2, agreements, partners, run) .Call(wrap__rs_key_changes, wave1, wave2, agreements, partners, run)
+rs_key_steps <- function(waves, settings, run) .Call(wrap__rs_key_steps, waves, settings, run)
 
-rs_key_steps <- function(wave1, wave2, agreements, partners, min_shared, order, greedy, run) .Call(wrap__rs_key_steps, wave1, wave2, agreements, partners, min_shared, order, greedy, run)
+rs_changed <- function(waves, settings, run) .Call(wrap__rs_changed, waves, settings, run)
 
-rs_changed <- function(wave1, wave2, agreements, partners) .Call(wrap__rs_changed, wave1, wave2, agreements, partners)
+rs_loglinear <- function(tables, settings, run) .Call(wrap__rs_loglinear, tables, settings, run)
 
-rs_loglinear <- function(table, weights, fraction, sampling, model, terms, normal, max_cells, run) .Call(wrap__rs_loglinear, table, weights, fraction, sampling, model, terms, normal, max_cells, run)
-
-rs_n_matches <- function(table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run) .Call(wrap__rs_n_matches, table, targets, columns, keys, relations, rule, missing, min_overlap, partial_weight, weights, labels, run)
+rs_n_matches <- function(table, settings, run) .Call(wrap__rs_n_matches, table, settings, run)
 
 rs_invariant_pram <- function(table, settings, run) .Call(wrap__rs_invariant_pram, table, settings, run)
 
@@ -86,15 +82,9 @@ rs_adaptive_path <- function(table, settings, run) .Call(wrap__rs_adaptive_path,
 
 rs_removal_bounds <- function(table, settings, run) .Call(wrap__rs_removal_bounds, table, settings, run)
 
-rs_tree_fit <- function(table, weights, pairs_of_keys, excess, counts, given, n, scale, run) .Call(wrap__rs_tree_fit, table, weights, pairs_of_keys, excess, counts, given, n, scale, run)
+rs_tree_part <- function(pairs, settings, run) .Call(wrap__rs_tree_part, pairs, settings, run)
 
-rs_tree_points <- function(table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, run) .Call(wrap__rs_tree_points, table, maps, edge_keys, prior, pairs_of_edges, counts, given, n, scale, own, weights, run)
-
-rs_tree_anchor <- function(ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, run) .Call(wrap__rs_tree_anchor, ln_p, variance, weights, alpha, spread, ln_sample, n_people, uniqueness, run)
-
-rs_tree_likelihoods <- function(ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, run) .Call(wrap__rs_tree_likelihoods, ln_p, variance, alpha, spread, ln_lambda, left, n_people, counts, n, run)
-
-rs_model_scores <- function(table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, run) .Call(wrap__rs_model_scores, table, maps, shares, orders, correlation, method, least, tolerance, absolute, max_blocks, draws, run)
+rs_scores <- function(table, settings, run) .Call(wrap__rs_scores, table, settings, run)
 
 rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 

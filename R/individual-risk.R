@@ -171,10 +171,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
       missing = missing_cells(table, data), identifying = identifying_keys(table),
       n_incomplete = table$n_incomplete
     )
-    found <- core(
-      rs_individual_risk, table$pointer, weights, missing == "wildcard",
-      call = call
-    )
+    found <- individual_risks(table, weights, missing, call)
     at_home <- if (!is.null(households)) {
       core(rs_members_risk, households$pointer, found$risk, call = call)
     }
@@ -283,5 +280,13 @@ frequency_table <- function(found) {
     n_records = n_records,
     expected = as.vector(rowsum(found$risk, at)),
     risk_max = as.vector(tapply(found$risk, at, max))
+  )
+}
+
+# The risk of every record of a table.
+individual_risks <- function(table, weights, missing, call) {
+  core(
+    rs_individual_risk, table$pointer, list(weights = weights, missing = missing),
+    call = call
   )
 }

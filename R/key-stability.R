@@ -64,22 +64,25 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
   with_progress("Stability of keys", {
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
     agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), tolerance, call)
-    broken_rules(coded, agreements, tolerance, call)
-    found <- key_changes(coded, agreements, call)
+    waves <- core_waves(coded, agreements)
+    found <- core(rs_key_changes, waves, call = call)
+    changes <- found$changes
+    broken_rules(changes, coded, tolerance, call)
     n_linked <- sum(!is.na(coded$partners))
     table <- frame(
-      variable = coded$key_vars, n_compared = found$n_compared, n_changed = found$n_changed,
-      prop_changed = ifelse(found$n_compared > 0, found$n_changed / found$n_compared, NA_real_),
+      variable = coded$key_vars, n_compared = changes$n_compared, n_changed = changes$n_changed,
+      prop_changed = ifelse(
+        changes$n_compared > 0, changes$n_changed / changes$n_compared, NA_real_
+      ),
       n_levels = as.integer(coded$tables[[1]]$n_values),
-      n_missing = n_linked - found$n_compared, entropy = found$entropy
+      n_missing = n_linked - changes$n_compared, entropy = found$entropy
     )
     # Equal entropies differ in the last digits: the order must not hang on them.
     order <- order(table$prop_changed, -round(table$entropy, 9), seq_len(nrow(table)))
     if (steps != "none") {
       added <- utils::head(order, max_keys)
       path <- core(
-        rs_key_steps, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
-        coded$partners, 0L, added, steps == "greedy",
+        rs_key_steps, waves, list(order = added, greedy = steps == "greedy"),
         call = call
       )
       place <- match(seq_len(nrow(table)), path$key)

@@ -300,31 +300,22 @@ attack_files <- function(known, released, key_vars, id, tolerance, settings, thi
 }
 
 run_attack <- function(coded, agreements, settings, call) {
-  of_sets <- !vapply(coded$tables[[1]]$sets, is.null, NA)
-  core(
-    rs_attack, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements,
-    unname(!of_sets), coded$partners, settings,
-    call = call
-  )
+  core(rs_attack, core_waves(coded, agreements), settings, call = call)
 }
 
 # Work that takes a moment beside a linkage.
 moment_of_work <- 2e9
 
-# Expected correct matches of the calibrated intruder for longitudinal_link(); NA
-# where nobody is linked, or where it takes more work than `most`.
-expected_weighted <- function(coded, agreements, most, call) {
+# The calibrated intruder, of whom longitudinal_link() tells the expected correct
+# matches: NA where nobody is linked, or where that takes more work than `most`.
+calibrated_attack <- function(coded, most) {
   if (is.null(coded$partners) || all(is.na(coded$partners))) {
-    return(NA_real_)
+    return(NULL)
   }
-  settings <- list(
+  list(
     intruders = "calibrated", by_value = TRUE, prior_match = 0.95, coverage = NULL,
     engine = "choose", max_work = most, without_work = 0, one_to_one = FALSE, details = FALSE,
     thresholds = double()
-  )
-  tryCatch(
-    run_attack(coded, agreements, settings, call)$found[[1]]$expected + 0,
-    sdcRisk_error_too_large = function(e) NA_real_
   )
 }
 

@@ -214,7 +214,9 @@
 #' @param weight_var Name or position of the column of sampling weights: how many
 #'   people a record stands for.
 #' @param pop_size,sampling_fraction Size \eqn{N} of the population, or sampling
-#'   fraction \eqn{\pi = n/N}{pi = n / N}; either suffices. Without both,
+#'   fraction of the file; either suffices. \eqn{\pi = n/N}{pi = n / N} with
+#'   \eqn{n} the number of records used: where `missing = "exclude"` leaves records
+#'   out, \eqn{\pi}{pi} is that much smaller than `sampling_fraction`. Without both,
 #'   \eqn{\pi}{pi} is the number of records over the sum of their weights.
 #'   Weights are scaled to the population size they imply.
 #' @param model `"independence"`, `"two_way"`, `"search"`, a one-sided formula, or
@@ -337,42 +339,55 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
       missing = missing, interval = asked$interval, level = asked$level,
       hh_id = if (!is.null(hh_at)) names(data)[[hh_at]]
     )
-    found <- unlist(lapply(names(parts), function(set) {
-      analyse_key_set(table, parts[[set]], set, weights, models, terms, asked, call)
+    requests <- unlist(lapply(names(parts), function(set) {
+      part <- key_part(table, parts[[set]], asked$missing == "exclude", call, call)
+      loglinear_requests(part, set, names(parts[[set]]), weights, terms, asked, call)
     }), recursive = FALSE)
-    equal <- length(unique(weights)) < 2
-    result <- with_limit(new_loglinear_risk(found, settings, equal, this_call), limit)
+    found <- fit_loglinear(requests, call)
+    result <- with_limit(
+      new_loglinear_risk(found, settings, equal_weights(weights), this_call), limit
+    )
     if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at, call)
     signal_loglinear(result, call)
     result
   })
 }
 
-# All models of one key set.
-analyse_key_set <- function(table, keys, set, weights, models, terms, asked, call) {
-  part <- key_part(table, keys, asked$missing == "exclude", call = call)
-  n_all <- part$n_all
+equal_weights <- function(weights) length(unique(weights)) < 2
+
+# All models of one key set, for fit_loglinear(): `part` is its table, `terms` has the
+# word of every model or, per key set, its interactions.
+loglinear_requests <- function(part, set, keys, weights, terms, asked, call) {
   rows <- part$rows
-  fraction <- check_fraction(part$n, asked$pop_size, asked$sampling_fraction, call)
+  fraction <- fraction_in_use(
+    part$n, part$n_all, asked$pop_size, asked$sampling_fraction, call
+  )
   used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
   # Single weights are compared with raked fractions even without an interval.
   wanted <- asked$interval != "none" || asked$sampling == "cell"
-  lapply(names(models), function(model) {
-    found <- core(
-      rs_loglinear, part$pointer, used, fraction, asked$sampling,
-      if (is.list(terms[[model]])) "terms" else model,
-      if (is.list(terms[[model]])) terms[[model]][[set]] else list(),
-      if (wanted) stats::qnorm((1 + asked$level) / 2),
-      asked$max_cells,
-      call = call
+  lapply(names(terms), function(model) {
+    own <- is.list(terms[[model]])
+    list(
+      pointer = part$pointer,
+      settings = list(
+        weights = used, fraction = fraction, sampling = asked$sampling,
+        model = if (own) "terms" else terms[[model]],
+        terms = if (own) terms[[model]][[set]] else list(),
+        normal = if (wanted) stats::qnorm((1 + asked$level) / 2), max_cells = asked$max_cells
+      ),
+      about = list(
+        key_set = set, model = model, sampling = asked$sampling, interval = asked$interval,
+        keys = keys, rows = rows, n_all = part$n_all
+      )
     )
-    found$key_set <- set
-    found$model <- model
-    found$sampling <- asked$sampling
-    found$interval <- asked$interval
-    found$keys <- names(keys)
-    found$rows <- rows
-    found$n_all <- n_all
-    found
   })
+}
+
+# What the core finds, with what the fits are about.
+fit_loglinear <- function(requests, call) {
+  found <- core(
+    rs_loglinear, lapply(requests, `[[`, "pointer"), lapply(requests, `[[`, "settings"),
+    call = call
+  )
+  Map(function(found, request) c(found, request$about), found, requests)
 }

@@ -154,45 +154,54 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
   limit <- check_record_limit(limit, call)
   with_progress("Linking waves", {
     coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
-    if (min_overlap > length(coded$key_vars)) {
-      stop_argument(
-        "min_overlap", paste("be at most the number of keys,", length(coded$key_vars)),
-        call = call
-      )
-    }
-    if (sensitivity && is.null(coded$partners)) {
-      stop_argument("sensitivity", "be FALSE where `id` is not given", call = call)
-    }
     waves <- list(wave1 = wave1, wave2 = wave2)
-    agreements <- code_agreements(coded, waves, tolerance, call)
-    found <- find_links(coded, agreements, min_overlap, "estimate", sensitivity, call)
-    rules <- broken_rules(coded, agreements, tolerance, call)
-    overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
-    warn_empty_records(found$n_few, overlap, min_overlap, call)
-    found$weighted <- expected_weighted(
-      coded, agreements, if (sensitivity) Inf else moment_of_work, call
+    with_limit(
+      link_coded(coded, waves, min_overlap, tolerance, sensitivity, this_call, call), limit
     )
-    with_limit(new_longitudinal_link(
-      found, coded, waves, min_overlap, tolerance, this_call,
-      overlap = overlap, rules = rules, fingerprints = coded$fingerprints
-    ), limit)
   })
+}
+
+# The same of coded waves.
+link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_call, call) {
+  if (min_overlap > length(coded$key_vars)) {
+    stop_argument(
+      "min_overlap", paste("be at most the number of keys,", length(coded$key_vars)),
+      call = call
+    )
+  }
+  if (sensitivity && is.null(coded$partners)) {
+    stop_argument("sensitivity", "be FALSE where `id` is not given", call = call)
+  }
+  agreements <- code_agreements(coded, waves, tolerance, call)
+  found <- find_links(
+    coded, agreements, min_overlap, "estimate", sensitivity, call,
+    changes = !is.null(tolerance) && !is.null(coded$partners)
+  )
+  rules <- broken_rules(found$changes, coded, tolerance, call)
+  overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
+  warn_empty_records(found$n_few, overlap, min_overlap, call)
+  new_longitudinal_link(
+    found, coded, waves, min_overlap, tolerance, this_call,
+    overlap = overlap, rules = rules, fingerprints = coded$fingerprints
+  )
 }
 
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
-find_links <- function(coded, agreements, min_overlap, method, sensitivity, call) {
-  # So many pairs are compared in a moment.
-  most_pairs <- if (sensitivity) Inf else 2e10
-  found <- core(
-    rs_link, coded$tables[[1]]$pointer, coded$tables[[2]]$pointer, agreements, coded$partners,
-    min_overlap, method, sensitivity, most_pairs,
-    call = call
+find_links <- function(coded, agreements, min_overlap, method, sensitivity, call,
+                       changes = FALSE) {
+  settings <- list(
+    min_overlap = min_overlap, method = method, sensitivity = sensitivity,
+    # So many pairs are compared in a moment.
+    most_pairs = if (sensitivity) Inf else 2e10, changes = changes,
+    attack = calibrated_attack(coded, if (sensitivity) Inf else moment_of_work)
   )
+  found <- core(rs_link, core_waves(coded, agreements), settings, call = call)
   # A sum of nothing is -0 in the core.
   found$score$expected <- found$score$expected + 0
   found$sensitivity$expected <- found$sensitivity$expected + 0
   found$by_shared$expected <- found$by_shared$expected + 0
+  found$weighted <- found$weighted + 0
   found
 }
 

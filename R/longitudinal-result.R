@@ -77,9 +77,7 @@ new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
     list(key_vars = columns$keys, key_groups = NULL, change_vars = columns$change),
     settings, list(
       id = columns$id, n = nrow(wave2),
-      fingerprint = fingerprint_of(
-        wave2, list(key_vars = columns$keys, weight_var = settings$weight_var)
-      ),
+      fingerprint = fits[[1]]$settings$fingerprint,
       version = as.character(utils::packageVersion("sdcRisk"))
     )
   )

@@ -150,6 +150,7 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   }
   sampling <- check_sampling(sampling, call)
   interval <- check_interval(interval, n_boot, call)
+  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0, call = call)
   check_loglinear_missing(missing, call)
   check_probability(level, "level", call = call)
   check_max_cells(max_cells, call)
@@ -173,27 +174,23 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   check_free_names(setdiff(every_key, columns$keys), wave2, call)
   if (inherits(model, "formula")) formula_terms(model, every_key, call)
 
-  found <- once_each(lapply(releases, function(earlier) {
-    link <- longitudinal_link(
-      earlier, wave2, link_vars, columns$id,
-      min_overlap = min_overlap, tolerance = tolerance
-    )
-    list(
-      link = link,
-      all = known_changes(earlier, wave2, columns, NULL, detail, call),
-      certain = known_changes(earlier, wave2, columns, link, detail, call)
-    )
-  }))
+  found <- with_progress("Linking waves", once_each(link_releases(
+    code_releases(releases, wave2, link_vars, columns, call), releases, wave2, columns, detail,
+    list(min_overlap = min_overlap, tolerance = tolerance), call
+  )))
   tables <- scenario_tables(wave2, found, columns, call)
-  fit <- function(table) {
-    loglinear_risk(
-      table$data, table$keys,
-      weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
-      model = scenario_model(model, table$keys, every_key, call), sampling = sampling,
-      missing = missing, interval = interval, level = level, max_cells = max_cells
-    )
-  }
-  fits <- without_fit_conditions(fit_scenarios(tables, fit))
+  asked <- list(
+    weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
+    sampling = sampling, missing = missing, interval = interval, level = level,
+    max_cells = check_max_cells(max_cells, call)
+  )
+  models <- lapply(tables, function(table) {
+    check_models(scenario_model(model, table$keys, every_key, call), call)
+  })
+  fits <- with_progress(
+    "Log-linear models",
+    without_fit_conditions(fit_scenarios(tables, models, asked, call))
+  )
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
     weight_var = weight_var, model = names(check_models(model, call)), detail = detail,
     sampling = sampling, missing = missing, interval = interval, level = level,
@@ -271,31 +268,73 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
   list(keys = keys, change = change, id = id)
 }
 
-# Columns of what is known of changes since one earlier release, for all links
-# or, with `link`, for certain ones; `n_changed` counts the changes in each.
-known_changes <- function(earlier, wave2, columns, link, detail, call) {
-  changed <- change_indicators(
-    earlier, wave2, columns$change, columns$id, link,
-    scope = if (is.null(link)) "all" else "certain"
+# All waves coded at once: per release the waves by `link_vars` and by the variables that
+# change.
+code_releases <- function(releases, wave2, link_vars, columns, call, frame = call) {
+  asked <- lapply(releases, function(earlier) {
+    waves <- list(wave1 = earlier, wave2 = wave2)
+    link <- ask_waves(earlier, wave2, link_vars, columns$id, "link_vars", call)
+    change <- wave_vars(waves, columns$change, "change_vars", call)
+    warn_waves_differ(waves, change, columns$id, call)
+    list(link = link, requests = c(
+      link$requests, list(change = shared_request(waves, change, candidates = TRUE, call = call))
+    ))
+  })
+  requests <- unlist(lapply(unname(asked), `[[`, "requests"), recursive = FALSE)
+  coded <- split(
+    unname(code_requests(requests, call)),
+    rep(seq_along(asked), vapply(asked, function(a) length(a$requests), 0L))
   )
-  changed <- unname(as.list(changed)[paste0(columns$change, "_changed")])
-  n_changed <- vapply(changed, sum, 0L)
-  if (detail == "previous_value") {
-    changed <- previous_values(earlier, wave2, columns, changed, call)
-  }
-  suffix <- if (detail == "indicator") "_changed" else "_before"
-  list(columns = rlang::set_names(changed, paste0(columns$change, suffix)), n_changed = n_changed)
+  Map(function(asked, coded) {
+    names(coded) <- names(asked$requests)
+    release_later(coded$change, frame)
+    link <- read_waves(asked$link, coded[names(coded) != "change"], call, frame)
+    list(link = link, change = list(
+      tables = coded$change, key_vars = columns$change, partners = link$partners
+    ))
+  }, asked, unname(coded))
 }
 
-# The earlier value where it is known to differ, as its code, else 0.
-previous_values <- function(earlier, wave2, columns, changed, call) {
-  coded <- code_waves(earlier, wave2, columns$change, columns$id, "change_vars", call)
-  Map(function(changed, codes) {
-    differs <- changed == 1L
-    value <- integer(length(differs))
-    value[differs] <- codes[coded$partners[differs]]
-    value
-  }, changed, all_codes(coded$tables[1], call)[[1]])
+# Per release its link, and what is known of changes since then by all links and by the
+# certain ones.
+link_releases <- function(coded, releases, wave2, columns, detail, rules, call) {
+  Map(function(coded, earlier) {
+    waves <- list(wave1 = earlier, wave2 = wave2)
+    link <- link_coded(
+      coded$link, waves, rules$min_overlap, rules$tolerance, FALSE,
+      rlang::call2(
+        "longitudinal_link", as.name("wave1"), as.name("wave2"), coded$link$key_vars, columns$id,
+        !!!rules
+      ), call
+    )
+    changed <- core(
+      rs_changed, core_waves(coded$change, code_agreements(coded$change, waves, NULL, call)),
+      list(values = detail == "previous_value"),
+      call = call
+    )
+    list(
+      link = link,
+      all = known_changes(changed, !is.na(coded$link$partners), columns, detail),
+      certain = known_changes(changed, link$records$certain, columns, detail)
+    )
+  }, coded, releases)
+}
+
+# Columns of what is known of changes since one earlier release, of the records that
+# are `known`: whether there was one, or the code of the earlier value; `n_changed`
+# counts the changes in each.
+known_changes <- function(found, known, columns, detail) {
+  of_known <- function(x) {
+    x[!known] <- 0L
+    x
+  }
+  changed <- lapply(found$changed, of_known)
+  values <- if (detail == "indicator") changed else lapply(found$before, of_known)
+  suffix <- if (detail == "indicator") "_changed" else "_before"
+  list(
+    columns = rlang::set_names(values, paste0(columns$change, suffix)),
+    n_changed = vapply(changed, sum, 0L)
+  )
 }
 
 # What the key variables that stand for changes are called, release by release.
@@ -370,17 +409,50 @@ scenario_tables <- function(wave2, found, columns, call) {
   )
 }
 
-# A scenario that knows no more than the one before is not fitted again.
-fit_scenarios <- function(tables, fit) {
-  fits <- list(cross_sectional = fit(tables$cross_sectional))
-  for (at in 2:3) {
-    before <- tables[[at - 1]]
-    now <- tables[[at]]
+# The fits of all scenarios. One that knows no more than the one before is not fitted
+# again.
+fit_scenarios <- function(tables, models, asked, call, frame = call) {
+  at <- seq_along(tables)
+  for (i in at[-1]) {
+    before <- tables[[i - 1]]
+    now <- tables[[i]]
     same <- identical(before$keys, now$keys) &&
       all(vapply(now$keys, function(k) identical(before$data[[k]], now$data[[k]]), NA))
-    fits[[names(tables)[[at]]]] <- if (same) fits[[at - 1]] else fit(now)
+    if (same) at[[i]] <- at[[i - 1]]
   }
-  fits
+  own <- unique(at)
+  weights <- check_weights(tables[[1]]$data, asked$weight_var, call)
+  coded <- code_requests(lapply(tables[own], function(table) {
+    key_request(
+      table$data, table$keys,
+      roles = role_columns(table$data, asked["weight_var"]),
+      listwise = asked$missing == "exclude", call = call
+    )
+  }), call)
+  coded <- lapply(coded, `[[`, 1)
+  release_later(coded, frame)
+  requests <- Map(function(table, models) {
+    check_some_complete(table$n, call)
+    set <- paste(table$variables, collapse = " + ")
+    parts <- rlang::set_names(list(table$keys), set)
+    terms <- lapply(models, model_terms, parts = parts, call = call)
+    loglinear_requests(table, set, table$variables, weights, terms, asked, call)[[1]]
+  }, coded, models[own])
+  found <- fit_loglinear(requests, call)
+  fits <- Map(function(found, table, models) {
+    settings <- file_settings(
+      table,
+      weight_var = asked$weight_var, model = names(models), sampling = asked$sampling,
+      missing = asked$missing, interval = asked$interval, level = asked$level
+    )
+    fit <- new_loglinear_risk(
+      list(found), settings, equal_weights(weights),
+      rlang::call2("loglinear_risk", as.name("wave2"), table$variables, model = names(models))
+    )
+    signal_loglinear(fit, call)
+    fit
+  }, found, coded, models[own])
+  rlang::set_names(fits[match(at, own)], names(tables))
 }
 
 # The model of one scenario: the interactions of a formula whose variables it has.

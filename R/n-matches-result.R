@@ -61,39 +61,6 @@ one_word <- function(missing) {
   if (length(words) == 1) words else missing
 }
 
-# Listwise deletion has left no record, or no pattern: complete patterns match
-# none of no records, and every number asked for has its column.
-count_nothing <- function(found, coded, set, relations, settings, weights, call) {
-  n <- length(found$rows)
-  if (!is.null(coded$targets)) {
-    found$target_rows <- complete_target_rows(coded$targets, set, settings, call)
-    if (n > 0) {
-      coded$targets <- NULL
-      own <- find_matches(coded, set, relations, settings, NULL, call)
-      found[c("n_complete", "n_unique_complete")] <- own[c("n_complete", "n_unique_complete")]
-    }
-  }
-  if (!is.null(found$target_rows)) n <- length(found$target_rows)
-  found$n_matches <- integer(n)
-  if (!is.null(weights)) found$n_matches_weighted <- found$weighted_squares <- numeric(n)
-  found$sensitive <- lapply(coded$sensitive, function(table) {
-    nothing <- rep(NA_real_, n)
-    list(n_sensitive = integer(n), l_entropy = nothing, t_closeness = nothing)
-  })
-  if (!is.null(coded$households)) {
-    found$n_households <- integer(n)
-    if (!is.null(weights)) found$households_weighted <- numeric(n)
-  }
-  found
-}
-
-# The rows of a table that know every column of a key set by which records are
-# left out.
-complete_target_rows <- function(table, set, settings, call) {
-  columns <- set$columns[settings$missing[set$columns] == "exclude"]
-  core(rs_part, table$pointer, list(columns = columns, listwise = TRUE), call = call)$rows
-}
-
 # The numbers of matches: of households where these are counted.
 counted_matches <- function(found) {
   if (is.null(found$n_households)) found$n_matches else found$n_households

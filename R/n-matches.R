@@ -91,7 +91,8 @@
 #' is larger, see [match_theta()]. Here \eqn{U} is the number of
 #' records with one match, \eqn{P} half the number with two and \eqn{T} a third
 #' of the number with three. \eqn{\pi}{pi} is the number of records used over
-#' `pop_size`: records deleted listwise are not in the sample. With weights \eqn{w}
+#' the size of the population: records deleted listwise are not in the sample, so that
+#' \eqn{\pi}{pi} is smaller than `sampling_fraction`, which is that of the file. With weights \eqn{w}
 #' alone, inverse inclusion probabilities,
 #' \deqn{\hat\theta = \frac{U}{U + \sum_{i: m_i = 2} (w_i - 1)},}{%
 #'   theta = U / (U + sum over records with m = 2 of (w_i - 1)),}
@@ -440,24 +441,14 @@ number_values <- function(x) {
 
 # Matches on one key set. Numbers are per record in use.
 find_matches <- function(coded, set, relations, settings, weights, call) {
-  pointer <- function(table) if (!is.null(table)) table$pointer
-  found <- core(
-    rs_n_matches, coded$table$pointer, pointer(coded$targets), set$columns, unname(set$keys),
-    unname(relations[set$columns]), settings$rule, unname(settings$missing[set$columns]),
-    settings$min_overlap,
-    settings$partial_weight, weights,
-    list(
-      sensitive = lapply(coded$sensitive, function(table) {
-        list(table = table$pointer, ordered = table$ordered)
-      }),
-      households = pointer(coded$households)
-    ),
-    call = call
-  )
-  # Where no record or no pattern is complete, the core counts nothing.
-  excludes <- "exclude" %in% settings$missing[set$columns]
-  if (excludes && length(found$n_matches) == 0) {
-    found <- count_nothing(found, coded, set, relations, settings, weights, call)
-  }
-  found
+  core(rs_n_matches, coded$table$pointer, list(
+    targets = coded$targets$pointer, columns = set$columns, keys = unname(set$keys),
+    relations = unname(relations[set$columns]), rule = settings$rule,
+    missing = unname(settings$missing[set$columns]), min_overlap = settings$min_overlap,
+    partial_weight = settings$partial_weight, weights = weights,
+    sensitive = lapply(coded$sensitive, function(table) {
+      list(table = table$pointer, ordered = table$ordered)
+    }),
+    households = coded$households$pointer
+  ), call = call)
 }

@@ -39,6 +39,7 @@
 #' @param known_keys Key variables that the intruder knows; `NULL` for all, and
 #'   the variables of `within` besides. Naming all key variables leaves out
 #'   what `within` adds. With `hh_id` the size of the household is always known.
+#' @param ... Must be empty.
 #' @return An object of class `sdc_pram_audit`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row: `max_match_prob`, `worst_match_prob` (exact),
@@ -61,8 +62,10 @@
 #' set.seed(1)
 #' pram_audit(secret, file)
 #' pram_audit(secret, file, n_sim = 0, known_keys = keys[1:4])
-pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
+pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
   call <- rlang::current_env()
+  seed <- random_state()
+  check_no_dots(..., call = call)
   check_given(c("x", "data"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "pram_audit")
@@ -71,7 +74,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
   table <- check_same_data(x, data, call)
   known <- pram_key_names(known_keys, "known_keys", x, data, call)
-  with_progress("Audit", {
+  keep_seed(with_progress("Audit", {
     extra <- pram_extra(x)
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
@@ -83,7 +86,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL) {
     units <- as.vector(rowsum(x$cells$count, group))
     simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, call)
     new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
-  })
+  }), seed)
 }
 
 check_pram_result <- function(x, call) {
@@ -355,6 +358,7 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' @param data The data `x` was made from.
 #' @param vars Key variables whose joint levels are counted, one or several.
 #'   `NULL`: the margin of every key variable by itself.
+#' @param ... Must be empty.
 #' @return A data frame with a row per level. With `vars`: their values, `count`
 #'   (records before), `std_error` (of the released count, from perturbation),
 #'   `se_inflation`. Without: `variable`, `level` and the same.
@@ -365,8 +369,9 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' file <- nals_prison[keys]
 #' secret <- invariant_pram(file)
 #' pram_variance(secret, file, c("DAGE3", "EDUC3"))
-pram_variance <- function(x, data, vars = NULL) {
+pram_variance <- function(x, data, vars = NULL, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("x", "data"), call)
   data <- bare_data(data)
   check_pram_result(x, call)
@@ -418,6 +423,7 @@ pram_margins <- function(x, table, sets, call) {
 #' @param cell Rows of `x$cells`, as in `x$records$cell`.
 #' @param data The data `x` was made from, to name the target cells by the values
 #'   of the key variables; the result then holds these values.
+#' @param ... Must be empty.
 #' @return A data frame with a row per cell and possible destination: `from`,
 #'   `to` (rows of `x$cells`), `prob`, and the values of the key variables at `to`
 #'   where `data` is given. Probabilities of one `from` add up to 1.
@@ -428,8 +434,9 @@ pram_margins <- function(x, table, sets, call) {
 #' secret <- invariant_pram(nals_prison[keys])
 #' unique_cell <- which(secret$cells$count == 1)[[1]]
 #' pram_transitions(secret, unique_cell) # stays with 0.667, moves with 0.333
-pram_transitions <- function(x, cell, data = NULL) {
+pram_transitions <- function(x, cell, data = NULL, ...) {
   call <- rlang::current_env()
+  check_no_dots(..., call = call)
   check_given(c("x", "cell"), call)
   check_pram_result(x, call)
   cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE, call = call)

@@ -115,6 +115,7 @@ removal_path <- function(x, data, n, by = c(
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
+  seed <- random_state()
   check_given(c("x", "data", "n"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
@@ -137,7 +138,7 @@ removal_path <- function(x, data, n, by = c(
   if (by %in% c("pls", "filtered_entropy")) {
     check_installed("pls", "predict contributions by partial least squares", call)
   }
-  with_progress("Removing records", {
+  keep_seed(with_progress("Removing records", {
     coded <- code_again(x, data, call)
     check_fewer(n, coded$table$n, "n", call)
     found <- if (by %in% adaptive_orders) {
@@ -148,7 +149,7 @@ removal_path <- function(x, data, n, by = c(
     result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
     signal_removal(result, call)
     result
-  })
+  }), seed)
 }
 
 # The orders, in words that follow "removing n records".

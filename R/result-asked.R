@@ -81,8 +81,6 @@ file_marks <- function(settings) {
   ))]
 }
 
-random_state <- function() get0(".Random.seed", globalenv(), inherits = FALSE)
-
 # The notes of the functions that are running, innermost first.
 running_asked <- function() {
   found <- lapply(rev(sys.frames()), function(frame) get0(".asked", frame, inherits = FALSE))

@@ -45,7 +45,10 @@ frame <- function(...) {
 #'   \item{`records`}{data frame, one row per record of the input in input
 #'     order, or `NULL` where the method has no risk per record}
 #'   \item{`settings`}{what was asked, and a fingerprint of the data; never
-#'     the data}
+#'     the data. Where random numbers were drawn, `seed` is the state of R's generator
+#'     before: `assign(".Random.seed", x$settings$seed, globalenv())` and the same call
+#'     give the same result. Releases of [invariant_pram()] keep none: it would undo
+#'     their protection}
 #'   \item{`diagnostics`}{how the computation went}
 #'   \item{`call`}{the call}
 #' }

@@ -139,7 +139,7 @@ suppression_risks <- function(data, released, variables, weights, call) {
   }
   of <- function(data) {
     table <- key_table(data, variables, call = call)
-    core(rs_individual_risk, table$pointer, weights, TRUE, call = call)$risk
+    individual_risks(table, weights, "wildcard", call)$risk
   }
   before <- of(data)
   after <- of(released)

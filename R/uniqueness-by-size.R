@@ -44,6 +44,7 @@
 uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...,
                                sampling_fraction = NULL) {
   call <- rlang::current_env()
+  seed <- random_state()
   check_given("x", call)
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
   remember(call)
@@ -68,8 +69,8 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_sim), recursive = FALSE)
   found <- with_progress("Drawing people from the model", {
     core(
-      rs_copula_subsets, fit$shares, fit$orders, as.double(fit$correlation), sets,
-      as.double(pop_size), draw_seed(),
+      rs_copula_subsets, core_model(fit),
+      list(sets = sets, size = as.double(pop_size), seed = draw_seed()),
       call = call
     )
   })
@@ -81,7 +82,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   values <- split(subsets$uniqueness, factor(subsets$n_keys, sizes))
   of <- function(f, ...) vapply(values, f, 0, ..., USE.NAMES = FALSE)
   at <- function(p) of(stats::quantile, p, names = FALSE, type = 8)
-  new_sdc_result(
+  keep_seed(new_sdc_result(
     "sdc_uniqueness_by_size",
     estimates = frame(
       n_keys = sizes, n_subsets = lengths(values, use.names = FALSE),
@@ -95,7 +96,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
       fingerprint = fit$settings$fingerprint, version = fit$settings$version
     ),
     diagnostics = list(n = fit$n), call = this_call, subsets = subsets
-  )
+  ), seed)
 }
 
 # Sets of `size` of `d` keys: all, or `n` different ones at random.

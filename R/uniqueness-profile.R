@@ -55,6 +55,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
                                score = NULL, calibrate = NULL, max_values = 200,
                                sampling_fraction = NULL) {
   call <- rlang::current_env()
+  seed <- random_state()
   check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
   remember(call)
@@ -70,7 +71,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   if (is.null(pop_size)) stop_argument("pop_size", "be given", call = call)
   check_one_size(pop_size, fit$n, call)
   keys <- profile_keys(fit, record, vary, add, call)
-  with_progress("Profiling a person", {
+  keep_seed(with_progress("Profiling a person", {
     scorer <- function(variables) {
       profile_scorer(x, fit, variables, pop_size, score, calibrate, call)
     }
@@ -102,7 +103,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
       diagnostics = list(n_known = length(keys$base), n_keys = length(fit$levels)),
       call = this_call, values = values, base = base
     )
-  })
+  }), seed)
 }
 
 # Which key variables are known, varied and added.

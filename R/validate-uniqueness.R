@@ -55,6 +55,7 @@
 validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
   call <- rlang::current_env()
+  seed <- random_state()
   check_given(c("x", "population"), call)
   population <- bare_data(population)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
@@ -65,8 +66,9 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   check_data_frame(population, "population", call)
   score <- score_of(x, score, call)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  truth <- true_uniqueness(population, fit, call)
-  n <- length(truth$unique)
+  positions <- check_columns(fit$settings$key_vars, population, "key_vars", call)
+  check_records(population, call, "population")
+  n <- nrow(population)
   if (n < fit$n) {
     stop_argument(
       "population", "have at least as many rows as the sample",
@@ -79,25 +81,24 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   } else {
     check_whole(rows, "rows", high = n, several = TRUE, call = call)
   }
-  with_progress("Judging the scores", {
+  keep_seed(with_progress("Judging the scores", {
     estimated <- if (inherits(x, "sdc_copula_uniqueness")) {
       known_uniqueness(x, n, calibrate, call)
     } else {
       model_uniqueness(fit, n, calibrate, call)
     }
     # Columns by name: a data.table is indexed by rows here too.
-    judged <- rows_of(population, match(fit$settings$key_vars, names(population)), rows)
-    scored <- individual_scores(
-      fit, judged,
-      pop_size = n, score = score, population_uniqueness = estimated,
-      call = call
-    )
+    judged <- rows_of(population, positions, rows)
+    coded <- code_released(fit, judged, call, counted = population)
+    found <- score_coded(fit, coded, score, n, estimated, call = call)
+    scored <- found$first
+    unique <- found$counts == 1
     known <- !is.na(scored$xi)
-    measures <- judge_scores(scored$xi[known], truth$unique[rows][known])
+    measures <- judge_scores(scored$xi[known], unique[rows][known])
     records <- frame(xi = rep(NA_real_, n), unique = rep(NA, n))
     records$xi[rows] <- scored$xi
-    records$unique[rows] <- truth$unique[rows]
-    xi_true <- mean(truth$unique)
+    records$unique[rows] <- unique[rows]
+    xi_true <- mean(unique)
     constant <- xi_true * (1 - xi_true)
     estimates <- cbind(
       frame(
@@ -115,20 +116,13 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
       estimates = estimates, records = records,
       settings = list(
         key_vars = fit$settings$key_vars, score = score, missing = fit$settings$missing,
-        n = n, n_sample = fit$n, fingerprint = truth$fingerprint,
+        n = n, n_sample = fit$n, fingerprint = coded$fingerprint,
         version = fit$settings$version
       ),
       diagnostics = list(n_unknown = sum(!known)),
       call = this_call, calibration = measures$calibration, roc = measures$roc
     )
-  })
-}
-
-# Who is unique in the population.
-true_uniqueness <- function(population, fit, call) {
-  table <- key_table(population, fit$settings$key_vars, call = call)
-  cells <- group_records(table, call = call)
-  list(unique = cells$counts[cells$row_group] == 1, fingerprint = table$fingerprint)
+  }), seed)
 }
 
 # How well likelihoods `xi` tell who is `unique`.

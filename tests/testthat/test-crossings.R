@@ -14,6 +14,7 @@ test_that("a function on a data frame calls into the core six times at most", {
   later <- data[sample(n), ]
   later$a[1:20] <- 1L
   x <- quietly(qar_risk(data, keys, p = 2))
+  fit <- quietly(copula_fit(data, keys))
   file <- data[c("b", "hh", "s", "d")]
   file$region <- rep(sample(6, 100, TRUE), each = 4)
   moved <- quietly(invariant_pram(file, c("b", "s"), unprotected = "keep"))
@@ -30,9 +31,27 @@ test_that("a function on a data frame calls into the core six times at most", {
     quote(n_matches(data, keys, missing = "exclude", patterns = later[1:5, ])),
     quote(key_overview(data, keys, key_groups = pairs)),
     quote(copula_fit(data, keys)),
+    quote(copula_fit(data, keys, missing = "exclude", weight_var = "w")),
+    quote(copula_uniqueness(data, keys, c(4000, 5000), given_sample = TRUE)),
+    quote(copula_uniqueness(data, keys, 4000, missing = "exclude", weight_var = "w")),
+    quote(copula_uniqueness(data, keys, 4000, newdata = later, missing = "exclude")),
+    quote(copula_uniqueness(data, keys, 4000, score = "copula")),
+    quote(copula_uniqueness(fit, pop_size = c(4000, 5000))),
+    quote(copula_uniqueness(fit, pop_size = 4000, score = "placement")),
+    quote(predict(fit, later, 4000)),
+    quote(validate_uniqueness(fit, later)),
+    quote(uniqueness_by_size(fit, 4000, n_sim = 3)),
+    quote(simulate(fit, 10)),
     quote(population_uniqueness(data, keys, 4000)),
     quote(longitudinal_link(data, later, keys, id = "id")),
-    quote(key_stability(data, later, keys, id = "id")),
+    quote(longitudinal_link(data, later, keys, id = "id", tolerance = list(d = 2))),
+    quote(longitudinal_risk(data, later, keys[1:3], keys, "a", "id", weight_var = "w")),
+    quote(longitudinal_risk(
+      data, later, keys[1:3], keys, c("a", "b"), "id",
+      weight_var = "w", detail = "previous_value", missing = "category"
+    )),
+    quote(link_attack(data, later, keys, id = "id")),
+    quote(key_stability(data, later, keys, id = "id", tolerance = list(d = 2))),
     quote(change_indicators(data, later, keys, id = "id")),
     quote(invariant_pram(file, c("b", "s"), within = "region", unprotected = "keep")),
     quote(invariant_pram(
@@ -44,6 +63,7 @@ test_that("a function on a data frame calls into the core six times at most", {
     quote(pram_audit(moved, file, n_sim = 10, known_keys = "b")),
     quote(pram_variance(moved, file)),
     quote(loglinear_risk(data, keys, weight_var = "w")),
+    quote(loglinear_risk(data, keys, weight_var = "w", model = c("independence", "two_way"))),
     quote(exhaustive_tabulation(data, keys, weight_var = "w")),
     quote(individual_risk(data, keys, weight_var = "w", hh_id = "hh", missing = "wildcard"))
   )
@@ -53,4 +73,10 @@ test_that("a function on a data frame calls into the core six times at most", {
     expect_gte(length(made), 1)
     expect_lte(length(made), 6)
   }
+  # Each earlier release more is linked and compared.
+  two <- quote(longitudinal_risk(
+    list(x = data, y = data[1:300, ]), later, keys[1:3], keys, c("a", "b"), "id",
+    weight_var = "w"
+  ))
+  expect_lte(length(crossings(quietly(eval(two)))), 8)
 })

@@ -127,6 +127,19 @@ test_that("the population comes from weights, its size or a fraction", {
   expect_error(tau(pop_size = 800, sampling_fraction = 0.5), class = "sdcRisk_error_bad_argument")
 })
 
+test_that("the fraction is that of the records used", {
+  data <- loglinear_file(100, c(3, 4, 5), 2)
+  data$a[1:20] <- NA
+  tau <- function(..., missing = "exclude") {
+    x <- quiet_loglinear(data, c("a", "b", "c"), ..., missing = missing, interval = "none")
+    x$estimates[c("n", "tau2", "sampling_fraction")]
+  }
+  expect_equal(tau(sampling_fraction = 1 / 8), tau(pop_size = 800))
+  expect_identical(tau(sampling_fraction = 1 / 8)$sampling_fraction, 80 / 800)
+  expect_equal(tau(pop_size = 800, sampling_fraction = 1 / 8), tau(pop_size = 800))
+  expect_identical(tau(sampling_fraction = 1 / 8, missing = "category")$sampling_fraction, 1 / 8)
+})
+
 test_that("bad weights are refused", {
   data <- loglinear_file(50, c(3, 4), 3)
   bad <- function(w, ...) {

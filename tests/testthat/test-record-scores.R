@@ -16,16 +16,28 @@ categories_of <- function(fit, data) {
 }
 
 test_that("likelihoods have their worked values", {
-  at <- function(n, counts = NULL) {
-    sdcRisk:::rs_tree_likelihoods(log(1e-4), 0, 2, 1, 0, 1, n, counts, 5000, list(threads = 1L))
+  # A tree without edges over one key variable of two values: p(1) = 1e-4.
+  at <- function(n, given_sample = FALSE) {
+    table <- sdcRisk:::key_table(data.frame(key = c("a", "b", "b")))
+    core(rs_scores, table$pointer, list(
+      score = "tree", maps = list(0:2), cells = table$pointer, rows = NULL,
+      tree = list(
+        edges = integer(), prior = double(), pairs = list(), counts = list(c(1, 2)),
+        given = list(c(1e-4, 1 - 1e-4)), n = 5000, scale = 1, alpha = 2, spread = 1,
+        ln_lambda = 0
+      ),
+      anchor = list(ln_p = double(), variance = double(), weight = NULL), sizes = n,
+      uniqueness = NULL, own = FALSE, weights = NULL, given_sample = given_sample, n = 5000
+    ))
   }
   found <- at(10000)
-  expect_equal(found$xi, 0.2963259279, tolerance = 1e-9)
-  expect_equal(found$kappa, 0.5555555556, tolerance = 1e-9)
-  expect_identical(found$shape, 2)
+  expect_equal(found$xi[[1]][[1]], 0.2963259279, tolerance = 1e-9)
+  expect_equal(found$kappa[[1]], 0.5555555556, tolerance = 1e-9)
+  expect_identical(found$shape, c(2, 2, 2))
   # Unique in a sample of 5,000: ((1 + 0.25) / (1 + 0.5))^3.
-  expect_equal(at(10000, 1)$xi, (1.25 / 1.5)^3, tolerance = 1e-12)
-  expect_identical(at(10000, 2)$xi, 0)
+  expect_equal(at(10000, TRUE)$xi[[1]][[1]], (1.25 / 1.5)^3, tolerance = 1e-12)
+  expect_identical(at(10000, TRUE)$xi[[1]][2:3], c(0, 0))
+  expect_identical(at(10000, TRUE)$counts, c(1, 2, 2))
 })
 
 test_that("likelihoods of the records add up to the records expected to be unique", {

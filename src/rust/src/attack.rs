@@ -7,10 +7,9 @@ use sdcrisk_core::attack::{
 };
 use sdcrisk_core::{Error, Result};
 
-use crate::convert::{counts, doubles, optional, texts, Named, Run};
+use crate::convert::{counts, optional, texts, Named, Run};
 use crate::guard::{bad_call, guard};
-use crate::key_table::with_table;
-use crate::linkage::{agreements_of, partners_of};
+use crate::linkage;
 
 fn intruder(name: &str) -> Result<Intruder> {
     match name {
@@ -32,70 +31,82 @@ fn engine(name: &str) -> Result<Engine> {
     }
 }
 
-fn settings(given: &Robj) -> Result<(Settings, Vec<f64>)> {
-    let given = Named::new(given, "settings")?;
-    let intruders = texts(&given.get("intruders")?, "intruders")?;
-    let coverage = given.optional("coverage")?;
-    let settings = Settings {
-        intruders: intruders
-            .iter()
-            .map(|name| intruder(name))
-            .collect::<Result<_>>()?,
-        by_value: given.flag("by_value")?,
-        prior_match: given.number("prior_match")?,
-        coverage: match coverage {
-            None => None,
-            Some(_) => Some(given.number("coverage")?),
-        },
-        engine: engine(&given.text("engine")?)?,
-        max_work: given.number("max_work")?,
-        without_work: given.number("without_work")?,
-        details: given.flag("details")?,
-        one_to_one: given.flag("one_to_one")?,
-    };
-    let thresholds = given.get("thresholds")?;
-    Ok((settings, doubles(&thresholds, "thresholds")?.to_vec()))
+/// What R asks of an attack, and the posteriors above which claims are counted.
+struct Asked {
+    settings: Settings,
+    thresholds: Vec<f64>,
+}
+
+impl Asked {
+    fn new(given: &Robj) -> Result<Self> {
+        let given = Named::new(given, "settings")?;
+        let intruders = texts(&given.get("intruders")?, "intruders")?;
+        Ok(Self {
+            settings: Settings {
+                intruders: intruders
+                    .iter()
+                    .map(|name| intruder(name))
+                    .collect::<Result<_>>()?,
+                by_value: given.flag("by_value")?,
+                prior_match: given.number("prior_match")?,
+                coverage: given.optional_number("coverage")?,
+                engine: engine(&given.text("engine")?)?,
+                max_work: given.number("max_work")?,
+                without_work: given.number("without_work")?,
+                details: given.flag("details")?,
+                one_to_one: given.flag("one_to_one")?,
+            },
+            thresholds: given.doubles("thresholds")?,
+        })
+    }
+
+    /// Runs the attack on two files, of whose keys `exact_first` says which hold one
+    /// value each.
+    fn run(
+        &self,
+        given: &Named,
+        files: &linkage::Files,
+        run: &Run,
+    ) -> Result<(Attack, Vec<Vec<Claims>>)> {
+        let exact = given.flags("exact_first")?;
+        files.with_tables(|known, released| {
+            let partners = files.partners.as_deref();
+            let files = Files::new(known, released, &files.agreements, &exact, partners)?;
+            run.watched(|monitor| {
+                let done = attack(&files, &self.settings, monitor)?;
+                let curve = |found: &Found| Claims::curve(&found.outcome, &self.thresholds);
+                let claims = done.found.iter().map(curve).collect();
+                Ok((done, claims))
+            })
+        })
+    }
 }
 
 /// Attacks of several intruders on one pair of files.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_attack(
-    known: Robj,
-    released: Robj,
-    agreements: Robj,
-    exact_first: Robj,
-    partners: Robj,
-    given: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_attack(files: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let agreements = agreements_of(&agreements)?;
-        let partners = partners_of(&partners)?;
-        let exact: Vec<bool> = exact_first
-            .as_logical_slice()
-            .ok_or_else(|| bad_call("exact_first"))?
-            .iter()
-            .map(|flag| flag.is_true())
-            .collect();
-        let (settings, thresholds) = settings(&given)?;
-        let run = Run::new(&run)?;
-        with_table(&known, |known| {
-            with_table(&released, |released| {
-                let files = Files::new(known, released, &agreements, &exact, partners.as_deref())?;
-                let (done, claims) = run.watched(|monitor| {
-                    let done = attack(&files, &settings, monitor)?;
-                    let claims: Vec<Vec<Claims>> = done
-                        .found
-                        .iter()
-                        .map(|found| Claims::curve(&found.outcome, &thresholds))
-                        .collect();
-                    Ok((done, claims))
-                })?;
-                attack_list(&done, &claims)
-            })
-        })
+        let given = Named::new(&files, "files")?;
+        let files = linkage::Files::new(&given)?;
+        let asked = Asked::new(&settings)?;
+        let (done, claims) = asked.run(&given, &files, &Run::new(&run)?)?;
+        attack_list(&done, &claims)
     })
+}
+
+/// The expected correct matches of the first intruder; `None` where they take more work
+/// than the settings allow.
+pub fn expected_of(
+    given: &Named,
+    files: &linkage::Files,
+    settings: &Robj,
+    run: &Run,
+) -> Result<Option<f64>> {
+    match Asked::new(settings)?.run(given, files, run) {
+        Ok((done, _)) => Ok(done.found.first().map(|found| found.score.expected)),
+        Err(Error::TooLarge(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn attack_list(done: &Attack, claims: &[Vec<Claims>]) -> Result<Robj> {

@@ -1,5 +1,7 @@
 //! R vectors to slices and numbers, and results back to R vectors.
 
+use std::str::FromStr;
+
 use extendr_api::prelude::*;
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use sdcrisk_core::random::Seed;
@@ -30,12 +32,22 @@ impl Named {
         Ok(self.values.dollar(element).ok().filter(|x| !x.is_null()))
     }
 
+    /// An element that is a named list itself; `name` is what R calls it.
+    pub fn named(&self, name: &'static str) -> Result<Named> {
+        Named::new(&self.get(name)?, name)
+    }
+
     pub fn list(&self, element: &str) -> Result<List> {
         list(&self.get(element)?, element)
     }
 
     pub fn text(&self, element: &str) -> Result<String> {
         text(&self.get(element)?, element).map(str::to_owned)
+    }
+
+    /// One of the words that the core has for a choice.
+    pub fn choice<T: FromStr<Err = Error>>(&self, element: &str) -> Result<T> {
+        self.text(element)?.parse()
     }
 
     pub fn flag(&self, element: &str) -> Result<bool> {
@@ -53,6 +65,36 @@ impl Named {
             [x] => Ok(*x),
             _ => Err(bad_call(element)),
         }
+    }
+
+    pub fn optional_number(&self, element: &str) -> Result<Option<f64>> {
+        match self.optional(element)? {
+            None => Ok(None),
+            Some(_) => self.number(element).map(Some),
+        }
+    }
+
+    pub fn doubles(&self, element: &str) -> Result<Vec<f64>> {
+        doubles(&self.get(element)?, element).map(<[f64]>::to_vec)
+    }
+
+    /// Numbers, one per record as a rule, that may be NULL.
+    pub fn optional_doubles(&self, element: &str) -> Result<Option<Vec<f64>>> {
+        match self.optional(element)? {
+            None => Ok(None),
+            Some(values) => doubles(&values, element).map(|x| Some(x.to_vec())),
+        }
+    }
+
+    pub fn flags(&self, element: &str) -> Result<Vec<bool>> {
+        flags(&self.get(element)?, element)
+    }
+
+    /// Vectors of R's positions, as indices.
+    pub fn index_lists(&self, element: &str) -> Result<Vec<Vec<usize>>> {
+        (self.list(element)?.values())
+            .map(|positions| indices(&positions, element))
+            .collect()
     }
 
     pub fn probabilities(&self, element: &str) -> Result<Vec<Probability>> {
@@ -129,6 +171,11 @@ where
 {
     let failed = |_| Error::TooLarge("A matrix has more rows than R can hold.".into());
     matrix.try_into().map_err(failed)
+}
+
+pub fn flags(x: &Robj, name: &str) -> Result<Vec<bool>> {
+    let flags = x.as_logical_slice().ok_or_else(|| bad_call(name))?;
+    Ok(flags.iter().map(|flag| flag.is_true()).collect())
 }
 
 pub fn text<'a>(x: &'a Robj, name: &str) -> Result<&'a str> {

@@ -2,95 +2,71 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::copula::{
-    fit, judge, uniqueness_of_sets, Family, Margin, Marginals, Model, ModelShares, Moments, Order,
-    PairTable, PopulationEstimate as Estimate, PopulationSettings, Range, Sample, Sampler, Seen,
-    Settings,
+    fit, judge, uniqueness_of_sets, Family, Fit, Margin, Marginals, Model, ModelShares, Moments,
+    Order, PairTable, PopulationEstimate as Estimate, PopulationSettings, Range, Sample,
+    SampleTree, Sampler, Seen, Settings,
 };
 use sdcrisk_core::{Monitor, Result, Weights};
 
-use crate::convert::{
-    count, double_vectors, doubles, indices, list, matrix_to_r, seed, square, text, Run,
-};
+use crate::convert::{double_vectors, doubles, indices, matrix_to_r, square, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
+use crate::scores::tree_list;
 
-/// R's places, counted from 1, per key.
-fn places(x: &Robj, name: &str) -> Result<Vec<Vec<u32>>> {
-    list(x, name)?
-        .values()
-        .map(|places| {
-            let places = indices(&places, name)?;
-            Ok(places.into_iter().map(|p| p as u32).collect())
-        })
-        .collect()
-}
-
-fn flag(x: &Robj, name: &str) -> Result<bool> {
-    x.as_bool().ok_or_else(|| bad_call(name))
+/// R's places, counted from 1.
+fn places(positions: Vec<usize>) -> Vec<u32> {
+    positions.into_iter().map(|p| p as u32).collect()
 }
 
 /// The model of a fit as R holds it.
-pub fn model_of(shares: &Robj, orders: &Robj, correlation: &Robj) -> Result<Model> {
+pub fn model_of(given: &Named) -> Result<Model> {
     Model::new(
-        double_vectors(shares, "shares")?,
-        places(orders, "orders")?,
-        square(correlation, "correlation")?,
+        double_vectors(&given.get("shares")?, "shares")?,
+        (given.index_lists("orders")?.into_iter())
+            .map(places)
+            .collect(),
+        square(&given.get("correlation")?, "correlation")?,
     )
 }
 
-fn order_of(order: &Robj, draws: &Robj) -> Result<Order> {
-    Ok(match text(order, "order")? {
+fn order_of(given: &Named) -> Result<Order> {
+    Ok(match given.text("order")?.as_str() {
         "scaling" => Order::Scaling,
         "natural" => Order::Natural,
         "frequency" => Order::Frequency,
-        "random" => Order::Random(seed(draws, "seed")?),
+        "random" => Order::Random(given.seed("seed")?),
         _ => return Err(bad_call("order")),
     })
 }
 
-/// How a model is fitted, as R says it: a list of one entry per setting.
-pub fn settings_of(x: &Robj) -> Result<Settings> {
-    let given = list(x, "settings")?;
-    let named: Vec<(&str, Robj)> = given.iter().collect();
-    let get = |name: &'static str| {
-        let entry = named.iter().find(|(known, _)| *known == name);
-        entry.map(|(_, value)| value).ok_or_else(|| bad_call(name))
-    };
-    let nominal = get("nominal")?
-        .as_logical_slice()
-        .ok_or_else(|| bad_call("nominal"))?
-        .iter()
-        .map(|l| l.is_true())
-        .collect();
-    let shares = list(get("exogenous_shares")?, "exogenous")?;
-    let natural = list(get("exogenous_places")?, "exogenous")?;
+/// How a model is fitted, as R says it.
+fn settings_of(given: &Named) -> Result<Settings> {
+    let shares = given.list("exogenous_shares")?;
+    let natural = given.list("exogenous_places")?;
     let exogenous = shares
         .values()
         .zip(natural.values())
-        .map(|(shares, places)| {
+        .map(|(shares, natural)| {
             if shares.is_null() {
                 return Ok(None);
             }
-            let places = indices(&places, "exogenous")?;
-            let places = places.into_iter().map(|p| p as u32).collect();
-            Ok(Some((doubles(&shares, "exogenous")?.to_vec(), places)))
+            let natural = places(indices(&natural, "exogenous")?);
+            Ok(Some((doubles(&shares, "exogenous")?.to_vec(), natural)))
         })
         .collect::<Result<_>>()?;
-    let correlation = get("correlation")?;
+    let correlation = given.optional("correlation")?;
     Ok(Settings {
-        order: order_of(get("order")?, get("seed")?)?,
-        nominal,
-        marginals: match text(get("marginals")?, "marginals")? {
+        order: order_of(given)?,
+        nominal: given.flags("nominal")?,
+        marginals: match given.text("marginals")?.as_str() {
             "auto" => Marginals::Auto,
             _ => Marginals::Empirical,
         },
         exogenous,
-        correlation: if correlation.is_null() {
-            None
-        } else {
-            Some(square(correlation, "correlation")?)
-        },
-        signed: flag(get("signed")?, "signed")?,
+        correlation: correlation
+            .map(|correlation| square(&correlation, "correlation"))
+            .transpose()?,
+        signed: given.flag("signed")?,
     })
 }
 
@@ -139,85 +115,82 @@ fn one_based(places: &[Vec<u32>]) -> Robj {
     .into()
 }
 
-/// Fits a copula to the records of a table.
+/// Fits a copula to the records of a table, and the tree that scores them.
 #[extendr]
-fn rs_copula_fit(table: Robj, weights: Robj, settings: Robj, run: Robj) -> Robj {
+fn rs_copula_fit(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let settings = settings_of(&settings)?;
+        let given = Named::new(&settings, "settings")?;
+        let settings = settings_of(&given)?;
+        let weights = given.optional_doubles("weights")?;
         let run = Run::new(&run)?;
-        let weights = if weights.is_null() {
-            None
-        } else {
-            Some(doubles(&weights, "weights")?)
-        };
         with_table(&table, |table| {
             let d = table.columns().len() as u64;
             if settings.nominal.len() as u64 != d || settings.exogenous.len() as u64 != d {
                 return Err(bad_call("settings"));
             }
             let weights = weights
+                .as_deref()
                 .map(|w| Weights::new(w, table.n_rows()))
                 .transpose()?;
-            let (sample, found, sizes) = run.watched(|monitor| {
+            let (sample, found, sizes, tree) = run.watched(|monitor| {
                 monitor.set_total(d * (d - 1) + 1);
                 let sample = Sample::count(table.columns(), weights, monitor)?;
                 let found = fit(&sample, &settings, monitor)?;
-                Ok((sample, found, table.group(monitor)?.sizes()))
+                let sizes = table.group(monitor)?.sizes();
+                let tree = SampleTree::new(table, weights, &sample, &found, monitor)?;
+                Ok((sample, found, sizes, tree))
             })?;
-            let pairs = (sample.tables.iter())
-                .map(|table| pair_matrix(table, weights.is_none()))
-                .collect::<Result<Vec<Robj>>>()?;
-            Ok(list!(
-                shares = List::from_values(&found.model.shares),
-                orders = one_based(&found.model.orders),
-                correlation = matrix_to_r(&found.model.correlation)?,
-                margins = margin_columns(&found.margins),
-                counts = List::from_values(&sample.counts),
-                n_effective = sample.n,
-                pairs = List::from_values(pairs),
-                information = found.information.clone(),
-                expected = found.expected.clone(),
-                rho = found.roots.iter().map(|r| r.rho).collect::<Vec<f64>>(),
-                at_bound = found
-                    .roots
-                    .iter()
-                    .map(|r| r.at_bound)
-                    .collect::<Vec<bool>>(),
-                least_eigenvalue = found.projection.least_eigenvalue,
-                largest_change = found.projection.largest_change,
-                steps = found.projection.steps as f64,
-                cell_size = sizes.keys().map(|&s| s as f64).collect::<Vec<f64>>(),
-                cell_times = sizes.values().map(|&t| f64::from(t)).collect::<Vec<f64>>()
-            )
-            .into())
+            let times: Vec<f64> = sizes.values().map(|&t| f64::from(t)).collect();
+            let sizes: Vec<f64> = sizes.keys().map(|&s| s as f64).collect();
+            let mut columns = fit_columns(&sample, &found, weights.is_none())?;
+            columns.extend([
+                ("cell_size", r!(sizes)),
+                ("cell_times", r!(times)),
+                ("tree", tree_list(&tree).into()),
+            ]);
+            Ok(List::from_pairs(columns).into())
         })
     })
 }
 
+/// A fit for R; of `whole` records, or of weights.
+fn fit_columns(sample: &Sample, found: &Fit, whole: bool) -> Result<Vec<(&'static str, Robj)>> {
+    let pairs = (sample.tables.iter())
+        .map(|table| pair_matrix(table, whole))
+        .collect::<Result<Vec<Robj>>>()?;
+    let rho: Vec<f64> = found.roots.iter().map(|r| r.rho).collect();
+    let at_bound: Vec<bool> = found.roots.iter().map(|r| r.at_bound).collect();
+    Ok(vec![
+        ("shares", List::from_values(&found.model.shares).into()),
+        ("orders", one_based(&found.model.orders)),
+        ("correlation", matrix_to_r(&found.model.correlation)?),
+        ("margins", margin_columns(&found.margins).into()),
+        ("counts", List::from_values(&sample.counts).into()),
+        ("n_effective", r!(sample.n)),
+        ("pairs", List::from_values(pairs).into()),
+        ("information", r!(found.information.clone())),
+        ("expected", r!(found.expected.clone())),
+        ("rho", r!(rho)),
+        ("at_bound", r!(at_bound)),
+        ("least_eigenvalue", r!(found.projection.least_eigenvalue)),
+        ("largest_change", r!(found.projection.largest_change)),
+        ("steps", r!(found.projection.steps as f64)),
+    ])
+}
+
 /// Categories, counted from 1, of records drawn from a model.
 #[extendr]
-fn rs_copula_simulate(
-    shares: Robj,
-    orders: Robj,
-    correlation: Robj,
-    n: Robj,
-    draws: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_copula_simulate(model: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let model = model_of(&shares, &orders, &correlation)?;
-        let n = count(&n, "n")?;
-        let seed = seed(&draws, "seed")?;
+        let model = model_of(&Named::new(&model, "model")?)?;
+        let settings = Named::new(&settings, "settings")?;
+        let n = settings.count("n")?;
+        let seed = settings.seed("seed")?;
         let run = Run::new(&run)?;
         let records =
             run.watched(|monitor: &Monitor| Sampler::new(&model)?.records(n, seed, monitor))?;
         Ok(one_based(&records))
     })
-}
-
-/// A number of R.
-fn number(x: &Robj, name: &str) -> Result<f64> {
-    x.as_real().ok_or_else(|| bad_call(name))
 }
 
 /// Estimates and intervals as columns.
@@ -235,39 +208,25 @@ fn moments(known: &Moments) -> List {
     list!(mean = known.mean, sd = known.sd, shrunk = known.shrunk)
 }
 
-/// Uniqueness and correctness in populations of several sizes. `seen` holds the
-/// numbers of records, of unique and of distinct ones.
+/// Uniqueness and correctness in populations of several sizes.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_copula_population(
-    shares: Robj,
-    orders: Robj,
-    correlation: Robj,
-    sizes: Robj,
-    seen: Robj,
-    calibrated: Robj,
-    bounded: Robj,
-    level: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_copula_population(model: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let model = model_of(&shares, &orders, &correlation)?;
-        let sizes = doubles(&sizes, "sizes")?;
-        let &[n, single, distinct] = doubles(&seen, "seen")? else {
-            return Err(bad_call("seen"));
-        };
+        let model = model_of(&Named::new(&model, "model")?)?;
+        let given = Named::new(&settings, "settings")?;
         let settings = PopulationSettings {
             seen: Seen {
-                n,
-                single,
-                distinct,
+                n: given.number("n")?,
+                single: given.number("n_single")?,
+                distinct: given.number("n_distinct")?,
             },
-            calibrated: flag(&calibrated, "calibrated")?,
-            bounded: flag(&bounded, "bounded")?,
-            level: number(&level, "level")?,
+            calibrated: given.flag("calibrated")?,
+            bounded: given.flag("bounded")?,
+            level: given.number("level")?,
         };
+        let sizes = given.doubles("sizes")?;
         let run = Run::new(&run)?;
-        let found = run.watched(|monitor| judge(&model, sizes, &settings, monitor))?;
+        let found = run.watched(|monitor| judge(&model, &sizes, &settings, monitor))?;
         let column =
             |of: fn(&Estimate) -> f64| found.estimates.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
@@ -286,27 +245,16 @@ fn rs_copula_population(
 
 /// Uniqueness in a population on each of several sets of keys.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_copula_subsets(
-    shares: Robj,
-    orders: Robj,
-    correlation: Robj,
-    sets: Robj,
-    size: Robj,
-    draws: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_copula_subsets(model: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let model = model_of(&shares, &orders, &correlation)?;
-        let sets = list(&sets, "sets")?
-            .values()
-            .map(|set| indices(&set, "sets"))
-            .collect::<Result<Vec<_>>>()?;
+        let model = model_of(&Named::new(&model, "model")?)?;
+        let settings = Named::new(&settings, "settings")?;
+        let sets = settings.index_lists("sets")?;
         if sets.iter().flatten().any(|&v| v >= model.n_keys()) {
             return Err(bad_call("sets"));
         }
-        let size = number(&size, "size")?;
-        let seed = seed(&draws, "seed")?;
+        let size = settings.number("size")?;
+        let seed = settings.seed("seed")?;
         let run = Run::new(&run)?;
         let found =
             run.watched(|monitor| uniqueness_of_sets(&model, &sets, size, seed, monitor))?;

@@ -2,41 +2,42 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::exhaustive::{tabulate, Cells, Records, Rule, Table, Tabulation};
-use sdcrisk_core::{Result, Weights};
+use sdcrisk_core::{Missing, Result, Weights};
 
-use crate::convert::{count, counts, doubles, integers, text, Run};
+use crate::convert::{counts, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// All tables of the sizes `dims`. `weights` may have no entry where the rule
-/// does not weigh.
+/// What R asks to be tabulated.
+struct Asked {
+    weights: Option<Vec<f64>>,
+    dims: Vec<usize>,
+    rule: Rule,
+    missing: Missing,
+    max_tables: usize,
+}
+
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        let dims = whole(&given.get("dims")?, "dims")?;
+        Ok(Self {
+            weights: given.optional_doubles("weights")?,
+            dims: dims.into_iter().map(|dim| dim as usize).collect(),
+            rule: rule(given)?,
+            missing: given.choice("missing")?,
+            max_tables: given.count("max_tables")?,
+        })
+    }
+}
+
+/// All tables of the sizes `dims`.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_exhaustive(
-    table: Robj,
-    weights: Robj,
-    dims: Robj,
-    threshold: Robj,
-    weight_threshold: Robj,
-    combine: Robj,
-    missing_counts: Robj,
-    max_tables: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_exhaustive(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let weights = doubles(&weights, "weights")?;
-        let weights = (!weights.is_empty()).then_some(weights);
-        let dims = integers(&dims, "dims")?
-            .iter()
-            .map(|&d| usize::try_from(d).map_err(|_| bad_call("dims")))
-            .collect::<Result<Vec<usize>>>()?;
-        let rule = rule(&threshold, &weight_threshold, text(&combine, "combine")?)?;
-        let missing_counts = missing_counts
-            .as_bool()
-            .ok_or_else(|| bad_call("missing_counts"))?;
-        let max_tables = count(&max_tables, "max_tables")?;
+        let asked = Asked::new(&Named::new(&settings, "settings")?)?;
         let run = Run::new(&run)?;
         with_table(&table, |table| {
+            let weights = asked.weights.as_deref();
             let weights = weights
                 .map(|w| Weights::new(w, table.n_rows()))
                 .transpose()?;
@@ -44,28 +45,26 @@ fn rs_exhaustive(
                 tabulate(
                     table,
                     weights,
-                    &dims,
-                    rule,
-                    missing_counts,
-                    max_tables,
+                    &asked.dims,
+                    asked.rule,
+                    asked.missing,
+                    asked.max_tables,
                     monitor,
                 )
             })?;
-            Ok(to_r(&found, &dims))
+            Ok(to_r(&found, &asked.dims))
         })
     })
 }
 
-/// A threshold of no entry is none.
-fn rule(threshold: &Robj, weight_threshold: &Robj, combine: &str) -> Result<Rule> {
-    let records = integers(threshold, "threshold")?
-        .first()
-        .map(|&t| u32::try_from(t).map_err(|_| bad_call("threshold")))
-        .transpose()?;
-    let weight = doubles(weight_threshold, "weight_threshold")?
-        .first()
-        .copied();
-    match (records, weight, combine) {
+/// A threshold may be NULL.
+fn rule(given: &Named) -> Result<Rule> {
+    let records = match given.optional("threshold")? {
+        None => None,
+        Some(_) => Some(given.count("threshold")? as u32),
+    };
+    let weight = given.optional_number("weight_threshold")?;
+    match (records, weight, given.text("combine")?.as_str()) {
         (Some(records), None, _) => Ok(Rule::Records(records)),
         (None, Some(weight), _) => Ok(Rule::Weight(weight)),
         (Some(records), Some(weight), "or") => Ok(Rule::Either(records, weight)),

@@ -2,32 +2,25 @@
 //! out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::individual_risk::{
-    expected_inverse, household_risk, individual_risk, wildcard_risk,
-};
-use sdcrisk_core::Weights;
+use sdcrisk_core::individual_risk::{expected_inverse, household_risk, individual_risk};
+use sdcrisk_core::{Missing, Weights};
 
-use crate::convert::{doubles, optional, Run};
+use crate::convert::{doubles, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
 /// The individual risk of every record, missing values matching everything or
 /// being values of their own.
 #[extendr]
-fn rs_individual_risk(table: Robj, weights: Robj, wildcard: Robj, run: Robj) -> Robj {
+fn rs_individual_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let weights = doubles(&weights, "weights")?;
-        let wildcard = wildcard.as_bool().ok_or_else(|| bad_call("wildcard"))?;
+        let settings = Named::new(&settings, "settings")?;
+        let weights = settings.doubles("weights")?;
+        let missing: Missing = settings.choice("missing")?;
         let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let weights = Weights::new(weights, table.n_rows())?;
-            let found = run.watched(|monitor| {
-                if wildcard {
-                    wildcard_risk(table, weights, monitor)
-                } else {
-                    individual_risk(table, weights, monitor)
-                }
-            })?;
+            let weights = Weights::new(&weights, table.n_rows())?;
+            let found = run.watched(|m| individual_risk(table, weights, missing, m))?;
             let frequency: Vec<f64> = found.frequency.iter().map(|&f| f as f64).collect();
             Ok(list!(
                 frequency = frequency,

@@ -7,6 +7,7 @@ use sdcrisk_core::key_table::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
     hash_numbers, hash_texts, text_ids, Coded, TextIds,
 };
+use sdcrisk_core::linkage::{partners, NONE};
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
@@ -278,14 +279,13 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
             .map(|((source, column), coded)| Look::new(source)?.mark(column, &coded.first_rows))
             .collect::<Result<Vec<Mark>>>()?,
     };
-    let n_values: Vec<i32> = coded.iter().map(|c| c.column.n_values() as i32).collect();
-    let (coded, first_codes): (Vec<_>, Vec<_>) =
+    let mut n_values: Vec<i32> = coded.iter().map(|c| c.column.n_values() as i32).collect();
+    let (coded, mut first_rows): (Vec<_>, Vec<_>) =
         coded.into_iter().map(|c| (c.column, c.first_rows)).unzip();
-    let first_rows: Vec<Robj> = first_codes.iter().map(|rows| positions(rows)).collect();
     let table = KeyTable::new(coded)?;
     let table = match request.optional("n_levels")? {
         None => table,
-        Some(n_levels) => below(table, &first_codes, &whole(&n_levels, "n_levels")?)?,
+        Some(n_levels) => below(table, &first_rows, &whole(&n_levels, "n_levels")?)?,
     };
     let parts = request.indices("ends")?;
     let listwise = request.flag("listwise")?;
@@ -310,19 +310,37 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
         .iter()
         .map(|part| part.complete_rows().len() as i32)
         .collect();
+    let partners = match (request.flag("partners")?, parts.as_slice()) {
+        (true, [one, two]) => partners_of(one, two)?,
+        _ => r!(NULL),
+    };
+    let dense = request.flag("dense")?;
     let mut tables = Vec::new();
     let mut rows = Vec::new();
     for part in parts {
+        let n_rows = part.n_rows();
         let (part, complete) = match kept {
             Some(rows) if request.flag("follows")? => (part.select(rows)?, None),
             _ => prepare(part, listwise, keys.as_deref(), run)?,
         };
-        if let Some(rows) = complete.as_ref().filter(|rows| !rows.is_empty()) {
+        let some = complete.as_ref().filter(|rows| !rows.is_empty());
+        let part = match some {
+            Some(rows) if dense && rows.len() < n_rows => {
+                let (part, first) = part.dense();
+                let in_file = |first: &Vec<u32>| first.iter().map(|&r| rows[r as usize]).collect();
+                first_rows = first.iter().map(in_file).collect();
+                n_values = first.iter().map(|first| first.len() as i32).collect();
+                part
+            }
+            _ => part,
+        };
+        if let Some(rows) = some {
             *kept = Some(rows.clone());
         }
         tables.push(pointer_to(part));
         rows.push(complete.map_or(r!(NULL), |rows| positions(&rows)));
     }
+    let first_rows: Vec<Robj> = first_rows.iter().map(|rows| positions(rows)).collect();
     Ok(list!(
         tables = List::from_values(tables),
         n_values = n_values,
@@ -330,8 +348,23 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
         n_complete = n_complete,
         first_rows = List::from_values(first_rows),
         fingerprints = fingerprints,
-        rows = List::from_values(rows)
+        rows = List::from_values(rows),
+        partners = partners
     ))
+}
+
+/// Who is who in two tables of ids.
+fn partners_of(one: &KeyTable, two: &KeyTable) -> Result<Robj> {
+    let found = partners(&one.columns()[0], &two.columns()[0])?;
+    let rows = found.rows.iter().map(|&row| match row {
+        NONE => Rint::na(),
+        row => Rint::from(row as i32 + 1),
+    });
+    Ok(list!(
+        rows = rows.collect::<Integers>(),
+        n_repeated = [found.n_repeated.0 as f64, found.n_repeated.1 as f64]
+    )
+    .into())
 }
 
 /// Dense codes of every column.
@@ -536,12 +569,6 @@ fn hash_vectors(vectors: &Robj) -> Result<Vec<String>> {
         .collect()
 }
 
-/// Rows without a missing value.
-#[extendr]
-fn rs_complete_rows(table: Robj) -> Robj {
-    guard(|| with_table(&table, |table| Ok(positions(&table.complete_rows()))))
-}
-
 /// The distinct rows of a table: where they first occur, the records of each and
 /// the number of each row's group.
 #[extendr]
@@ -593,7 +620,6 @@ extendr_module! {
     fn rs_part;
     fn rs_release;
     fn rs_fingerprint;
-    fn rs_complete_rows;
     fn rs_group;
     fn rs_codes;
 }

@@ -3,92 +3,71 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{
-    add_greedily, partners, scores, scores_by_shared, sensitivity, Agreement, Method, Score, Waves,
-    NONE,
+    add_greedily, scores, scores_by_shared, sensitivity, Agreement, KeyChanges, Method, Score,
+    Waves, NONE,
 };
 use sdcrisk_core::{KeyTable, Result};
 
-use crate::convert::{count, counts, indices, integers, list, text, Run};
+use crate::attack::expected_of;
+use crate::convert::{counts, integers, list, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// Per wave-2 record the wave-1 record with the same id, from two tables of
-/// ids coded together.
-#[extendr]
-fn rs_partners(wave1: Robj, wave2: Robj) -> Robj {
-    guard(|| {
-        with_table(&wave1, |one| {
-            with_table(&wave2, |two| {
-                let found = partners(&one.columns()[0], &two.columns()[0])?;
-                let rows = found.rows.iter().map(|&row| match row {
-                    NONE => Rint::na(),
-                    row => Rint::from(row as i32 + 1),
-                });
-                Ok(list!(
-                    rows = rows.collect::<Integers>(),
-                    n_repeated = [found.n_repeated.0 as f64, found.n_repeated.1 as f64]
-                )
-                .into())
-            })
-        })
-    })
+/// Two coded files as R says them, and which of their values agree.
+pub struct Files {
+    wave1: Robj,
+    wave2: Robj,
+    pub agreements: Vec<Agreement>,
+    /// Per record of the second file its partner in the first, `None` without ids.
+    pub partners: Option<Vec<u32>>,
 }
 
-/// What R says of two waves, converted.
-struct Setting {
-    agreements: Vec<Agreement>,
-    partners: Option<Vec<u32>>,
-    min_shared: u32,
-}
-
-impl Setting {
-    fn new(agreements: &Robj, partners: &Robj, min_shared: &Robj) -> Result<Self> {
+impl Files {
+    pub fn new(given: &Named) -> Result<Self> {
+        let agreements = given.list("agreements")?;
         Ok(Self {
-            agreements: agreements_of(agreements)?,
-            partners: partners_of(partners)?,
-            min_shared: count(min_shared, "min_shared")? as u32,
+            wave1: given.get("wave1")?,
+            wave2: given.get("wave2")?,
+            agreements: agreements
+                .values()
+                .map(|given| agreement(&given))
+                .collect::<Result<_>>()?,
+            partners: given
+                .optional("partners")?
+                .map(|partners| partners_of(&partners))
+                .transpose()?,
         })
     }
 
-    fn with_waves<T>(
+    pub fn with_tables<T>(
         &self,
-        wave1: &Robj,
-        wave2: &Robj,
-        work: impl FnOnce(&Waves) -> Result<T>,
+        work: impl FnOnce(&KeyTable, &KeyTable) -> Result<T>,
     ) -> Result<T> {
-        let run = |one: &KeyTable, two: &KeyTable| {
+        with_table(&self.wave1, |one| {
+            with_table(&self.wave2, |two| work(one, two))
+        })
+    }
+
+    fn with_waves<T>(&self, min_shared: u32, work: impl FnOnce(&Waves) -> Result<T>) -> Result<T> {
+        self.with_tables(|one, two| {
             let partners = self.partners.as_deref();
             work(&Waves::new(
                 one,
                 two,
                 &self.agreements,
                 partners,
-                self.min_shared,
+                min_shared,
             )?)
-        };
-        with_table(wave1, |one| with_table(wave2, |two| run(one, two)))
+        })
     }
 }
 
-/// The relation of every key.
-pub fn agreements_of(given: &Robj) -> Result<Vec<Agreement>> {
-    list(given, "agreements")?
-        .values()
-        .map(|given| agreement(&given))
-        .collect()
-}
-
-/// Per record of the second file its partner in the first, NULL without ids.
-pub fn partners_of(given: &Robj) -> Result<Option<Vec<u32>>> {
-    if given.is_null() {
-        return Ok(None);
-    }
+fn partners_of(given: &Robj) -> Result<Vec<u32>> {
     let row = |&p: &i32| match p {
         i32::MIN => Ok(NONE),
         p => u32::try_from(p - 1).map_err(|_| bad_call("partners")),
     };
-    let rows = integers(given, "partners")?.iter().map(row);
-    rows.collect::<Result<_>>().map(Some)
+    integers(given, "partners")?.iter().map(row).collect()
 }
 
 /// NULL for equal values, else the ranges of wave-1 codes of every wave-2 code.
@@ -110,8 +89,8 @@ fn agreement(given: &Robj) -> Result<Agreement> {
     })
 }
 
-fn method(given: &Robj) -> Result<Method> {
-    match text(given, "method")? {
+fn method(name: &str) -> Result<Method> {
+    match name {
         "estimate" => Ok(Method::Estimate),
         "counters" => Ok(Method::Counters),
         "walk" => Ok(Method::Walk),
@@ -119,59 +98,92 @@ fn method(given: &Robj) -> Result<Method> {
     }
 }
 
-/// The nearest wave-1 records of every wave-2 record, and whether its partner
-/// is one of them; with `without` the scores when each key is left out.
-#[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_link(
-    wave1: Robj,
-    wave2: Robj,
-    agreements: Robj,
-    partners: Robj,
-    min_shared: Robj,
-    method_name: Robj,
-    without: Robj,
-    most_pairs: Robj,
-    run: Robj,
-) -> Robj {
-    guard(|| {
-        let setting = Setting::new(&agreements, &partners, &min_shared)?;
-        let most_pairs = most_pairs.as_real().ok_or_else(|| bad_call("most_pairs"))?;
-        let method = method(&method_name)?;
-        let without = without.as_bool().ok_or_else(|| bad_call("without"))?;
-        let run = Run::new(&run)?;
-        setting.with_waves(&wave1, &wave2, |waves| {
-            let keys: Vec<usize> = (0..waves.n_keys()).collect();
-            let (own, nearest, sensitivity, by_shared) = run.watched(|monitor| {
-                let own = waves.partner_differences(&keys, monitor)?;
-                let nearest = waves.nearest(&keys, Some(&own), method, monitor)?;
-                let sensitivity = match without {
-                    true => sensitivity(waves, monitor)?,
-                    false => Vec::new(),
-                };
-                let by_shared = scores_by_shared(waves, nearest.n_patterns, most_pairs, monitor)?;
-                Ok((own, nearest, sensitivity, by_shared))
-            })?;
-            let few = waves.few_observed(setting.min_shared.max(1));
-            let n = nearest.n_best.len();
-            let is_best: Vec<bool> = (0..n)
-                .map(|row| own.is_best(row, nearest.n_diff[row]))
-                .collect();
-            Ok(list!(
-                n_diff = whole(&nearest.n_diff),
-                n_best = counts(nearest.n_best.iter().map(|&b| b as u32)),
-                true_diff = whole(&own.n_diff),
-                is_best = is_best,
-                score = score_columns(&[Score::new(&nearest, &own)]),
-                sensitivity = score_columns(&sensitivity),
-                by_shared = score_columns(&by_shared.unwrap_or_default()),
-                n_few = [few.0 as f64, few.1 as f64],
-                method = format!("{:?}", nearest.method).to_lowercase(),
-                n_patterns = [nearest.n_patterns.0 as f64, nearest.n_patterns.1 as f64]
-            )
-            .into())
+/// What of a linkage is asked for.
+struct Asked {
+    min_shared: u32,
+    method: Method,
+    /// Whether the scores without each key are wanted.
+    without: bool,
+    most_pairs: f64,
+    /// Whether it is wanted how often each key changes.
+    changes: bool,
+}
+
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        Ok(Self {
+            min_shared: given.count("min_overlap")? as u32,
+            method: method(&given.text("method")?)?,
+            without: given.flag("sensitivity")?,
+            most_pairs: given.number("most_pairs")?,
+            changes: given.flag("changes")?,
         })
+    }
+}
+
+/// The nearest wave-1 records of every wave-2 record, and whether its partner
+/// is one of them. `attack` holds the settings of an attack to be run beside, if any.
+#[extendr]
+fn rs_link(waves: Robj, settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let waves = Named::new(&waves, "waves")?;
+        let files = Files::new(&waves)?;
+        let settings = Named::new(&settings, "settings")?;
+        let asked = Asked::new(&settings)?;
+        let run = Run::new(&run)?;
+        let mut found = files.with_waves(asked.min_shared, |waves| link(waves, &asked, &run))?;
+        let weighted = match settings.optional("attack")? {
+            None => None,
+            Some(attack) => expected_of(&waves, &files, &attack, &run)?,
+        };
+        found.push(("weighted", optional(std::iter::once(weighted))));
+        Ok(List::from_pairs(found).into())
     })
+}
+
+fn link(waves: &Waves, asked: &Asked, run: &Run) -> Result<Vec<(&'static str, Robj)>> {
+    let keys: Vec<usize> = (0..waves.n_keys()).collect();
+    let (own, nearest, sensitivity, by_shared, changes) = run.watched(|monitor| {
+        let own = waves.partner_differences(&keys, monitor)?;
+        let nearest = waves.nearest(&keys, Some(&own), asked.method, monitor)?;
+        let sensitivity = match asked.without {
+            true => sensitivity(waves, monitor)?,
+            false => Vec::new(),
+        };
+        let by_shared = scores_by_shared(waves, nearest.n_patterns, asked.most_pairs, monitor)?;
+        let changes = match asked.changes {
+            true => waves.changes(monitor)?,
+            false => Vec::new(),
+        };
+        Ok((own, nearest, sensitivity, by_shared, changes))
+    })?;
+    let few = waves.few_observed(asked.min_shared.max(1));
+    let n = nearest.n_best.len();
+    let is_best: Vec<bool> = (0..n)
+        .map(|row| own.is_best(row, nearest.n_diff[row]))
+        .collect();
+    let patterns = nearest.n_patterns;
+    let method = format!("{:?}", nearest.method).to_lowercase();
+    Ok(vec![
+        ("n_diff", whole(&nearest.n_diff).into()),
+        ("n_best", counts(nearest.n_best.iter().map(|&b| b as u32))),
+        ("true_diff", whole(&own.n_diff).into()),
+        ("is_best", r!(is_best)),
+        ("score", score_columns(&[Score::new(&nearest, &own)])),
+        ("sensitivity", score_columns(&sensitivity)),
+        ("by_shared", score_columns(&by_shared.unwrap_or_default())),
+        ("n_few", r!([few.0 as f64, few.1 as f64])),
+        ("method", r!(method)),
+        ("n_patterns", r!([patterns.0 as f64, patterns.1 as f64])),
+        ("changes", change_columns(&changes).into()),
+    ])
+}
+
+fn change_columns(changes: &[KeyChanges]) -> List {
+    list!(
+        n_compared = counts(changes.iter().map(|c| c.n_compared as u32)),
+        n_changed = counts(changes.iter().map(|c| c.n_changed as u32))
+    )
 }
 
 fn whole(numbers: &[Option<u32>]) -> Integers {
@@ -202,15 +214,14 @@ fn score_columns(scores: &[Score]) -> Robj {
 
 /// Pairs of known partners per key: compared, and changed.
 #[extendr]
-fn rs_key_changes(wave1: Robj, wave2: Robj, agreements: Robj, partners: Robj, run: Robj) -> Robj {
+fn rs_key_changes(waves: Robj, run: Robj) -> Robj {
     guard(|| {
-        let setting = Setting::new(&agreements, &partners, &r!(0))?;
+        let files = Files::new(&Named::new(&waves, "waves")?)?;
         let run = Run::new(&run)?;
-        setting.with_waves(&wave1, &wave2, |waves| {
+        files.with_waves(0, |waves| {
             let changes = run.watched(|monitor| waves.changes(monitor))?;
             Ok(list!(
-                n_compared = counts(changes.iter().map(|c| c.n_compared as u32)),
-                n_changed = counts(changes.iter().map(|c| c.n_changed as u32)),
+                changes = change_columns(&changes),
                 entropy = waves.entropies()
             )
             .into())
@@ -221,23 +232,14 @@ fn rs_key_changes(wave1: Robj, wave2: Robj, agreements: Robj, partners: Robj, ru
 /// Scores as keys are added: one after the other as they are given, or each
 /// time the one that brings most.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_key_steps(
-    wave1: Robj,
-    wave2: Robj,
-    agreements: Robj,
-    partners: Robj,
-    min_shared: Robj,
-    order: Robj,
-    greedy: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_key_steps(waves: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let setting = Setting::new(&agreements, &partners, &min_shared)?;
-        let order = indices(&order, "order")?;
-        let greedy = greedy.as_bool().ok_or_else(|| bad_call("greedy"))?;
+        let files = Files::new(&Named::new(&waves, "waves")?)?;
+        let settings = Named::new(&settings, "settings")?;
+        let order = settings.indices("order")?;
+        let greedy = settings.flag("greedy")?;
         let run = Run::new(&run)?;
-        setting.with_waves(&wave1, &wave2, |waves| {
+        files.with_waves(0, |waves| {
             let steps = run.watched(|monitor| {
                 if greedy {
                     return add_greedily(waves, &order, monitor);
@@ -257,23 +259,39 @@ fn rs_key_steps(
     })
 }
 
-/// Per key and wave-2 record, 1 where the record's partner has another value.
+/// Per key and wave-2 record, 1 where the record's partner has another value; with
+/// `values` that value's code too, 0 elsewhere.
 #[extendr]
-fn rs_changed(wave1: Robj, wave2: Robj, agreements: Robj, partners: Robj) -> Robj {
+fn rs_changed(waves: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let setting = Setting::new(&agreements, &partners, &r!(0))?;
-        setting.with_waves(&wave1, &wave2, |waves| {
-            let columns: Vec<Robj> = (0..waves.n_keys())
-                .map(|v| counts(waves.changed(v).into_iter().map(u32::from)))
-                .collect();
-            Ok(List::from_values(columns).into())
-        })
+        let files = Files::new(&Named::new(&waves, "waves")?)?;
+        let values = Named::new(&settings, "settings")?.flag("values")?;
+        let run = Run::new(&run)?;
+        let (changed, before) = files.with_waves(0, |waves| {
+            run.watched(|_| {
+                let changed: Vec<Vec<bool>> =
+                    (0..waves.n_keys()).map(|v| waves.changed(v)).collect();
+                let before: Vec<Vec<u32>> = match values {
+                    true => (changed.iter().enumerate())
+                        .map(|(v, changed)| waves.before(v, changed))
+                        .collect(),
+                    false => Vec::new(),
+                };
+                Ok((changed, before))
+            })
+        })?;
+        let flags = (changed.into_iter()).map(|of_key| counts(of_key.into_iter().map(u32::from)));
+        let codes = before.into_iter().map(|of_key| counts(of_key.into_iter()));
+        Ok(list!(
+            changed = List::from_values(flags),
+            before = List::from_values(codes)
+        )
+        .into())
     })
 }
 
 extendr_module! {
     mod linkage;
-    fn rs_partners;
     fn rs_link;
     fn rs_key_changes;
     fn rs_key_steps;

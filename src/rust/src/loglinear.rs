@@ -4,73 +4,65 @@ use extendr_api::prelude::*;
 use sdcrisk_core::loglinear::{
     analyse, Analysis, Cells, Choice, Fractions, Measures, Request, Spread, Step,
 };
-use sdcrisk_core::{Result, SamplingFraction, Weights};
+use sdcrisk_core::{KeyTable, Result, SamplingFraction, Weights};
 
-use crate::convert::{counts, doubles, indices, list, optional, text, Run};
+use crate::convert::{counts, list, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// One log-linear model of one table. `terms` holds the variables of every
-/// interaction of a model of its own.
-#[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_loglinear(
-    table: Robj,
-    weights: Robj,
-    fraction: Robj,
-    sampling: Robj,
-    model: Robj,
-    terms: Robj,
-    normal: Robj,
-    max_cells: Robj,
-    run: Robj,
-) -> Robj {
-    guard(|| {
-        let weights = if weights.is_null() {
-            None
-        } else {
-            Some(doubles(&weights, "weights")?)
-        };
-        let fraction = optional_number(&fraction, "fraction")?;
-        let fraction = fraction.map(SamplingFraction::new).transpose()?;
-        let fractions = fractions(&sampling)?;
-        let normal = optional_number(&normal, "normal")?;
-        let choice = choice(&model, &terms)?;
-        let run = Run::new(&run)?;
-        let max_cells = optional_number(&max_cells, "max_cells")?.unwrap_or(f64::INFINITY);
-        with_table(&table, |table| {
-            let weights = weights
-                .map(|w| Weights::new(w, table.n_rows()))
-                .transpose()?;
-            let (cells, row_cell, found) = run.watched(|monitor| {
-                let (cells, row_cell) = Cells::new(table, weights, monitor)?;
-                let request = Request {
-                    choice: choice.clone(),
-                    fraction,
-                    max_cells,
-                    fractions,
-                    normal,
-                };
-                let found = analyse(&cells, &request, monitor)?;
-                Ok((cells, row_cell, found))
-            })?;
-            Ok(to_r(&cells, &row_cell, &found))
+/// One model of one table.
+struct Asked {
+    weights: Option<Vec<f64>>,
+    request: Request,
+}
+
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        let fraction = given.optional_number("fraction")?;
+        Ok(Self {
+            weights: given.optional_doubles("weights")?,
+            request: Request {
+                choice: choice(given)?,
+                fraction: fraction.map(SamplingFraction::new).transpose()?,
+                max_cells: given.optional_number("max_cells")?.unwrap_or(f64::INFINITY),
+                fractions: fractions(&given.text("sampling")?)?,
+                normal: given.optional_number("normal")?,
+            },
         })
+    }
+
+    fn fit(&self, table: &KeyTable, run: &Run) -> Result<Robj> {
+        let weights = self.weights.as_deref();
+        let weights = weights
+            .map(|w| Weights::new(w, table.n_rows()))
+            .transpose()?;
+        let (cells, row_cell, found) = run.watched(|monitor| {
+            let (cells, row_cell) = Cells::new(table, weights, monitor)?;
+            let found = analyse(&cells, &self.request, monitor)?;
+            Ok((cells, row_cell, found))
+        })?;
+        Ok(to_r(&cells, &row_cell, &found))
+    }
+}
+
+/// Log-linear models, one of each table; `settings` has a list for every one of them.
+#[extendr]
+fn rs_loglinear(tables: Robj, settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let run = Run::new(&run)?;
+        let tables = list(&tables, "tables")?;
+        let fits = (tables.values().zip(list(&settings, "settings")?.values()))
+            .map(|(table, settings)| {
+                let asked = Asked::new(&Named::new(&settings, "settings")?)?;
+                with_table(&table, |table| asked.fit(table, &run))
+            })
+            .collect::<Result<Vec<Robj>>>()?;
+        Ok(List::from_values(fits).into())
     })
 }
 
-fn optional_number(x: &Robj, name: &str) -> Result<Option<f64>> {
-    if x.is_null() {
-        return Ok(None);
-    }
-    match doubles(x, name)? {
-        [value] => Ok(Some(*value)),
-        _ => Err(bad_call(name)),
-    }
-}
-
-fn fractions(sampling: &Robj) -> Result<Fractions> {
-    Ok(match text(sampling, "sampling")? {
+fn fractions(sampling: &str) -> Result<Fractions> {
+    Ok(match sampling {
         "overall" => Fractions::Overall,
         "cell" => Fractions::Cell,
         "raked" => Fractions::Raked,
@@ -78,17 +70,13 @@ fn fractions(sampling: &Robj) -> Result<Fractions> {
     })
 }
 
-fn choice(model: &Robj, terms: &Robj) -> Result<Choice> {
-    Ok(match text(model, "model")? {
+/// `terms` holds the variables of every interaction of a model of its own.
+fn choice(given: &Named) -> Result<Choice> {
+    Ok(match given.text("model")?.as_str() {
         "independence" => Choice::Independence,
         "two_way" => Choice::TwoWay,
         "search" => Choice::Search,
-        "terms" => Choice::Terms(
-            list(terms, "terms")?
-                .values()
-                .map(|term| indices(&term, "terms"))
-                .collect::<Result<_>>()?,
-        ),
+        "terms" => Choice::Terms(given.index_lists("terms")?),
         _ => return Err(bad_call("model")),
     })
 }

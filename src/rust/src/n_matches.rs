@@ -10,72 +10,23 @@ use sdcrisk_core::n_matches::{
 use sdcrisk_core::{KeyTable, Missing, Monitor, Result, Weights};
 
 use crate::convert::{
-    count, counts, doubles, indices, integers, list, optional, positions, text, Named, Run,
+    counts, doubles, indices, integers, list, optional, positions, text, Named, Run,
 };
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// Matches of the records of `table`, or of the rows of `targets`, on the given
-/// columns. `missing` has a word for each of them; records that miss a value of
+/// Matches of the records of `table`, or of the rows of outside targets, on some of
+/// its columns. `missing` has a word for each of them; records that miss a value of
 /// one with "exclude" are left out, and `rows` says which are left.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_n_matches(
-    table: Robj,
-    targets: Robj,
-    columns: Robj,
-    keys: Robj,
-    relations: Robj,
-    rule: Robj,
-    missing: Robj,
-    min_overlap: Robj,
-    partial_weight: Robj,
-    weights: Robj,
-    labels: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_n_matches(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let columns = indices(&columns, "columns")?;
-        let rule = match text(&rule, "rule")? {
-            "first" => Rule::First,
-            "overlap" => Rule::Overlap,
-            "mean" => Rule::Mean,
-            _ => return Err(bad_call("rule")),
-        };
-        let relations = list(&relations, "relations")?
-            .values()
-            .map(|relation| self::values(&relation))
-            .collect::<Result<Vec<Values>>>()?;
-        let keys = list(&keys, "keys")?
-            .values()
-            .map(|key| indices(&key, "keys"))
-            .collect::<Result<Vec<_>>>()?;
-        let asked = Asked {
-            columns,
-            relations,
-            rule,
-            keys,
-            missing: (missing
-                .as_str_vector()
-                .ok_or_else(|| bad_call("missing"))?
-                .into_iter())
-            .map(str::parse)
-            .collect::<Result<Vec<Missing>>>()?,
-            min_overlap: count(&min_overlap, "min_overlap")?,
-            partial_weight: *doubles(&partial_weight, "partial_weight")?
-                .first()
-                .ok_or_else(|| bad_call("partial_weight"))?,
-            weights: if weights.is_null() {
-                None
-            } else {
-                Some(doubles(&weights, "weights")?)
-            },
-        };
-        let labels = list(&labels, "labels")?;
+        let settings = Named::new(&settings, "settings")?;
+        let asked = Asked::new(&settings)?;
         let run = Run::new(&run)?;
-        let sensitive = sensitive_columns(&labels.dollar("sensitive"))?;
-        with_optional(&labels.dollar("households"), |households| {
-            with_optional(&Ok(targets.clone()), |targets| {
+        let sensitive = sensitive_columns(settings.optional("sensitive")?)?;
+        with_optional(settings.optional("households")?, |households| {
+            with_optional(settings.optional("targets")?, |targets| {
                 with_table(&table, |table| {
                     let households = households.map(|t| &t.columns()[0]);
                     let found = run.watched(|monitor| {
@@ -89,11 +40,11 @@ fn rs_n_matches(
 }
 
 /// The columns of a list of tables, each with whether its values are ordered.
-fn sensitive_columns(tables: &extendr_api::Result<Robj>) -> Result<Vec<Sensitive<'static>>> {
-    let tables = match tables {
-        Ok(tables) if !tables.is_null() => list(tables, "sensitive")?,
-        _ => return Ok(Vec::new()),
+fn sensitive_columns(tables: Option<Robj>) -> Result<Vec<Sensitive<'static>>> {
+    let Some(tables) = tables else {
+        return Ok(Vec::new());
     };
+    let tables = list(&tables, "sensitive")?;
     let column = |of: Robj| {
         let of = Named::new(&of, "sensitive")?;
         let column = with_table(&of.get("table")?, |table| Ok(table.columns()[0].clone()))?;
@@ -107,12 +58,12 @@ fn sensitive_columns(tables: &extendr_api::Result<Robj>) -> Result<Vec<Sensitive
 
 /// Runs `work` on the table behind a pointer, or without one.
 fn with_optional<T>(
-    pointer: &extendr_api::Result<Robj>,
+    pointer: Option<Robj>,
     work: impl FnOnce(Option<&KeyTable>) -> Result<T>,
 ) -> Result<T> {
     match pointer {
-        Ok(pointer) if !pointer.is_null() => with_table(pointer, |table| work(Some(table))),
-        _ => work(None),
+        Some(pointer) => with_table(&pointer, |table| work(Some(table))),
+        None => work(None),
     }
 }
 
@@ -173,7 +124,7 @@ impl Values {
 }
 
 /// One key set and how to match.
-struct Asked<'a> {
+struct Asked {
     columns: Vec<usize>,
     relations: Vec<Values>,
     rule: Rule,
@@ -181,10 +132,34 @@ struct Asked<'a> {
     missing: Vec<Missing>,
     min_overlap: usize,
     partial_weight: f64,
-    weights: Option<&'a [f64]>,
+    weights: Option<Vec<f64>>,
 }
 
-impl Asked<'_> {
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        let words = given.get("missing")?;
+        let words = words.as_str_vector().ok_or_else(|| bad_call("missing"))?;
+        Ok(Self {
+            columns: given.indices("columns")?,
+            relations: (given.list("relations")?.values())
+                .map(|relation| values(&relation))
+                .collect::<Result<_>>()?,
+            rule: match given.text("rule")?.as_str() {
+                "first" => Rule::First,
+                "overlap" => Rule::Overlap,
+                "mean" => Rule::Mean,
+                _ => return Err(bad_call("rule")),
+            },
+            keys: given.index_lists("keys")?,
+            missing: (words.into_iter())
+                .map(str::parse)
+                .collect::<Result<Vec<Missing>>>()?,
+            min_overlap: given.count("min_overlap")?,
+            partial_weight: given.number("partial_weight")?,
+            weights: given.optional_doubles("weights")?,
+        })
+    }
+
     fn answer(
         &self,
         table: &KeyTable,
@@ -203,8 +178,7 @@ impl Asked<'_> {
             keys: &self.keys,
             min_overlap: self.min_overlap,
             partial_weight: self.partial_weight,
-            weights: self
-                .weights
+            weights: (self.weights.as_deref())
                 .map(|w| Weights::new(w, table.n_rows()))
                 .transpose()?,
             sensitive,

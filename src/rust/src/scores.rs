@@ -1,378 +1,346 @@
-//! Scores of records: a fit in, one probability per record out.
+//! Scores of records: a fit in, likelihoods of uniqueness per record out.
 
 use extendr_api::prelude::*;
 use sdcrisk_core::copula::{
-    anchor, edges_with_priors, mapped_categories, model_probabilities, pairs, spanning_tree,
-    Cluster, Edge, Effort, Likelihood, Method, Mixture, PairTable, Point, Tree,
-    TreeMargin as Margin, UNSEEN,
+    mapped_categories, model_probabilities, tree_of_pairs, Cluster, Edge, Effort, Likelihood,
+    Method, Mixture, PairTable, Point, Populations, SampleTree, Tree, TreeMargin as Margin, UNSEEN,
 };
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{Monitor, Result, Weights};
+use sdcrisk_core::{KeyTable, Monitor, Result, Weights};
 
-use crate::convert::{
-    count, double_vectors, doubles, indices, integers, list, matrix, seed, text, Run,
-};
+use crate::convert::{doubles, integers, list, matrix, Named, Run};
 use crate::copula::model_of;
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-fn pair_table(x: &Robj) -> Result<PairTable> {
-    Ok(PairTable {
-        cells: matrix(x, "pairs")?,
-    })
-}
-
-fn pair_tables(x: &Robj) -> Result<Vec<PairTable>> {
-    list(x, "pairs")?
-        .values()
-        .map(|table| pair_table(&table))
+fn pair_tables(x: &List) -> Result<Vec<PairTable>> {
+    x.values()
+        .map(|table| {
+            let cells = matrix(&table, "pairs")?;
+            Ok(PairTable { cells })
+        })
         .collect()
 }
 
+/// A tree as R holds it.
+struct Fitted {
+    margins: Vec<Margin>,
+    edges: Vec<Edge>,
+    tables: Vec<PairTable>,
+    n: f64,
+    scale: f64,
+    mixture: Mixture,
+    ln_sample: f64,
+}
+
+impl Fitted {
+    fn new(given: &Named) -> Result<Self> {
+        let scale = given.number("scale")?;
+        let keys = given.indices("edges")?;
+        let prior = given.doubles("prior")?;
+        if keys.len() != 2 * prior.len() {
+            return Err(bad_call("edges"));
+        }
+        let edge = |(keys, prior): (&[usize], f64)| Edge {
+            keys: (keys[0], keys[1]),
+            prior,
+        };
+        Ok(Self {
+            margins: margins(given, scale)?,
+            edges: keys.chunks_exact(2).zip(prior).map(edge).collect(),
+            tables: pair_tables(&given.list("pairs")?)?,
+            n: given.number("n")?,
+            scale,
+            mixture: Mixture {
+                alpha: given.number("alpha")?,
+                spread: given.number("spread")?,
+            },
+            ln_sample: given.number("ln_lambda")?,
+        })
+    }
+
+    /// Where records are that have these categories; the sample's own records, with
+    /// their weights, are each left out.
+    fn points(
+        &self,
+        categories: &[Vec<u32>],
+        own: Option<Option<Weights<'_>>>,
+        monitor: &Monitor,
+    ) -> Result<Vec<Point>> {
+        let margins = self.margins.clone();
+        let tree = Tree::new(margins, &self.edges, &self.tables, self.n, self.scale)?;
+        match own {
+            Some(weights) => tree.points_without(categories, weights, monitor),
+            None => tree.points(categories, monitor),
+        }
+    }
+}
+
 /// Counts per key, scaled to records, and margins known from elsewhere.
-fn margins(counts: &Robj, given: &Robj, scale: f64) -> Result<Vec<Margin>> {
-    let counts = double_vectors(counts, "counts")?;
-    let given = list(given, "given")?;
-    counts
-        .into_iter()
-        .zip(given.values())
+fn margins(given: &Named, scale: f64) -> Result<Vec<Margin>> {
+    let elsewhere = given.list("given")?;
+    (given.list("counts")?.values().zip(elsewhere.values()))
         .map(|(counts, given)| {
+            let counts = doubles(&counts, "counts")?.iter().map(|c| c * scale);
+            let given = match given.is_null() {
+                true => None,
+                false => Some(doubles(&given, "given")?.to_vec()),
+            };
             Ok(Margin {
-                counts: counts.into_iter().map(|c| c * scale).collect(),
-                given: if given.is_null() {
-                    None
-                } else {
-                    Some(doubles(&given, "given")?.to_vec())
-                },
+                counts: counts.collect(),
+                given,
             })
         })
         .collect()
 }
 
-fn number(x: &Robj, name: &str) -> Result<f64> {
-    match doubles(x, name)? {
-        [x] => Ok(*x),
-        _ => Err(bad_call(name)),
-    }
+/// Which likelihoods are asked for.
+struct Asked {
+    sizes: Vec<f64>,
+    uniqueness: Option<Vec<f64>>,
+    /// Whether the records are those of the sample, with these weights.
+    own: bool,
+    weights: Option<Vec<f64>>,
+    /// The records of the sample, where it is used how many equal each.
+    given_sample: Option<f64>,
+    /// Where the sample's records lie, and their weights.
+    anchors: Vec<Point>,
+    anchor_weights: Option<Vec<f64>>,
 }
 
-/// Edges from two rows of positions of keys and their priors.
-fn edges(keys: &Robj, prior: &Robj) -> Result<Vec<Edge>> {
-    let keys = indices(keys, "edges")?;
-    let prior = doubles(prior, "prior")?;
-    if keys.len() != 2 * prior.len() {
-        return Err(bad_call("edges"));
-    }
-    Ok(keys
-        .chunks_exact(2)
-        .zip(prior)
-        .map(|(keys, &prior)| Edge {
-            keys: (keys[0], keys[1]),
-            prior,
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        let anchor = given.named("anchor")?;
+        let (ln_p, variance) = (anchor.doubles("ln_p")?, anchor.doubles("variance")?);
+        let points = ln_p.into_iter().zip(variance);
+        Ok(Self {
+            sizes: given.doubles("sizes")?,
+            uniqueness: given.optional_doubles("uniqueness")?,
+            own: given.flag("own")?,
+            weights: given.optional_doubles("weights")?,
+            given_sample: match given.flag("given_sample")? {
+                true => Some(given.number("n")?),
+                false => None,
+            },
+            anchors: points
+                .map(|(ln_p, variance)| Point { ln_p, variance })
+                .collect(),
+            anchor_weights: anchor.optional_doubles("weight")?,
         })
-        .collect())
-}
-
-/// Where records are, as R holds it.
-fn points(ln_p: &Robj, variance: &Robj) -> Result<Vec<Point>> {
-    let (ln_p, variance) = (doubles(ln_p, "ln_p")?, doubles(variance, "variance")?);
-    if ln_p.len() != variance.len() {
-        return Err(bad_call("variance"));
     }
-    Ok(ln_p
-        .iter()
-        .zip(variance)
-        .map(|(&ln_p, &variance)| Point { ln_p, variance })
-        .collect())
-}
 
-fn mixture(alpha: &Robj, spread: &Robj) -> Result<Mixture> {
-    Ok(Mixture {
-        alpha: number(alpha, "alpha")?,
-        spread: number(spread, "spread")?,
-    })
-}
-
-/// One number per record, or none.
-fn weights_of(weights: &Robj, n: usize) -> Result<Option<&[f64]>> {
-    if weights.is_null() {
-        return Ok(None);
-    }
-    let weights = doubles(weights, "weights")?;
-    if weights.len() == n {
-        Ok(Some(weights))
-    } else {
-        Err(bad_call("weights"))
+    fn populations<'a>(
+        &'a self,
+        tree: &Fitted,
+        anchors: (&'a [Point], Option<&'a [f64]>),
+    ) -> Populations<'a> {
+        Populations {
+            mixture: tree.mixture,
+            ln_sample: tree.ln_sample,
+            anchors,
+            sizes: &self.sizes,
+            uniqueness: self.uniqueness.as_deref(),
+        }
     }
 }
 
 fn edge_columns(edges: &[Edge]) -> (Vec<i32>, Vec<f64>) {
+    let keys = |e: &Edge| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1];
     (
-        edges
-            .iter()
-            .flat_map(|e| [e.keys.0 as i32 + 1, e.keys.1 as i32 + 1])
-            .collect(),
+        edges.iter().flat_map(keys).collect(),
         edges.iter().map(|e| e.prior).collect(),
     )
 }
 
-/// The tree of a sample, how uncertain its probabilities are, and where its
-/// records lie, each being left out; without a sample the tree alone.
-/// `pairs_of_keys` are the tables of all pairs, `excess` their information above
-/// chance.
+/// The tree of a sample for R.
+pub fn tree_list(tree: &SampleTree) -> List {
+    let (edges, prior) = edge_columns(&tree.edges);
+    let column = |of: fn(&Cluster) -> f64| tree.clusters.iter().map(of).collect::<Vec<f64>>();
+    list!(
+        edges = edges,
+        prior = prior,
+        alpha = tree.mixture.alpha,
+        spread = tree.mixture.spread,
+        ln_lambda = tree.ln_lambda,
+        ln_p = column(|c| c.point.ln_p),
+        variance = column(|c| c.point.variance),
+        weight = column(|c| c.weight),
+        n = column(|c| c.n),
+        n_unique = column(|c| c.n_unique)
+    )
+}
+
+/// The tree over the keys of some pairs, without a sample: its edges and their
+/// priors. `excess` is the information of the pairs above chance.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_tree_fit(
-    table: Robj,
-    weights: Robj,
-    pairs_of_keys: Robj,
-    excess: Robj,
-    counts: Robj,
-    given: Robj,
-    n: Robj,
-    scale: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_tree_part(pairs: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let scale = number(&scale, "scale")?;
-        let n = number(&n, "n")?;
-        let margins = margins(&counts, &given, scale)?;
-        let all = pairs(margins.len());
-        let excess = doubles(&excess, "excess")?;
-        let tables = list(&pairs_of_keys, "pairs")?;
-        let tables: Vec<Robj> = tables.values().collect();
-        if tables.len() != all.len() || excess.len() != all.len() {
-            return Err(bad_call("pairs"));
-        }
-        let keys = spanning_tree(margins.len(), &all, excess);
-        let tables = keys
-            .iter()
-            .map(|pair| match all.binary_search(pair) {
-                Ok(at) => pair_table(&tables[at]),
-                Err(_) => Err(bad_call("pairs")),
-            })
-            .collect::<Result<Vec<PairTable>>>()?;
+        let settings = Named::new(&settings, "settings")?;
+        let tables = pair_tables(&list(&pairs, "pairs")?)?;
+        let excess = settings.doubles("excess")?;
+        let (d, scale) = (settings.count("n_keys")?, settings.number("scale")?);
         let run = Run::new(&run)?;
-        if table.is_null() {
-            let edges = run.watched(|m: &Monitor| edges_with_priors(&keys, &tables, scale, m))?;
-            let (edges, prior) = edge_columns(&edges);
-            return Ok(list!(edges = edges, prior = prior).into());
-        }
-        with_table(&table, |table| {
-            let weights = weights_of(&weights, table.n_rows())?
-                .map(|w| Weights::new(w, table.n_rows()))
-                .transpose()?;
-            let (edges, (sample, mixture, ln_lambda)) = run.watched(|monitor| {
-                let edges = edges_with_priors(&keys, &tables, scale, monitor)?;
-                let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let found = tree.uncertainty(table, weights, monitor)?;
-                Ok((edges, found))
-            })?;
-            let (edges, prior) = edge_columns(&edges);
-            let column = |of: fn(&Cluster) -> f64| sample.iter().map(of).collect::<Vec<f64>>();
-            Ok(list!(
-                edges = edges,
-                prior = prior,
-                alpha = mixture.alpha,
-                spread = mixture.spread,
-                ln_lambda = ln_lambda,
-                ln_p = column(|c| c.point.ln_p),
-                variance = column(|c| c.point.variance),
-                weight = column(|c| c.weight),
-                n = column(|c| c.n),
-                n_unique = column(|c| c.n_unique)
-            )
-            .into())
-        })
+        let (edges, _) = run.watched(|m| tree_of_pairs(d, &tables, &excess, scale, m))?;
+        let (edges, prior) = edge_columns(&edges);
+        Ok(list!(edges = edges, prior = prior).into())
     })
 }
 
-/// Where every record of a table lies in the tree of a fit. `maps` says which
-/// category, counted from 1, every code is: 0 for none. `own`: the records are
-/// those of the sample, with `weights`; each is then left out.
+/// Likelihoods of the records of a table, or without one of people where the sample's
+/// records lie, in populations of the sizes asked for. `maps` says which category,
+/// counted from 1, every code is: 0 for none. `cells` is a table whose equal records
+/// are counted.
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_tree_points(
-    table: Robj,
-    maps: Robj,
-    edge_keys: Robj,
-    prior: Robj,
-    pairs_of_edges: Robj,
-    counts: Robj,
-    given: Robj,
-    n: Robj,
-    scale: Robj,
-    own: Robj,
-    weights: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_scores(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
-        let scale = number(&scale, "scale")?;
-        let n = number(&n, "n")?;
-        let margins = margins(&counts, &given, scale)?;
-        let edges = edges(&edge_keys, &prior)?;
-        let tables = pair_tables(&pairs_of_edges)?;
-        let maps = category_maps(&maps)?;
-        let own = own.as_bool().ok_or_else(|| bad_call("own"))?;
+        let settings = Named::new(&settings, "settings")?;
         let run = Run::new(&run)?;
-        with_table(&table, |table| {
-            let weights = weights_of(&weights, table.n_rows())?;
-            let own_weights = weights
-                .map(|w| Weights::new(w, table.n_rows()))
-                .transpose()?;
-            let found = run.watched(|monitor| {
-                let tree = Tree::new(margins, &edges, &tables, n, scale)?;
-                let categories = mapped_categories(table, &maps)?;
-                if own {
-                    tree.points_without(&categories, own_weights, monitor)
-                } else {
-                    tree.points(&categories, monitor)
-                }
-            })?;
-            Ok(list!(
-                ln_p = found.iter().map(|p| p.ln_p).collect::<Vec<f64>>(),
-                variance = found.iter().map(|p| p.variance).collect::<Vec<f64>>()
-            )
-            .into())
-        })
-    })
-}
-
-/// The logarithm of the factor of all probabilities, and the share of their
-/// uncertainty, under which records at these points are unique among `n_people` as
-/// often as `uniqueness` says.
-#[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_tree_anchor(
-    ln_p: Robj,
-    variance: Robj,
-    weights: Robj,
-    alpha: Robj,
-    spread: Robj,
-    ln_sample: Robj,
-    n_people: Robj,
-    uniqueness: Robj,
-    run: Robj,
-) -> Robj {
-    guard(|| {
-        let points = points(&ln_p, &variance)?;
-        let weights = weights_of(&weights, points.len())?;
-        let mixture = mixture(&alpha, &spread)?;
-        let ln_sample = number(&ln_sample, "ln_sample")?;
-        let n_people = number(&n_people, "n_people")?;
-        let uniqueness = number(&uniqueness, "uniqueness")?;
-        let run = Run::new(&run)?;
-        let found = run.watched(|monitor| {
-            anchor(
-                &mixture, ln_sample, &points, weights, n_people, uniqueness, monitor,
-            )
-        })?;
-        Ok(list!(ln_lambda = found.ln_lambda, left = found.left).into())
-    })
-}
-
-/// Likelihoods of records at these points among `n_people`. `counts`: how many
-/// records of the sample of `n` each equals, where that is to be used, or NULL.
-#[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_tree_likelihoods(
-    ln_p: Robj,
-    variance: Robj,
-    alpha: Robj,
-    spread: Robj,
-    ln_lambda: Robj,
-    left: Robj,
-    n_people: Robj,
-    counts: Robj,
-    n: Robj,
-    run: Robj,
-) -> Robj {
-    guard(|| {
-        let points = points(&ln_p, &variance)?;
-        let counts = weights_of(&counts, points.len())?;
-        let mixture = mixture(&alpha, &spread)?.sharpened(number(&left, "left")?);
-        let ln_lambda = number(&ln_lambda, "ln_lambda")?;
-        let n_people = number(&n_people, "n_people")?;
-        let n = number(&n, "n")?;
-        let run = Run::new(&run)?;
-        let sample = counts.map(|counts| (n, counts));
-        let found = run.watched(|monitor| {
-            mixture.likelihoods(&points, ln_lambda, n_people, sample, monitor)
-        })?;
-        let column = |of: fn(&Likelihood) -> f64| found.iter().map(of).collect::<Vec<f64>>();
-        Ok(list!(
-            prob = column(|l| l.prob),
-            xi = column(|l| l.unique),
-            kappa = column(|l| l.correct),
-            shape = column(|l| l.shape)
-        )
-        .into())
-    })
-}
-
-/// The probability of every record of a table under a model, and its standard
-/// error. Equal records are computed once.
-#[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rs_model_scores(
-    table: Robj,
-    maps: Robj,
-    shares: Robj,
-    orders: Robj,
-    correlation: Robj,
-    method: Robj,
-    least: Robj,
-    tolerance: Robj,
-    absolute: Robj,
-    max_blocks: Robj,
-    draws: Robj,
-    run: Robj,
-) -> Robj {
-    guard(|| {
-        let model = model_of(&shares, &orders, &correlation)?;
-        let maps = category_maps(&maps)?;
-        let method = match text(&method, "method")? {
-            "copula" => Method::Rectangle,
-            "placement" => Method::Placement,
-            _ => return Err(bad_call("method")),
+        let counts = match settings.optional("cells")? {
+            None => None,
+            Some(cells) => Some(with_table(&cells, |cells| {
+                run.watched(|monitor| counts_of_rows(cells, monitor))
+            })?),
         };
-        let least = number(&least, "least")?;
-        let effort = Effort {
-            tolerance: number(&tolerance, "tolerance")?,
-            absolute: number(&absolute, "absolute")?,
-            max_blocks: count(&max_blocks, "max_blocks")?,
+        let mut found = match settings.text("score")?.as_str() {
+            "tree" => by_tree(&table, &settings, counts.as_deref(), &run)?,
+            "copula" => by_model(&table, &settings, Method::Rectangle, &run)?,
+            "placement" => by_model(&table, &settings, Method::Placement, &run)?,
+            _ => return Err(bad_call("score")),
         };
-        let streams = Streams::new(seed(&draws, "seed")?);
-        let run = Run::new(&run)?;
-        with_table(&table, |table| {
-            let (found, row_group) = run.watched(|monitor| {
-                let groups = table.group(monitor)?;
-                let distinct = table.distinct(&groups)?;
-                let categories = mapped_categories(&distinct, &maps)?;
-                let found = model_probabilities(
-                    &model,
-                    &categories,
-                    method,
-                    least,
-                    effort,
-                    &streams,
-                    monitor,
-                )?;
-                Ok((found, groups.row_group().to_vec()))
-            })?;
-            let of = |g: &u32| found[*g as usize];
-            Ok(list!(
-                prob = row_group.iter().map(|g| of(g).value).collect::<Vec<f64>>(),
-                error = row_group.iter().map(|g| of(g).error).collect::<Vec<f64>>()
-            )
-            .into())
-        })
+        found.push(("counts", counts.map_or(r!(NULL), |counts| r!(counts))));
+        Ok(List::from_pairs(found).into())
     })
 }
 
-fn category_maps(x: &Robj) -> Result<Vec<Vec<u32>>> {
-    list(x, "maps")?
-        .values()
+/// How many records equal each.
+fn counts_of_rows(table: &KeyTable, monitor: &Monitor) -> Result<Vec<f64>> {
+    let groups = table.group(monitor)?;
+    let counts = groups.counts();
+    let of_row = |&group: &u32| counts[group as usize] as f64;
+    Ok(groups.row_group().iter().map(of_row).collect())
+}
+
+/// What R is told, by name.
+type Columns = Vec<(&'static str, Robj)>;
+
+fn by_tree(table: &Robj, settings: &Named, counts: Option<&[f64]>, run: &Run) -> Result<Columns> {
+    let tree = Fitted::new(&settings.named("tree")?)?;
+    let asked = Asked::new(settings)?;
+    if table.is_null() {
+        let anchors = (&asked.anchors[..], asked.anchor_weights.as_deref());
+        let populations = asked.populations(&tree, anchors);
+        let found = run.watched(|m| populations.likelihoods(&asked.anchors, None, m))?;
+        return Ok(likelihood_columns(&found));
+    }
+    let maps = category_maps(settings)?;
+    let counts = match (settings.optional("rows")?, counts) {
+        (Some(_), Some(counts)) => {
+            let rows = settings.indices("rows")?;
+            let of_row = |&row: &usize| counts.get(row).copied().ok_or_else(|| bad_call("rows"));
+            Some(rows.iter().map(of_row).collect::<Result<Vec<f64>>>()?)
+        }
+        (_, counts) => counts.map(<[f64]>::to_vec),
+    };
+    let sample = match (asked.given_sample, &counts) {
+        (None, _) => None,
+        (Some(n), Some(counts)) => Some((n, &counts[..])),
+        (Some(_), None) => return Err(bad_call("cells")),
+    };
+    with_table(table, |table| {
+        if sample.is_some_and(|(_, counts)| counts.len() != table.n_rows()) {
+            return Err(bad_call("cells"));
+        }
+        let weights = asked.weights.as_deref();
+        let own_weights = weights
+            .map(|w| Weights::new(w, table.n_rows()))
+            .transpose()?;
+        let (unseen, found) = run.watched(|monitor| {
+            let categories = mapped_categories(table, &maps)?;
+            let points = tree.points(&categories, asked.own.then_some(own_weights), monitor)?;
+            let anchors = match asked.own {
+                // The sample's own records anchor themselves, to the last digit.
+                true => (&points[..], weights),
+                false => (&asked.anchors[..], asked.anchor_weights.as_deref()),
+            };
+            let populations = asked.populations(&tree, anchors);
+            let found = populations.likelihoods(&points, sample, monitor)?;
+            Ok((unseen(&categories, None), found))
+        })?;
+        let mut columns = likelihood_columns(&found);
+        columns.push(("unseen", unseen.into()));
+        Ok(columns)
+    })
+}
+
+/// All of the first population, and xi of every one.
+fn likelihood_columns(found: &[Vec<Likelihood>]) -> Columns {
+    let column = |found: &[Likelihood], of: fn(&Likelihood) -> f64| -> Robj {
+        found.iter().map(of).collect::<Vec<f64>>().into()
+    };
+    let first = found.first().map_or(&[][..], Vec::as_slice);
+    let xi = found.iter().map(|found| column(found, |l| l.unique));
+    vec![
+        ("prob", column(first, |l| l.prob)),
+        ("kappa", column(first, |l| l.correct)),
+        ("shape", column(first, |l| l.shape)),
+        ("xi", List::from_values(xi).into()),
+    ]
+}
+
+/// The probability of every record under the copula itself, and its standard error.
+/// Equal records are computed once.
+fn by_model(table: &Robj, settings: &Named, method: Method, run: &Run) -> Result<Columns> {
+    let model = model_of(&settings.named("model")?)?;
+    let maps = category_maps(settings)?;
+    let least = settings.number("least")?;
+    let effort = Effort {
+        tolerance: settings.number("tolerance")?,
+        absolute: settings.number("absolute")?,
+        max_blocks: settings.count("max_blocks")?,
+    };
+    let streams = Streams::new(settings.seed("seed")?);
+    with_table(table, |table| {
+        let (unseen, found, row_group) = run.watched(|monitor| {
+            let groups = table.group(monitor)?;
+            let distinct = table.distinct(&groups)?;
+            let categories = mapped_categories(&distinct, &maps)?;
+            let found = model_probabilities(
+                &model,
+                &categories,
+                method,
+                least,
+                effort,
+                &streams,
+                monitor,
+            )?;
+            let unseen = unseen(&categories, Some(groups.counts()));
+            Ok((unseen, found, groups.row_group().to_vec()))
+        })?;
+        let of = |g: &u32| found[*g as usize];
+        let prob = row_group.iter().map(|g| of(g).value).collect::<Vec<f64>>();
+        let error = row_group.iter().map(|g| of(g).error).collect::<Vec<f64>>();
+        Ok(vec![
+            ("prob", prob.into()),
+            ("error", error.into()),
+            ("unseen", unseen.into()),
+        ])
+    })
+}
+
+/// Per key the records with a value that the fit does not know, each row standing for
+/// one or for as many as `times` says.
+fn unseen(categories: &[Vec<u32>], times: Option<&[u64]>) -> Vec<f64> {
+    let of_key = |categories: &Vec<u32>| -> u64 {
+        (categories.iter().enumerate())
+            .filter(|(_, &category)| category == UNSEEN)
+            .map(|(row, _)| times.map_or(1, |times| times[row]))
+            .sum()
+    };
+    categories.iter().map(|c| of_key(c) as f64).collect()
+}
+
+fn category_maps(settings: &Named) -> Result<Vec<Vec<u32>>> {
+    (settings.list("maps")?.values())
         .map(|map| {
             Ok(integers(&map, "maps")?
                 .iter()
@@ -384,9 +352,6 @@ fn category_maps(x: &Robj) -> Result<Vec<Vec<u32>>> {
 
 extendr_module! {
     mod scores;
-    fn rs_tree_fit;
-    fn rs_tree_points;
-    fn rs_tree_anchor;
-    fn rs_tree_likelihoods;
-    fn rs_model_scores;
+    fn rs_tree_part;
+    fn rs_scores;
 }

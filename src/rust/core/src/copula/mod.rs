@@ -34,6 +34,7 @@
 //! | `prior` | how strongly a pair is drawn towards independence |
 //! | `tree` | the probability of a record from margins and a tree of pairs |
 //! | `mixture` | likelihoods of uniqueness where these probabilities are not certain |
+//! | `records` | the tree of a sample, and likelihoods in several populations |
 //! | `scores` | one of these for every record of a table |
 //! | `lanes` | normal intervals for many lattice points at once |
 
@@ -53,6 +54,7 @@ mod placement;
 mod population;
 mod prior;
 mod projection;
+mod records;
 mod rectangle;
 mod sampling;
 mod scores;
@@ -62,17 +64,17 @@ mod trivariate;
 pub use calibration::{Moments, Seen};
 pub use fit::{fit, Fit, Marginals, Model, Sample, Settings};
 pub use forecast::Range;
-pub use information::{pairs, PairTable};
+pub use information::PairTable;
 pub use lattice::{Effort, Estimate};
 pub use margins::{Family, Margin};
-pub use mixture::{anchor, Anchor, Cluster, Likelihood, Mixture, Point};
+pub use mixture::{Cluster, Likelihood, Mixture, Point};
 pub use orders::Order;
 pub use population::{
     judge, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
     Settings as PopulationSettings,
 };
-pub use prior::edges_with_priors;
+pub use records::{tree_of_pairs, Populations, SampleTree};
 pub use rectangle::{Rectangles, Scratch};
 pub use sampling::Sampler;
 pub use scores::{mapped_categories, model_probabilities, Method};
-pub use tree::{spanning_tree, Edge, Margin as TreeMargin, Tree, UNSEEN};
+pub use tree::{Edge, Margin as TreeMargin, Tree, UNSEEN};

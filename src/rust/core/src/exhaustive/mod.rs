@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
+use crate::missing::Missing;
 use crate::parallel::Monitor;
 use crate::weights::Weights;
 
@@ -113,17 +114,31 @@ pub struct Tabulation {
     pub tables: Vec<Vec<Table>>,
 }
 
-/// Tabulates all tables of the sizes `dims`; `missing_counts` makes missing a
-/// category.
+/// Tabulates all tables of the sizes `dims`. `missing` is a category, or excludes
+/// a record from the tables in which it misses a value.
+///
+/// # Errors
+///
+/// Where missing values are to match everything: a record has one cell in a table.
+/// Where there are too many tables, or weights are needed and not given.
 pub fn tabulate(
     table: &KeyTable,
     weights: Option<Weights<'_>>,
     dims: &[usize],
     rule: Rule,
-    missing_counts: bool,
+    missing: Missing,
     max_tables: usize,
     monitor: &Monitor,
 ) -> Result<Tabulation> {
+    let missing_counts = match missing {
+        Missing::Category => true,
+        Missing::Exclude => false,
+        Missing::Wildcard => {
+            return Err(Error::BadArgument(
+                "A record that misses a value must have one cell in a table, or none.".into(),
+            ))
+        }
+    };
     let n_keys = table.columns().len();
     let sets = dims
         .iter()

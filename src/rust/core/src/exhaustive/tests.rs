@@ -97,7 +97,7 @@ fn weights_that_reach_a_threshold_but_for_rounding_reach_it() {
         Weights::new(&[0.1; 30], 30).ok(),
         &[1],
         Rule::Weight(3.0),
-        false,
+        Missing::Exclude,
         10,
         &Monitor::new(),
     )
@@ -118,7 +118,7 @@ fn many_values_are_counted_by_hash() {
         Weights::new(&weights, 900).ok(),
         &[2, 3],
         rule,
-        false,
+        Missing::Exclude,
         10,
         &Monitor::new(),
     )
@@ -130,13 +130,32 @@ fn many_values_are_counted_by_hash() {
 fn too_many_tables_and_missing_weights_are_refused() {
     let table = table(&[vec![1, 1, 1, 1]], 1);
     let run = |rule, dims: &[usize], limit| {
-        tabulate(&table, None, dims, rule, true, limit, &Monitor::new())
-            .unwrap_err()
-            .kind()
+        tabulate(
+            &table,
+            None,
+            dims,
+            rule,
+            Missing::Category,
+            limit,
+            &Monitor::new(),
+        )
+        .unwrap_err()
+        .kind()
     };
     assert_eq!(run(Rule::Records(3), &[1, 2], 9), "too_large");
     assert_eq!(run(Rule::Records(3), &[5], 9), "bad_argument");
     assert_eq!(run(Rule::Weight(3.0), &[1], 9), "bad_argument");
+    let wildcard = Missing::Wildcard;
+    let found = tabulate(
+        &table,
+        None,
+        &[1],
+        Rule::Records(3),
+        wildcard,
+        9,
+        &Monitor::new(),
+    );
+    assert_eq!(found.map_err(|e| e.kind()), Err("bad_argument"));
 }
 
 #[test]
@@ -144,7 +163,15 @@ fn a_cancelled_tabulation_stops() {
     let monitor = Monitor::new();
     monitor.cancel();
     let table = table(&[vec![1, 2], vec![2, 1]], 2);
-    let found = tabulate(&table, None, &[1], Rule::Records(3), true, 9, &monitor);
+    let found = tabulate(
+        &table,
+        None,
+        &[1],
+        Rule::Records(3),
+        Missing::Category,
+        9,
+        &monitor,
+    );
     assert_eq!(found, Err(Error::Interrupted));
 }
 
@@ -164,7 +191,8 @@ proptest! {
         let table = table(&rows, 3);
         let found = with_threads(threads, || {
             let given = Weights::new(&weights, rows.len()).ok();
-            tabulate(&table, given, &dims, rule, missing_counts, 100, &Monitor::new())
+            let missing = if missing_counts { Missing::Category } else { Missing::Exclude };
+            tabulate(&table, given, &dims, rule, missing, 100, &Monitor::new())
         }).unwrap();
         prop_assert_eq!(&found, &slow(&rows, 3, &weights, &dims, rule, missing_counts));
     }
@@ -176,7 +204,7 @@ proptest! {
     ) {
         // A record in a violation of a table is in one of every table beyond it.
         let run = |dims: &[usize]| tabulate(
-            &table(&rows, 3), None, dims, Rule::Records(records), true, 100, &Monitor::new(),
+            &table(&rows, 3), None, dims, Rule::Records(records), Missing::Category, 100, &Monitor::new(),
         ).unwrap().violations;
         let (two, three) = (run(&[2]), run(&[3]));
         for (a, b) in two.iter().zip(three) {

@@ -28,8 +28,9 @@ pub use inverse::expected_inverse;
 
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
+use crate::missing::Missing;
 use crate::n_matches::{n_matches, Question, Relation, Settings};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 use crate::weights::Weights;
@@ -54,12 +55,32 @@ pub struct IndividualRisk {
     pub n_below_sample: usize,
 }
 
-/// The individual risk of every row.
+/// The individual risk of every row. A missing value matches everything or is a value
+/// of its own.
+///
+/// # Errors
+///
+/// Where missing values exclude records: the table is to be without them.
 pub fn individual_risk(
     table: &KeyTable,
     weights: Weights<'_>,
+    missing: Missing,
     monitor: &Monitor,
 ) -> Result<IndividualRisk> {
+    match missing {
+        Missing::Wildcard => by_matches(table, weights, monitor),
+        Missing::Category => by_cells(table, weights, monitor),
+        Missing::Exclude if table.columns().iter().all(|c| c.n_missing() == 0) => {
+            by_cells(table, weights, monitor)
+        }
+        Missing::Exclude => Err(Error::BadArgument(
+            "Incomplete records must be left out of the table.".into(),
+        )),
+    }
+}
+
+/// Missing is a value of its own.
+fn by_cells(table: &KeyTable, weights: Weights<'_>, monitor: &Monitor) -> Result<IndividualRisk> {
     let groups = table.group(monitor)?;
     let mut population = vec![0.0; groups.len()];
     for (&group, &weight) in groups.row_group().iter().zip(&*weights) {
@@ -83,13 +104,9 @@ pub fn individual_risk(
     })
 }
 
-/// The individual risk of every row where a missing value matches everything: the
-/// frequencies in file and population are those of the records that match.
-pub fn wildcard_risk(
-    table: &KeyTable,
-    weights: Weights<'_>,
-    monitor: &Monitor,
-) -> Result<IndividualRisk> {
+/// A missing value matches everything: the frequencies in file and population are
+/// those of the records that match.
+fn by_matches(table: &KeyTable, weights: Weights<'_>, monitor: &Monitor) -> Result<IndividualRisk> {
     let settings = Settings {
         weights: Some(weights),
         ..Settings::default()

@@ -127,7 +127,8 @@ proptest! {
         let table = column(&codes);
         let weights: Vec<f64> = (0..codes.len()).map(|i| 1.0 + i as f64).collect();
         let given = Weights::new(&weights, weights.len()).unwrap();
-            let found = wildcard_risk(&table, given, &Monitor::new()).unwrap();
+        let found =
+            individual_risk(&table, given, Missing::Wildcard, &Monitor::new()).unwrap();
         prop_assert_eq!(found.n_cells, None);
         for i in 0..codes.len() {
             let fits = |j: &usize| codes[i] == 0 || codes[*j] == 0 || codes[*j] == codes[i];
@@ -145,7 +146,11 @@ proptest! {
         let table = column(&codes);
         let weights: Vec<f64> = (0..codes.len()).map(|i| 1.0 + i as f64).collect();
         let given = Weights::new(&weights, weights.len()).unwrap();
-            let found = individual_risk(&table, given, &Monitor::new()).unwrap();
+        let found =
+            individual_risk(&table, given, Missing::Category, &Monitor::new()).unwrap();
+        let complete = !codes.contains(&0);
+        let excluded = individual_risk(&table, given, Missing::Exclude, &Monitor::new());
+        prop_assert_eq!(excluded.ok(), complete.then(|| found.clone()));
         for i in 0..codes.len() {
             let same: Vec<usize> =
                 (0..codes.len()).filter(|&j| codes[j] == codes[i]).collect();

@@ -182,6 +182,25 @@ impl Column {
         Self::from_parts(codes, n_values, 0)
     }
 
+    /// Numbers anew the values that are `kept`, which are all that occur.
+    pub(super) fn keep_values(&mut self, kept: &[bool]) {
+        let mut n_values = 0;
+        let map: Vec<u32> = (kept.iter())
+            .map(|&kept| {
+                n_values += u32::from(kept);
+                n_values
+            })
+            .collect();
+        self.codes = with_codes!(&self.codes, |codes| Codes::pack(
+            n_values,
+            codes.iter().map(|c| match c.index() {
+                0 => 0,
+                code => map[code - 1],
+            })
+        ));
+        self.n_values = n_values;
+    }
+
     pub(super) fn recode(&mut self, map: &[u32], n_values: u32) -> Result<()> {
         if map.len() != self.n_values as usize || map.iter().any(|&c| c == 0 || c > n_values) {
             return Err(Error::BadArgument(

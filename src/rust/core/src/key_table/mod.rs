@@ -207,6 +207,30 @@ impl KeyTable {
         column.recode(map, n_values)
     }
 
+    /// The table in which only values that occur have codes, in their order, and
+    /// per column the row in which each first occurs.
+    pub fn dense(mut self) -> (Self, Vec<Vec<u32>>) {
+        let mut first_rows = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            let mut first = vec![u32::MAX; column.n_values() as usize];
+            with_codes!(column.codes(), |codes| {
+                for (row, code) in (0u32..).zip(codes).filter(|(_, code)| code.index() > 0) {
+                    let slot = &mut first[code.index() - 1];
+                    *slot = row.min(*slot);
+                }
+            });
+            column.keep_values(
+                &first
+                    .iter()
+                    .map(|&row| row < u32::MAX)
+                    .collect::<Vec<bool>>(),
+            );
+            first.retain(|&row| row < u32::MAX);
+            first_rows.push(first);
+        }
+        (self, first_rows)
+    }
+
     /// 64 bits that tell tables apart: the hash of all codes, the names of
     /// the columns and the number of rows. `places` gives, for a column whose
     /// values have no order, code `k` the place `places[k - 1]` among its values

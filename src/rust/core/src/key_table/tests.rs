@@ -299,6 +299,29 @@ proptest! {
     }
 
     #[test]
+    fn dense_codes_are_those_of_the_rows_alone(columns in small_table(), rows in 1usize..40) {
+        let t = table(&columns);
+        let rows: Vec<u32> = (0..rows.min(t.n_rows()) as u32).collect();
+        let part = t.select(&rows).unwrap();
+        let (dense, first_rows) = part.clone().dense();
+        for ((column, dense), first) in columns.iter().zip(dense.columns()).zip(first_rows) {
+            let seen: Vec<u32> = rows.iter().map(|&row| column[row as usize]).collect();
+            let mut values: Vec<u32> = seen.iter().copied().filter(|&code| code > 0).collect();
+            values.sort_unstable();
+            values.dedup();
+            prop_assert_eq!(dense.n_values() as usize, values.len());
+            for (value, row) in values.iter().zip(&first) {
+                let first = seen.iter().position(|code| code == value);
+                prop_assert_eq!(first, Some(*row as usize));
+            }
+            for (row, &code) in seen.iter().enumerate() {
+                let expected = values.iter().position(|&v| v == code).map_or(0, |at| at + 1);
+                prop_assert_eq!(dense.codes().get(row) as usize, expected);
+            }
+        }
+    }
+
+    #[test]
     fn one_changed_cell_changes_the_fingerprint(
         columns in small_table(), row in 0usize..40, by in 1u32..4,
     ) {

@@ -192,6 +192,19 @@ impl<'a> Waves<'a> {
         changed
     }
 
+    /// Per wave-2 row the code that its partner has of key `v`, where `changed` says
+    /// that it is another one; 0 elsewhere.
+    pub fn before(&self, v: usize, changed: &[bool]) -> Vec<u32> {
+        let codes = self.wave1.columns()[v].codes();
+        let partners = self.partners.unwrap_or(&[]);
+        (changed.iter().zip(partners))
+            .map(|(&changed, &partner)| match changed && partner != NONE {
+                true => codes.get(partner as usize),
+                false => 0,
+            })
+            .collect()
+    }
+
     /// Tells `visit` of every row with a partner: whether key `v` is observed
     /// in both waves, and whether it differs.
     fn for_partners(&self, v: usize, mut visit: impl FnMut(usize, bool, bool)) {

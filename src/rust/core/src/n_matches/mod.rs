@@ -108,16 +108,39 @@ pub enum Algorithm {
 /// Counts the matches of every target.
 pub fn n_matches(question: &Question<'_>, monitor: &Monitor) -> Result<Answer> {
     let mut answer = if question.is_empty() {
-        Answer {
-            whole: true,
-            ..Answer::default()
-        }
+        of_nobody(question, monitor)?
     } else {
         Prepared::new(question, monitor)?.answer(monitor)?
     };
     answer.rows = question.rows().map(<[u32]>::to_vec);
     answer.target_rows = question.target_rows().map(<[u32]>::to_vec);
     Ok(answer)
+}
+
+/// The answer where excluding has left no record, or no target: targets that are
+/// left match nobody, and every number asked for is there.
+fn of_nobody(question: &Question<'_>, monitor: &Monitor) -> Result<Answer> {
+    let left = question.target_rows().or_else(|| question.rows());
+    let n = left.map_or(0, <[u32]>::len);
+    let weighs = question.weights.is_some();
+    let zeros = |asked: bool| asked.then(|| vec![0.0; n]);
+    let (n_complete, n_unique_complete) = if question.has_no_file() {
+        (0, 0)
+    } else {
+        Prepared::new(&question.of_file(), monitor)?.complete_records()
+    };
+    Ok(Answer {
+        matches: vec![0.0; n],
+        whole: true,
+        weighted: zeros(weighs),
+        weighted_squares: zeros(weighs),
+        n_sensitive: question.sensitive.as_ref().map(|_| vec![0; n]),
+        n_households: question.households.as_ref().map(|_| vec![0; n]),
+        households_weighted: zeros(weighs && question.households.is_some()),
+        n_complete,
+        n_unique_complete,
+        ..Answer::default()
+    })
 }
 
 #[cfg(test)]

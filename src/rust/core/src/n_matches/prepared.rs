@@ -161,7 +161,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Numbers of complete records, and of those that are unique among them.
-    fn complete_records(&self) -> (u64, u64) {
+    pub fn complete_records(&self) -> (u64, u64) {
         let times = self.question.file.multiplicity();
         let amounts = self.file.sums(|row| times.map_or(1, |t| t[row]));
         amounts

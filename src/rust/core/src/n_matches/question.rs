@@ -124,8 +124,21 @@ impl<'a> Question<'a> {
 
     /// Whether excluding has left no record, or no target.
     pub(super) fn is_empty(&self) -> bool {
-        let none = |rows: &Option<Vec<u32>>| rows.as_ref().is_some_and(Vec::is_empty);
-        none(&self.rows) || none(&self.target_rows)
+        self.has_no_file() || self.target_rows.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Whether excluding has left no record to match.
+    pub(super) fn has_no_file(&self) -> bool {
+        self.rows.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// The same question about the records of the file, without outside targets.
+    pub(super) fn of_file(&self) -> Self {
+        Self {
+            targets: None,
+            target_rows: None,
+            ..self.clone()
+        }
     }
 
     /// Leaves out the rows that miss a value they must have.
@@ -136,17 +149,17 @@ impl<'a> Question<'a> {
         }
         let rows = self.file.rows_complete_on(&chosen);
         let target_rows = self.targets.as_ref().map(|t| t.rows_complete_on(&chosen));
-        let nothing = rows.is_empty() || target_rows.as_ref().is_some_and(Vec::is_empty);
-        if nothing {
-            // Nobody is asked about, or nobody is left to match.
-            self.target_rows = target_rows.map(|_| Vec::new());
+        if let (Some(targets), Some(rows)) = (&self.targets, &target_rows) {
+            if !rows.is_empty() {
+                self.targets = Some(Cow::Owned(targets.select(rows)?));
+            }
+        }
+        self.target_rows = target_rows;
+        if rows.is_empty() {
             self.rows = Some(rows);
             return Ok(());
         }
         self.file = Cow::Owned(self.file.select(&rows)?);
-        if let (Some(targets), Some(rows)) = (&self.targets, &target_rows) {
-            self.targets = Some(Cow::Owned(targets.select(rows)?));
-        }
         let weights = self.weights.as_ref();
         self.weights =
             weights.map(|w| Cow::Owned(rows.iter().map(|&row| w[row as usize]).collect()));
@@ -155,7 +168,7 @@ impl<'a> Question<'a> {
             room_for(4 * rows.len())?;
             *column = Cow::Owned(column.select(&rows));
         }
-        (self.rows, self.target_rows) = (Some(rows), target_rows);
+        self.rows = Some(rows);
         Ok(())
     }
 

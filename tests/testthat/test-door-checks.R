@@ -1,0 +1,65 @@
+# What every function says of its arguments.
+
+test_that("an unknown argument is named, with the nearest that is known", {
+  calls <- list(
+    quote(birth_month(adult, brith_year = "age")),
+    quote(change_indicators(adult, adult, skope = "all")),
+    quote(pram_audit(NULL, adult, n_simm = 1)),
+    quote(pram_variance(NULL, adult, varss = "age")),
+    quote(pram_transitions(NULL, 1, dta = adult)),
+    quote(pram_match_prob(1:3, 0.5, b = 1)),
+    quote(pram_theta(0.5, calibrated = "exact")),
+    quote(match_theta(10, 10, 0.1, levels = 0.9)),
+    quote(panel_members(adult, adult, ids = "age")),
+    quote(candidate_interval(1, 2, uper = 3)),
+    quote(loglinear_risk(adult, "age", weights_var = "w")),
+    quote(longitudinal_risk(adult, adult, "age", levle = 0.9)),
+    quote(predict(structure(list(), class = "sdc_copula_fit"), adult, 10, skore = "tree")),
+    quote(validate_uniqueness(NULL, adult, row = 1))
+  )
+  for (call in calls) {
+    found <- expect_error(eval(call), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(found), "Unknown: \"", fixed = TRUE)
+    expect_identical(found$argument, setdiff(names(call), "")[[1]])
+  }
+})
+
+test_that("the core says what must hold, what was found and what to do", {
+  expect_identical(
+    core_message("There must be 2.\nThere is 1.\n> Add one."),
+    c("There must be 2.", x = "There is 1.", i = "Add one.")
+  )
+  expect_identical(core_message("There must be 2."), rlang::set_names("There must be 2.", ""))
+})
+
+test_that("results of random numbers can be drawn again by the seed they keep", {
+  set.seed(1)
+  data <- adult[sample(nrow(adult), 300), c("age", "sex", "race", "education_num")]
+  again <- function(x, code) {
+    state <- x$settings$seed
+    expect_type(state, "integer")
+    assign(".Random.seed", state, globalenv())
+    force(code)
+  }
+  random <- function() quietly(copula_fit(data, order = "random"))
+  fit <- random()
+  expect_identical(again(fit, random()), fit)
+  by_size <- function() uniqueness_by_size(fit, 5000, n_sim = 2)
+  x <- by_size()
+  expect_identical(again(x, by_size()), x)
+  scored <- function() quietly(copula_uniqueness(fit, newdata = data[1:20, ], pop_size = 5000,
+    score = "placement"
+  ))
+  x <- scored()
+  expect_identical(again(x, scored()), x)
+  # What is not random keeps none.
+  plain <- quietly(copula_fit(data))
+  expect_null(plain$settings$seed)
+  expect_null(quietly(copula_uniqueness(plain, newdata = data, pop_size = 5000))$settings$seed)
+  # A release does not tell how it was drawn.
+  moved <- quietly(invariant_pram(data["sex"], unprotected = "keep"))
+  expect_null(moved$settings$seed)
+  audit <- function() pram_audit(moved, data["sex"], n_sim = 5)
+  x <- audit()
+  expect_identical(again(x, audit()), x)
+})
