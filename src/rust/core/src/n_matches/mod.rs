@@ -134,7 +134,7 @@ fn of_nobody(question: &Question<'_>, monitor: &Monitor) -> Result<Answer> {
         whole: true,
         weighted: zeros(weighs),
         weighted_squares: zeros(weighs),
-        n_sensitive: question.sensitive.as_ref().map(|_| vec![0; n]),
+        sensitive: vec![vec![Diversity::default(); n]; question.sensitive.len()],
         n_households: question.households.as_ref().map(|_| vec![0; n]),
         households_weighted: zeros(weighs && question.households.is_some()),
         n_complete,
