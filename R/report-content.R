@@ -256,7 +256,8 @@ report_versions <- function() {
 # variables, with a mark for no record and a name for no category.
 external_pictures <- c(
   "qar_risk", "n_matches", "copula_uniqueness", "population_uniqueness", "utility_loss",
-  "key_overview", "key_stability", "removal_bound", "link_attack", "pram_audit"
+  "key_overview", "key_stability", "removal_bound", "link_attack", "pram_audit",
+  "file_check", "household_risk"
 )
 
 report_pictures <- function(entries, comparisons, settings) {

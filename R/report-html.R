@@ -242,7 +242,7 @@ limit_words <- function(limit) {
 }
 
 html_board_table <- function(board, settings) {
-  board <- board[order(board$stage != "before"), ]
+  board <- board[order(match(board$plain, unique(board$plain)), board$stage != "before"), ]
   several <- length(unique(board$stage)) > 1
   interval <- ifelse(
     is.na(board$low) | is.na(board$high), "",
