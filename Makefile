@@ -52,4 +52,7 @@ bench: ## measure, and write benchmarks/results
 truth: ## compare estimates with known populations for MINUTES=5, and write the results
 	Rscript benchmarks/truth/run.R $(or $(MINUTES),5)
 
-.PHONY: help demo test setup install doc fmt vendor tarball check bench truth
+release: ## say what is left to do by hand before a release
+	sh tools/release.sh
+
+.PHONY: help demo test setup install doc fmt vendor tarball check bench truth release

@@ -162,3 +162,19 @@ test_that("results know what they were asked, and hold no data for it", {
   called <- do.call(n_matches, list(nals_prison, replay_keys[1:2]))
   expect_identical(attr(called, "asked")$arguments$key_vars, replay_keys[1:2])
 })
+
+test_that("file_check() stands first, with its limits, and is computed again", {
+  file <- sdc_file(nals_prison, replay_keys, weight_var = "WEIGHT")
+  checked <- suppressWarnings(suppressMessages(file_check(file, limit = list(k = 4))))
+  log <- write_log(n_matches(nals_prison, replay_keys), checked, internal = FALSE)
+  found <- replay(log, nals_prison)
+  expect_true(all(found$equal))
+  expect_identical(found$result[[1]], "file_check")
+  page <- paste(readLines(sub("json$", "html", log), encoding = "UTF-8"), collapse = "\n")
+  expect_match(page, "at least 4", fixed = TRUE)
+  expect_match(page, "shares its key with 4 records", fixed = TRUE)
+  shown <- checked$estimates[checked$estimates$verdict != "not applicable", ]
+  for (value in shown$value) {
+    expect_match(page, sprintf("data-value=\"%.17g\"", value), fixed = TRUE)
+  }
+})
