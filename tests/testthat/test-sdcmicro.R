@@ -498,9 +498,10 @@ test_that("SUDA's records with a score are the sample uniques", {
     values <- as.matrix(data)
     alone <- vapply(seq_len(nrow(values)), function(i) {
       known <- !is.na(values[i, ])
-      agrees <- apply(values, 1, function(row) all(row[known] %in% values[i, known] &
-                                                     !is.na(row[known]) &
-                                                     row[known] == values[i, known]))
+      wanted <- values[i, known]
+      agrees <- apply(values[, known, drop = FALSE], 1, function(row) {
+        all(!is.na(row)) && all(row == wanted)
+      })
       any(known) && sum(agrees) == 1
     }, NA)
     theirs <- hushed(sdcMicro::suda2(data, variables = names(data)))
