@@ -178,6 +178,8 @@ check_file <- function(given, roles, call) {
     }
   )
   if (!is.null(given$codes)) file$codes <- given$codes
+  # An sdcMicroObj says how its blanks count.
+  for (part in c("object", "defaults", "protected")) file[[part]] <- given[[part]]
   file
 }
 
