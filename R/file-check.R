@@ -177,9 +177,10 @@ check_file <- function(given, roles, call) {
       rlang::cnd_signal(e)
     }
   )
-  if (!is.null(given$codes)) file$codes <- given$codes
-  # An sdcMicroObj says how its blanks count.
-  for (part in c("object", "defaults", "protected")) file[[part]] <- given[[part]]
+  # So does what an sdcMicroObj says of suppressed values.
+  for (part in c("codes", "object", "defaults", "protected")) {
+    if (!is.null(given[[part]])) file[[part]] <- given[[part]]
+  }
   file
 }
 

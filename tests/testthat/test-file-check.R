@@ -241,6 +241,21 @@ test_that("limits are checked", {
   )
 })
 
+test_that("an sdcMicroObj has the numbers of its own, blanks matching everything", {
+  skip_if_not_installed("sdcMicro")
+  object <- sdcMicro::createSdcObj(
+    sdcMicro::testdata, c("urbrur", "roof", "walls", "water", "relat"),
+    weightVar = "sampling_weight"
+  )
+  object <- quietly(sdcMicro::kAnon(object, k = 3))
+  x <- quietly(file_check(object, models = FALSE))
+  own <- quietly(list(n_matches(object), individual_risk(object)))
+  expect_identical(value_of(x, "k"), as.double(min(own[[1]]$records$n_matches)))
+  expect_identical(value_of(x, "k", "verdict"), "ok")
+  expect_identical(own[[2]]$settings$missing, "wildcard")
+  expect_identical(value_of(x, "journalist"), own[[2]]$estimates$journalist_max)
+})
+
 test_that("odd files have a page or a classed error", {
   expect_error(file_check(nals_prison[0, ]), class = "sdcRisk_error_bad_data")
   incomplete <- transform(nals_prison, WEIGHT = replace(WEIGHT, 3, NA))
