@@ -194,7 +194,8 @@ test_that("l and t of sensitive values follow their definitions", {
     known <- several$records[grep("^n_sensitive", names(several$records))]
     expect_identical(several$estimates$n_homogeneous, sum(rowSums(known == 1) > 0))
     least <- function(field, f) {
-      values <- unlist(several$records[grep(paste0("^", field), names(several$records))])
+      columns <- grep(paste0("^", field), names(several$records))
+      values <- unlist(several$records[columns], use.names = FALSE)
       values <- values[!is.na(values) & (values > 0 | field == "t_closeness")]
       if (length(values)) f(values) else values[NA_integer_]
     }
