@@ -3,11 +3,8 @@ use proptest::prelude::*;
 use super::counter::Counter;
 use super::greedy::State;
 use super::listed::Listed;
-use super::problem::{bits, Problem};
-use super::subsets::keys_of;
+use super::problem::Problem;
 use super::*;
-use crate::key_table::Codes;
-use crate::random::Seed;
 
 mod oracle;
 use oracle::*;
