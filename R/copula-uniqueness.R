@@ -321,7 +321,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       ),
       call = this_call, curve = curve[curve_columns], fit = fit
     )
-    if (!is.null(hh_at)) result <- add_household_scores(result, released, hh_at, call)
+    if (!is.null(hh_at)) result <- add_household_scores(result, bare_data(released), hh_at, call)
     signal_copula_uniqueness(result, call)
     with_limit(result, limit)
   }), seed)

@@ -103,7 +103,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   check_no_dots(..., call = call)
   check_records(data, call)
   one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg, call)]
-  some <- function(x, arg) if (!is.null(x)) names(data)[check_columns(x, data, arg, call)]
+  some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg, call)]
   roles <- list(
     weight_var = one(weight_var, "weight_var"), hh_id = one(hh_id, "hh_id"),
     strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive")
@@ -135,7 +135,7 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
     sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
     key_groups = key_groups, missing = missing
   )
-  given <- given[!vapply(given, is.null, NA)]
+  given <- given[was_given(names(given), call)]
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
   file <- do.call(sdc_file, c(list(data$data), kept, given))
   for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]

@@ -217,7 +217,8 @@ shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates 
   })
   coding_request(
     stacked, key_vars, lapply(unname(parts), `[[`, "positions"), keys,
-    fingerprint = fingerprint, partners = partners, ends = cumsum(vapply(parts, function(p) p$n, 0L))
+    fingerprint = fingerprint, partners = partners,
+    ends = cumsum(vapply(parts, function(p) p$n, 0L))
   )
 }
 
@@ -437,6 +438,11 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
     if (!named || any(lengths(key_groups) == 0)) {
       stop_argument(
         "key_groups", "be a list of columns with a name for every group",
+        found = if (is.list(key_groups)) {
+          "A name is missing or repeated, or a group is empty."
+        } else {
+          given_words(key_groups)
+        },
         call = call
       )
     }
@@ -450,7 +456,11 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
       )
     }
     if (anyDuplicated(unlist(members))) {
-      stop_argument("key_groups", "name every column once", call = call)
+      twice <- unique(unlist(members)[duplicated(unlist(members))])
+      stop_argument(
+        "key_groups", "name every column once",
+        found = paste0("In several groups: ", quote_names(names(data)[twice]), "."), call = call
+      )
     }
     for (group in names(members)) {
       group_of[match(members[[group]], positions)] <- group

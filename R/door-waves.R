@@ -356,6 +356,11 @@ interval_agreement <- function(rule, values, name, call) {
         "give for ", quote_names(name), " the largest admissible change, the smallest and ",
         "the largest, or a logical matrix"
       ),
+      found = if (is.numeric(rule) && length(rule) == 2) {
+        paste(paste(vapply(rule, format_number, ""), collapse = " and "), "were given.")
+      } else {
+        given_words(rule)
+      },
       call = call
     )
   }

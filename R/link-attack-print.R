@@ -10,8 +10,8 @@ describe.sdc_link_attack <- function(x) {
     ),
     size = attack_size_line(x),
     answer = c(
-      grid(attack_table(x), least = nrow(x$estimates)),
-      fact(attack_largest_line(x)),
+      grid(attack_table(x), least = nrow(x$estimates), keep = "always"),
+      fact(attack_largest_line(x), keep = "always"),
       fact(attack_claim_line(x)),
       fact(attack_record_line(x), keep = "always"),
       fact(attack_doubt_line(x)),
@@ -69,9 +69,18 @@ largest_intruder <- function(x) {
   x$estimates[which.max(x$estimates$expected_correct), ]
 }
 
+# Nobody is known to be in both files: because ids are not at hand, or by the ids.
+no_links_words <- function(x, end) {
+  if (is.na(x$estimates$n_linked[[1]])) {
+    paste0("Without true links it is not known which matches are right", end)
+  } else {
+    paste0("Nobody is in both files by their ids: every match is wrong", end)
+  }
+}
+
 attack_largest_line <- function(x) {
   if (!has_links(x)) {
-    return("Without true links it is not known which matches are right.")
+    return(no_links_words(x, "."))
   }
   most <- largest_intruder(x)
   paste0(
@@ -213,7 +222,11 @@ blind_words <- function(x) {
     } else {
       paste0("he finds a single best match for ", format_count(x$estimates$n_single_best[[1]]))
     },
-    "; true links were not at hand to tell how many matches are right"
+    if (is.na(x$estimates$n_linked[[1]])) {
+      "; true links were not at hand to tell how many matches are right"
+    } else {
+      "; nobody is in both files by their ids, and every match is wrong"
+    }
   )
 }
 

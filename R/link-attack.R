@@ -39,7 +39,8 @@
 #'     \eqn{m_v} and \eqn{u_v} from the true links, half a pair added to
 #'     agreements and disagreements. Needs `id`}
 #'   \item{`"prior"`}{believes that every key agrees with probability `prior_match`
-#'     for one person}
+#'     for one person; as for `"em"`, \eqn{u_v} is that of all pairs, half a pair added to
+#'     each}
 #'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record
 #'     has one partner, uniform over the known file with probability `coverage`,
 #'     and \eqn{m_v} maximises the likelihood of the records (expectation and
@@ -61,7 +62,12 @@
 #' * two numbers, the smallest and the largest released minus known value:
 #'   `age = c(0, 2)`;
 #' * a logical matrix whose row names are the known and whose column names are the
-#'   released values.
+#'   released values. Its diagonal is not implied: equal values that it does not admit
+#'   differ.
+#'
+#' By value, an agreement within the tolerance is divided by the share of the values
+#' within it. A level that no two values of the files are at is left out. `ceiling`
+#' takes levels for different patterns.
 #'
 #' For keys that shift by a step, such as an age in classes, this is the largest
 #' gain of all. Keys of [candidates()], as local suppression and recoding leave them,
@@ -70,7 +76,8 @@
 #' @section Missing values:
 #' A missing value says nothing, for or against: it adds no weight. A known record
 #' with few observed key variables is therefore nobody's best match as long as another one
-#' agrees on more, unlike under the rule that counts.
+#' agrees on more, unlike under the rule that counts. A key variable on which all pairs
+#' with values agree, or all differ, says nothing either: its weights are 0.
 #'
 #' @section When learned weights are not to be trusted:
 #' `diagnostics` holds the largest correlation of the agreements on two keys over all
@@ -89,7 +96,7 @@
 #' 5,000 x 5,000 records and 4 keys take 0.15 s, 63,654 x 80,882 records and 13 keys
 #' 1.3 s, a million by a million 14 s and 200 MB. More than `max_work` is refused at
 #' once with the estimate. Hard are many independent keys on which all records differ.
-#' `"em"` takes some 20 passes over its sample.
+#' `"em"` takes some 20 passes over its sample, and stops after 400.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per
 #'   person, or an [sdc_file()], whose key variables are taken where `key_vars` is not
@@ -108,11 +115,12 @@
 #' @param tolerance Admissible differences: a named list, see below.
 #' @param prior_match What `"prior"` believes, strictly between 0 and 1.
 #' @param coverage Probability that a released person is in the known file, above 0
-#'   and at most 1. Default: the share of released records that are linked, 1
-#'   without `id`. Matches do not depend on it, posteriors do.
+#'   and at most 1. Default: the share of released records that are linked; 1 without
+#'   `id` and where none is linked. Matches do not depend on it, posteriors do.
 #' @param one_to_one Whether to compute also what an intruder gets who gives every
-#'   known record to one released record at most, so that the sum of weights is
-#'   largest. For up to 10,000 records in each file.
+#'   known record to one released record at most, and every record of the smaller file
+#'   away, so that the sum of weights is largest; of several such assignments, one is
+#'   taken. For up to 10,000 records in each file.
 #' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
 #'   where that takes a moment.
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
@@ -210,7 +218,7 @@ check_intruders <- function(weights, default, id, call) {
   if (!good) {
     stop_argument(
       "weights", paste("hold some of", quote_names(all_intruders), "each once"),
-      given_words(weights), if (is.character(weights)) {
+      words_given(weights), if (is.character(weights)) {
         nearest_names(setdiff(weights, all_intruders), all_intruders)
       }, call
     )
@@ -222,6 +230,19 @@ check_intruders <- function(weights, default, id, call) {
     )
   }
   union(weights, "count")
+}
+
+# What is wrong with words that are to be among known ones, each once.
+words_given <- function(weights) {
+  if (!is.character(weights)) {
+    return(given_words(weights))
+  }
+  unknown <- setdiff(weights, all_intruders)
+  if (length(unknown)) {
+    paste0("Unknown: ", quote_names(unknown), ".")
+  } else {
+    paste0("More than once: ", quote_names(unique(weights[duplicated(weights)])), ".")
+  }
 }
 
 check_coverage <- function(coverage, call) {
@@ -322,7 +343,8 @@ calibrated_attack <- function(coded, most) {
 # Waves are two files in time; here they are what is known and what is released.
 file_words <- c(
   "`wave1`" = "`known`", "`wave2`" = "`released`", "in wave 1" = "in the known file",
-  "in wave 2" = "in the released file", "of wave 1" = "of the known file",
+  "in wave 2" = "in the released file", "columns of `data`" = "columns of both files",
+  "of wave 1" = "of the known file",
   "of wave 2" = "of the released file", "wave-1 values" = "known values",
   "wave-2 values" = "released values", "wave-1" = "known", "wave-2" = "released",
   "person and wave" = "person and file", "both waves" = "both files",

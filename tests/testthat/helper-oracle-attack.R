@@ -65,6 +65,8 @@ slow_key <- function(known, released, rule, m, by_value, links = NULL) {
       }
     }
   }
+  # All observed pairs alike: the key says nothing.
+  if (length(unique(level[level > 0])) < 2) weights[] <- 0
   list(weights = weights, m = m, u = u)
 }
 

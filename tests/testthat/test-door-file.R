@@ -249,3 +249,11 @@ test_that("odd files print", {
     expect_output(print(sdc_file(data, names(data)[[1]])), "1 key variable", fixed = TRUE)
   }
 })
+
+test_that("a role that is given as NULL goes, an empty one is none", {
+  file <- sdc_file(survey(), keys, weight_var = "weight", sensitive = character())
+  expect_identical(file$roles$weight_var, "weight")
+  expect_null(file$roles$sensitive)
+  expect_null(sdc_file(file, weight_var = NULL)$roles$weight_var)
+  expect_identical(sdc_file(file)$roles, file$roles)
+})

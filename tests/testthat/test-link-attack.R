@@ -450,3 +450,54 @@ test_that("pictures show the numbers of the tables", {
   none <- quiet_attack(files$wave1, files$wave2, files$keys, "id", weights = "count")
   expect_error(ggplot2::autoplot(none), class = "sdcRisk_error_bad_argument")
 })
+
+test_that("a key variable with one value tells nobody apart, blank or not", {
+  set.seed(4)
+  known <- data.frame(id = 1:40, a = "x", b = sample(8, 40, TRUE))
+  released <- known
+  released$a[c(3, 9)] <- NA
+  known$a[5] <- NA
+  attack <- function(keys) {
+    quiet_attack(known, released, keys, "id", weights = c("calibrated", "em", "prior"))$records
+  }
+  with <- attack(c("a", "b"))
+  without <- attack("b")
+  # Counting prefers the record with a blank.
+  columns <- setdiff(grep("match_prob|n_best|true_in", names(with), value = TRUE), "match_prob_count")
+  for (column in columns) expect_identical(with[[column]], without[[column]], info = column)
+  expect_equal(with$posterior, without$posterior, tolerance = 1e-12)
+})
+
+test_that("nobody in both files is not the same as ids that are not at hand", {
+  known <- data.frame(id = 1:8, n = 1:8)
+  released <- transform(known, id = id + 100L)
+  found <- quiet_attack(known, released, "n", "id")
+  expect_match(text_of(found), "Nobody is in both files by their ids: every match is wrong")
+  expect_match(interpret(found), "every match is wrong")
+  blind <- quiet_attack(known, released, "n")
+  expect_match(text_of(blind), "Without true links it is not known")
+})
+
+test_that("the table of intruders and the largest figure stay in narrow prints", {
+  waves <- lapply(panel_waves[c("wave1", "wave2")], utils::head, 600)
+  found <- quiet_attack(
+    waves$wave1, waves$wave2, c("gender", "education", "age_group"), "id",
+    weights = c("calibrated", "em", "prior")
+  )
+  for (width in c(60, 70, 80)) {
+    lines <- format(found, width = width)
+    expect_lte(length(lines), 16)
+    expect_length(grep("^ *(count|calibrated|em|prior) +[0-9]", lines), 4)
+    expect_match(paste(lines, collapse = " "), "Most correct matches")
+  }
+})
+
+test_that("what is wrong with a rule or an intruder is said", {
+  known <- data.frame(id = 1:3, age = 1:3)
+  attack <- function(...) quiet_attack(known, known, "age", "id", ...)
+  expect_error(attack(tolerance = list(age = c(2, 0))), "2 and 0 were given")
+  expect_error(attack(tolerance = list(age = -1)), "-1 was given")
+  expect_error(attack(weights = c("count", "xx")), "Unknown: \"xx\"")
+  expect_error(attack(weights = c("em", "em")), "More than once: \"em\"")
+  expect_error(quiet_attack(known, known, 99, "id"), "both files")
+})

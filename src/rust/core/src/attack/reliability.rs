@@ -202,7 +202,16 @@ impl Reliability {
             }
         }
         let mut differ = round((self.m[last] / self.u[last]).ln());
-        let beyond = margins.observed_pairs() - margins.pairs_by_level(levels).iter().sum::<f64>();
+        let touched = margins.pairs_by_level(levels);
+        let beyond = margins.observed_pairs() - touched.iter().sum::<f64>();
+        // A key on which all observed pairs are alike tells nobody from another;
+        // a weight of its only level would set blanks apart from values.
+        let n_levels = touched.iter().filter(|&&n| n > 0.5).count();
+        match (n_levels, beyond < 0.5) {
+            (1, true) => weights.fill(0.0),
+            (0, false) => differ = 0.0,
+            _ => {}
+        }
         if beyond < 0.5 {
             // Nobody differs, so that this weight is nobody's: low enough for
             // engines that ask agreement to weigh more.

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::hash::spread;
 use crate::key_table::Codes;
 
 fn column(codes: &[u32]) -> Column {
