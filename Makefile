@@ -1,6 +1,6 @@
 # `make` alone prints the verbs.
 
-# Tests run on a build with checks of overflow, in a library of its own.
+# Tests run in a library of their own.
 TEST_LIBRARY = $(CURDIR)/target/library
 
 help: ## print this list
@@ -17,7 +17,7 @@ test: ## install what tests need, run all tests and linters
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS SDCRISK_DEBUG=1 sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R
 	Rscript tools/lint.R
