@@ -4,14 +4,12 @@
 describe.sdc_link_attack <- function(x) {
   description(
     title = "Attack by linkage, key variables weighed",
-    question = paste(
-      "how many released records can someone who holds a file with names lead back to the right",
-      "person, and how surely?"
-    ),
+    question = "how many released records can be led back to the right person?",
     size = attack_size_line(x),
     answer = c(
       grid(attack_table(x), least = nrow(x$estimates), keep = "always"),
       fact(attack_largest_line(x), keep = "always"),
+      fact(attack_ceiling_line(x)),
       fact(attack_claim_line(x)),
       fact(attack_record_line(x), keep = "always"),
       fact(attack_doubt_line(x)),
@@ -84,15 +82,19 @@ attack_largest_line <- function(x) {
   }
   most <- largest_intruder(x)
   paste0(
-    "Most correct matches of the intruders tried: ", format_one_digit(most$expected_correct),
-    " (", most$intruder, ").",
-    if (!is.na(most$ceiling)) {
-      paste0(
-        " Rules that look at agreement alone get no further than ",
-        format_one_digit(most$ceiling), "; rules that use values can."
-      )
-    }
+    "Largest of the intruders tried: ", format_one_digit(most$expected_correct), " (",
+    most$intruder, ")."
   )
+}
+
+attack_ceiling_line <- function(x) {
+  ceiling <- if (has_links(x)) largest_intruder(x)$ceiling else NA
+  if (!is.na(ceiling)) {
+    paste0(
+      "Rules that look at agreement alone get no further than ", format_one_digit(ceiling),
+      "; rules that use values can."
+    )
+  }
 }
 
 # The row of the first intruder who weighs; none where only counting was asked.
@@ -122,10 +124,7 @@ attack_claim_line <- function(x) {
 attack_record_line <- function(x) {
   main <- x$settings$weights[[1]]
   if (has_links(x)) {
-    paste0(
-      "Matching probability of a record in both files (", main, "): ",
-      record_spread(x$records$match_prob), "."
-    )
+    paste0("Record risk (", main, "): ", record_spread(x$records$match_prob), ".")
   } else if (any(!is.na(x$records$posterior))) {
     paste0("Sureness of a match (", main, "): ", record_spread(x$records$posterior), ".")
   }

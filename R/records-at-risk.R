@@ -67,6 +67,7 @@
 #' head(records_at_risk(risk), 3)
 #' nrow(records_at_risk(n_matches(nals_prison, keys), 1 / 3)) # 88 with fewer than 3 matches
 records_at_risk <- function(x, limit, ...) {
+  check_given("x", rlang::current_env())
   UseMethod("records_at_risk")
 }
 

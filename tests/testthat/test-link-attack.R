@@ -411,7 +411,7 @@ test_that("print, sentence and tables go with the numbers", {
   expect_lte(length(lines), 16)
   expect_lte(max(nchar(lines)), 80)
   expect_match(text_of(found), "conditional on an attempt")
-  expect_match(text_of(found), "Most correct matches of the intruders tried")
+  expect_match(text_of(found), "Largest of the intruders tried")
   expect_no_match(text_of(found), "upper bound")
   sentence <- interpret(found)
   expect_match(sentence, "when he only counts differences")
@@ -488,7 +488,7 @@ test_that("the table of intruders and the largest figure stay in narrow prints",
     lines <- format(found, width = width)
     expect_lte(length(lines), 16)
     expect_length(grep("^ *(count|calibrated|em|prior) +[0-9]", lines), 4)
-    expect_match(paste(lines, collapse = " "), "Most correct matches")
+    expect_match(paste(lines, collapse = " "), "Largest of the intruders tried")
   }
 })
 

@@ -60,7 +60,10 @@ test_that("an object brings its roles, and arguments come before them", {
 })
 
 test_that("every function takes an object and gives what it gives for the data", {
-  expect_identical(numbers(hushed(qar_risk(full))), numbers(hushed(qar_risk(testdata, keys))))
+  expect_identical(
+    numbers(hushed(qar_risk(full))),
+    numbers(hushed(qar_risk(testdata, keys, hh_id = "ori_hid")))
+  )
   expect_identical(
     numbers(hushed(n_matches(full))),
     numbers(hushed(n_matches(
@@ -77,7 +80,10 @@ test_that("every function takes an object and gives what it gives for the data",
   )
   expect_identical(
     numbers(hushed(loglinear_risk(full))),
-    numbers(hushed(loglinear_risk(testdata, keys, weight_var = "sampling_weight")))
+    numbers(hushed(loglinear_risk(
+      testdata, keys,
+      weight_var = "sampling_weight", hh_id = "ori_hid"
+    )))
   )
   expect_identical(
     numbers(hushed(exhaustive_tabulation(full))),

@@ -150,7 +150,10 @@ test_that("sdcMicro finds no violation either", {
       codes <- as.data.frame(lapply(x$data, function(v) as.integer(factor(v))))
       found <- sdcMicro::freqCalc(codes, seq_along(codes), alpha = 1)$fk
       expect_true(all(found >= 3))
-      expect_equal(found, as.double(x$records$n_matches))
+      # freqCalc() does not count records that miss all key variables as matches.
+      blank <- sum(rowSums(is.na(codes)) == ncol(codes))
+      ours <- as.double(x$records$n_matches)
+      expect_true(all(found <= ours & ours - found <= blank))
     }
   }
 })

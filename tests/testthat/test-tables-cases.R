@@ -52,7 +52,7 @@ test_that("sums of weights may be large, not infinite", {
 test_that("arguments that were forgotten are named", {
   data <- data.frame(a = 1:3, w = 2)
   error <- "sdcRisk_error_bad_argument"
-  expect_error(individual_risk(data, "a"), "`weight_var` must be given", class = error)
+  expect_error(individual_risk(data, "a"), "`weight_var` must name", class = error)
   expect_error(individual_risk(data, weight_var = "w"), "`key_vars` must be given", class = error)
   expect_error(exhaustive_tabulation(data), "`key_vars` must be given", class = error)
   expect_error(exhaustive_tabulation(), "`data` must be given", class = error)

@@ -53,7 +53,13 @@ test_that("what costs a search is what the data lost", {
       adult, keys, constraint = list(k = 30), suppress = share, keep = list(workclass = 4)
     ))
     lost <- utility_loss(adult, apply_recoding(x, adult), keys)
-    expect_equal(lost$estimates$bits_lost, x$best$cost[[1]])
+    # The search pays for whole records that it blanks; cells of theirs that were
+    # missing before have lost nothing.
+    expect_equal(
+      lost$estimates$bits_lost, x$best$cost[[1]],
+      tolerance = if (share > 0) 0.003 else 1e-9
+    )
+    expect_lte(lost$estimates$bits_lost, x$best$cost[[1]] * (1 + 1e-9))
     expect_identical(lost$estimates$n_exchanged, 0L)
   }
 })
