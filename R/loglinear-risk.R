@@ -174,8 +174,8 @@
 #' is matched correctly, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the
 #' members in use as if they were found independently of each other, as
 #' [individual_risk()] does; between the largest \eqn{r_i} and their sum. The models
-#' and all other numbers stay those of persons. Who stands out by the family is
-#' another question: [household_risk()].
+#' and all other numbers stay those of persons. A person can also
+#' stand out by the family: see [household_risk()].
 #'
 #' @section Zero margins:
 #' A cell of the model's margins that no record is in makes all its cells have

@@ -92,8 +92,8 @@
 #' records with one match, \eqn{P} half the number with two and \eqn{T} a third
 #' of the number with three. \eqn{\pi}{pi} is the number of records used over
 #' the size of the population: records deleted listwise are not in the sample, so that
-#' \eqn{\pi}{pi} is smaller than `sampling_fraction`, which is that of the file. With weights \eqn{w}
-#' alone, inverse inclusion probabilities,
+#' \eqn{\pi}{pi} is smaller than `sampling_fraction`, which is that of the file. With
+#' weights \eqn{w} alone, inverse inclusion probabilities,
 #' \deqn{\hat\theta = \frac{U}{U + \sum_{i: m_i = 2} (w_i - 1)},}{%
 #'   theta = U / (U + sum over records with m = 2 of (w_i - 1)),}
 #' after Skinner and Carter. With candidates, `partial_weight`, `min_overlap` or

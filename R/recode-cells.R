@@ -77,7 +77,8 @@ finish_some <- function(tried, nodes, most, problem) {
     known <- NROW(tried) > 0 &&
       any(Reduce(`&`, Map(function(column, level) column == level, tried[keys], levels)))
     if (!known) {
-      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finish_cells(problem, levels, most)))
+      finished <- finish_cells(problem, levels, most)
+      tried <- rbind(tried, cbind(nodes[i, keys, drop = FALSE], finished))
     }
   }
   tried

@@ -137,7 +137,8 @@ ask_again <- function(asked, files, call) {
   values <- lapply(names(arguments), function(name) {
     value <- arguments[[name]]
     switch(value$type,
-      file = file_with_roles(files[[name]], value$roles, call), result = ask_again(value$call, files, call),
+      file = file_with_roles(files[[name]], value$roles, call),
+      result = ask_again(value$call, files, call),
       decode_value(value, call)
     )
   })

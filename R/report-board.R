@@ -109,7 +109,8 @@ matched_below <- function(x, i, k) {
   if (column %in% names(x$estimates)) {
     return(x$estimates[[column]][[i]])
   }
-  counts <- x$records[[if (isTRUE(x$settings$named_sets)) x$estimates$key_set[[i]] else "n_matches"]]
+  column <- if (isTRUE(x$settings$named_sets)) x$estimates$key_set[[i]] else "n_matches"
+  counts <- x$records[[column]]
   if (!is.null(counts)) sum(counts < k, na.rm = TRUE)
 }
 
@@ -246,7 +247,9 @@ board_rows.sdc_exhaustive_tabulation <- function(x, limit) {
   e <- x$estimates
   board_row(
     "Records in a small cell of at least one table", e$n_records_violating, "count",
-    note = paste0(plural(e$n_tables, "table"), ", ", format_percent(e$prop_records), " of the records")
+    note = paste0(
+      plural(e$n_tables, "table"), ", ", format_percent(e$prop_records), " of the records"
+    )
   )
 }
 
@@ -292,7 +295,8 @@ board_rows.sdc_file_check <- function(x, limit) {
   kinds <- c(matches = "count", count = "amount", share = "share", risk = "risk")
   label <- paste0(about$label, ifelse(grepl("_corrected$", e$measure), ", corrected", ""))
   rows <- board_row(
-    paste0(e$question, ifelse(grepl("[.?]$", e$question), " ", ": "), capitalised(label)), e$value, unname(kinds[about$unit]), e$low, e$high,
+    paste0(e$question, ifelse(grepl("[.?]$", e$question), " ", ": "), capitalised(label)),
+    e$value, unname(kinds[about$unit]), e$low, e$high,
     n_above = e$n_records_above, attempt = e$measure %in% attempted_measures,
     note = ifelse(is.na(e$n_records_above) | e$n_records_above == 0, "", paste(
       plural(e$n_records_above, "record"), "above the limit"

@@ -41,7 +41,10 @@ not_examined <- function(entries) {
       "Linkage with another file, such as an earlier release or a register."
     },
     if (!checked && lacks("exhaustive_tabulation")) "Small cells of tables of a few variables.",
-    idle, "Rare values that a person is publicly known for, free text, and errors in the key variables."
+    idle, paste(
+      "Rare values that a person is publicly known for, free text, and errors in the key",
+      "variables."
+    )
   )
 }
 
@@ -59,7 +62,9 @@ checklist_items <- function() {
     item("File", "Do records of one household stand together, and can they be put together?",
          answer_household),
     item("File", "Do names, addresses, numbers of persons or free text remain in the file?"),
-    item("Geography", "What is the smallest area that can be told, and how many people live in it?"),
+    item(
+      "Geography", "What is the smallest area that can be told, and how many people live in it?"
+    ),
     item("Geography", "Do sampling units, strata or contextual variables narrow the area down?"),
     item("Key variables", "Which variables may an intruder know?", function(e) {
       keys <- unique(unlist(lapply(e, function(x) x$result$settings$key_vars)))
@@ -80,7 +85,9 @@ checklist_items <- function() {
     item("Other files", "Was the file, a part or another version of it released before?"),
     item("Tables", "Do small cells stand in tables of a few variables?", answer_tables),
     item("Protection", "What was changed, and what did it cost?", answer_protection),
-    item("Protection", "Who besides the agency knows how it was done, and keeps originals or seeds?"),
+    item(
+      "Protection", "Who besides the agency knows how it was done, and keeps originals or seeds?"
+    ),
     item("Access", "Who receives the file, under which contract, and in which setting?"),
     item("Access", "How likely is an attempt, and how harmful would it be?")
   )
@@ -215,7 +222,9 @@ own_qar <- function(entries) {
   answer_each(entries, "qar_risk", function(e, x) {
     at <- which.max(e$risk)
     if (length(at)) {
-      paste0("T(", e$p[[at]], ", ", format_number(e$alpha[[at]]), ") = ", format_risk(e$risk[[at]]), ".")
+      paste0(
+        "T(", e$p[[at]], ", ", format_number(e$alpha[[at]]), ") = ", format_risk(e$risk[[at]]), "."
+      )
     }
   })
 }

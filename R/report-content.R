@@ -186,24 +186,27 @@ stated_value <- function(value) {
 # Whether an argument may leave the agency: it tells nothing of a value in the file.
 is_external_value <- function(value, entry) {
   words <- c(known_columns(entry), offered_words(entry$fun), "wildcard", "category", "exclude")
+  short <- length(value) <= 100 && is.null(dim(value))
   if (inherits(value, "sdc_asked_part")) {
-    return(value$kind != "withheld")
+    value$kind != "withheld"
+  } else if (is.null(value) || is.logical(value) && short) {
+    TRUE
+  } else if (rlang::is_formula(value)) {
+    all(all.vars(value) %in% words) && is_model_formula(value)
+  } else if (!has_external_names(value, words)) {
+    FALSE
+  } else if (is.list(value)) {
+    all(vapply(value, is_external_value, NA, entry))
+  } else if (is.numeric(value)) {
+    short
+  } else {
+    is.character(value) && all(value %in% words)
   }
-  if (is.null(value) || is.logical(value) && length(value) <= 100 && is.null(dim(value))) {
-    return(TRUE)
-  }
-  if (rlang::is_formula(value)) {
-    return(all(all.vars(value) %in% words) && is_model_formula(value))
-  }
-  named <- is.null(names(value)) || all(names(value) %in% c(words, names_in_limits)) ||
+}
+
+has_external_names <- function(value, words) {
+  is.null(names(value)) || all(names(value) %in% c(words, names_in_limits)) ||
     is.list(value) && all(vapply(value, function(v) all(as.character(v) %in% words), NA))
-  if (is.list(value)) {
-    return(named && all(vapply(value, is_external_value, NA, entry)))
-  }
-  if (is.numeric(value)) {
-    return(named && length(value) <= 100 && is.null(dim(value)))
-  }
-  is.character(value) && named && all(value %in% words)
 }
 
 names_in_limits <- c(

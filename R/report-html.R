@@ -229,7 +229,9 @@ html_verdict <- function(board, settings) {
 
 limit_words <- function(limit) {
   parts <- c(
-    if (!is.null(limit$k)) paste("every record shares its key with", limit$k, "records, itself one"),
+    if (!is.null(limit$k)) {
+      paste("every record shares its key with", limit$k, "records, itself one")
+    },
     if (!is.null(limit$journalist)) {
       paste(
         "no record is led back to the right person of the population with a probability above",

@@ -19,10 +19,11 @@ html_before_after <- function(content) {
         c(FALSE, TRUE, TRUE, TRUE), values = list(Before = pairs$before, After = pairs$after)
       )
     },
-    if (!is.null(pairs) && any(vapply(content$entries, function(e) e$fun == "invariant_pram", NA))) {
+    if (!is.null(pairs) && "invariant_pram" %in% lapply(content$entries, `[[`, "fun")) {
       html_p(
-        "Figures that count records with equal keys take values at their word. In a file perturbed ",
-        "by invariant PRAM they do not say what the perturbation bought: its own bound does."
+        "Figures that count records with equal keys take values at their word. In a file ",
+        "perturbed by invariant PRAM they do not say what the perturbation bought: its own ",
+        "bound does."
       )
     },
     if (!is.null(cost)) c(html_tag("h3", "What it cost"), cost)

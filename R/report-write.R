@@ -14,7 +14,12 @@ report_paths <- function(file, overwrite, call) {
     kind = if (kind == "docx") "docx" else "html", report = file,
     log = sub("[.][^.]*$", ".json", file), pandoc = if (kind == "docx") find_pandoc(call)
   )
-  folder <- dirname(file)
+  check_report_folder(dirname(file), call)
+  check_new_files(c(paths$report, paths$log), overwrite, call)
+  paths
+}
+
+check_report_folder <- function(folder, call) {
   if (!dir.exists(folder) || file.access(folder, 2) != 0) {
     stop_argument(
       "file", "be in a folder that can be written",
@@ -22,7 +27,10 @@ report_paths <- function(file, overwrite, call) {
       call = call
     )
   }
-  exists <- c(paths$report, paths$log)[file.exists(c(paths$report, paths$log))]
+}
+
+check_new_files <- function(paths, overwrite, call) {
+  exists <- paths[file.exists(paths)]
   folders <- exists[dir.exists(exists)]
   if (length(exists) && (!overwrite || length(folders))) {
     stop_argument(
@@ -31,7 +39,6 @@ report_paths <- function(file, overwrite, call) {
       advice = if (length(folders) == 0) "overwrite = TRUE replaces them.", call = call
     )
   }
-  paths
 }
 
 # rmarkdown knows the pandoc that comes with RStudio.

@@ -260,7 +260,9 @@ stages_of <- function(results, data, call) {
     x <- results[[i]]
     marks <- file_identity(x)
     known <- first[[marks$keys]]
-    differs <- if (!is.null(data)) !is_made_from(x, data) else {
+    differs <- if (!is.null(data)) {
+      !is_made_from(x, data)
+    } else {
       length(first) && (!is.null(known) && known != marks$fingerprint)
     }
     if (differs && any(vapply(released, function(d) is_made_from(x, d), NA))) {

@@ -163,7 +163,8 @@ compared_column <- function(before, after, name, call) {
     if (joined) same[joins] <- new[joins]
   }
   list(
-    own = own, same = same, after = new, recoded = recoded, joined = joined, n_values = length(shared),
+    own = own, same = same, after = new, recoded = recoded, joined = joined,
+    n_values = length(shared),
     numbers = if (is.numeric(before) && is.numeric(after) && !is.object(before)) {
       list(before = as.double(before), after = as.double(after))
     }

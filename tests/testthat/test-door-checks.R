@@ -47,9 +47,12 @@ test_that("results of random numbers can be drawn again by the seed they keep", 
   by_size <- function() uniqueness_by_size(fit, 5000, n_sim = 2)
   x <- by_size()
   expect_identical(again(x, by_size()), x)
-  scored <- function() quietly(copula_uniqueness(fit, newdata = data[1:20, ], pop_size = 5000,
-    score = "placement"
-  ))
+  scored <- function() {
+    quietly(copula_uniqueness(
+      fit,
+      newdata = data[1:20, ], pop_size = 5000, score = "placement"
+    ))
+  }
   x <- scored()
   expect_identical(again(x, scored()), x)
   # What is not random keeps none.

@@ -98,7 +98,7 @@ test_that("other data are refused", {
   other$GENDER[5] <- 3L - other$GENDER[5]
   wrong <- "sdcRisk_error_mismatched_data"
   expect_error(replay(log, other), class = wrong)
-  expect_error(replay(log, nals_prison[nrow(nals_prison):1, ]), class = wrong)
+  expect_error(replay(log, nals_prison[rev(seq_len(nrow(nals_prison))), ]), class = wrong)
   expect_error(replay(log, nals_prison[1:2]), class = wrong)
   expect_error(replay(log, list(nals_prison, other)), class = wrong)
   external <- write_log(n_matches(nals_prison, replay_keys), internal = FALSE)
