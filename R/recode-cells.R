@@ -11,46 +11,49 @@ search_cells <- function(problem) {
   settings <- problem$settings
   check_cells_limit(settings, problem$call)
   most <- floor(settings$suppress * settings$n * length(settings$key_vars) + 1e-9)
-  plain <- problem
-  plain$settings$constraint <- settings$constraint["k"]
   # Every violator loses a cell at least; a missing value matches all, which the
   # search does not know.
   complete <- all(problem$table$n_missing == 0)
   blankable <- if (complete) min(most, settings$n) else settings$n
   began <- proc.time()[["elapsed"]]
-  priced <- function(price) {
+  listed_at <- function(price, n_best) {
+    plain <- problem
+    plain$settings$constraint <- settings$constraint["k"]
     plain$settings$blank_price <- price
-    plain
+    search_core(plain, n_best = n_best, blankable = blankable, frontier = FALSE)
   }
   tried <- NULL
   # A record that violates loses about one of its cells, half of them none.
   for (share in c(0.5 / length(settings$key_vars), 1)) {
-    found <- search_core(
-      priced(share * settings$blank_price), n_best = settings$n_best, blankable = blankable,
-      frontier = FALSE
-    )
+    found <- listed_at(share * settings$blank_price, settings$n_best)
     tried <- finish_some(tried, found$best, most, problem)
   }
-  by_base <- priced(1e-9)
   n_asked <- 4 * settings$n_best
   repeat {
-    listed <- search_core(by_base, n_best = n_asked, blankable = blankable, frontier = FALSE)
-    bases <- vapply(seq_len(nrow(listed$best)), function(i) {
-      recoding_cost(problem, unlist(listed$best[i, settings$key_vars, drop = FALSE]))
-    }, 0)
-    exhausted <- nrow(listed$best) < n_asked
-    for (i in seq_along(bases)) {
-      enough <- nth_cost(tried, most, settings) <= bases[[i]] * (1 + 1e-9)
-      late <- sum(tried$finished) >= most_finished ||
-        proc.time()[["elapsed"]] - began > settings$max_seconds
-      if (enough || late) break
-      tried <- finish_some(tried, listed$best[i, , drop = FALSE], most, problem)
-    }
-    if (length(bases) == 0 || enough || late || exhausted) break
+    listed <- listed_at(1e-9, n_asked)
+    done <- finish_in_order(listed$best, tried, most, began, problem)
+    tried <- done$tried
+    if (done$stopped || nrow(listed$best) < n_asked) break
     n_asked <- 4 * n_asked
   }
-  next_base <- if (length(bases) && (enough || late)) bases[[i]] else Inf
-  new_cells_search(found, listed, tried, next_base, most, problem)
+  new_cells_search(found, listed, tried, done$next_base, most, problem)
+}
+
+# Recodings finished in the order of their costs without blanks, until the next one
+# cannot be among the best, or there is no time for it: `next_base` is its cost.
+finish_in_order <- function(nodes, tried, most, began, problem) {
+  settings <- problem$settings
+  for (i in seq_len(nrow(nodes))) {
+    base <- recoding_cost(problem, unlist(nodes[i, settings$key_vars, drop = FALSE]))
+    enough <- nth_cost(tried, most, settings) <= base * (1 + 1e-9)
+    late <- sum(tried$finished) >= most_finished ||
+      proc.time()[["elapsed"]] - began > settings$max_seconds
+    if (enough || late) {
+      return(list(tried = tried, stopped = TRUE, next_base = base))
+    }
+    tried <- finish_some(tried, nodes[i, , drop = FALSE], most, problem)
+  }
+  list(tried = tried, stopped = nrow(nodes) == 0, next_base = Inf)
 }
 
 check_cells_limit <- function(settings, call) {

@@ -50,13 +50,7 @@ check_log <- function(log, call) {
 }
 
 check_log_entry <- function(entry, call) {
-  texts <- c("id", "function", "stage")
-  good <- is.list(entry) && all(vapply(texts, function(t) {
-    is.character(entry[[t]]) && length(entry[[t]]) == 1
-  }, NA)) && is.list(entry$call) && is.list(entry$file) && is.list(entry$tables) &&
-    is.numeric(entry$file$digits) && entry$stage %in% c("before", "after") &&
-    is.logical(entry$call$known)
-  if (!good) stop_log("A result in it is damaged.", call)
+  if (!is_log_entry(entry)) stop_log("A result in it is damaged.", call)
   for (table in entry$tables) {
     if (!is.list(table) || !all(vapply(table, is.list, NA))) {
       stop_log(paste0("The figures of ", quote_names(entry$id), " are damaged."), call)
@@ -65,33 +59,45 @@ check_log_entry <- function(entry, call) {
   if (entry$call$known) check_log_call(entry$call, call)
 }
 
+is_log_entry <- function(entry) {
+  is.list(entry) && all(vapply(c("id", "function", "stage"), function(name) {
+    is_one_text(entry[[name]])
+  }, NA)) && all(vapply(entry[c("call", "file", "tables")], is.list, NA)) &&
+    is.numeric(entry$file$digits) && entry$stage %in% c("before", "after") &&
+    is.logical(entry$call$known)
+}
+
+is_one_text <- function(x) is.character(x) && length(x) == 1
+
 # A function of this package that makes results, and arguments that it has.
 check_log_call <- function(asked, call) {
   name <- asked[["function"]]
-  if (!is.character(name) || length(name) != 1 || !name %in% replayable()) {
+  if (!is_one_text(name) || !name %in% replayable()) {
     stop_log(
       paste0("It calls ", if (is.character(name)) quote_names(name) else "no function", "."), call
     )
   }
-  arguments <- asked$arguments
-  named <- is.list(arguments) && (length(arguments) == 0 || !is.null(names(arguments)))
-  typed <- named && all(vapply(arguments, function(a) {
-    is.list(a) && is.character(a$type) && length(a$type) == 1
-  }, NA))
-  if (!typed || !is.list(asked$seeds) || !is.numeric(asked$n_seeds) ||
-        !all(vapply(asked$seeds, is_figures, NA)) || !is.logical(asked$repeatable)) {
-    stop_log(paste0("The call of ", name, "() is damaged."), call)
-  }
+  if (!is_log_call(asked)) stop_log(paste0("The call of ", name, "() is damaged."), call)
   taken <- names(formals(getExportedValue("sdcRisk", name)))
-  if (!"..." %in% taken && !all(names(arguments) %in% taken)) {
+  if (!"..." %in% taken && !all(names(asked$arguments) %in% taken)) {
     stop_log(paste0("The call of ", name, "() has arguments that it does not take."), call)
   }
-  for (a in arguments) {
-    if (a$type == "result") {
-      if (isTRUE(a$call$known)) check_log_call(a$call, call)
-    } else if (!a$type %in% c("file", "withheld")) {
-      decode_value(a, call)
-    }
+  for (a in asked$arguments) check_log_argument(a, call)
+}
+
+is_log_call <- function(asked) {
+  arguments <- asked$arguments
+  named <- is.list(arguments) && (length(arguments) == 0 || !is.null(names(arguments)))
+  named && all(vapply(arguments, function(a) is.list(a) && is_one_text(a$type), NA)) &&
+    is.list(asked$seeds) && is.numeric(asked$n_seeds) &&
+    all(vapply(asked$seeds, is_figures, NA)) && is.logical(asked$repeatable)
+}
+
+check_log_argument <- function(a, call) {
+  if (a$type == "result") {
+    if (isTRUE(a$call$known)) check_log_call(a$call, call)
+  } else if (!a$type %in% c("file", "withheld")) {
+    decode_value(a, call)
   }
 }
 
