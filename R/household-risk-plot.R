@@ -16,7 +16,7 @@
 #' @name autoplot.sdc_household_risk
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' people <- data.frame(
-#'   home = rep(1:60, c(1, 2, 3)), age = rep(c(30, 40, 30, 10, 20), 24),
+#'   home = rep(1:60, rep(1:3, 20)), age = rep(c(30, 40, 30, 10, 20), 24),
 #'   sex = rep(c("f", "m"), 60)
 #' )
 #' plot(household_risk(people, c("age", "sex"), "home"))

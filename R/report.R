@@ -227,7 +227,7 @@ report_entries <- function(results, data, call) {
   fun <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
   plain <- names(results) %in% c("", "before", "after")
   labels <- ifelse(plain, fun, names(results))
-  twice <- ave(seq_along(labels), paste(labels, stages), FUN = seq_along)
+  twice <- stats::ave(seq_along(labels), paste(labels, stages), FUN = seq_along)
   labels <- ifelse(twice > 1, paste(labels, twice), labels)
   Map(function(x, fun, label, stage) {
     list(
