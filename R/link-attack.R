@@ -93,8 +93,8 @@
 #' of keys, which shares its work between records with the same first keys; agreement
 #' subsets, for few key variables with many values; tables, pair by pair. Work is counted
 #' before it is done, so that the choice is the same on every machine. At 2 threads
-#' 5,000 x 5,000 records and 4 keys take 0.15 s, 63,654 x 80,882 records and 13 keys
-#' 1.3 s, a million by a million 14 s and 200 MB. More than `max_work` is refused at
+#' 5,000 x 5,000 records and 4 keys take 0.1 s, 63,654 x 80,882 records and 13 keys
+#' 1.2 s, a million by a million 11 s and 230 MB. More than `max_work` is refused at
 #' once with the estimate. Hard are many independent keys on which all records differ.
 #' `"em"` takes some 20 passes over its sample, and stops after 400.
 #'
