@@ -139,7 +139,6 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
   call <- rlang::current_env()
-  seed <- random_state()
   file <- enter(call)
   this_call <- call_without_data(match.call(), "copula_fit")
   check_no_dots(..., call = call)
@@ -147,7 +146,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
   weights <- check_weights(data, weight_var, call)
   weight_at <- weight_position(data, weight_var, call)
   check_no_roles(data, key_vars, weight_at, call)
-  keep_seed(with_progress("Fitting the copula", {
+  with_progress("Fitting the copula", {
     table <- key_table(
       file, key_vars,
       exclude = weight_at, listwise = missing == "exclude", dense = TRUE,
@@ -177,7 +176,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     result$tree <- fit_tree(found$tree)
     signal_copula_fit(result, call)
     result
-  }), seed)
+  })
 }
 
 check_copula_settings <- function(marginals, order, missing, signed, min_records, call) {

@@ -32,7 +32,7 @@ part_tree <- function(fit, whole, call = rlang::caller_env()) {
   )
   tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
   tree[c("alpha", "spread", "ln_lambda")] <- whole[c("alpha", "spread", "ln_lambda")]
-  tree$anchor <- draw_points(fit, tree)
+  tree$anchor <- with_drawn_seed(draw_points(fit, tree))
   tree
 }
 

@@ -247,7 +247,6 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               level = 0.95, sampling_fraction = NULL, hh_id = NULL,
                               limit = NULL) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_given("data", call)
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
@@ -290,7 +289,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   released <- if (!is.null(newdata)) newdata else known$file
   calibrated <- calibrates(fit, calibrate, call)
   signal_few_records(fit$n, call)
-  keep_seed(with_progress("Drawing people from the model", {
+  with_progress("Drawing people from the model", {
     sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
     found <- draw_population(fit, sizes, calibrated, level, call)
     estimates <- population_estimates(found, sizes)
@@ -324,7 +323,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     if (!is.null(hh_at)) result <- add_household_scores(result, bare_data(released), hh_at, call)
     signal_copula_uniqueness(result, call)
     with_limit(result, limit)
-  }), seed)
+  })
 }
 
 copula_columns <- c(

@@ -96,26 +96,33 @@ with_progress <- function(label, code) {
   code
 }
 
-# Eight 32-bit draws of R's generator: set.seed() governs all random numbers.
+# Eight 32-bit draws of R's generator: set.seed() governs all random numbers. A
+# result keeps these, never the generator's state: from that the draws before it
+# could be read, those of a release among them.
 draw_seed <- function() {
-  if (length(running$seeds)) {
+  note_seed(function() {
+    if (length(running$seeds) == 0) {
+      return(floor(stats::runif(8, 0, 2^32)))
+    }
     seed <- running$seeds[[1]]
     running$seeds <- running$seeds[-1]
-    return(seed)
-  }
-  note_seed(function() floor(stats::runif(8, 0, 2^32)))
+    seed
+  })
 }
 
-# The state of R's generator. A result of random numbers keeps that before they were
-# drawn: assigned to `.Random.seed`, it gives the same numbers again.
+# R's own random numbers from a drawn seed, so that they can be drawn again.
+with_drawn_seed <- function(code) {
+  seed <- draw_seed()
+  state <- random_state()
+  on.exit(assign(".Random.seed", state, envir = globalenv()))
+  set.seed(
+    seed[[1]] %/% 2,
+    kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection"
+  )
+  force(code)
+}
+
 random_state <- function() {
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) set.seed(NULL)
   get(".Random.seed", globalenv(), inherits = FALSE)
-}
-
-keep_seed <- function(result, before) {
-  # The numbers are drawn here.
-  force(result)
-  if (!identical(before, random_state())) result$settings$seed <- before
-  result
 }

@@ -64,7 +64,6 @@
 #' pram_audit(secret, file, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_no_dots(..., call = call)
   check_given(c("x", "data"), call)
   data <- bare_data(data)
@@ -74,7 +73,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
   table <- check_same_data(x, data, call)
   known <- pram_key_names(known_keys, "known_keys", x, data, call)
-  keep_seed(with_progress("Audit", {
+  with_progress("Audit", {
     extra <- pram_extra(x)
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
@@ -86,7 +85,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
     units <- as.vector(rowsum(x$cells$count, group))
     simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, call)
     new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
-  }), seed)
+  })
 }
 
 check_pram_result <- function(x, call) {

@@ -215,7 +215,6 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6, hh_id = NULL) {
   call <- rlang::current_env()
-  seed <- random_state()
   file <- enter(call)
   this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(..., call = call)
@@ -231,7 +230,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
   check_no_roles(data, key_vars, hh_at, call)
 
-  keep_seed(with_progress("Counting key sets", {
+  with_progress("Counting key sets", {
     code <- function(listwise, labels = list()) {
       key_table(
         file, key_vars,
@@ -268,7 +267,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
     }
     signal_qar(result, call)
     result
-  }), seed)
+  })
 }
 
 # Shares of key sets above the threshold at which its influence is shown.

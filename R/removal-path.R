@@ -115,7 +115,6 @@ removal_path <- function(x, data, n, by = c(
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_given(c("x", "data", "n"), call)
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
@@ -138,7 +137,7 @@ removal_path <- function(x, data, n, by = c(
   if (by %in% c("pls", "filtered_entropy")) {
     check_installed("pls", "predict contributions by partial least squares", call)
   }
-  keep_seed(with_progress("Removing records", {
+  with_progress("Removing records", {
     coded <- code_again(x, data, call)
     check_fewer(n, coded$table$n, "n", call)
     found <- if (by %in% adaptive_orders) {
@@ -149,7 +148,7 @@ removal_path <- function(x, data, n, by = c(
     result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
     signal_removal(result, call)
     result
-  }), seed)
+  })
 }
 
 # The orders, in words that follow "removing n records".
@@ -205,7 +204,9 @@ adaptive_path <- function(coded, chosen, settings, plan, call) {
 # Paths in orders known beforehand: one, or as many as there are random draws.
 fixed_paths <- function(coded, chosen, settings, plan, model, call) {
   ranked <- if (plan$by == "random") {
-    list(orders = replicate(plan$n_sim, sample.int(coded$table$n, plan$n), simplify = FALSE))
+    list(orders = with_drawn_seed(
+      replicate(plan$n_sim, sample.int(coded$table$n, plan$n), simplify = FALSE)
+    ))
   } else {
     rank_records(coded, chosen, settings, plan, model, call)
   }
@@ -225,7 +226,7 @@ rank_records <- function(coded, chosen, settings, plan, model, call) {
   found <- find_contributions(coded, chosen, settings, with_entropy, call)
   fit <- NULL
   score <- if (plan$by %in% c("pls", "filtered_entropy")) {
-    fit <- predict_contribution(found$contribution, coded, model, call)
+    fit <- with_drawn_seed(predict_contribution(found$contribution, coded, model, call))
     if (plan$by == "pls") fit$predicted else found$entropy * fit$lowers
   } else if (plan$by == "contribution") {
     known <- !is.na(found$contribution)

@@ -132,7 +132,9 @@ stated_settings <- function(entry, settings) {
   arguments <- entry$asked$arguments
   if (is.null(arguments)) {
     known <- entry$result$settings
-    arguments <- known[setdiff(names(known), c("fingerprint", "version", "wave_fingerprints"))]
+    arguments <- known[setdiff(names(known), c(
+      "fingerprint", "version", "wave_fingerprints", "seed"
+    ))]
   }
   is_file <- vapply(arguments, function(a) {
     inherits(a, "sdc_asked_part") && a$kind == "file"

@@ -99,6 +99,7 @@ with_asked <- function(result) {
     return(result)
   }
   random <- !identical(random_state(), asked$state)
+  if (length(asked$seeds)) result$settings$seed <- unlist(asked$seeds)
   attr(result, "asked") <- list(
     name = asked$name, arguments = asked$arguments, seeds = asked$seeds,
     repeatable = !random && !asked$elsewhere && !keeps_no_seed(asked$name)

@@ -45,10 +45,11 @@ frame <- function(...) {
 #'   \item{`records`}{data frame, one row per record of the input in input
 #'     order, or `NULL` where the method has no risk per record}
 #'   \item{`settings`}{what was asked, and a fingerprint of the data; never
-#'     the data. Where random numbers were drawn, `seed` is the state of R's generator
-#'     before: `assign(".Random.seed", x$settings$seed, globalenv())` and the same call
-#'     give the same result. Releases of [invariant_pram()] keep none: it would undo
-#'     their protection}
+#'     the data. Where random numbers were drawn, `seed` holds the draws of R's generator
+#'     that started them, eight for each start: [replay()] computes the result again
+#'     from them, [set.seed()] before the call from the beginning. Releases of
+#'     [invariant_pram()] keep none, since it would undo their protection, and no result
+#'     keeps the state of the generator, from which earlier draws could be read}
 #'   \item{`diagnostics`}{how the computation went}
 #'   \item{`call`}{the call}
 #' }

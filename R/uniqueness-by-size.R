@@ -44,7 +44,6 @@
 uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...,
                                sampling_fraction = NULL) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_given("x", call)
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
   remember(call)
@@ -82,7 +81,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   values <- split(subsets$uniqueness, factor(subsets$n_keys, sizes))
   of <- function(f, ...) vapply(values, f, 0, ..., USE.NAMES = FALSE)
   at <- function(p) of(stats::quantile, p, names = FALSE, type = 8)
-  keep_seed(new_sdc_result(
+  new_sdc_result(
     "sdc_uniqueness_by_size",
     estimates = frame(
       n_keys = sizes, n_subsets = lengths(values, use.names = FALSE),
@@ -96,7 +95,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
       fingerprint = fit$settings$fingerprint, version = fit$settings$version
     ),
     diagnostics = list(n = fit$n), call = this_call, subsets = subsets
-  ), seed)
+  )
 }
 
 # Sets of `size` of `d` keys: all, or `n` different ones at random.
@@ -104,11 +103,13 @@ draw_sets <- function(size, d, n) {
   if (choose(d, size) <= n) {
     return(utils::combn(d, size, simplify = FALSE))
   }
-  drawn <- list()
-  while (length(drawn) < n) {
-    drawn <- unique(c(drawn, list(sort(sample.int(d, size)))))
-  }
-  drawn
+  with_drawn_seed({
+    drawn <- list()
+    while (length(drawn) < n) {
+      drawn <- unique(c(drawn, list(sort(sample.int(d, size)))))
+    }
+    drawn
+  })
 }
 
 #' @export

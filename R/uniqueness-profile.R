@@ -55,7 +55,6 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
                                score = NULL, calibrate = NULL, max_values = 200,
                                sampling_fraction = NULL) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_given(c("x", "record"), call)
   this_call <- call_without_data(match.call(), "uniqueness_profile")
   remember(call)
@@ -71,7 +70,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   if (is.null(pop_size)) stop_argument("pop_size", "be given", call = call)
   check_one_size(pop_size, fit$n, call)
   keys <- profile_keys(fit, record, vary, add, call)
-  keep_seed(with_progress("Profiling a person", {
+  with_progress("Profiling a person", {
     scorer <- function(variables) {
       profile_scorer(x, fit, variables, pop_size, score, calibrate, call)
     }
@@ -103,7 +102,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
       diagnostics = list(n_known = length(keys$base), n_keys = length(fit$levels)),
       call = this_call, values = values, base = base
     )
-  }), seed)
+  })
 }
 
 # Which key variables are known, varied and added.
@@ -198,7 +197,7 @@ profile_variable <- function(fit, base, variable, role, scorer, max_values) {
   shares <- fit$shares[[at]][seq_along(values)]
   shares <- shares / sum(shares)
   if (length(values) > max_values) {
-    keep <- sort(sample.int(length(values), max_values, prob = shares))
+    keep <- sort(with_drawn_seed(sample.int(length(values), max_values, prob = shares)))
     values <- values[keep]
     shares <- shares[keep] / sum(shares[keep])
   }

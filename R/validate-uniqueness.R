@@ -55,7 +55,6 @@
 validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
   call <- rlang::current_env()
-  seed <- random_state()
   check_given(c("x", "population"), call)
   population <- bare_data(population)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
@@ -81,7 +80,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   } else {
     check_whole(rows, "rows", high = n, several = TRUE, call = call)
   }
-  keep_seed(with_progress("Judging the scores", {
+  with_progress("Judging the scores", {
     estimated <- if (inherits(x, "sdc_copula_uniqueness")) {
       known_uniqueness(x, n, calibrate, call)
     } else {
@@ -122,7 +121,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
       diagnostics = list(n_unknown = sum(!known)),
       call = this_call, calibration = measures$calibration, roc = measures$roc
     )
-  }), seed)
+  })
 }
 
 # How well likelihoods `xi` tell who is `unique`.
