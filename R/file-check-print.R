@@ -135,16 +135,23 @@ check_table <- function(x, rows, head) {
   number <- function(value) {
     ifelse(unit == "share", short_percent(value), format_known(value, unit == "risk"))
   }
-  bare <- function(value) sub(" %", "", number(value), fixed = TRUE)
+  # What nobody would tell from nothing is printed as nothing.
+  end <- function(value) {
+    value <- signif(value, 3)
+    value[which(value < 1e-6)] <- 0
+    sub(" %", "", number(value), fixed = TRUE)
+  }
   ends <- paste0(
-    " [", bare(signif(e$low, 3)), between_numbers(), bare(signif(e$high, 3)), "]"
+    " [", end(e$low), between_numbers(), end(e$high), "]", ifelse(unit == "share", " %", "")
   )
   beside <- ifelse(!is.na(e$low), ends, ifelse(
     unit == "count", paste0(" (", short_percent(e$value / x$settings$n), ")"), ""
   ))
+  # One sign of per cent for a value and its interval.
+  shown <- ifelse(is.na(e$low), number(e$value), sub(" %", "", number(e$value), fixed = TRUE))
   table <- frame(
     measure = formatC(check_labels(x)[rows], width = -24),
-    value = formatC(paste0(number(e$value), beside), width = -26),
+    value = formatC(paste0(shown, beside), width = -26),
     limit = formatC(ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), width = -5),
     # With a value, but one that cannot be judged.
     verdict = formatC(ifelse(e$verdict == "not applicable", "unclear", e$verdict), width = -8),
