@@ -1,7 +1,7 @@
 #' Households that stand out by who lives together
 #'
-#' A person of 40 is nobody, and neither is one of 38, of 12, or of 9; the family of
-#' these four may be the only one in the file. How many households fit what an
+#' No record stands out by an age of 40, nor by 38, 12 or 9; the family of these four
+#' may be the only one in the file. How many households fit what an
 #' intruder knows of a household, and how many people live in those that nothing
 #' else fits?
 #'
