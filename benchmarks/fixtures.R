@@ -17,6 +17,8 @@ real_file <- function(name) {
   if (nzchar(folder) && file.exists(path)) utils::read.csv(path)
 }
 
+fixtures$adult <- function() sdcRisk::adult
+
 for (file in list.files("benchmarks/groups", full.names = TRUE)) source(file)
 
 fixture <- function(name) {

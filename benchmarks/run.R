@@ -3,10 +3,12 @@
 #   Rscript benchmarks/run.R coding     one
 # Every line is a process of its own; peers run in turn with us on the same
 # data. Seconds are medians. Memory is the rise of peak resident memory over
-# the process that had only loaded the data.
+# the process that had only loaded the data. At the end stands what got slower than
+# the results that the files held before.
 
-source("benchmarks/fixtures.R")
-source("benchmarks/machine.R")
+for (part in c("fixtures", "machine", "compare")) {
+  source(file.path("benchmarks", paste0(part, ".R")))
+}
 
 measure <- function(task, fixture, threads, repeats) {
   words <- strsplit(task, " ", fixed = TRUE)[[1]]
@@ -62,6 +64,7 @@ measure_python <- function(tool, fixture, threads, n_sets) {
 
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(tasks)
+both <- NULL
 for (group in wanted) {
   rows <- apply(tasks[[group]], 1, function(x) {
     python <- regmatches(x[[1]], regexec("@(polars|duckdb) (\\d+)", x[[1]]))[[1]]
@@ -74,5 +77,9 @@ for (group in wanted) {
     result
   })
   file <- file.path("benchmarks", "results", paste0(group, ".csv"))
-  write_results(do.call(rbind, rows), file)
+  rows <- do.call(rbind, rows)
+  if (is.null(rows)) next
+  both <- rbind(both, beside_tracked(rows, tracked_results(file)))
+  write_results(rows, file)
 }
+if (!is.null(both)) report_slower(both)
