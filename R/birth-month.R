@@ -74,19 +74,18 @@
 #' found
 #' format(found$month) # "2|3" and "2|3|4|5"
 birth_month <- function(data, id, year, month, age, birth_year = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("data", "id", "year", "month", "age"), call)
+  check_no_dots(...)
+  check_given(c("data", "id", "year", "month", "age"))
   data <- bare_data(data)
-  check_data_frame(data, "data", call)
+  check_data_frame(data, "data")
   whole <- function(column, arg, low, high) {
-    whole_column(data, column, arg, low, high, call)
+    whole_column(data, column, arg, low, high)
   }
   check_distinct_columns(
-    data, list(id = id, year = year, month = month, age = age, birth_year = birth_year), call
+    data, list(id = id, year = year, month = month, age = age, birth_year = birth_year)
   )
-  ids <- data[[check_column(id, data, "id", call)]]
-  person <- number_ids(ids, "id", call)
+  ids <- data[[check_column(id, data, "id")]]
+  person <- number_ids(ids, "id")
   answers <- list(
     person = person$number,
     year = whole(year, "year", -9999, 9999), month = whole(month, "month", 1, 12),
@@ -111,10 +110,10 @@ birth_month <- function(data, id, year, month, age, birth_year = NULL, ...) {
 }
 
 # One column named for two arguments is a slip of the pen, and its months wrong.
-check_distinct_columns <- function(data, columns, call) {
+check_distinct_columns <- function(data, columns) {
   columns <- columns[!vapply(columns, is.null, NA)]
   positions <- vapply(names(columns), function(arg) {
-    check_column(columns[[arg]], data, arg, call)
+    check_column(columns[[arg]], data, arg)
   }, 1L)
   twice <- which(duplicated(positions))
   if (length(twice)) {
@@ -122,7 +121,7 @@ check_distinct_columns <- function(data, columns, call) {
     stop_argument(
       names(columns)[[twice[[1]]]],
       paste0("name another column than `", names(columns)[[first]], "`"),
-      found = paste0("Both: ", quote_names(names(data)[[positions[[first]]]]), "."), call = call
+      found = paste0("Both: ", quote_names(names(data)[[positions[[first]]]]), ".")
     )
   }
 }

@@ -2,25 +2,24 @@
 
 # Several columns, below each other or each for itself, with one list of sets:
 # equal sets get equal codes. Values of plain columns are sets of one.
-combine_candidates <- function(columns, call = rlang::caller_env()) {
-  unsplit_columns(share_sets(columns, call))
+combine_candidates <- function(columns) {
+  unsplit_columns(share_sets(columns))
 }
 
 # The columns with one list of sets.
-share_sets <- function(columns, call = rlang::caller_env()) {
+share_sets <- function(columns) {
   interval <- any(vapply(columns, is_interval, NA))
-  columns <- lapply(columns, as_candidates, interval = interval, call = call)
+  columns <- lapply(columns, as_candidates, interval = interval)
   if (interval && !all(vapply(columns, is_interval, NA))) {
     stop_cells(
-      "be all intervals, or none", found = "Some are intervals and others sets of values.",
-      call = call
+      "be all intervals, or none", found = "Some are intervals and others sets of values."
     )
   }
   sets <- lapply(columns, candidate_sets)
   if (length(unique(sets)) <= 1 && are_distinct(sets[[1]])) {
     return(columns)
   }
-  united <- unite_sets(unlist(sets, recursive = FALSE), interval, call)
+  united <- unite_sets(unlist(sets, recursive = FALSE), interval)
   spread_sets(columns, united)
 }
 
@@ -30,8 +29,8 @@ are_distinct <- function(sets) {
 }
 
 # A column with one cell per set of the list.
-unite_sets <- function(sets, interval, call = rlang::caller_env()) {
-  values <- unite_values(sets, call)
+unite_sets <- function(sets, interval) {
+  values <- unite_values(sets)
   sizes <- lengths(sets)
   if (interval) {
     low <- cumsum(sizes) - 1L
@@ -68,15 +67,15 @@ distinct_sets <- function(x) {
 # Columns of sets and of intervals as pieces of a line, for comparing only: every
 # cell holds the lower and the upper end of each of its pieces, a value being a
 # piece without length.
-share_pieces <- function(columns, call) {
-  columns <- lapply(columns, as_candidates, call = call)
+share_pieces <- function(columns) {
+  columns <- lapply(columns, as_candidates)
   cells <- unlist(lapply(columns, function(x) {
     sets <- candidate_sets(x)
     if (is_interval(x)) sets else lapply(sets, rep, each = 2L)
   }), recursive = FALSE)
-  ends <- unite_values(cells, call)
+  ends <- unite_values(cells)
   if (is.character(ends)) {
-    stop_cells("be numbers, Dates or times beside intervals", "Found: text.", call = call)
+    stop_cells("be numbers, Dates or times beside intervals", "Found: text.")
   }
   low <- every_other(ends, 1)
   high <- every_other(ends, 2)

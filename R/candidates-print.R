@@ -17,7 +17,7 @@ restore_sets <- function(codes, x) {
 
 #' @export
 `[<-.sdc_candidates` <- function(x, ..., value) {
-  both <- share_sets(list(x, value), rlang::current_env())
+  both <- share_sets(list(x, value))
   codes <- set_codes(both[[1]])
   codes[...] <- as.vector(set_codes(both[[2]]))
   restore_sets(codes, both[[1]])
@@ -25,11 +25,10 @@ restore_sets <- function(codes, x) {
 
 #' @export
 `[[<-.sdc_candidates` <- function(x, ..., value) {
-  both <- share_sets(list(x, value), rlang::current_env())
+  both <- share_sets(list(x, value))
   if (length(both[[2]]) != 1) {
     stop_cells(
-      "be replaced by one cell", found = paste0(plural(length(value), "cell"), " given."),
-      call = rlang::current_env()
+      "be replaced by one cell", found = paste0(plural(length(value), "cell"), " given.")
     )
   }
   codes <- set_codes(both[[1]])
@@ -47,7 +46,7 @@ restore_sets <- function(codes, x) {
 #' @export
 c.sdc_candidates <- function(..., recursive = FALSE, use.names = TRUE) {
   parts <- Filter(Negate(is.null), list(...))
-  out <- combine_candidates(parts, rlang::current_env())
+  out <- combine_candidates(parts)
   if (use.names) out else unname(out)
 }
 
@@ -171,7 +170,7 @@ Ops.sdc_candidates <- function(e1, e2) {
   if (!.Generic %in% c("==", "!=") || missing(e2)) {
     stop_operation(.Generic)
   }
-  both <- share_sets(list(e1, e2), rlang::current_env())
+  both <- share_sets(list(e1, e2))
   get(.Generic)(set_codes(both[[1]]), set_codes(both[[2]]))
 }
 
@@ -207,7 +206,7 @@ vec_cast.sdc_candidates.sdc_candidates <- function(x, to, ...) {
   if (!identical(candidate_sets(both[[1]]), candidate_sets(to))) {
     stop_cells(
       "be among the sets of the column they are put into", found = "Others were given.",
-      advice = "c() puts columns together and unites their sets.", call = NULL
+      advice = "c() puts columns together and unites their sets."
     )
   }
   both[[2]]

@@ -73,15 +73,13 @@
 #' people$age <- candidate_interval(c(30, 41, NA, 18), c(34, 41, NA, Inf))
 #' people[people$sex == "f", ]
 candidates <- function(..., split = NULL) {
-  call <- rlang::current_env()
   given <- list(...)
   if (!is.null(split)) {
-    given <- list(split_text(given, split, call))
+    given <- list(split_text(given, split))
   }
   if (length(given) == 0) {
     stop_cells(
-      "be given as a list of vectors, or as vectors", found = "Nothing of the kind was given.",
-      call = call
+      "be given as a list of vectors, or as vectors", found = "Nothing of the kind was given."
     )
   }
   one_list <- length(given) == 1 && is.list(given[[1]]) && !is.object(given[[1]])
@@ -91,10 +89,10 @@ candidates <- function(..., split = NULL) {
       stop_cells(
         "name at least one value in every cell",
         paste(plural(sum(lengths(cells) == 0), "cell"), "without a value."),
-        "Write NA where nothing is known.", call
+        "Write NA where nothing is known."
       )
     }
-    values <- unite_values(cells, call)
+    values <- unite_values(cells)
     cell <- rep(seq_along(cells), lengths(cells))
     n <- length(cells)
   } else {
@@ -103,10 +101,10 @@ candidates <- function(..., split = NULL) {
       stop_cells(
         "have one length where they are taken element by element",
         paste0("Lengths: ", paste(n, collapse = ", "), "."),
-        "Give one list to say cell by cell which values are admissible.", call
+        "Give one list to say cell by cell which values are admissible."
       )
     }
-    values <- unite_values(given, call)
+    values <- unite_values(given)
     # Cell by cell: all values of the first, then all of the second.
     turned <- as.vector(t(matrix(seq_along(values), nrow = n)))
     values <- values[turned]
@@ -124,20 +122,20 @@ candidates <- function(..., split = NULL) {
         ),
         i = "Repeat the value where only one is admissible."
       ),
-      n = found$n_partial, call = call
+      n = found$n_partial
     )
   }
-  if (is.null(split) && is.character(values)) inform_unsplit(values, cell, call)
+  if (is.null(split) && is.character(values)) inform_unsplit(values, cell)
   names(found$codes) <- names
   new_candidates(found$codes, found$sets)
 }
 
 # The cells of one column of text as the list of their values: numbers where all
 # of them are.
-split_text <- function(given, split, call) {
+split_text <- function(given, split) {
   if (!is.character(split) || length(split) != 1 || is.na(split) || !nzchar(split)) {
     stop_argument(
-      "split", "be the text that stands between two values, such as \"|\"", call = call
+      "split", "be the text that stands between two values, such as \"|\""
     )
   }
   text <- if (length(given) == 1) given[[1]]
@@ -147,8 +145,7 @@ split_text <- function(given, split, call) {
   if (!is.character(text) && !(is.logical(text) && all(is.na(text)))) {
     stop_cells(
       "be given as one column of text where `split` is given",
-      if (length(given) == 1) paste0("Found: class ", quote_names(class(given[[1]])), "."),
-      call = call
+      if (length(given) == 1) paste0("Found: class ", quote_names(class(given[[1]])), ".")
     )
   }
   cells <- strsplit(as.character(text), split, fixed = TRUE)
@@ -167,7 +164,7 @@ split_text <- function(given, split, call) {
 
 # Text with the sign that print() puts between two values was perhaps meant as
 # several.
-inform_unsplit <- function(values, cell, call) {
+inform_unsplit <- function(values, cell) {
   n <- length(unique(cell[grepl("|", values, fixed = TRUE)]))
   if (n > 0) {
     inform_sdc(
@@ -179,7 +176,7 @@ inform_unsplit <- function(values, cell, call) {
         ),
         i = "candidates(x, split = \"|\") makes a set of the values between the signs."
       ),
-      n = n, call = call
+      n = n
     )
   }
 }
@@ -187,19 +184,18 @@ inform_unsplit <- function(values, cell, call) {
 #' @rdname candidates
 #' @export
 candidate_interval <- function(lower, upper, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("lower", "upper"), call)
+  check_no_dots(...)
+  check_given(c("lower", "upper"))
   if (length(lower) != length(upper)) {
     stop_cells(
       "have as many lower as upper bounds",
-      paste0("Lengths: ", length(lower), " and ", length(upper), "."), call = call
+      paste0("Lengths: ", length(lower), " and ", length(upper), ".")
     )
   }
   n <- length(lower)
-  values <- unite_values(list(lower, upper), call)
+  values <- unite_values(list(lower, upper))
   if (is.character(values)) {
-    stop_cells("have numbers, Dates or times as bounds", "Found: text.", call = call)
+    stop_cells("have numbers, Dates or times as bounds", "Found: text.")
   }
   low <- values[seq_len(n)]
   high <- values[n + seq_len(n)]
@@ -207,8 +203,7 @@ candidate_interval <- function(lower, upper, ...) {
   below <- sum(!unknown & low > high)
   if (below > 0) {
     stop_cells(
-      "have no lower bound above its upper bound", paste0(plural(below, "cell"), "."),
-      call = call
+      "have no lower bound above its upper bound", paste0(plural(below, "cell"), ".")
     )
   }
   codes <- rep(NA_integer_, n)
@@ -252,8 +247,7 @@ set_codes <- function(x) {
         "A column of candidates must hold its own sets.",
         x = "Some cells point to sets of another column.",
         i = "Combine such columns by c() or rbind() of data frames, not by rbindlist()."
-      ),
-      call = NULL
+      )
     )
   }
   codes
@@ -262,11 +256,11 @@ set_codes <- function(x) {
 # The list of distinct sets.
 candidate_sets <- function(x) attr(x, "sets", exact = TRUE)
 
-stop_cells <- function(must, found = NULL, advice = NULL, call) {
+stop_cells <- function(must, found = NULL, advice = NULL) {
   stop_sdc(
     "bad_argument",
     c(paste0("Candidates must ", must, "."), x = found, i = advice),
-    argument = "...", call = call
+    argument = "..."
   )
 }
 
@@ -274,17 +268,16 @@ stop_cells <- function(must, found = NULL, advice = NULL, call) {
 
 # One vector of all values, in a type that holds every one of them. Text,
 # numbers, Dates and times do not mix; what is missing everywhere has no type.
-unite_values <- function(parts, call) {
+unite_values <- function(parts) {
   if (length(parts) > 1000 && is_one_plain_type(parts)) {
     return(unlist(parts, use.names = FALSE))
   }
-  parts <- lapply(parts, plain_values, call = call)
+  parts <- lapply(parts, plain_values)
   scale <- vapply(parts, value_scale, "")
   scales <- unique(scale[nzchar(scale)])
   if (length(scales) > 1) {
     stop_cells(
-      "be of one type", paste0("Found: ", paste(scales, collapse = ", "), "."),
-      call = call
+      "be of one type", paste0("Found: ", paste(scales, collapse = ", "), ".")
     )
   }
   if (length(scales) == 0) {
@@ -318,13 +311,12 @@ is_one_plain_type <- function(parts) {
 }
 
 # Values without names, labels or levels.
-plain_values <- function(x, call) {
+plain_values <- function(x) {
   if (is.null(x)) {
     return(NULL)
   }
   if (has_bad_codes(x)) {
-    stop_cells("be numbers, text, Dates or times", "Found: a factor with codes without a level.",
-      call = call
+    stop_cells("be numbers, text, Dates or times", "Found: a factor with codes without a level."
     )
   }
   if (is.factor(x)) {
@@ -341,7 +333,7 @@ plain_values <- function(x, call) {
   if (!known) {
     stop_cells(
       "be numbers, text, Dates or times",
-      paste0("Found: class ", quote_names(class(x)), "."), call = call
+      paste0("Found: class ", quote_names(class(x)), ".")
     )
   }
   x
@@ -420,11 +412,11 @@ find_sets <- function(values, cell, n) {
 
 # Any vector as candidates: a value becomes a cell with one value, in a column
 # of intervals the interval from it to itself.
-as_candidates <- function(x, interval = FALSE, call = rlang::caller_env()) {
+as_candidates <- function(x, interval = FALSE) {
   if (is_candidates(x)) {
     return(x)
   }
-  values <- unite_values(list(x), call)
+  values <- unite_values(list(x))
   if (interval) {
     return(candidate_interval(values, values))
   }

@@ -38,31 +38,29 @@
 #' change_indicators(wave1, wave2, "children", id = "id")$children_changed # 0 1 0
 change_indicators <- function(wave1, wave2, vars, id, link = NULL,
                               scope = c("all", "certain"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  enter_waves(call)
-  check_given(c("vars", "id"), call)
-  scope <- check_choice(scope, c("all", "certain"), "scope", call)
+  check_no_dots(...)
+  enter_waves()
+  check_given(c("vars", "id"))
+  scope <- check_choice(scope, c("all", "certain"), "scope")
   if (missing(id) || is.null(id)) {
-    stop_argument("id", "name one column of both waves", call = call)
+    stop_argument("id", "name one column of both waves")
   }
   if (missing(vars) || is.null(vars)) {
-    stop_argument("vars", "name columns of both waves", call = call)
+    stop_argument("vars", "name columns of both waves")
   }
-  coded <- code_waves(wave1, wave2, vars, id, "vars", call)
-  known <- known_links(coded, list(wave1 = wave1, wave2 = wave2), id, link, scope, call)
-  agreements <- code_agreements(coded, list(wave1, wave2), NULL, call)
+  coded <- code_waves(wave1, wave2, vars, id, "vars")
+  known <- known_links(coded, list(wave1 = wave1, wave2 = wave2), id, link, scope)
+  agreements <- code_agreements(coded, list(wave1, wave2), NULL)
   columns <- paste0(coded$key_vars, "_changed")
   taken <- intersect(columns, names(wave2))
   if (length(taken)) {
     stop_argument(
       "vars", "give columns that `wave2` does not have",
-      found = paste0("Already there: ", quote_names(taken), "."), call = call
+      found = paste0("Already there: ", quote_names(taken), ".")
     )
   }
   changed <- core(
-    rs_changed, core_waves(coded, agreements), list(values = FALSE),
-    call = call
+    rs_changed, core_waves(coded, agreements), list(values = FALSE)
   )$changed
   for (v in seq_along(columns)) {
     changed[[v]][!known] <- 0L
@@ -72,28 +70,28 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
 }
 
 # The wave-2 records whose changes are known.
-known_links <- function(coded, waves, id, link, scope, call) {
+known_links <- function(coded, waves, id, link, scope) {
   if (!inherits(link, "sdc_longitudinal_link") && (scope == "certain" || !is.null(link))) {
     stop_argument(
-      "link", "be a result of `longitudinal_link()` where `scope` is \"certain\"", call = call
+      "link", "be a result of `longitudinal_link()` where `scope` is \"certain\""
     )
   }
   if (scope == "all") {
     return(!is.na(coded$partners))
   }
   if (anyNA(link$records$certain)) {
-    stop_argument("link", "be made with `id`, so that certain links are known", call = call)
+    stop_argument("link", "be made with `id`, so that certain links are known")
   }
-  check_linked_waves(waves, id, link, call)
+  check_linked_waves(waves, id, link)
   link$records$certain
 }
 
 # Whether `link` was made from these waves: a `certain` of other ones is wrong.
-check_linked_waves <- function(waves, id, link, call) {
+check_linked_waves <- function(waves, id, link) {
   now <- tryCatch(
     {
       linked <- suppressWarnings(
-        code_waves(waves$wave1, waves$wave2, link$settings$key_vars, id, "link", call)
+        code_waves(waves$wave1, waves$wave2, link$settings$key_vars, id, "link")
       )
       linked$fingerprints
     },
@@ -110,8 +108,7 @@ check_linked_waves <- function(waves, id, link, call) {
           paste0("`", names(now)[!same], "`", collapse = " and "), "."
         ),
         i = "Was a wave sorted, filtered or recoded since? Link them again."
-      ),
-      call = call
+      )
     )
   }
 }

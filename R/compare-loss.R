@@ -3,7 +3,7 @@
 # One row per result: its first measure of risk, the largest where it holds several
 # analyses, and what it cost. A result
 # without a loss, such as the file before, has lost nothing.
-comparison_loss <- function(loss, labels, table, call) {
+comparison_loss <- function(loss, labels, table) {
   if (is.null(loss)) {
     return(NULL)
   }
@@ -14,7 +14,7 @@ comparison_loss <- function(loss, labels, table, call) {
     stop_argument(
       "loss", "be a result of utility_loss(), or a list of them named by result",
       found = if (is_loss) paste0("Results: ", quote_names(labels, 8), "."),
-      advice = if (is_loss) nearest_names(setdiff(names(loss), labels), labels), call = call
+      advice = if (is_loss) nearest_names(setdiff(names(loss), labels), labels)
     )
   }
   term <- order_terms(unique(table$term))[[1]]
@@ -47,11 +47,11 @@ loss_lines <- function(loss) {
 }
 
 # A point per result; bits and exchanges are different costs, a panel each.
-plot_risk_utility <- function(x, call) {
+plot_risk_utility <- function(x) {
   if (is.null(x$loss)) {
     stop_argument(
       "type", "be \"terms\" where `loss` was not given",
-      advice = "compare_risk(before, after, loss = utility_loss(data, released)).", call = call
+      advice = "compare_risk(before, after, loss = utility_loss(data, released))."
     )
   }
   loss <- x$loss

@@ -44,13 +44,11 @@
 #' after <- qar_risk(coarser, pi_u = 0.1)
 #' compare_risk(before, after) # T falls from 0.2700 to 0.1862
 compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "after")) {
-  call <- rlang::current_env()
-  check_whole_names(names(sys.call()), call)
+  check_whole_names(names(sys.call()))
   if (missing(before) || missing(after)) {
     stop_argument(
       "after", "be given", found = "Two results are needed at least.",
-      advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results.",
-      call = call
+      advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
     )
   }
   more <- list(...)
@@ -58,15 +56,15 @@ compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "
   unnamed <- !nzchar(further)
   further[unnamed] <- paste0("result_", which(unnamed) + 2L)
   if (!is.character(labels) || length(labels) != 2 || anyNA(labels) || !all(nzchar(labels))) {
-    stop_argument("labels", "be two names, of `before` and of `after`", call = call)
+    stop_argument("labels", "be two names, of `before` and of `after`")
   }
   results <- rlang::set_names(c(list(before, after), more), c(labels, further))
-  check_comparable(results, call)
+  check_comparable(results)
   table <- comparison_table(results)
   structure(
     list(
       kind = class(before)[[1]], table = table,
-      loss = comparison_loss(loss, names(results), table, call),
+      loss = comparison_loss(loss, names(results), table),
       results = lapply(results, comparison_part), made = lapply(results, without_records),
       differences = c(key_differences(results), setting_differences(results)),
       scenario = describe(before)$scenario
@@ -77,7 +75,7 @@ compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "
 
 # R takes `a = x, b = y` for `after = x, before = y`, and every change of the
 # comparison would have the wrong sign.
-check_whole_names <- function(given, call) {
+check_whole_names <- function(given) {
   own <- c("before", "after")
   short <- setdiff(given[nzchar(given)], own)
   taken <- lapply(short, function(name) own[startsWith(own, name)])
@@ -86,12 +84,12 @@ check_whole_names <- function(given, call) {
     stop_argument(
       "before", "be named in full, like `after`, or not at all",
       found = paste0("`", short, "` is short for `", unlist(taken), "`.", collapse = " "),
-      advice = "The results in their order will do: compare_risk(x, y).", call = call
+      advice = "The results in their order will do: compare_risk(x, y)."
     )
   }
 }
 
-check_comparable <- function(results, call) {
+check_comparable <- function(results) {
   wrong <- !vapply(results, inherits, NA, "sdc_result")
   if (any(wrong)) {
     of_results <- is.list(results[wrong][[1]]) && !is.data.frame(results[wrong][[1]])
@@ -104,7 +102,7 @@ check_comparable <- function(results, call) {
         ), "."),
         i = if (of_results) "do.call(compare_risk, x) compares the results in a list."
       ),
-      argument = "...", call = call
+      argument = "..."
     )
   }
   kinds <- vapply(results, function(x) class(x)[[1]], "")
@@ -115,7 +113,7 @@ check_comparable <- function(results, call) {
         "Results compared must come from one function.",
         x = paste0("Found: ", quote_names(unique(kinds)), ".")
       ),
-      argument = "after", call = call
+      argument = "after"
     )
   }
   if (anyDuplicated(names(results))) {
@@ -127,7 +125,7 @@ check_comparable <- function(results, call) {
         x = paste0("Repeated: ", quote_names(twice), "."),
         i = "Give every further result a name of its own."
       ),
-      argument = "...", call = call
+      argument = "..."
     )
   }
 }
@@ -396,7 +394,7 @@ print.sdc_comparison <- function(x, ...) {
 
 #' @export
 plot.sdc_comparison <- function(x, ...) {
-  check_installed("ggplot2", "draw results", rlang::current_env())
+  check_installed("ggplot2", "draw results")
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
   invisible(picture)
@@ -404,10 +402,9 @@ plot.sdc_comparison <- function(x, ...) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  if (check_choice(type, c("terms", "risk_utility"), "type", call) == "risk_utility") {
-    return(plot_risk_utility(object, call))
+  check_no_dots(...)
+  if (check_choice(type, c("terms", "risk_utility"), "type") == "risk_utility") {
+    return(plot_risk_utility(object))
   }
   table <- object$table
   table <- table[is.finite(table$estimate), ]

@@ -81,7 +81,7 @@ projection_line <- function(x) {
 
 #' @export
 summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
-  risk_by_strata(object, by, data, rlang::current_env())
+  risk_by_strata(object, by, data)
   pairs <- object$diagnostics$pairs
   pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
   pairs <- pairs[order(-pairs$beyond_chance), ]
@@ -126,12 +126,11 @@ glance.sdc_copula_fit <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(copula_fit(adult))
 autoplot.sdc_copula_fit <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   matrix <- object$correlation
   if (nrow(matrix) < 2) {
     stop_argument(
-      "object", "have several key variables to draw their correlations", found = "It has one.",
-      call = rlang::current_env()
+      "object", "have several key variables to draw their correlations", found = "It has one."
     )
   }
   order <- stats::hclust(stats::as.dist(1 - abs(matrix)), "average")$order

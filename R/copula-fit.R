@@ -138,33 +138,31 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        order = c("scaling", "natural", "random", "frequency"),
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
-  call <- rlang::current_env()
-  file <- enter(call)
+  file <- enter()
   this_call <- call_without_data(match.call(), "copula_fit")
-  check_no_dots(..., call = call)
-  settings <- check_copula_settings(marginals, order, missing, signed, min_records, call)
-  weights <- check_weights(data, weight_var, call)
-  weight_at <- weight_position(data, weight_var, call)
-  check_no_roles(data, key_vars, weight_at, call)
+  check_no_dots(...)
+  settings <- check_copula_settings(marginals, order, missing, signed, min_records)
+  weights <- check_weights(data, weight_var)
+  weight_at <- weight_position(data, weight_var)
+  check_no_roles(data, key_vars, weight_at)
   with_progress("Fitting the copula", {
     table <- key_table(
       file, key_vars,
       exclude = weight_at, listwise = missing == "exclude", dense = TRUE,
-      roles = role_columns(data, list(weight_var = weight_var)), call = call
+      roles = role_columns(data, list(weight_var = weight_var))
     )
     settings <- c(settings, file_settings(table, weight_var = weight_var))
     if (!is.null(table$rows)) weights <- weights[table$rows]
-    check_enough(table$n, min_records, call)
+    check_enough(table$n, min_records)
     levels <- category_values(table, data)
-    given <- check_exogenous(exogenous, table, levels, call)
+    given <- check_exogenous(exogenous, table, levels)
     found <- core(
       rs_copula_fit, table$pointer, list(
         weights = weights, nominal = !table$ordered, exogenous_shares = given$shares,
         exogenous_places = given$places, correlation = given$correlation,
         order = settings$order, seed = if (settings$order == "random") draw_seed(),
         marginals = settings$marginals, signed = settings$signed
-      ),
-      call = call
+      )
     )
     settings$equal_weights <- is.null(weights) || diff(range(weights)) <= 1e-9 * max(weights)
     settings$exogenous <- names(exogenous$marginals)
@@ -174,34 +172,34 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
       shares = given$shares, places = given$places, correlation = given$correlation
     )
     result$tree <- fit_tree(found$tree)
-    signal_copula_fit(result, call)
+    signal_copula_fit(result)
     result
   })
 }
 
-check_copula_settings <- function(marginals, order, missing, signed, min_records, call) {
-  order <- check_choice(order, c("scaling", "natural", "random", "frequency"), "order", call)
+check_copula_settings <- function(marginals, order, missing, signed, min_records) {
+  order <- check_choice(order, c("scaling", "natural", "random", "frequency"), "order")
   if (identical(missing, "wildcard")) {
     stop_argument(
       "missing", "be \"category\" or \"exclude\" here",
       found = "\"wildcard\" would let a missing value match everything.",
-      advice = "A record would not have one probability then.", call = call
+      advice = "A record would not have one probability then."
     )
   }
   list(
-    marginals = check_choice(marginals, c("empirical", "auto"), "marginals", call),
+    marginals = check_choice(marginals, c("empirical", "auto"), "marginals"),
     order = order,
-    missing = check_choice(missing, c("category", "exclude"), "missing", call),
+    missing = check_choice(missing, c("category", "exclude"), "missing"),
     signed = if (is.null(signed)) {
       order %in% c("scaling", "natural")
     } else {
-      check_flag(signed, "signed", call)
+      check_flag(signed, "signed")
     },
-    min_records = check_whole(min_records, "min_records", low = 2, call = call)
+    min_records = check_whole(min_records, "min_records", low = 2)
   )
 }
 
-check_enough <- function(n, min_records, call) {
+check_enough <- function(n, min_records) {
   if (n < min_records) {
     stop_sdc(
       "bad_data",
@@ -209,8 +207,7 @@ check_enough <- function(n, min_records, call) {
         paste0("A copula needs at least ", plural(min_records, "record"), "."),
         x = paste0("There ", if (n == 1) "is " else "are ", format_count(n), "."),
         i = "`min_records` allows fewer; such a fit is mostly noise."
-      ),
-      call = call
+      )
     )
   }
 }
@@ -236,7 +233,7 @@ factor_of <- function(x) {
   if (anyNA(levels(x))) factor(x, levels(x)[!is.na(levels(x))]) else x
 }
 
-check_exogenous <- function(exogenous, table, levels, call) {
+check_exogenous <- function(exogenous, table, levels) {
   variables <- table$variables
   d <- length(variables)
   given <- list(
@@ -249,7 +246,7 @@ check_exogenous <- function(exogenous, table, levels, call) {
   known <- c("marginals", "correlation")
   labels <- rlang::names2(exogenous)
   if (!is.list(exogenous) || !all(labels %in% known) || anyDuplicated(labels)) {
-    stop_argument("exogenous", "be a list of `marginals` and `correlation`", call = call)
+    stop_argument("exogenous", "be a list of `marginals` and `correlation`")
   }
   marginals <- exogenous$marginals
   if (!is.null(marginals)) {
@@ -259,35 +256,34 @@ check_exogenous <- function(exogenous, table, levels, call) {
         "exogenous$marginals", "be a list named by key variables",
         found = if (named) {
           paste0("Not key variables: ", quote_names(setdiff(names(marginals), variables)), ".")
-        },
-        call = call
+        }
       )
     }
     for (v in match(names(marginals), variables)) {
-      one <- exogenous_margin(marginals[[variables[[v]]]], levels[[v]], table, v, call)
+      one <- exogenous_margin(marginals[[variables[[v]]]], levels[[v]], table, v)
       given$shares[[v]] <- one$shares
       given$places[[v]] <- one$places
       given$levels[[v]] <- one$levels
     }
   }
   if (!is.null(exogenous$correlation)) {
-    given$correlation <- check_correlation(exogenous$correlation, variables, call)
+    given$correlation <- check_correlation(exogenous$correlation, variables)
   }
   given
 }
 
 # One given margin: its probabilities in the order of the categories, values the
 # sample does not show last, and the place of each by value.
-exogenous_margin <- function(margin, values, table, v, call) {
+exogenous_margin <- function(margin, values, table, v) {
   arg <- paste0("exogenous$marginals$", table$variables[[v]])
   if (!is.numeric(margin) || is.null(names(margin)) || anyDuplicated(names(margin))) {
-    stop_argument(arg, "be probabilities named by distinct values", call = call)
+    stop_argument(arg, "be probabilities named by distinct values")
   }
   if (anyNA(margin) || any(margin < 0) || abs(sum(margin) - 1) > 1e-6) {
     stop_argument(
       arg, "hold numbers of at least 0 that add up to 1",
       found = if (!anyNA(margin)) paste0("They add up to ", format(sum(margin), digits = 7), "."),
-      advice = "Divide counts by their sum.", call = call
+      advice = "Divide counts by their sum."
     )
   }
   names(margin)[names(margin) %in% c("NA", "<NA>")] <- NA
@@ -300,12 +296,11 @@ exogenous_margin <- function(margin, values, table, v, call) {
       found = paste0(
         length(absent), " of ", length(shown), if (length(shown) == 1) " value" else " values",
         " missing", if (anyNA(absent)) " (a missing value is named NA)", "."
-      ),
-      call = call
+      )
     )
   }
   extra <- margin[!names(margin) %in% shown & positive]
-  values <- c(values, values_named(names(extra), values, arg, call))
+  values <- c(values, values_named(names(extra), values, arg))
   shares <- c(margin[match(shown, names(margin))], extra)
   list(
     shares = as.double(shares / sum(shares)), places = value_places(values),
@@ -314,7 +309,7 @@ exogenous_margin <- function(margin, values, table, v, call) {
 }
 
 # Values of the kind of `like` from their names.
-values_named <- function(names, like, arg, call) {
+values_named <- function(names, like, arg) {
   if (length(names) == 0) {
     return(like[0])
   }
@@ -332,7 +327,7 @@ values_named <- function(names, like, arg, call) {
   if (is.null(made) || any(is.na(made) & !is.na(names))) {
     stop_argument(
       arg, "name values of the variable's own kind",
-      found = paste0("The variable has class ", quote_names(class(like)), "."), call = call
+      found = paste0("The variable has class ", quote_names(class(like)), ".")
     )
   }
   made
@@ -356,7 +351,7 @@ value_places <- function(values) {
   places
 }
 
-check_correlation <- function(x, variables, call) {
+check_correlation <- function(x, variables) {
   if (!is_correlation(x, length(variables)) ||
         !(is.null(rownames(x)) || identical(rownames(x), variables))) {
     stop_argument(
@@ -364,8 +359,7 @@ check_correlation <- function(x, variables, call) {
       paste0(
         "be a symmetric matrix of correlations with unit diagonal and ", length(variables),
         " rows, in the order of the key variables"
-      ),
-      call = call
+      )
     )
   }
   as.double(x)
@@ -377,7 +371,7 @@ is_correlation <- function(x, d) {
     all(abs(x[row(x) != col(x)]) < 1)
 }
 
-new_copula_fit <- function(found, table, levels, settings, call) {
+new_copula_fit <- function(found, table, levels, settings, this_call) {
   variables <- table$variables
   d <- length(variables)
   pair <- if (d > 1) utils::combn(d, 2) else matrix(0L, 2, 0)
@@ -409,7 +403,7 @@ new_copula_fit <- function(found, table, levels, settings, call) {
       n_effective = found$n_effective, n_excluded = settings$n - table$n,
       counts = named(found$counts)
     ),
-    call = call,
+    call = this_call,
     marginals = marginal_table(found, variables, levels),
     shares = named(found$shares), levels = levels, correlation = correlation,
     orders = named(found$orders), pairs = rlang::set_names(found$pairs, pair_names),
@@ -441,7 +435,7 @@ marginal_table <- function(found, variables, levels) {
   )
 }
 
-signal_copula_fit <- function(x, call) {
+signal_copula_fit <- function(x) {
   pairs <- x$diagnostics$pairs
   bound <- pairs[pairs$at_bound, ]
   if (nrow(bound)) {
@@ -454,7 +448,7 @@ signal_copula_fit <- function(x, call) {
         ),
         i = "Does one of each pair follow from the other? Then leave it out."
       ),
-      pairs = bound[c("first", "second")], call = call
+      pairs = bound[c("first", "second")]
     )
   }
   if (x$estimates$largest_change > 0.1) {
@@ -466,8 +460,7 @@ signal_copula_fit <- function(x, call) {
           "The nearest one differs by up to ", format(x$estimates$largest_change, digits = 2), "."
         ),
         i = "See x$diagnostics$pairs; pairs that determine each other are the usual cause."
-      ),
-      call = call
+      )
     )
   }
   single <- vapply(x$diagnostics$counts, function(n) sum(n[n <= 1.5]) / sum(n), 0)
@@ -480,7 +473,7 @@ signal_copula_fit <- function(x, call) {
         x = paste0("Most records have a value of their own of: ", quote_names(id), "."),
         i = "The sample cannot show the population's other values: leave it out or coarsen it."
       ),
-      columns = id, call = call
+      columns = id
     )
   }
 }

@@ -95,28 +95,27 @@ NULL
 predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
                                    score = NULL, calibrate = NULL, accuracy = 0.01,
                                    sampling_fraction = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  score <- score_of(object, score, call)
-  check_given("newdata", call)
+  check_no_dots(...)
+  score <- score_of(object, score)
+  check_given("newdata")
   newdata <- bare_data(newdata)
-  check_data_frame(newdata, "newdata", call)
-  check_new_columns(newdata, object$settings$key_vars, call)
-  if (is.null(sampling_fraction)) check_given("pop_size", call)
+  check_data_frame(newdata, "newdata")
+  check_new_columns(newdata, object$settings$key_vars)
+  if (is.null(sampling_fraction)) check_given("pop_size")
   pop_size <- size_of_population(
-    object$n, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+    object$n, if (was_given("pop_size")) pop_size, sampling_fraction
   )
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  check_one_size(pop_size, object$n, call)
-  accuracy <- check_probability(accuracy, "accuracy", call = call)
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
+  check_one_size(pop_size, object$n)
+  accuracy <- check_probability(accuracy, "accuracy")
   with_progress("Scoring records", {
     individual_scores(
       object, newdata,
       pop_size = pop_size, score = score,
       population_uniqueness = if (score == "tree") {
-        model_uniqueness(object, pop_size, calibrate, call)
+        model_uniqueness(object, pop_size, calibrate)
       },
-      accuracy = accuracy, call = call
+      accuracy = accuracy
     )
   })
 }
@@ -126,26 +125,25 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
 predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
                                           score = NULL, calibrate = NULL,
                                           accuracy = 0.01, sampling_fraction = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given("newdata", call)
+  check_no_dots(...)
+  check_given("newdata")
   newdata <- bare_data(newdata)
-  check_data_frame(newdata, "newdata", call)
-  check_new_columns(newdata, object$settings$key_vars, call)
-  score <- score_of(object, score, call)
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  pop_size <- size_of_population(object$fit$n, pop_size, sampling_fraction, call)
+  check_data_frame(newdata, "newdata")
+  check_new_columns(newdata, object$settings$key_vars)
+  score <- score_of(object, score)
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
+  pop_size <- size_of_population(object$fit$n, pop_size, sampling_fraction)
   pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
-  check_one_size(pop_size, object$fit$n, call)
-  accuracy <- check_probability(accuracy, "accuracy", call = call)
+  check_one_size(pop_size, object$fit$n)
+  accuracy <- check_probability(accuracy, "accuracy")
   with_progress("Scoring records", {
     individual_scores(
       object$fit, newdata,
       pop_size = pop_size, score = score,
       population_uniqueness = if (score == "tree") {
-        known_uniqueness(object, pop_size, calibrate, call)
+        known_uniqueness(object, pop_size, calibrate)
       },
-      accuracy = accuracy, call = call
+      accuracy = accuracy
     )
   })
 }
@@ -153,46 +151,46 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
 score_names <- c("tree", "copula", "placement")
 
 # The score asked for, or that of a result, or of a fit the default.
-score_of <- function(x, score, call) {
+score_of <- function(x, score) {
   if (!is.null(score)) {
-    return(check_choice(score, score_names, "score", call))
+    return(check_choice(score, score_names, "score"))
   }
   if (inherits(x, "sdc_copula_uniqueness")) x$settings$score else score_names[[1]]
 }
 
-check_one_size <- function(pop_size, n, call) {
+check_one_size <- function(pop_size, n) {
   if (length(pop_size) != 1) {
-    stop_argument("pop_size", "be one number", call = call)
+    stop_argument("pop_size", "be one number")
   }
-  check_pop_size(pop_size, n, call)
+  check_pop_size(pop_size, n)
 }
 
 # The population uniqueness of a fit: drawn, and calibrated where that is due.
-model_uniqueness <- function(fit, pop_size, calibrate, call) {
-  check_drawable(pop_size, call)
-  calibrated <- calibrates(fit, calibrate, call)
-  draw_population(fit, pop_size, calibrated, 0L, call)$uniqueness[[1]]
+model_uniqueness <- function(fit, pop_size, calibrate) {
+  check_drawable(pop_size)
+  calibrated <- calibrates(fit, calibrate)
+  draw_population(fit, pop_size, calibrated, 0L)$uniqueness[[1]]
 }
 
 # The same for a result that may have it.
-known_uniqueness <- function(x, pop_size, calibrate, call) {
+known_uniqueness <- function(x, pop_size, calibrate) {
   row <- match(pop_size, x$estimates$pop_size)
   same <- is.null(calibrate) || calibrate == x$settings$calibrate
   if (!is.na(row) && same) {
     return(x$estimates$population_uniqueness[[row]])
   }
   calibrate <- if (is.null(calibrate)) x$settings$calibrate else calibrate
-  model_uniqueness(x$fit, pop_size, calibrate, call)
+  model_uniqueness(x$fit, pop_size, calibrate)
 }
 
 # The fit that a result of copula_fit() or copula_uniqueness() is or holds.
-fit_of <- function(x, arg, call) {
+fit_of <- function(x, arg) {
   if (inherits(x, "sdc_copula_uniqueness")) {
     return(x$fit)
   }
   if (!inherits(x, "sdc_copula_fit")) {
     stop_argument(
-      arg, "be a result of `copula_fit()` or `copula_uniqueness()`", call = call
+      arg, "be a result of `copula_fit()` or `copula_uniqueness()`"
     )
   }
   x

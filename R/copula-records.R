@@ -9,22 +9,22 @@ fixed_draws <- as.double(1:8)
 # Scores of records for the first population size, and one row per size: the shares
 # of records above 0.80 and 0.95, how many are expected to be unique, and what
 # their likelihoods add up to. `own`: `released` is the file of the fit.
-score_records <- function(fit, released, estimates, score, given_sample, own, call) {
+score_records <- function(fit, released, estimates, score, given_sample, own) {
   if (is.null(released)) {
     return(list(
       n = fit$n, fingerprint = fit$settings$fingerprint, own = TRUE,
-      shares = shares_without_records(fit, estimates, score, call)
+      shares = shares_without_records(fit, estimates, score)
     ))
   }
-  coded <- if (own) code_as_sample(fit, released, call) else code_released(fit, released, call)
+  coded <- if (own) code_as_sample(fit, released) else code_released(fit, released)
   data <- bare_data(released)
   own <- own || identical(coded$fingerprint, fit$settings$fingerprint)
-  weights <- if (own) weights_of_file(fit, data, call)
+  weights <- if (own) weights_of_file(fit, data)
   rows <- coded$table$rows
   scored <- score_coded(
     fit, coded, score, estimates$pop_size, estimates$population_uniqueness,
     own = own, weights = if (is.null(rows)) weights else weights[rows],
-    given_sample = given_sample, call = call
+    given_sample = given_sample
   )
   first <- scored$first
   known <- !is.na(first$prob)
@@ -43,13 +43,13 @@ score_records <- function(fit, released, estimates, score, given_sample, own, ca
 }
 
 # The weights of the records of a fit's own file, where it was fitted with weights.
-weights_of_file <- function(fit, data, call) {
+weights_of_file <- function(fit, data) {
   name <- fit$settings$weight_var
   known <- is.null(name) || is.numeric(name) || name %in% names(data)
   if (is.null(name) || fit$settings$equal_weights || !known) {
     return(NULL)
   }
-  check_weights(data, name, call)
+  check_weights(data, name)
 }
 
 # Of a random sample, uniqueness times records is expected; what is said of the
@@ -66,16 +66,16 @@ record_columns <- function(estimates, n, own, prop_xi_80, prop_xi_95, sum_xi) {
 
 # Without records: by the tree where the sample's records lie is kept in the fit,
 # otherwise people drawn from the model stand for them.
-shares_without_records <- function(fit, estimates, score, call) {
+shares_without_records <- function(fit, estimates, score) {
   found <- if (score == "tree") {
     settings <- score_settings(
       fit, NULL, score, estimates$pop_size, estimates$population_uniqueness
     )
-    list(xi = core(rs_scores, NULL, settings, call = call)$xi, n = fit$tree$anchor$n)
+    list(xi = core(rs_scores, NULL, settings)$xi, n = fit$tree$anchor$n)
   } else {
-    people <- draw_records(fit, n_drawn_records, fixed_draws, call)
-    coded <- code_by_fit(fit, people, call)
-    scored <- score_coded(fit, coded, score, estimates$pop_size, call = call)
+    people <- draw_records(fit, n_drawn_records, fixed_draws)
+    coded <- code_by_fit(fit, people)
+    scored <- score_coded(fit, coded, score, estimates$pop_size)
     list(xi = scored$xi, n = rep(1, n_drawn_records))
   }
   share <- function(limit) {
@@ -97,7 +97,7 @@ scores_differ <- function(estimates) {
   !is.na(differ) & differ
 }
 
-signal_scores_differ <- function(x, call) {
+signal_scores_differ <- function(x) {
   far <- which(scores_differ(x$estimates) & x$fit$settings$equal_weights)
   if (length(far) == 0 || x$settings$applied) {
     return(invisible())
@@ -118,7 +118,7 @@ signal_scores_differ <- function(x, call) {
         "Report the latter. The likelihoods of score = \"tree\" add up to it."
       }
     ),
-    pop_size = first$pop_size, call = call
+    pop_size = first$pop_size
   )
 }
 

@@ -21,14 +21,13 @@ fit_tree <- function(found) {
 
 # The tree of some of the key variables, without the sample: `whole` is that of all,
 # and people drawn from the part stand for the sample's records.
-part_tree <- function(fit, whole, call = rlang::caller_env()) {
+part_tree <- function(fit, whole) {
   pairs <- fit$diagnostics$pairs
   found <- core(
     rs_tree_part, lapply(unname(fit$pairs), bare_matrix), list(
       excess = pairs$information - pairs$expected, n_keys = length(fit$levels),
       scale = tree_parts(fit)$scale
-    ),
-    call = call
+    )
   )
   tree <- list(edges = matrix(found$edges, 2), prior = found$prior)
   tree[c("alpha", "spread", "ln_lambda")] <- whole[c("alpha", "spread", "ln_lambda")]
@@ -137,12 +136,11 @@ core_tree <- function(fit) {
 # One row per record of `data`: `prob`, `xi`, `kappa`, `prob_error`, `prob_shape`.
 # For the tree score `population_uniqueness` is that of the copula at `pop_size`.
 individual_scores <- function(fit, data, pop_size, score, population_uniqueness = NULL,
-                              ..., accuracy = 0.01,
-                              call = rlang::caller_env()) {
-  coded <- code_by_fit(fit, data, call)
+                              ..., accuracy = 0.01) {
+  coded <- code_by_fit(fit, data)
   score_coded(
     fit, coded, score, pop_size, population_uniqueness,
-    accuracy = accuracy, call = call
+    accuracy = accuracy
   )$first
 }
 
@@ -151,7 +149,7 @@ individual_scores <- function(fit, data, pop_size, score, population_uniqueness 
 # whose cells were coded. `own`: the records are those of the sample, with these
 # `weights`. `given_sample`: whether it is used how many equal each.
 score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = FALSE,
-                        weights = NULL, given_sample = FALSE, accuracy = 0.01, call) {
+                        weights = NULL, given_sample = FALSE, accuracy = 0.01) {
   n <- coded$table$n
   found <- list(prob = double(), kappa = double(), shape = double(), error = double())
   found$xi <- rep(list(double()), length(sizes))
@@ -159,9 +157,9 @@ score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = 
     found <- core(rs_scores, coded$table$pointer, score_settings(
       fit, coded, score, sizes, uniqueness,
       own = own, weights = weights, given_sample = given_sample, accuracy = accuracy
-    ), call = call)
+    ))
   }
-  inform_unseen(found$unseen, names(fit$levels), call)
+  inform_unseen(found$unseen, names(fit$levels))
   if (score != "tree") {
     found$xi <- lapply(sizes, function(size) likelihood_unique(found$prob, size))
     found$kappa <- correctness_of(found$prob, sizes[[1]])
@@ -238,11 +236,11 @@ limit_to_sample <- function(found, counts) {
 #   fingerprint   that of `cells`
 
 # The file of a fit: its codes are those of the fit.
-code_as_sample <- function(fit, file, call) {
+code_as_sample <- function(fit, file) {
   table <- key_table(
     file, fit$settings$key_vars,
     listwise = fit$settings$missing == "exclude", dense = TRUE,
-    roles = role_columns(bare_data(file), fit$settings), frame = call, call = call
+    roles = role_columns(bare_data(file), fit$settings), frame = front()
   )
   maps <- Map(function(values, n_values) {
     missing <- which(is.na(values))
@@ -252,30 +250,29 @@ code_as_sample <- function(fit, file, call) {
 }
 
 # Any data frame, in the categories that its values have in the fit.
-code_by_fit <- function(fit, data, call, frame = parent.frame()) {
+code_by_fit <- function(fit, data, frame = parent.frame()) {
   force(frame)
-  read_by_fit(fit, code_requests(list(fit = fit_request(fit, data, call)), call), frame)
+  read_by_fit(fit, code_requests(list(fit = fit_request(fit, data))), frame)
 }
 
 # The same with the cells of `counted`, of all its values.
-code_released <- function(fit, data, call, counted = data, frame = call) {
+code_released <- function(fit, data, counted = data, frame = front()) {
   coded <- code_requests(list(
     cells = key_request(
       counted, fit$settings$key_vars,
-      roles = role_columns(counted, fit$settings), call = call
+      roles = role_columns(counted, fit$settings)
     ),
-    fit = fit_request(fit, data, call)
-  ), call)
+    fit = fit_request(fit, data)
+  ))
   read_by_fit(fit, coded, frame)
 }
 
-fit_request <- function(fit, data, call) {
+fit_request <- function(fit, data) {
   values <- unname(lapply(fit$levels, function(values) values[!is.na(values)]))
-  positions <- check_columns(fit$settings$key_vars, data, "key_vars", call)
+  positions <- check_columns(fit$settings$key_vars, data, "key_vars")
   coding_request(
-    column_sources(data, positions, call), fit$settings$key_vars, positions,
-    fingerprint = FALSE, levels = values, listwise = fit$settings$missing == "exclude",
-    call = call
+    column_sources(data, positions), fit$settings$key_vars, positions,
+    fingerprint = FALSE, levels = values, listwise = fit$settings$missing == "exclude"
   )
 }
 
@@ -293,7 +290,7 @@ read_by_fit <- function(fit, coded, frame) {
 }
 
 # Says which key variables have values the sample does not have.
-inform_unseen <- function(unseen, variables, call) {
+inform_unseen <- function(unseen, variables) {
   if (any(unseen > 0)) {
     names <- variables[unseen > 0]
     inform_sdc(
@@ -303,7 +300,7 @@ inform_unseen <- function(unseen, variables, call) {
         x = paste0("Of ", quote_names(names), ": ", format_count(max(unseen)), " at most."),
         i = "Such a value counts as 0.3 records of the sample, whatever the others are."
       ),
-      columns = names, counts = unseen[unseen > 0], call = call
+      columns = names, counts = unseen[unseen > 0]
     )
   }
 }
@@ -362,18 +359,17 @@ correctness_of <- function(prob, n) {
 #' # With the number of his children too: xi = 0.997.
 #' uniqueness_to_correctness(0.997, 6.2e6) # 0.998
 uniqueness_to_correctness <- function(xi, pop_size, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., renamed = c(pop_size = "n"), call = call)
-  check_given(c("xi", "pop_size"), call)
+  check_no_dots(..., renamed = c(pop_size = "n"))
+  check_given(c("xi", "pop_size"))
   n <- pop_size
   if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {
-    stop_argument("xi", "hold numbers from 0 to 1", call = call)
+    stop_argument("xi", "hold numbers from 0 to 1")
   }
   sized <- is_plain_number(n) && length(n) > 0 &&
     (length(n) == length(xi) || length(n) == 1 || length(xi) == 1)
   if (!sized || anyNA(n) || any(n < 1 | n > 1e10)) {
     stop_argument(
-      "pop_size", "hold numbers from 1 to 1e10: one, or one for each of `xi`", call = call
+      "pop_size", "hold numbers from 1 to 1e10: one, or one for each of `xi`"
     )
   }
   if (length(xi) == 1) xi <- rep(xi, length(n))

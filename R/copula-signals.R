@@ -1,6 +1,6 @@
 # What copula_uniqueness() tells its user beside the result.
 
-calibrates <- function(fit, calibrate, call) {
+calibrates <- function(fit, calibrate) {
   if (!is.null(calibrate)) {
     return(calibrate)
   }
@@ -10,27 +10,25 @@ calibrates <- function(fit, calibrate, call) {
       c(
         "The model is not calibrated on the sample's uniqueness, as weights are unequal.",
         i = "`calibrate = TRUE` does it all the same."
-      ),
-      call = call
+      )
     )
   }
   fit$settings$equal_weights
 }
 
-inform_no_refits <- function(n_refits, call) {
+inform_no_refits <- function(n_refits) {
   if (n_refits > 0) {
     inform_sdc(
       "no_refits",
       c(
         "Intervals no longer need refits: `n_refits` has no effect.",
         i = "They come from what the sample leaves open and from the error of models."
-      ),
-      call = call
+      )
     )
   }
 }
 
-signal_few_records <- function(n, call) {
+signal_few_records <- function(n) {
   if (n < enough_records) {
     warn_sdc(
       "few_records",
@@ -39,7 +37,7 @@ signal_few_records <- function(n, call) {
         x = paste0("It has ", format_count(n), "."),
         i = "Margins and correlations are rough then: mind the interval."
       ),
-      n = n, call = call
+      n = n
     )
   }
 }
@@ -51,7 +49,7 @@ are_apart <- function(x, y, pop_size) {
   abs(x - y) > 0.05 | (larger > 3 * pmin(x, y) & larger > pmax(5e-4, 20 / pop_size))
 }
 
-signal_copula_uniqueness <- function(x, call) {
+signal_copula_uniqueness <- function(x) {
   if (x$settings$calibrate && x$diagnostics$calibration$shrunk) {
     inform_sdc(
       "weak_calibration",
@@ -62,8 +60,7 @@ signal_copula_uniqueness <- function(x, call) {
           " are unique."
         ),
         i = "The estimate is nearly the model's own; mind the interval."
-      ),
-      call = call
+      )
     )
   }
   estimates <- x$estimates
@@ -89,8 +86,8 @@ signal_copula_uniqueness <- function(x, call) {
         ),
         i = "Report the interval; small sampling fractions are hard for the Pitman model."
       ),
-      pop_size = first$pop_size, call = call
+      pop_size = first$pop_size
     )
   }
-  signal_scores_differ(x, call)
+  signal_scores_differ(x)
 }

@@ -27,19 +27,18 @@
 #' simulate(fit, 3, seed = 1)
 simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
                                     max_memory = 2e9) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  nsim <- check_whole(nsim, "nsim", call = call)
-  check_simulable(nsim, length(object$shares), check_memory(max_memory, call), call)
+  check_no_dots(...)
+  nsim <- check_whole(nsim, "nsim")
+  check_simulable(nsim, length(object$shares), check_memory(max_memory))
   if (!is.null(seed)) {
-    seed <- check_whole(seed, "seed", low = -.Machine$integer.max, call = call)
+    seed <- check_whole(seed, "seed", low = -.Machine$integer.max)
     # As simulate() of stats does: what comes after is as random as before.
     state <- get0(".Random.seed", globalenv(), inherits = FALSE)
     on.exit(restore_state(state))
     set.seed(seed)
   }
   with_progress("Drawing records", {
-    draw_records(object, nsim, draw_seed(), call)
+    draw_records(object, nsim, draw_seed())
   })
 }
 
@@ -54,7 +53,7 @@ restore_state <- function(state) {
 # Bytes of one value on its way: twice in the core, as a code and as a value in R.
 bytes_per_value <- 16
 
-check_simulable <- function(nsim, n_keys, max_memory, call) {
+check_simulable <- function(nsim, n_keys, max_memory) {
   bytes <- nsim * n_keys * bytes_per_value
   if (bytes > max_memory) {
     stop_sdc(
@@ -66,19 +65,17 @@ check_simulable <- function(nsim, n_keys, max_memory, call) {
           format_count(bytes), "."
         ),
         i = "Draw fewer at a time, or raise `max_memory`."
-      ),
-      call = call
+      )
     )
   }
 }
 
 # `n` records of a fit from eight 32-bit numbers.
-draw_records <- function(fit, n, draws, call) {
+draw_records <- function(fit, n, draws) {
   model <- observed_model(fit)
   drawn <- core(
     rs_copula_simulate, c(model, list(correlation = as.double(fit$correlation))),
-    list(n = n, seed = draws),
-    call = call
+    list(n = n, seed = draws)
   )
   columns <- Map(function(values, categories) values[categories], fit$levels, drawn)
   do.call(frame, columns)

@@ -259,22 +259,21 @@ expected_clause <- function(x) {
 #' plot(risk, "records")
 autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), ...,
                                            by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("size", "records"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("size", "records"), "type")
   if (type == "size") {
     if (!is.null(by)) {
-      stop_argument("by", "be NULL for the picture of sizes", call = call)
+      stop_argument("by", "be NULL for the picture of sizes")
     }
     return(plot_uniqueness_sizes(object))
   }
   if (is.null(object$records)) {
     stop_argument(
       "object", "have records for this picture", found = "It has none.",
-      advice = "Give `newdata` with a fit, or data instead of it.", call = call
+      advice = "Give `newdata` with a fit, or data instead of it."
     )
   }
-  strata <- if (!is.null(by)) resolve_strata(object, by, data, nrow(object$records), call)
+  strata <- if (!is.null(by)) resolve_strata(object, by, data, nrow(object$records))
   plot_xi(object, strata)
 }
 

@@ -246,57 +246,56 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               given_sample = FALSE, records = TRUE, n_refits = 0,
                               level = 0.95, sampling_fraction = NULL, hh_id = NULL,
                               limit = NULL) {
-  call <- rlang::current_env()
-  check_given("data", call)
+  check_given("data")
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
-    file <- lend_codes(enter(call), call)
+    file <- lend_codes(enter(), front())
   } else {
-    remember(call)
+    remember()
   }
-  if (is.null(sampling_fraction)) check_given("pop_size", call)
+  if (is.null(sampling_fraction)) check_given("pop_size")
   this_call <- call_without_data(match.call(), "copula_uniqueness")
-  score <- check_choice(score, c("tree", "copula", "placement"), "score", call)
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  check_flag(given_sample, "given_sample", call)
-  check_flag(records, "records", call)
-  limit <- check_record_limit(limit, call)
-  inform_no_refits(check_whole(n_refits, "n_refits", low = 0, call = call), call)
-  level <- check_probability(level, "level", call = call)
+  score <- check_choice(score, c("tree", "copula", "placement"), "score")
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
+  check_flag(given_sample, "given_sample")
+  check_flag(records, "records")
+  limit <- check_record_limit(limit)
+  inform_no_refits(check_whole(n_refits, "n_refits", low = 0))
+  level <- check_probability(level, "level")
   newdata <- bare_data(newdata)
-  if (!is.null(newdata)) check_data_frame(newdata, "newdata", call)
+  if (!is.null(newdata)) check_data_frame(newdata, "newdata")
   hh_at <- household_column(
-    hh_id, if (is.null(newdata)) bare_records(data, call) else newdata, key_vars, call
+    hh_id, if (is.null(newdata)) bare_records(data) else newdata, key_vars
   )
   if (!is.null(hh_at) && is.null(key_vars) && is.data.frame(data)) {
     # All columns that no other argument names.
     key_vars <- setdiff(
-      seq_along(data), c(hh_at, weight_position(data, list(...)$weight_var, call))
+      seq_along(data), c(hh_at, weight_position(data, list(...)$weight_var))
     )
   }
-  known <- fit_or_data(file, key_vars, ..., call = call)
+  known <- fit_or_data(file, key_vars, ...)
   n_least <- known$n
   pop_size <- size_of_population(
-    n_least, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+    n_least, if (was_given("pop_size")) pop_size, sampling_fraction
   )
-  check_pop_size(pop_size, n_least, call)
-  if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), call, "of `newdata`")
-  check_drawable(pop_size, call)
+  check_pop_size(pop_size, n_least)
+  if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), "of `newdata`")
+  check_drawable(pop_size)
   if (!is.null(newdata) && is.null(known$data)) {
-    check_columns(data$settings$key_vars, newdata, "key_vars", call)
+    check_columns(data$settings$key_vars, newdata, "key_vars")
   }
   fit <- known$fit()
   released <- if (!is.null(newdata)) newdata else known$file
-  calibrated <- calibrates(fit, calibrate, call)
-  signal_few_records(fit$n, call)
+  calibrated <- calibrates(fit, calibrate)
+  signal_few_records(fit$n)
   with_progress("Drawing people from the model", {
     sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
-    found <- draw_population(fit, sizes, calibrated, level, call)
+    found <- draw_population(fit, sizes, calibrated, level)
     estimates <- population_estimates(found, sizes)
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
     scored <- score_records(
-      fit, if (records) released, estimates, score, given_sample, is.null(newdata), call
+      fit, if (records) released, estimates, score, given_sample, is.null(newdata)
     )
     estimates <- cbind(estimates, scored$shares)
     estimates$method <- if (calibrated) "calibrated" else "sampled"
@@ -320,8 +319,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
       ),
       call = this_call, curve = curve[curve_columns], fit = fit
     )
-    if (!is.null(hh_at)) result <- add_household_scores(result, bare_data(released), hh_at, call)
-    signal_copula_uniqueness(result, call)
+    if (!is.null(hh_at)) result <- add_household_scores(result, bare_data(released), hh_at)
+    signal_copula_uniqueness(result)
     with_limit(result, limit)
   })
 }
@@ -341,15 +340,14 @@ curve_columns <- c(
 enough_records <- 1000
 
 # A fit, or data to fit: `n` records, and `fit()` to get it.
-fit_or_data <- function(data, key_vars, ..., call) {
+fit_or_data <- function(data, key_vars, ...) {
   if (inherits(data, "sdc_copula_fit")) {
     if (!is.null(key_vars)) {
       stop_argument(
-        "key_vars", "be NULL where `data` is a fit", advice = "A fit has its key variables.",
-        call = call
+        "key_vars", "be NULL where `data` is a fit", advice = "A fit has its key variables."
       )
     }
-    check_no_dots(..., call = call)
+    check_no_dots(...)
     return(list(n = data$n, fit = function() data, data = NULL))
   }
   given <- rlang::list2(...)
@@ -365,32 +363,23 @@ fit_or_data <- function(data, key_vars, ..., call) {
         x = paste0("Unknown: ", quote_names(unknown), "."),
         i = "Arguments after the first ones are given by their full names."
       ),
-      argument = unknown, call = call
+      argument = unknown
     )
   }
   list(
     n = nrow(data$data), data = data$data, file = data,
-    fit = function() {
-      rlang::try_fetch(
-        do.call(copula_fit, c(list(data, key_vars), given)),
-        sdcRisk_error = function(e) {
-          e$call <- bare_call(call)
-          rlang::cnd_signal(e)
-        }
-      )
-    }
+    fit = function() do.call(copula_fit, c(list(data, key_vars), given))
   )
 }
 
-check_pop_size <- function(pop_size, n, call, whose = "of the sample") {
+check_pop_size <- function(pop_size, n, whose = "of the sample") {
   if (!are_distinct_numbers(pop_size, TRUE) || any(!is.finite(pop_size) | pop_size < n)) {
     stop_argument(
       "pop_size",
       paste0(
         "be finite numbers without repetition, each at least the number of records ", whose,
         ", ", format_count(n)
-      ),
-      call = call
+      )
     )
   }
 }
@@ -398,7 +387,7 @@ check_pop_size <- function(pop_size, n, call, whose = "of the sample") {
 # People drawn at most, a limit of the core.
 most_people <- 2e9
 
-check_drawable <- function(pop_size, call) {
+check_drawable <- function(pop_size) {
   if (any(pop_size > most_people)) {
     stop_sdc(
       "too_large",
@@ -406,8 +395,7 @@ check_drawable <- function(pop_size, call) {
         paste0("`pop_size` must be at most ", format_count(most_people), " people."),
         x = paste0("It is ", format(max(pop_size), big.mark = big_mark(), digits = 6), "."),
         i = "predict() with score = \"copula\" takes any size."
-      ),
-      call = call
+      )
     )
   }
 }
@@ -423,14 +411,13 @@ curve_sizes <- function(n, pop_size, length = 25) {
 # Uniqueness and correctness in populations of several sizes. The people drawn
 # are always the same: no seed is needed. Who wants estimates alone gives a
 # `level` of 0, at which intervals have no meaning.
-draw_population <- function(fit, sizes, calibrated, level, call) {
+draw_population <- function(fit, sizes, calibrated, level) {
   found <- core(
     rs_copula_population, core_model(fit), list(
       sizes = as.double(sizes), n = as.double(fit$n), n_single = as.double(fit$n_singletons),
       n_distinct = as.double(sum(fit$cell_sizes$n)), calibrated = calibrated,
       bounded = fit$settings$equal_weights, level = as.double(level)
-    ),
-    call = call
+    )
   )
   found$intervals <- found[c("uniqueness", "correctness")]
   found$uniqueness <- found$uniqueness$estimate

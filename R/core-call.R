@@ -1,14 +1,14 @@
 # Talking to the compiled core: errors, threads, progress, seeds.
 
 # Raises the error a call into the core came back with.
-unwrap <- function(x, call = rlang::caller_env()) {
+unwrap <- function(x) {
   if (!inherits(x, "sdcRisk_rust_error")) {
     return(x)
   }
   if (identical(x$kind, "interrupted")) {
     if (inherits(x$condition, "error")) {
       # R's own error, such as that of setTimeLimit(), as R raised it.
-      x$condition["call"] <- list(bare_call(call))
+      x$condition["call"] <- list(bare_call())
       stop(x$condition)
     }
     rlang::interrupt()
@@ -16,7 +16,7 @@ unwrap <- function(x, call = rlang::caller_env()) {
   advice <- if (identical(x$kind, "internal")) {
     c(i = "This is a defect of sdcRisk: please report it with the call.")
   }
-  stop_sdc(x$kind, c(core_message(x$message), advice), call = call)
+  stop_sdc(x$kind, c(core_message(x$message), advice))
 }
 
 # What the core says, line by line: what must hold, what was found, and after ">"
@@ -49,8 +49,8 @@ sdc_threads <- function() {
 
 # Calls an entry point of the core: threads and progress are added, and what went
 # wrong is raised.
-core <- function(entry, ..., call = rlang::caller_env()) {
-  unwrap(entry(..., list(threads = sdc_threads(), tick = running$tick)), call)
+core <- function(entry, ...) {
+  unwrap(entry(..., list(threads = sdc_threads(), tick = running$tick)))
 }
 
 # What the core tells its progress, NULL where nobody watches.

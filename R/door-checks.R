@@ -1,9 +1,8 @@
 # Checks of arguments, each made once, at the door of an exported function.
-# `call` is the environment of that function, so that errors name it.
 
 # Nothing may come through `...`, but for arguments by their former names:
 # `renamed` holds these by their present ones, to which their values go.
-check_no_dots <- function(..., renamed = NULL, call = rlang::caller_env()) {
+check_no_dots <- function(..., renamed = NULL) {
   if (...length() == 0) {
     return(invisible())
   }
@@ -11,13 +10,13 @@ check_no_dots <- function(..., renamed = NULL, call = rlang::caller_env()) {
   given <- names(values)
   given <- if (is.null(given)) character(length(values)) else given
   former <- given %in% renamed
-  if (any(former)) take_renamed(values[former], renamed, call)
+  if (any(former)) take_renamed(values[former], renamed)
   given <- given[!former]
   if (length(given) == 0) {
     return(invisible())
   }
   given[!nzchar(given)] <- "(unnamed)"
-  arguments <- argument_names(call)
+  arguments <- argument_names()
   translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
   stop_sdc(
     "bad_argument",
@@ -32,28 +31,28 @@ check_no_dots <- function(..., renamed = NULL, call = rlang::caller_env()) {
       i = role_advice(given),
       i = "Arguments after the first ones are given by their full names."
     ),
-    argument = given, call = call
+    argument = given
   )
 }
 
-# Values given by former names go to the arguments of the frame `call`.
-take_renamed <- function(values, renamed, call) {
+# Values given by former names go to the arguments of the exported function.
+take_renamed <- function(values, renamed) {
   for (former in names(values)) {
     present <- names(renamed)[match(former, renamed)]
-    if (was_given(present, call)) {
+    if (was_given(present)) {
       stop_argument(
         present, paste0("be given once, not also as `", former, "`"),
-        found = "Both were given.", call = call
+        found = "Both were given."
       )
     }
-    assign(present, values[[former]], envir = call)
+    assign(present, values[[former]], envir = front())
     inform_sdc(
       "renamed",
       c(
         paste0("The argument `", former, "` is called `", present, "` now."),
         i = "The former name will go with the next version."
       ),
-      former = former, present = present, call = call
+      former = former, present = present
     )
   }
 }
@@ -105,48 +104,48 @@ nearest_names <- function(wrong, known) {
   if (length(near)) paste0("Did you mean ", quote_names(unique(near)), "?")
 }
 
-# The arguments of the function with the frame `call`.
-argument_names <- function(call) {
-  at <- which(vapply(sys.frames(), identical, NA, call))
-  if (length(at)) setdiff(names(formals(sys.function(at[[1]]))), "...")
+# The arguments of the exported function.
+argument_names <- function() {
+  at <- front_at()
+  if (at > 0) setdiff(names(formals(sys.function(at))), "...")
 }
 
 # What was found is always said: where the caller does not, what was given.
-stop_argument <- function(arg, must, found = NULL, advice = NULL, call) {
-  if (is.null(found)) found <- found_in(arg, call)
+stop_argument <- function(arg, must, found = NULL, advice = NULL) {
+  if (is.null(found)) found <- found_in(arg)
   stop_sdc(
     "bad_argument",
     c(paste0("`", arg, "` must ", must, "."), x = found, i = advice),
-    argument = arg, call = call
+    argument = arg
   )
 }
 
-# What the argument `arg`, or a part of one, of the function with the frame `call` was.
-found_in <- function(arg, call) {
-  if (!is.environment(call) || length(arg) != 1) {
+# What the argument `arg`, or a part of one, of the exported function was.
+found_in <- function(arg) {
+  frame <- front()
+  if (is.null(frame) || length(arg) != 1) {
     return(NULL)
   }
   code <- tryCatch(parse(text = arg)[[1]], error = function(e) NULL)
   name <- utils::head(all.vars(code), 1)
-  if (length(name) == 0 || !exists(name, envir = call, inherits = FALSE)) {
+  if (length(name) == 0 || !exists(name, envir = frame, inherits = FALSE)) {
     return(NULL)
   }
   is_absent <- as.call(list(base::missing, as.name(name)))
-  if (tryCatch(eval(is_absent, call), error = function(e) FALSE)) {
+  if (tryCatch(eval(is_absent, frame), error = function(e) FALSE)) {
     return("It was not given.")
   }
-  tryCatch(given_words(eval(code, call)), error = function(e) NULL)
+  tryCatch(given_words(eval(code, frame)), error = function(e) NULL)
 }
 
-# One of several words; the vector of all of them means the first.
-check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
+check_choice <- function(x, choices, arg) {
   if (identical(x, choices)) {
     return(choices[[1]])
   }
   if (!is.character(x) || length(x) != 1 || !x %in% choices) {
     stop_argument(
       arg, paste("be one of", quote_names(choices, Inf)), given_words(x),
-      if (is.character(x) && length(x) == 1) nearest_names(x, choices), call
+      if (is.character(x) && length(x) == 1) nearest_names(x, choices)
     )
   }
   x
@@ -154,25 +153,24 @@ check_choice <- function(x, choices, arg, call = rlang::caller_env()) {
 
 # A list named by some of `variables`, each once. `must` says what it is to be;
 # `is_item` what every entry is to be.
-check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = NULL,
-                             call = rlang::caller_env()) {
+check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = NULL) {
   named <- is.list(x) && !is.data.frame(x) && length(x) > 0 &&
     length(names(x)) == length(x) && all(nzchar(names(x))) && !anyDuplicated(names(x))
   if (!named || !is.null(is_item) && !all(vapply(x, is_item, NA))) {
-    stop_argument(arg, must, advice = advice, call = call)
+    stop_argument(arg, must, advice = advice)
   }
   unknown <- setdiff(names(x), variables)
   if (length(unknown)) {
     stop_argument(
       arg, "name key variables",
-      found = paste0("Not a key variable: ", quote_names(unknown), "."), call = call
+      found = paste0("Not a key variable: ", quote_names(unknown), ".")
     )
   }
 }
 
-check_flag <- function(x, arg, call = rlang::caller_env()) {
+check_flag <- function(x, arg) {
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
-    stop_argument(arg, "be TRUE or FALSE", given_words(x), call = call)
+    stop_argument(arg, "be TRUE or FALSE", given_words(x))
   }
   x
 }
@@ -186,7 +184,7 @@ are_distinct_numbers <- function(x, several) {
 
 # Distinct whole numbers between `low` and `high`.
 check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
-                        several = FALSE, call = rlang::caller_env()) {
+                        several = FALSE) {
   what <- if (several) "be distinct whole numbers" else "be one whole number"
   if (!are_distinct_numbers(x, several) || any(x != round(x) | x < low | x > high)) {
     range <- if (is.finite(high) && high < .Machine$integer.max) {
@@ -194,7 +192,7 @@ check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
     } else {
       paste(" of at least", low)
     }
-    stop_argument(arg, paste0(what, range), given_words(x), call = call)
+    stop_argument(arg, paste0(what, range), given_words(x))
   }
   as.integer(x)
 }
@@ -207,27 +205,26 @@ percent_advice <- function(x) {
 }
 
 # Distinct probabilities strictly between 0 and 1.
-check_probability <- function(x, arg, several = FALSE,
-                              call = rlang::caller_env()) {
+check_probability <- function(x, arg, several = FALSE) {
   what <- if (several) "be distinct numbers" else "be one number"
   if (!are_distinct_numbers(x, several) || any(x <= 0 | x >= 1)) {
     stop_argument(
-      arg, paste(what, "strictly between 0 and 1"), given_words(x), percent_advice(x), call
+      arg, paste(what, "strictly between 0 and 1"), given_words(x), percent_advice(x)
     )
   }
   as.double(x)
 }
 
 # One number from 0 to 1, both included.
-check_zero_to_one <- function(x, arg, call = rlang::caller_env()) {
+check_zero_to_one <- function(x, arg) {
   if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 1) {
-    stop_argument(arg, "be one number from 0 to 1", given_words(x), percent_advice(x), call)
+    stop_argument(arg, "be one number from 0 to 1", given_words(x), percent_advice(x))
   }
   as.double(x)
 }
 
 # Names or positions of columns, as positions. `arg` names the argument.
-check_columns <- function(x, data, arg, call = rlang::caller_env()) {
+check_columns <- function(x, data, arg) {
   columns <- names(data)
   if (is.character(x)) {
     absent <- x[!x %in% columns | is.na(x)]
@@ -242,7 +239,7 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
           x = paste0("Several columns are named ", quote_names(shared), "."),
           i = paste0("Rename them, or give `", arg, "` as positions.")
         ),
-        names = shared, call = call
+        names = shared
       )
     }
   } else if (is_plain_number(x)) {
@@ -258,7 +255,7 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
           "Give its names: ", arg, " = c(", quote_names(names(x)),
           "). An sdcMicroObj brings its own."
         )
-      }, call
+      }
     )
   }
   if (length(absent)) {
@@ -270,7 +267,7 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
         i = if (is.character(absent)) nearest_names(absent, columns),
         i = paste0("Columns of `data`: ", quote_names(columns, 8), ".")
       ),
-      unknown = absent, call = call
+      unknown = absent
     )
   }
   if (anyDuplicated(positions)) {
@@ -278,29 +275,28 @@ check_columns <- function(x, data, arg, call = rlang::caller_env()) {
       arg, "name every column once",
       found = paste0(
         "Repeated: ", quote_names(unique(columns[positions[duplicated(positions)]])), "."
-      ),
-      call = call
+      )
     )
   }
   as.integer(positions)
 }
 
 # Numbers of records to remove.
-check_removals <- function(n, n_records, several = FALSE, call = rlang::caller_env()) {
+check_removals <- function(n, n_records, several = FALSE) {
   if (is_plain_number(n) && length(n) == 1 && !is.na(n) && n > 0 && n < 1) {
     stop_argument(
       "n", "be a number of records, a whole number of at least 1", given_words(n),
       paste0(
         format_number(n), " of ", format_count(n_records), " records is ",
         format_count(round(n * n_records)), "."
-      ), call
+      )
     )
   }
-  check_whole(n, "n", several = several, call = call)
+  check_whole(n, "n", several = several)
 }
 
 # New data that must have the key variables of a model as columns.
-check_new_columns <- function(newdata, key_vars, call) {
+check_new_columns <- function(newdata, key_vars) {
   absent <- setdiff(key_vars, names(newdata))
   if (length(absent)) {
     stop_sdc(
@@ -310,13 +306,13 @@ check_new_columns <- function(newdata, key_vars, call) {
         x = paste0("Not found: ", quote_names(absent), "."),
         i = nearest_names(absent, setdiff(names(newdata), key_vars))
       ),
-      unknown = absent, call = call
+      unknown = absent
     )
   }
 }
 
 # A package we suggest and do not require.
-check_installed <- function(package, purpose, call = rlang::caller_env()) {
+check_installed <- function(package, purpose) {
   if (!requireNamespace(package, quietly = TRUE)) {
     stop_sdc(
       "missing_package",
@@ -325,21 +321,21 @@ check_installed <- function(package, purpose, call = rlang::caller_env()) {
         x = "It is not installed.",
         i = paste0("install.packages(\"", package, "\")")
       ),
-      package = package, call = call
+      package = package
     )
   }
 }
 
 # The rule for missing values of a method that counts distinct keys.
-check_missing_rule <- function(missing, choices, call) {
+check_missing_rule <- function(missing, choices) {
   if (identical(missing, "wildcard") && !"wildcard" %in% choices) {
     stop_argument(
       "missing", paste("be one of", quote_names(choices, Inf), "here"),
       found = "\"wildcard\" would let a missing value match everything.",
-      advice = "Distinct keys cannot be counted then.", call = call
+      advice = "Distinct keys cannot be counted then."
     )
   }
-  check_choice(missing, choices, "missing", call)
+  check_choice(missing, choices, "missing")
 }
 
 # The way from other objects to a data frame.
@@ -353,17 +349,17 @@ data_advice <- function(x) {
   }
 }
 
-check_data_frame <- function(x, arg, call = rlang::caller_env()) {
+check_data_frame <- function(x, arg) {
   if (!is.data.frame(x)) {
-    stop_not_a_file(x, arg, call)
+    stop_not_a_file(x, arg)
   }
-  check_records(x, call, arg)
+  check_records(x, arg)
 }
 
 # A column of whole numbers within bounds, as integers; `column` is what the
 # argument `arg` names.
-whole_column <- function(data, column, arg, low, high, call = rlang::caller_env()) {
-  x <- data[[check_column(column, data, arg, call)]]
+whole_column <- function(data, column, arg, low, high) {
+  x <- data[[check_column(column, data, arg)]]
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)
   }
@@ -377,7 +373,7 @@ whole_column <- function(data, column, arg, low, high, call = rlang::caller_env(
         "It has other numbers."
       } else {
         paste0("It has class ", quote_names(class(x)), ".")
-      }, call = call
+      }
     )
   }
   as.integer(x)
@@ -385,7 +381,7 @@ whole_column <- function(data, column, arg, low, high, call = rlang::caller_env(
 
 # People numbered in order of first appearance, and the record where each of
 # them first occurs.
-number_ids <- function(x, arg, call = rlang::caller_env()) {
+number_ids <- function(x, arg) {
   source <- column_source(x, length(x))
   if (has_bad_codes(x)) {
     stop_sdc(
@@ -394,13 +390,13 @@ number_ids <- function(x, arg, call = rlang::caller_env()) {
         paste0("`", arg, "` must name a column of numbers, text or a factor."),
         x = "The factor has codes without a level."
       ),
-      columns = arg, classes = class(x), call = call
+      columns = arg, classes = class(x)
     )
   }
   if (is.null(source)) {
     stop_argument(
       arg, "name a column of numbers, text or a factor",
-      found = paste0("It has class ", quote_names(class(x)), "."), call = call
+      found = paste0("It has class ", quote_names(class(x)), ".")
     )
   }
   values <- as_bare(source$values)
@@ -408,20 +404,17 @@ number_ids <- function(x, arg, call = rlang::caller_env()) {
     (any(source$level_is_missing) && any(source$level_is_missing[values]))
   if (unknown) {
     stop_argument(
-      arg, "name a column without missing values", found = "It has missing values.", call = call
+      arg, "name a column without missing values", found = "It has missing values."
     )
   }
   distinct <- unique(values)
   list(number = match(values, distinct), first = match(distinct, values))
 }
 
-# Arguments without a default that the function with the frame `call` was not
-# given.
-check_given <- function(args, call) {
-  # base::missing(), since an argument may be called `missing`.
-  is_absent <- function(arg) eval(as.call(list(base::missing, as.name(arg))), call)
-  absent <- vapply(args, is_absent, NA)
+# Arguments without a default that the exported function was not given.
+check_given <- function(args) {
+  absent <- !was_given(args)
   if (any(absent)) {
-    stop_argument(args[absent][[1]], "be given", found = "It has no default.", call = call)
+    stop_argument(args[absent][[1]], "be given", found = "It has no default.")
   }
 }

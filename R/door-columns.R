@@ -3,11 +3,11 @@
 
 # What the core needs of every column, after one error for all that have no
 # defined values. Columns of candidates are taken where `candidates` says so.
-column_sources <- function(data, positions, call, candidates = FALSE) {
+column_sources <- function(data, positions, candidates = FALSE) {
   sources <- lapply(positions, function(v) {
     x <- data[[v]]
     if (candidates && is_candidates(x)) {
-      candidate_source(x, nrow(data), call)
+      candidate_source(x, nrow(data))
     } else {
       column_source(x, nrow(data))
     }
@@ -41,7 +41,7 @@ column_sources <- function(data, positions, call, candidates = FALSE) {
           "Convert these columns, or leave them out of `key_vars`."
         }
       ),
-      columns = names, classes = classes, call = call
+      columns = names, classes = classes
     )
   }
   sources
@@ -77,7 +77,7 @@ column_source <- function(x, n) {
 }
 
 # A column of candidates: every set is a level.
-candidate_source <- function(x, n, call) {
+candidate_source <- function(x, n) {
   if (length(x) != n) {
     return(NULL)
   }
@@ -179,7 +179,7 @@ drop_user_missing <- function(x) {
 }
 
 # Puts the values of several tables below each other, as values.
-stack_sources <- function(sources, name, call) {
+stack_sources <- function(sources, name) {
   kinds <- unique(vapply(sources, `[[`, "", "kind"))
   scales <- unique(vapply(sources, `[[`, "", "scale"))
   # Names, of tables say, would cost more than all the rest.
@@ -204,7 +204,7 @@ stack_sources <- function(sources, name, call) {
   if (length(scales) == 1 && scales %in% c("number", "date", "time")) {
     return(as_source(unlist(lapply(values, as.double)), "double", scales, ordered))
   }
-  text <- unlist(lapply(sources, source_text, name = name, call = call))
+  text <- unlist(lapply(sources, source_text, name = name))
   as_source(text, "text", "text", FALSE)
 }
 
@@ -215,7 +215,7 @@ as_bare <- function(x) {
 }
 
 # Values of any kind as text, for columns whose types differ between tables.
-source_text <- function(source, name, call) {
+source_text <- function(source, name) {
   switch(source$scale,
     text = if (is.null(source$level_names)) {
       as_bare(source$values)
@@ -223,7 +223,7 @@ source_text <- function(source, name, call) {
       source$level_names[source$values]
     },
     wide = {
-      check_installed("bit64", paste0("compare the column \"", name, "\" as text"), call)
+      check_installed("bit64", paste0("compare the column \"", name, "\" as text"))
       as.character(source$values)
     },
     number = number_text(source$values),

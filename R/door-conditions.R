@@ -85,42 +85,91 @@ condition_class <- function(severity, kind) {
 # Signal a classed condition. `message` is a character vector: first what must
 # hold, then bullets named "x" (what was found) and "i" (what to do). Texts are
 # taken as they are: a brace or a percent sign in a column name is harmless.
-stop_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+stop_sdc <- function(kind, message, ...) {
   rlang::abort(
     message,
-    class = condition_class("error", kind), ..., call = bare_call(call)
+    class = condition_class("error", kind), ..., call = bare_call()
   )
 }
 
-warn_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+warn_sdc <- function(kind, message, ...) {
   rlang::warn(
     message,
-    class = condition_class("warning", kind), ..., call = bare_call(call)
+    class = condition_class("warning", kind), ..., call = bare_call()
   )
 }
 
-inform_sdc <- function(kind, message, ..., call = rlang::caller_env()) {
+inform_sdc <- function(kind, message, ...) {
   rlang::inform(
     message,
-    class = condition_class("message", kind), ..., call = bare_call(call)
+    class = condition_class("message", kind), ..., call = bare_call()
   )
 }
 
-# The call of a function of ours without its arguments: after do.call() they are
-# the data themselves.
-bare_call <- function(frame) {
-  frames <- sys.frames()
-  at <- which(vapply(frames, identical, NA, frame))
-  if (length(at) == 0) {
+# The function at whose door we are is found where it is needed, and never handed on:
+# it is the innermost one on the stack that is exported or a method.
+front <- function() {
+  at <- front_at()
+  if (at > 0) sys.frame(at)
+}
+
+front_at <- function() {
+  here <- sys.nframe()
+  for (at in rev(seq_len(here))) {
+    if (is_front(sys.function(at))) {
+      return(at)
+    }
+  }
+  # One that was changed, by trace() for instance: it was called from outside.
+  own <- vapply(seq_len(here), function(at) {
+    identical(environment(sys.function(at)), topenv())
+  }, NA)
+  c(rev(which(own & !c(FALSE, own[-here]))), 0L)[[1]]
+}
+
+is_front <- function(f) !is.null(front_name(f))
+
+# The name under which a user calls the function: of a method, that of its generic
+# function. NULL for one that is not for users.
+front_name <- function(f) {
+  if (length(fronts) == 0) note_fronts()
+  same <- fronts[[rlang::obj_address(body(f))]]
+  at <- which(vapply(same, identical, NA, f))
+  if (length(at)) names(same)[[at[[1]]]]
+}
+
+# Exported functions and methods by the address of their bodies, each a list of
+# functions by name.
+fronts <- new.env(parent = emptyenv())
+
+note_fronts <- function() {
+  here <- topenv()
+  note <- function(f, name) {
+    key <- rlang::obj_address(body(f))
+    fronts[[key]] <- c(fronts[[key]], rlang::set_names(list(f), name))
+  }
+  for (name in getNamespaceExports(here)) note(get(name, envir = here), name)
+  methods <- getNamespaceInfo(here, "S3methods")
+  for (i in seq_len(nrow(methods))) note(get(methods[[i, 3]], envir = here), methods[[i, 1]])
+}
+
+# The call that the user made, without its arguments: after do.call() they are the
+# data themselves.
+bare_call <- function() {
+  at <- front_at()
+  if (at == 0) {
     return(NULL)
   }
-  name <- sys.call(at[[1]])[[1]]
-  if (is.function(name)) {
-    exports <- getNamespaceExports("sdcRisk")
-    same <- vapply(exports, function(e) identical(getExportedValue("sdcRisk", e), name), NA)
-    name <- as.name(c(exports[same], "sdcRisk")[[1]])
+  # One function of ours may have called another.
+  parents <- sys.parents()
+  from <- parents[[at]]
+  # do.call() into an environment that is no frame gives a frame itself as parent.
+  while (from > 0 && parents[[from]] < from) {
+    if (is_front(sys.function(from))) at <- from
+    from <- parents[[from]]
   }
-  as.call(list(name))
+  name <- front_name(sys.function(at))
+  if (is.null(name)) sys.call(at)[1] else as.call(list(as.name(name)))
 }
 
 # A matched call as a result keeps it: code, never data.

@@ -89,9 +89,8 @@ role_names <- c(
 
 #' @export
 sdc_file.default <- function(data, ...) {
-  call <- rlang::current_env()
-  check_given("data", call)
-  stop_not_a_file(data, "data", call)
+  check_given("data")
+  stop_not_a_file(data, "data")
 }
 
 #' @export
@@ -99,21 +98,20 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                 hh_id = NULL, strata_var = NULL, sensitive = NULL,
                                 pop_size = NULL, sampling_fraction = NULL,
                                 key_groups = NULL, missing = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_records(data, call)
-  one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg, call)]
-  some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg, call)]
+  check_no_dots(...)
+  check_records(data)
+  one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg)]
+  some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg)]
   roles <- list(
     weight_var = one(weight_var, "weight_var"), hh_id = one(hh_id, "hh_id"),
     strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive")
   )
-  check_roles_differ(roles, call)
-  check_weights(data, weight_var, call)
-  check_fraction(nrow(data), pop_size, sampling_fraction, call)
-  keys <- file_keys(data, key_vars, key_groups, roles, call)
+  check_roles_differ(roles)
+  check_weights(data, weight_var)
+  check_fraction(nrow(data), pop_size, sampling_fraction)
+  keys <- file_keys(data, key_vars, key_groups, roles)
   if (!is.null(missing)) {
-    missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing", call)
+    missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing")
   }
   new_file(data, c(
     list(key_vars = keys$key_vars), roles,
@@ -128,14 +126,13 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
 sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   given <- list(
     key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
     sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
     key_groups = key_groups, missing = missing
   )
-  given <- given[was_given(names(given), call)]
+  given <- given[was_given(names(given))]
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
   file <- do.call(sdc_file, c(list(data$data), kept, given))
   for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]
@@ -159,96 +156,98 @@ same_question <- function(roles) {
   if (any(both %in% roles)) union(roles, both) else roles
 }
 
-check_roles_differ <- function(roles, call) {
+check_roles_differ <- function(roles) {
   single <- roles[c("weight_var", "hh_id")]
   others <- unlist(roles[c("hh_id", "strata_var", "sensitive")])
   if (!is.null(single$weight_var) && single$weight_var %in% others) {
     stop_argument(
       "weight_var", "name a column that has no other role",
-      found = paste0("Named twice: ", quote_names(single$weight_var), "."), call = call
+      found = paste0("Named twice: ", quote_names(single$weight_var), ".")
     )
   }
 }
 
 # The key variables by name, and their groups; checked as every method checks
 # them.
-file_keys <- function(data, key_vars, key_groups, roles, call) {
+file_keys <- function(data, key_vars, key_groups, roles) {
   serving <- match(unlist(roles), names(data))
-  positions <- resolve_key_vars(data, key_vars, serving, call)
-  check_no_roles(data, positions, match(c(roles$weight_var, roles$hh_id), names(data)), call)
+  positions <- resolve_key_vars(data, key_vars, serving)
+  check_no_roles(data, positions, match(c(roles$weight_var, roles$hh_id), names(data)))
   variables <- names(data)[positions]
-  column_sources(data, positions, call, candidates = TRUE)
-  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  column_sources(data, positions, candidates = TRUE)
+  keys <- resolve_key_groups(key_groups, data, positions, variables)
   groups <- lapply(keys[lengths(keys) > 1], function(v) variables[v])
   list(key_vars = variables, key_groups = if (length(groups)) groups)
 }
 
 # Entering a method -----------------------------------------------------------
 
-# The file that an exported function was given, whatever its type. `call` is the
-# frame of that function: there `arg` becomes the data frame, and arguments that
-# were not given take the file's roles.
-enter <- function(call, arg = "data") {
-  check_given(arg, call)
-  given <- get(arg, envir = call)
-  file <- as_file(given, arg, call)
-  assign(arg, file$data, envir = call)
-  take_roles(file, call)
-  if (!is.null(file$defaults)) take_defaults(file, call)
-  remember(call, rlang::set_names(list(file$roles), arg))
+# The file that an exported function was given, whatever its type. In the frame of
+# that function `arg` becomes the data frame, and arguments that were not given take
+# the file's roles.
+enter <- function(arg = "data") {
+  check_given(arg)
+  frame <- front()
+  file <- as_file(get(arg, envir = frame), arg)
+  assign(arg, file$data, envir = frame)
+  take_roles(file)
+  if (!is.null(file$defaults)) take_defaults(file)
+  remember(rlang::set_names(list(file$roles), arg))
   file
 }
 
 # The same for two waves or files, the first being perhaps a list of earlier
 # releases. Roles of the first come before those of the second.
-enter_waves <- function(call, args = c("wave1", "wave2")) {
-  check_given(args, call)
+enter_waves <- function(args = c("wave1", "wave2")) {
+  check_given(args)
+  frame <- front()
   for (arg in args) {
-    wave <- get(arg, envir = call)
-    if (is_sdcmicro(wave)) wave <- micro_file(wave, arg, call)
+    wave <- get(arg, envir = frame)
+    if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
     if (inherits(wave, "sdc_file")) {
-      assign(arg, wave$data, envir = call)
-      take_roles(wave, call)
+      assign(arg, wave$data, envir = frame)
+      take_roles(wave)
     } else if (is.list(wave) && !is.data.frame(wave)) {
-      assign(arg, lapply(wave, bare_data), envir = call)
+      assign(arg, lapply(wave, bare_data), envir = frame)
     }
   }
-  remember(call)
+  remember()
 }
 
-as_file <- function(x, arg, call) {
+as_file <- function(x, arg) {
   if (inherits(x, "sdc_file")) {
     return(x)
   }
   if (is_sdcmicro(x)) {
-    return(micro_file(x, arg, call))
+    return(micro_file(x, arg))
   }
   if (!is.data.frame(x)) {
-    stop_not_a_file(x, arg, call)
+    stop_not_a_file(x, arg)
   }
-  check_records(x, call, arg)
+  check_records(x, arg)
   structure(list(data = x, roles = list(), codes = NULL), class = "sdc_file")
 }
 
-# Arguments of the frame `call` that nobody gave become the file's roles.
-take_roles <- function(file, call) {
+# Arguments that nobody gave become the file's roles.
+take_roles <- function(file) {
   if (length(file$roles) == 0) {
     return(invisible())
   }
-  takes <- intersect(role_names, argument_names(call))
-  open <- takes[!was_given(takes, call)]
+  takes <- intersect(role_names, argument_names())
+  open <- takes[!was_given(takes)]
   open <- setdiff(open, same_question(setdiff(takes, open)))
   roles <- with_population(file, takes)
+  frame <- front()
   for (role in intersect(open, names(roles))) {
-    assign(role, roles[[role]], envir = call)
+    assign(role, roles[[role]], envir = frame)
   }
 }
 
-was_given <- function(args, call) {
+# Whether the exported function was given its arguments `args`.
+was_given <- function(args) {
+  frame <- front()
   # base::missing(), since an argument may be called `missing`.
-  vapply(args, function(arg) {
-    !eval(as.call(list(base::missing, as.name(arg))), call)
-  }, NA)
+  vapply(args, function(arg) !eval(as.call(list(base::missing, as.name(arg))), frame), NA)
 }
 
 # The roles with the population in the words that a function takes.
@@ -264,9 +263,9 @@ with_population <- function(file, takes) {
 }
 
 # The data frame of an argument that may be an sdc_file or an sdcMicroObj.
-bare_data <- function(x, call = rlang::caller_env()) {
+bare_data <- function(x) {
   if (is_sdcmicro(x)) {
-    micro_data(micro_slots(x, "data", call))
+    micro_data(micro_slots(x, "data"))
   } else if (inherits(x, "sdc_file")) {
     x$data
   } else {
@@ -274,13 +273,13 @@ bare_data <- function(x, call = rlang::caller_env()) {
   }
 }
 
-stop_not_a_file <- function(x, arg, call) {
+stop_not_a_file <- function(x, arg) {
   stop_sdc(
     "bad_data",
     c(
       paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
       x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
     ),
-    data_class = class(x), call = call
+    data_class = class(x)
   )
 }

@@ -26,14 +26,14 @@ role_columns <- function(data, settings) {
 
 # Whether `data`, coded as `table`, are what a result with these settings was
 # made from.
-same_fingerprint <- function(table, data, settings, call) {
+same_fingerprint <- function(table, data, settings) {
   identical(table$fingerprint, settings$fingerprint) ||
-    identical(fingerprint_0.1(data, settings, call), settings$fingerprint)
+    identical(fingerprint_0.1(data, settings), settings$fingerprint)
 }
 
 # The fingerprint as version 0.1.0 took it, of codes alone: its results still
 # know their data. NULL for later ones.
-fingerprint_0.1 <- function(data, settings, call = rlang::caller_env()) {
+fingerprint_0.1 <- function(data, settings) {
   if (!is_of_0.1(settings)) {
     return(NULL)
   }
@@ -45,7 +45,7 @@ fingerprint_0.1 <- function(data, settings, call = rlang::caller_env()) {
     text <- set_text(table$sets[[v]]$sets, table$sets[[v]]$interval)
     paste(c(names[[v]], enc2utf8(text)), collapse = "\n")
   }, "")
-  core(rs_fingerprint, table$pointer, names, call = call)
+  core(rs_fingerprint, table$pointer, names)
 }
 
 is_of_0.1 <- function(settings) {
@@ -82,27 +82,26 @@ code_as <- function(data, settings, frame = parent.frame(), ...) {
 }
 
 # The key table of `data`, where that is what the result was made from.
-check_same_data <- function(x, data, call, frame = parent.frame()) {
+check_same_data <- function(x, data, frame = parent.frame()) {
   force(frame)
   table <- tryCatch(
     code_as(data, x$settings, frame),
-    sdcRisk_error = function(e) stop_mismatched(call)
+    sdcRisk_error = function(e) stop_mismatched()
   )
-  if (!same_fingerprint(table, data, x$settings, call)) {
-    stop_mismatched(call)
+  if (!same_fingerprint(table, data, x$settings)) {
+    stop_mismatched()
   }
   invisible(table)
 }
 
-stop_mismatched <- function(call) {
+stop_mismatched <- function() {
   stop_sdc(
     "mismatched_data",
     c(
       "`data` must be the data this result was made from.",
       x = "Its key variables, weights or other columns used, or their values, differ.",
       i = "Was `data` sorted, filtered, weighted anew or recoded since?"
-    ),
-    call = call
+    )
   )
 }
 

@@ -40,7 +40,7 @@ missing_line <- function(cells, n, most = 4) {
 # More records than this share left out is more than a detail.
 most_excluded <- 0.05
 
-inform_excluded <- function(n_excluded, n, call, unit = "record") {
+inform_excluded <- function(n_excluded, n, unit = "record") {
   if (n_excluded <= most_excluded * n) {
     return(invisible())
   }
@@ -56,7 +56,7 @@ inform_excluded <- function(n_excluded, n, call, unit = "record") {
         "The numbers are about the other ", unit, "s, among which whole groups may be absent."
       )
     ),
-    n_excluded = n_excluded, call = call
+    n_excluded = n_excluded
   )
 }
 
@@ -70,7 +70,7 @@ identifying_keys <- function(table, exempt = character()) {
   setdiff(table$variables[nearly & !of_sets], exempt)
 }
 
-inform_identifying <- function(keys, call) {
+inform_identifying <- function(keys) {
   if (length(keys) == 0) {
     return(invisible())
   }
@@ -83,7 +83,7 @@ inform_identifying <- function(keys, call) {
         "leave it out, or coarsen it."
       )
     ),
-    columns = keys, call = call
+    columns = keys
   )
 }
 

@@ -3,13 +3,13 @@
 
 # One row per column of `data`: what is known of its values, the role it was
 # given, and what it looks like ("" where like nothing in particular).
-look_at_columns <- function(file, call = rlang::caller_env()) {
+look_at_columns <- function(file) {
   data <- file$data
   usable <- which(vapply(seq_along(data), function(v) {
     is_candidates(data[[v]]) || !is.null(column_source(data[[v]], nrow(data)))
   }, NA))
   named <- usable[!duplicated(names(data)[usable]) & nzchar(names(data)[usable])]
-  counts <- count_values(file, named, call)
+  counts <- count_values(file, named)
   roles <- roles_of_columns(file)
   looks <- vapply(seq_along(data), function(v) {
     at <- match(v, named)
@@ -32,11 +32,11 @@ look_at_columns <- function(file, call = rlang::caller_env()) {
 }
 
 # Numbers of values and of missing cells of some columns.
-count_values <- function(file, columns, call) {
+count_values <- function(file, columns) {
   if (length(columns) == 0) {
     return(list(n_values = integer(), n_missing = integer()))
   }
-  table <- key_table(file, columns, candidates = TRUE, call = call)
+  table <- key_table(file, columns, candidates = TRUE)
   list(n_values = table$n_values, n_missing = table$n_missing)
 }
 

@@ -38,14 +38,14 @@
 key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = integer(),
                       check_keys = NULL, candidates = FALSE, roles = NULL,
                       listwise = FALSE, merged = FALSE, dense = FALSE, labels = list(),
-                      frame = parent.frame(), call = rlang::caller_env()) {
+                      frame = parent.frame()) {
   force(frame)
   file <- data
   data <- bare_data(data)
-  check_data_frame(data, "data", call)
-  positions <- resolve_key_vars(data, key_vars, exclude, call)
+  check_data_frame(data, "data")
+  positions <- resolve_key_vars(data, key_vars, exclude)
   variables <- names(data)[positions]
-  keys <- resolve_key_groups(key_groups, data, positions, variables, call)
+  keys <- resolve_key_groups(key_groups, data, positions, variables)
   if (!is.null(check_keys)) check_keys(keys)
   # What makes no difference on these columns does not keep functions from sharing codes.
   asked <- list(
@@ -58,36 +58,36 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   if (!is.null(table)) {
     return(table)
   }
-  sources <- column_sources(data, positions, call, candidates)
+  sources <- column_sources(data, positions, candidates)
   request <- coding_request(
     sources, variables, positions, keys,
     roles = roles, listwise = listwise, merged = merged, dense = dense
   )
   labels <- labels[!vapply(labels, is.null, NA)]
-  coded <- code_requests(c(list(keys = request), label_requests(labels, data, call)), call)
+  coded <- code_requests(c(list(keys = request), label_requests(labels, data)))
   table <- coded$keys[[1]]
   table$labels <- lapply(coded[names(labels)], `[[`, 1)
-  if (listwise) check_some_complete(table$n, call)
+  if (listwise) check_some_complete(table$n)
   if (!keep_codes(file, asked, roles, table)) release_later(list(table), frame)
   table
 }
 
 # The coding of key variables as above, to be done together with others.
-key_request <- function(data, key_vars, ..., roles = NULL, listwise = FALSE, call) {
-  positions <- resolve_key_vars(data, key_vars, integer(), call)
+key_request <- function(data, key_vars, ..., roles = NULL, listwise = FALSE) {
+  positions <- resolve_key_vars(data, key_vars, integer())
   variables <- names(data)[positions]
   coding_request(
-    column_sources(data, positions, call), variables, positions,
-    resolve_key_groups(NULL, data, positions, variables, call),
+    column_sources(data, positions), variables, positions,
+    resolve_key_groups(NULL, data, positions, variables),
     roles = roles, listwise = listwise
   )
 }
 
 # Columns that are to be tables of their own, of the records that are not left out.
-label_requests <- function(labels, data, call) {
+label_requests <- function(labels, data) {
   lapply(labels, function(column) {
     coding_request(
-      column_sources(data, column, call), names(data)[column], column,
+      column_sources(data, column), names(data)[column], column,
       fingerprint = FALSE, follows = TRUE
     )
   })
@@ -101,11 +101,11 @@ label_requests <- function(labels, data, call) {
 coding_request <- function(sources, variables, positions, keys = NULL, ..., roles = NULL,
                            fingerprint = TRUE, listwise = FALSE, merged = FALSE,
                            dense = FALSE, follows = FALSE, partners = FALSE,
-                           ends = integer(), levels = NULL, call = NULL) {
+                           ends = integer(), levels = NULL) {
   if (!is.null(levels)) {
     sources <- Map(
       below_levels, sources, levels, variables,
-      MoreArgs = list(most = max(lengths(levels)), call = call)
+      MoreArgs = list(most = max(lengths(levels)))
     )
   }
   merge <- merged && any(lengths(keys) > 1)
@@ -147,7 +147,7 @@ coding_roles <- function(roles) {
 
 # Codes a named list of requests in one crossing: for each a list of tables, one
 # where it has no `ends`.
-code_requests <- function(requests, call) {
+code_requests <- function(requests) {
   asked <- unname(lapply(requests, function(request) {
     request[c(
       "columns", "names", "roles", "ends", "listwise", "dense", "follows", "partners",
@@ -160,10 +160,10 @@ code_requests <- function(requests, call) {
     stop_sdc(
       coded$kind,
       c(core_message(coded$message), x = paste0("Found in ", quote_names(name), ".")),
-      columns = name, call = call
+      columns = name
     )
   }
-  coded <- unwrap(coded, call)
+  coded <- unwrap(coded)
   Map(new_key_tables, rlang::set_names(coded, names(requests)), requests)
 }
 
@@ -196,24 +196,23 @@ new_key_tables <- function(coded, request) {
 # Several data frames coded with one dictionary per column: equal values get equal
 # codes in all of them. A request of one table per data frame.
 shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates = FALSE,
-                           fingerprint = FALSE, partners = FALSE,
-                           call = rlang::caller_env()) {
+                           fingerprint = FALSE, partners = FALSE) {
   if (candidates) {
-    tables <- share_candidates(tables, key_vars, call)
+    tables <- share_candidates(tables, key_vars)
   }
   parts <- lapply(tables, function(data) {
-    check_records(data, call)
-    positions <- resolve_key_vars(data, key_vars, integer(), call)
+    check_records(data)
+    positions <- resolve_key_vars(data, key_vars, integer())
     list(
       positions = positions, n = nrow(data),
-      sources = column_sources(data, positions, call, candidates)
+      sources = column_sources(data, positions, candidates)
     )
   })
   keys <- resolve_key_groups(
-    key_groups, tables[[1]], parts[[1]]$positions, key_vars, call
+    key_groups, tables[[1]], parts[[1]]$positions, key_vars
   )
   stacked <- lapply(seq_along(key_vars), function(v) {
-    stack_sources(lapply(parts, function(p) p$sources[[v]]), key_vars[[v]], call)
+    stack_sources(lapply(parts, function(p) p$sources[[v]]), key_vars[[v]])
   })
   coding_request(
     stacked, key_vars, lapply(unname(parts), `[[`, "positions"), keys,
@@ -224,14 +223,14 @@ shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates 
 
 # Columns that are candidates in one of the tables are so in all of them, with
 # the same sets; a value is a set of one. Sets beside intervals become pieces.
-share_candidates <- function(tables, key_vars, call) {
+share_candidates <- function(tables, key_vars) {
   for (name in key_vars) {
     columns <- lapply(tables, function(data) data[[name]])
     if (any(vapply(columns, is_candidates, NA))) {
       of_sets <- vapply(columns, function(x) is_candidates(x) && !is_interval(x), NA)
       mixed <- any(of_sets) && any(vapply(columns, is_interval, NA))
       columns <- tryCatch(
-        if (mixed) share_pieces(columns, call) else share_sets(columns, call),
+        if (mixed) share_pieces(columns) else share_sets(columns),
         sdcRisk_error_bad_argument = function(e) {
           stop_sdc(
             "bad_column",
@@ -240,7 +239,7 @@ share_candidates <- function(tables, key_vars, call) {
               x = paste0(quote_names(name), " does not."),
               i = "Text, numbers, Dates and times do not mix."
             ),
-            columns = name, call = call
+            columns = name
           )
         }
       )
@@ -261,8 +260,7 @@ key_levels <- function(table, data) {
 # A table of its own with some keys of a coded table, a named list of columns:
 # without the records that are incomplete on them where `listwise`, with one column
 # per key. `table` stays as it is.
-key_part <- function(table, keys, listwise, frame = parent.frame(),
-                     call = rlang::caller_env()) {
+key_part <- function(table, keys, listwise, frame = parent.frame()) {
   force(frame)
   columns <- unlist(keys, use.names = FALSE)
   part <- table
@@ -278,18 +276,18 @@ key_part <- function(table, keys, listwise, frame = parent.frame(),
   found <- core(rs_part, table$pointer, list(
     columns = columns, listwise = listwise,
     keys = if (any(lengths(keys) > 1)) unname(lapply(part$keys, as.integer))
-  ), call = call)
+  ))
   part$pointer <- found$table
   release_later(list(part), frame)
   if (listwise) {
     part$n <- length(found$rows)
-    check_some_complete(part$n, call)
+    check_some_complete(part$n)
     part$rows <- if (part$n < part$n_all) found$rows
   }
   part
 }
 
-check_some_complete <- function(n_complete, call) {
+check_some_complete <- function(n_complete) {
   if (n_complete == 0) {
     stop_sdc(
       "bad_data",
@@ -297,20 +295,19 @@ check_some_complete <- function(n_complete, call) {
         "At least one record must be complete on all key variables.",
         x = "Every record misses a value.",
         i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      ),
-      call = call
+      )
     )
   }
 }
 
 # Per table the codes of all its columns, 0 for missing.
-all_codes <- function(tables, call = rlang::caller_env()) {
-  core(rs_codes, lapply(unname(tables), `[[`, "pointer"), call = call)
+all_codes <- function(tables) {
+  core(rs_codes, lapply(unname(tables), `[[`, "pointer"))
 }
 
 # Distinct keys: `first_rows`, `counts` and the `row_group` of every record.
-group_records <- function(table, call = rlang::caller_env()) {
-  core(rs_group, table$pointer, call = call)
+group_records <- function(table) {
+  core(rs_group, table$pointer)
 }
 
 # Gives the memory of codes back without waiting for R's collector.
@@ -373,7 +370,7 @@ keep_codes <- function(file, asked, roles, table) {
 # Pointers that were saved and read point to nothing.
 is_gone <- function(pointer) identical(pointer, methods::new("externalptr"))
 
-check_records <- function(data, call, arg = "data") {
+check_records <- function(data, arg = "data") {
   if (ncol(data) == 0 || nrow(data) == 0) {
     stop_sdc(
       "bad_data",
@@ -381,7 +378,7 @@ check_records <- function(data, call, arg = "data") {
         paste0("`", arg, "` must have at least one record and one column."),
         x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
       ),
-      data_class = class(data), call = call
+      data_class = class(data)
     )
   }
   ragged <- vapply(unclass(data), NROW, 1L, USE.NAMES = FALSE) != nrow(data)
@@ -393,20 +390,20 @@ check_records <- function(data, call, arg = "data") {
         x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
         i = "The data frame was put together by hand: make it anew by data.frame()."
       ),
-      names = names(data)[ragged], call = call
+      names = names(data)[ragged]
     )
   }
 }
 
-resolve_key_vars <- function(data, key_vars, exclude, call) {
+resolve_key_vars <- function(data, key_vars, exclude) {
   columns <- names(data)
   positions <- if (is.null(key_vars)) {
     setdiff(seq_along(columns), exclude)
   } else {
-    check_columns(key_vars, data, "key_vars", call)
+    check_columns(key_vars, data, "key_vars")
   }
   if (length(positions) == 0) {
-    stop_argument("key_vars", "name at least one column of `data`", call = call)
+    stop_argument("key_vars", "name at least one column of `data`")
   }
   used <- columns[positions]
   unusable <- is.na(used) | !nzchar(used) | duplicated(used)
@@ -422,7 +419,7 @@ resolve_key_vars <- function(data, key_vars, exclude, call) {
         },
         i = "Rename the columns, or leave them out of `key_vars`."
       ),
-      names = used[unusable], call = call
+      names = used[unusable]
     )
   }
   positions
@@ -430,7 +427,7 @@ resolve_key_vars <- function(data, key_vars, exclude, call) {
 
 # The key variables as a named list of columns; a group stands where its first
 # column stood.
-resolve_key_groups <- function(key_groups, data, positions, variables, call) {
+resolve_key_groups <- function(key_groups, data, positions, variables) {
   group_of <- variables
   if (!is.null(key_groups)) {
     named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
@@ -442,24 +439,22 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
           "A name is missing or repeated, or a group is empty."
         } else {
           given_words(key_groups)
-        },
-        call = call
+        }
       )
     }
-    members <- lapply(key_groups, check_columns, data = data, arg = "key_groups", call = call)
+    members <- lapply(key_groups, check_columns, data = data, arg = "key_groups")
     outside <- setdiff(unlist(members), positions)
     if (length(outside)) {
       stop_argument(
         "key_groups", "consist of key variables",
-        found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), "."),
-        call = call
+        found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
       )
     }
     if (anyDuplicated(unlist(members))) {
       twice <- unique(unlist(members)[duplicated(unlist(members))])
       stop_argument(
         "key_groups", "name every column once",
-        found = paste0("In several groups: ", quote_names(names(data)[twice]), "."), call = call
+        found = paste0("In several groups: ", quote_names(names(data)[twice]), ".")
       )
     }
     for (group in names(members)) {
@@ -470,7 +465,7 @@ resolve_key_groups <- function(key_groups, data, positions, variables, call) {
     if (length(clash)) {
       stop_argument(
         "key_groups", "have names that no other key variable has",
-        found = paste0("Taken: ", quote_names(clash), "."), call = call
+        found = paste0("Taken: ", quote_names(clash), ".")
       )
     }
   }
@@ -487,13 +482,13 @@ coded_sets <- function(source, first_rows) {
 
 # Puts the given values, filled up to `most` with missing ones, above a column,
 # so that they are coded together.
-below_levels <- function(source, levels, name, most, call) {
+below_levels <- function(source, levels, name, most) {
   given <- column_source(levels, length(levels))
   if (is.null(given)) {
-    stop_argument("levels", "hold vectors of values", call = call)
+    stop_argument("levels", "hold vectors of values")
   }
   # The missing integer64 has the bits of -0.
   missing <- if (given$kind == "wide") -0.0 else NA
   given$values <- c(as_bare(given$values), rep(missing, most - length(levels)))
-  stack_sources(list(given, source), name, call)
+  stack_sources(list(given, source), name)
 }

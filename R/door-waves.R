@@ -16,51 +16,50 @@
 # Arguments by their former names.
 link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
 
-code_waves <- function(wave1, wave2, key_vars, id, arg, call, frame = parent.frame()) {
+code_waves <- function(wave1, wave2, key_vars, id, arg, frame = parent.frame()) {
   force(frame)
-  asked <- ask_waves(wave1, wave2, key_vars, id, arg, call)
-  read_waves(asked, code_requests(asked$requests, call), call, frame)
+  asked <- ask_waves(wave1, wave2, key_vars, id, arg)
+  read_waves(asked, code_requests(asked$requests), frame)
 }
 
 # What is to be coded of two waves, after all checks.
-ask_waves <- function(wave1, wave2, key_vars, id, arg, call) {
+ask_waves <- function(wave1, wave2, key_vars, id, arg) {
   waves <- list(wave1 = wave1, wave2 = wave2)
-  for (name in names(waves)) check_data_frame(waves[[name]], name, call)
+  for (name in names(waves)) check_data_frame(waves[[name]], name)
   if (!is.null(id)) {
-    id <- wave_vars(waves, id, "id", call)
+    id <- wave_vars(waves, id, "id")
     if (length(id) != 1) {
-      stop_argument("id", "name one column of both waves", call = call)
+      stop_argument("id", "name one column of both waves")
     }
   }
   if (is.null(key_vars)) {
     key_vars <- setdiff(intersect(names(wave1), names(wave2)), id)
     if (length(key_vars) == 0) {
-      stop_argument(arg, "name columns that both waves have", call = call)
+      stop_argument(arg, "name columns that both waves have")
     }
   }
-  key_vars <- wave_vars(waves, key_vars, arg, call)
+  key_vars <- wave_vars(waves, key_vars, arg)
   if (any(key_vars %in% id)) {
     stop_argument(
       arg, "not name the id",
-      advice = "The id says which records are one person's; an intruder does not have it.",
-      call = call
+      advice = "The id says which records are one person's; an intruder does not have it."
     )
   }
-  warn_waves_differ(waves, key_vars, id, call)
+  warn_waves_differ(waves, key_vars, id)
   positions <- match(key_vars, names(wave2))
   requests <- list(
-    keys = shared_request(waves, key_vars, candidates = TRUE, fingerprint = TRUE, call = call),
+    keys = shared_request(waves, key_vars, candidates = TRUE, fingerprint = TRUE),
     own = coding_request(
-      column_sources(wave2, positions, call, candidates = TRUE), key_vars, positions
+      column_sources(wave2, positions, candidates = TRUE), key_vars, positions
     )
   )
   if (!is.null(id)) {
-    requests$ids <- shared_request(waves, id, fingerprint = TRUE, partners = TRUE, call = call)
+    requests$ids <- shared_request(waves, id, fingerprint = TRUE, partners = TRUE)
   }
   list(waves = waves, key_vars = key_vars, id = id, requests = requests)
 }
 
-read_waves <- function(asked, coded, call, frame) {
+read_waves <- function(asked, coded, frame) {
   release_later(unlist(unname(coded), recursive = FALSE), frame)
   c(
     list(
@@ -71,7 +70,7 @@ read_waves <- function(asked, coded, call, frame) {
         vapply(coded$ids, `[[`, "", "fingerprint")
       ), names(asked$waves))
     ),
-    find_partners(asked$waves, asked$id, coded$ids, call)
+    find_partners(asked$waves, asked$id, coded$ids)
   )
 }
 
@@ -86,12 +85,12 @@ core_waves <- function(coded, agreements) {
 }
 
 # Names of columns that both waves have; positions are those of wave 1.
-wave_vars <- function(waves, vars, arg, call) {
+wave_vars <- function(waves, vars, arg) {
   if (is_plain_number(vars)) {
-    vars <- names(waves$wave1)[check_columns(vars, waves$wave1, arg, call)]
+    vars <- names(waves$wave1)[check_columns(vars, waves$wave1, arg)]
   }
   if (!is.character(vars) || length(vars) == 0) {
-    stop_argument(arg, "hold names of columns of both waves", call = call)
+    stop_argument(arg, "hold names of columns of both waves")
   }
   absent <- lapply(waves, function(wave) vars[!vars %in% names(wave) | is.na(vars)])
   missing <- absent[lengths(absent) > 0]
@@ -112,14 +111,14 @@ wave_vars <- function(waves, vars, arg, call) {
           quote_names(intersect(names(waves$wave1), names(waves$wave2)), 8), "."
         )
       ),
-      unknown = unique(unlist(missing)), call = call
+      unknown = unique(unlist(missing))
     )
   }
-  for (wave in waves) check_columns(vars, wave, arg, call)
+  for (wave in waves) check_columns(vars, wave, arg)
   vars
 }
 
-find_partners <- function(waves, id, ids, call) {
+find_partners <- function(waves, id, ids) {
   if (is.null(id)) {
     return(list(partners = NULL, ids = seq_len(nrow(waves$wave2)), n_missing_id = c(0L, 0L)))
   }
@@ -136,7 +135,7 @@ find_partners <- function(waves, id, ids, call) {
         ), "x"),
         i = "One row per person and wave is needed to know the true links."
       ),
-      names = id, call = call
+      names = id
     )
   }
   if (all(is.na(found$rows))) {
@@ -147,7 +146,7 @@ find_partners <- function(waves, id, ids, call) {
         x = paste0("No value of ", quote_names(id), " occurs in both waves."),
         i = "Nobody's match can be right: check that the ids are those of the same persons."
       ),
-      columns = id, call = call
+      columns = id
     )
   }
   list(
@@ -158,7 +157,7 @@ find_partners <- function(waves, id, ids, call) {
 
 # Columns that are not the same kind of thing in both waves are compared as
 # values, and named.
-warn_waves_differ <- function(waves, key_vars, id, call) {
+warn_waves_differ <- function(waves, key_vars, id) {
   found <- vapply(c(id, key_vars), function(name) {
     column_difference(waves$wave1[[name]], waves$wave2[[name]], name %in% id)
   }, "")
@@ -177,7 +176,7 @@ warn_waves_differ <- function(waves, key_vars, id, call) {
       if (length(found) > 5) c(x = paste0("And ", length(found) - 5, " more.")),
       i = "Their values are compared as values: equal text or equal numbers agree."
     ),
-    columns = names(found), call = call
+    columns = names(found)
   )
 }
 
@@ -227,7 +226,7 @@ label_difference <- function(x, y) {
 
 # How often the rule of a key is broken by the two records of one person; NULL
 # without rules or ids. A rule that many break is not the one meant.
-broken_rules <- function(changes, coded, tolerance, call) {
+broken_rules <- function(changes, coded, tolerance) {
   if (is.null(tolerance) || is.null(coded$partners)) {
     return(NULL)
   }
@@ -239,11 +238,11 @@ broken_rules <- function(changes, coded, tolerance, call) {
   rules$prop_excluded <- ifelse(
     rules$n_compared > 0, rules$n_excluded / rules$n_compared, NA_real_
   )
-  warn_broken_rules(rules, call)
+  warn_broken_rules(rules)
   rules
 }
 
-warn_broken_rules <- function(rules, call) {
+warn_broken_rules <- function(rules) {
   broken <- rules[which(rules$prop_excluded > 0.1), ]
   if (nrow(broken) == 0) {
     return(invisible())
@@ -262,42 +261,42 @@ warn_broken_rules <- function(rules, call) {
         "or is the rule too narrow?"
       )
     ),
-    columns = broken$variable, prop_excluded = broken$prop_excluded, call = call
+    columns = broken$variable, prop_excluded = broken$prop_excluded
   )
 }
 
 # Per key NULL, where values agree when they are equal, or the ranges of wave-1
 # codes that every wave-2 code agrees with.
-code_agreements <- function(coded, waves, tolerance, call) {
-  agreements <- lapply(coded$tables[[1]]$sets, set_agreement, call = call)
+code_agreements <- function(coded, waves, tolerance) {
+  agreements <- lapply(coded$tables[[1]]$sets, set_agreement)
   names(agreements) <- coded$key_vars
   if (is.null(tolerance)) {
     return(unname(agreements))
   }
   check_named_list(
     tolerance, "tolerance", "be a list with the name of a key for every entry", coded$key_vars,
-    advice = "For instance `tolerance = list(age = c(0, 2))`.", call = call
+    advice = "For instance `tolerance = list(age = c(0, 2))`."
   )
   for (name in names(tolerance)) {
     rule <- tolerance[[name]]
     if (!is.null(agreements[[name]])) {
       stop_argument(
         "tolerance", "name keys without candidates",
-        found = paste0(quote_names(name), " holds sets of admissible values."), call = call
+        found = paste0(quote_names(name), " holds sets of admissible values.")
       )
     }
     values <- dictionary_values(coded, waves, name)
     agreements[[name]] <- if (is.matrix(rule)) {
-      matrix_agreement(rule, values, waves, name, call)
+      matrix_agreement(rule, values, waves, name)
     } else {
-      interval_agreement(rule, values, name, call)
+      interval_agreement(rule, values, name)
     }
   }
   unname(agreements)
 }
 
 # Candidates agree where a value is admissible in both; NULL for other keys.
-set_agreement <- function(known, call) {
+set_agreement <- function(known) {
   if (is.null(known)) {
     return(NULL)
   }
@@ -308,8 +307,7 @@ set_agreement <- function(known, call) {
       c(
         "A key of candidates can have at most 5,000 different sets.",
         x = paste0("One has ", format_count(n), ".")
-      ),
-      call = call
+      )
     )
   }
   if (known$interval) {
@@ -348,7 +346,7 @@ dictionary_values <- function(coded, waves, name) {
 }
 
 # c(lo, hi): lo <= wave 2 - wave 1 <= hi; one number: that much up or down.
-interval_agreement <- function(rule, values, name, call) {
+interval_agreement <- function(rule, values, name) {
   if (is_tolerance(rule)) rule <- c(-rule, rule)
   if (!is_plain_number(rule) || length(rule) != 2 || anyNA(rule) || rule[[1]] > rule[[2]]) {
     stop_argument(
@@ -360,11 +358,10 @@ interval_agreement <- function(rule, values, name, call) {
         paste(paste(vapply(rule, format_number, ""), collapse = " and "), "were given.")
       } else {
         given_words(rule)
-      },
-      call = call
+      }
     )
   }
-  numbers <- dictionary_numbers(values, name, call)
+  numbers <- dictionary_numbers(values, name)
   # Differences of decimal fractions are not exact.
   fuzz <- 1e-9 * max(1, abs(rule[is.finite(rule)]))
   from <- if (rule[[2]] == Inf) rep(-Inf, length(numbers)) else numbers - rule[[2]] - fuzz
@@ -377,7 +374,7 @@ interval_agreement <- function(rule, values, name, call) {
   )
 }
 
-dictionary_numbers <- function(values, name, call) {
+dictionary_numbers <- function(values, name) {
   parts <- values[c("one", "two")]
   if (all(vapply(parts, is.ordered, NA))) {
     levels <- lapply(parts, levels)
@@ -402,7 +399,7 @@ dictionary_numbers <- function(values, name, call) {
         "give a logical matrix for other key variables."
       )
     ),
-    columns = name, classes = class(values$one), call = call
+    columns = name, classes = class(values$one)
   )
 }
 
@@ -415,7 +412,7 @@ spread_values <- function(values, parts) {
 }
 
 # A logical matrix, wave-1 levels x wave-2 levels.
-matrix_agreement <- function(rule, values, waves, name, call) {
+matrix_agreement <- function(rule, values, waves, name) {
   labels <- dimnames(rule)
   usable <- is.logical(rule) && !anyNA(rule) && length(labels) == 2 &&
     !any(vapply(labels, is.null, NA)) && !any(vapply(labels, anyDuplicated, 0L) > 0)
@@ -424,11 +421,10 @@ matrix_agreement <- function(rule, values, waves, name, call) {
       "tolerance", paste0(
         "give for ", quote_names(name), " a logical matrix without NA whose row names are ",
         "wave-1 values and whose column names are wave-2 values, or two numbers"
-      ),
-      call = call
+      )
     )
   }
-  as_text <- function(x) source_text(column_source(x, length(x)), name, call)
+  as_text <- function(x) source_text(column_source(x, length(x)), name)
   occurring <- lapply(waves, function(wave) unique(stats::na.omit(as_text(wave[[name]]))))
   absent <- Map(function(text, names) sum(!enc2utf8(text) %in% enc2utf8(names)), occurring, labels)
   if (any(unlist(absent) > 0)) {
@@ -440,8 +436,7 @@ matrix_agreement <- function(rule, values, waves, name, call) {
       found = paste0(
         "Without a name: ", plural(absent[[1]], "value"), " of wave 1 and ", absent[[2]],
         " of wave 2."
-      ),
-      call = call
+      )
     )
   }
   text <- spread_values(values, lapply(values[c("one", "two")], as_text))

@@ -1,15 +1,15 @@
 # Sampling weights and sampling fractions, checked at the door.
 
 # The weights that the column `weight_var` of `data` holds, NULL without one.
-check_weights <- function(data, weight_var, call = rlang::caller_env()) {
+check_weights <- function(data, weight_var) {
   if (is.null(weight_var)) {
     return(NULL)
   }
-  position <- check_column(weight_var, data, "weight_var", call)
+  position <- check_column(weight_var, data, "weight_var")
   name <- names(data)[[position]]
   weights <- bare_weights(data[[position]])
   if (is.null(weights)) {
-    stop_weights(name, paste0("It has class ", quote_names(class(data[[position]])), "."), call)
+    stop_weights(name, paste0("It has class ", quote_names(class(data[[position]])), "."))
   }
   bad <- !is.finite(weights) | weights <= 0
   if (any(bad)) {
@@ -20,10 +20,10 @@ check_weights <- function(data, weight_var, call = rlang::caller_env()) {
       },
       if (any(is.infinite(weights))) paste(format_count(sum(is.infinite(weights))), "infinite")
     )
-    stop_weights(name, paste0(paste(found, collapse = ", "), "."), call)
+    stop_weights(name, paste0(paste(found, collapse = ", "), "."))
   }
   if (!is.finite(sum(weights))) {
-    stop_weights(name, "Their sum is beyond what a number can hold.", call)
+    stop_weights(name, "Their sum is beyond what a number can hold.")
   }
   weights
 }
@@ -40,28 +40,28 @@ bare_weights <- function(x) {
   tryCatch(as.double(x), error = function(e) NULL)
 }
 
-stop_weights <- function(name, found, call) {
+stop_weights <- function(name, found) {
   stop_sdc(
     "bad_weights",
     c(
       paste0("The weights in ", quote_names(name), " must be finite and positive."),
       x = found
     ),
-    column = name, call = call
+    column = name
   )
 }
 
 # The name or position of one column, as its position.
-check_column <- function(x, data, arg, call = rlang::caller_env()) {
+check_column <- function(x, data, arg) {
   if (length(x) != 1) {
-    stop_argument(arg, "name one column of `data`", call = call)
+    stop_argument(arg, "name one column of `data`")
   }
-  check_columns(x, data, arg, call)
+  check_columns(x, data, arg)
 }
 
 # The sampling fraction pi = n / N of `n` records, from the number of people in
 # the population or as it is; NULL where neither is given.
-check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_env()) {
+check_fraction <- function(n, pop_size, sampling_fraction) {
   if (!is.null(pop_size)) {
     if (!are_distinct_numbers(pop_size, FALSE) || !is.finite(pop_size) || pop_size < n) {
       stop_argument(
@@ -71,7 +71,7 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
           # Checked with one record before any is counted.
           if (n > 1) paste0(", ", format_count(n))
         ),
-        given_words(pop_size), call = call
+        given_words(pop_size)
       )
     }
   }
@@ -80,7 +80,7 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
           sampling_fraction <= 0 || sampling_fraction > 1) {
       stop_argument(
         "sampling_fraction", "be one number above 0 and at most 1",
-        given_words(sampling_fraction), percent_advice(sampling_fraction), call
+        given_words(sampling_fraction), percent_advice(sampling_fraction)
       )
     }
     sampling_fraction <- as.double(sampling_fraction)
@@ -95,16 +95,15 @@ check_fraction <- function(n, pop_size, sampling_fraction, call = rlang::caller_
       found = paste0(
         "`pop_size` means a fraction of ", format_risk(fraction), ", not ",
         format_risk(sampling_fraction), "."
-      ),
-      call = call
+      )
     )
   }
   fraction
 }
 
 # The same of `n` records in use of `n_all`, where others are left out: pi = n / N.
-fraction_in_use <- function(n, n_all, pop_size, sampling_fraction, call) {
-  fraction <- check_fraction(n_all, pop_size, sampling_fraction, call)
+fraction_in_use <- function(n, n_all, pop_size, sampling_fraction) {
+  fraction <- check_fraction(n_all, pop_size, sampling_fraction)
   if (is.null(pop_size)) {
     return(if (!is.null(fraction)) fraction * (n / n_all))
   }
@@ -113,48 +112,48 @@ fraction_in_use <- function(n, n_all, pop_size, sampling_fraction, call) {
 
 # Population sizes as they were given, or the one that a sampling fraction of `n`
 # records means; NULL where neither was given.
-size_of_population <- function(n, pop_size, sampling_fraction, call) {
+size_of_population <- function(n, pop_size, sampling_fraction) {
   if (is.null(sampling_fraction)) {
     return(pop_size)
   }
-  fraction <- check_fraction(n, NULL, sampling_fraction, call)
+  fraction <- check_fraction(n, NULL, sampling_fraction)
   if (is.null(pop_size)) {
     return(n / fraction)
   }
-  check_fraction(n, if (length(pop_size) == 1) pop_size else min(pop_size), fraction, call)
+  check_fraction(n, if (length(pop_size) == 1) pop_size else min(pop_size), fraction)
   pop_size
 }
 
 # The positions of the columns that are no keys, and what they hold.
-check_roles <- function(data, key_vars, weight_var, hh_id, call) {
-  weights <- check_weights(data, weight_var, call)
-  weight_at <- if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
-  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
+check_roles <- function(data, key_vars, weight_var, hh_id) {
+  weights <- check_weights(data, weight_var)
+  weight_at <- if (!is.null(weight_var)) check_column(weight_var, data, "weight_var")
+  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id")
   positions <- c(weight_at, hh_at)
-  check_no_roles(data, key_vars, positions, call)
+  check_no_roles(data, key_vars, positions)
   if (anyDuplicated(positions)) {
-    stop_argument("hh_id", "name another column than `weight_var`", call = call)
+    stop_argument("hh_id", "name another column than `weight_var`")
   }
   list(positions = positions, weights = weights, weight_at = weight_at, hh_at = hh_at)
 }
 
 # A weight or a household number is no key: it tells records apart that no
 # intruder can, and every one of them would count as unique.
-check_no_roles <- function(data, key_vars, positions, call, arg = "key_vars") {
+check_no_roles <- function(data, key_vars, positions, arg = "key_vars") {
   if (is.null(key_vars) || is.null(positions)) {
     return(invisible())
   }
-  clash <- intersect(check_columns(key_vars, data, arg, call), positions)
+  clash <- intersect(check_columns(key_vars, data, arg), positions)
   if (length(clash)) {
     stop_argument(
       arg, "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
+      found = paste0("In both: ", quote_names(names(data)[clash]), ".")
     )
   }
 }
 
 # Weights that average 1 expand the file to itself and not to the population.
-warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "cell") {
+warn_small_weights <- function(n_below, n_cells, consequence, unit = "cell") {
   warn_sdc(
     "small_weights",
     c(
@@ -165,12 +164,12 @@ warn_small_weights <- function(n_below, n_cells, consequence, call, unit = "cell
       ),
       i = "Weights must expand the file to the population: do they average 1?"
     ),
-    n = n_below, call = call
+    n = n_below
   )
 }
 
 # Weights of households are equal within them; `id` numbers them, NA for none.
-check_household_weights <- function(weights, id, name, call) {
+check_household_weights <- function(weights, id, name) {
   first <- match(id, id)
   unequal <- !is.na(id) & abs(weights - weights[first]) > 1e-9 * weights
   if (any(unequal)) {
@@ -179,7 +178,7 @@ check_household_weights <- function(weights, id, name, call) {
       paste0(
         "With `hh_id` they are weights of households, and differ within ",
         plural(length(unique(id[unequal])), "household"), "."
-      ), call
+      )
     )
   }
 }

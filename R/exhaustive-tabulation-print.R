@@ -168,7 +168,7 @@ summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ..
     cells = utils::head(cells[order(-cells$pct_cells), ], 15),
     categories = utils::head(categories[order(-categories$pct_records), ], 15),
     tables = utils::head(object$tables[order(-object$tables$n_records), ], 10),
-    violations_by_strata = risk_by_strata(object, by, data, rlang::current_env()),
+    violations_by_strata = risk_by_strata(object, by, data),
     title = c(
       paste0("Violation: a cell with ", violation_words(object$settings), "."),
       rare_categories(object)
@@ -255,32 +255,30 @@ tabulation_cited <- function(x) {
 autoplot.sdc_exhaustive_tabulation <- function(object,
                                                type = c("categories", "records", "strata"), ...,
                                                by = NULL, data = NULL, n = 15) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("categories", "records", "strata"), "type", call)
-  n <- check_whole(n, "n", call = call)
+  check_no_dots(...)
+  type <- check_choice(type, c("categories", "records", "strata"), "type")
+  n <- check_whole(n, "n")
   switch(type,
-    categories = plot_violating_categories(object, n, call),
+    categories = plot_violating_categories(object, n),
     records = plot_violations(object),
     strata = plot_strata(
-      object, by, data, "Violations by stratum", "tables in which the record is in a violation",
-      call = call
+      object, by, data, "Violations by stratum", "tables in which the record is in a violation"
     )
   )
 }
 
-plot_violating_categories <- function(x, n, call) {
+plot_violating_categories <- function(x, n) {
   cells <- x$cells[!is.na(x$cells$pct_cells), ]
   if (nrow(cells) == 0) {
     stop_argument(
-      "object", "have cells", found = "Every record is incomplete in every table.", call = call
+      "object", "have cells", found = "Every record is incomplete in every table."
     )
   }
   cells <- cells[may_be_named(x, cells), ]
   if (nrow(cells) == 0) {
     stop_argument(
       "object", paste0("have categories that ", fewest_named(x), " records or more hold"),
-      found = "Rarer ones can be one person's value and are not drawn.", call = call
+      found = "Rarer ones can be one person's value and are not drawn."
     )
   }
   cells$name <- category_names(cells)

@@ -95,26 +95,25 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
                                   weight_threshold = NULL, combine = c("or", "and"),
                                   weight_var = NULL, missing = "exclude", ...,
                                   max_tables = 1e6) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "exhaustive_tabulation")
-  check_no_dots(..., call = call)
-  file <- enter(call)
-  check_given("key_vars", call)
-  dims <- sort(check_whole(dims, "dims", several = TRUE, call = call))
+  check_no_dots(...)
+  file <- enter()
+  check_given("key_vars")
+  dims <- sort(check_whole(dims, "dims", several = TRUE))
   # The default asks for no more than a single key variable can give.
-  dims_given <- !missing_argument(match.call(), "dims")
-  rule <- check_violation(threshold, weight_threshold, combine, weight_var, call)
-  check_missing_rule(missing, c("exclude", "category"), call)
-  max_tables <- check_whole(max_tables, "max_tables", call = call)
-  roles <- check_roles(data, key_vars, weight_var, NULL, call)
+  dims_given <- was_given("dims")
+  rule <- check_violation(threshold, weight_threshold, combine, weight_var)
+  check_missing_rule(missing, c("exclude", "category"))
+  max_tables <- check_whole(max_tables, "max_tables")
+  roles <- check_roles(data, key_vars, weight_var, NULL)
   with_progress("Counting tables", {
     table <- key_table(
       file, key_vars,
-      exclude = roles$positions, call = call,
+      exclude = roles$positions,
       roles = role_columns(data, list(weight_var = roles$weight_at)),
       check_keys = function(keys) {
         if (!dims_given) dims <<- dims[dims <= length(keys)]
-        check_dims(dims, length(keys), max_tables, call)
+        check_dims(dims, length(keys), max_tables)
       }
     )
     settings <- file_settings(
@@ -130,49 +129,47 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       threshold = rule$threshold,
       weight_threshold = if (!is.null(rule$weight_threshold)) as.double(rule$weight_threshold),
       combine = rule$combine, missing = missing, max_tables = max_tables
-    ), call = call)
+    ))
     checks <- list(
       n_incomplete = table$n_incomplete,
       missing = missing_cells(table, data), identifying = identifying_keys(table)
     )
-    inform_identifying(checks$identifying, call)
+    inform_identifying(checks$identifying)
     new_exhaustive_tabulation(
-      found, table, category_labels(table, data, call), checks, settings, this_call
+      found, table, category_labels(table, data), checks, settings, this_call
     )
   })
 }
 
-missing_argument <- function(call, name) !name %in% names(call)
-
 # Thresholds as they will be used, NULL for none.
-check_violation <- function(threshold, weight_threshold, combine, weight_var, call) {
-  combine <- check_choice(combine, c("or", "and"), "combine", call)
+check_violation <- function(threshold, weight_threshold, combine, weight_var) {
+  combine <- check_choice(combine, c("or", "and"), "combine")
   if (!is.null(threshold)) {
-    threshold <- check_whole(threshold, "threshold", call = call)
+    threshold <- check_whole(threshold, "threshold")
   }
   if (!is.null(weight_threshold)) {
     if (!are_distinct_numbers(weight_threshold, FALSE) || !is.finite(weight_threshold) ||
           weight_threshold <= 0) {
-      stop_argument("weight_threshold", "be one finite number above 0", call = call)
+      stop_argument("weight_threshold", "be one finite number above 0")
     }
     if (is.null(weight_var)) {
       stop_argument(
-        "weight_var", "name the column of weights where `weight_threshold` is given", call = call
+        "weight_var", "name the column of weights where `weight_threshold` is given"
       )
     }
   } else if (is.null(threshold)) {
     stop_argument(
       "threshold", "be given, or `weight_threshold`",
-      found = "Both are NULL: no cell could be a violation.", call = call
+      found = "Both are NULL: no cell could be a violation."
     )
   }
   list(threshold = threshold, weight_threshold = weight_threshold, combine = combine)
 }
 
-check_dims <- function(dims, n_keys, max_tables, call) {
+check_dims <- function(dims, n_keys, max_tables) {
   if (any(dims > n_keys)) {
     stop_argument(
-      "dims", paste0("be at most the number of key variables (", n_keys, ")"), call = call
+      "dims", paste0("be at most the number of key variables (", n_keys, ")")
     )
   }
   n_tables <- sum(choose(n_keys, dims))
@@ -188,19 +185,19 @@ check_dims <- function(dims, n_keys, max_tables, call) {
         ),
         i = "Take smaller `dims` or fewer `key_vars`, or raise `max_tables`."
       ),
-      n_tables = n_tables, call = call
+      n_tables = n_tables
     )
   }
 }
 
 # The categories of every column as text, in the order of their codes.
-category_labels <- function(table, data, call) {
+category_labels <- function(table, data) {
   Map(function(values, name) {
-    source_text(column_source(values, length(values)), name, call)
+    source_text(column_source(values, length(values)), name)
   }, key_levels(table, data), table$variables)
 }
 
-new_exhaustive_tabulation <- function(found, table, labels, checks, settings, call) {
+new_exhaustive_tabulation <- function(found, table, labels, checks, settings, this_call) {
   n_values <- lengths(labels) + 1L
   variable <- rep(settings$key_vars, n_values)
   # Code 0 is missing, a category only where it is asked to be one.
@@ -237,7 +234,7 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, ca
       n_incomplete = checks$n_incomplete, missing = checks$missing,
       identifying = checks$identifying
     ),
-    call = call,
+    call = this_call,
     cells = renumber(cells[order(cells$dim, -cells$pct_cells), ]),
     categories = renumber(categories[used, ]),
     tables = renumber(tables[order(tables$dim, -tables$n_records), ])

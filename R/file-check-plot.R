@@ -15,7 +15,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(file_check(nals_prison, keys, weight_var = "WEIGHT"))
 autoplot.sdc_file_check <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   shown <- check_points(object)
   drawn <- unlist(shown[c("value", "low", "high", "limit")])
   least <- max(1e-7, 10^floor(log10(min(0.01, drawn[which(drawn > 0)]))))

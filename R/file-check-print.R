@@ -238,7 +238,7 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
     object,
     measures = object$estimates, drivers = object$drivers,
     differences = if (nrow(object$contradictions)) object$contradictions, roles = object$roles,
-    record_risk = risk_by_strata(object, by, data, rlang::current_env())
+    record_risk = risk_by_strata(object, by, data)
   )
 }
 
@@ -288,12 +288,11 @@ records_at_risk.sdc_file_check <- function(x, limit, ...) {
   if (!missing(limit)) {
     return(NextMethod())
   }
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   if (anyNA(x$records$above)) {
     stop_argument(
       "limit", "be given where the check has no limit of record risks",
-      found = "It was not given.", advice = "Such as 1/3 for fewer than 3 matches.", call = call
+      found = "It was not given.", advice = "Such as 1/3 for fewer than 3 matches."
     )
   }
   rows <- which(x$records$above)

@@ -134,23 +134,22 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
                        p = 3, weight_var = NULL, hh_id = NULL, strata_var = NULL,
                        sensitive = NULL, pop_size = NULL, sampling_fraction = NULL,
                        key_groups = NULL, missing = NULL, models = NULL) {
-  call <- rlang::current_env()
-  given <- enter(call)
+  given <- enter()
   this_call <- call_without_data(match.call(), "file_check")
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   asked <- list(
-    limit = check_limits(limit, call), p = check_whole(p, "p", call = call),
+    limit = check_limits(limit), p = check_whole(p, "p"),
     missing = if (!is.null(missing)) {
-      check_choice(missing, c("wildcard", "category", "exclude"), "missing", call)
+      check_choice(missing, c("wildcard", "category", "exclude"), "missing")
     },
-    models = if (!is.null(models)) check_flag(models, "models", call)
+    models = if (!is.null(models)) check_flag(models, "models")
   )
   with_progress("File check", {
     file <- check_file(given, list(
       key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
       sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
       key_groups = key_groups
-    ), call)
+    ))
     asked <- c(asked, file$roles[c("hh_id", "sensitive")])
     asked$keys <- file$roles$key_vars
     asked$facts <- population_facts(file)
@@ -158,7 +157,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     table <- key_table(
       file, asked$keys,
       key_groups = file$roles$key_groups, candidates = TRUE,
-      roles = role_columns(file$data, file$roles), call = call
+      roles = role_columns(file$data, file$roles)
     )
     asked$n_keys <- length(table$keys)
     asked$p <- min(asked$p, asked$n_keys)
@@ -168,15 +167,9 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
 }
 
 # The file with its roles; what it was coded for before stays known.
-check_file <- function(given, roles, call) {
+check_file <- function(given, roles) {
   roles <- roles[!vapply(roles, is.null, NA)]
-  file <- rlang::try_fetch(
-    do.call(sdc_file, c(list(given$data), roles)),
-    sdcRisk_error = function(e) {
-      e$call <- bare_call(call)
-      rlang::cnd_signal(e)
-    }
-  )
+  file <- do.call(sdc_file, c(list(given$data), roles))
   # So does what an sdcMicroObj says of suppressed values.
   for (part in c("codes", "object", "defaults", "protected")) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]
@@ -208,7 +201,7 @@ population_facts <- function(file) {
   )
 }
 
-new_file_check <- function(file, table, ran, asked, call) {
+new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table$n, asked)
@@ -232,7 +225,7 @@ new_file_check <- function(file, table, ran, asked, call) {
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       signals = signal_table(ran$signals), notes = check_notes(found, facts, rows)
     ),
-    call = call, roles = look_at_columns(file), drivers = check_drivers(found, asked$keys),
+    call = this_call, roles = look_at_columns(file), drivers = check_drivers(found, asked$keys),
     contradictions = check_contradictions(rows, found, facts)
   )
   result$next_steps <- check_next_steps(result, file$roles)
@@ -251,7 +244,7 @@ signal_table <- function(signals) {
 # Limits --------------------------------------------------------------------------
 
 # Limits by measure, as doubles; the empty list for none.
-check_limits <- function(limit, call) {
+check_limits <- function(limit) {
   if (is.null(limit) || length(limit) == 0) {
     return(list())
   }
@@ -261,7 +254,7 @@ check_limits <- function(limit, call) {
   if (is.null(names) || !all(nzchar(names)) || anyDuplicated(names)) {
     stop_argument(
       "limit", "be a list of limits, each named by its measure, once",
-      advice = "Such as limit = list(k = 3, journalist = 0.05).", call = call
+      advice = "Such as limit = list(k = 3, journalist = 0.05)."
     )
   }
   unknown <- setdiff(names, catalogue$measure)
@@ -274,28 +267,28 @@ check_limits <- function(limit, call) {
         i = nearest_names(unknown, catalogue$measure),
         i = paste0("Measures: ", paste(catalogue$measure, collapse = ", "), ".")
       ),
-      argument = "limit", unknown = unknown, call = call
+      argument = "limit", unknown = unknown
     )
   }
   units <- catalogue$unit[match(names, catalogue$measure)]
-  Map(function(value, name, unit) check_one_limit(value, name, unit, call), limit, names, units)
+  Map(function(value, name, unit) check_one_limit(value, name, unit), limit, names, units)
 }
 
-check_one_limit <- function(value, name, unit, call) {
+check_one_limit <- function(value, name, unit) {
   number <- are_distinct_numbers(value, FALSE) && is.finite(value)
   arg <- paste0("limit$", name)
   found <- given_words(value)
   if (unit %in% c("share", "risk") && !(number && value >= 0 && value <= 1)) {
-    stop_argument(arg, "be one number from 0 to 1", found, percent_advice(value), call)
+    stop_argument(arg, "be one number from 0 to 1", found, percent_advice(value))
   } else if (unit == "matches" && !(number && value >= 1)) {
     stop_argument(
       arg, "be a number of records of at least 1", found,
       if (number && value > 0) {
         paste0("A risk of ", format_number(value), " is one of ", format_number(1 / value), ".")
-      }, call
+      }
     )
   } else if (!(number && value >= 0)) {
-    stop_argument(arg, "be one number of at least 0", found, call = call)
+    stop_argument(arg, "be one number of at least 0", found)
   }
   as.double(value)
 }

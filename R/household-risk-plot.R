@@ -22,15 +22,14 @@
 #' plot(household_risk(people, c("age", "sex"), "home"))
 autoplot.sdc_household_risk <- function(object, type = c("sizes", "matches", "strata"), ...,
                                         by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("sizes", "matches", "strata"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("sizes", "matches", "strata"), "type")
   switch(type,
     sizes = plot_household_sizes(object),
     matches = plot_household_matches(object),
     strata = plot_strata(
       object, by, data, "Record risk by stratum", "record risk 1/m, log scale",
-      log = TRUE, call = call
+      log = TRUE
     )
   )
 }

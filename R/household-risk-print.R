@@ -134,7 +134,7 @@ summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     estimates = object$estimates, sizes = object$sizes,
-    record_risk = risk_by_strata(object, by, data, rlang::current_env())
+    record_risk = risk_by_strata(object, by, data)
   )
 }
 

@@ -126,43 +126,41 @@
 household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "all",
                            weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                            missing = "category") {
-  call <- rlang::current_env()
-  file <- enter(call)
+  file <- enter()
   this_call <- call_without_data(match.call(), "household_risk")
-  check_no_dots(..., call = call)
-  check_given(c("key_vars", "hh_id"), call)
-  known <- check_known(known, call)
-  check_composition_missing(missing, call)
+  check_no_dots(...)
+  check_given(c("key_vars", "hh_id"))
+  known <- check_known(known)
+  check_composition_missing(missing)
   if (is.null(hh_id)) {
-    stop_argument("hh_id", "name the column that identifies households", call = call)
+    stop_argument("hh_id", "name the column that identifies households")
   }
-  shared <- if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars", call)
-  roles <- check_roles(data, key_vars, weight_var, hh_id, call)
-  check_no_roles(data, shared, roles$positions, call, "hh_vars")
-  keys <- resolve_key_vars(data, key_vars, c(roles$positions, shared), call)
-  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
+  shared <- if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars")
+  roles <- check_roles(data, key_vars, weight_var, hh_id)
+  check_no_roles(data, shared, roles$positions, "hh_vars")
+  keys <- resolve_key_vars(data, key_vars, c(roles$positions, shared))
+  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction)
   if (!is.null(roles$weights)) {
     check_household_weights(
-      roles$weights, household_codes(data[[roles$hh_at]]), names(data)[[roles$weight_at]], call
+      roles$weights, household_codes(data[[roles$hh_at]]), names(data)[[roles$weight_at]]
     )
   }
   with_progress("Households", {
     table <- key_table(
       file, union(keys, shared),
       labels = list(households = roles$hh_at),
-      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at)),
-      call = call
+      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
     )
-    check_every_household(table$labels$households, call)
+    check_every_household(table$labels$households)
     identifying <- identifying_keys(table)
     found <- core(
       rs_household_risk, table$pointer, list(
         households = table$labels$households$pointer, known = known,
         shared = match(shared, table$positions), complete_only = missing == "exclude",
         weights = household_weights(roles$weights, fraction, nrow(data))
-      ), call = call
+      )
     )
-    check_shared(found, names(data)[shared], call)
+    check_shared(found, names(data)[shared])
     settings <- file_settings(
       table,
       person_vars = names(data)[setdiff(keys, shared)], hh_vars = names(data)[shared],
@@ -174,20 +172,20 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
       missing = missing_cells(table, data), identifying = identifying,
       n_incomplete = table$n_incomplete
     )
-    inform_identifying(identifying, call)
-    new_household_risk(found, settings, diagnostics, this_call, call)
+    inform_identifying(identifying)
+    new_household_risk(found, settings, diagnostics, this_call)
   })
 }
 
-check_known <- function(known, call) {
+check_known <- function(known) {
   if (length(known) != 1 || !as.character(known) %in% c("1", "2", "all")) {
-    stop_argument("known", "be 1, 2 or \"all\"", call = call)
+    stop_argument("known", "be 1, 2 or \"all\"")
   }
   as.character(known)
 }
 
 # Missing values that match everything leave no compositions to count.
-check_composition_missing <- function(missing, call) {
+check_composition_missing <- function(missing) {
   if (identical(missing, "wildcard")) {
     stop_argument(
       "missing", "be \"category\" or \"exclude\" here",
@@ -195,10 +193,10 @@ check_composition_missing <- function(missing, call) {
       advice = paste(
         "Whether two households fit would be a matter of who is assigned to whom.",
         "n_matches(hh_id = ) counts the households that one person fits."
-      ), call = call
+      )
     )
   }
-  check_choice(missing, c("category", "exclude"), "missing", call)
+  check_choice(missing, c("category", "exclude"), "missing")
 }
 
 # The weight of the household of every record; NULL where nobody says how many
@@ -210,7 +208,7 @@ household_weights <- function(weights, fraction, n) {
   if (is.null(weights)) rep(1 / fraction, n) else weights * (n / fraction / sum(weights))
 }
 
-check_shared <- function(found, hh_vars, call) {
+check_shared <- function(found, hh_vars) {
   differs <- found$n_unequal > 0
   if (!any(differs)) {
     return(invisible())
@@ -225,11 +223,11 @@ check_shared <- function(found, hh_vars, call) {
       ),
       i = "Name these variables in `key_vars`, or mend the data."
     ),
-    names = hh_vars[differs], call = call
+    names = hh_vars[differs]
   )
 }
 
-check_some_household <- function(n_complete, call) {
+check_some_household <- function(n_complete) {
   if (n_complete == 0) {
     stop_sdc(
       "bad_data",
@@ -237,15 +235,14 @@ check_some_household <- function(n_complete, call) {
         "At least one household must be complete on all key variables.",
         x = "In every household a member misses a value.",
         i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      ),
-      call = call
+      )
     )
   }
 }
 
-new_household_risk <- function(found, settings, diagnostics, this_call, call) {
+new_household_risk <- function(found, settings, diagnostics, this_call) {
   in_use <- found$n_matches > 0
-  check_some_household(sum(in_use), call)
+  check_some_household(sum(in_use))
   homes <- frame(
     size = found$size, n_matches = found$n_matches, risk = 1 / found$n_matches
   )
@@ -260,12 +257,12 @@ new_household_risk <- function(found, settings, diagnostics, this_call, call) {
   n_below <- sum(homes$n_matches_weighted < homes$n_matches * (1 - 1e-9))
   if (n_below > 0) {
     warn_small_weights(
-      n_below, nrow(homes), "their journalist risk is taken as 1 / f", call,
+      n_below, nrow(homes), "their journalist risk is taken as 1 / f",
       unit = "household"
     )
   }
   n_excluded <- settings$n - sum(homes$size)
-  inform_excluded(n_excluded, settings$n, call)
+  inform_excluded(n_excluded, settings$n)
   new_sdc_result(
     "sdc_household_risk",
     estimates = household_estimates(homes, settings$known), records = records,

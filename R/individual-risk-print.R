@@ -85,7 +85,7 @@ summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     estimates = object$estimates, frequencies = utils::head(object$frequencies, 10),
-    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    risk_by_strata = risk_by_strata(object, by, data)
   )
 }
 
@@ -159,15 +159,14 @@ individual_cited <- function(x) {
 #' plot(individual_risk(nals_prison, keys, "WEIGHT"))
 autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequency", "strata"),
                                          ..., by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("distribution", "frequency", "strata"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("distribution", "frequency", "strata"), "type")
   switch(type,
     distribution = plot_individual_risks(object),
     frequency = plot_frequencies(object),
     strata = plot_strata(
       object, by, data, "Individual risk by stratum", "individual risk E(1/F), log scale",
-      log = TRUE, call = call
+      log = TRUE
     )
   )
 }

@@ -130,36 +130,33 @@
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
                             missing = "category", limit = NULL) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "individual_risk")
-  check_no_dots(..., call = call)
-  file <- enter(call)
-  check_given("key_vars", call)
-  limit <- check_record_limit(limit, call)
-  tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor", call = call)
-  tau_journalist <- check_probability(tau_journalist, "tau_journalist", call = call)
-  check_missing_rule(missing, c("category", "exclude", "wildcard"), call)
-  if (missing_weights(call)) {
+  check_no_dots(...)
+  file <- enter()
+  check_given("key_vars")
+  limit <- check_record_limit(limit)
+  tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor")
+  tau_journalist <- check_probability(tau_journalist, "tau_journalist")
+  check_missing_rule(missing, c("category", "exclude", "wildcard"))
+  if (missing_weights()) {
     stop_argument(
       "weight_var", "name the column of sampling weights",
       found = "None was given.", advice = paste0(
         "For a file that is the whole population, add a column of ones.",
         if (is.null(file$object)) "" else " `weightVar` of createSdcObj() keeps it in the object."
-      ),
-      call = call
+      )
     )
   }
-  roles <- check_roles(data, key_vars, weight_var, hh_id, call)
+  roles <- check_roles(data, key_vars, weight_var, hh_id)
   with_progress("Individual risk", {
     table <- key_table(
       file, key_vars,
       exclude = roles$positions, listwise = missing == "exclude",
       labels = list(households = roles$hh_at),
-      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at)),
-      call = call
+      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
     )
     households <- table$labels$households
-    check_every_household(households, call)
+    check_every_household(households)
     settings <- file_settings(
       table,
       weight_var = names(data)[[roles$weight_at]], hh_id = households$variables,
@@ -171,20 +168,20 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
       missing = missing_cells(table, data), identifying = identifying_keys(table),
       n_incomplete = table$n_incomplete
     )
-    found <- individual_risks(table, weights, missing, call)
+    found <- individual_risks(table, weights, missing)
     at_home <- if (!is.null(households)) {
-      core(rs_members_risk, households$pointer, found$risk, call = call)
+      core(rs_members_risk, households$pointer, found$risk)
     }
-    signal_small_weights(found, call)
-    inform_excluded(settings$n - length(found$risk), settings$n, call)
-    inform_identifying(checks$identifying, call)
+    signal_small_weights(found)
+    inform_excluded(settings$n - length(found$risk), settings$n)
+    inform_identifying(checks$identifying)
     with_limit(
       new_individual_risk(found, at_home, weights, rows, checks, settings, this_call), limit
     )
   })
 }
 
-check_every_household <- function(households, call) {
+check_every_household <- function(households) {
   if (is.null(households) || households$n_missing == 0) {
     return(invisible())
   }
@@ -198,27 +195,27 @@ check_every_household <- function(households, call) {
       ),
       i = "Give people without a household identifiers of their own."
     ),
-    names = households$variables, call = call
+    names = households$variables
   )
 }
 
-signal_small_weights <- function(found, call) {
+signal_small_weights <- function(found) {
   if (found$n_below_sample > 0) {
     records <- is.na(found$n_cells)
     warn_small_weights(
       found$n_below_sample, if (records) length(found$risk) else found$n_cells,
-      "their risk is taken as 1 / f", call,
+      "their risk is taken as 1 / f",
       unit = if (records) "record" else "cell"
     )
   }
 }
 
 # In a frame where `missing` is an argument, too.
-missing_weights <- function(call) {
-  !was_given("weight_var", call) || is.null(call$weight_var)
+missing_weights <- function() {
+  !was_given("weight_var") || is.null(front()$weight_var)
 }
 
-new_individual_risk <- function(found, at_home, weights, rows, checks, settings, call) {
+new_individual_risk <- function(found, at_home, weights, rows, checks, settings, this_call) {
   records <- list(
     risk = found$risk, prosecutor_risk = 1 / found$frequency,
     frequency = as.integer(found$frequency), population = found$population
@@ -235,7 +232,7 @@ new_individual_risk <- function(found, at_home, weights, rows, checks, settings,
       n_incomplete = checks$n_incomplete, missing = checks$missing,
       identifying = checks$identifying
     ),
-    call = call,
+    call = this_call,
     frequencies = frequency_table(found)
   )
 }
@@ -284,9 +281,8 @@ frequency_table <- function(found) {
 }
 
 # The risk of every record of a table.
-individual_risks <- function(table, weights, missing, call) {
+individual_risks <- function(table, weights, missing) {
   core(
-    rs_individual_risk, table$pointer, list(weights = weights, missing = missing),
-    call = call
+    rs_individual_risk, table$pointer, list(weights = weights, missing = missing)
   )
 }

@@ -5,21 +5,21 @@
 # The key table with the codes of every column that is looked at, see
 # `codes_at()`; `others` are the table of columns that are neither keys nor serve
 # otherwise.
-pram_table <- function(file, key_vars, columns, call, frame = parent.frame()) {
+pram_table <- function(file, key_vars, columns, frame = parent.frame()) {
   force(frame)
   data <- file$data
   serving <- c(columns$within, columns$hh_id, columns$weight)
-  keys <- resolve_key_vars(data, key_vars, serving, call)
+  keys <- resolve_key_vars(data, key_vars, serving)
   others <- other_columns(data, keys, columns)
   rest <- setdiff(c(columns$within, columns$hh_id), c(keys, others))
   labels <- list(others = others, rest = rest)
   table <- key_table(
     file, key_vars,
     exclude = serving, roles = pram_roles(data, columns),
-    labels = labels[lengths(labels) > 0], frame = frame, call = call
+    labels = labels[lengths(labels) > 0], frame = frame
   )
   tables <- c(list(table), unname(table$labels))
-  codes <- unlist(all_codes(tables, call), recursive = FALSE)
+  codes <- unlist(all_codes(tables), recursive = FALSE)
   table$codes <- rlang::set_names(codes, unlist(lapply(tables, `[[`, "positions")))
   table
 }
@@ -43,11 +43,11 @@ codes_at <- function(table, positions) {
 # What is drawn: records, members of households, or households where all keys
 # are theirs. With households, `of_record` is the household of every record,
 # `first` the first record of every household and `size` its number of records.
-pram_units <- function(data, table, columns, call) {
+pram_units <- function(data, table, columns) {
   if (is.null(columns$hh_id)) {
     return(list(kind = "records"))
   }
-  household <- household_index(data, table, columns$hh_id, call)
+  household <- household_index(data, table, columns$hh_id)
   shared <- match(columns$hh_vars, table$positions)
   differs <- vapply(codes_at(table, columns$hh_vars), function(codes) {
     any(codes != codes[household$first][household$of_record])
@@ -60,14 +60,14 @@ pram_units <- function(data, table, columns, call) {
         x = paste0("They differ in ", quote_names(table$variables[shared[differs]]), "."),
         i = "Leave these variables out of `hh_vars`, or mend the data."
       ),
-      names = table$variables[shared[differs]], call = call
+      names = table$variables[shared[differs]]
     )
   }
   kind <- if (length(shared) < length(table$variables)) "members" else "households"
   c(list(kind = kind), household)
 }
 
-household_index <- function(data, table, position, call) {
+household_index <- function(data, table, position) {
   codes <- codes_at(table, position)[[1]]
   n_missing <- sum(codes == 0L)
   if (n_missing > 0) {
@@ -80,7 +80,7 @@ household_index <- function(data, table, position, call) {
           quote_names(names(data)[position]), "."
         )
       ),
-      names = names(data)[position], call = call
+      names = names(data)[position]
     )
   }
   of_record <- joint_numbers(list(codes)) + 1L
@@ -99,7 +99,7 @@ level_numbers <- function(table, positions) {
 # which levels may be merged. What a release still shows of a record is the same
 # in a whole family: the size of its household, and the variables of `within`
 # that are no keys and so are never changed.
-pram_levels <- function(data, table, columns, units, call) {
+pram_levels <- function(data, table, columns, units) {
   within <- level_numbers(table, columns$within)
   fixed <- list(within = level_numbers(table, setdiff(columns$within, table$positions)))
   if (units$kind != "records") {
@@ -113,7 +113,7 @@ pram_levels <- function(data, table, columns, units, call) {
   family <- joint_numbers(fixed)
   level <- joint_numbers(list(family, within))
   if (units$kind == "households") {
-    check_household_levels(within, units, names(data)[columns$within], call)
+    check_household_levels(within, units, names(data)[columns$within])
     family <- family[units$first]
     level <- level[units$first]
   }
@@ -140,7 +140,7 @@ joint_numbers <- function(numberings) {
   match(group, unique(group)) - 1L
 }
 
-check_household_levels <- function(within, units, names, call) {
+check_household_levels <- function(within, units, names) {
   if (!is.null(within) && any(within != within[units$first][units$of_record])) {
     stop_sdc(
       "bad_data",
@@ -152,14 +152,14 @@ check_household_levels <- function(within, units, names, call) {
         ),
         i = "All key variables are those of households here, so households are drawn as a whole."
       ),
-      names = names, call = call
+      names = names
     )
   }
 }
 
 # The core -----------------------------------------------------------------
 
-pram_draw <- function(table, asked, rules, units, levels, weights, call) {
+pram_draw <- function(table, asked, rules, units, levels, weights) {
   households <- units$kind == "households"
   if (households && !is.null(weights)) {
     weights <- rowsum(weights, units$of_record)[, 1]
@@ -170,7 +170,7 @@ pram_draw <- function(table, asked, rules, units, levels, weights, call) {
     weights = if (!is.null(weights)) as.double(weights),
     rows = if (households) units$first
   ))
-  core(rs_invariant_pram, table$pointer, settings, call = call)
+  core(rs_invariant_pram, table$pointer, settings)
 }
 
 # What merging leaves alone: variables of `within` that are no keys, and the
@@ -183,17 +183,17 @@ pram_fixed <- function(data, table, columns, units) {
   )
 }
 
-report_unreached <- function(drawn, asked, fixed, call) {
+report_unreached <- function(drawn, asked, fixed) {
   if (length(drawn$unreached) == 0) {
     return(invisible())
   }
   if (asked$unprotected == "keep") {
-    return(warn_unprotected(drawn, asked, call))
+    return(warn_unprotected(drawn, asked))
   }
   theorem <- asked$calibration == "paper" && asked$max_match_prob < 0.5 - 1e-12 &&
     any(drawn$unreached_sizes == 2)
   if (theorem) {
-    stop_two_cells(drawn, call)
+    stop_two_cells(drawn)
   }
   stop_sdc(
     "unprotectable",
@@ -223,7 +223,7 @@ report_unreached <- function(drawn, asked, fixed, call) {
         )
       }
     ),
-    lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call
+    lowest = drawn$lowest, n_cells = length(drawn$unreached)
   )
 }
 
@@ -250,7 +250,7 @@ unreached_advice <- function(asked, fixed, lowest) {
   )
 }
 
-warn_unprotected <- function(drawn, asked, call) {
+warn_unprotected <- function(drawn, asked) {
   # Outside the theorem of the published theta some are within reach.
   if (drawn$lowest > asked$max_match_prob + 1e-9) {
     warn_sdc(
@@ -262,12 +262,12 @@ warn_unprotected <- function(drawn, asked, call) {
           format_up(drawn$lowest), "."
         )
       ),
-      lowest = drawn$lowest, n_cells = length(drawn$unreached), call = call
+      lowest = drawn$lowest, n_cells = length(drawn$unreached)
     )
   }
 }
 
-stop_two_cells <- function(drawn, call) {
+stop_two_cells <- function(drawn) {
   stop_sdc(
     c("bad_argument", "unprotectable"),
     c(
@@ -284,7 +284,7 @@ stop_two_cells <- function(drawn, call) {
       ),
       i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\"."
     ),
-    argument = "max_match_prob", lowest = drawn$lowest, call = call
+    argument = "max_match_prob", lowest = drawn$lowest
   )
 }
 

@@ -16,9 +16,8 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(invariant_pram(nals_prison[keys]))
 autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("match_prob", "counts"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("match_prob", "counts"), "type")
   switch(type,
     match_prob = plot_match_prob(
       object$cells, object$estimates$max_match_prob, "Exact worst case of every cell",
@@ -72,7 +71,7 @@ plot_pram_counts <- function(x) {
   points <- stacked_points(cells$count, after)
   extra <- pram_extra(x)
   variance <- margin_inflation(
-    extra, list(seq_len(nrow(cells))), rlang::current_env()
+    extra, list(seq_len(nrow(cells)))
   )[[1]]$variance
   band <- do.call(rbind, lapply(split(
     frame(count = cells$count, spread = 2 * sqrt(variance)), cells$count

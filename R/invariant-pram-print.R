@@ -175,7 +175,7 @@ summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
       match_prob_before = of("match_prob_before", max),
       match_prob = of("match_prob", max)
     ),
-    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env()),
+    match_prob_by_strata = risk_by_strata(object, by, data),
     title = c(promised_line(object), achieved_line(object$estimates), all_counts_line(object))
   )
 }

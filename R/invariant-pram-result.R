@@ -1,7 +1,7 @@
 # What invariant_pram() reports of a release.
 
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
-                               this_call, call) {
+                               this_call) {
   released <- drawn$release
   n <- length(released$changed)
   as_households <- units$kind == "households"
@@ -22,7 +22,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   cells[names(totals)] <- totals
   extra <- pram_design(cells, drawn$thetas, n)
   expected <- sum(theta * if (as_households) cells$household_size else 1)
-  variables <- pram_variables(table, drawn, first_record, extra, call)
+  variables <- pram_variables(table, drawn, first_record, extra)
   if (as_households && sum(theta) > 0) {
     # Households weigh by their mean size.
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
@@ -36,24 +36,24 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
       match_prob_before = cells$match_prob_before[released$cell],
       match_prob = cells$match_prob[released$cell]
     ),
-    settings = pram_settings(data, table, asked, columns, forbid, n, call),
+    settings = pram_settings(data, table, asked, columns, forbid, n),
     diagnostics = list(
       units = units$kind, n_households = if (as_households) length(units$first),
-      n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record, call),
+      n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record),
       first_record = first_record, new_cell = drawn$row_cell[drawn$donors]
     ),
     call = this_call, data = released$data, cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
-    plausibility = pram_plausibility(table, others, released, call)
+    plausibility = pram_plausibility(table, others, released)
   )
   if (any(theta > 0)) {
-    hint_determined(data, table, others, columns, call)
+    hint_determined(data, table, others, columns)
   }
-  inform_pram(result, asked, call)
+  inform_pram(result, asked)
   result
 }
 
-pram_settings <- function(data, table, asked, columns, forbid, n, call) {
+pram_settings <- function(data, table, asked, columns, forbid, n) {
   list(
     key_vars = table$variables, key_groups = NULL,
     max_match_prob = asked$max_match_prob, within = names(data)[columns$within],
@@ -117,14 +117,14 @@ pram_estimates <- function(asked, cells, drawn, expected, released, n) {
 
 # Per key variable: records expected to change and changed, and what it does to
 # the standard errors of its margin.
-pram_variables <- function(table, drawn, first_record, extra, call) {
+pram_variables <- function(table, drawn, first_record, extra) {
   moved <- which(drawn$release$changed)
   donors <- drawn$release$donors[moved]
   codes <- codes_at(table, table$positions)
   groups <- lapply(codes, function(codes) {
     match(codes[first_record], sort(unique(codes[first_record])))
   })
-  margins <- margin_inflation(extra, groups, call)
+  margins <- margin_inflation(extra, groups)
   frame(
     variable = table$variables, expected_changed = drawn$expected_changes,
     n_changed = vapply(codes, function(codes) sum(codes[moved] != codes[donors]), 0L),
@@ -134,12 +134,12 @@ pram_variables <- function(table, drawn, first_record, extra, call) {
 
 # Counts, variances and growth of standard errors of groups of cells, for every
 # grouping; each numbers the group of every cell from 1.
-margin_inflation <- function(extra, groups, call) {
+margin_inflation <- function(extra, groups) {
   cells <- extra$design$cells
   found <- core(rs_pram_margins, list(
     counts = cells$count, block = cells$block, thetas = extra$design$thetas,
     groups = lapply(unname(groups), as.integer), squares = extra$squares
-  ), call = call)
+  ))
   Map(one_inflation, found, groups, MoreArgs = list(extra = extra))
 }
 
@@ -180,7 +180,7 @@ pram_totals <- function(cells, theta, drawn, units, weights) {
 
 # The largest expected shift of a one-way margin of totals, relative to what it
 # was; above 1 % with a warning.
-report_shift <- function(totals, table, first_record, call) {
+report_shift <- function(totals, table, first_record) {
   if (length(totals) == 0) {
     return(NULL)
   }
@@ -203,7 +203,7 @@ report_shift <- function(totals, table, first_record, call) {
           "or calibrate the weights of the released file."
         )
       ),
-      variables = table$variables[moved], shift = shift[moved], call = call
+      variables = table$variables[moved], shift = shift[moved]
     )
   }
   max(shift)
@@ -211,7 +211,7 @@ report_shift <- function(totals, table, first_record, call) {
 
 # Pairs of a new key value and a value of another column that the original does
 # not hold.
-pram_plausibility <- function(table, others, released, call) {
+pram_plausibility <- function(table, others, released) {
   if (is.null(others)) {
     return(frame(
       variable = character(), other = character(), n_changed = integer(), n_new = integer(),
@@ -221,8 +221,7 @@ pram_plausibility <- function(table, others, released, call) {
   # Identifiers and measurements pair with everything for the first time.
   few <- others$n_values <= min(1000, others$n / 2)
   found <- core(
-    rs_pram_new_pairs, table$pointer, list(others = others$pointer, donors = released$donors),
-    call = call
+    rs_pram_new_pairs, table$pointer, list(others = others$pointer, donors = released$donors)
   )
   pairs <- frame(
     variable = rep(table$variables, each = length(others$variables)),
@@ -237,7 +236,7 @@ pram_plausibility <- function(table, others, released, call) {
 
 # Columns released as they are that determine key variables: a household, or a
 # finer version of a key. A record whose key no longer fits them has moved.
-hint_determined <- function(data, table, others, columns, call) {
+hint_determined <- function(data, table, others, columns) {
   if (is.null(others)) {
     return(invisible())
   }
@@ -265,7 +264,7 @@ hint_determined <- function(data, table, others, columns, call) {
       i = "Take them out of the file, make them key variables, or name them in `within`.",
       i = "If one is a household: name it in `hh_id`, and the key variables it tells in `hh_vars`."
     ),
-    columns = told, call = call
+    columns = told
   )
 }
 
@@ -281,7 +280,7 @@ determined_keys <- function(keys, group, n_groups) {
   }, NA)
 }
 
-inform_pram <- function(x, asked, call) {
+inform_pram <- function(x, asked) {
   if (x$diagnostics$n_merged > 0) {
     inform_sdc(
       "merged_levels",
@@ -291,7 +290,7 @@ inform_pram <- function(x, asked, call) {
         ),
         i = "Joint counts of `within` are kept inside merged levels only."
       ),
-      n_merged = x$diagnostics$n_merged, call = call
+      n_merged = x$diagnostics$n_merged
     )
   }
   if (x$estimates$n_risky > 0) {
@@ -313,8 +312,7 @@ inform_pram <- function(x, asked, call) {
           "calibration = \"exact\" returns them unchanged."
         )
       }
-    ),
-    call = call
+    )
   )
 }
 

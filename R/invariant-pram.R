@@ -213,51 +213,50 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            prefer = c("fewest_changes", "nearest", "similar_weights"),
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
                            hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL) {
-  call <- rlang::current_env()
   # Households are a role of the file, but kept together only where it is said how.
   if (missing(hh_id) && is.null(hh_vars)) hh_id <- NULL
-  file <- enter(call)
+  file <- enter()
   this_call <- call_without_data(match.call(), "invariant_pram")
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   asked <- list(
-    max_match_prob = check_probability(max_match_prob, "max_match_prob", call = call),
-    scope = check_choice(scope, c("risky", "all"), "scope", call),
-    calibration = check_choice(calibration, c("exact", "paper"), "calibration", call),
+    max_match_prob = check_probability(max_match_prob, "max_match_prob"),
+    scope = check_choice(scope, c("risky", "all"), "scope"),
+    calibration = check_choice(calibration, c("exact", "paper"), "calibration"),
     prefer = check_choice(
-      prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer", call
+      prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer"
     ),
     unprotected = check_choice(
-      unprotected, c("error", "merge", "keep"), "unprotected", call
+      unprotected, c("error", "merge", "keep"), "unprotected"
     )
   )
-  limit <- check_record_limit(limit, call)
+  limit <- check_record_limit(limit)
   if (asked$calibration == "paper") {
-    check_paper_bound(asked$max_match_prob, call)
+    check_paper_bound(asked$max_match_prob)
   }
   if (asked$prefer == "similar_weights" && is.null(weight_var)) {
-    stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"", call = call)
+    stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"")
   }
   columns <- list(
-    within = if (!is.null(within)) check_columns(within, data, "within", call),
-    hh_id = if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call),
-    hh_vars = if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars", call),
-    weight = if (!is.null(weight_var)) check_column(weight_var, data, "weight_var", call)
+    within = if (!is.null(within)) check_columns(within, data, "within"),
+    hh_id = if (!is.null(hh_id)) check_column(hh_id, data, "hh_id"),
+    hh_vars = if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars"),
+    weight = if (!is.null(weight_var)) check_column(weight_var, data, "weight_var")
   )
-  weights <- check_weights(data, weight_var, call)
+  weights <- check_weights(data, weight_var)
   with_progress("Invariant PRAM", {
-    table <- pram_table(file, key_vars, columns, call)
-    check_pram_columns(data, table, columns, call)
-    rules <- pram_rules(forbid, data, table, call)
-    units <- pram_units(data, table, columns, call)
-    levels <- pram_levels(data, table, columns, units, call)
-    drawn <- pram_draw(table, asked, rules, units, levels, weights, call)
-    report_unreached(drawn, asked, pram_fixed(data, table, columns, units), call)
+    table <- pram_table(file, key_vars, columns)
+    check_pram_columns(data, table, columns)
+    rules <- pram_rules(forbid, data, table)
+    units <- pram_units(data, table, columns)
+    levels <- pram_levels(data, table, columns, units)
+    drawn <- pram_draw(table, asked, rules, units, levels, weights)
+    report_unreached(drawn, asked, pram_fixed(data, table, columns, units))
     drawn$release <- pram_release(data, table, drawn, units)
     result <- with_limit(new_invariant_pram(
-      data, table, asked, columns, forbid, units, weights, drawn, this_call, call
+      data, table, asked, columns, forbid, units, weights, drawn, this_call
     ), limit)
     if (!is.null(file$object)) {
-      result$data <- give_back(file, result$data, pram_notes(result, data), call = call)
+      result$data <- give_back(file, result$data, pram_notes(result, data))
     }
     result
   })
@@ -265,7 +264,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
 
 # Checks -------------------------------------------------------------------
 
-check_paper_bound <- function(bound, call) {
+check_paper_bound <- function(bound) {
   if (any(bound < 3 / 7 - 1e-12)) {
     stop_argument(
       "max_match_prob", "lie in [3/7, 1) with calibration = \"paper\"",
@@ -275,54 +274,51 @@ check_paper_bound <- function(bound, call) {
         "or more cells, the root theta of (1 - theta) / (1 - theta + theta^2) = bound keeps",
         "every correct-match probability below it. calibration = \"exact\" takes any bound",
         "that the file can reach."
-      ),
-      call = call
+      )
     )
   }
 }
 
-check_pram_columns <- function(data, table, columns, call) {
+check_pram_columns <- function(data, table, columns) {
   serving <- c(columns$hh_id, columns$weight)
   clash <- intersect(table$positions, serving)
   if (length(clash)) {
     stop_argument(
       "key_vars", "not name the columns of households or weights",
-      found = paste0("Found: ", quote_names(names(data)[clash]), "."), call = call
+      found = paste0("Found: ", quote_names(names(data)[clash]), ".")
     )
   }
   if (is.null(columns$hh_id) != is.null(columns$hh_vars)) {
     stop_argument(
       if (is.null(columns$hh_id)) "hh_id" else "hh_vars",
       "be given where the other one of `hh_id` and `hh_vars` is",
-      advice = "`hh_vars` are the key variables that the members of a household share.",
-      call = call
+      advice = "`hh_vars` are the key variables that the members of a household share."
     )
   }
   outside <- setdiff(columns$hh_vars, table$positions)
   if (length(outside)) {
     stop_argument(
       "hh_vars", "be key variables",
-      found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), "."),
-      call = call
+      found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
     )
   }
 }
 
 # Pairs of values never exchanged, as codes.
-pram_rules <- function(forbid, data, table, call) {
+pram_rules <- function(forbid, data, table) {
   if (is.null(forbid)) {
     return(list())
   }
   check_named_list(
     forbid, "forbid", "be a list named by key variables, with a matrix of two columns for each",
     table$variables,
-    advice = "list(sex = matrix(c(\"m\", \"f\"), ncol = 2))", call = call
+    advice = "list(sex = matrix(c(\"m\", \"f\"), ncol = 2))"
   )
   unname(Map(function(pairs, name) {
     if (length(dim(pairs)) != 2 || ncol(pairs) != 2 || nrow(pairs) == 0) {
       stop_argument(
         "forbid", "have two columns and at least one row for every key variable",
-        found = paste0("Found otherwise for ", quote_names(name), "."), call = call
+        found = paste0("Found otherwise for ", quote_names(name), ".")
       )
     }
     key <- match(name, table$variables)
@@ -336,8 +332,7 @@ pram_rules <- function(forbid, data, table, call) {
           "forbid", "name values that occur",
           found = paste0(
             sum(is.na(code)), " of the values for ", quote_names(name), " do not occur."
-          ),
-          call = call
+          )
         )
       }
       as.integer(code)
@@ -345,8 +340,7 @@ pram_rules <- function(forbid, data, table, call) {
     if (any(codes[[1]] == codes[[2]])) {
       stop_argument(
         "forbid", "pair different values",
-        found = paste0("A value of ", quote_names(name), " is paired with itself."),
-        call = call
+        found = paste0("A value of ", quote_names(name), " is paired with itself.")
       )
     }
     list(key, codes[[1]], codes[[2]])

@@ -88,21 +88,20 @@
 #' overview
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "key_overview")
-  enter(call)
-  check_no_dots(..., call = call)
-  positions <- resolve_key_vars(data, key_vars, integer(), call)
+  enter()
+  check_no_dots(...)
+  positions <- resolve_key_vars(data, key_vars, integer())
   types <- vapply(positions, function(v) key_type(data[[v]]), "")
   sets <- types %in% c("candidates", "interval")
   data <- codes_for_candidates(data, positions)
   with_progress("Overview of key variables", {
-    table <- key_table(data, positions, key_groups = key_groups, merged = TRUE, call = call)
+    table <- key_table(data, positions, key_groups = key_groups, merged = TRUE)
     identifying <- identifying_keys(table, table$variables[sets])
-    inform_identifying(identifying, call)
+    inform_identifying(identifying)
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
     type <- ifelse(is.na(single), "group", types[single])
-    found <- core(rs_key_overview, table$pointer, call = call)
+    found <- core(rs_key_overview, table$pointer)
     n_missing <- key_missing(table, data)
     new_variables_result(
       "sdc_key_overview",
@@ -249,9 +248,8 @@ declared_only <- function(cells) {
 #' @rdname key_overview
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("adds", "values"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("adds", "values"), "type")
   if (type == "adds") draw_key_adds(object) else draw_key_values(object)
 }
 

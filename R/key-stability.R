@@ -51,23 +51,22 @@
 #' # sex, race and education never change and link few people; age links more
 key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NULL,
                           steps = c("stability", "greedy", "none"), max_keys = 20) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "key_stability")
-  enter_waves(call)
-  check_given("id", call)
-  check_no_dots(..., renamed = link_renamed["tolerance"], call = call)
+  enter_waves()
+  check_given("id")
+  check_no_dots(..., renamed = link_renamed["tolerance"])
   if (missing(id) || is.null(id)) {
-    stop_argument("id", "name one column of both waves", call = call)
+    stop_argument("id", "name one column of both waves")
   }
-  steps <- check_choice(steps, c("stability", "greedy", "none"), "steps", call)
-  max_keys <- check_whole(max_keys, "max_keys", high = 64, call = call)
+  steps <- check_choice(steps, c("stability", "greedy", "none"), "steps")
+  max_keys <- check_whole(max_keys, "max_keys", high = 64)
   with_progress("Stability of keys", {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
-    agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), tolerance, call)
+    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars")
+    agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), tolerance)
     waves <- core_waves(coded, agreements)
-    found <- core(rs_key_changes, waves, call = call)
+    found <- core(rs_key_changes, waves)
     changes <- found$changes
-    broken_rules(changes, coded, tolerance, call)
+    broken_rules(changes, coded, tolerance)
     n_linked <- sum(!is.na(coded$partners))
     table <- frame(
       variable = coded$key_vars, n_compared = changes$n_compared, n_changed = changes$n_changed,
@@ -82,8 +81,7 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
     if (steps != "none") {
       added <- utils::head(order, max_keys)
       path <- core(
-        rs_key_steps, waves, list(order = added, greedy = steps == "greedy"),
-        call = call
+        rs_key_steps, waves, list(order = added, greedy = steps == "greedy")
       )
       place <- match(seq_len(nrow(table)), path$key)
       table$step <- place
@@ -200,7 +198,7 @@ stability_words <- function(x) {
 #' wave1 <- cbind(id = 1:3000, adult[1:3000, c("age", "race", "sex", "education_num")])
 #' plot(key_stability(wave1, transform(wave1, age = age + id %% 2), id = "id"))
 autoplot.sdc_key_stability <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   if (!"step" %in% names(object$estimates)) {
     return(plot_change_rates(as.data.frame(object)))
   }

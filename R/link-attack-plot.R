@@ -17,19 +17,18 @@
 #' keys <- c("gender", "born_abroad", "education", "degree_year", "degree_field")
 #' plot(link_attack(panel_waves$wave1, panel_waves$wave2, keys, "id"))
 autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "keys"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("claims", "intruders", "keys"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("claims", "intruders", "keys"), "type")
   if (type != "claims" && !has_links(object)) {
-    stop_argument("type", "be \"claims\" where no true link is known", call = call)
+    stop_argument("type", "be \"claims\" where no true link is known")
   }
   if (type == "claims" && nrow(object$curve) == 0) {
-    stop_argument("type", "be another one where nobody weighs the key variables", call = call)
+    stop_argument("type", "be another one where nobody weighs the key variables")
   }
   switch(type,
     claims = plot_claims(object),
     intruders = plot_intruders(object),
-    keys = plot_attack_keys(object, call)
+    keys = plot_attack_keys(object)
   )
 }
 
@@ -88,12 +87,12 @@ plot_intruders <- function(x) {
   picture + ggplot2::geom_vline(xintercept = ceiling, colour = sdc_orange, linetype = "dashed")
 }
 
-plot_attack_keys <- function(x, call) {
+plot_attack_keys <- function(x) {
   table <- x$variables[!is.na(x$variables$loss), ]
   if (nrow(table) == 0) {
     stop_argument(
       "object", "hold the attacks without each key",
-      advice = "link_attack(..., sensitivity = TRUE) computes them.", call = call
+      advice = "link_attack(..., sensitivity = TRUE) computes them."
     )
   }
   table$variable <- factor(table$variable, table$variable[order(table$loss)])

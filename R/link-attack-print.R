@@ -235,7 +235,7 @@ summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
     object,
     estimates = object$estimates, variables = object$variables, levels = object$levels,
     claims = object$curve,
-    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    match_prob_by_strata = risk_by_strata(object, by, data)
   )
 }
 

@@ -1,6 +1,6 @@
 # What link_attack() makes of the numbers of the core.
 
-new_link_attack <- function(found, coded, files, settings, tolerance, call) {
+new_link_attack <- function(found, coded, files, settings, tolerance, this_call) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(nrow(files$wave2))
   new_sdc_result(
@@ -17,7 +17,7 @@ new_link_attack <- function(found, coded, files, settings, tolerance, call) {
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
     diagnostics = attack_diagnostics(found, coded),
-    call = call,
+    call = this_call,
     curve = attack_curve(found$found, settings$thresholds, has_ids),
     variables = attack_variables(found, coded$key_vars, has_ids),
     levels = attack_levels(found$found[[1]], coded$key_vars)
@@ -183,7 +183,7 @@ doubts <- function(x) {
   )
 }
 
-warn_not_learned <- function(x, call) {
+warn_not_learned <- function(x) {
   found <- doubts(x)
   if (length(found)) {
     warn_sdc(
@@ -193,7 +193,7 @@ warn_not_learned <- function(x, call) {
         rlang::set_names(found, rep("x", length(found))),
         i = "Leave out keys that repeat others, or report \"calibrated\" weights."
       ),
-      phi = x$diagnostics$phi, columns = x$diagnostics$dependent_keys, call = call
+      phi = x$diagnostics$phi, columns = x$diagnostics$dependent_keys
     )
   }
 }

@@ -181,25 +181,24 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
                         one_to_one = FALSE, sensitivity = NULL, max_work = 6e11,
                         limit = NULL) {
-  call <- rlang::current_env()
-  enter_waves(call, c("known", "released"))
-  check_given("key_vars", call)
+  enter_waves(c("known", "released"))
+  check_given("key_vars")
   this_call <- call_without_data(match.call(), "link_attack")
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   settings <- list(
-    intruders = check_intruders(weights, missing(weights), id, call),
-    by_value = check_flag(by_value, "by_value", call),
-    prior_match = check_probability(prior_match, "prior_match", call = call),
-    coverage = check_coverage(coverage, call), engine = "choose",
-    max_work = check_max_work(max_work, call),
-    without_work = check_sensitivity(sensitivity, id, call),
-    one_to_one = check_one_to_one(one_to_one, id, known, released, call),
+    intruders = check_intruders(weights, missing(weights), id),
+    by_value = check_flag(by_value, "by_value"),
+    prior_match = check_probability(prior_match, "prior_match"),
+    coverage = check_coverage(coverage), engine = "choose",
+    max_work = check_max_work(max_work),
+    without_work = check_sensitivity(sensitivity, id),
+    one_to_one = check_one_to_one(one_to_one, id, known, released),
     details = TRUE, thresholds = claim_thresholds
   )
-  limit <- check_record_limit(limit, call)
-  for (name in c("known", "released")) check_data_frame(get(name), name, call)
+  limit <- check_record_limit(limit)
+  for (name in c("known", "released")) check_data_frame(get(name), name)
   with_limit(
-    attack_files(known, released, key_vars, id, tolerance, settings, this_call, call), limit
+    attack_files(known, released, key_vars, id, tolerance, settings, this_call), limit
   )
 }
 
@@ -209,7 +208,7 @@ claim_thresholds <- c(seq(0, 0.95, 0.05), 0.98, 0.99, 0.995, 0.999)
 all_intruders <- c("calibrated", "prior", "em", "count")
 
 # The intruders, the first one asked for leading, with the one who counts.
-check_intruders <- function(weights, default, id, call) {
+check_intruders <- function(weights, default, id) {
   if (default) {
     weights <- if (is.null(id)) "em" else "calibrated"
   }
@@ -220,13 +219,13 @@ check_intruders <- function(weights, default, id, call) {
       "weights", paste("hold some of", quote_names(all_intruders), "each once"),
       words_given(weights), if (is.character(weights)) {
         nearest_names(setdiff(weights, all_intruders), all_intruders)
-      }, call
+      }
     )
   }
   if ("calibrated" %in% weights && is.null(id)) {
     stop_argument(
       "weights", "leave out \"calibrated\" where `id` is not given",
-      advice = "Without true links, \"em\" learns weights from the files.", call = call
+      advice = "Without true links, \"em\" learns weights from the files."
     )
   }
   union(weights, "count")
@@ -245,47 +244,47 @@ words_given <- function(weights) {
   }
 }
 
-check_coverage <- function(coverage, call) {
+check_coverage <- function(coverage) {
   if (is.null(coverage)) {
     return(NULL)
   }
   if (!are_distinct_numbers(coverage, FALSE) || coverage <= 0 || coverage > 1) {
     stop_argument(
       "coverage", "be one number above 0 and at most 1", given_words(coverage),
-      percent_advice(coverage), call
+      percent_advice(coverage)
     )
   }
   as.double(coverage)
 }
 
-check_max_work <- function(max_work, call) {
+check_max_work <- function(max_work) {
   if (!are_distinct_numbers(max_work, FALSE) || max_work <= 0) {
     stop_argument(
-      "max_work", "be one positive number of nanoseconds", given_words(max_work), call = call
+      "max_work", "be one positive number of nanoseconds", given_words(max_work)
     )
   }
   as.double(max_work)
 }
 
 # The work for which attacks without each key are repeated.
-check_sensitivity <- function(sensitivity, id, call) {
+check_sensitivity <- function(sensitivity, id) {
   if (is.null(sensitivity)) {
     return(if (is.null(id)) 0 else 1e9)
   }
-  check_flag(sensitivity, "sensitivity", call)
+  check_flag(sensitivity, "sensitivity")
   if (sensitivity && is.null(id)) {
     stop_argument(
       "sensitivity", "be FALSE where `id` is not given",
-      advice = "Without true links no match is known to be right.", call = call
+      advice = "Without true links no match is known to be right."
     )
   }
   if (sensitivity) Inf else 0
 }
 
-check_one_to_one <- function(one_to_one, id, known, released, call) {
-  check_flag(one_to_one, "one_to_one", call)
+check_one_to_one <- function(one_to_one, id, known, released) {
+  check_flag(one_to_one, "one_to_one")
   if (one_to_one && is.null(id)) {
-    stop_argument("one_to_one", "be FALSE where `id` is not given", call = call)
+    stop_argument("one_to_one", "be FALSE where `id` is not given")
   }
   if (one_to_one && is.data.frame(known) && is.data.frame(released) &&
         max(nrow(known), nrow(released)) > 10000) {
@@ -297,31 +296,30 @@ check_one_to_one <- function(one_to_one, id, known, released, call) {
           "They have ", format_count(nrow(known)), " and ", format_count(nrow(released)), "."
         ),
         i = "The posterior takes into account already that a person has one record."
-      ),
-      call = call
+      )
     )
   }
   one_to_one
 }
 
-attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call, call) {
+attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call) {
   files <- list(wave1 = known, wave2 = released)
   with_progress("Linking files", {
     here <- environment()
     coded <- in_words_of_files(
-      code_waves(known, released, key_vars, id, "key_vars", call, frame = here)
+      code_waves(known, released, key_vars, id, "key_vars", frame = here)
     )
-    agreements <- in_words_of_files(code_agreements(coded, files, tolerance, call))
-    found <- run_attack(coded, agreements, settings, call)
+    agreements <- in_words_of_files(code_agreements(coded, files, tolerance))
+    found <- run_attack(coded, agreements, settings)
     names(found$found) <- settings$intruders
     result <- new_link_attack(found, coded, files, settings, tolerance, this_call)
-    warn_not_learned(result, call)
+    warn_not_learned(result)
     result
   })
 }
 
-run_attack <- function(coded, agreements, settings, call) {
-  core(rs_attack, core_waves(coded, agreements), settings, call = call)
+run_attack <- function(coded, agreements, settings) {
+  core(rs_attack, core_waves(coded, agreements), settings)
 }
 
 # Work that takes a moment beside a linkage.

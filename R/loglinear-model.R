@@ -1,7 +1,7 @@
 # What loglinear_risk() is asked: key sets, models, population.
 
 # The models as a named list; a formula is named by its text.
-check_models <- function(model, call) {
+check_models <- function(model) {
   words <- c("independence", "two_way", "search")
   if (inherits(model, "formula")) {
     model <- list(model)
@@ -12,38 +12,37 @@ check_models <- function(model, call) {
   if (!(is.character(model) || is.list(model)) || length(model) == 0 ||
         !all(vapply(model, is_one, NA))) {
     stop_argument(
-      "model", paste("be", quote_names(words), "or a formula, or several of these"),
-      call = call
+      "model", paste("be", quote_names(words), "or a formula, or several of these")
     )
   }
   labels <- vapply(model, function(m) {
     if (is.character(m)) m else paste(deparse(m, width.cutoff = 500L), collapse = " ")
   }, "", USE.NAMES = FALSE)
   if (anyDuplicated(labels)) {
-    stop_argument("model", "name every model once", call = call)
+    stop_argument("model", "name every model once")
   }
   rlang::set_names(as.list(model), labels)
 }
 
-check_loglinear_missing <- function(missing, call) {
+check_loglinear_missing <- function(missing) {
   if (identical(missing, "wildcard")) {
     stop_argument(
       "missing", "be \"exclude\" or \"category\" here",
-      found = "\"wildcard\" would put a record into many cells.", call = call
+      found = "\"wildcard\" would put a record into many cells."
     )
   }
-  check_choice(missing, c("exclude", "category"), "missing", call)
+  check_choice(missing, c("exclude", "category"), "missing")
 }
 
-check_sampling <- function(sampling, call) {
-  check_choice(sampling, c("overall", "cell", "raked"), "sampling", call)
+check_sampling <- function(sampling) {
+  check_choice(sampling, c("overall", "cell", "raked"), "sampling")
 }
 
 # "corrected" or "none". The ways to an interval that version 0.1.0 had are
 # words for "corrected".
-check_interval <- function(interval, n_boot, call) {
+check_interval <- function(interval, n_boot) {
   if (!is.null(n_boot)) {
-    n_boot <- check_whole(n_boot, "n_boot", low = 0, high = 1e6, call = call)
+    n_boot <- check_whole(n_boot, "n_boot", low = 0, high = 1e6)
     if (n_boot < 2 && !identical(interval, "delta")) interval <- "none"
   }
   before <- c("auto", "bootstrap", "delta")
@@ -55,86 +54,83 @@ check_interval <- function(interval, n_boot, call) {
         c(
           paste0("`interval = \"", interval, "\"` now gives the corrected interval."),
           i = "See the section on intervals in ?loglinear_risk."
-        ),
-        call = call
+        )
       )
     }
     return("corrected")
   }
-  check_choice(interval, c("corrected", "none"), "interval", call)
+  check_choice(interval, c("corrected", "none"), "interval")
 }
 
-check_max_cells <- function(max_cells, call) {
+check_max_cells <- function(max_cells) {
   if (!are_distinct_numbers(max_cells, FALSE) || max_cells < 1 || max_cells > 1e11) {
-    stop_argument("max_cells", "be one number from 1 to 1e11", call = call)
+    stop_argument("max_cells", "be one number from 1 to 1e11")
   }
   as.double(max_cells)
 }
 
-check_population <- function(weight_var, pop_size, sampling_fraction, call) {
+check_population <- function(weight_var, pop_size, sampling_fraction) {
   if (is.null(weight_var) && is.null(pop_size) && is.null(sampling_fraction)) {
     stop_argument(
       "weight_var", "be given, or `pop_size`, or `sampling_fraction`",
-      advice = "Risk in the population depends on how many people a record stands for.",
-      call = call
+      advice = "Risk in the population depends on how many people a record stands for."
     )
   }
   # What is wrong whatever the number of records.
-  check_fraction(1, pop_size, NULL, call)
-  check_fraction(1, NULL, sampling_fraction, call)
+  check_fraction(1, pop_size, NULL)
+  check_fraction(1, NULL, sampling_fraction)
 }
 
-weight_position <- function(data, weight_var, call) {
+weight_position <- function(data, weight_var) {
   if (is.null(weight_var) || !is.data.frame(data)) {
     return(integer())
   }
-  check_column(weight_var, data, "weight_var", call)
+  check_column(weight_var, data, "weight_var")
 }
 
 # Key sets as a list of positions, named where there are several; NULL for all
 # columns.
-check_key_sets <- function(key_vars, data, weight_var, call) {
+check_key_sets <- function(key_vars, data, weight_var) {
   if (is.null(key_vars) || !is.data.frame(data)) {
     return(NULL)
   }
   sets <- if (is.list(key_vars)) {
-    check_named_sets(key_vars, data, call)
+    check_named_sets(key_vars, data)
   } else {
-    list(check_columns(key_vars, data, "key_vars", call))
+    list(check_columns(key_vars, data, "key_vars"))
   }
-  if (any(unlist(sets) %in% weight_position(data, weight_var, call))) {
+  if (any(unlist(sets) %in% weight_position(data, weight_var))) {
     stop_argument(
-      "key_vars", "not hold the weights", found = "`weight_var` is among them.", call = call
+      "key_vars", "not hold the weights", found = "`weight_var` is among them."
     )
   }
   sets
 }
 
-check_named_sets <- function(key_vars, data, call) {
+check_named_sets <- function(key_vars, data) {
   labels <- names(key_vars)
   if (length(key_vars) == 0 || length(labels) != length(key_vars) ||
         !all(nzchar(labels)) || anyDuplicated(labels)) {
     stop_argument(
-      "key_vars", "be a vector, or a list of them with a different name for each", call = call
+      "key_vars", "be a vector, or a list of them with a different name for each"
     )
   }
-  sets <- lapply(key_vars, check_columns, data = data, arg = "key_vars", call = call)
+  sets <- lapply(key_vars, check_columns, data = data, arg = "key_vars")
   if (any(lengths(sets) == 0)) {
-    stop_argument("key_vars", "name at least one column in every key set", call = call)
+    stop_argument("key_vars", "name at least one column in every key set")
   }
   sets
 }
 
 # The keys of one set, as columns of the table of all sets.
-key_set_columns <- function(set, table, call) {
+key_set_columns <- function(set, table) {
   columns <- match(set, table$positions)
   keys <- table$keys
   inside <- vapply(keys, function(v) mean(v %in% columns), 0)
   if (any(inside > 0 & inside < 1)) {
     stop_argument(
       "key_groups", "stand in a key set as a whole",
-      found = paste0("Torn apart: ", quote_names(names(keys)[inside > 0 & inside < 1]), "."),
-      call = call
+      found = paste0("Torn apart: ", quote_names(names(keys)[inside > 0 & inside < 1]), ".")
     )
   }
   # In the order in which the set names them.
@@ -144,12 +140,12 @@ key_set_columns <- function(set, table, call) {
 
 # The interactions of a formula per key set, as places of the set's keys; the
 # word of a model as it is.
-model_terms <- function(model, parts, call) {
+model_terms <- function(model, parts) {
   if (is.character(model)) {
     return(model)
   }
   known <- unique(unlist(lapply(parts, names)))
-  terms <- formula_terms(model, known, call)
+  terms <- formula_terms(model, known)
   lapply(parts, function(keys) {
     places <- lapply(terms, match, table = names(keys))
     places[!vapply(places, anyNA, NA)]
@@ -157,16 +153,16 @@ model_terms <- function(model, parts, call) {
 }
 
 # The variables of every term of a one-sided formula.
-formula_terms <- function(formula, known, call) {
+formula_terms <- function(formula, known) {
   if (length(formula) != 2) {
     stop_argument(
-      "model", "be a formula with nothing before `~`", call = call
+      "model", "be a formula with nothing before `~`"
     )
   }
   names <- as.data.frame(rlang::set_names(rep(list(1), length(known)), known), optional = TRUE)
   read <- tryCatch(stats::terms(formula, data = names), error = function(e) NULL)
   if (is.null(read) || !is.null(attr(read, "offset"))) {
-    stop_argument("model", "be a formula of key variables, `+`, `:`, `*`, `^` and `-`", call = call)
+    stop_argument("model", "be a formula of key variables, `+`, `:`, `*`, `^` and `-`")
   }
   variables <- as.list(attr(read, "variables"))[-1]
   plain <- vapply(variables, is.symbol, NA)
@@ -176,7 +172,7 @@ formula_terms <- function(formula, known, call) {
   if (length(unknown)) {
     stop_argument(
       "model", "be a formula of key variables",
-      found = paste0("Not key variables: ", quote_names(unknown), "."), call = call
+      found = paste0("Not key variables: ", quote_names(unknown), ".")
     )
   }
   factors <- attr(read, "factors")

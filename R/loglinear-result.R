@@ -1,6 +1,6 @@
 # What a log-linear fit leaves in a result, and the conditions it signals.
 
-new_loglinear_risk <- function(found, settings, equal_weights, call) {
+new_loglinear_risk <- function(found, settings, equal_weights, this_call) {
   fits <- lapply(found, loglinear_fit)
   new_sdc_result(
     "sdc_loglinear_risk",
@@ -13,7 +13,7 @@ new_loglinear_risk <- function(found, settings, equal_weights, call) {
       n_small_weights = vapply(found, `[[`, 0, "n_below"),
       n_occupied = vapply(found, `[[`, 0, "n_occupied"), equal_weights = equal_weights
     ),
-    call = call, fits = fits
+    call = this_call, fits = fits
   )
 }
 
@@ -142,21 +142,20 @@ loglinear_models <- function(found) {
   rbind(taken, row(sprintf("step %d: %s", tried$step, tried$added), tried))
 }
 
-signal_loglinear <- function(x, call) {
-  signal_margins(x, call)
-  signal_bias(x$estimates, x$estimates$model, call)
+signal_loglinear <- function(x) {
+  signal_margins(x)
+  signal_bias(x$estimates, x$estimates$model)
   small <- x$diagnostics$n_small_weights
   if (any(small > 0)) {
     at <- which.max(small)
     warn_small_weights(
-      small[[at]], x$diagnostics$n_occupied[[at]], "nobody else is expected to have such a key",
-      call
+      small[[at]], x$diagnostics$n_occupied[[at]], "nobody else is expected to have such a key"
     )
   }
-  signal_fits(x, call)
+  signal_fits(x)
 }
 
-signal_margins <- function(x, call) {
+signal_margins <- function(x) {
   estimates <- x$estimates
   alone <- vapply(x$fits, `[[`, 0, "n_unique_alone")
   zero <- estimates$n_zero_margins > 0 & alone > 0
@@ -178,12 +177,12 @@ signal_margins <- function(x, call) {
         ),
         i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
       ),
-      models = estimates$model[zero], call = call
+      models = estimates$model[zero]
     )
   }
 }
 
-signal_fits <- function(x, call) {
+signal_fits <- function(x) {
   estimates <- x$estimates
   deviation <- vapply(x$fits, `[[`, 0, "deviation")
   if (any(deviation > 1.01e-5)) {
@@ -194,7 +193,7 @@ signal_fits <- function(x, call) {
         x = paste0("They differ by up to ", format_short(max(deviation)), " of themselves."),
         i = "The fit lies on the boundary of its model: fewer interactions or coarser keys help."
       ),
-      models = estimates$model[deviation > 1.01e-5], call = call
+      models = estimates$model[deviation > 1.01e-5]
     )
   }
   skipped <- vapply(x$fits, `[[`, 0, "n_too_large")
@@ -206,8 +205,7 @@ signal_fits <- function(x, call) {
         x = paste0(
           plural(max(skipped), "interaction"), " could not be tried: beyond `max_cells` cells."
         )
-      ),
-      call = call
+      )
     )
   }
   if (any(estimates$n_unique == 0)) {
@@ -219,14 +217,13 @@ signal_fits <- function(x, call) {
           "Key sets: ",
           quote_names(shorten(unique(estimates$key_set[estimates$n_unique == 0]), 60)), "."
         )
-      ),
-      call = call
+      )
     )
   }
 }
 
 # Says which estimates lie off what corrects them; `label` names them.
-signal_bias <- function(estimates, label, call) {
+signal_bias <- function(estimates, label) {
   off <- estimates$status %in% c("biased", "overfits")
   single <- estimates$sampling == "cell"
   found <- function(rows) {
@@ -255,7 +252,7 @@ signal_bias <- function(estimates, label, call) {
           "interactions or coarser categories leave less to correct."
         )
       ),
-      models = label[off & !single], call = call
+      models = label[off & !single]
     )
   }
   if (any(off & single)) {
@@ -266,7 +263,7 @@ signal_bias <- function(estimates, label, call) {
         x = found(off & single),
         i = "Weights that differ within cells make it biased: `sampling = \"raked\"` is not."
       ),
-      models = label[off & single], call = call
+      models = label[off & single]
     )
   }
 }

@@ -29,24 +29,23 @@
 #' plot(risk, "records", by = "DRACE3", data = nals_prison)
 autoplot.sdc_loglinear_risk <- function(object, type = NULL, ..., by = NULL, data = NULL,
                                         which = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   types <- c("intervals", "records", "strata", "uniques", "search")
   # One analysis without an interval would be one dot.
   alone <- nrow(object$estimates) == 1 && is.na(object$estimates$tau1_low) &&
     object$estimates$n_unique > 0
   type <- check_choice(
-    if (is.null(type)) if (alone) "uniques" else "intervals" else type, types, "type", call
+    if (is.null(type)) if (alone) "uniques" else "intervals" else type, types, "type"
   )
   if (!is.null(which)) {
-    which <- check_whole(which, "which", high = nrow(object$estimates), call = call)
+    which <- check_whole(which, "which", high = nrow(object$estimates))
   }
   switch(type,
     intervals = plot_tau_intervals(object$estimates, object$settings$level),
     records = ,
-    strata = plot_tau_records(object, by, data, if (is.null(which)) 1L else which, call),
-    uniques = plot_uniques(object, if (is.null(which)) 1L else which, call),
-    search = plot_search(object, which, call)
+    strata = plot_tau_records(object, by, data, if (is.null(which)) 1L else which),
+    uniques = plot_uniques(object, if (is.null(which)) 1L else which),
+    search = plot_search(object, which)
   )
 }
 
@@ -95,12 +94,12 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
 }
 
 # How many sample uniques have which risk.
-plot_uniques <- function(x, which, call) {
+plot_uniques <- function(x, which) {
   records <- x$fits[[which]]$records
   risk <- records$tau2[!is.na(records$sample_unique) & records$sample_unique]
   if (length(risk) == 0) {
     stop_argument(
-      "object", "have sample uniques", found = "No record is unique in the sample.", call = call
+      "object", "have sample uniques", found = "No record is unique in the sample."
     )
   }
   ggplot2::ggplot(frame(risk = risk), ggplot2::aes(x = .data$risk)) +
@@ -133,19 +132,18 @@ analysis_labels <- function(estimates) {
   ifelse(same, paste0(label, " (", seq_along(label), ")"), label)
 }
 
-plot_tau_records <- function(x, by, data, which, call) {
+plot_tau_records <- function(x, by, data, which) {
   records <- x$fits[[which]]$records
   if (is.null(by)) {
     stop_argument(
-      "by", "be a vector with one value per record, or the name of a column of `data`",
-      call = call
+      "by", "be a vector with one value per record, or the name of a column of `data`"
     )
   }
-  strata <- resolve_strata(x, by, data, nrow(records), call)
+  strata <- resolve_strata(x, by, data, nrow(records))
   unique <- !is.na(records$sample_unique) & records$sample_unique
   if (!any(unique)) {
     stop_argument(
-      "object", "have sample uniques", found = "No record is unique in the sample.", call = call
+      "object", "have sample uniques", found = "No record is unique in the sample."
     )
   }
   levels <- levels(droplevels(strata[unique]))
@@ -155,7 +153,7 @@ plot_tau_records <- function(x, by, data, which, call) {
   if (length(levels) > 40) {
     stop_argument(
       "by", "have at most 40 values among the sample uniques",
-      found = paste0("It has ", length(levels), "."), call = call
+      found = paste0("It has ", length(levels), ".")
     )
   }
   shown <- frame(group = group, risk = records$tau2[unique])
@@ -186,13 +184,13 @@ plot_tau_records <- function(x, by, data, which, call) {
   if (positive) picture + ggplot2::scale_x_log10() else picture
 }
 
-plot_search <- function(x, which, call) {
+plot_search <- function(x, which) {
   searched <- !vapply(x$fits, function(f) is.null(f$path), NA)
   if (is.null(which)) which <- base::which(searched)[1]
   if (is.na(which) || !searched[[which]]) {
     stop_argument(
       "object", "hold a search", found = "It has none.",
-      advice = "Use `model = \"search\"`.", call = call
+      advice = "Use `model = \"search\"`."
     )
   }
   path <- x$fits[[which]]$path

@@ -261,7 +261,7 @@ summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
       deviation = of("deviation")
     ),
     search = fits[[1]]$path,
-    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    risk_by_strata = risk_by_strata(object, by, data)
   )
 }
 

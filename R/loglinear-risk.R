@@ -305,34 +305,33 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            key_groups = NULL, interval = c("corrected", "none"),
                            level = 0.95, max_cells = 2e9, n_boot = NULL, hh_id = NULL,
                            limit = NULL) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "loglinear_risk")
-  check_no_dots(..., call = call)
-  file <- enter(call)
-  models <- check_models(model, call)
-  limit <- check_record_limit(limit, call)
+  check_no_dots(...)
+  file <- enter()
+  models <- check_models(model)
+  limit <- check_record_limit(limit)
   asked <- list(
-    sampling = check_sampling(sampling, call),
-    missing = check_loglinear_missing(missing, call),
-    interval = check_interval(interval, n_boot, call),
-    level = check_probability(level, "level", call = call),
-    max_cells = check_max_cells(max_cells, call),
+    sampling = check_sampling(sampling),
+    missing = check_loglinear_missing(missing),
+    interval = check_interval(interval, n_boot),
+    level = check_probability(level, "level"),
+    max_cells = check_max_cells(max_cells),
     pop_size = pop_size, sampling_fraction = sampling_fraction
   )
-  check_population(weight_var, pop_size, sampling_fraction, call)
-  weights <- check_weights(data, weight_var, call)
-  sets <- check_key_sets(key_vars, data, weight_var, call)
-  hh_at <- household_column(hh_id, data, unique(unlist(sets)), call)
+  check_population(weight_var, pop_size, sampling_fraction)
+  weights <- check_weights(data, weight_var)
+  sets <- check_key_sets(key_vars, data, weight_var)
+  hh_at <- household_column(hh_id, data, unique(unlist(sets)))
   with_progress("Log-linear models", {
     table <- key_table(
       file, unique(unlist(sets)), key_groups = key_groups,
-      exclude = c(weight_position(data, weight_var, call), hh_at),
-      roles = role_columns(data, list(weight_var = weight_var, hh_id = hh_at)), call = call
+      exclude = c(weight_position(data, weight_var), hh_at),
+      roles = role_columns(data, list(weight_var = weight_var, hh_id = hh_at))
     )
     if (is.null(sets)) sets <- list(table$positions)
-    parts <- lapply(sets, key_set_columns, table = table, call = call)
+    parts <- lapply(sets, key_set_columns, table = table)
     if (is.null(names(parts))) names(parts) <- paste(names(parts[[1]]), collapse = " + ")
-    terms <- lapply(models, model_terms, parts = parts, call = call)
+    terms <- lapply(models, model_terms, parts = parts)
     settings <- file_settings(
       table,
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
@@ -340,15 +339,15 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
       hh_id = if (!is.null(hh_at)) names(data)[[hh_at]]
     )
     requests <- unlist(lapply(names(parts), function(set) {
-      part <- key_part(table, parts[[set]], asked$missing == "exclude", call, call)
-      loglinear_requests(part, set, names(parts[[set]]), weights, terms, asked, call)
+      part <- key_part(table, parts[[set]], asked$missing == "exclude", front())
+      loglinear_requests(part, set, names(parts[[set]]), weights, terms, asked)
     }), recursive = FALSE)
-    found <- fit_loglinear(requests, call)
+    found <- fit_loglinear(requests)
     result <- with_limit(
       new_loglinear_risk(found, settings, equal_weights(weights), this_call), limit
     )
-    if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at, call)
-    signal_loglinear(result, call)
+    if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at)
+    signal_loglinear(result)
     result
   })
 }
@@ -357,10 +356,10 @@ equal_weights <- function(weights) length(unique(weights)) < 2
 
 # All models of one key set, for fit_loglinear(): `part` is its table, `terms` has the
 # word of every model or, per key set, its interactions.
-loglinear_requests <- function(part, set, keys, weights, terms, asked, call) {
+loglinear_requests <- function(part, set, keys, weights, terms, asked) {
   rows <- part$rows
   fraction <- fraction_in_use(
-    part$n, part$n_all, asked$pop_size, asked$sampling_fraction, call
+    part$n, part$n_all, asked$pop_size, asked$sampling_fraction
   )
   used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
   # Single weights are compared with raked fractions even without an interval.
@@ -384,10 +383,9 @@ loglinear_requests <- function(part, set, keys, weights, terms, asked, call) {
 }
 
 # What the core finds, with what the fits are about.
-fit_loglinear <- function(requests, call) {
+fit_loglinear <- function(requests) {
   found <- core(
-    rs_loglinear, lapply(requests, `[[`, "pointer"), lapply(requests, `[[`, "settings"),
-    call = call
+    rs_loglinear, lapply(requests, `[[`, "pointer"), lapply(requests, `[[`, "settings")
   )
   Map(function(found, request) c(found, request$about), found, requests)
 }

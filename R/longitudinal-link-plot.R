@@ -24,21 +24,20 @@
 autoplot.sdc_longitudinal_link <- function(object,
                                            type = c("differences", "match_prob", "keys"),
                                            ..., by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("differences", "match_prob", "keys"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("differences", "match_prob", "keys"), "type")
   if (!is.null(by) && type != "match_prob") {
-    stop_argument("by", "be NULL for this picture", call = call)
+    stop_argument("by", "be NULL for this picture")
   }
   if (type != "differences" && !isTRUE(object$estimates$n_linked > 0)) {
     stop_argument(
-      "type", "be \"differences\" where no true partner is known", call = call
+      "type", "be \"differences\" where no true partner is known"
     )
   }
   switch(type,
     differences = plot_link_differences(object),
-    match_prob = plot_link_prob(object, by, data, call),
-    keys = plot_link_keys(object, call)
+    match_prob = plot_link_prob(object, by, data),
+    keys = plot_link_keys(object)
   )
 }
 
@@ -85,7 +84,7 @@ prob_classes <- function(prob) {
   cut(prob, c(-1, 0, 0.1, 0.2, 0.34, 0.6, 1), labels = labels)
 }
 
-plot_link_prob <- function(x, by, data, call) {
+plot_link_prob <- function(x, by, data) {
   linked <- !is.na(x$records$match_prob)
   classes <- prob_classes(x$records$match_prob[linked])
   title <- "How surely can respondents of both waves be linked?"
@@ -106,7 +105,7 @@ plot_link_prob <- function(x, by, data, call) {
         sdc_theme()
     )
   }
-  strata <- resolve_strata(x, by, data, nrow(x$records), call)[linked]
+  strata <- resolve_strata(x, by, data, nrow(x$records))[linked]
   counts <- as.data.frame(
     table(stratum = strata, class = classes, useNA = "ifany"), responseName = "n"
   )
@@ -130,12 +129,12 @@ plot_link_prob <- function(x, by, data, call) {
     sdc_theme()
 }
 
-plot_link_keys <- function(x, call) {
+plot_link_keys <- function(x) {
   table <- x$sensitivity
   if (is.null(table)) {
     stop_argument(
       "object", "hold the sensitivity to each key variable", found = "It was not computed.",
-      advice = "longitudinal_link(..., sensitivity = TRUE) computes it.", call = call
+      advice = "longitudinal_link(..., sensitivity = TRUE) computes it."
     )
   }
   table$variable <- factor(table$variable, table$variable[order(-table$expected_correct)])

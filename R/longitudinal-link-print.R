@@ -243,7 +243,7 @@ summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
     object,
     estimates = object$estimates, smallest_differences = object$differences,
     by_min_overlap = object$overlap, rules = object$rules, without_a_key = object$sensitivity,
-    match_prob_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    match_prob_by_strata = risk_by_strata(object, by, data)
   )
 }
 

@@ -144,42 +144,40 @@
 #' link$estimates$expected_correct # 2.5
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overlap = 0,
                               tolerance = NULL, sensitivity = FALSE, limit = NULL) {
-  call <- rlang::current_env()
-  enter_waves(call)
-  check_given("key_vars", call)
+  enter_waves()
+  check_given("key_vars")
   this_call <- call_without_data(match.call(), "longitudinal_link")
-  check_no_dots(..., renamed = link_renamed, call = call)
-  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0, call = call)
-  check_flag(sensitivity, "sensitivity", call)
-  limit <- check_record_limit(limit, call)
+  check_no_dots(..., renamed = link_renamed)
+  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
+  check_flag(sensitivity, "sensitivity")
+  limit <- check_record_limit(limit)
   with_progress("Linking waves", {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", call)
+    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars")
     waves <- list(wave1 = wave1, wave2 = wave2)
     with_limit(
-      link_coded(coded, waves, min_overlap, tolerance, sensitivity, this_call, call), limit
+      link_coded(coded, waves, min_overlap, tolerance, sensitivity, this_call), limit
     )
   })
 }
 
 # The same of coded waves.
-link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_call, call) {
+link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_call) {
   if (min_overlap > length(coded$key_vars)) {
     stop_argument(
-      "min_overlap", paste("be at most the number of keys,", length(coded$key_vars)),
-      call = call
+      "min_overlap", paste("be at most the number of keys,", length(coded$key_vars))
     )
   }
   if (sensitivity && is.null(coded$partners)) {
-    stop_argument("sensitivity", "be FALSE where `id` is not given", call = call)
+    stop_argument("sensitivity", "be FALSE where `id` is not given")
   }
-  agreements <- code_agreements(coded, waves, tolerance, call)
+  agreements <- code_agreements(coded, waves, tolerance)
   found <- find_links(
-    coded, agreements, min_overlap, "estimate", sensitivity, call,
+    coded, agreements, min_overlap, "estimate", sensitivity,
     changes = !is.null(tolerance) && !is.null(coded$partners)
   )
-  rules <- broken_rules(found$changes, coded, tolerance, call)
+  rules <- broken_rules(found$changes, coded, tolerance)
   overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
-  warn_empty_records(found$n_few, overlap, min_overlap, call)
+  warn_empty_records(found$n_few, overlap, min_overlap)
   new_longitudinal_link(
     found, coded, waves, min_overlap, tolerance, this_call,
     overlap = overlap, rules = rules, fingerprints = coded$fingerprints
@@ -188,7 +186,7 @@ link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_c
 
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
-find_links <- function(coded, agreements, min_overlap, method, sensitivity, call,
+find_links <- function(coded, agreements, min_overlap, method, sensitivity,
                        changes = FALSE) {
   settings <- list(
     min_overlap = min_overlap, method = method, sensitivity = sensitivity,
@@ -196,7 +194,7 @@ find_links <- function(coded, agreements, min_overlap, method, sensitivity, call
     most_pairs = if (sensitivity) Inf else 2e10, changes = changes,
     attack = calibrated_attack(coded, if (sensitivity) Inf else moment_of_work)
   )
-  found <- core(rs_link, core_waves(coded, agreements), settings, call = call)
+  found <- core(rs_link, core_waves(coded, agreements), settings)
   # A sum of nothing is -0 in the core.
   found$score$expected <- found$score$expected + 0
   found$sensitivity$expected <- found$sensitivity$expected + 0
@@ -234,7 +232,7 @@ best_overlap <- function(overlap, min_overlap) {
   )
 }
 
-warn_empty_records <- function(n_few, overlap, min_overlap, call) {
+warn_empty_records <- function(n_few, overlap, min_overlap) {
   best <- best_overlap(overlap, min_overlap)
   hidden <- isTRUE(best$more)
   if (all(n_few == 0) && !hidden) {
@@ -264,7 +262,7 @@ warn_empty_records <- function(n_few, overlap, min_overlap, call) {
       },
       i = empty_records_advice(best, overlap, min_overlap)
     ),
-    min_overlap = best$min_overlap, expected_correct = best$expected, call = call
+    min_overlap = best$min_overlap, expected_correct = best$expected
   )
 }
 
@@ -294,7 +292,7 @@ empty_records_advice <- function(best, overlap, min_overlap) {
   )
 }
 
-new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, call, ...,
+new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, this_call, ...,
                                   fingerprints) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(length(found$n_best))
@@ -320,7 +318,7 @@ new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, c
       method = found$method, n_patterns = found$n_patterns, n_few_observed = found$n_few,
       n_missing_id = coded$n_missing_id, n_keys = length(coded$key_vars)
     ),
-    call = call,
+    call = this_call,
     differences = link_differences(records, linked, has_ids),
     sensitivity = link_sensitivity(found, coded$key_vars), ...
   )

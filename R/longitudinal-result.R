@@ -13,7 +13,7 @@ without_fit_conditions <- function(expr) {
   )
 }
 
-signal_longitudinal <- function(x, call) {
+signal_longitudinal <- function(x) {
   alone <- vapply(x$fits, function(f) f$fits[[1]]$n_unique_alone, 0)
   zero <- x$estimates$n_zero_margins > 0 & alone > 0
   if (any(zero)) {
@@ -30,21 +30,20 @@ signal_longitudinal <- function(x, call) {
         ),
         i = "There a record's own weight decides its risk: fewer interactions or coarser keys help."
       ),
-      models = x$estimates$scenario[zero], call = call
+      models = x$estimates$scenario[zero]
     )
   }
-  signal_bias(x$estimates, x$estimates$scenario, call)
+  signal_bias(x$estimates, x$estimates$scenario)
   small <- x$fits[[1]]$diagnostics
   if (small$n_small_weights > 0) {
     warn_small_weights(
-      small$n_small_weights, small$n_occupied, "nobody else is expected to have such a key", call
+      small$n_small_weights, small$n_occupied, "nobody else is expected to have such a key"
     )
   }
   if (all(x$estimates$n_unique == 0)) {
     inform_sdc(
       "no_sample_unique",
-      "No record is unique in the sample, in any scenario: tau1 and tau2 are zero.",
-      call = call
+      "No record is unique in the sample, in any scenario: tau1 and tau2 are zero."
     )
   }
 }
@@ -52,7 +51,7 @@ signal_longitudinal <- function(x, call) {
 # Expected persons in the first scenario below which no ratio to it is given.
 least_for_ratio <- 0.5
 
-new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
+new_longitudinal_risk <- function(fits, found, wave2, columns, settings, this_call) {
   scenarios <- names(fits)
   estimates <- do.call(rbind, lapply(fits, `[[`, "estimates"))
   estimates$model <- settings$model
@@ -92,7 +91,7 @@ new_longitudinal_risk <- function(fits, found, wave2, columns, settings, call) {
         data.frame(scenario = scenario, fit$diagnostics$models)
       }, fits, scenarios))
     ),
-    call = call,
+    call = this_call,
     changes = change_counts(found, columns),
     link = if (length(links) == 1) links[[1]] else links, fits = fits
   )

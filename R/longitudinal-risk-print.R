@@ -136,7 +136,7 @@ summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
     object,
     estimates = object$estimates, changes = object$changes,
     scenarios_by_link = scenarios_by_link(object),
-    risk_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    risk_by_strata = risk_by_strata(object, by, data)
   )
 }
 
@@ -275,9 +275,8 @@ scenario_fit_sentence <- function(e) {
 #' @name autoplot.sdc_longitudinal_risk
 autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links", "strata"),
                                            ..., by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("scenarios", "links", "strata"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("scenarios", "links", "strata"), "type")
   switch(type,
     scenarios = plot_tau_intervals(
       object$estimates, object$settings$level, scenario_words(object$estimates$scenario)
@@ -288,7 +287,7 @@ autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links"
     strata = plot_strata(
       object, by, data, "Where are the sample uniques at risk?",
       "risk E(1/F) of sample uniques, all links known, log scale",
-      log = TRUE, call = call
+      log = TRUE
     )
   )
 }

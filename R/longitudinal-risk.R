@@ -139,72 +139,71 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               interval = c("corrected", "none"),
                               level = 0.95, max_cells = 2e9,
                               min_overlap = 0, tolerance = NULL, n_boot = NULL) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "longitudinal_risk")
-  check_no_dots(..., renamed = link_renamed, call = call)
-  enter_waves(call)
-  check_given(c("key_vars", "link_vars", "change_vars", "id"), call)
-  detail <- check_choice(detail, c("indicator", "previous_value"), "detail", call)
-  if (length(check_models(model, call)) != 1) {
-    stop_argument("model", "be one model, the same for all scenarios", call = call)
+  check_no_dots(..., renamed = link_renamed)
+  enter_waves()
+  check_given(c("key_vars", "link_vars", "change_vars", "id"))
+  detail <- check_choice(detail, c("indicator", "previous_value"), "detail")
+  if (length(check_models(model)) != 1) {
+    stop_argument("model", "be one model, the same for all scenarios")
   }
-  sampling <- check_sampling(sampling, call)
-  interval <- check_interval(interval, n_boot, call)
-  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0, call = call)
-  check_loglinear_missing(missing, call)
-  check_probability(level, "level", call = call)
-  check_max_cells(max_cells, call)
-  check_population(weight_var, pop_size, sampling_fraction, call)
-  releases <- check_releases(wave1, wave2, call)
+  sampling <- check_sampling(sampling)
+  interval <- check_interval(interval, n_boot)
+  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
+  check_loglinear_missing(missing)
+  check_probability(level, "level")
+  check_max_cells(max_cells)
+  check_population(weight_var, pop_size, sampling_fraction)
+  releases <- check_releases(wave1, wave2)
   # Positions are those of the first wave.
   named <- function(x, arg) {
-    if (is_plain_number(x)) names(releases[[1]])[check_columns(x, releases[[1]], arg, call)] else x
+    if (is_plain_number(x)) names(releases[[1]])[check_columns(x, releases[[1]], arg)] else x
   }
   key_vars <- named(key_vars, "key_vars")
   link_vars <- named(link_vars, "link_vars")
   change_vars <- named(change_vars, "change_vars")
   id <- named(id, "id")
   weight_var <- named(weight_var, "weight_var")
-  columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail, call)
-  check_weights(wave2, weight_var, call)
-  link_vars <- check_link_vars(link_vars, wave2, columns$id, call)
-  check_earlier_columns(link_vars, "link_vars", releases, call)
-  check_earlier_columns(columns$change, "change_vars", releases, call)
+  columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail)
+  check_weights(wave2, weight_var)
+  link_vars <- check_link_vars(link_vars, wave2, columns$id)
+  check_earlier_columns(link_vars, "link_vars", releases)
+  check_earlier_columns(columns$change, "change_vars", releases)
   every_key <- c(columns$keys, change_labels(columns, detail, names(releases)))
-  check_free_names(setdiff(every_key, columns$keys), wave2, call)
-  if (inherits(model, "formula")) formula_terms(model, every_key, call)
+  check_free_names(setdiff(every_key, columns$keys), wave2)
+  if (inherits(model, "formula")) formula_terms(model, every_key)
 
   found <- with_progress("Linking waves", once_each(link_releases(
-    code_releases(releases, wave2, link_vars, columns, call), releases, wave2, columns, detail,
-    list(min_overlap = min_overlap, tolerance = tolerance), call
+    code_releases(releases, wave2, link_vars, columns), releases, wave2, columns, detail,
+    list(min_overlap = min_overlap, tolerance = tolerance)
   )))
-  tables <- scenario_tables(wave2, found, columns, call)
+  tables <- scenario_tables(wave2, found, columns)
   asked <- list(
     weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
     sampling = sampling, missing = missing, interval = interval, level = level,
-    max_cells = check_max_cells(max_cells, call)
+    max_cells = check_max_cells(max_cells)
   )
   models <- lapply(tables, function(table) {
-    check_models(scenario_model(model, table$keys, every_key, call), call)
+    check_models(scenario_model(model, table$keys, every_key))
   })
   fits <- with_progress(
     "Log-linear models",
-    without_fit_conditions(fit_scenarios(tables, models, asked, call))
+    without_fit_conditions(fit_scenarios(tables, models, asked))
   )
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
-    weight_var = weight_var, model = names(check_models(model, call)), detail = detail,
+    weight_var = weight_var, model = names(check_models(model)), detail = detail,
     sampling = sampling, missing = missing, interval = interval, level = level,
     link_vars = found[[1]]$link$settings$key_vars, min_overlap = min_overlap
   ), this_call)
-  signal_longitudinal(result, call)
+  signal_longitudinal(result)
   result
 }
 
 # The earlier releases as a named list.
-check_releases <- function(wave1, wave2, call) {
-  check_data_frame(wave2, "wave2", call)
+check_releases <- function(wave1, wave2) {
+  check_data_frame(wave2, "wave2")
   if (is.data.frame(wave1)) {
-    check_data_frame(wave1, "wave1", call)
+    check_data_frame(wave1, "wave1")
     return(list(wave1 = wave1))
   }
   if (!is.list(wave1) || length(wave1) == 0) {
@@ -214,37 +213,37 @@ check_releases <- function(wave1, wave2, call) {
         "`wave1` must be a data frame, or a list of data frames.",
         x = paste0("It has class ", quote_names(class(wave1)), ".")
       ),
-      data_class = class(wave1), call = call
+      data_class = class(wave1)
     )
   }
-  for (wave in wave1) check_data_frame(wave, "wave1", call)
+  for (wave in wave1) check_data_frame(wave, "wave1")
   labels <- names(wave1)
   if (is.null(labels)) {
     labels <- as.character(seq_along(wave1))
   } else if (!all(nzchar(labels)) || anyDuplicated(labels)) {
-    stop_argument("wave1", "have a name of its own for every release, or none", call = call)
+    stop_argument("wave1", "have a name of its own for every release, or none")
   }
   rlang::set_names(wave1, labels)
 }
 
-check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, detail, call) {
+check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, detail) {
   absent <- vapply(list(key_vars, change_vars, id), is.null, NA)
   if (any(absent)) {
     stop_argument(
-      c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`", call = call
+      c("key_vars", "change_vars", "id")[absent][[1]], "name columns of `wave2`"
     )
   }
-  named <- function(x, arg) names(wave2)[check_columns(x, wave2, arg, call)]
+  named <- function(x, arg) names(wave2)[check_columns(x, wave2, arg)]
   keys <- named(key_vars, "key_vars")
   change <- named(change_vars, "change_vars")
   if (length(keys) == 0 || length(change) == 0) {
     arg <- if (length(keys) == 0) "key_vars" else "change_vars"
-    stop_argument(arg, "name at least one column of `wave2`", call = call)
+    stop_argument(arg, "name at least one column of `wave2`")
   }
   if (length(id) != 1) {
     stop_argument(
       "id", "name one column of `wave2`",
-      found = paste0(plural(length(id), "name"), " given."), call = call
+      found = paste0(plural(length(id), "name"), " given.")
     )
   }
   id <- named(id, "id")
@@ -254,7 +253,7 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
     if (length(clash)) {
       stop_argument(
         part[[2]], "leave out the columns that other arguments name",
-        found = paste0("In both: ", quote_names(clash), "."), call = call
+        found = paste0("In both: ", quote_names(clash), ".")
       )
     }
   }
@@ -262,7 +261,7 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
   if (detail == "previous_value" && length(outside)) {
     stop_argument(
       "change_vars", "be among `key_vars` where `detail` is \"previous_value\"",
-      found = paste0("Not in `key_vars`: ", quote_names(outside), "."), call = call
+      found = paste0("Not in `key_vars`: ", quote_names(outside), ".")
     )
   }
   list(keys = keys, change = change, id = id)
@@ -270,25 +269,25 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
 
 # All waves coded at once: per release the waves by `link_vars` and by the variables that
 # change.
-code_releases <- function(releases, wave2, link_vars, columns, call, frame = call) {
+code_releases <- function(releases, wave2, link_vars, columns, frame = front()) {
   asked <- lapply(releases, function(earlier) {
     waves <- list(wave1 = earlier, wave2 = wave2)
-    link <- ask_waves(earlier, wave2, link_vars, columns$id, "link_vars", call)
-    change <- wave_vars(waves, columns$change, "change_vars", call)
-    warn_waves_differ(waves, change, columns$id, call)
+    link <- ask_waves(earlier, wave2, link_vars, columns$id, "link_vars")
+    change <- wave_vars(waves, columns$change, "change_vars")
+    warn_waves_differ(waves, change, columns$id)
     list(link = link, requests = c(
-      link$requests, list(change = shared_request(waves, change, candidates = TRUE, call = call))
+      link$requests, list(change = shared_request(waves, change, candidates = TRUE))
     ))
   })
   requests <- unlist(lapply(unname(asked), `[[`, "requests"), recursive = FALSE)
   coded <- split(
-    unname(code_requests(requests, call)),
+    unname(code_requests(requests)),
     rep(seq_along(asked), vapply(asked, function(a) length(a$requests), 0L))
   )
   Map(function(asked, coded) {
     names(coded) <- names(asked$requests)
     release_later(coded$change, frame)
-    link <- read_waves(asked$link, coded[names(coded) != "change"], call, frame)
+    link <- read_waves(asked$link, coded[names(coded) != "change"], frame)
     list(link = link, change = list(
       tables = coded$change, key_vars = columns$change, partners = link$partners
     ))
@@ -297,7 +296,7 @@ code_releases <- function(releases, wave2, link_vars, columns, call, frame = cal
 
 # Per release its link, and what is known of changes since then by all links and by the
 # certain ones.
-link_releases <- function(coded, releases, wave2, columns, detail, rules, call) {
+link_releases <- function(coded, releases, wave2, columns, detail, rules) {
   Map(function(coded, earlier) {
     waves <- list(wave1 = earlier, wave2 = wave2)
     link <- link_coded(
@@ -305,12 +304,11 @@ link_releases <- function(coded, releases, wave2, columns, detail, rules, call) 
       rlang::call2(
         "longitudinal_link", as.name("wave1"), as.name("wave2"), coded$link$key_vars, columns$id,
         !!!rules
-      ), call
+      )
     )
     changed <- core(
-      rs_changed, core_waves(coded$change, code_agreements(coded$change, waves, NULL, call)),
-      list(values = detail == "previous_value"),
-      call = call
+      rs_changed, core_waves(coded$change, code_agreements(coded$change, waves, NULL)),
+      list(values = detail == "previous_value")
     )
     list(
       link = link,
@@ -346,22 +344,21 @@ change_labels <- function(columns, detail, releases) {
   unlist(lapply(releases, function(release) paste(labels, release, sep = "_")))
 }
 
-check_link_vars <- function(link_vars, wave2, id, call) {
+check_link_vars <- function(link_vars, wave2, id) {
   if (length(link_vars) == 0) {
-    stop_argument("link_vars", "name columns of all waves", call = call)
+    stop_argument("link_vars", "name columns of all waves")
   }
-  link_vars <- names(wave2)[check_columns(link_vars, wave2, "link_vars", call)]
+  link_vars <- names(wave2)[check_columns(link_vars, wave2, "link_vars")]
   if (id %in% link_vars) {
     stop_argument(
       "link_vars", "not name the id",
-      advice = "The id says which records are one person's; an intruder does not have it.",
-      call = call
+      advice = "The id says which records are one person's; an intruder does not have it."
     )
   }
   link_vars
 }
 
-check_earlier_columns <- function(x, arg, releases, call) {
+check_earlier_columns <- function(x, arg, releases) {
   for (release in names(releases)) {
     absent <- setdiff(x, names(releases[[release]]))
     if (length(absent)) {
@@ -371,24 +368,24 @@ check_earlier_columns <- function(x, arg, releases, call) {
           paste0("`", arg, "` must name columns of all waves."),
           x = paste0("Not found in ", quote_names(release), ": ", quote_names(absent), ".")
         ),
-        unknown = absent, call = call
+        unknown = absent
       )
     }
   }
 }
 
-check_free_names <- function(labels, wave2, call) {
+check_free_names <- function(labels, wave2) {
   taken <- intersect(labels, names(wave2))
   if (length(taken)) {
     stop_argument(
       "wave2", "have no column with a name that changes are given",
-      found = paste0("Already there: ", quote_names(taken), "."), call = call
+      found = paste0("Already there: ", quote_names(taken), ".")
     )
   }
 }
 
 # Per scenario the file with what is known of changes, and all its key variables.
-scenario_tables <- function(wave2, found, columns, call) {
+scenario_tables <- function(wave2, found, columns) {
   with_changes <- function(which) {
     data <- wave2
     keys <- columns$keys
@@ -411,7 +408,7 @@ scenario_tables <- function(wave2, found, columns, call) {
 
 # The fits of all scenarios. One that knows no more than the one before is not fitted
 # again.
-fit_scenarios <- function(tables, models, asked, call, frame = call) {
+fit_scenarios <- function(tables, models, asked, frame = front()) {
   at <- seq_along(tables)
   for (i in at[-1]) {
     before <- tables[[i - 1]]
@@ -421,24 +418,24 @@ fit_scenarios <- function(tables, models, asked, call, frame = call) {
     if (same) at[[i]] <- at[[i - 1]]
   }
   own <- unique(at)
-  weights <- check_weights(tables[[1]]$data, asked$weight_var, call)
+  weights <- check_weights(tables[[1]]$data, asked$weight_var)
   coded <- code_requests(lapply(tables[own], function(table) {
     key_request(
       table$data, table$keys,
       roles = role_columns(table$data, asked["weight_var"]),
-      listwise = asked$missing == "exclude", call = call
+      listwise = asked$missing == "exclude"
     )
-  }), call)
+  }))
   coded <- lapply(coded, `[[`, 1)
   release_later(coded, frame)
   requests <- Map(function(table, models) {
-    check_some_complete(table$n, call)
+    check_some_complete(table$n)
     set <- paste(table$variables, collapse = " + ")
     parts <- rlang::set_names(list(table$keys), set)
-    terms <- lapply(models, model_terms, parts = parts, call = call)
-    loglinear_requests(table, set, table$variables, weights, terms, asked, call)[[1]]
+    terms <- lapply(models, model_terms, parts = parts)
+    loglinear_requests(table, set, table$variables, weights, terms, asked)[[1]]
   }, coded, models[own])
-  found <- fit_loglinear(requests, call)
+  found <- fit_loglinear(requests)
   fits <- Map(function(found, table, models) {
     settings <- file_settings(
       table,
@@ -449,18 +446,18 @@ fit_scenarios <- function(tables, models, asked, call, frame = call) {
       list(found), settings, equal_weights(weights),
       rlang::call2("loglinear_risk", as.name("wave2"), table$variables, model = names(models))
     )
-    signal_loglinear(fit, call)
+    signal_loglinear(fit)
     fit
   }, found, coded, models[own])
   rlang::set_names(fits[match(at, own)], names(tables))
 }
 
 # The model of one scenario: the interactions of a formula whose variables it has.
-scenario_model <- function(model, keys, every_key, call) {
+scenario_model <- function(model, keys, every_key) {
   if (!inherits(model, "formula")) {
     return(model)
   }
-  terms <- formula_terms(model, every_key, call)
+  terms <- formula_terms(model, every_key)
   terms <- terms[vapply(terms, function(t) all(t %in% keys), NA)]
   product <- lapply(terms, function(t) Reduce(function(a, b) call(":", a, b), lapply(t, as.name)))
   sum <- if (length(product)) Reduce(function(a, b) call("+", a, b), product) else 1

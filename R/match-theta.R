@@ -60,22 +60,20 @@
 #' match_theta(n_unique = 269, n_pairs = 240, sampling_fraction = 0.001)
 #' # theta 0.00056
 match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("n_unique", "n_pairs", "sampling_fraction"), call)
-  n_unique <- check_numbers(n_unique, "n_unique", call)
-  n_pairs <- check_numbers(n_pairs, "n_pairs", call)
-  n_triples <- if (is.null(n_triples)) 0 else check_numbers(n_triples, "n_triples", call)
+  check_no_dots(...)
+  check_given(c("n_unique", "n_pairs", "sampling_fraction"))
+  n_unique <- check_numbers(n_unique, "n_unique")
+  n_pairs <- check_numbers(n_pairs, "n_pairs")
+  n_triples <- if (is.null(n_triples)) 0 else check_numbers(n_triples, "n_triples")
   if (!is_plain_number(sampling_fraction) || length(sampling_fraction) == 0 ||
         any(is.na(sampling_fraction) | sampling_fraction <= 0 | sampling_fraction > 1)) {
-    stop_argument("sampling_fraction", "be numbers above 0 and at most 1", call = call)
+    stop_argument("sampling_fraction", "be numbers above 0 and at most 1")
   }
-  level <- check_probability(level, "level", call = call)
+  level <- check_probability(level, "level")
   sizes <- c(length(n_unique), length(n_pairs), length(n_triples), length(sampling_fraction))
   if (any(sizes != 1 & sizes != max(sizes))) {
     stop_argument(
-      "n_unique", "have as many elements as the other arguments, or they have one",
-      call = call
+      "n_unique", "have as many elements as the other arguments, or they have one"
     )
   }
   # Parts whose powers are beyond what a number can hold do not meet.
@@ -111,9 +109,9 @@ theta_table <- function(n_unique, n_pairs, odds, error, relative, level) {
   )
 }
 
-check_numbers <- function(x, arg, call) {
+check_numbers <- function(x, arg) {
   if (!is_plain_number(x) || length(x) == 0 || any(!is.finite(x) | x < 0)) {
-    stop_argument(arg, "be finite numbers of at least 0", call = call)
+    stop_argument(arg, "be finite numbers of at least 0")
   }
   as.double(x)
 }

@@ -2,11 +2,11 @@
 
 # The rule for missing values of every column, from one word or a list with a word
 # for some key variables or groups: the others match everything.
-check_missing_by <- function(missing, sets, call) {
+check_missing_by <- function(missing, sets) {
   rules <- c("wildcard", "category", "exclude")
   by <- rlang::set_names(rep("wildcard", length(sets$variables)), sets$variables)
   if (!is.list(missing)) {
-    by[] <- check_choice(missing, rules, "missing", call)
+    by[] <- check_choice(missing, rules, "missing")
     return(by)
   }
   check_named_list(
@@ -15,7 +15,7 @@ check_missing_by <- function(missing, sets, call) {
       "be one of ", quote_names(rules, Inf), ", or a list of these words named by key variables"
     ),
     c(sets$variables, names(sets$groups)),
-    is_item = function(x) is.character(x) && length(x) == 1 && x %in% rules, call = call
+    is_item = function(x) is.character(x) && length(x) == 1 && x %in% rules
   )
   # A group's word is that of its columns which have none of their own.
   for (name in names(missing)[order(names(missing) %in% sets$variables)]) {
@@ -24,64 +24,64 @@ check_missing_by <- function(missing, sets, call) {
   by
 }
 
-check_households <- function(data, settings, weights, call) {
+check_households <- function(data, settings, weights) {
   if (is.null(settings$hh_id)) {
     return()
   }
-  position <- check_column(settings$hh_id, data, "hh_id", call)
+  position <- check_column(settings$hh_id, data, "hh_id")
   if (settings$partial_weight < 1) {
     stop_argument(
       "partial_weight", "be 1 where `hh_id` is given",
-      "A household is matched or not, whichever of its members matches.", call = call
+      "A household is matched or not, whichever of its members matches."
     )
   }
   if (settings$rule == "mean") {
     stop_argument(
       "rule", "not be \"mean\" where `hh_id` is given",
-      "A household is matched or not; there is no average over candidates.", call = call
+      "A household is matched or not; there is no average over candidates."
     )
   }
   if (!is.null(weights)) {
     check_household_weights(
       weights, household_codes(data[[position]]),
-      names(data)[[check_column(settings$weight_var, data, "weight_var", call)]], call
+      names(data)[[check_column(settings$weight_var, data, "weight_var")]]
     )
   }
 }
 
-check_group_names <- function(key_groups, call) {
+check_group_names <- function(key_groups) {
   named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
     all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
   if (!is.null(key_groups) && (!named || any(lengths(key_groups) == 0))) {
     stop_argument(
-      "key_groups", "be a list of columns with a name for every group", call = call
+      "key_groups", "be a list of columns with a name for every group"
     )
   }
   key_groups
 }
 
-check_overlap <- function(settings, sets, call) {
+check_overlap <- function(settings, sets) {
   fewest <- min(vapply(sets$sets, function(set) length(set$keys), 0L))
   if (settings$min_overlap > fewest) {
     stop_argument(
-      "min_overlap", paste("be at most the number of key variables,", fewest), call = call
+      "min_overlap", paste("be at most the number of key variables,", fewest)
     )
   }
 }
 
 # Tolerances are for numbers, Dates and times among the key variables.
-check_tolerance <- function(tolerance, data, patterns, sets, call) {
+check_tolerance <- function(tolerance, data, patterns, sets) {
   if (is.null(tolerance)) {
     return()
   }
   check_named_list(
     tolerance, "tolerance", "be a list of numbers of at least 0, named by key variables",
-    sets$variables, is_item = is_tolerance, call = call
+    sets$variables, is_item = is_tolerance
   )
   for (name in names(tolerance)) {
-    check_distances(data[[name]], name, call)
+    check_distances(data[[name]], name)
     if (is.data.frame(patterns) && name %in% names(patterns)) {
-      check_distances(patterns[[name]], name, call)
+      check_distances(patterns[[name]], name)
     }
   }
 }
@@ -89,7 +89,7 @@ check_tolerance <- function(tolerance, data, patterns, sets, call) {
 is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
 
 # Whether distances between the values of a column are defined.
-check_distances <- function(x, name, call) {
+check_distances <- function(x, name) {
   scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
   if (!isTRUE(scale %in% c("number", "date", "time"))) {
     stop_sdc(
@@ -98,7 +98,7 @@ check_distances <- function(x, name, call) {
         "A tolerance must be for numbers, Dates or times.",
         x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
       ),
-      columns = name, classes = class(x), call = call
+      columns = name, classes = class(x)
     )
   }
 }

@@ -24,12 +24,11 @@
 #' plot(n_matches(people, sets))
 autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata"), ...,
                                    n = 8, by = NULL, data = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("matches", "unique", "strata"), "type", call)
-  n <- check_whole(n, "n", call = call)
+  check_no_dots(...)
+  type <- check_choice(type, c("matches", "unique", "strata"), "type")
+  n <- check_whole(n, "n")
   if (all(object$estimates$n == 0)) {
-    stop_argument("object", "hold records", "No record is complete.", call = call)
+    stop_argument("object", "hold records", "No record is complete.")
   }
   drawable <- object$estimates[object$estimates$n > 0, ]
   shown <- drawable[utils::head(order(-drawable$prop_unique_all), n), ]
@@ -41,7 +40,7 @@ autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata
     unique = plot_unique_shares(object, shown, left_out),
     strata = plot_strata(
       object, by, data, "Record risk by stratum", "record risk 1/m, log scale",
-      log = TRUE, call = call
+      log = TRUE
     )
   )
 }

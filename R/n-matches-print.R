@@ -205,7 +205,7 @@ summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
     object,
     estimates = object$estimates, matches = match_distribution(object),
     sensitive = object$sensitive,
-    record_risk = risk_by_strata(object, by, data, rlang::current_env()),
+    record_risk = risk_by_strata(object, by, data),
     title = if (nrow(object$estimates) == 1) match_sensitive_line(object)
   )
 }

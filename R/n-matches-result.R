@@ -1,7 +1,7 @@
 # From counted matches to the result of n_matches(): records, estimates, theta.
 
 new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data,
-                          patterns, this_call, call) {
+                          patterns, this_call) {
   outside <- !is.null(coded$targets)
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n
@@ -15,7 +15,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   }, NA)
   estimates[uncertain] <- lapply(estimates[uncertain], without_listwise)
   inform_excluded(
-    max(vapply(estimates, `[[`, 0, "n_deleted")), n_targets, call,
+    max(vapply(estimates, `[[`, 0, "n_deleted")), n_targets,
     if (outside) "pattern" else "record"
   )
   if (sets$many) {

@@ -234,58 +234,57 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
                       level = 0.95, limit = NULL) {
-  call <- rlang::current_env()
-  file <- enter(call)
+  file <- enter()
   this_call <- call_without_data(match.call(), "n_matches")
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   settings <- list(
-    rule = check_choice(rule, c("first", "overlap", "mean"), "rule", call),
-    min_overlap = check_whole(min_overlap, "min_overlap", low = 0, call = call),
-    partial_weight = check_zero_to_one(partial_weight, "partial_weight", call),
-    below = check_whole(below, "below", several = TRUE, call = call),
-    level = check_probability(level, "level", call = call),
+    rule = check_choice(rule, c("first", "overlap", "mean"), "rule"),
+    min_overlap = check_whole(min_overlap, "min_overlap", low = 0),
+    partial_weight = check_zero_to_one(partial_weight, "partial_weight"),
+    below = check_whole(below, "below", several = TRUE),
+    level = check_probability(level, "level"),
     weight_var = weight_var, hh_id = hh_id,
     sensitive = if (!is.null(sensitive)) {
-      names(data)[check_columns(sensitive, data, "sensitive", call)]
+      names(data)[check_columns(sensitive, data, "sensitive")]
     }
   )
-  limit <- check_record_limit(limit, call)
-  weights <- check_weights(data, weight_var, call)
-  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction, call)
-  check_households(data, settings, weights, call)
-  sets <- match_key_sets(data, key_vars, key_groups, settings, call)
+  limit <- check_record_limit(limit)
+  weights <- check_weights(data, weight_var)
+  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction)
+  check_households(data, settings, weights)
+  sets <- match_key_sets(data, key_vars, key_groups, settings)
   settings$key_sets <- sets$sets
   settings$fraction <- fraction
-  settings$missing <- check_missing_by(missing, sets, call)
-  check_overlap(settings, sets, call)
+  settings$missing <- check_missing_by(missing, sets)
+  check_overlap(settings, sets)
   patterns <- bare_data(patterns)
-  check_tolerance(tolerance, data, patterns, sets, call)
+  check_tolerance(tolerance, data, patterns, sets)
   with_progress("Matches of records", {
-    coded <- code_matches(file, patterns, sets, settings, call)
-    relations <- match_relations(coded, tolerance, data, patterns, call)
+    coded <- code_matches(file, patterns, sets, settings)
+    relations <- match_relations(coded, tolerance, data, patterns)
     found <- lapply(sets$sets, function(set) {
-      find_matches(coded, set, relations, settings, weights, call)
+      find_matches(coded, set, relations, settings, weights)
     })
     identifying <- identifying_keys(coded$table, names(tolerance))
-    inform_identifying(identifying, call)
+    inform_identifying(identifying)
     coded$identifying <- identifying
     with_limit(new_n_matches(
-      found, coded, sets, settings, weights, tolerance, data, patterns, this_call, call
+      found, coded, sets, settings, weights, tolerance, data, patterns, this_call
     ), limit)
   })
 }
 
 # The key sets: `variables` are the names of all their columns, `sets` their
 # names by set, `keys` the columns of every key of each set.
-match_key_sets <- function(data, key_vars, key_groups, settings, call) {
+match_key_sets <- function(data, key_vars, key_groups, settings) {
   many <- is.list(key_vars) && !is.object(key_vars)
-  groups <- check_group_names(key_groups, call)
+  groups <- check_group_names(key_groups)
   if (many && (length(key_vars) == 0 || any(lengths(key_vars) == 0))) {
-    stop_argument("key_vars", "hold key sets with at least one key variable each", call = call)
+    stop_argument("key_vars", "hold key sets with at least one key variable each")
   }
   position_of <- function(argument) {
     column <- settings[[argument]]
-    if (!is.null(column)) check_column(column, data, argument, call)
+    if (!is.null(column)) check_column(column, data, argument)
   }
   roles <- c(position_of("weight_var"), position_of("hh_id"))
   used <- c(roles, match(settings$sensitive, names(data)))
@@ -294,24 +293,24 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
       of_group <- set %in% names(groups) & !set %in% names(data)
       set <- as.character(unlist(lapply(seq_along(set), function(i) {
         if (of_group[[i]]) {
-          names(data)[check_columns(groups[[set[[i]]]], data, "key_groups", call)]
+          names(data)[check_columns(groups[[set[[i]]]], data, "key_groups")]
         } else {
           set[[i]]
         }
       })))
     }
-    check_no_roles(data, set, roles, call)
-    names(data)[resolve_key_vars(data, set, used, call)]
+    check_no_roles(data, set, roles)
+    names(data)[resolve_key_vars(data, set, used)]
   })
   variables <- unique(unlist(sets))
-  positions <- resolve_key_vars(data, variables, integer(), call)
+  positions <- resolve_key_vars(data, variables, integer())
   # Groups that no key set uses do no harm.
   groups <- lapply(groups, function(group) {
-    intersect(names(data)[check_columns(group, data, "key_groups", call)], variables)
+    intersect(names(data)[check_columns(group, data, "key_groups")], variables)
   })
   groups <- groups[lengths(groups) > 0]
   groups <- if (length(groups)) groups
-  keys <- resolve_key_groups(groups, data, positions, variables, call)
+  keys <- resolve_key_groups(groups, data, positions, variables)
   of_set <- lapply(sets, function(set) {
     columns <- match(set, variables)
     of_key <- lapply(keys, function(key) match(intersect(key, columns), columns))
@@ -324,15 +323,14 @@ match_key_sets <- function(data, key_vars, key_groups, settings, call) {
     if (anyDuplicated(labels)) {
       stop_argument(
         "key_vars", "name every key set differently",
-        found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), "."),
-        call = call
+        found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), ".")
       )
     }
     taken <- intersect(labels, outer(labels, added_columns(settings), paste, sep = "_"))
     if (length(taken)) {
       stop_argument(
         "key_vars", "name no key set like a column that is made of another set's name",
-        found = paste0("Found: ", quote_names(taken), "."), call = call
+        found = paste0("Found: ", quote_names(taken), ".")
       )
     }
   }
@@ -352,38 +350,38 @@ added_columns <- function(settings) {
 }
 
 # File and outside patterns as coded columns, labels as columns of their own.
-code_matches <- function(file, patterns, sets, settings, call, frame = parent.frame()) {
+code_matches <- function(file, patterns, sets, settings, frame = parent.frame()) {
   force(frame)
   data <- file$data
   sensitive <- match(settings$sensitive, names(data))
   labels <- as.list(sensitive)
   names(labels) <- sprintf("sensitive_%d", seq_along(labels))
   if (!is.null(settings$hh_id)) {
-    labels$households <- check_column(settings$hh_id, data, "hh_id", call)
+    labels$households <- check_column(settings$hh_id, data, "hh_id")
   }
   if (!is.null(patterns)) {
     if (!is.data.frame(patterns)) {
-      stop_argument("patterns", "be a data frame", call = call)
+      stop_argument("patterns", "be a data frame")
     }
-    check_records(patterns, call, "patterns")
+    check_records(patterns, "patterns")
     absent <- setdiff(sets$variables, names(patterns))
     if (length(absent)) {
       stop_argument(
         "patterns", "have the key variables as columns",
-        found = paste0("Not found: ", quote_names(absent), "."), call = call
+        found = paste0("Not found: ", quote_names(absent), ".")
       )
     }
     tables <- list(data, patterns)
     own <- coding_request(
-      column_sources(patterns, match(sets$variables, names(patterns)), call, TRUE),
+      column_sources(patterns, match(sets$variables, names(patterns)), TRUE),
       sets$variables, match(sets$variables, names(patterns))
     )
     together <- shared_request(
       tables, sets$variables,
-      key_groups = sets$groups, candidates = TRUE, call = call
+      key_groups = sets$groups, candidates = TRUE
     )
     coded <- code_requests(
-      c(list(own = own, together = together), label_requests(labels, data, call)), call
+      c(list(own = own, together = together), label_requests(labels, data))
     )
     release_later(unlist(unname(coded), recursive = FALSE), frame)
     table <- coded$together[[1]]
@@ -394,7 +392,7 @@ code_matches <- function(file, patterns, sets, settings, call, frame = parent.fr
     table <- key_table(
       file, sets$variables,
       key_groups = sets$groups, candidates = TRUE, labels = labels,
-      roles = role_columns(data, settings), frame = frame, call = call
+      roles = role_columns(data, settings), frame = frame
     )
     targets <- NULL
   }
@@ -407,7 +405,7 @@ code_matches <- function(file, patterns, sets, settings, call, frame = parent.fr
 
 # Per column, what the core needs to know of values that match others than
 # themselves; NULL for nothing.
-match_relations <- function(coded, tolerance, data, patterns, call) {
+match_relations <- function(coded, tolerance, data, patterns) {
   table <- coded$table
   Map(function(name, sets) {
     if (!is.null(tolerance[[name]])) {
@@ -440,7 +438,7 @@ number_values <- function(x) {
 }
 
 # Matches on one key set. Numbers are per record in use.
-find_matches <- function(coded, set, relations, settings, weights, call) {
+find_matches <- function(coded, set, relations, settings, weights) {
   core(rs_n_matches, coded$table$pointer, list(
     targets = coded$targets$pointer, columns = set$columns, keys = unname(set$keys),
     relations = unname(relations[set$columns]), rule = settings$rule,
@@ -450,5 +448,5 @@ find_matches <- function(coded, set, relations, settings, weights, call) {
       list(table = table$pointer, ordered = table$ordered)
     }),
     households = coded$households$pointer
-  ), call = call)
+  ))
 }

@@ -20,16 +20,15 @@ print.sdc_panel_table <- function(x, ...) {
 
 #' @export
 interpret.sdc_panel_table <- function(x, ...) {
-  interpret_table(x, rlang::current_env())
+  interpret_table(x)
 }
 
 # The sentences of a table whose print is in words.
-interpret_table <- function(x, call) {
+interpret_table <- function(x) {
   said <- describe(x)
   if (is.null(said$sentence)) {
     stop_argument(
-      "x", "be a result of sdcRisk", found = "It has lost the columns that say what was found.",
-      call = call
+      "x", "be a result of sdcRisk", found = "It has lost the columns that say what was found."
     )
   }
   description_sentence(said, as.character(utils::packageVersion("sdcRisk")))

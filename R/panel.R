@@ -63,27 +63,25 @@ panel_table <- function(data, class) {
 #'
 #' latest_values(panel_waves$background, "id", c("year", "month"))
 latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
-  call <- rlang::current_env()
-  check_given(c("waves", "id"), call)
-  check_no_dots(..., call = call)
-  check_flag(origin, "origin", call)
+  check_given(c("waves", "id"))
+  check_no_dots(...)
+  check_flag(origin, "origin")
   if (is.data.frame(waves)) {
-    long <- long_wave(waves, id, time, call)
+    long <- long_wave(waves, id, time)
     parts <- list(waves)
   } else {
     if (!is.null(time)) {
-      stop_argument("time", "be NULL where `waves` is a list in time order", call = call)
+      stop_argument("time", "be NULL where `waves` is a list in time order")
     }
-    parts <- unname(check_tables(waves, "waves", call))
-    long <- listed_waves(parts, id, names(waves), call)
+    parts <- unname(check_tables(waves, "waves"))
+    long <- listed_waves(parts, id, names(waves))
   }
   variables <- unique(unlist(lapply(parts, names)))
   variables <- setdiff(variables, c(long$id, long$time_names))
   if (length(variables) == 0) {
     stop_sdc(
       "bad_data",
-      c("`waves` must have variables beside `id` and `time`.", x = "There are no other columns."),
-      call = call
+      c("`waves` must have variables beside `id` and `time`.", x = "There are no other columns.")
     )
   }
   clash <- intersect(variables, paste0(variables, "_wave"))
@@ -95,12 +93,12 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
         x = paste0("Found: ", quote_names(clash), "."),
         i = "Rename them, or give `origin = FALSE`."
       ),
-      names = clash, call = call
+      names = clash
     )
   }
   starts <- cumsum(c(0L, vapply(parts, nrow, 1L)))
-  values <- lapply(variables, function(v) latest_of(v, parts, starts, long, call))
-  out <- list(unite_values_of(parts, long, starts, call))
+  values <- lapply(variables, function(v) latest_of(v, parts, starts, long))
+  out <- list(unite_values_of(parts, long, starts))
   names(out) <- long$id
   out[variables] <- lapply(values, `[[`, "value")
   if (origin) {
@@ -113,27 +111,27 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
 
 # What is known of the rows of a long table: the person of each, the rows in
 # time order, and the wave to tell.
-long_wave <- function(data, id, time, call) {
-  check_data_frame(data, "waves", call)
+long_wave <- function(data, id, time) {
+  check_data_frame(data, "waves")
   if (is.null(time)) {
     stop_argument(
       "time", "name the columns that give the order in time",
-      advice = "A list of waves needs none: its order is that of time.", call = call
+      advice = "A list of waves needs none: its order is that of time."
     )
   }
-  at <- check_columns(time, data, "time", call)
-  id_at <- check_column(id, data, "id", call)
+  at <- check_columns(time, data, "time")
+  id_at <- check_column(id, data, "id")
   if (id_at %in% at) {
-    stop_argument("time", "name other columns than `id`", call = call)
+    stop_argument("time", "name other columns than `id`")
   }
-  keys <- lapply(unclass(data)[at], time_key, call = call)
-  person <- number_ids(data[[id_at]], "id", call)
+  keys <- lapply(unclass(data)[at], time_key)
+  person <- number_ids(data[[id_at]], "id")
   order <- do.call(order, c(unname(keys), method = "radix"))
   ranked <- lapply(keys, function(k) k[order])
   new_wave <- Reduce(`|`, lapply(ranked, function(k) c(TRUE, k[-1] != k[-length(k)])))
   wave_number <- integer(length(order))
   wave_number[order] <- cumsum(new_wave)
-  check_once(pair_codes(wave_number, person$number), call)
+  check_once(pair_codes(wave_number, person$number))
   wave <- if (length(at) == 1) {
     data[[at]]
   } else {
@@ -150,15 +148,15 @@ long_wave <- function(data, id, time, call) {
 }
 
 # The same of the rows of several tables below each other.
-listed_waves <- function(parts, id, names, call) {
+listed_waves <- function(parts, id, names) {
   if (!is.character(id) || length(id) != 1) {
-    stop_argument("id", "be the name of one column of every wave", call = call)
+    stop_argument("id", "be the name of one column of every wave")
   }
-  at <- lapply(parts, function(data) check_column(id, data, "id", call))
-  person <- number_shared_ids(Map(function(data, a) data[[a]], parts, at), id, call)
+  at <- lapply(parts, function(data) check_column(id, data, "id"))
+  person <- number_shared_ids(Map(function(data, a) data[[a]], parts, at), id)
   size <- vapply(parts, nrow, 1L)
   wave <- rep(seq_along(parts), size)
-  check_once(pair_codes(wave, person$number), call)
+  check_once(pair_codes(wave, person$number))
   if (is.null(names)) {
     names <- rep("", length(parts))
   }
@@ -171,30 +169,29 @@ listed_waves <- function(parts, id, names, call) {
 }
 
 # Numbers by which a column of times is ordered.
-time_key <- function(x, call) {
+time_key <- function(x) {
   source <- column_source(x, length(x))
   if (is.null(source) || !source$ordered) {
     stop_argument(
       "time", "name columns of numbers, Dates, times or ordered factors",
-      found = paste0("Found: class ", quote_names(class(x)), "."), call = call
+      found = paste0("Found: class ", quote_names(class(x)), ".")
     )
   }
   values <- source$values
   if (inherits(x, "integer64")) {
-    check_installed("bit64", "order waves by an integer64 column", call)
+    check_installed("bit64", "order waves by an integer64 column")
   } else {
     values <- as_bare(values)
   }
   if (anyNA(values)) {
     stop_argument(
-      "time", "name columns without missing values", found = "There are missing values.",
-      call = call
+      "time", "name columns without missing values", found = "There are missing values."
     )
   }
   as.double(values)
 }
 
-check_once <- function(key, call) {
+check_once <- function(key) {
   twice <- sum(duplicated(key))
   if (twice > 0) {
     stop_sdc(
@@ -203,39 +200,39 @@ check_once <- function(key, call) {
         "Every person must occur at most once in a wave.",
         x = paste0(plural(twice, "row"), " too many.")
       ),
-      n = twice, call = call
+      n = twice
     )
   }
 }
 
 # A list of data frames, each with rows and columns.
-check_tables <- function(x, arg, call) {
+check_tables <- function(x, arg) {
   if (!is.list(x) || length(x) == 0) {
     stop_sdc(
       "bad_data",
       c(
         paste0("`", arg, "` must be a data frame or a list of data frames."), x = given_words(x)
       ),
-      data_class = class(x), call = call
+      data_class = class(x)
     )
   }
   for (i in seq_along(x)) {
-    check_data_frame(x[[i]], paste0(arg, "[[", i, "]]"), call)
+    check_data_frame(x[[i]], paste0(arg, "[[", i, "]]"))
   }
   x
 }
 
 # People numbered over several tables; ids compare as values.
-number_shared_ids <- function(columns, arg, call) {
-  lapply(columns, number_ids, arg = arg, call = call)
+number_shared_ids <- function(columns, arg) {
+  lapply(columns, number_ids, arg = arg)
   sources <- lapply(columns, function(x) column_source(x, length(x)))
-  values <- stack_sources(sources, arg, call)$values
+  values <- stack_sources(sources, arg)$values
   distinct <- unique(values)
   list(number = match(values, distinct), first = match(distinct, values))
 }
 
 # One variable: the row of every person's latest value, 0 for none, and the values.
-latest_of <- function(name, parts, starts, long, call) {
+latest_of <- function(name, parts, starts, long) {
   known <- unlist(lapply(parts, function(data) {
     if (name %in% names(data)) !is_missing(data[[name]]) else logical(nrow(data))
   }))
@@ -243,7 +240,7 @@ latest_of <- function(name, parts, starts, long, call) {
   # Of several rows of a person the last one assigned stays.
   at <- long$order[known[long$order]]
   row[long$number[at]] <- at
-  list(row = row, value = pick_rows(name, parts, starts, row, call))
+  list(row = row, value = pick_rows(name, parts, starts, row))
 }
 
 # Whether values are missing, as the help page says.
@@ -258,23 +255,23 @@ is_missing <- function(x) {
 }
 
 # The values of the given rows of tables below each other, NA for row 0.
-pick_rows <- function(name, parts, starts, row, call) {
+pick_rows <- function(name, parts, starts, row) {
   part <- findInterval(row, starts, left.open = TRUE)
   holds <- which(vapply(parts, function(data) name %in% names(data), NA))
   if (length(parts) == 1) {
-    return(take_values(parts[[1]][[name]], replace(row, row == 0, NA), name, call))
+    return(take_values(parts[[1]][[name]], replace(row, row == 0, NA), name))
   }
   pieces <- lapply(holds, function(k) {
-    take_values(parts[[k]][[name]], row[part == k] - starts[[k]], name, call)
+    take_values(parts[[k]][[name]], row[part == k] - starts[[k]], name)
   })
-  united <- unite_columns(pieces, name, call)
+  united <- unite_columns(pieces, name)
   place <- integer(length(row))
   place[unlist(lapply(holds, function(k) which(part == k)))] <- seq_along(united)
-  take_values(united, replace(place, place == 0, NA), name, call)
+  take_values(united, replace(place, place == 0, NA), name)
 }
 
 # Some values of a column, with its class and labels.
-take_values <- function(x, rows, name, call) {
+take_values <- function(x, rows, name) {
   if (is.list(x) || length(dim(x)) > 0) {
     stop_sdc(
       "bad_column",
@@ -282,7 +279,7 @@ take_values <- function(x, rows, name, call) {
         "Every variable must be a vector.",
         x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
       ),
-      columns = name, classes = paste(class(x), collapse = "/"), call = call
+      columns = name, classes = paste(class(x), collapse = "/")
     )
   }
   if (inherits(x, "haven_labelled")) {
@@ -295,14 +292,14 @@ take_values <- function(x, rows, name, call) {
 }
 
 # The ids of the people, in the type they have in the tables.
-unite_values_of <- function(parts, long, starts, call) {
-  pick_rows(long$id, parts, starts, long$first, call)
+unite_values_of <- function(parts, long, starts) {
+  pick_rows(long$id, parts, starts, long$first)
 }
 
 # Columns of several tables below each other, their type kept.
-unite_columns <- function(pieces, name, call) {
+unite_columns <- function(pieces, name) {
   if (any(vapply(pieces, is_candidates, NA))) {
-    return(combine_candidates(pieces, call))
+    return(combine_candidates(pieces))
   }
   if (all(vapply(pieces, is.factor, NA))) {
     return(unite_factors(pieces))
@@ -319,7 +316,7 @@ unite_columns <- function(pieces, name, call) {
         "A variable must have values of one kind in all waves.",
         x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), ".")
       ),
-      columns = name, classes = kind, call = call
+      columns = name, classes = kind
     )
   }
   if (inherits(last, "haven_labelled")) {
@@ -394,19 +391,18 @@ unite_factors <- function(pieces) {
 #' members <- found$id[found$member]
 #' length(members) # 10997 = 17924 - 6927
 panel_members <- function(background, modules, id, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("background", "modules", "id"), call)
-  check_data_frame(background, "background", call)
+  check_no_dots(...)
+  check_given(c("background", "modules", "id"))
+  check_data_frame(background, "background")
   if (is.data.frame(modules)) {
     modules <- list(modules)
   }
-  parts <- c(list(background), unname(check_tables(modules, "modules", call)))
+  parts <- c(list(background), unname(check_tables(modules, "modules")))
   if (!is.character(id) || length(id) != 1) {
-    stop_argument("id", "be the name of one column of every table", call = call)
+    stop_argument("id", "be the name of one column of every table")
   }
-  ids <- lapply(parts, function(data) data[[check_column(id, data, "id", call)]])
-  person <- number_shared_ids(ids, id, call)
+  ids <- lapply(parts, function(data) data[[check_column(id, data, "id")]])
+  person <- number_shared_ids(ids, id)
   n <- length(person$first)
   size <- vapply(parts, nrow, 1L)
   part <- rep(seq_along(parts), size)
@@ -425,7 +421,7 @@ panel_members <- function(background, modules, id, ...) {
   reason[!has_background & n_modules > 0] <- "modules only"
   reason[!has_background & n_modules == 0] <- "nothing"
   out <- frame(
-    id = pick_rows(id, parts, cumsum(c(0L, size)), person$first, call),
+    id = pick_rows(id, parts, cumsum(c(0L, size)), person$first),
     background = has_background, n_modules = n_modules, member = member, reason = reason
   )
   names(out)[[1]] <- id

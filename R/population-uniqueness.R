@@ -93,20 +93,19 @@
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
                                   ..., missing = "category", sampling_fraction = NULL) {
-  call <- rlang::current_env()
-  file <- enter(call)
-  if (is.null(sampling_fraction)) check_given("pop_size", call)
+  file <- enter()
+  if (is.null(sampling_fraction)) check_given("pop_size")
   this_call <- call_without_data(match.call(), "population_uniqueness")
-  check_no_dots(..., call = call)
-  methods <- check_methods(method, base::missing(method), call)
-  check_missing_rule(missing, c("category", "exclude"), call)
-  table <- key_table(file, key_vars, listwise = missing == "exclude", call = call)
+  check_no_dots(...)
+  methods <- check_methods(method, base::missing(method))
+  check_missing_rule(missing, c("category", "exclude"))
+  table <- key_table(file, key_vars, listwise = missing == "exclude")
   settings <- file_settings(table, missing = missing)
   pop_size <- size_of_population(
-    table$n, if (was_given("pop_size", call)) pop_size, sampling_fraction, call
+    table$n, if (was_given("pop_size")) pop_size, sampling_fraction
   )
-  check_pop_size(pop_size, table$n, call)
-  cells <- group_records(table, call = call)
+  check_pop_size(pop_size, table$n)
+  cells <- group_records(table)
   sizes <- tabulate_sizes(cells$counts)
   rows <- lapply(pop_size, function(size) {
     found <- lapply(methods, function(method) classical_estimate(method, sizes, size))
@@ -132,7 +131,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
 
 classical_methods <- c("pitman", "ewens", "zayatz", "snb", "dankar")
 
-check_methods <- function(method, absent, call) {
+check_methods <- function(method, absent) {
   if (absent) {
     return("pitman")
   }
@@ -140,7 +139,7 @@ check_methods <- function(method, absent, call) {
     all(method %in% classical_methods)
   if (!known) {
     stop_argument(
-      "method", paste("be among", quote_names(classical_methods)), call = call
+      "method", paste("be among", quote_names(classical_methods))
     )
   }
   method

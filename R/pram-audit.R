@@ -63,49 +63,47 @@
 #' pram_audit(secret, file)
 #' pram_audit(secret, file, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("x", "data"), call)
+  check_no_dots(...)
+  check_given(c("x", "data"))
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "pram_audit")
-  remember(call)
-  check_pram_result(x, call)
-  n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7, call = call)
-  table <- check_same_data(x, data, call)
-  known <- pram_key_names(known_keys, "known_keys", x, data, call)
+  remember()
+  check_pram_result(x)
+  n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7)
+  table <- check_same_data(x, data)
+  known <- pram_key_names(known_keys, "known_keys", x, data)
   with_progress("Audit", {
     extra <- pram_extra(x)
     group <- if (is.null(known)) {
       seq_len(nrow(x$cells))
     } else {
-      codes <- all_codes(list(table), call)[[1]][match(known, table$variables)]
+      codes <- all_codes(list(table))[[1]][match(known, table$variables)]
       match_groups(x, codes, x$cells$household_size)$group
     }
-    found <- margin_inflation(extra, list(group), call)[[1]]
+    found <- margin_inflation(extra, list(group))[[1]]
     units <- as.vector(rowsum(x$cells$count, group))
-    simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim, call)
+    simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim)
     new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
   })
 }
 
-check_pram_result <- function(x, call) {
+check_pram_result <- function(x) {
   if (!inherits(x, "sdc_invariant_pram")) {
-    stop_argument("x", "be a result of `invariant_pram()`", call = call)
+    stop_argument("x", "be a result of `invariant_pram()`")
   }
 }
 
 # Names of key variables from names or positions.
-pram_key_names <- function(vars, arg, x, data, call) {
+pram_key_names <- function(vars, arg, x, data) {
   if (is.null(vars)) {
     return(NULL)
   }
-  names <- names(data)[check_columns(vars, data, arg, call)]
+  names <- names(data)[check_columns(vars, data, arg)]
   outside <- setdiff(names, x$settings$key_vars)
   if (length(outside) || length(names) == 0) {
     stop_argument(
       arg, "name key variables of `x`",
-      found = if (length(outside)) paste0("Not among them: ", quote_names(outside), "."),
-      call = call
+      found = if (length(outside)) paste0("Not among them: ", quote_names(outside), ".")
     )
   }
   names
@@ -124,7 +122,7 @@ match_groups <- function(x, codes, sizes = NULL) {
   list(group = group, record = first[!duplicated(group)])
 }
 
-pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
+pram_simulation <- function(x, extra, group, units, exact, n_sim) {
   empty <- frame(
     count = character(), found = character(), n_attempts = double(), n_hits = double(),
     hit_rate = double(), std_error = double(), exact = double()
@@ -135,7 +133,7 @@ pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
   found <- core(rs_pram_simulate, list(
     counts = x$cells$count, block = x$cells$block, thetas = extra$design$thetas,
     group = as.integer(group), n_sim = n_sim, seed = draw_seed()
-  ), call = call)
+  ))
   counts <- c(1:10, "11+")
   class <- pmin(units, 11)
   worst <- vapply(seq_along(counts), function(class_number) {
@@ -152,7 +150,7 @@ pram_simulation <- function(x, extra, group, units, exact, n_sim, call) {
   table
 }
 
-new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated, call) {
+new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated, this_call) {
   groups <- frame(
     count = units, match_prob_before = 1 / units, match_prob = match_prob
   )
@@ -182,7 +180,7 @@ new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated,
       list(known_keys = known)
     ),
     diagnostics = list(units = x$diagnostics$units, n_groups = length(units)),
-    call = call, groups = groups, simulation = simulated
+    call = this_call, groups = groups, simulation = simulated
   )
 }
 
@@ -324,7 +322,7 @@ audit_cited <- function(x) {
 #' @param ... None.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_pram_audit <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   known <- object$settings$known_keys
   plot_match_prob(
     object$groups, object$estimates$max_match_prob,
@@ -369,15 +367,14 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' secret <- invariant_pram(file)
 #' pram_variance(secret, file, c("DAGE3", "EDUC3"))
 pram_variance <- function(x, data, vars = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("x", "data"), call)
+  check_no_dots(...)
+  check_given(c("x", "data"))
   data <- bare_data(data)
-  check_pram_result(x, call)
-  table <- check_same_data(x, data, call)
-  vars <- pram_key_names(vars, "vars", x, data, call)
+  check_pram_result(x)
+  table <- check_same_data(x, data)
+  vars <- pram_key_names(vars, "vars", x, data)
   sets <- if (is.null(vars)) x$settings$key_vars else list(vars)
-  margins <- pram_margins(x, table, sets, call)
+  margins <- pram_margins(x, table, sets)
   if (!is.null(vars)) {
     margin <- margins[[1]]
     values <- as.data.frame(lapply(rlang::set_names(vars), function(v) {
@@ -402,10 +399,10 @@ pram_variance <- function(x, data, vars = NULL, ...) {
 
 # For every set of key variables a record of each of its combinations of values,
 # and the numbers of these combinations.
-pram_margins <- function(x, table, sets, call) {
-  codes <- all_codes(list(table), call)[[1]]
+pram_margins <- function(x, table, sets) {
+  codes <- all_codes(list(table))[[1]]
   groups <- lapply(sets, function(set) match_groups(x, codes[match(set, table$variables)]))
-  found <- margin_inflation(pram_extra(x), lapply(groups, `[[`, "group"), call)
+  found <- margin_inflation(pram_extra(x), lapply(groups, `[[`, "group"))
   Map(function(groups, found) {
     list(record = groups$record, numbers = frame(
       count = found$count, std_error = sqrt(found$variance), se_inflation = found$se_inflation
@@ -434,12 +431,11 @@ pram_margins <- function(x, table, sets, call) {
 #' unique_cell <- which(secret$cells$count == 1)[[1]]
 #' pram_transitions(secret, unique_cell) # stays with 0.667, moves with 0.333
 pram_transitions <- function(x, cell, data = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("x", "cell"), call)
-  check_pram_result(x, call)
-  cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE, call = call)
-  if (!is.null(data)) check_same_data(x, data, call)
+  check_no_dots(...)
+  check_given(c("x", "cell"))
+  check_pram_result(x)
+  cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE)
+  if (!is.null(data)) check_same_data(x, data)
   members <- split(seq_len(nrow(x$cells)), factor(x$cells$block, x$blocks$block))
   parts <- lapply(cell, function(from) {
     block <- x$cells$block[[from]]

@@ -40,19 +40,17 @@
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the cells of one
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
 pram_match_prob <- function(counts, theta, a = 1, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("counts", "theta"), call)
-  counts <- check_counts(counts, "counts", call)
+  check_no_dots(...)
+  check_given(c("counts", "theta"))
+  counts <- check_counts(counts, "counts")
   if (!are_distinct_numbers(theta, FALSE) || theta < 0 || theta > 1) {
-    stop_argument("theta", "be one number from 0 to 1", call = call)
+    stop_argument("theta", "be one number from 0 to 1")
   }
-  a <- check_counts(a, "a", call)
-  check_match_size(counts, a, call)
+  a <- check_counts(a, "a")
+  check_match_size(counts, a)
   found <- with_progress("Match probabilities", {
     core(
-      rs_pram_match_prob, list(counts = counts, theta = as.double(theta), a = a),
-      call = call
+      rs_pram_match_prob, list(counts = counts, theta = as.double(theta), a = a)
     )
   })
   if (length(a) == 1) found else matrix(found, length(counts))
@@ -91,44 +89,41 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
 #' pram_theta(0.8, c(1, 1, 2, 3, 5), "exact") # 0.3829
 #' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
 pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given("max_match_prob", call)
+  check_no_dots(...)
+  check_given("max_match_prob")
   if (is.null(calibration)) calibration <- if (is.null(counts)) "paper" else "exact"
-  calibration <- check_choice(calibration, c("paper", "exact"), "calibration", call)
+  calibration <- check_choice(calibration, c("paper", "exact"), "calibration")
   several <- calibration == "paper"
   bound <- check_probability(
     # A column of bounds may repeat one.
     if (several && is_plain_number(max_match_prob)) unique(max_match_prob) else max_match_prob,
-    "max_match_prob", several = several, call = call
+    "max_match_prob", several = several
   )
   if (several) bound <- as.double(max_match_prob)
-  if (!is.null(counts)) counts <- check_counts(counts, "counts", call)
+  if (!is.null(counts)) counts <- check_counts(counts, "counts")
   if (calibration == "paper") {
-    check_paper_bound(bound, call)
-    check_paper_cells(bound, counts, call)
+    check_paper_bound(bound)
+    check_paper_cells(bound, counts)
     return(core(
-      rs_pram_theta, list(max_match_prob = bound, calibration = calibration),
-      call = call
+      rs_pram_theta, list(max_match_prob = bound, calibration = calibration)
     )$theta)
   }
   if (is.null(counts)) {
-    stop_argument("counts", "be given with calibration = \"exact\"", call = call)
+    stop_argument("counts", "be given with calibration = \"exact\"")
   }
   found <- core(
     rs_pram_theta,
-    list(max_match_prob = bound, counts = counts, calibration = calibration),
-    call = call
+    list(max_match_prob = bound, counts = counts, calibration = calibration)
   )
   if (is.na(found$theta)) {
-    stop_unreachable(bound, found$lowest, call)
+    stop_unreachable(bound, found$lowest)
   }
   found$theta
 }
 
 # The probabilities of `a` records are a product of polynomials of that degree,
 # one for each distinct count.
-check_match_size <- function(counts, a, call) {
+check_match_size <- function(counts, a) {
   n_distinct <- length(unique(counts))
   several <- length(counts) > 1
   most <- if (several) max(a[a <= sum(counts)], 1) else 1
@@ -147,14 +142,13 @@ check_match_size <- function(counts, a, call) {
           format(max(a), big.mark = big_mark(), digits = 6), "."
         ),
         i = "Small `a` have the largest probabilities: take those."
-      ),
-      call = call
+      )
     )
   }
 }
 
 # Whether the theorem covers a block of so many cells.
-check_paper_cells <- function(bound, counts, call) {
+check_paper_cells <- function(bound, counts) {
   if (is.null(counts)) {
     return(invisible())
   }
@@ -165,7 +159,7 @@ check_paper_cells <- function(bound, counts, call) {
         "`counts` must be those of several cells.",
         x = "One count was given: a single cell has no other cell to exchange records with."
       ),
-      argument = "counts", lowest = 1 / counts, call = call
+      argument = "counts", lowest = 1 / counts
     )
   }
   if (length(counts) == 2 && any(bound < 0.5 - 1e-12)) {
@@ -179,12 +173,12 @@ check_paper_cells <- function(bound, counts, call) {
           "P(CM | S = 2) can exceed P(CM | S = 1)."
         )
       ),
-      argument = "max_match_prob", call = call
+      argument = "max_match_prob"
     )
   }
 }
 
-stop_unreachable <- function(bound, lowest, call) {
+stop_unreachable <- function(bound, lowest) {
   lowest <- ceiling(lowest * 1e4 - 1e-6) / 1e4
   stop_sdc(
     "unprotectable",
@@ -195,15 +189,15 @@ stop_unreachable <- function(bound, lowest, call) {
         format(lowest, digits = 4), "."
       )
     ),
-    lowest = lowest, call = call
+    lowest = lowest
   )
 }
 
 # Whole numbers of at least 1, repeated or not.
-check_counts <- function(x, arg, call) {
+check_counts <- function(x, arg) {
   if (!is_plain_number(x) || length(x) == 0 || anyNA(x) || any(!is.finite(x)) ||
         any(x < 1 | x != round(x) | x > 2^53)) {
-    stop_argument(arg, "hold whole numbers of at least 1", call = call)
+    stop_argument(arg, "hold whole numbers of at least 1")
   }
   as.double(x)
 }

@@ -2,7 +2,7 @@
 
 # The same analyses of households by their compositions, per p; NULL for a size with
 # more key sets than are counted.
-count_households <- function(table, settings, tail, call) {
+count_households <- function(table, settings, tail) {
   lapply(settings$p, function(size) {
     if (choose(length(table$keys), size) > tail$max_sets) {
       return(NULL)
@@ -11,9 +11,9 @@ count_households <- function(table, settings, tail, call) {
     tail$thresholds <- numeric()
     tail$households <- table$labels$households$pointer
     tail$complete_only <- settings$missing == "exclude"
-    counted <- core(rs_qar_risk_households, table$pointer, tail, call = call)
+    counted <- core(rs_qar_risk_households, table$pointer, tail)
     found <- counted$found
-    check_some_household(counted$n_households, call)
+    check_some_household(counted$n_households)
     list(
       estimates = estimate_frame(found$estimates, size, settings$alpha, counted$n_households),
       sets = set_frame(found, size, names(table$keys), counted$n_households)

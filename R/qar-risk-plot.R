@@ -23,10 +23,9 @@
 autoplot.sdc_qar_risk <- function(object,
                                   type = c("distribution", "sets", "variables", "threshold"),
                                   ..., n = 15) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type", call)
-  n <- check_whole(n, "n", call = call)
+  check_no_dots(...)
+  type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type")
+  n <- check_whole(n, "n")
   if (is.null(object$sets)) {
     stop_sdc(
       "bad_argument",
@@ -35,21 +34,21 @@ autoplot.sdc_qar_risk <- function(object,
         x = "They were not kept.",
         i = "Run `qar_risk()` with `sets = TRUE`."
       ),
-      argument = "object", call = call
+      argument = "object"
     )
   }
   switch(type,
     distribution = plot_set_risks(object),
     sets = plot_riskiest_sets(object, n),
-    variables = plot_key_variables(object, call),
-    threshold = plot_threshold(object, call)
+    variables = plot_key_variables(object),
+    threshold = plot_threshold(object)
   )
 }
 
 size_label <- function(p) paste0("key sets of size ", p)
 
-stop_undrawable <- function(found, call) {
-  stop_argument("type", "be another one for this result", found = found, call = call)
+stop_undrawable <- function(found) {
+  stop_argument("type", "be another one for this result", found = found)
 }
 
 risk_label <- function(alpha) {
@@ -110,11 +109,11 @@ plot_riskiest_sets <- function(x, n) {
     sdc_theme()
 }
 
-plot_key_variables <- function(x, call) {
+plot_key_variables <- function(x) {
   first <- x$estimates[1, ]
   variables <- x$variables[x$variables$p == first$p & x$variables$alpha == first$alpha, ]
   if (is.null(variables) || nrow(variables) == 0) {
-    stop_undrawable("key sets were sampled, which says too little of key variables.", call)
+    stop_undrawable("key sets were sampled, which says too little of key variables.")
   }
   order <- variables$variable[order(variables$share_top, -variables$risk_without)]
   panels <- c(
@@ -153,11 +152,11 @@ plot_key_variables <- function(x, call) {
     sdc_theme()
 }
 
-plot_threshold <- function(x, call) {
+plot_threshold <- function(x) {
   threshold <- x$diagnostics$threshold
   threshold <- threshold[!is.na(threshold$threshold), ]
   if (is.null(threshold) || nrow(threshold) == 0) {
-    stop_undrawable("T is not known over thresholds: key sets were sampled or left out.", call)
+    stop_undrawable("T is not known over thresholds: key sets were sampled or left out.")
   }
   threshold$size <- size_label(threshold$p)
   long <- rbind(

@@ -254,7 +254,7 @@ qar_threshold_line <- function(x, main) {
 #' @export
 summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
   # A risk of key sets has no strata.
-  risk_by_strata(object, by, data, rlang::current_env())
+  risk_by_strata(object, by, data)
   new_summary(
     object,
     estimates = object$estimates, key_variables = object$variables,
@@ -289,7 +289,7 @@ as.data.frame.sdc_qar_risk <- function(x, ...) {
         "This result must hold its key sets.",
         x = "They were not kept.", i = "Run `qar_risk()` with `sets = TRUE`."
       ),
-      argument = "x", call = rlang::current_env()
+      argument = "x"
     )
   }
   x$sets

@@ -14,7 +14,7 @@ sampling_error <- function(row) {
 }
 
 # One condition per kind of trouble, whatever the number of analyses.
-signal_qar <- function(x, call) {
+signal_qar <- function(x) {
   estimates <- x$estimates
   with_status <- function(status) unique(estimates$p[estimates$status == status])
   sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
@@ -27,7 +27,7 @@ signal_qar <- function(x, call) {
         x = paste0("Constant: ", quote_names(constant), "."),
         i = "Key sets that contain it have the risk of the smaller set: consider leaving it out."
       ),
-      columns = constant, call = call
+      columns = constant
     )
   }
   sampling <- x$diagnostics$sampling
@@ -44,7 +44,7 @@ signal_qar <- function(x, call) {
         ),
         i = "A larger `max_sets` counts more."
       ),
-      n_counted = sampling$n_counted, call = call
+      n_counted = sampling$n_counted
     )
   }
   if (length(p <- with_status("theta_one"))) {
@@ -60,7 +60,7 @@ signal_qar <- function(x, call) {
         x = paste0("Identifying: ", identifying_words(x, p[[1]]), "."),
         i = identifying_advice(x, p[[1]])
       ),
-      p = p, call = call
+      p = p
     )
   }
   if (length(p <- with_status("few"))) {
@@ -74,7 +74,7 @@ signal_qar <- function(x, call) {
         ),
         i = tail_advice(x, estimates[few, ][1, ])
       ),
-      p = p, call = call
+      p = p
     )
   }
   if (length(p <- with_status("no_exceedance"))) {
@@ -88,7 +88,7 @@ signal_qar <- function(x, call) {
           tail_advice(x, estimates[estimates$status == "no_exceedance", ][1, ])
         )
       ),
-      p = p, call = call
+      p = p
     )
   }
   if (any(x$diagnostics$fit$equal)) {
@@ -99,7 +99,7 @@ signal_qar <- function(x, call) {
         paste0("The key sets above the threshold have equal risks (", sizes(unique(equal$p)), ")."),
         i = "Unbiased weights give no shape then: the extreme risk is their risk."
       ),
-      p = unique(equal$p), call = call
+      p = unique(equal$p)
     )
   }
   if (length(p <- with_status("single"))) {
@@ -109,7 +109,7 @@ signal_qar <- function(x, call) {
         "There is one key set of size ", paste(p, collapse = ", "),
         ": the extreme risk is its risk."
       )),
-      p = p, call = call
+      p = p
     )
   }
 }

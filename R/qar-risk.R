@@ -214,33 +214,32 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      missing = "category", pwm = c("plotting", "unbiased"),
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6, hh_id = NULL) {
-  call <- rlang::current_env()
-  file <- enter(call)
+  file <- enter()
   this_call <- call_without_data(match.call(), "qar_risk")
-  check_no_dots(..., call = call)
-  p <- check_whole(p, "p", several = TRUE, call = call)
-  pi_u <- check_probability(pi_u, "pi_u", call = call)
-  alpha <- check_alpha(alpha, pi_u, call)
-  check_missing_rule(missing, c("category", "exclude"), call)
-  pwm <- check_choice(pwm, c("plotting", "unbiased"), "pwm", call)
-  theta_one <- check_choice(theta_one, c("one", "clamp", "exclude"), "theta_one", call)
-  check_flag(sets, "sets", call)
-  max_sets <- check_whole(max_sets, "max_sets", call = call)
+  check_no_dots(...)
+  p <- check_whole(p, "p", several = TRUE)
+  pi_u <- check_probability(pi_u, "pi_u")
+  alpha <- check_alpha(alpha, pi_u)
+  check_missing_rule(missing, c("category", "exclude"))
+  pwm <- check_choice(pwm, c("plotting", "unbiased"), "pwm")
+  theta_one <- check_choice(theta_one, c("one", "clamp", "exclude"), "theta_one")
+  check_flag(sets, "sets")
+  max_sets <- check_whole(max_sets, "max_sets")
 
-  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id", call)
-  check_no_roles(data, key_vars, hh_at, call)
+  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id")
+  check_no_roles(data, key_vars, hh_at)
 
   with_progress("Counting key sets", {
     code <- function(listwise, labels = list()) {
       key_table(
         file, key_vars,
         key_groups = key_groups, listwise = listwise, merged = TRUE, exclude = hh_at,
-        labels = labels, roles = role_columns(data, list(hh_id = hh_at)), frame = call,
-        call = call, check_keys = function(keys) check_p(p, length(keys), call)
+        labels = labels, roles = role_columns(data, list(hh_id = hh_at)), frame = front(),
+        check_keys = function(keys) check_p(p, length(keys))
       )
     }
     at_home <- if (!is.null(hh_at)) code(FALSE, list(households = hh_at))
-    check_every_household(at_home$labels$households, call)
+    check_every_household(at_home$labels$households)
     table <- if (missing == "exclude" || is.null(at_home)) code(missing == "exclude") else at_home
     settings <- file_settings(
       table,
@@ -252,20 +251,20 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
       tail$p <- size
       if (choose(length(table$keys), size) > max_sets) {
         tail$seed <- draw_seed()
-        return(core(rs_qar_risk_sampled, table$pointer, tail, call = call))
+        return(core(rs_qar_risk_sampled, table$pointer, tail))
       }
       if (!sets) {
         tail$most_listed <- most_listed
-        return(core(rs_qar_risk_alone, table$pointer, tail, call = call))
+        return(core(rs_qar_risk_alone, table$pointer, tail))
       }
       tail$thresholds <- threshold_grid
-      core(rs_qar_risk, table$pointer, tail, call = call)
+      core(rs_qar_risk, table$pointer, tail)
     })
     result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, this_call)
     if (!is.null(at_home)) {
-      result <- add_households(result, count_households(at_home, settings, tail, call))
+      result <- add_households(result, count_households(at_home, settings, tail))
     }
-    signal_qar(result, call)
+    signal_qar(result)
     result
   })
 }
@@ -277,8 +276,8 @@ most_listed <- 20L
 # Key sets the core draws a sample from.
 most_sets <- 1e8
 
-check_alpha <- function(alpha, pi_u, call) {
-  alpha <- check_probability(alpha, "alpha", several = TRUE, call = call)
+check_alpha <- function(alpha, pi_u) {
+  alpha <- check_probability(alpha, "alpha", several = TRUE)
   # Equal but for rounding, such as 1 - 0.95 and 0.05, is equal.
   alpha[abs(alpha - pi_u) < 1e-12] <- pi_u
   if (any(alpha > pi_u)) {
@@ -287,17 +286,16 @@ check_alpha <- function(alpha, pi_u, call) {
       found = paste0(
         "`alpha` goes up to ", format_number(max(alpha)), ", `pi_u` is ", format_number(pi_u), "."
       ),
-      advice = "The tail is fitted above the 1 - pi_u quantile only.", call = call
+      advice = "The tail is fitted above the 1 - pi_u quantile only."
     )
   }
   alpha
 }
 
-check_p <- function(p, n_keys, call) {
+check_p <- function(p, n_keys) {
   if (any(p > n_keys)) {
     stop_argument(
-      "p", paste0("be at most the number of key variables (", n_keys, ")"),
-      call = call
+      "p", paste0("be at most the number of key variables (", n_keys, ")")
     )
   }
   n_sets <- choose(n_keys, p)
@@ -313,12 +311,12 @@ check_p <- function(p, n_keys, call) {
         ),
         i = "Take a smaller `p` or fewer `key_vars`."
       ),
-      n_sets = max(n_sets), call = call
+      n_sets = max(n_sets)
     )
   }
 }
 
-new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
+new_qar_risk <- function(counted, settings, key_names, n_records, sets, this_call) {
   estimates <- bind_rows(counted, settings$p, function(found, p) {
     estimate_frame(found$estimates, p, settings$alpha, n_records)
   })
@@ -357,7 +355,7 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, call) {
       n_excluded = settings$n - n_records,
       n_distinct = rlang::set_names(counted[[1]]$key_distinct, key_names)
     ),
-    call = call,
+    call = this_call,
     sets = if (sets) listed,
     variables = if (sets) {
       bind_rows(

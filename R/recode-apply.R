@@ -26,18 +26,17 @@
 #' recoded <- apply_recoding(found, adult)
 #' cat(found$code[[1]], sep = "\n")
 apply_recoding <- function(x, data, which = 1, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("x", "data"), call)
+  check_no_dots(...)
+  check_given(c("x", "data"))
   if (!inherits(x, "sdc_recode_search")) {
-    stop_argument("x", "be a result of recode_search()", given_words(x), call = call)
+    stop_argument("x", "be a result of recode_search()", given_words(x))
   }
-  which <- check_whole(which, "which", high = nrow(x$best), call = call)
-  check_same_data(x, data, call)
-  file <- as_file(data, "data", call)
+  which <- check_whole(which, "which", high = nrow(x$best))
+  check_same_data(x, data)
+  file <- as_file(data, "data")
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
-  blanked <- recoding_blanks(x, data, levels, call)
+  blanked <- recoding_blanks(x, data, levels)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
   if (settings$blanks == "cells") {
@@ -50,20 +49,20 @@ apply_recoding <- function(x, data, which = 1, ...) {
       out <- replace_column(out, name, column)
     }
   }
-  give_back(file, out, k = k, call = call)
+  give_back(file, out, k = k)
 }
 
 # The records that a recoding blanks.
-recoding_blanks <- function(x, data, levels, call) {
+recoding_blanks <- function(x, data, levels) {
   settings <- x$settings
   if (settings$blanks == "cells") {
     return(logical(nrow(data)))
   }
-  table <- key_table(data, settings$key_vars, call = call)
+  table <- key_table(data, settings$key_vars)
   data <- bare_data(data)
   problem <- list(
-    table = table, settings = settings, call = call,
-    variables = search_variables(x$hierarchies, data, table, settings, call)
+    table = table, settings = settings,
+    variables = search_variables(x$hierarchies, data, table, settings)
   )
   blanked_records(problem, levels)
 }

@@ -9,7 +9,7 @@ most_finished <- 100
 # with whole records blanked go first, since they may be far down in that order.
 search_cells <- function(problem) {
   settings <- problem$settings
-  check_cells_limit(settings, problem$call)
+  check_cells_limit(settings)
   most <- floor(settings$suppress * settings$n * length(settings$key_vars) + 1e-9)
   # Every violator loses a cell at least; a missing value matches all, which the
   # search does not know.
@@ -56,12 +56,12 @@ finish_in_order <- function(nodes, tried, most, began, problem) {
   list(tried = tried, stopped = nrow(nodes) == 0, next_base = Inf)
 }
 
-check_cells_limit <- function(settings, call) {
+check_cells_limit <- function(settings) {
   k <- settings$constraint$k
   if (is.null(k) || k < 2) {
     stop_argument(
       "constraint", "have a `k` of 2 or more where `blanks` is \"cells\"",
-      found = if (is.null(k)) "It has no `k`." else "`k` is 1.", call = call
+      found = if (is.null(k)) "It has no `k`." else "`k` is 1."
     )
   }
 }
@@ -190,7 +190,7 @@ recoding_cost <- function(problem, levels) {
 
 cost_parts <- function(problem, levels, blanks) {
   keys <- problem$settings$key_vars
-  codes <- all_codes(list(problem$table), problem$call)[[1]]
+  codes <- all_codes(list(problem$table))[[1]]
   parts <- Map(function(variable, codes, level, rows) {
     price_variable(variable, problem, codes, level, rows)
   }, problem$variables, codes, levels[keys], blanks)

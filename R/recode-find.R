@@ -25,7 +25,7 @@ core_settings <- function(settings, n_best = settings$n_best,
 search_core <- function(problem, ...) {
   found <- core(
     rs_recode_search, problem$table$pointer, unname(problem$variables), problem$weights,
-    core_settings(problem$settings, ...), call = problem$call
+    core_settings(problem$settings, ...)
   )
   found$best <- level_frame(found$best, problem)
   found$frontier <- level_frame(found$frontier, problem)
@@ -152,7 +152,7 @@ quietly <- function(expr) {
 blanked_records <- function(problem, levels) {
   core(
     rs_recode_blanks, problem$table$pointer, unname(problem$variables),
-    core_settings(problem$settings, frontier = FALSE), as.integer(levels), call = problem$call
+    core_settings(problem$settings, frontier = FALSE), as.integer(levels)
   )
 }
 
@@ -169,7 +169,7 @@ stop_no_recoding <- function(found, problem) {
         x = paste0("None was found in ", format_number(settings$max_seconds), " s."),
         i = "Give more time, hierarchies with coarser levels, or a larger `suppress`."
       ),
-      constraint = settings$constraint, call = problem$call
+      constraint = settings$constraint
     )
   }
   words <- vapply(asked, function(name) reach_words(name, reached, settings), "")
@@ -191,7 +191,7 @@ stop_no_recoding <- function(found, problem) {
       x = paste0("Best reachable: ", paste(words, collapse = "; "), "."),
       i = "Allow coarser levels (hierarchies, `keep`), a larger `suppress`, or a weaker limit."
     ),
-    constraint = settings$constraint, call = problem$call
+    constraint = settings$constraint
   )
 }
 

@@ -74,11 +74,10 @@
 hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units = NULL,
                       table = NULL, rare = NULL, top = NULL, bottom = NULL, origin = 0,
                       pad = NULL, drop = TRUE, name = NULL) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given("x", call)
+  check_no_dots(...)
+  check_given("x")
   name <- if (is.null(name)) variable_name(substitute(x)) else as.character(name)[[1]]
-  check_flag(drop, "drop", call)
+  check_flag(drop, "drop")
   asked <- list(
     widths = widths, breaks = breaks, digits = digits, units = units, table = table, rare = rare
   )
@@ -86,7 +85,7 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   if (length(given) > 1) {
     stop_argument(
       given[[2]], "be the only way in which levels are given",
-      found = paste0("Also given: `", given[[1]], "`."), call = call
+      found = paste0("Also given: `", given[[1]], "`.")
     )
   }
   if (length(given) == 0 && is_level_table(x)) {
@@ -94,7 +93,7 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
     asked$table <- x
     x <- NULL
   }
-  about <- list(name = name, call = call, origin = origin, pad = pad, top = top, bottom = bottom)
+  about <- list(name = name, origin = origin, pad = pad, top = top, bottom = bottom)
   if (identical(given, "table")) {
     return(table_hierarchy(asked$table, x, drop, about))
   }
@@ -139,7 +138,7 @@ stop_hierarchy <- function(about, must, found = NULL, advice = NULL) {
       paste0("The hierarchy of ", quote_names(about$name), " must ", must, "."),
       x = found, i = advice
     ),
-    argument = "hierarchies", variable = about$name, call = about$call
+    argument = "hierarchies", variable = about$name
   )
 }
 
@@ -199,7 +198,7 @@ new_hierarchy <- function(values, steps, drop, kind, about, has_missing = FALSE)
         ),
         x = paste0("Dropped: level ", paste(which(same) - 1L, collapse = ", "), ".")
       ),
-      variable = about$name, call = about$call
+      variable = about$name
     )
   }
   structure(

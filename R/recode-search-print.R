@@ -1,6 +1,6 @@
 # The result of recode_search(), and what it says of itself.
 
-new_recode_search <- function(found, problem, call) {
+new_recode_search <- function(found, problem, this_call) {
   settings <- problem$settings
   keys <- settings$key_vars
   best <- best_frame(found$best, problem)
@@ -24,7 +24,7 @@ new_recode_search <- function(found, problem, call) {
       n_finished = found$n_finished,
       proposed = keys[vapply(problem$hierarchies, `[[`, "", "kind") == "proposal"]
     ),
-    call = call,
+    call = this_call,
     best = best, frontier = frontier,
     code = lapply(seq_len(nrow(best)), function(i) {
       recoding_code(problem, unlist(best[i, keys, drop = FALSE]), best$n_suppressed[[i]])
@@ -71,7 +71,7 @@ best_frame <- function(best, problem) {
 dropped_cost <- function(problem) {
   settings <- problem$settings
   if (settings$cost == "entropy") {
-    codes <- all_codes(list(problem$table), problem$call)[[1]]
+    codes <- all_codes(list(problem$table))[[1]]
   }
   sum(vapply(seq_along(problem$variables), function(j) {
     variable <- problem$variables[[j]]

@@ -125,66 +125,65 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
                           keep = NULL, n_best = 10, importance = NULL, weight_var = NULL,
                           pop_size = NULL, sampling_fraction = NULL,
                           model = c("independence", "two_way"), max_seconds = 60) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "recode_search")
-  check_no_dots(..., call = call)
-  file <- enter(call)
+  check_no_dots(...)
+  file <- enter()
   settings <- list(
-    cost = check_choice(cost, c("entropy", "loss", "levels"), "cost", call),
-    suppress = check_zero_to_one(suppress, "suppress", call),
-    blanks = check_choice(blanks, c("records", "cells"), "blanks", call),
-    blank_price = check_positive(blank_price, "blank_price", call),
-    n_best = check_whole(n_best, "n_best", high = 10000, call = call),
-    model = check_choice(model, c("independence", "two_way"), "model", call),
-    max_seconds = check_positive(max_seconds, "max_seconds", call)
+    cost = check_choice(cost, c("entropy", "loss", "levels"), "cost"),
+    suppress = check_zero_to_one(suppress, "suppress"),
+    blanks = check_choice(blanks, c("records", "cells"), "blanks"),
+    blank_price = check_positive(blank_price, "blank_price"),
+    n_best = check_whole(n_best, "n_best", high = 10000),
+    model = check_choice(model, c("independence", "two_way"), "model"),
+    max_seconds = check_positive(max_seconds, "max_seconds")
   )
-  roles <- check_roles(data, key_vars, weight_var, NULL, call)
+  roles <- check_roles(data, key_vars, weight_var, NULL)
   with_progress("Search for recodings", {
     table <- key_table(
       file, key_vars,
       exclude = roles$positions,
-      roles = role_columns(data, list(weight_var = roles$weight_at)), call = call
+      roles = role_columns(data, list(weight_var = roles$weight_at))
     )
     settings <- c(settings, file_settings(
       table,
       weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
-      constraint = check_constraint(constraint, table, call),
-      importance = check_cost_importance(importance, table$variables, call)
+      constraint = check_constraint(constraint, table),
+      importance = check_cost_importance(importance, table$variables)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
-    fraction <- check_fraction(table$n, pop_size, sampling_fraction, call)
+    fraction <- check_fraction(table$n, pop_size, sampling_fraction)
     settings$pop_size <- if (!is.null(fraction)) table$n / fraction
-    check_recode_population(settings, call)
-    hierarchies <- find_hierarchies(hierarchies, data, table, call)
-    settings$keep <- check_keep(keep, hierarchies, call)
-    variables <- search_variables(hierarchies, data, table, settings, call)
+    check_recode_population(settings)
+    hierarchies <- find_hierarchies(hierarchies, data, table)
+    settings$keep <- check_keep(keep, hierarchies)
+    variables <- search_variables(hierarchies, data, table, settings)
     problem <- list(
       table = table, variables = variables, hierarchies = hierarchies, data = data,
-      weights = if (!is.null(weight_var)) roles$weights, settings = settings, call = call
+      weights = if (!is.null(weight_var)) roles$weights, settings = settings
     )
     found <- search_recodings(problem)
     new_recode_search(found, problem, this_call)
   })
 }
 
-check_cost_importance <- function(importance, variables, call) {
+check_cost_importance <- function(importance, variables) {
   if (is.null(importance)) {
     return(NULL)
   }
-  cost <- check_importance(importance, variables, call)
+  cost <- check_importance(importance, variables)
   if (any(is.infinite(cost))) {
     stop_argument(
       "importance", "be finite",
       found = paste0("Not so for ", quote_names(names(cost)[is.infinite(cost)]), "."),
-      advice = "keep = list(age = 0) leaves a variable as it is.", call = call
+      advice = "keep = list(age = 0) leaves a variable as it is."
     )
   }
   cost
 }
 
-check_positive <- function(x, arg, call) {
+check_positive <- function(x, arg) {
   if (!are_distinct_numbers(x, FALSE) || x <= 0) {
-    stop_argument(arg, "be one number above 0", given_words(x), call = call)
+    stop_argument(arg, "be one number above 0", given_words(x))
   }
   as.double(x)
 }
@@ -194,7 +193,7 @@ constraint_names <- c(
 )
 
 # The constraints as numbers, in the order given, with the settings of QaR.
-check_constraint <- function(constraint, table, call) {
+check_constraint <- function(constraint, table) {
   if (is.numeric(constraint) && length(names(constraint))) constraint <- as.list(constraint)
   known <- c(constraint_names, "p", "alpha", "pi_u")
   named <- is.list(constraint) && length(names(constraint)) == length(constraint) &&
@@ -205,19 +204,19 @@ check_constraint <- function(constraint, table, call) {
     stop_argument(
       "constraint", paste0("be a list of one or several of ", quote_names(constraint_names, Inf)),
       if (length(wrong)) paste0("Unknown: ", quote_names(wrong), ".") else given_words(constraint),
-      nearest_names(wrong, known), call
+      nearest_names(wrong, known)
     )
   }
   constraint <- spread_qar(constraint)
   for (name in intersect(names(constraint), constraint_names)) {
     arg <- paste0("constraint$", name)
     constraint[[name]] <- if (name == "k") {
-      check_smallest_cell(constraint$k, table$n, call)
+      check_smallest_cell(constraint$k, table$n)
     } else {
-      check_zero_to_one(constraint[[name]], arg, call)
+      check_zero_to_one(constraint[[name]], arg)
     }
   }
-  if (is.null(constraint$qar)) constraint else check_qar_tail(constraint, table, call)
+  if (is.null(constraint$qar)) constraint else check_qar_tail(constraint, table)
 }
 
 # `qar = list(0.1, p = 2)` is `qar = 0.1, p = 2`.
@@ -234,40 +233,40 @@ spread_qar <- function(constraint) {
 }
 
 # The settings of QaR, with the defaults of qar_risk().
-check_qar_tail <- function(constraint, table, call) {
+check_qar_tail <- function(constraint, table) {
   n_keys <- length(table$variables)
   given <- function(name, default) {
     if (is.null(constraint[[name]])) default else constraint[[name]]
   }
   constraint$p <- check_whole(
     given("p", min(3, n_keys)), "constraint$p",
-    high = n_keys, call = call
+    high = n_keys
   )
-  constraint$alpha <- check_probability(given("alpha", 0.01), "constraint$alpha", call = call)
-  constraint$pi_u <- check_probability(given("pi_u", 0.05), "constraint$pi_u", call = call)
+  constraint$alpha <- check_probability(given("alpha", 0.01), "constraint$alpha")
+  constraint$pi_u <- check_probability(given("pi_u", 0.05), "constraint$pi_u")
   if (constraint$alpha > constraint$pi_u) {
-    stop_argument("constraint$alpha", "be at most `pi_u`", call = call)
+    stop_argument("constraint$alpha", "be at most `pi_u`")
   }
   constraint
 }
 
-check_smallest_cell <- function(k, n, call) {
-  k <- check_whole(k, "constraint$k", call = call)
+check_smallest_cell <- function(k, n) {
+  k <- check_whole(k, "constraint$k")
   if (k > n) {
     stop_argument(
       "constraint$k", "be at most the number of records",
-      paste0(format_count(k), " was given for ", plural(n, "record"), "."), call = call
+      paste0(format_count(k), " was given for ", plural(n, "record"), ".")
     )
   }
   k
 }
 
-check_recode_population <- function(settings, call) {
+check_recode_population <- function(settings) {
   needs <- function(name, what, met) {
     if (!is.null(settings$constraint[[name]]) && !met) {
       stop_argument(
         paste0("constraint$", name), paste("come with", what),
-        found = "It is not given.", call = call
+        found = "It is not given."
       )
     }
   }
@@ -279,7 +278,7 @@ check_recode_population <- function(settings, call) {
 }
 
 # A hierarchy for every key variable; what nobody gave is proposed.
-find_hierarchies <- function(hierarchies, data, table, call) {
+find_hierarchies <- function(hierarchies, data, table) {
   variables <- table$variables
   if (inherits(hierarchies, "sdc_hierarchy")) {
     hierarchies <- rlang::set_names(list(hierarchies), hierarchies$name)
@@ -287,12 +286,12 @@ find_hierarchies <- function(hierarchies, data, table, call) {
   if (length(hierarchies)) {
     check_named_list(
       hierarchies, "hierarchies", "be a list with the name of a key variable for every entry",
-      variables, call = call
+      variables
     )
   }
   proposed <- setdiff(variables, names(hierarchies))
   out <- lapply(rlang::set_names(variables), function(name) {
-    about <- list(name = name, call = call, origin = 0)
+    about <- list(name = name, origin = 0)
     given <- hierarchies[[name]]
     if (inherits(given, "sdc_hierarchy")) {
       given$name <- name
@@ -314,29 +313,29 @@ find_hierarchies <- function(hierarchies, data, table, call) {
         paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
         i = "They know frequencies, not meaning: look at `x$hierarchies`, see ?hierarchy."
       ),
-      variables = proposed, call = call
+      variables = proposed
     )
   }
   out
 }
 
-check_keep <- function(keep, hierarchies, call) {
+check_keep <- function(keep, hierarchies) {
   if (is.null(keep)) {
     return(NULL)
   }
   check_named_list(
-    keep, "keep", "be a list of levels named by key variable", names(hierarchies), call = call
+    keep, "keep", "be a list of levels named by key variable", names(hierarchies)
   )
   Map(function(levels, name) {
     high <- length(hierarchies[[name]]) - 1L
-    sort(check_whole(levels, paste0("keep$", name), 0, high, several = TRUE, call = call))
+    sort(check_whole(levels, paste0("keep$", name), 0, high, several = TRUE))
   }, keep, names(keep))
 }
 
 # The hierarchies as the core takes them: groups of the codes of the table.
-search_variables <- function(hierarchies, data, table, settings, call) {
+search_variables <- function(hierarchies, data, table, settings) {
   Map(function(made, position, rows, n_missing) {
-    about <- list(name = made$name, call = call)
+    about <- list(name = made$name)
     values <- column_values(data[[position]])[rows]
     at <- level_groups(made, values, about)
     missing_own <- if (made$kind == "table") match(NA, made$values)

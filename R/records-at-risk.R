@@ -67,19 +67,18 @@
 #' head(records_at_risk(risk), 3)
 #' nrow(records_at_risk(n_matches(nals_prison, keys), 1 / 3)) # 88 with fewer than 3 matches
 records_at_risk <- function(x, limit, ...) {
-  check_given("x", rlang::current_env())
+  check_given("x")
   UseMethod("records_at_risk")
 }
 
 #' @export
 records_at_risk.default <- function(x, limit, ...) {
-  stop_argument("x", "be a result of sdcRisk", given_words(x), call = rlang::current_env())
+  stop_argument("x", "be a result of sdcRisk", given_words(x))
 }
 
 #' @export
 records_at_risk.sdc_result <- function(x, limit, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   risk <- record_risk(x)
   if (is.null(risk)) {
     stop_argument(
@@ -91,17 +90,17 @@ records_at_risk.sdc_result <- function(x, limit, ...) {
       advice = paste(
         "`n_matches()` and `individual_risk()` give one;",
         "`copula_uniqueness()` does where it has records to judge."
-      ), call = call
+      )
     )
   }
   if (missing(limit)) limit <- x$settings$limit
   if (is.null(limit)) {
     stop_argument(
       "limit", "be given where the result was made without one",
-      found = "It was not given.", call = call
+      found = "It was not given."
     )
   }
-  limit <- check_record_limit(limit, call, is_probability(x))
+  limit <- check_record_limit(limit, is_probability(x))
   rows <- above_limit(risk, limit)
   rows <- rows[order(-risk[rows])]
   frame(record = rows, risk = risk[rows])
@@ -115,7 +114,7 @@ is_probability <- function(x) {
 }
 
 # A limit of record risks, NULL for none.
-check_record_limit <- function(limit, call, probability = TRUE) {
+check_record_limit <- function(limit, probability = TRUE) {
   if (is.null(limit)) {
     return(NULL)
   }
@@ -123,7 +122,7 @@ check_record_limit <- function(limit, call, probability = TRUE) {
   if (!are_distinct_numbers(limit, FALSE) || limit < 0 || limit > top) {
     stop_argument(
       "limit", if (probability) "be one probability from 0 to 1" else "be one number of at least 0",
-      given_words(limit), if (probability) limit_advice(limit), call
+      given_words(limit), if (probability) limit_advice(limit)
     )
   }
   as.double(limit)

@@ -41,21 +41,19 @@
 #' risk <- qar_risk(adult, pi_u = 0.1)
 #' removal_bound(risk, adult, n = c(100, 1000))
 removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e6) {
-  call <- rlang::current_env()
-  check_given(c("x", "data", "n"), call)
+  check_given(c("x", "data", "n"))
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_bound")
-  remember(call)
-  check_no_dots(..., call = call)
-  n <- check_removals(n, NROW(data), several = TRUE, call = call)
-  chosen <- choose_analysis(x, p, alpha, max_sets, call)
+  remember()
+  check_no_dots(...)
+  n <- check_removals(n, NROW(data), several = TRUE)
+  chosen <- choose_analysis(x, p, alpha, max_sets)
   with_progress("Bounds of removal", {
-    coded <- code_again(x, data, call)
-    check_fewer(n, coded$table$n, "n", call)
+    coded <- code_again(x, data)
+    check_fewer(n, coded$table$n, "n")
     settings <- x$settings
     found <- core(
-      rs_removal_bounds, coded$table$pointer, tail_settings(chosen, settings, n = n),
-      call = call
+      rs_removal_bounds, coded$table$pointer, tail_settings(chosen, settings, n = n)
     )
     rows <- length(n)
     threshold <- rep(found$whole$threshold, rows)
@@ -201,7 +199,7 @@ bound_cited <- function(x) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_bound <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   estimates <- object$estimates
   long <- frame(
     n = rep(estimates$n, 2),

@@ -20,18 +20,16 @@
 #' proper <- removal_path(risk, some, n = 200, by = "proper")
 #' plot(compare_risk(top, proper))
 autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("reduction", "fit"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("reduction", "fit"), "type")
   draw_paths(list(comparison_part(object)), object$estimates, type)
 }
 
 #' @rdname autoplot.sdc_removal_path
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_path_comparison <- function(object, type = c("reduction", "fit"), ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("reduction", "fit"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("reduction", "fit"), "type")
   parts <- object$results
   labels <- vapply(parts, `[[`, "", "label")
   if (anyDuplicated(labels)) {

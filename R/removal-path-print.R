@@ -149,7 +149,7 @@ summary.sdc_removal_path <- function(object, by = NULL, data = NULL, ...) {
   if (!is.null(by)) {
     stop_argument(
       "by", "be NULL for this result",
-      found = "It has no risk per record.", call = rlang::current_env()
+      found = "It has no risk per record."
     )
   }
   new_summary(

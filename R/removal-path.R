@@ -114,39 +114,38 @@ removal_path <- function(x, data, n, by = c(
                          ..., block = 1, top = 0.1, p = NULL, alpha = NULL, n_sim = 20,
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
-  call <- rlang::current_env()
-  check_given(c("x", "data", "n"), call)
+  check_given(c("x", "data", "n"))
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "removal_path")
-  remember(call)
-  check_no_dots(..., renamed = c(n_sim = "draws"), call = call)
-  n <- check_removals(n, NROW(data), call = call)
-  by <- check_choice(by, names(removal_orders), "by", call)
+  remember()
+  check_no_dots(..., renamed = c(n_sim = "draws"))
+  n <- check_removals(n, NROW(data))
+  by <- check_choice(by, names(removal_orders), "by")
   plan <- list(
-    n = n, by = by, block = check_whole(block, "block", call = call),
-    top = check_share(top, "top", call),
-    n_sim = check_whole(n_sim, "n_sim", high = 10000, call = call),
-    max_memory = check_memory(max_memory, call)
+    n = n, by = by, block = check_whole(block, "block"),
+    top = check_share(top, "top"),
+    n_sim = check_whole(n_sim, "n_sim", high = 10000),
+    max_memory = check_memory(max_memory)
   )
   model <- list(
-    response = check_choice(pls_response, c("sign", "contribution"), "pls_response", call),
-    degree = check_whole(pls_degree, "pls_degree", high = 2, call = call),
-    ncomp = check_whole(pls_ncomp, "pls_ncomp", call = call)
+    response = check_choice(pls_response, c("sign", "contribution"), "pls_response"),
+    degree = check_whole(pls_degree, "pls_degree", high = 2),
+    ncomp = check_whole(pls_ncomp, "pls_ncomp")
   )
-  chosen <- choose_analysis(x, p, alpha, max_sets, call)
+  chosen <- choose_analysis(x, p, alpha, max_sets)
   if (by %in% c("pls", "filtered_entropy")) {
-    check_installed("pls", "predict contributions by partial least squares", call)
+    check_installed("pls", "predict contributions by partial least squares")
   }
   with_progress("Removing records", {
-    coded <- code_again(x, data, call)
-    check_fewer(n, coded$table$n, "n", call)
+    coded <- code_again(x, data)
+    check_fewer(n, coded$table$n, "n")
     found <- if (by %in% adaptive_orders) {
-      list(paths = list(adaptive_path(coded, chosen, x$settings, plan, call)))
+      list(paths = list(adaptive_path(coded, chosen, x$settings, plan)))
     } else {
-      fixed_paths(coded, chosen, x$settings, plan, model, call)
+      fixed_paths(coded, chosen, x$settings, plan, model)
     }
     result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
-    signal_removal(result, call)
+    signal_removal(result)
     result
   })
 }
@@ -168,65 +167,64 @@ removal_orders <- c(
 adaptive_orders <- c("top_count", "u_plus_updated", "proper")
 
 # A share above 0 and at most 1.
-check_share <- function(x, arg, call) {
+check_share <- function(x, arg) {
   if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
-    stop_argument(arg, "be one number above 0 and at most 1", call = call)
+    stop_argument(arg, "be one number above 0 and at most 1")
   }
   as.double(x)
 }
 
-check_memory <- function(x, call) {
+check_memory <- function(x) {
   if (!are_distinct_numbers(x, FALSE) || x < 0 || x > 2^50) {
-    stop_argument("max_memory", "be one number of bytes, 0 or more", call = call)
+    stop_argument("max_memory", "be one number of bytes, 0 or more")
   }
   as.double(x)
 }
 
-check_fewer <- function(n, n_records, arg, call) {
+check_fewer <- function(n, n_records, arg) {
   if (any(n >= n_records)) {
     stop_argument(
       arg, paste0("be less than the number of records in use (", format_count(n_records), ")"),
-      found = paste0("It is ", format_count(max(n)), "."), call = call
+      found = paste0("It is ", format_count(max(n)), ".")
     )
   }
 }
 
-adaptive_path <- function(coded, chosen, settings, plan, call) {
+adaptive_path <- function(coded, chosen, settings, plan) {
   n_sets <- choose(length(coded$table$keys), chosen$p)
   # A product such as 0.1 * 30 may lie just above the whole number it means.
   n_top <- as.integer(max(1, ceiling(plan$top * n_sets - 1e-9)))
   core(rs_adaptive_path, coded$table$pointer, tail_settings(
     chosen, settings,
     by = plan$by, n_top = n_top, n = plan$n, block = plan$block, max_memory = plan$max_memory
-  ), call = call)
+  ))
 }
 
 # Paths in orders known beforehand: one, or as many as there are random draws.
-fixed_paths <- function(coded, chosen, settings, plan, model, call) {
+fixed_paths <- function(coded, chosen, settings, plan, model) {
   ranked <- if (plan$by == "random") {
     list(orders = with_drawn_seed(
       replicate(plan$n_sim, sample.int(coded$table$n, plan$n), simplify = FALSE)
     ))
   } else {
-    rank_records(coded, chosen, settings, plan, model, call)
+    rank_records(coded, chosen, settings, plan, model)
   }
   list(
     paths = core(
       rs_fixed_paths, coded$table$pointer,
-      tail_settings(chosen, settings, orders = ranked$orders, block = plan$block),
-      call = call
+      tail_settings(chosen, settings, orders = ranked$orders, block = plan$block)
     ),
     pls = ranked$pls
   )
 }
 
 # Records in use by a metric of the original file, largest first, ties by row.
-rank_records <- function(coded, chosen, settings, plan, model, call) {
+rank_records <- function(coded, chosen, settings, plan, model) {
   with_entropy <- plan$by %in% c("entropy", "filtered_entropy")
-  found <- find_contributions(coded, chosen, settings, with_entropy, call)
+  found <- find_contributions(coded, chosen, settings, with_entropy)
   fit <- NULL
   score <- if (plan$by %in% c("pls", "filtered_entropy")) {
-    fit <- with_drawn_seed(predict_contribution(found$contribution, coded, model, call))
+    fit <- with_drawn_seed(predict_contribution(found$contribution, coded, model))
     if (plan$by == "pls") fit$predicted else found$entropy * fit$lowers
   } else if (plan$by == "contribution") {
     known <- !is.na(found$contribution)
@@ -242,7 +240,7 @@ rank_records <- function(coded, chosen, settings, plan, model, call) {
   )
 }
 
-new_removal_path <- function(found, x, chosen, coded, plan, model, call) {
+new_removal_path <- function(found, x, chosen, coded, plan, model, this_call) {
   first <- found$paths[[1]]
   n_used <- coded$table$n
   of_record <- (seq_len(plan$n) - 1L) %/% plan$block + 1L
@@ -277,7 +275,7 @@ new_removal_path <- function(found, x, chosen, coded, plan, model, call) {
       n_excluded = coded$n - n_used, n_keys = length(coded$table$keys),
       identifying = identifying_of(x, chosen$p), left_out = sets_left_out(first, chosen, coded, x)
     ),
-    call = call, path = path
+    call = this_call, path = path
   )
 }
 
@@ -339,7 +337,7 @@ add_band <- function(path, draws) {
   path
 }
 
-signal_removal <- function(x, call) {
+signal_removal <- function(x) {
   estimates <- x$estimates
   if (estimates$prop_removed > 0.2) {
     inform_sdc(
@@ -351,7 +349,7 @@ signal_removal <- function(x, call) {
         ),
         i = "Recoding key variables usually costs less information."
       ),
-      n = estimates$n_removed, call = call
+      n = estimates$n_removed
     )
   }
 }

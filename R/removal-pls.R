@@ -3,7 +3,7 @@
 
 # Predictions for all records in use, which of them are predicted to lower the
 # risk when removed, and how well that works.
-predict_contribution <- function(contribution, coded, model, call) {
+predict_contribution <- function(contribution, coded, model) {
   known <- which(!is.na(contribution))
   positive <- contribution > tie_width
   response <- if (model$response == "sign") as.double(positive) else contribution
@@ -16,11 +16,10 @@ predict_contribution <- function(contribution, coded, model, call) {
         "PLS needs training records with different contributions.",
         x = paste0("Training records: ", format_count(length(train)), "."),
         i = "Take another `by`."
-      ),
-      call = call
+      )
     )
   }
-  features <- pls_features(coded, model$degree, train, call)
+  features <- pls_features(coded, model$degree, train)
   fit <- pls::plsr(
     response ~ features,
     ncomp = min(model$ncomp, ncol(features), length(train) - 1),
@@ -48,7 +47,7 @@ predict_contribution <- function(contribution, coded, model, call) {
 }
 
 # One scaled column per key variable, with squares and products for degree 2.
-pls_features <- function(coded, degree, train, call) {
+pls_features <- function(coded, degree, train) {
   n_keys <- length(coded$ordered)
   n_columns <- if (degree == 1) n_keys else n_keys + n_keys * (n_keys + 1) / 2
   if (coded$table$n * n_columns > 2e8) {
@@ -58,11 +57,10 @@ pls_features <- function(coded, degree, train, call) {
         "The table of predictors must stay below 200 million cells.",
         x = paste0(format_count(coded$table$n), " records, ", n_columns, " predictors."),
         i = "Take `pls_degree = 1`, or another `by`."
-      ),
-      call = call
+      )
     )
   }
-  all_codes <- all_codes(list(coded$table), call)[[1]]
+  all_codes <- all_codes(list(coded$table))[[1]]
   columns <- lapply(seq_len(n_keys), function(i) {
     codes <- all_codes[[i]]
     if (coded$ordered[[i]]) {

@@ -1,62 +1,62 @@
 # Reading a log. It may come from anywhere: nothing in it is evaluated, and what is
 # not as sdc_report() writes it is an error.
 
-read_log <- function(log, call) {
+read_log <- function(log) {
   if (!is.character(log) || length(log) != 1 || is.na(log)) {
-    stop_argument("log", "be the name of one file", given_words(log), call = call)
+    stop_argument("log", "be the name of one file", given_words(log))
   }
   path <- sub("[.](html?|docx)$", ".json", path.expand(log), ignore.case = TRUE)
   if (!file.exists(path) || dir.exists(path)) {
     stop_argument(
-      "log", "name a log of `sdc_report()`", found = "There is no such file.", call = call
+      "log", "name a log of `sdc_report()`", found = "There is no such file."
     )
   }
   parsed <- tryCatch(
     jsonlite::fromJSON(path, simplifyVector = FALSE),
-    error = function(e) stop_log("It is not JSON, or cut short.", call)
+    error = function(e) stop_log("It is not JSON, or cut short.")
   )
-  check_log(parsed, call)
+  check_log(parsed)
   parsed
 }
 
-stop_log <- function(found, call) {
+stop_log <- function(found) {
   stop_argument(
     "log", "be a log as `sdc_report()` writes it", found = found,
-    advice = "Take the .json file beside the report, as it was written.", call = call
+    advice = "Take the .json file beside the report, as it was written."
   )
 }
 
-check_log <- function(log, call) {
+check_log <- function(log) {
   if (!is.list(log) || !identical(log$format, "sdcRisk report log")) {
-    stop_log("It does not say that it is one.", call)
+    stop_log("It does not say that it is one.")
   }
   if (!identical(as.double(unlist(log$log_version)), as.double(log_version))) {
-    stop_log("It has another version of the format.", call)
+    stop_log("It has another version of the format.")
   }
   then <- log$versions$sdcRisk
   then <- if (is.character(then) && length(then) == 1) package_version(then, strict = FALSE)
-  if (is.null(then) || is.na(then)) stop_log("It has no version of the package.", call)
+  if (is.null(then) || is.na(then)) stop_log("It has no version of the package.")
   if (then > utils::packageVersion("sdcRisk")) {
     stop_argument(
       "log", "be of this version of sdcRisk or an earlier one",
       found = paste0("It was written with sdcRisk ", then, "."),
-      advice = "Install that version.", call = call
+      advice = "Install that version."
     )
   }
   if (!is.list(log$results) || length(log$results) == 0) {
-    stop_log("It holds no results.", call)
+    stop_log("It holds no results.")
   }
-  for (entry in log$results) check_log_entry(entry, call)
+  for (entry in log$results) check_log_entry(entry)
 }
 
-check_log_entry <- function(entry, call) {
-  if (!is_log_entry(entry)) stop_log("A result in it is damaged.", call)
+check_log_entry <- function(entry) {
+  if (!is_log_entry(entry)) stop_log("A result in it is damaged.")
   for (table in entry$tables) {
     if (!is.list(table) || !all(vapply(table, is.list, NA))) {
-      stop_log(paste0("The figures of ", quote_names(entry$id), " are damaged."), call)
+      stop_log(paste0("The figures of ", quote_names(entry$id), " are damaged."))
     }
   }
-  if (entry$call$known) check_log_call(entry$call, call)
+  if (entry$call$known) check_log_call(entry$call)
 }
 
 is_log_entry <- function(entry) {
@@ -70,19 +70,19 @@ is_log_entry <- function(entry) {
 is_one_text <- function(x) is.character(x) && length(x) == 1
 
 # A function of this package that makes results, and arguments that it has.
-check_log_call <- function(asked, call) {
+check_log_call <- function(asked) {
   name <- asked[["function"]]
   if (!is_one_text(name) || !name %in% replayable()) {
     stop_log(
-      paste0("It calls ", if (is.character(name)) quote_names(name) else "no function", "."), call
+      paste0("It calls ", if (is.character(name)) quote_names(name) else "no function", ".")
     )
   }
-  if (!is_log_call(asked)) stop_log(paste0("The call of ", name, "() is damaged."), call)
+  if (!is_log_call(asked)) stop_log(paste0("The call of ", name, "() is damaged."))
   taken <- names(formals(getExportedValue("sdcRisk", name)))
   if (!"..." %in% taken && !all(names(asked$arguments) %in% taken)) {
-    stop_log(paste0("The call of ", name, "() has arguments that it does not take."), call)
+    stop_log(paste0("The call of ", name, "() has arguments that it does not take."))
   }
-  for (a in asked$arguments) check_log_argument(a, call)
+  for (a in asked$arguments) check_log_argument(a)
 }
 
 is_log_call <- function(asked) {
@@ -93,11 +93,11 @@ is_log_call <- function(asked) {
     all(vapply(asked$seeds, is_figures, NA)) && is.logical(asked$repeatable)
 }
 
-check_log_argument <- function(a, call) {
+check_log_argument <- function(a) {
   if (a$type == "result") {
-    if (isTRUE(a$call$known)) check_log_call(a$call, call)
+    if (isTRUE(a$call$known)) check_log_call(a$call)
   } else if (!a$type %in% c("file", "withheld")) {
-    decode_value(a, call)
+    decode_value(a)
   }
 }
 
@@ -127,24 +127,24 @@ log_numbers <- function(x) {
   }, 0, USE.NAMES = FALSE)
 }
 
-decode_value <- function(x, call) {
+decode_value <- function(x) {
   types <- c("null", "formula", "list", "double", "integer", "logical", "character")
   if (!is.list(x) || !is.character(x$type) || !isTRUE(x$type %in% types)) {
-    stop_log("A value in it is of no type that logs have.", call)
+    stop_log("A value in it is of no type that logs have.")
   }
   if (x$type == "null") {
     return(NULL)
   }
   if (x$type == "formula") {
-    return(decode_formula(x$text, call))
+    return(decode_formula(x$text))
   }
   values <- x$values
   out <- tryCatch(switch(x$type,
-    list = lapply(values, decode_value, call),
+    list = lapply(values, decode_value),
     character = vapply(values, function(v) if (is.null(v)) NA_character_ else v, ""),
     double = log_numbers(values), integer = as.integer(log_numbers(values)),
     logical = as.logical(vapply(values, function(v) if (is.null(v)) NA else as.logical(v), NA))
-  ), error = function(e) stop_log("A value in it is damaged.", call))
+  ), error = function(e) stop_log("A value in it is damaged."))
   if (length(x$dim)) {
     out <- array(out, log_numbers(x$dim), lapply(x$dimnames, function(d) {
       if (length(d)) unlist(d)
@@ -156,14 +156,14 @@ decode_value <- function(x, call) {
   out
 }
 
-decode_mark <- function(x, call) {
-  if (is.list(x) && is.character(x$type)) decode_value(x, call) else x
+decode_mark <- function(x) {
+  if (is.list(x) && is.character(x$type)) decode_value(x) else x
 }
 
-decode_formula <- function(text, call) {
+decode_formula <- function(text) {
   found <- tryCatch(str2lang(text), error = function(e) NULL)
   if (!is.call(found) || !identical(found[[1]], as.name("~")) || !is_model_formula(found)) {
-    stop_log("A formula in it is none of a model.", call)
+    stop_log("A formula in it is none of a model.")
   }
   rlang::new_formula(
     if (length(found) == 3) found[[2]], found[[length(found)]], env = baseenv()

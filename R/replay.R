@@ -40,23 +40,22 @@
 #' sdc_report(n_matches(nals_prison, keys), file = file, internal = TRUE)
 #' replay(sub("html$", "json", file), nals_prison)
 replay <- function(log, data, ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  check_given(c("log", "data"), call)
-  log <- read_log(log, call)
-  files <- replay_files(data, call)
+  check_no_dots(...)
+  check_given(c("log", "data"))
+  log <- read_log(log)
+  files <- replay_files(data)
   done <- list()
   # Protections first: what they release may be the file of other results.
   order <- order(!vapply(log$results, function(e) e[["function"]] %in% protections, NA))
   matched <- logical(length(files))
   for (i in order) {
-    found <- replay_entry(log$results[[i]], files, call)
+    found <- replay_entry(log$results[[i]], files)
     done[[i]] <- found
     if (length(found$used)) matched[found$used[found$used <= length(matched)]] <- TRUE
     released <- if (!is.null(found$result)) released_data(found$result)
     if (!is.null(released)) files <- c(files, list(released))
   }
-  check_matched(done, matched, names(files), call)
+  check_matched(done, matched, names(files))
   rows <- Map(compare_figures, log$results, done)
   out <- do.call(rbind, unname(rows))
   rownames(out) <- NULL
@@ -65,7 +64,7 @@ replay <- function(log, data, ...) {
 
 protections <- c("suppress_cells", "invariant_pram")
 
-replay_files <- function(data, call) {
+replay_files <- function(data) {
   if (is.list(data) && !is.data.frame(data) && !inherits(data, "sdc_file")) {
     files <- data
   } else {
@@ -75,7 +74,7 @@ replay_files <- function(data, call) {
     is.data.frame(f) || inherits(f, "sdc_file") || is_list_of(f, is.data.frame)
   }, NA))
   if (!good) {
-    stop_argument("data", "be a data frame, or a list of them", given_words(data), call = call)
+    stop_argument("data", "be a data frame, or a list of them", given_words(data))
   }
   if (is.null(names(files))) names(files) <- character(length(files))
   lapply(files, bare_data)
@@ -84,12 +83,12 @@ replay_files <- function(data, call) {
 # One result -----------------------------------------------------------------
 
 # The result computed again, or why it was not; `used` are the places of its files.
-replay_entry <- function(entry, files, call) {
+replay_entry <- function(entry, files) {
   asked <- entry$call
   if (!isTRUE(asked$known)) {
     return(list(note = "what was asked is not known", used = integer()))
   }
-  slots <- find_files(entry, files, call)
+  slots <- find_files(entry, files)
   if (!is.null(slots$note)) {
     return(slots)
   }
@@ -98,15 +97,15 @@ replay_entry <- function(entry, files, call) {
     return(list(note = note, used = slots$used))
   }
   result <- tryCatch(
-    ask_again(asked, slots$files, call),
-    sdcRisk_error_mismatched_data = function(e) stop_other_data(call),
-    sdcRisk_error_unknown_key_var = function(e) stop_other_data(call),
+    ask_again(asked, slots$files),
+    sdcRisk_error_mismatched_data = function(e) stop_other_data(),
+    sdcRisk_error_unknown_key_var = function(e) stop_other_data(),
     sdcRisk_error = function(e) e
   )
   if (inherits(result, "sdcRisk_error")) {
     return(list(note = paste("it stops now:", conditionMessage(result)), used = slots$used))
   }
-  check_same_files(entry, result, call)
+  check_same_files(entry, result)
   list(result = result, used = slots$used)
 }
 
@@ -132,14 +131,14 @@ why_not <- function(asked) {
 
 # The call with its files, run with its seeds. Nothing is evaluated but a function of
 # this package with values.
-ask_again <- function(asked, files, call) {
+ask_again <- function(asked, files) {
   arguments <- asked$arguments
   values <- lapply(names(arguments), function(name) {
     value <- arguments[[name]]
     switch(value$type,
-      file = file_with_roles(files[[name]], value$roles, call),
-      result = ask_again(value$call, files, call),
-      decode_value(value, call)
+      file = file_with_roles(files[[name]], value$roles),
+      result = ask_again(value$call, files),
+      decode_value(value)
     )
   })
   names(values) <- names(arguments)
@@ -149,21 +148,21 @@ ask_again <- function(asked, files, call) {
   suppressWarnings(suppressMessages(do.call(f, values, quote = TRUE)))
 }
 
-file_with_roles <- function(file, roles, call) {
+file_with_roles <- function(file, roles) {
   if (length(roles) == 0) {
     return(file)
   }
-  roles <- lapply(roles[names(roles) %in% role_names], decode_value, call)
+  roles <- lapply(roles[names(roles) %in% role_names], decode_value)
   do.call(sdc_file, c(list(file), roles))
 }
 
 # Which file goes to which argument: by name, or by fingerprint.
-find_files <- function(entry, files, call) {
+find_files <- function(entry, files) {
   places <- file_places(entry$call)
   if (length(places) == 0) {
     return(list(files = list(), used = integer()))
   }
-  marks <- lapply(entry$file, decode_mark, call)
+  marks <- lapply(entry$file, decode_mark)
   waves <- entry$file$wave_fingerprints
   found <- list()
   used <- integer()
@@ -175,7 +174,7 @@ find_files <- function(entry, files, call) {
       at <- file_by_print(files, marks, print, entry$file$digits, released)
     }
     if (is.na(at)) {
-      return(absent_file(entry, place, files, call))
+      return(absent_file(entry, place, files))
     }
     found[[place]] <- files[[at]]
     used <- c(used, at)
@@ -210,9 +209,9 @@ file_by_print <- function(files, marks, print, digits, released) {
 }
 
 # A released file may be missing, the file of the report may not.
-absent_file <- function(entry, place, files, call) {
+absent_file <- function(entry, place, files) {
   several <- length(file_places(entry$call)) > 1
-  if (entry$stage == "before" && !several) stop_other_data(call)
+  if (entry$stage == "before" && !several) stop_other_data()
   list(
     note = if (several) {
       paste0("`", place, "` was not among the files: give data = list(", place, " = )")
@@ -224,7 +223,7 @@ absent_file <- function(entry, place, files, call) {
 }
 
 # What the result says of its files, which fingerprints of waves need.
-check_same_files <- function(entry, result, call) {
+check_same_files <- function(entry, result) {
   then <- entry$file
   if (then$digits == 0) {
     return(invisible())
@@ -236,27 +235,26 @@ check_same_files <- function(entry, result, call) {
   for (wave in names(then$wave_fingerprints)) {
     same <- same && identical(cut(now$wave_fingerprints[[wave]]), then$wave_fingerprints[[wave]])
   }
-  if (!same) stop_other_data(call)
+  if (!same) stop_other_data()
 }
 
 # Every file given must be that of some result; those with names are argued about by
 # the functions themselves.
-check_matched <- function(done, matched, names, call) {
+check_matched <- function(done, matched, names) {
   unknown <- vapply(done, function(d) identical(d$note, "what was asked is not known"), NA)
   if (any(!matched & !nzchar(names[seq_along(matched)])) && !all(unknown)) {
-    stop_other_data(call)
+    stop_other_data()
   }
 }
 
-stop_other_data <- function(call) {
+stop_other_data <- function() {
   stop_sdc(
     "mismatched_data",
     c(
       "`data` must be the file that the report is about.",
       x = "Its key variables, weights or other columns used, or their values, differ.",
       i = "Was it sorted, filtered, weighted anew or recoded since?"
-    ),
-    call = call
+    )
   )
 }
 

@@ -1,48 +1,47 @@
 # Where a report goes: checked before anything is computed, written under another
 # name and renamed at the end, so that nothing half-written stands there.
 
-report_paths <- function(file, overwrite, call) {
+report_paths <- function(file, overwrite) {
   if (!is.character(file) || length(file) != 1 || is.na(file) || !nzchar(file)) {
-    stop_argument("file", "be the name of one file", given_words(file), call = call)
+    stop_argument("file", "be the name of one file", given_words(file))
   }
   kind <- tolower(sub(".*[.]", "", basename(file)))
   if (!grepl(".", basename(file), fixed = TRUE) || !kind %in% c("html", "htm", "docx")) {
-    stop_argument("file", "end in .html or .docx", given_words(file), call = call)
+    stop_argument("file", "end in .html or .docx", given_words(file))
   }
   file <- path.expand(file)
   paths <- list(
     kind = if (kind == "docx") "docx" else "html", report = file,
-    log = sub("[.][^.]*$", ".json", file), pandoc = if (kind == "docx") find_pandoc(call)
+    log = sub("[.][^.]*$", ".json", file), pandoc = if (kind == "docx") find_pandoc()
   )
-  check_report_folder(dirname(file), call)
-  check_new_files(c(paths$report, paths$log), overwrite, call)
+  check_report_folder(dirname(file))
+  check_new_files(c(paths$report, paths$log), overwrite)
   paths
 }
 
-check_report_folder <- function(folder, call) {
+check_report_folder <- function(folder) {
   if (!dir.exists(folder) || file.access(folder, 2) != 0) {
     stop_argument(
       "file", "be in a folder that can be written",
-      found = if (dir.exists(folder)) "It cannot be written." else "The folder does not exist.",
-      call = call
+      found = if (dir.exists(folder)) "It cannot be written." else "The folder does not exist."
     )
   }
 }
 
-check_new_files <- function(paths, overwrite, call) {
+check_new_files <- function(paths, overwrite) {
   exists <- paths[file.exists(paths)]
   folders <- exists[dir.exists(exists)]
   if (length(exists) && (!overwrite || length(folders))) {
     stop_argument(
       "file", "name files that do not exist yet",
       found = paste0("There already: ", quote_names(basename(exists)), "."),
-      advice = if (length(folders) == 0) "overwrite = TRUE replaces them.", call = call
+      advice = if (length(folders) == 0) "overwrite = TRUE replaces them."
     )
   }
 }
 
 # rmarkdown knows the pandoc that comes with RStudio.
-find_pandoc <- function(call) {
+find_pandoc <- function() {
   path <- Sys.which("pandoc")[[1]]
   if (!nzchar(path) && requireNamespace("rmarkdown", quietly = TRUE)) {
     folder <- rmarkdown::find_pandoc()$dir
@@ -56,13 +55,13 @@ find_pandoc <- function(call) {
         x = "It was not found.",
         i = "A file that ends in .html needs no pandoc, and Word opens it."
       ),
-      package = "pandoc", call = call
+      package = "pandoc"
     )
   }
   path
 }
 
-write_report <- function(content, log, paths, call) {
+write_report <- function(content, log, paths) {
   folder <- dirname(paths$report)
   temporary <- c(
     report = tempfile("report-", folder, paste0(".", paths$kind)),
@@ -82,7 +81,7 @@ write_report <- function(content, log, paths, call) {
   }, sdcRisk_error = function(e) stop(e), warning = function(w) FALSE)
   if (!isTRUE(written)) {
     stop_argument(
-      "file", "name a file that can be written", found = "Writing failed.", call = call
+      "file", "name a file that can be written", found = "Writing failed."
     )
   }
 }
@@ -105,8 +104,7 @@ write_docx <- function(page, path, pandoc) {
   status <- attr(out, "status")
   if (!is.null(status) && status != 0) {
     stop_sdc(
-      "internal", c("Pandoc must be able to write the report.", x = paste(out, collapse = " ")),
-      call = NULL
+      "internal", c("Pandoc must be able to write the report.", x = paste(out, collapse = " "))
     )
   }
 }

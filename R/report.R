@@ -90,48 +90,46 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
                        limit = list(k = 3, journalist = 0.05), data = NULL,
                        title = "Disclosure risk of a microdata file", pictures = TRUE,
                        overwrite = FALSE) {
-  call <- rlang::current_env()
-  check_given("file", call)
-  check_flag(internal, "internal", call)
-  check_flag(overwrite, "overwrite", call)
-  check_flag(pictures, "pictures", call)
+  check_given("file")
+  check_flag(internal, "internal")
+  check_flag(overwrite, "overwrite")
+  check_flag(pictures, "pictures")
   settings <- list(
-    internal = internal, prob_attempt = check_attempt(prob_attempt, call),
-    limit = check_report_limits(limit, call), title = check_title(title, call),
+    internal = internal, prob_attempt = check_attempt(prob_attempt),
+    limit = check_report_limits(limit), title = check_title(title),
     pictures = pictures
   )
-  given <- report_results(list(...), call)
+  given <- report_results(list(...))
   if (missing(limit)) {
     checked <- limits_of_check(given$results)
     if (!is.null(checked)) settings$limit <- checked
   }
-  paths <- report_paths(file, overwrite, call)
-  entries <- report_entries(given$results, data, call)
+  paths <- report_paths(file, overwrite)
+  entries <- report_entries(given$results, data)
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)
-  write_report(content, log, paths, call)
+  write_report(content, log, paths)
   invisible(paths$report)
 }
 
-check_attempt <- function(x, call) {
+check_attempt <- function(x) {
   if (!are_distinct_numbers(x, FALSE) || x <= 0 || x > 1) {
     stop_argument(
-      "prob_attempt", "be one number above 0 and at most 1", given_words(x), percent_advice(x),
-      call
+      "prob_attempt", "be one number above 0 and at most 1", given_words(x), percent_advice(x)
     )
   }
   as.double(x)
 }
 
 # Of the limits that file_check() knows, those that other results are judged by.
-check_report_limits <- function(limit, call) {
-  limit <- check_limits(limit, call)
+check_report_limits <- function(limit) {
+  limit <- check_limits(limit)
   unused <- setdiff(names(limit), c("k", "journalist"))
   if (length(unused)) {
     stop_argument(
       "limit", "be a list of `k`, `journalist` or both",
       found = paste0("There is more: ", quote_names(unused), "."),
-      advice = "Give other limits to file_check(), whose verdicts the report takes.", call = call
+      advice = "Give other limits to file_check(), whose verdicts the report takes."
     )
   }
   limit
@@ -146,9 +144,9 @@ limits_of_check <- function(results) {
   }
 }
 
-check_title <- function(title, call) {
+check_title <- function(title) {
   if (!is.character(title) || length(title) != 1 || is.na(title)) {
-    stop_argument("title", "be one text", given_words(title), call = call)
+    stop_argument("title", "be one text", given_words(title))
   }
   title
 }
@@ -156,12 +154,12 @@ check_title <- function(title, call) {
 # Results --------------------------------------------------------------------
 
 # Results and comparisons in the order given, by name; lists of them taken apart.
-report_results <- function(given, call) {
-  flat <- flatten_results(given, call)
+report_results <- function(given) {
+  flat <- flatten_results(given)
   if (length(flat) == 0) {
     stop_argument(
       "...", "hold a result", found = "No result was given.",
-      advice = "sdc_report(n_matches(data, key_vars), file = \"report.html\")", call = call
+      advice = "sdc_report(n_matches(data, key_vars), file = \"report.html\")"
     )
   }
   compares <- vapply(flat, inherits, NA, "sdc_comparison")
@@ -173,7 +171,7 @@ report_results <- function(given, call) {
   list(results = results, comparisons = unname(flat[compares]))
 }
 
-flatten_results <- function(given, call) {
+flatten_results <- function(given) {
   names <- if (is.null(names(given))) character(length(given)) else names(given)
   out <- list()
   for (i in seq_along(given)) {
@@ -181,15 +179,15 @@ flatten_results <- function(given, call) {
     if (inherits(x, c("sdc_result", "sdc_comparison"))) {
       out <- c(out, rlang::set_names(list(x), names[[i]]))
     } else if (is.list(x) && !is.object(x) && length(x)) {
-      out <- c(out, flatten_results(x, call))
+      out <- c(out, flatten_results(x))
     } else {
-      stop_no_result(x, names[[i]], call)
+      stop_no_result(x, names[[i]])
     }
   }
   out
 }
 
-stop_no_result <- function(x, name, call) {
+stop_no_result <- function(x, name) {
   stop_argument(
     "...", "hold results of sdcRisk",
     found = if (nzchar(name)) {
@@ -198,9 +196,9 @@ stop_no_result <- function(x, name, call) {
       paste0("An object of class ", quote_names(class(x)), " was given.")
     },
     advice = c(
-      nearest_names(name[nzchar(name)], setdiff(argument_names(call), "...")),
+      nearest_names(name[nzchar(name)], setdiff(argument_names(), "...")),
       if (is.data.frame(x)) "The file itself goes into `data`, results into `...`."
-    ), call = call
+    )
   )
 }
 
@@ -221,9 +219,9 @@ is_among <- function(x, results) {
 }
 
 # Every result with its name, stage and what it says, file_check() first.
-report_entries <- function(results, data, call) {
+report_entries <- function(results, data) {
   results <- results[order(!vapply(results, inherits, NA, "sdc_file_check"))]
-  stages <- stages_of(results, data, call)
+  stages <- stages_of(results, data)
   fun <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
   plain <- names(results) %in% c("", "before", "after")
   labels <- ifelse(plain, fun, names(results))
@@ -250,7 +248,7 @@ said_of <- function(x) {
 # Stages ---------------------------------------------------------------------
 
 # "before" or "after" for every result; an error where they come from different files.
-stages_of <- function(results, data, call) {
+stages_of <- function(results, data) {
   named <- startsWith(names(results), "after")
   released <- lapply(results, released_data)
   released <- released[!vapply(released, is.null, NA)]
@@ -268,7 +266,7 @@ stages_of <- function(results, data, call) {
     if (differs && any(vapply(released, function(d) is_made_from(x, d), NA))) {
       stages[[i]] <- "after"
     } else if (differs || is_of_other_length(x, results[!named], data)) {
-      stop_different_files(x, results[!named], call)
+      stop_different_files(x, results[!named])
     } else if (is.null(known)) {
       first[[marks$keys]] <- marks$fingerprint
     }
@@ -313,7 +311,7 @@ is_of_other_length <- function(x, results, data) {
   n != c(sizes, NROW(bare_data(data))[!is.null(data)])[[1]]
 }
 
-stop_different_files <- function(x, results, call) {
+stop_different_files <- function(x, results) {
   n <- unique(unlist(lapply(results, function(r) r$settings$n)))
   stop_sdc(
     "mismatched_data",
@@ -328,7 +326,6 @@ stop_different_files <- function(x, results, call) {
         )
       },
       i = "Give results of the protected file names that begin with `after`."
-    ),
-    call = call
+    )
   )
 }

@@ -6,19 +6,19 @@
 # Called at the door, when roles have become arguments. What is noted waits in the
 # frame of the exported function until its result is made. `roles` are those of its
 # files, by argument: a function may hand a file on to another one.
-remember <- function(call, roles = list()) {
-  at <- which(vapply(sys.frames(), identical, NA, call))
-  name <- if (length(at)) exported_name(sys.function(at[[1]]), sys.call(at[[1]])[[1]])
+remember <- function(roles = list()) {
+  at <- front_at()
+  name <- if (at > 0) exported_name(sys.function(at), sys.call(at)[[1]])
   if (is.null(name)) {
     return(invisible())
   }
   asked <- new.env(parent = emptyenv())
   asked$name <- name
-  asked$arguments <- given_arguments(call, sys.function(at[[1]]), roles)
+  asked$arguments <- given_arguments(sys.function(at), roles)
   asked$seeds <- list()
   asked$state <- random_state()
   asked$elsewhere <- FALSE
-  assign(".asked", asked, envir = call)
+  assign(".asked", asked, envir = front())
 }
 
 # The name of an exported function, NULL of any other.
@@ -33,14 +33,15 @@ exported_name <- function(f, head) {
   NULL
 }
 
-given_arguments <- function(call, f, roles) {
+given_arguments <- function(f, roles) {
   names <- setdiff(names(formals(f)), "...")
-  names <- names[was_given(names, call)]
-  values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = call)))
+  names <- names[was_given(names)]
+  frame <- front()
+  values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = frame)))
   for (file in names(roles)) values[[file]]$roles <- roles[[file]]
   if ("..." %in% names(formals(f))) {
     # An empty argument is for the function itself to complain of.
-    more <- tryCatch(eval(quote(list(...)), call), error = function(e) NULL)
+    more <- tryCatch(eval(quote(list(...)), frame), error = function(e) NULL)
     values <- c(values, lapply(more, asked_value))
   }
   values

@@ -129,7 +129,7 @@ as.data.frame.sdc_result <- function(x, ...) {
         x = "It has none: the risk is one of key sets or of the file, or no records were given.",
         i = "tidy(x) gives the estimates as a table."
       ),
-      argument = "x", call = rlang::current_env()
+      argument = "x"
     )
   }
   x$records
@@ -176,8 +176,7 @@ tidy_variables <- function(x, terms) {
 #' @rdname sdc_result
 #' @export
 augment.sdc_result <- function(x, data, ...) {
-  call <- rlang::current_env()
-  check_given("data", call)
+  check_given("data")
   data <- bare_data(data)
   if (is.null(x$records)) {
     stop_sdc(
@@ -186,17 +185,17 @@ augment.sdc_result <- function(x, data, ...) {
         "Only a result with records can be added to data.",
         x = "This method gives risks of key sets or files, not of records."
       ),
-      argument = "x", call = call
+      argument = "x"
     )
   }
-  check_same_data(x, data, call)
+  check_same_data(x, data)
   columns <- rlang::set_names(x$records, paste0(".", names(x$records)))
   taken <- intersect(names(columns), names(data))
   if (length(taken)) {
     stop_argument(
       "data", "have no column of the names to be added",
       found = paste0("Already there: ", quote_names(taken), "."),
-      advice = "Rename the columns of the earlier result, or take them out.", call = call
+      advice = "Rename the columns of the earlier result, or take them out."
     )
   }
   if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
@@ -214,29 +213,29 @@ augment.sdc_result <- function(x, data, ...) {
 #' @rdname sdc_result
 #' @export
 plot.sdc_result <- function(x, ...) {
-  check_installed("ggplot2", "draw results", rlang::current_env())
+  check_installed("ggplot2", "draw results")
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
   invisible(picture)
 }
 
 # The stratum of every record: a vector, or the name of a column of `data`.
-resolve_strata <- function(x, by, data, n, call) {
+resolve_strata <- function(x, by, data, n) {
   if (is.character(by) && length(by) == 1 && n != 1) {
     if (is.null(data)) {
       stop_argument(
         "by", "be a vector with one value per record where `data` is not given",
-        advice = "Give `data` to name one of its columns.", call = call
+        advice = "Give `data` to name one of its columns."
       )
     }
-    check_same_data(x, data, call)
+    check_same_data(x, data)
     data <- bare_data(data)
-    by <- data[[check_columns(by, data, "by", call)]]
+    by <- data[[check_columns(by, data, "by")]]
   }
   if (length(by) != n) {
     stop_argument(
       "by", paste("have one value for each of the", n, "records"),
-      found = paste0("It has ", length(by), "."), call = call
+      found = paste0("It has ", length(by), ".")
     )
   }
   if (!is.factor(by)) {
@@ -246,13 +245,13 @@ resolve_strata <- function(x, by, data, n, call) {
   addNA(by, ifany = TRUE)
 }
 
-risk_by_strata <- function(x, by, data, call) {
+risk_by_strata <- function(x, by, data) {
   risk <- record_risk(x)
   if (is.null(risk)) {
     if (!is.null(by)) {
       stop_argument(
         "by", "be NULL for this result",
-        found = "It has no risk per record.", call = call
+        found = "It has no risk per record."
       )
     }
     return(NULL)
@@ -260,7 +259,7 @@ risk_by_strata <- function(x, by, data, call) {
   strata <- if (is.null(by)) {
     factor(rep("all records", length(risk)))
   } else {
-    resolve_strata(x, by, data, length(risk), call)
+    resolve_strata(x, by, data, length(risk))
   }
   parts <- split(risk, strata)
   of <- function(f) vapply(parts, f, 0, USE.NAMES = FALSE)

@@ -34,14 +34,14 @@ percent_axis <- function(x) paste(100 * x, "%")
 
 # Boxes of one number per record, by strata given to autoplot() as `by` and
 # `data`. `values` defaults to the risk of the records.
-plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FALSE, call) {
+plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FALSE) {
   if (is.null(by)) {
     stop_argument(
       "by", "be given for this picture",
-      advice = "One value per record, or the name of a column of `data`.", call = call
+      advice = "One value per record, or the name of a column of `data`."
     )
   }
-  strata <- resolve_strata(x, by, data, length(values), call)
+  strata <- resolve_strata(x, by, data, length(values))
   levels(strata)[is.na(levels(strata))] <- "(missing)"
   shown <- frame(value = values, stratum = strata)
   shown <- shown[!is.na(shown$value) & (!log | shown$value > 0), ]

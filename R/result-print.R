@@ -244,7 +244,7 @@ interpret <- function(x, ...) {
 
 #' @export
 interpret.default <- function(x, ...) {
-  stop_argument("x", "be a result of sdcRisk", given_words(x), call = rlang::current_env())
+  stop_argument("x", "be a result of sdcRisk", given_words(x))
 }
 
 #' @export
@@ -279,7 +279,7 @@ summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     estimates = object$estimates,
-    strata = risk_by_strata(object, by, data, rlang::current_env())
+    strata = risk_by_strata(object, by, data)
   )
 }
 

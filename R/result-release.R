@@ -39,12 +39,12 @@ release_data <- function(x, ...) {
 release_data.default <- function(x, ...) {
   stop_argument(
     "x", "be a result that holds data to be released",
-    advice = "`invariant_pram()` and `suppress_cells()` make one.", call = rlang::current_env()
+    advice = "`invariant_pram()` and `suppress_cells()` make one."
   )
 }
 
 #' @export
 release_data.sdc_invariant_pram <- function(x, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   bare_data(x$data)
 }

@@ -21,15 +21,14 @@
 #' plot(risk_contribution(risk, adult))
 autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot", "metrics"),
                                            ..., n = 250) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("u_plus", "boxplot", "metrics"), "type", call)
-  n <- check_whole(n, "n", call = call)
+  check_no_dots(...)
+  type <- check_choice(type, c("u_plus", "boxplot", "metrics"), "type")
+  n <- check_whole(n, "n")
   records <- object$records[!is.na(object$records$contribution), ]
   if (nrow(records) == 0) {
     stop_argument(
       "object", "hold contributions that are determined",
-      found = paste0("Its status is ", object$estimates$status, "."), call = call
+      found = paste0("Its status is ", object$estimates$status, ".")
     )
   }
   switch(type,

@@ -119,7 +119,7 @@ summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
     object,
     estimates = object$estimates, correlations = metric_correlations(object),
     clusters = threshold_groups(object), explained_by = explained_by(object),
-    contribution_by_strata = risk_by_strata(object, by, data, rlang::current_env())
+    contribution_by_strata = risk_by_strata(object, by, data)
   )
 }
 

@@ -104,45 +104,43 @@
 #' summary(contribution)$correlations
 risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE,
                               max_sets = 5e6) {
-  call <- rlang::current_env()
-  check_given(c("x", "data"), call)
+  check_given(c("x", "data"))
   data <- bare_data(data)
   this_call <- call_without_data(match.call(), "risk_contribution")
-  remember(call)
-  check_no_dots(..., call = call)
-  check_flag(entropy, "entropy", call)
-  chosen <- choose_analysis(x, p, alpha, max_sets, call)
+  remember()
+  check_no_dots(...)
+  check_flag(entropy, "entropy")
+  chosen <- choose_analysis(x, p, alpha, max_sets)
   with_progress("Contributions of records", {
-    coded <- code_again(x, data, call)
-    found <- find_contributions(coded, chosen, x$settings, entropy, call)
+    coded <- code_again(x, data)
+    found <- find_contributions(coded, chosen, x$settings, entropy)
     new_risk_contribution(found, x, chosen, coded, entropy, this_call)
   })
 }
 
 # Contributions and companions of the records in use.
-find_contributions <- function(coded, chosen, settings, entropy, call) {
+find_contributions <- function(coded, chosen, settings, entropy) {
   if (entropy) {
-    check_ordinal(coded, call)
+    check_ordinal(coded)
   }
   core(
-    rs_risk_contribution, coded$table$pointer, tail_settings(chosen, settings, entropy = entropy),
-    call = call
+    rs_risk_contribution, coded$table$pointer, tail_settings(chosen, settings, entropy = entropy)
   )
 }
 
 # The one analysis of a qar_risk() result that is meant.
-choose_analysis <- function(x, p, alpha, max_sets, call) {
-  max_sets <- check_whole(max_sets, "max_sets", call = call)
+choose_analysis <- function(x, p, alpha, max_sets) {
+  max_sets <- check_whole(max_sets, "max_sets")
   if (!inherits(x, "sdc_qar_risk")) {
-    stop_argument("x", "be a result of `qar_risk()`", call = call)
+    stop_argument("x", "be a result of `qar_risk()`")
   }
   estimates <- x$estimates
   if (!is.null(p)) {
-    p <- check_whole(p, "p", call = call)
+    p <- check_whole(p, "p")
     estimates <- estimates[estimates$p == p, ]
   }
   if (!is.null(alpha)) {
-    alpha <- check_probability(alpha, "alpha", call = call)
+    alpha <- check_probability(alpha, "alpha")
     estimates <- estimates[abs(estimates$alpha - alpha) < 1e-12, ]
   }
   held <- unique(x$estimates[c("p", "alpha")])
@@ -151,8 +149,7 @@ choose_analysis <- function(x, p, alpha, max_sets, call) {
     argument <- if (is.null(p)) "alpha" else "p"
     stop_argument(
       argument, "be that of an analysis in `x`",
-      found = paste0("`x` holds ", paste(utils::head(held, 5), collapse = "; "), "."),
-      call = call
+      found = paste0("`x` holds ", paste(utils::head(held, 5), collapse = "; "), ".")
     )
   }
   if (nrow(estimates) > 1) {
@@ -162,8 +159,7 @@ choose_analysis <- function(x, p, alpha, max_sets, call) {
         "One analysis of `x` must be chosen.",
         x = paste0("It holds ", paste(utils::head(held, 5), collapse = "; "), "."),
         i = "Give `p` and `alpha`."
-      ),
-      call = call
+      )
     )
   }
   list(p = estimates$p, alpha = estimates$alpha, max_sets = max_sets)
@@ -176,7 +172,7 @@ tail_settings <- function(chosen, settings, ...) {
 
 # The key table `x` was computed from, and which records it holds (`rows`,
 # NULL for all). Other data are refused.
-code_again <- function(x, data, call, frame = parent.frame()) {
+code_again <- function(x, data, frame = parent.frame()) {
   force(frame)
   table <- tryCatch(
     code_as(
@@ -185,14 +181,14 @@ code_again <- function(x, data, call, frame = parent.frame()) {
     ),
     sdcRisk_error = function(e) NULL
   )
-  if (is.null(table) || !same_fingerprint(table, data, x$settings, call)) {
-    stop_mismatched(call)
+  if (is.null(table) || !same_fingerprint(table, data, x$settings)) {
+    stop_mismatched()
   }
   ordered <- vapply(table$keys, function(v) length(v) == 1 && table$ordered[v], NA)
   list(table = table, rows = table$rows, ordered = ordered, n = table$n_all)
 }
 
-check_ordinal <- function(coded, call) {
+check_ordinal <- function(coded) {
   nominal <- names(coded$ordered)[!coded$ordered]
   if (length(nominal)) {
     stop_sdc(
@@ -202,12 +198,12 @@ check_ordinal <- function(coded, call) {
         x = paste0("Nominal: ", quote_names(nominal), "."),
         i = "Make ordered factors of them where that is meant, or do without the entropy."
       ),
-      columns = nominal, call = call
+      columns = nominal
     )
   }
 }
 
-new_risk_contribution <- function(found, x, chosen, coded, entropy, call) {
+new_risk_contribution <- function(found, x, chosen, coded, entropy, this_call) {
   # The threshold lies between two key sets; the nearer one moves it more.
   upper <- found$upper_weight >= 0.5
   columns <- list(
@@ -245,7 +241,7 @@ new_risk_contribution <- function(found, x, chosen, coded, entropy, call) {
       n_excluded = coded$n - n_used, n_keys = length(coded$table$keys),
       identifying = identifying_of(x, chosen$p)
     ),
-    call = call
+    call = this_call
   )
 }
 

@@ -1,6 +1,6 @@
 # What is said of an sdcMicroObj: messages, a line of its print, advice.
 
-signal_micro <- function(file, slots, call) {
+signal_micro <- function(file, slots) {
   perturbed <- file$protected$perturbed
   if (length(perturbed)) {
     inform_sdc(
@@ -12,7 +12,7 @@ signal_micro <- function(file, slots, call) {
           "file: see ?release_data. sdc_file(object, state = \"original\") is the file before."
         )
       ),
-      columns = perturbed, call = call
+      columns = perturbed
     )
   }
   copied <- intersect(names(slots$manipKeyVars), names(slots$manipPramVars))
@@ -32,16 +32,16 @@ signal_micro <- function(file, slots, call) {
         ),
         i = "Leave key variables out of `pramVars` of createSdcObj()."
       ),
-      columns = differ, call = call
+      columns = differ
     )
   }
 }
 
 # Suppressed cells are blanks; a function that takes them for values says so.
-inform_suppressed <- function(file, call) {
+inform_suppressed <- function(file) {
   n <- sum(file$protected$suppressed)
-  if (isTRUE(n > 0) && "missing" %in% argument_names(call)) {
-    rule <- get("missing", envir = call)
+  if (isTRUE(n > 0) && "missing" %in% argument_names()) {
+    rule <- get("missing", envir = front())
     if (is.character(rule) && !"wildcard" %in% rule[1]) {
       inform_sdc(
         "suppressed_values",
@@ -54,7 +54,7 @@ inform_suppressed <- function(file, call) {
           },
           i = "n_matches() and individual_risk() let them match everything."
         ),
-        n = n, call = call
+        n = n
       )
     }
   }
@@ -85,13 +85,13 @@ micro_line <- function(file) {
 }
 
 # The individual risk counts every possible match in full.
-inform_alpha <- function(file, call) {
+inform_alpha <- function(file) {
   alpha <- file$defaults$partial_weight
-  if (!is_frame_of(individual_risk, call) || is.null(alpha) || alpha == 1) {
+  if (!is_frame_of(individual_risk) || is.null(alpha) || alpha == 1) {
     return(invisible())
   }
   keys <- intersect(file$roles$key_vars, names(file$data))
-  if (identical(call$missing, "wildcard") && anyNA(file$data[keys], recursive = TRUE)) {
+  if (identical(front()$missing, "wildcard") && anyNA(file$data[keys], recursive = TRUE)) {
     inform_sdc(
       "alpha_ignored",
       c(
@@ -100,8 +100,7 @@ inform_alpha <- function(file, call) {
           ", individual_risk() in full."
         ),
         i = "n_matches() counts them with `partial_weight`, which is alpha."
-      ),
-      call = call
+      )
     )
   }
 }

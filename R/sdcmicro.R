@@ -13,24 +13,23 @@ sdc_file.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                  pop_size = NULL, sampling_fraction = NULL,
                                  key_groups = NULL, missing = NULL,
                                  state = c("current", "original")) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  state <- check_choice(state, c("current", "original"), "state", call)
+  check_no_dots(...)
+  state <- check_choice(state, c("current", "original"), "state")
   given <- list(
     key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
     sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
     key_groups = key_groups, missing = missing
   )
   given <- given[!vapply(given, is.null, NA)]
-  do.call(sdc_file, c(list(micro_file(data, "data", call, state)), given))
+  do.call(sdc_file, c(list(micro_file(data, "data", state)), given))
 }
 
 # An sdcMicroObj as a file. `object` is where protected data go back to; `defaults`
 # are arguments that come before the functions' own defaults where these know them.
-micro_file <- function(object, arg = "data", call = rlang::caller_env(), state = "current") {
-  slots <- micro_slots(object, arg, call)
+micro_file <- function(object, arg = "data", state = "current") {
+  slots <- micro_slots(object, arg)
   data <- if (state == "current") micro_data(slots) else slots$origData
-  check_records(data, call, arg)
+  check_records(data, arg)
   columns <- function(slot) {
     if (length(slots[[slot]])) names(slots$origData)[slots[[slot]]]
   }
@@ -45,15 +44,15 @@ micro_file <- function(object, arg = "data", call = rlang::caller_env(), state =
   if (state == "current") {
     file$object <- object
     file$protected <- micro_protected(slots)
-    signal_micro(file, slots, call)
+    signal_micro(file, slots)
   }
   file
 }
 
 # What an object holds, read as it stands: slots that a step did not touch are those
 # of the state before. Anything that is not as createSdcObj() makes it is an error.
-micro_slots <- function(object, arg, call) {
-  need_sdcmicro(arg, call)
+micro_slots <- function(object, arg) {
+  need_sdcmicro(arg)
   names <- c(
     "origData", "keyVars", "weightVar", "hhId", "strataVar", "sensibleVar", "ghostVars",
     "pramVars", micro_columns, "manipStrataVar", "risk", "pram", "options"
@@ -67,10 +66,10 @@ micro_slots <- function(object, arg, call) {
       }), names)
     },
     error = function(e) {
-      stop_damaged("It lacks parts of one, or they contradict each other.", arg, call)
+      stop_damaged("It lacks parts of one, or they contradict each other.", arg)
     }
   )
-  check_slots(slots, arg, call)
+  check_slots(slots, arg)
   slots
 }
 
@@ -78,9 +77,9 @@ micro_slots <- function(object, arg, call) {
 # sdcMicro puts the key variables first, where a copy for PRAM takes their place.
 micro_columns <- c("manipPramVars", "manipNumVars", "manipGhostVars", "manipKeyVars")
 
-check_slots <- function(slots, arg, call) {
+check_slots <- function(slots, arg) {
   data <- slots$origData
-  wrong <- function(found) stop_damaged(found, arg, call)
+  wrong <- function(found) stop_damaged(found, arg)
   if (!is.data.frame(data)) wrong("It has no data.")
   if (length(slots$manipKeyVars) == 0) wrong("It has no key variables.")
   for (slot in micro_columns) {
@@ -108,7 +107,7 @@ check_slots <- function(slots, arg, call) {
   }
 }
 
-stop_damaged <- function(found, arg, call) {
+stop_damaged <- function(found, arg) {
   stop_sdc(
     "bad_data",
     c(
@@ -119,11 +118,11 @@ stop_damaged <- function(found, arg, call) {
         "variables and weights of its data by `key_vars` and `weight_var`."
       )
     ),
-    data_class = "sdcMicroObj", call = call
+    data_class = "sdcMicroObj"
   )
 }
 
-need_sdcmicro <- function(arg, call) {
+need_sdcmicro <- function(arg) {
   if (!requireNamespace("sdcMicro", quietly = TRUE)) {
     stop_sdc(
       "missing_package",
@@ -135,7 +134,7 @@ need_sdcmicro <- function(arg, call) {
           "makes a data frame."
         )
       ),
-      package = "sdcMicro", call = call
+      package = "sdcMicro"
     )
   }
 }
@@ -178,26 +177,27 @@ micro_protected <- function(slots) {
   )
 }
 
-# Arguments of the frame `call` that neither the user nor a role answers, and that
+# Arguments that neither the user nor a role answers, and that
 # mean there what they mean to sdcMicro.
-take_defaults <- function(file, call) {
-  takes <- intersect(names(file$defaults), argument_names(call))
-  for (arg in takes[!was_given(takes, call)]) {
+take_defaults <- function(file) {
+  takes <- intersect(names(file$defaults), argument_names())
+  frame <- front()
+  for (arg in takes[!was_given(takes)]) {
     settled <- is.null(file$defaults[[arg]]) || arg %in% names(file$roles) ||
-      (arg == "missing" && !counts_matches(call))
-    if (!settled) assign(arg, file$defaults[[arg]], envir = call)
+      (arg == "missing" && !counts_matches())
+    if (!settled) assign(arg, file$defaults[[arg]], envir = frame)
   }
-  inform_suppressed(file, call)
-  inform_alpha(file, call)
+  inform_suppressed(file)
+  inform_alpha(file)
 }
 
-# Whether missing values can match everything in the function of the frame `call`.
-counts_matches <- function(call) is_frame_of(n_matches, call) || is_frame_of(individual_risk, call)
+# Whether missing values can match everything in the exported function.
+counts_matches <- function() is_frame_of(n_matches) || is_frame_of(individual_risk)
 
-# Whether `call` is a frame of the function `f`.
-is_frame_of <- function(f, call) {
-  at <- which(vapply(sys.frames(), identical, NA, call))
-  length(at) > 0 && identical(sys.function(at[[1]]), f)
+# Whether the exported function is `f`.
+is_frame_of <- function(f) {
+  at <- front_at()
+  at > 0 && identical(sys.function(at), f)
 }
 
 # Protected data back in the object -----------------------------------------------
@@ -205,7 +205,7 @@ is_frame_of <- function(f, call) {
 # What a method hands out of a file that came as an sdcMicroObj: the object with the
 # columns of `released`, as sdcMicro's own functions leave it. `pram` describes what
 # was perturbed, `k` is what blanks were made for.
-give_back <- function(file, released, pram = NULL, k = NA, call = rlang::caller_env()) {
+give_back <- function(file, released, pram = NULL, k = NA) {
   if (is.null(file$object)) {
     return(released)
   }
@@ -213,14 +213,14 @@ give_back <- function(file, released, pram = NULL, k = NA, call = rlang::caller_
     identical(file$data[[name]], released[[name]])
   }, NA)]
   object <- sdcMicro::nextSdcObj(file$object)
-  slots <- micro_slots(object, "data", call)
+  slots <- micro_slots(object, "data")
   for (slot in micro_columns) {
     own <- intersect(changed, names(slots[[slot]]))
     if (length(own)) object <- set_columns(object, slot, slots, released[own])
   }
   held <- unlist(lapply(slots[micro_columns], names))
   object <- add_columns(object, slots, released[setdiff(changed, held)])
-  object <- note_blanks(object, slots, k, call)
+  object <- note_blanks(object, slots, k)
   if (!is.null(pram)) object <- note_pram(object, slots, pram)
   tryCatch(
     sdcMicro::calcRisks(object),
@@ -231,8 +231,7 @@ give_back <- function(file, released, pram = NULL, k = NA, call = rlang::caller_
           "sdcMicro's own risks of the object should follow its new data.",
           x = paste0("calcRisks() failed: ", conditionMessage(e)),
           i = "The data of the object are right; those risks are of the state before."
-        ),
-        call = call
+        )
       )
       object
     }
@@ -272,7 +271,7 @@ add_columns <- function(object, slots, columns) {
 
 # New blanks as localSuppression() notes them; ghost variables are blank with their
 # key variable.
-note_blanks <- function(object, slots, k, call) {
+note_blanks <- function(object, slots, k) {
   keys <- get_slot(object, "manipKeyVars")
   blank <- lapply(keys, is.na)
   new <- Map(function(now, was) sum(now & !is.na(was)), blank, slots$manipKeyVars)

@@ -120,8 +120,7 @@
 #'   n_matches(object)$estimates$n_unique # 0
 #' }
 store_result <- function(object, ...) {
-  call <- rlang::current_env()
-  check_sdcmicro(object, call)
+  check_sdcmicro(object)
   results <- list(...)
   given <- names(results)
   if (is.null(given)) given <- rep("", length(results))
@@ -131,7 +130,7 @@ store_result <- function(object, ...) {
     stop_argument(
       "...", "hold results of sdcRisk, or NULL under the name of one to take out",
       found = if (length(results)) given_words(results[wrong][[1]]) else "Nothing was given.",
-      advice = "store_result(object, n_matches(object))", call = call
+      advice = "store_result(object, n_matches(object))"
     )
   }
   own <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
@@ -139,8 +138,7 @@ store_result <- function(object, ...) {
   if (anyDuplicated(names)) {
     stop_argument(
       "...", "have a name of its own for every result",
-      found = paste0("Several are named ", quote_names(unique(names[duplicated(names)])), "."),
-      call = call
+      found = paste0("Several are named ", quote_names(unique(names[duplicated(names)])), ".")
     )
   }
   kept <- kept_results(object)
@@ -155,8 +153,7 @@ store_result <- function(object, ...) {
 #' @rdname store_result
 #' @export
 stored_results <- function(object, name = NULL) {
-  call <- rlang::current_env()
-  check_sdcmicro(object, call)
+  check_sdcmicro(object)
   kept <- kept_results(object)
   if (!is.null(name)) {
     if (!is.character(name) || length(name) != 1 || !name %in% names(kept)) {
@@ -167,24 +164,23 @@ stored_results <- function(object, name = NULL) {
         } else {
           "Nothing is stored in this object."
         },
-        advice = nearest_names(name, names(kept)), call = call
+        advice = nearest_names(name, names(kept))
       )
     }
     kept <- kept[name]
   }
-  inform_stale(kept, object, call)
+  inform_stale(kept, object)
   if (is.null(name)) kept else kept[[1]]
 }
 
-check_sdcmicro <- function(object, call) {
-  check_given("object", call)
+check_sdcmicro <- function(object) {
+  check_given("object")
   if (!is_sdcmicro(object)) {
     stop_argument(
-      "object", "be an sdcMicroObj", given_words(object), micro_advice(object),
-      call = call
+      "object", "be an sdcMicroObj", given_words(object), micro_advice(object)
     )
   }
-  micro_slots(object, "object", call)
+  micro_slots(object, "object")
 }
 
 kept_results <- function(object) {
@@ -199,8 +195,8 @@ without_data <- function(result) {
 }
 
 # Results of data that are the object's no longer: it was recoded or suppressed since.
-inform_stale <- function(results, object, call) {
-  data <- micro_data(micro_slots(object, "object", call))
+inform_stale <- function(results, object) {
+  data <- micro_data(micro_slots(object, "object"))
   stale <- names(results)[vapply(results, function(x) {
     print <- x$settings$fingerprint
     length(print) == 1 && !identical(fingerprint_of(data, x$settings), print)
@@ -212,7 +208,7 @@ inform_stale <- function(results, object, call) {
         "The data of the object are not those that every stored result was made from.",
         x = paste0("Of other data: ", quote_names(stale), ".")
       ),
-      names = stale, call = call
+      names = stale
     )
   }
 }

@@ -197,7 +197,7 @@ as.data.frame.sdc_suppress_cells <- function(x, ...) {
 #' @rdname release_data
 #' @export
 release_data.sdc_suppress_cells <- function(x, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   bare_data(x$data)
 }
 

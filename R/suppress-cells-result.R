@@ -1,14 +1,14 @@
 # What suppress_cells() reports of a release.
 
 new_suppression <- function(found, data, table, sets, links, settings, weights,
-                            this_call, call) {
+                            this_call) {
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
   records <- suppression_records(found, table$n)
   variables <- suppression_variables(cells, table, settings)
   released <- blank_cells(data, split(cells$record, cells$variable))
-  risks <- suppression_risks(data, released, sets$variables, weights, call)
+  risks <- suppression_risks(data, released, sets$variables, weights)
   result <- new_sdc_result(
     "sdc_suppress_cells",
     estimates = suppression_estimates(found, records, settings, risks),
@@ -26,8 +26,7 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
   if (result$estimates$n_violations_before == 0) {
     inform_sdc(
       "nothing_to_do",
-      paste0("Every record has at least ", settings$k, " matches: no cell is blanked."),
-      call = call
+      paste0("Every record has at least ", settings$k, " matches: no cell is blanked.")
     )
   }
   result
@@ -133,13 +132,13 @@ suppression_estimates <- function(found, records, settings, risks) {
 }
 
 # Individual risks of original and release, blanks matching everything.
-suppression_risks <- function(data, released, variables, weights, call) {
+suppression_risks <- function(data, released, variables, weights) {
   if (is.null(weights)) {
     return(list())
   }
   of <- function(data) {
-    table <- key_table(data, variables, call = call)
-    individual_risks(table, weights, "wildcard", call)$risk
+    table <- key_table(data, variables)
+    individual_risks(table, weights, "wildcard")$risk
   }
   before <- of(data)
   after <- of(released)

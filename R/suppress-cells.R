@@ -189,47 +189,46 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
                            rule = c("own", "shared", "strict"), importance = NULL,
                            linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
                            weight_var = NULL, n_rounds = 0) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "suppress_cells")
-  check_no_dots(..., call = call)
+  check_no_dots(...)
   given_k <- !missing(k)
-  file <- enter(call)
+  file <- enter()
   settings <- list(
-    rule = check_choice(rule, c("own", "shared", "strict"), "rule", call),
-    k = required_matches(k, max_risk, !given_k, call),
-    n_rounds = check_whole(n_rounds, "n_rounds", low = 0, call = call),
+    rule = check_choice(rule, c("own", "shared", "strict"), "rule"),
+    k = required_matches(k, max_risk, !given_k),
+    n_rounds = check_whole(n_rounds, "n_rounds", low = 0),
     strata_var = strata_var, hh_id = hh_id, weight_var = weight_var
   )
-  weights <- check_weights(data, weight_var, call)
-  sets <- suppression_sets(data, key_vars, settings, call)
-  links <- suppression_links(linked, data, sets$variables, call)
+  weights <- check_weights(data, weight_var)
+  sets <- suppression_sets(data, key_vars, settings)
+  links <- suppression_links(linked, data, sets$variables)
   variables <- unique(c(sets$variables, links$variables))
-  settings$importance <- check_importance(importance, variables, call)
+  settings$importance <- check_importance(importance, variables)
   settings$strata_var <- column_name(strata_var, data)
   settings$hh_id <- column_name(hh_id, data)
   settings$weight_var <- column_name(weight_var, data)
   with_progress("Cell suppression", {
-    table <- key_table(file, variables, roles = role_columns(data, settings), call = call)
-    found <- find_suppression(table, data, sets, links, settings, call)
-    inform_identifying(identifying_keys(table), call)
+    table <- key_table(file, variables, roles = role_columns(data, settings))
+    found <- find_suppression(table, data, sets, links, settings)
+    inform_identifying(identifying_keys(table))
     result <- new_suppression(
-      found, data, table, sets, links, settings, weights, this_call, call
+      found, data, table, sets, links, settings, weights, this_call
     )
-    result$data <- give_back(file, result$data, k = settings$k, call = call)
+    result$data <- give_back(file, result$data, k = settings$k)
     result
   })
 }
 
 # k, and what a largest risk asks for.
-required_matches <- function(k, max_risk, is_default, call) {
-  k <- check_whole(k, "k", low = 2, call = call)
+required_matches <- function(k, max_risk, is_default) {
+  k <- check_whole(k, "k", low = 2)
   if (is.null(max_risk)) {
     return(k)
   }
-  max_risk <- check_probability(max_risk, "max_risk", call = call)
+  max_risk <- check_probability(max_risk, "max_risk")
   needed <- ceiling(1 / max_risk - 1e-9)
   if (needed > .Machine$integer.max) {
-    stop_argument("max_risk", "be at least 1 / 2147483647", given_words(max_risk), call = call)
+    stop_argument("max_risk", "be at least 1 / 2147483647", given_words(max_risk))
   }
   as.integer(if (is_default) max(needed, 2) else max(needed, k))
 }
@@ -239,33 +238,32 @@ column_name <- function(column, data) {
 }
 
 # The key sets of all variables: see match_key_sets().
-suppression_sets <- function(data, key_vars, settings, call) {
+suppression_sets <- function(data, key_vars, settings) {
   roles <- settings[c("strata_var", "hh_id", "weight_var")]
   roles <- roles[!vapply(roles, is.null, NA)]
   positions <- unlist(Map(function(column, arg) {
-    check_column(column, data, arg, call)
+    check_column(column, data, arg)
   }, roles, names(roles)))
   if (anyDuplicated(positions)) {
     twice <- names(roles)[duplicated(positions)][[1]]
-    stop_argument(twice, "name a column that no other argument names", call = call)
+    stop_argument(twice, "name a column that no other argument names")
   }
   sets <- match_key_sets(
     data, key_vars, NULL,
-    list(weight_var = settings$weight_var, hh_id = settings$hh_id, sensitive = settings$strata_var),
-    call
+    list(weight_var = settings$weight_var, hh_id = settings$hh_id, sensitive = settings$strata_var)
   )
   clash <- intersect(sets$positions, positions)
   if (length(clash)) {
     stop_argument(
       "key_vars", "leave out the columns that other arguments name",
-      found = paste0("In both: ", quote_names(names(data)[clash]), "."), call = call
+      found = paste0("In both: ", quote_names(names(data)[clash]), ".")
     )
   }
   sets
 }
 
 # Links as pairs of variables, `from` and `to`; all `variables` in them.
-suppression_links <- function(linked, data, key_vars, call) {
+suppression_links <- function(linked, data, key_vars) {
   if (is.null(linked)) {
     return(list(from = character(), to = character(), variables = character()))
   }
@@ -273,8 +271,7 @@ suppression_links <- function(linked, data, key_vars, call) {
   if (!is.list(linked) || is.data.frame(linked) || !all(vapply(linked, is_item, NA))) {
     stop_argument(
       "linked", "be a list of names of variables",
-      advice = "list(age = \"birth_year\") blanks the year of birth where it blanks the age.",
-      call = call
+      advice = "list(age = \"birth_year\") blanks the year of birth where it blanks the age."
     )
   }
   given <- if (is.null(names(linked))) character(length(linked)) else names(linked)
@@ -288,12 +285,12 @@ suppression_links <- function(linked, data, key_vars, call) {
   pairs <- do.call(rbind, unname(pairs))
   pairs <- pairs[pairs$from != pairs$to, ]
   variables <- unique(c(pairs$from, pairs$to))
-  check_columns(variables, data, "linked", call)
+  check_columns(variables, data, "linked")
   list(from = pairs$from, to = pairs$to, variables = setdiff(variables, key_vars))
 }
 
 # The cost of a blank, one per variable.
-check_importance <- function(importance, variables, call) {
+check_importance <- function(importance, variables) {
   cost <- rlang::set_names(rep(1, length(variables)), variables)
   if (is.null(importance)) {
     return(cost)
@@ -304,7 +301,7 @@ check_importance <- function(importance, variables, call) {
   if (!named) {
     stop_argument(
       "importance", "be a numeric vector named by key variables",
-      given_words(importance), "c(age = 3, sex = 1)", call
+      given_words(importance), "c(age = 3, sex = 1)"
     )
   }
   unknown <- setdiff(given, variables)
@@ -312,7 +309,7 @@ check_importance <- function(importance, variables, call) {
     stop_argument(
       "importance", "name key variables",
       found = paste0("Not a key variable: ", quote_names(unknown), "."),
-      advice = nearest_names(unknown, variables), call = call
+      advice = nearest_names(unknown, variables)
     )
   }
   bad <- is.na(importance) | importance <= 0
@@ -320,7 +317,7 @@ check_importance <- function(importance, variables, call) {
     stop_argument(
       "importance", "be positive",
       found = paste0("Not so for ", quote_names(given[bad]), "."),
-      advice = "Inf stands for variables that are never blanked.", call = call
+      advice = "Inf stands for variables that are never blanked."
     )
   }
   cost[given] <- as.double(importance)
@@ -328,9 +325,9 @@ check_importance <- function(importance, variables, call) {
 }
 
 # The cells to be blanked, from the core.
-find_suppression <- function(table, data, sets, links, settings, call) {
+find_suppression <- function(table, data, sets, links, settings) {
   of <- function(arg, numbers) {
-    if (!is.null(settings[[arg]])) numbers(data[[settings[[arg]]]], arg, call)
+    if (!is.null(settings[[arg]])) numbers(data[[settings[[arg]]]], arg)
   }
   asked <- list(
     rule = settings$rule, k = settings$k,
@@ -343,11 +340,11 @@ find_suppression <- function(table, data, sets, links, settings, call) {
     rounds = settings$n_rounds,
     seeds = if (settings$n_rounds > 0) draw_seed() else as.double(1:8)
   )
-  core(rs_suppress_cells, table$pointer, asked, call = call)
+  core(rs_suppress_cells, table$pointer, asked)
 }
 
 # Strata numbered from 1, missing being one of its own.
-value_numbers <- function(x, arg, call) {
+value_numbers <- function(x, arg) {
   source <- column_source(x, length(x))
   if (is.null(source) || has_bad_codes(x)) {
     stop_sdc(
@@ -356,7 +353,7 @@ value_numbers <- function(x, arg, call) {
         paste0("`", arg, "` must name a column of numbers, text or a factor."),
         x = paste0("It has class ", quote_names(class(x)), ".")
       ),
-      columns = arg, classes = class(x), call = call
+      columns = arg, classes = class(x)
     )
   }
   values <- as_bare(source$values)

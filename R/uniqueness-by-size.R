@@ -43,34 +43,32 @@
 #' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_sim = 5)
 uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...,
                                sampling_fraction = NULL) {
-  call <- rlang::current_env()
-  check_given("x", call)
+  check_given("x")
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
-  remember(call)
-  check_no_dots(..., renamed = c(n_sim = "n_subsets"), call = call)
+  remember()
+  check_no_dots(..., renamed = c(n_sim = "n_subsets"))
   fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x
   if (!inherits(fit, "sdc_copula_fit")) {
-    stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`", call = call)
+    stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`")
   }
-  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction, call)
+  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }
-  check_one_size(pop_size, fit$n, call)
-  check_drawable(pop_size, call)
+  check_one_size(pop_size, fit$n)
+  check_drawable(pop_size)
   d <- length(fit$shares)
   sizes <- if (is.null(sizes)) {
     seq_len(d)
   } else {
-    check_whole(sizes, "sizes", high = d, several = TRUE, call = call)
+    check_whole(sizes, "sizes", high = d, several = TRUE)
   }
-  n_sim <- check_whole(n_sim, "n_sim", call = call)
+  n_sim <- check_whole(n_sim, "n_sim")
   sets <- unlist(lapply(sizes, draw_sets, d = d, n = n_sim), recursive = FALSE)
   found <- with_progress("Drawing people from the model", {
     core(
       rs_copula_subsets, core_model(fit),
-      list(sets = sets, size = as.double(pop_size), seed = draw_seed()),
-      call = call
+      list(sets = sets, size = as.double(pop_size), seed = draw_seed())
     )
   })
   subsets <- frame(
@@ -184,7 +182,7 @@ by_size_cited <- function(x) {
 #' set.seed(1)
 #' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_subsets = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   subsets <- object$subsets
   subsets$size <- factor(subsets$n_keys, sort(unique(subsets$n_keys)))
   ggplot2::ggplot(subsets, ggplot2::aes(x = .data$size, y = .data$uniqueness)) +

@@ -54,25 +54,24 @@
 uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NULL, ...,
                                score = NULL, calibrate = NULL, max_values = 200,
                                sampling_fraction = NULL) {
-  call <- rlang::current_env()
-  check_given(c("x", "record"), call)
+  check_given(c("x", "record"))
   this_call <- call_without_data(match.call(), "uniqueness_profile")
-  remember(call)
-  check_no_dots(..., call = call)
-  fit <- fit_of(x, "x", call)
-  score <- score_of(x, score, call)
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  max_values <- check_whole(max_values, "max_values", low = 2, call = call)
-  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction, call)
+  remember()
+  check_no_dots(...)
+  fit <- fit_of(x, "x")
+  score <- score_of(x, score)
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
+  max_values <- check_whole(max_values, "max_values", low = 2)
+  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }
-  if (is.null(pop_size)) stop_argument("pop_size", "be given", call = call)
-  check_one_size(pop_size, fit$n, call)
-  keys <- profile_keys(fit, record, vary, add, call)
+  if (is.null(pop_size)) stop_argument("pop_size", "be given")
+  check_one_size(pop_size, fit$n)
+  keys <- profile_keys(fit, record, vary, add)
   with_progress("Profiling a person", {
     scorer <- function(variables) {
-      profile_scorer(x, fit, variables, pop_size, score, calibrate, call)
+      profile_scorer(x, fit, variables, pop_size, score, calibrate)
     }
     base_scorer <- scorer(keys$base)
     base <- base_scorer(record[keys$base])
@@ -106,13 +105,12 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
 }
 
 # Which key variables are known, varied and added.
-profile_keys <- function(fit, record, vary, add, call) {
+profile_keys <- function(fit, record, vary, add) {
   variables <- fit$settings$key_vars
   if (!is.data.frame(record) || nrow(record) != 1) {
     stop_argument(
       "record", "be a data frame with one row",
-      found = if (is.data.frame(record)) paste0("It has ", plural(nrow(record), "row"), "."),
-      call = call
+      found = if (is.data.frame(record)) paste0("It has ", plural(nrow(record), "row"), ".")
     )
   }
   base <- intersect(variables, names(record))
@@ -120,7 +118,7 @@ profile_keys <- function(fit, record, vary, add, call) {
     stop_argument(
       "record", "know at least one key variable of `x`",
       found = paste0("Its columns: ", quote_names(names(record)), "."),
-      advice = paste0("Key variables of `x`: ", quote_names(variables, 8), "."), call = call
+      advice = paste0("Key variables of `x`: ", quote_names(variables, 8), ".")
     )
   }
   among <- function(chosen, allowed, arg, must) {
@@ -130,8 +128,7 @@ profile_keys <- function(fit, record, vary, add, call) {
     if (!is.character(chosen) || anyDuplicated(chosen) || !all(chosen %in% allowed)) {
       stop_argument(
         arg, paste("name", must),
-        found = if (length(allowed)) paste0("These are: ", quote_names(allowed, 8), "."),
-        call = call
+        found = if (length(allowed)) paste0("These are: ", quote_names(allowed, 8), ".")
       )
     }
     chosen
@@ -144,33 +141,32 @@ profile_keys <- function(fit, record, vary, add, call) {
     )
   )
   if (length(keys$vary) + length(keys$add) == 0) {
-    stop_argument("vary", "name a key variable where `add` does not", call = call)
+    stop_argument("vary", "name a key variable where `add` does not")
   }
   keys
 }
 
 # A function that scores records known on some of the key variables.
-profile_scorer <- function(x, fit, variables, pop_size, score, calibrate, call) {
+profile_scorer <- function(x, fit, variables, pop_size, score, calibrate) {
   whole <- setequal(variables, fit$settings$key_vars)
-  part <- if (whole) fit else select_keys(fit, variables, call)
+  part <- if (whole) fit else select_keys(fit, variables)
   uniqueness <- if (score == "tree") {
     if (whole && inherits(x, "sdc_copula_uniqueness")) {
-      known_uniqueness(x, pop_size, calibrate, call)
+      known_uniqueness(x, pop_size, calibrate)
     } else {
-      model_uniqueness(part, pop_size, if (whole) calibrate else FALSE, call)
+      model_uniqueness(part, pop_size, if (whole) calibrate else FALSE)
     }
   }
   function(records) {
     individual_scores(
       part, records,
-      pop_size = pop_size, score = score, population_uniqueness = uniqueness,
-      call = call
+      pop_size = pop_size, score = score, population_uniqueness = uniqueness
     )
   }
 }
 
 # The fit of some of the key variables: parts of tables, nothing fitted again.
-select_keys <- function(fit, variables, call) {
+select_keys <- function(fit, variables) {
   all <- names(fit$levels)
   kept <- which(all %in% variables)
   pair <- utils::combn(length(all), 2)
@@ -186,7 +182,7 @@ select_keys <- function(fit, variables, call) {
     shares = fit$exogenous$shares[kept], places = fit$exogenous$places[kept],
     correlation = NULL
   )
-  fit$tree <- part_tree(fit, fit$tree, call)
+  fit$tree <- part_tree(fit, fit$tree)
   fit
 }
 
@@ -338,7 +334,7 @@ profile_cited <- function(x) {
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' plot(uniqueness_profile(fit, person, pop_size = nrow(adult)))
 autoplot.sdc_uniqueness_profile <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   boxes <- object$estimates
   words <- c(vary = "another value", add = "one more variable")
   boxes$role <- factor(words[boxes$role], words)

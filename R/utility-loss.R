@@ -59,13 +59,12 @@
 #' coarser$sex[1:100] <- NA
 #' utility_loss(adult, coarser, keys)
 utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL) {
-  call <- rlang::current_env()
   this_call <- call_without_data(match.call(), "utility_loss")
-  check_no_dots(..., call = call)
-  enter_waves(call, c("before", "after"))
-  check_data_frame(before, "before", call)
-  check_data_frame(after, "after", call)
-  remember(call)
+  check_no_dots(...)
+  enter_waves(c("before", "after"))
+  check_data_frame(before, "before")
+  check_data_frame(after, "after")
+  remember()
   if (nrow(before) != nrow(after)) {
     stop_sdc(
       "mismatched_data",
@@ -74,15 +73,14 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
         x = paste0(
           "They have ", format_count(nrow(before)), " and ", plural(nrow(after), "record"), "."
         )
-      ),
-      call = call
+      )
     )
   }
-  weights <- check_weights(before, weight_var, call)
-  weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var, call)
-  keys <- loss_variables(before, after, key_vars, weight_var, call)
+  weights <- check_weights(before, weight_var)
+  weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var)
+  keys <- loss_variables(before, after, key_vars, weight_var)
   columns <- lapply(rlang::set_names(keys), function(name) {
-    compared_column(before[[name]], after[[name]], name, call)
+    compared_column(before[[name]], after[[name]], name)
   })
   pairs <- compared_pairs(columns, weights, weights_after)
   variables <- do.call(rbind, c(
@@ -93,11 +91,11 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
   new_utility_loss(columns, variables, pairs, nrow(before), weight_var, prints, this_call)
 }
 
-loss_variables <- function(before, after, key_vars, weight_var, call) {
+loss_variables <- function(before, after, key_vars, weight_var) {
   keys <- if (is.null(key_vars)) {
     setdiff(intersect(names(before), names(after)), weight_var)
   } else {
-    names(before)[check_columns(key_vars, before, "key_vars", call)]
+    names(before)[check_columns(key_vars, before, "key_vars")]
   }
   absent <- setdiff(keys, names(after))
   if (length(absent) || !length(keys)) {
@@ -109,7 +107,7 @@ loss_variables <- function(before, after, key_vars, weight_var, call) {
           "The files have no variable in common.",
         i = nearest_names(absent, names(after))
       ),
-      unknown = absent, call = call
+      unknown = absent
     )
   }
   keys
@@ -117,7 +115,7 @@ loss_variables <- function(before, after, key_vars, weight_var, call) {
 
 # A variable before and after as numbers of their values, 0 for missing: `own`
 # before, `same` before but recoded as after was, `after`.
-compared_column <- function(before, after, name, call) {
+compared_column <- function(before, after, name) {
   text <- function(x) {
     if (is_candidates(x) || is.list(x) || length(dim(x)) > 0) {
       stop_sdc(
@@ -126,7 +124,7 @@ compared_column <- function(before, after, name, call) {
           "Variables compared must hold plain values.",
           x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
         ),
-        columns = name, classes = class(x), call = call
+        columns = name, classes = class(x)
       )
     }
     x <- column_values(x)
@@ -247,7 +245,7 @@ compared_pairs <- function(columns, w, w_after) {
   out
 }
 
-new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, call) {
+new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, this_call) {
   touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   estimates <- frame(
@@ -271,7 +269,7 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, c
       fingerprint = prints$before, wave_fingerprints = prints,
       version = as.character(utils::packageVersion("sdcRisk"))
     ),
-    diagnostics = list(n_keys = length(columns)), call = call,
+    diagnostics = list(n_keys = length(columns)), call = this_call,
     variables = variables, pairs = pairs
   )
 }
@@ -361,7 +359,7 @@ glance.sdc_utility_loss <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(utility_loss(adult, transform(adult, age = 10 * (age %/% 10)), c("age", "sex")))
 autoplot.sdc_utility_loss <- function(object, ...) {
-  check_no_dots(..., call = rlang::current_env())
+  check_no_dots(...)
   variables <- object$variables
   panels <- c("bits lost", "cells exchanged")
   shown <- frame(

@@ -54,42 +54,40 @@
 #' validate_uniqueness(fit, adult, rows = setdiff(seq_len(nrow(adult)), sampled))
 validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
-  call <- rlang::current_env()
-  check_given(c("x", "population"), call)
+  check_given(c("x", "population"))
   population <- bare_data(population)
   this_call <- call_without_data(match.call(), "validate_uniqueness")
-  remember(call)
-  check_no_dots(..., call = call)
-  fit <- fit_of(x, "x", call)
-  if (missing(population)) stop_argument("population", "be given", call = call)
-  check_data_frame(population, "population", call)
-  score <- score_of(x, score, call)
-  if (!is.null(calibrate)) check_flag(calibrate, "calibrate", call)
-  positions <- check_columns(fit$settings$key_vars, population, "key_vars", call)
-  check_records(population, call, "population")
+  remember()
+  check_no_dots(...)
+  fit <- fit_of(x, "x")
+  if (missing(population)) stop_argument("population", "be given")
+  check_data_frame(population, "population")
+  score <- score_of(x, score)
+  if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
+  positions <- check_columns(fit$settings$key_vars, population, "key_vars")
+  check_records(population, "population")
   n <- nrow(population)
   if (n < fit$n) {
     stop_argument(
       "population", "have at least as many rows as the sample",
-      found = paste0("It has ", format_count(n), ", the sample ", format_count(fit$n), "."),
-      call = call
+      found = paste0("It has ", format_count(n), ", the sample ", format_count(fit$n), ".")
     )
   }
   rows <- if (is.null(rows)) {
     seq_len(n)
   } else {
-    check_whole(rows, "rows", high = n, several = TRUE, call = call)
+    check_whole(rows, "rows", high = n, several = TRUE)
   }
   with_progress("Judging the scores", {
     estimated <- if (inherits(x, "sdc_copula_uniqueness")) {
-      known_uniqueness(x, n, calibrate, call)
+      known_uniqueness(x, n, calibrate)
     } else {
-      model_uniqueness(fit, n, calibrate, call)
+      model_uniqueness(fit, n, calibrate)
     }
     # Columns by name: a data.table is indexed by rows here too.
     judged <- rows_of(population, positions, rows)
-    coded <- code_released(fit, judged, call, counted = population)
-    found <- score_coded(fit, coded, score, n, estimated, call = call)
+    coded <- code_released(fit, judged, counted = population)
+    found <- score_coded(fit, coded, score, n, estimated)
     scored <- found$first
     unique <- found$counts == 1
     known <- !is.na(scored$xi)
@@ -321,9 +319,8 @@ validation_words <- function(estimates) {
 autoplot.sdc_uniqueness_validation <- function(object,
                                                type = c("roc", "fdr", "brier", "calibration"),
                                                ...) {
-  call <- rlang::current_env()
-  check_no_dots(..., call = call)
-  type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type", call)
+  check_no_dots(...)
+  type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type")
   switch(type,
     roc = plot_roc(object),
     fdr = plot_fdr(object),
