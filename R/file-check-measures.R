@@ -149,7 +149,7 @@ check_individual <- function(file, asked, ...) {
 
 equal_weight <- ".equal_weight"
 
-# A result, or the first line of the error in its place. Warnings and messages are
+# A result, or the error in its place: what must hold, and what was found. Warnings and messages are
 # kept for the page. An interrupt or a time limit ends all.
 attempt <- function(method, code, signals) {
   keep <- function(condition) {
@@ -161,7 +161,8 @@ attempt <- function(method, code, signals) {
   withCallingHandlers(
     tryCatch(code, error = function(e) {
       if (grepl("time limit", conditionMessage(e), fixed = TRUE)) stop(e)
-      first_line(e)
+      found <- sub("[.]$", "", e$body[names(e$body) %in% "x"])
+      paste(c(first_line(e), found), collapse = ". ")
     }),
     sdcRisk_warning = keep, sdcRisk_message = keep
   )

@@ -43,6 +43,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// More than a stated limit: what must hold, what was found, what to do.
+    pub(crate) fn too_large(must: &str, found: &str, advice: &str) -> Self {
+        Error::TooLarge(in_lines(must, found, advice))
+    }
+
     /// A column that is not what its type promises.
     pub(crate) fn bad_column(message: &str) -> Self {
         Error::BadColumn {
@@ -75,4 +80,9 @@ impl Error {
             Error::Internal(_) => "internal",
         }
     }
+}
+
+/// What must hold, what was found and what to do: lines of a message.
+pub(crate) fn in_lines(must: &str, found: &str, advice: &str) -> String {
+    format!("{must}\n{found}\n> {advice}")
 }

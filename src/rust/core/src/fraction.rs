@@ -1,6 +1,6 @@
 //! The sampling fraction: the share of the population that is in the file.
 
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 
 /// Fractions that exceed 1 by less are 1: sums of weights are rounded.
 const TOLERANCE: f64 = 1e-9;
@@ -33,11 +33,11 @@ impl SamplingFraction {
     pub fn of_weights(n_records: f64, people: f64) -> Result<Self> {
         let value = n_records / people;
         if value > 1.0 + TOLERANCE {
-            return Err(Error::BadWeights(
-                "The weights must sum to at least the number of records: they say how many \
-                 people a record stands for."
-                    .into(),
-            ));
+            return Err(Error::BadWeights(in_lines(
+                "The weights must sum to at least the number of records.",
+                &format!("They sum to {people:.0}, with {n_records:.0} records."),
+                "Give weights that say how many people a record stands for.",
+            )));
         }
         Self::new(value.min(1.0))
     }

@@ -41,10 +41,14 @@ impl KeySets {
                 p,
                 len: len as usize,
             }),
-            len => Err(Error::TooLarge(format!(
-                "{n_keys} key variables have {} key sets of size {p}, more than the limit of {limit}.",
-                len.map_or_else(|| "more than 10^19".to_string(), |l| l.to_string())
-            ))),
+            len => Err(Error::too_large(
+                &format!("At most {limit} key sets are counted."),
+                &format!(
+                    "{n_keys} key variables have {} key sets of size {p}.",
+                    len.map_or_else(|| "more than 10^19".to_string(), |l| l.to_string())
+                ),
+                "Take fewer key variables, or smaller key sets.",
+            )),
         }
     }
 

@@ -9,10 +9,14 @@ use std::hint::black_box;
 use crate::error::{Error, Result};
 
 fn too_large(bytes: usize) -> Error {
-    Error::TooLarge(format!(
-        "This needs memory that is not there: {:.1} MB more in one step.",
-        bytes as f64 / 1e6
-    ))
+    Error::too_large(
+        "The computation must find the memory that it needs.",
+        &format!(
+            "{:.1} MB more in one step are not there.",
+            bytes as f64 / 1e6
+        ),
+        "Free memory, or take fewer records or key variables.",
+    )
 }
 
 /// An empty vector with room for `n` values.

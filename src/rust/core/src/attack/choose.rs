@@ -106,12 +106,14 @@ impl Plan {
         if self.work <= most {
             return Ok(());
         }
-        Err(Error::TooLarge(format!(
-            "{what} takes about {} of one processor with the cheapest engine, and the limit \
-             (`max_work`) is {}.",
-            in_words(self.work),
-            in_words(most)
-        )))
+        Err(Error::too_large(
+            &format!(
+                "{what} must take at most {} of one processor, the limit `max_work`.",
+                in_words(most)
+            ),
+            &format!("The cheapest engine takes about {}.", in_words(self.work)),
+            "Give a larger `max_work`, or fewer records.",
+        ))
     }
 }
 

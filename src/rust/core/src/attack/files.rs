@@ -43,10 +43,11 @@ impl<'a> Files<'a> {
     ) -> Result<Self> {
         Waves::new(known, released, agreements, partners, 0)?;
         if agreements.len() > MAX_KEYS {
-            return Err(Error::TooLarge(format!(
-                "Files can be linked on at most {MAX_KEYS} keys, not {}.",
-                agreements.len()
-            )));
+            return Err(Error::too_large(
+                &format!("Files can be linked on at most {MAX_KEYS} keys."),
+                &format!("There are {}.", agreements.len()),
+                "Leave out key variables.",
+            ));
         }
         if exact_first.len() != agreements.len() {
             return Err(Error::BadArgument("Every key needs its rule.".into()));

@@ -6,7 +6,7 @@
 //! they are found.
 
 use super::levels::KeyLevels;
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 
 /// Steps of a weight in one unit.
 const GRID: f64 = (1u64 << 40) as f64;
@@ -147,11 +147,11 @@ impl Weights {
         let high: f64 = ranges.iter().map(|r| r.1).sum();
         let within = |x: f64| x.abs() < LARGEST;
         if !within(low) || !within(high) {
-            return Err(Error::BadArgument(
-                "The weights of all keys together must stay below 4096: fewer keys, or a \
-                 probability of agreement further from 0 and 1."
-                    .into(),
-            ));
+            return Err(Error::BadArgument(in_lines(
+                "The weights of all keys together must stay below 4096.",
+                &format!("They reach from {low:.0} to {high:.0}."),
+                "Take fewer keys, or probabilities of agreement further from 0 and 1.",
+            )));
         }
         if high - low > UNSCALED {
             for (key, (low, high)) in keys.iter_mut().zip(ranges) {

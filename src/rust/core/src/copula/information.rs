@@ -80,10 +80,11 @@ pub fn pair_tables(
         .map(|&(i, j)| sizes[i] as u128 * sizes[j] as u128)
         .sum();
     if needed > MOST_CELLS as u128 {
-        return Err(Error::TooLarge(format!(
-            "The two-way tables of the key variables may have {MOST_CELLS} cells, not {needed}: \
-             leave out or coarsen keys with very many values."
-        )));
+        return Err(Error::too_large(
+            &format!("The two-way tables of the key variables may have {MOST_CELLS} cells."),
+            &format!("They have {needed}."),
+            "Leave out or recode key variables with very many values.",
+        ));
     }
     all.par_iter()
         .map(|&(i, j)| {

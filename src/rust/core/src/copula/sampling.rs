@@ -182,9 +182,11 @@ impl Sampler {
     /// How many of `n` draws are alike.
     pub fn spectrum(&self, n: u64, seed: Seed, monitor: &Monitor) -> Result<Spectrum> {
         if n > MOST_DRAWS {
-            return Err(Error::TooLarge(format!(
-                "At most {MOST_DRAWS} people can be drawn, not {n}: give a smaller `pop_size`."
-            )));
+            return Err(Error::too_large(
+                &format!("At most {MOST_DRAWS} people can be drawn."),
+                &format!("{n} were asked for."),
+                "Give a smaller `pop_size`.",
+            ));
         }
         let product = self.margins.iter().try_fold(1u128, |product, margin| {
             product.checked_mul(margin.categories.len() as u128)

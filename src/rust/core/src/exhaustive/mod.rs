@@ -146,9 +146,11 @@ pub fn tabulate(
         .collect::<Result<Vec<_>>>()?;
     let n_tables: usize = sets.iter().map(KeySets::len).sum();
     if n_tables > max_tables {
-        return Err(Error::TooLarge(format!(
-            "{n_tables} tables are more than the limit of {max_tables}."
-        )));
+        return Err(Error::too_large(
+            &format!("At most {max_tables} tables are counted (`max_tables`)."),
+            &format!("{n_tables} were asked for."),
+            "Take fewer key variables or smaller `dims`, or give a larger `max_tables`.",
+        ));
     }
     if rule.weighs() && weights.is_none() {
         return Err(Error::BadArgument(

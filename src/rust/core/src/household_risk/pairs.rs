@@ -139,10 +139,11 @@ pub(super) fn see_pairs(members: &Members, worst: &mut Worst, monitor: &Monitor)
         }
     };
     if listed > MAX_PAIRS {
-        return Err(Error::TooLarge(format!(
-            "The members of the households make {listed} pairs, more than {MAX_PAIRS}: \
-             ask for one known member, or for all."
-        )));
+        return Err(Error::too_large(
+            &format!("The members of the households may make at most {MAX_PAIRS} pairs."),
+            &format!("They make {listed}."),
+            "Ask for one known member, or for all.",
+        ));
     }
     count_pairs(&shared, giant.as_ref(), worst, monitor)
 }

@@ -156,10 +156,11 @@ impl<'a> Waves<'a> {
 
     fn check_keys(&self, keys: &[usize]) -> Result<()> {
         if keys.len() > MAX_KEYS {
-            return Err(Error::TooLarge(format!(
-                "Two waves can be linked on at most {MAX_KEYS} keys, not {}.",
-                keys.len()
-            )));
+            return Err(Error::too_large(
+                &format!("Two waves can be linked on at most {MAX_KEYS} keys."),
+                &format!("There are {}.", keys.len()),
+                "Leave out key variables.",
+            ));
         }
         if keys.is_empty() || keys.iter().any(|&v| v >= self.n_keys()) {
             return Err(Error::BadArgument(

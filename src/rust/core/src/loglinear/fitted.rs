@@ -160,11 +160,13 @@ pub fn choose(model: &Model, tree: &Tree, max_cells: f64) -> Result<Method> {
     if n_table <= max_cells {
         return Ok(Method::Nested);
     }
-    Err(too_large(&format!(
-        "A table without a sparse model must have at most {} cells, not {}.",
-        in_words(max_cells),
-        in_words(n_table)
-    )))
+    Err(too_large(
+        &format!(
+            "A table without a sparse model must have at most {} cells.",
+            in_words(max_cells)
+        ),
+        &format!("It has {}.", in_words(n_table)),
+    ))
 }
 
 impl Fitted {

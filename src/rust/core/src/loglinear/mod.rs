@@ -41,7 +41,7 @@ mod search;
 mod spread;
 mod tree;
 
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 use crate::fraction::SamplingFraction;
 use crate::parallel::Monitor;
 
@@ -229,11 +229,14 @@ fn n_below(cells: &Cells, pi: f64, fractions: Fractions) -> Result<usize> {
         .filter(|(&f, &w)| f > w * scale * (1.0 + 1e-9))
         .count();
     if fractions == Fractions::Cell && below > 0 {
-        return Err(Error::BadWeights(format!(
+        return Err(Error::BadWeights(in_lines(
             "The weights in a cell must sum to at least its number of records for \
-             `sampling = \"cell\"`: in {below} cell{} they do not. \
-             `sampling = \"raked\"` does not need this.",
-            if below == 1 { "" } else { "s" }
+             `sampling = \"cell\"`.",
+            &format!(
+                "In {below} cell{} they do not.",
+                if below == 1 { "" } else { "s" }
+            ),
+            "Take `sampling = \"raked\"`, which does not need this.",
         )));
     }
     Ok(below)

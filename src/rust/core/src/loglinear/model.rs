@@ -83,9 +83,10 @@ impl Model {
             .map(|term| term.iter().map(|&v| sizes[v] as f64).product::<f64>())
             .sum();
         if n > MOST_PARAMETERS {
-            return Err(too_large(&format!(
-                "The margins of the model must have at most {MOST_PARAMETERS:.0} cells, not {n:.3e}."
-            )));
+            return Err(too_large(
+                &format!("The margins of the model must have at most {MOST_PARAMETERS:.0} cells."),
+                &format!("They have {n:.3e}."),
+            ));
         }
         let mut offset = 0;
         let generators = maximal
@@ -189,10 +190,9 @@ pub fn in_words(n_cells: f64) -> String {
 }
 
 /// The refusal of a table, with what to do about it.
-pub fn too_large(message: &str) -> Error {
-    Error::TooLarge(format!(
-        "{message} Leave out interactions or key variables, or recode to fewer categories."
-    ))
+pub fn too_large(must: &str, found: &str) -> Error {
+    let advice = "Leave out interactions or key variables, or recode to fewer categories.";
+    Error::too_large(must, found, advice)
 }
 
 /// The steps from level to level of the variables of a table, whose sizes these

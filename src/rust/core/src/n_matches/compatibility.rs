@@ -264,9 +264,11 @@ impl Lists {
 }
 
 pub(super) fn too_many_pairs() -> Error {
-    Error::TooLarge(format!(
-        "The candidate sets of a column may be compatible in at most {MAX_PAIRS} pairs."
-    ))
+    Error::too_large(
+        &format!("The candidate sets of a column may be compatible in at most {MAX_PAIRS} pairs."),
+        "They are compatible in more.",
+        "Take fewer or smaller sets, or a smaller `tolerance`.",
+    )
 }
 
 /// The cells that one cell is compatible with.

@@ -71,10 +71,10 @@ impl Sums<'_> {
         let digits = |n: u64| u64::BITS - n.leading_zeros();
         let room: u32 = relations.map(|r| digits(r.largest_size() - 1)).sum();
         if room + digits(total) > 64 {
-            return Err(Error::TooLarge(
-                "The candidate sets of a record can be combined in more than 2^64 ways: \
-                 take `rule = \"overlap\"`, or fewer or smaller sets."
-                    .into(),
+            return Err(Error::too_large(
+                "The candidate sets of a record may be combined in at most 2^64 ways.",
+                "They can be combined in more.",
+                "Take `rule = \"overlap\"`, or fewer or smaller sets.",
             ));
         }
         Ok(room)

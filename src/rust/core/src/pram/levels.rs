@@ -127,11 +127,15 @@ impl Cells {
     ) -> Result<usize> {
         let work = (groups.len() as u64).saturating_mul(self.len() as u64);
         if work > MOST_COMPARISONS {
-            return Err(Error::TooLarge(format!(
-                "Too many levels need merging ({} of {} cells): use coarser variables in `within`.",
-                groups.len(),
-                self.len()
-            )));
+            return Err(Error::too_large(
+                &format!("Merging levels may take at most {MOST_COMPARISONS} comparisons."),
+                &format!(
+                    "Levels of {} of {} cells need merging.",
+                    groups.len(),
+                    self.len()
+                ),
+                "Take coarser variables in `within`.",
+            ));
         }
         let mut target: Vec<u32> = (0..self.family.len() as u32).collect();
         let mut merged = 0;

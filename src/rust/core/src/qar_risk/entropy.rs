@@ -93,15 +93,18 @@ fn check_size(table: &KeyTable, sets: KeySets, n: usize, m: usize) -> Result<()>
         .iter()
         .try_fold(1u64, |cells, &k| cells.checked_mul(k));
     if cells.is_none_or(|cells| cells > MAX_CELLS) {
-        return Err(Error::TooLarge(format!(
-            "The entropy needs a table of all levels of {} key variables, more than {MAX_CELLS} cells for those with most levels: take a smaller `p`, or group the levels.",
-            sets.p()
-        )));
+        return Err(Error::too_large(
+            &format!("The entropy needs a table of all levels of a key set, of at most {MAX_CELLS} cells."),
+            &format!("The {} key variables with most levels have more.", sets.p()),
+            "Take a smaller `p`, or recode key variables.",
+        ));
     }
     if n as u64 * m as u64 > MAX_COUNTS || m > usize::from(u16::MAX) {
-        return Err(Error::TooLarge(format!(
-            "The entropy needs {m} counts for each of {n} records, more than {MAX_COUNTS}: take a smaller `p` or fewer key variables."
-        )));
+        return Err(Error::too_large(
+            &format!("The entropy needs counts for each record, at most {MAX_COUNTS} in all."),
+            &format!("{m} counts for each of {n} records are more."),
+            "Take a smaller `p`, or fewer key variables.",
+        ));
     }
     Ok(())
 }

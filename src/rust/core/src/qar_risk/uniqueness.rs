@@ -78,12 +78,18 @@ pub fn uniqueness(
     let words = BitRows::words_for(marked.len());
     let bytes = n_rows as u64 * words as u64 * 8;
     if bytes > MAX_BYTES {
-        return Err(Error::TooLarge(format!(
-            "{} key sets near the threshold need {} MB for {n_rows} records, more than the limit of {} MB: take a smaller `p` or fewer key variables.",
-            marked.len(),
-            bytes / 1_000_000,
-            MAX_BYTES / 1_000_000
-        )));
+        return Err(Error::too_large(
+            &format!(
+                "The key sets near the threshold may take at most {} MB.",
+                MAX_BYTES / 1_000_000
+            ),
+            &format!(
+                "{} key sets of {n_rows} records need {} MB.",
+                marked.len(),
+                bytes / 1_000_000
+            ),
+            "Take a smaller `p`, or fewer key variables.",
+        ));
     }
     let wanted: Vec<bool> = n_unique
         .iter()

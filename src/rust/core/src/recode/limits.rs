@@ -262,9 +262,13 @@ impl SetCounts {
         for size in sizes {
             let end = starts.last().copied().unwrap_or(0) + size;
             if end > MOST_COUNTS {
-                return Err(Error::TooLarge(format!(
-                    "The key sets of size {p} have more than {MOST_COUNTS} choices of levels."
-                )));
+                return Err(Error::too_large(
+                    &format!(
+                        "The key sets of size {p} may have at most {MOST_COUNTS} choices of levels."
+                    ),
+                    "They have more.",
+                    "Take a smaller `p`, fewer key variables, or hierarchies of fewer levels.",
+                ));
             }
             starts.push(end);
         }

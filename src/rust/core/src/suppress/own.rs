@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 
@@ -182,10 +182,16 @@ fn check_all(problem: &Problem<'_>, optima: &[Optimum]) -> Result<()> {
     if hopeless == 0 {
         return Ok(());
     }
-    Err(Error::Unprotectable(format!(
-        "{hopeless} record{} cannot get {} matches, whatever is blanked.",
-        if hopeless == 1 { "" } else { "s" },
-        problem.settings.k
+    Err(Error::Unprotectable(in_lines(
+        &format!(
+            "Blanks must give every record {} matches.",
+            problem.settings.k
+        ),
+        &format!(
+            "{hopeless} record{} cannot get so many, whatever is blanked.",
+            if hopeless == 1 { "" } else { "s" }
+        ),
+        "Take a smaller `k`, or let more key variables be blanked.",
     )))
 }
 

@@ -154,9 +154,11 @@ fn check(table: &KeyTable, settings: &Settings<'_>) -> Result<()> {
     let q = table.columns().len();
     let n = table.n_rows();
     if q > 64 {
-        return Err(Error::TooLarge(format!(
-            "Cells can be blanked in at most 64 key variables, not {q}."
-        )));
+        return Err(Error::too_large(
+            "Cells can be blanked in at most 64 key variables.",
+            &format!("There are {q}."),
+            "Leave out key variables.",
+        ));
     }
     let column_fits =
         |column: Option<&Column>| column.is_none_or(|c| c.len() == n && c.n_missing() == 0);

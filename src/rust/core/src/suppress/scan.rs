@@ -116,10 +116,10 @@ pub(super) fn cheapest(problem: &Problem<'_>, p: u32, apart: &[Apart]) -> Result
             }
         }
         if seen.len() > MOST_SETS {
-            return Err(Error::TooLarge(
-                "Some records differ from all others in so many ways that their cheapest blanks \
-                 cannot be found."
-                    .into(),
+            return Err(Error::too_large(
+                &format!("The cheapest blanks of a record are sought among {MOST_SETS} sets."),
+                "Some records differ from all others in more ways.",
+                "Take fewer key variables, or recode them first: see recode_search().",
             ));
         }
     }

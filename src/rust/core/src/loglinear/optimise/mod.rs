@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use descent::{descend, Likelihood};
 
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 use crate::parallel::Monitor;
 
 /// A fit with a margin this far off, as a share of itself, is tried again.
@@ -60,11 +60,11 @@ pub fn fit(
         creep(&likelihood, u, &mut report)?;
     }
     if !report.deviation.is_finite() {
-        return Err(Error::NotConverged(
-            "The log-linear fit must have finite margins. Fewer interactions or coarser key \
-             variables help."
-                .into(),
-        ));
+        return Err(Error::NotConverged(in_lines(
+            "The log-linear fit must have finite margins.",
+            "Some margins are not finite.",
+            "Take fewer interactions, or recode key variables.",
+        )));
     }
     Ok(report)
 }

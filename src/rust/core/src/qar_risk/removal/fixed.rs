@@ -88,11 +88,11 @@ pub fn fixed_path(
 
 fn check_bytes(bytes: u64, limit: u64, what: &str) -> Result<()> {
     if bytes > limit {
-        return Err(Error::TooLarge(format!(
-            "The {what} needs {} MB, more than the limit of {} MB: take a larger `block`, a smaller `n` or a smaller `p`.",
-            bytes / 1_000_000,
-            limit / 1_000_000
-        )));
+        return Err(Error::too_large(
+            &format!("The {what} may take at most {} MB.", limit / 1_000_000),
+            &format!("It needs {} MB.", bytes / 1_000_000),
+            "Take a larger `block`, a smaller `n` or a smaller `p`.",
+        ));
     }
     Ok(())
 }

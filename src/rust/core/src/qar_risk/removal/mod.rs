@@ -162,14 +162,23 @@ pub fn adaptive_path(
         return incremental_path(table, sets, &counts, &kept, rule, plan, settings, monitor);
     }
     if plan.n_blocks() > MAX_RECOUNTS {
-        return Err(Error::TooLarge(format!(
-            "Updating {} key sets of {} records after every block needs {} MB, more than the limit of {} MB: take `block` = {} or more, so that the file can be counted anew after every block, or a smaller `p`.",
-            kept.sets.len(),
-            table.n_rows(),
-            kept.bytes(table, &counts.distinct) / 1_000_000,
-            max_bytes / 1_000_000,
-            plan.n.div_ceil(MAX_RECOUNTS)
-        )));
+        return Err(Error::too_large(
+            &format!(
+                "Updating key sets after every block may take at most {} MB.",
+                max_bytes / 1_000_000
+            ),
+            &format!(
+                "{} key sets of {} records need {} MB.",
+                kept.sets.len(),
+                table.n_rows(),
+                kept.bytes(table, &counts.distinct) / 1_000_000
+            ),
+            &format!(
+                "Take `block` = {} or more, so that the file can be counted anew after every \
+                 block, or a smaller `p`.",
+                plan.n.div_ceil(MAX_RECOUNTS)
+            ),
+        ));
     }
     recounted_path(table, sets, counts, rule, plan, settings, monitor)
 }

@@ -1,6 +1,6 @@
 //! What no bucket serves: blank in all keys, with as many others as it takes.
 
-use crate::error::{Error, Result};
+use crate::error::{in_lines, Error, Result};
 
 use super::Turn;
 
@@ -17,10 +17,13 @@ impl Turn<'_> {
             }
             while self.units(&self.rows(&bucket)) < self.k() {
                 let Some(rows) = self.joining(all, class, &classes) else {
-                    return Err(Error::Unprotectable(format!(
-                        "{} records cannot get {} equals, whatever is blanked.",
-                        self.rows(&bucket).len(),
-                        self.k()
+                    return Err(Error::Unprotectable(in_lines(
+                        &format!("Blanks must give every record {} equals.", self.k()),
+                        &format!(
+                            "{} records cannot get so many, whatever is blanked.",
+                            self.rows(&bucket).len()
+                        ),
+                        "Take a smaller `k`, or let more key variables be blanked.",
                     )));
                 };
                 bucket.joined.extend(rows);
