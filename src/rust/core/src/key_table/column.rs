@@ -191,14 +191,7 @@ impl Column {
                 n_values
             })
             .collect();
-        self.codes = with_codes!(&self.codes, |codes| Codes::pack(
-            n_values,
-            codes.iter().map(|c| match c.index() {
-                0 => 0,
-                code => map[code - 1],
-            })
-        ));
-        self.n_values = n_values;
+        self.renumber(&map, n_values);
     }
 
     pub(super) fn recode(&mut self, map: &[u32], n_values: u32) -> Result<()> {
@@ -207,6 +200,12 @@ impl Column {
                 "A shared dictionary must give every value a place.".into(),
             ));
         }
+        self.renumber(map, n_values);
+        Ok(())
+    }
+
+    /// Gives every value the number that `map` has for it.
+    fn renumber(&mut self, map: &[u32], n_values: u32) {
         self.codes = with_codes!(&self.codes, |codes| Codes::pack(
             n_values,
             codes.iter().map(|c| match c.index() {
@@ -215,6 +214,5 @@ impl Column {
             })
         ));
         self.n_values = n_values;
-        Ok(())
     }
 }
