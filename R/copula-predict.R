@@ -48,7 +48,7 @@
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample.
+#'   sample, records that are left out included.
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param score `"tree"`, `"copula"` or `"placement"`. `NULL`: that of a result of
 #'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
@@ -103,7 +103,7 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   check_new_columns(newdata, object$settings$key_vars)
   if (is.null(sampling_fraction)) check_given("pop_size")
   pop_size <- size_of_population(
-    object$n, if (was_given("pop_size")) pop_size, sampling_fraction
+    object$settings$n, if (was_given("pop_size")) pop_size, sampling_fraction
   )
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
   check_one_size(pop_size, object$n)
@@ -132,7 +132,7 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   check_new_columns(newdata, object$settings$key_vars)
   score <- score_of(object, score)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
-  pop_size <- size_of_population(object$fit$n, pop_size, sampling_fraction)
+  pop_size <- size_of_population(object$fit$settings$n, pop_size, sampling_fraction)
   pop_size <- if (is.null(pop_size)) object$estimates$pop_size[[1]] else pop_size
   check_one_size(pop_size, object$fit$n)
   accuracy <- check_probability(accuracy, "accuracy")

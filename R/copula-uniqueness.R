@@ -276,7 +276,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   known <- fit_or_data(file, key_vars, ...)
   n_least <- known$n
   pop_size <- size_of_population(
-    n_least, if (was_given("pop_size")) pop_size, sampling_fraction
+    known$n_file, if (was_given("pop_size")) pop_size, sampling_fraction
   )
   check_pop_size(pop_size, n_least)
   if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), "of `newdata`")
@@ -348,7 +348,7 @@ fit_or_data <- function(data, key_vars, ...) {
       )
     }
     check_no_dots(...)
-    return(list(n = data$n, fit = function() data, data = NULL))
+    return(list(n = data$n, n_file = data$settings$n, fit = function() data, data = NULL))
   }
   given <- rlang::list2(...)
   allowed <- setdiff(names(formals(copula_fit)), c("data", "key_vars", "..."))
@@ -367,7 +367,7 @@ fit_or_data <- function(data, key_vars, ...) {
     )
   }
   list(
-    n = nrow(data$data), data = data$data, file = data,
+    n = nrow(data$data), n_file = nrow(data$data), data = data$data, file = data,
     fit = function() do.call(copula_fit, c(list(data, key_vars), given))
   )
 }

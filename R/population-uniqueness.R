@@ -51,7 +51,7 @@
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample.
+#'   sample, records that are left out included.
 #' @param method One or several of the estimators; the first alone by default.
 #' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"category"` treats missing as a value of its own; `"exclude"`
@@ -102,7 +102,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
   table <- key_table(file, key_vars, listwise = missing == "exclude")
   settings <- file_settings(table, missing = missing)
   pop_size <- size_of_population(
-    table$n, if (was_given("pop_size")) pop_size, sampling_fraction
+    settings$n, if (was_given("pop_size")) pop_size, sampling_fraction
   )
   check_pop_size(pop_size, table$n)
   cells <- group_records(table)

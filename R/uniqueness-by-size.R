@@ -18,7 +18,7 @@
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample.
+#'   sample, records that are left out included.
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
 #' @param n_sim Sets of each size: all where there are no more than this,
@@ -51,7 +51,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   if (!inherits(fit, "sdc_copula_fit")) {
     stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`")
   }
-  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction)
+  pop_size <- size_of_population(fit$settings$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }

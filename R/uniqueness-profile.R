@@ -21,7 +21,7 @@
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
 #' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample.
+#'   sample, records that are left out included.
 #' @param vary Names of key variables in `record` to go through. `NULL`: all.
 #' @param add Names of key variables not in `record` to add. `NULL`: all.
 #' @param ... Must be empty: later arguments must be named in full.
@@ -62,7 +62,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   score <- score_of(x, score)
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
   max_values <- check_whole(max_values, "max_values", low = 2)
-  pop_size <- size_of_population(fit$n, pop_size, sampling_fraction)
+  pop_size <- size_of_population(fit$settings$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
   }

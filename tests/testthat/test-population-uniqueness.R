@@ -198,3 +198,22 @@ test_that("a function as `missing` is refused as any other wrong word", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("a sampling fraction is that of the file, records left out included", {
+  set.seed(3)
+  data <- data.frame(
+    a = sample(c(1:30, NA), 200, TRUE, c(rep(1, 30), 15)), b = sample(8, 200, TRUE)
+  )
+  by_fraction <- population_uniqueness(data, sampling_fraction = 0.1, missing = "exclude")
+  by_size <- population_uniqueness(data, pop_size = 2000, missing = "exclude")
+  expect_equal(by_fraction$estimates, by_size$estimates, tolerance = 1e-14)
+  fit <- quietly(copula_fit(data, missing = "exclude", min_records = 50))
+  by_size <- function(...) {
+    set.seed(1)
+    quietly(uniqueness_by_size(fit, ...))$estimates
+  }
+  expect_equal(by_size(sampling_fraction = 0.1), by_size(pop_size = 2000), tolerance = 1e-14)
+  expect_equal(
+    quietly(copula_uniqueness(fit, sampling_fraction = 0.1))$estimates$pop_size, 2000
+  )
+})
