@@ -3,6 +3,7 @@
 # Nothing may come through `...`, but for arguments by their former names:
 # `renamed` holds these by their present ones, to which their values go.
 check_no_dots <- function(..., renamed = NULL) {
+  refuse_letters()
   if (...length() == 0) {
     return(invisible())
   }
@@ -33,6 +34,31 @@ check_no_dots <- function(..., renamed = NULL) {
     ),
     argument = given
   )
+}
+
+# R takes `k = 3` for `key_vars`: a letter or two are no name of an argument.
+refuse_letters <- function() {
+  at <- front_at()
+  given <- names(sys.call(at))
+  arguments <- names(formals(sys.function(at)))
+  short <- setdiff(given[nchar(given) %in% 1:2], arguments)
+  # What comes after `...` is never taken for a short name.
+  first <- utils::head(arguments, match("...", arguments) - 1)
+  short <- Filter(function(name) any(startsWith(first, name)), short)
+  if (length(short)) {
+    stop_sdc(
+      "bad_argument",
+      c(
+        "All arguments must be arguments of this function.",
+        x = paste0("Unknown: ", quote_names(short), "."),
+        i = if ("k" %in% short && "constraint" %in% arguments) {
+          "A smallest class is a constraint here: constraint = list(k = 3)."
+        },
+        i = "Arguments are given by their full names."
+      ),
+      argument = short
+    )
+  }
 }
 
 # Values given by former names go to the arguments of the exported function.

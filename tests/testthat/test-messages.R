@@ -129,3 +129,28 @@ test_that("errors say what must hold, and always what was found", {
   expect_gt(sum(startsWith(said, ">")), 55)
   expect_snapshot(writeLines(said))
 })
+
+test_that("a letter is no name of an argument", {
+  expect_match(
+    message_of(recode_search(adult, c("age", "sex"), k = 3)),
+    "Unknown: \"k\".*constraint = list\\(k = 3\\)"
+  )
+  expect_match(message_of(n_matches(adult, c("age", "sex"), k = 3)), "Unknown: \"k\"")
+  expect_identical(
+    n_matches(nals_prison, key = c("GENDER", "CENREG"))$estimates,
+    n_matches(nals_prison, c("GENDER", "CENREG"))$estimates
+  )
+})
+
+test_that("an error names the function that was called, not one it called in turn", {
+  called <- function(code) {
+    as.character(conditionCall(tryCatch(code, sdcRisk_error = identity))[[1]])
+  }
+  expect_identical(called(file_check(adult, "height")), "file_check")
+  expect_identical(called(copula_uniqueness(adult, "height", pop_size = 1e6)), "copula_uniqueness")
+  expect_identical(called(n_matches(sdc_file(adult, "height"))), "sdc_file")
+  expect_identical(called(sdcRisk::n_matches(adult, "height")), "n_matches")
+  expect_identical(called(do.call(n_matches, list(adult, "height"))), "n_matches")
+  expect_identical(called(lapply(list(adult), n_matches, "height")), "n_matches")
+  expect_identical(called(records_at_risk(n_matches(nals_prison, "GENDER"), 7)), "records_at_risk")
+})
