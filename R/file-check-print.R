@@ -136,10 +136,14 @@ check_table <- function(x, rows, head) {
     ifelse(unit == "share", short_percent(value), format_known(value, unit == "risk"))
   }
   # What nobody would tell from nothing is printed as nothing.
-  end <- function(value) {
-    value <- signif(value, 3)
+  plain <- function(value) {
     value[which(value < 1e-6)] <- 0
-    sub(" %", "", number(value), fixed = TRUE)
+    value
+  }
+  end <- function(value) {
+    value <- signif(plain(value), 3)
+    size <- ifelse(value >= 1000, format_count(round(value)), format_number(value))
+    ifelse(unit == "share", sub(" %", "", short_percent(value), fixed = TRUE), size)
   }
   ends <- paste0(
     " [", end(e$low), between_numbers(), end(e$high), "]", ifelse(unit == "share", " %", "")
@@ -148,7 +152,8 @@ check_table <- function(x, rows, head) {
     unit == "count", paste0(" (", short_percent(e$value / x$settings$n), ")"), ""
   ))
   # One sign of per cent for a value and its interval.
-  shown <- ifelse(is.na(e$low), number(e$value), sub(" %", "", number(e$value), fixed = TRUE))
+  shown <- number(plain(e$value))
+  shown <- ifelse(is.na(e$low), shown, sub(" %", "", shown, fixed = TRUE))
   table <- frame(
     measure = formatC(check_labels(x)[rows], width = -24),
     value = formatC(paste0(shown, beside), width = -26),

@@ -43,30 +43,36 @@ who_knows <- function(at) {
 }
 
 sample_or_census <- function(at, facts) {
-  people <- if (is.na(at("tau1_corrected"))) at("tau1") else at("tau1_corrected")
+  measure <- facts$unique_people
+  people <- if (measure == "population_uniqueness") {
+    at("population_uniqueness") * facts$n
+  } else {
+    at(if (is.na(at("tau1_corrected"))) "tau1" else "tau1_corrected")
+  }
   if (facts$census || !isTRUE(at("n_unique") > 2 * people)) {
     return(NULL)
   }
   disagreement(
-    "n_unique and tau1",
+    paste("n_unique and", measure),
     paste0(
       "sample or population. ", plural(at("n_unique"), "record"), " alone in a file of ",
       format_percent(facts$n / facts$pop_size), " of the people, about ", format_short(people),
       " alone among all people"
     ),
-    "n_unique where taking part is known, else tau1"
+    paste("n_unique where taking part is known, else", measure)
   )
 }
 
 cells_or_model <- function(at, facts) {
   model <- if (is.na(at("tau2_corrected"))) at("tau2") else at("tau2_corrected")
-  if (facts$census || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
+  fits <- facts$unique_people != "population_uniqueness"
+  if (facts$census || !fits || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
     return(NULL)
   }
   disagreement(
     "expected_reidentifications and tau2",
     "each cell by its own weights, or a model of all cells and sample uniques alone",
-    "tau2 where the model fits, else the larger"
+    "tau2"
   )
 }
 
@@ -186,9 +192,9 @@ report_line <- function(facts) {
       "for the risk to people of whom it is not."
     )
   } else {
-    paste(
-      "Report k and T where anyone can know who is in the file (panel, register), the",
-      "journalist risk and tau1 where nobody can, and both for a public file."
+    paste0(
+      "Report k and T where anyone can know who is in the file (panel, register), the ",
+      "journalist risk and ", facts$unique_people, " where nobody can, and both for a public file."
     )
   }
 }
@@ -207,7 +213,7 @@ check_next_steps <- function(x, roles) {
   top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
   several <- length(roles$key_vars) > 1
   c(
-    file_code(x$call$data, roles), looks_step(x, roles),
+    file_code(x$call$data, roles, x$roles$variable), looks_step(x, roles),
     if (rare) c(
       paste0("records_at_risk(n_matches(file), limit = 1 / ", number_code(k), ")"),
       if (is.null(roles$key_groups)) {
@@ -252,13 +258,27 @@ later_steps <- function(x) {
   ))
 }
 
-file_code <- function(data, roles) {
-  plain <- is.symbol(data) && !startsWith(as.character(data), "..")
-  name <- if (plain) data else as.name("data")
-  code <- as.call(c(
-    list(as.name("sdc_file"), name), roles[setdiff(names(roles), "missing")]
-  ))
-  paste(c("file <- ", paste(trimws(deparse(code, 500)), collapse = " ")), collapse = "")
+# The file that was checked, by the code that gave it where that is short.
+file_code <- function(data, roles, columns) {
+  given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
+  if (!given || nchar(code_text(data)) > 60) data <- as.name("your_data")
+  roles <- roles[setdiff(names(roles), "missing")]
+  if (nchar(code_text(roles$key_vars)) > 240) {
+    at <- match(roles$key_vars, columns)
+    roles$key_vars <- call("[", call("names", data), runs_code(at))
+  }
+  code <- as.call(c(list(as.name("sdc_file"), data), roles))
+  paste("file <-", code_text(code))
+}
+
+# c(1:3, 5) for the whole numbers 1, 2, 3 and 5.
+runs_code <- function(at) {
+  runs <- split(at, cumsum(c(TRUE, diff(at) != 1)))
+  parts <- lapply(unname(runs), function(run) {
+    ends <- as.double(range(run))
+    if (length(run) == 1) ends[[1]] else call(":", ends[[1]], ends[[2]])
+  })
+  if (length(parts) == 1) parts[[1]] else as.call(c(as.name("c"), parts))
 }
 
 dput_text <- function(x) paste(deparse(x, 500), collapse = "")

@@ -184,7 +184,9 @@ population_facts <- function(file) {
   weights <- check_weights(file$data, file$roles$weight_var)
   given <- with_population(file, "pop_size")$pop_size
   summed <- if (!is.null(weights)) sum(weights)
-  size <- if (!is.null(given)) given else if (!is.null(summed)) round(summed)
+  # A sum of weights that are no whole numbers may miss one by its rounding.
+  whole <- !is.null(summed) && abs(summed - round(summed)) < 1e-9 * summed
+  size <- if (!is.null(given)) given else if (whole) round(summed) else summed
   # Weights that average 1 make no census.
   counted <- is.null(summed) || all(weights == 1)
   list(
@@ -201,12 +203,21 @@ population_facts <- function(file) {
   )
 }
 
+# The measure of records unique among all people that can be reported: a log-linear
+# model that does not fit has none.
+measure_of_uniques <- function(model) {
+  status <- if (is.character(model)) "" else model$estimates$status[[1]]
+  switch(status,
+    ok = "tau1", biased = , overfits = "tau1_corrected", "population_uniqueness"
+  )
+}
+
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table$n, asked)
   rows$n_records_above <- as.integer(of_records$n_above[rows$measure])
-  facts <- asked$facts
+  facts <- c(asked$facts, unique_people = measure_of_uniques(found$loglinear_risk))
   settings <- file_settings(
     table,
     limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,

@@ -87,12 +87,17 @@ format_number <- function(x) {
 }
 
 # Lines at most as wide as the console: text is broken at blanks, the rest of a
-# line indented. A table fits already, see format_table().
+# line indented; not at those of a name in quotes, which may be code. A table fits
+# already, see format_table().
 wrap_lines <- function(lines, width = console_width(), indent = 2) {
   lines <- as.character(lines)
   too_long <- nchar(lines) > width
   # No line begins with a percent sign: a blank that strwrap() does not know.
   glued <- gsub(" %", "\u00a0%", lines[too_long], fixed = TRUE)
+  quoted <- gregexpr('"[^"]{1,60}"', glued)
+  regmatches(glued, quoted) <- lapply(regmatches(glued, quoted), function(name) {
+    gsub(" ", "\u00a0", name, fixed = TRUE)
+  })
   lines <- as.list(lines)
   lines[too_long] <- lapply(glued, function(line) {
     lead <- nchar(line) - nchar(sub("^ +", "", line))

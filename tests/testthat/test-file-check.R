@@ -29,9 +29,9 @@ test_that("numbers are the methods' own, to the last digit", {
     single = individual_risk(data, four, "weight", "home"),
     model = loglinear_risk(data, four, weight_var = "weight")$estimates,
     copula = copula_uniqueness(
-      data, four, pop_size = round(sum(data$weight)), weight_var = "weight"
+      data, four, pop_size = sum(data$weight), weight_var = "weight"
     )$estimates,
-    pitman = population_uniqueness(data, four, pop_size = round(sum(data$weight)))$estimates,
+    pitman = population_uniqueness(data, four, pop_size = sum(data$weight))$estimates,
     tables = exhaustive_tabulation(data, four)$estimates, keys = key_overview(data, four)
   ))
   expected <- list(
@@ -312,4 +312,60 @@ test_that("the page is the one that was read", {
   local_reproducible_output(width = 80)
   expect_snapshot(checked)
   expect_snapshot(interpret(checked))
+})
+
+test_that("one page never says both to report tau1 and not to", {
+  set.seed(4)
+  n <- 1200
+  a <- sample(6, n, TRUE)
+  data <- data.frame(
+    a = a, b = (a + sample(0:1, n, TRUE)) %% 6, c = (a * 2 + sample(0:2, n, TRUE)) %% 7,
+    d = sample(5, n, TRUE), w = 40
+  )
+  x <- quietly(file_check(data, c("a", "b", "c", "d"), weight_var = "w"))
+  expect_identical(
+    quietly(loglinear_risk(data, c("a", "b", "c", "d"), weight_var = "w"))$estimates$status[[1]],
+    "underfits"
+  )
+  page <- paste(format(x), collapse = " ")
+  expect_match(page, "do not report its tau1 and tau2")
+  expect_false(any(grepl("tau", x$contradictions$report)))
+  expect_match(gsub(" +", " ", page), "journalist risk and population_uniqueness where nobody can")
+})
+
+test_that("code to run next stays whole, whatever the data and their names", {
+  set.seed(2)
+  long <- stats::setNames(
+    as.data.frame(matrix(sample(4, 1200, TRUE), 200)),
+    paste("a rather long variable name number", 1:6)
+  )
+  lines <- format(quietly(file_check(long)), width = 80)
+  at <- grep("file <- sdc_file(", lines, fixed = TRUE)
+  ends <- at + which(grepl(")$", lines[at:length(lines)]))[[1]] - 1
+  code <- paste(lines[at:ends], collapse = "\n")
+  file <- eval(parse(text = sub("file <- ", "", code, fixed = TRUE)))
+  expect_identical(file$roles$key_vars, names(long))
+
+  files <- list(d = long)
+  step <- function(x) x$next_steps[[1]]
+  expect_match(step(quietly(file_check(files$d))), "sdc_file(files$d, ", fixed = TRUE)
+  expect_match(step(quietly(file_check(head(long, 50)))), "sdc_file(head(long, 50), ", fixed = TRUE)
+  expect_match(step(quietly(do.call(file_check, list(long)))), "sdc_file(data, ", fixed = TRUE)
+
+  many <- stats::setNames(
+    as.data.frame(matrix(sample(4, 200 * 60, TRUE), 200)),
+    paste0("a rather long variable name number ", 1:60)
+  )
+  x <- quietly(file_check(many))
+  expect_lte(length(format(x, width = 80)), 60)
+  expect_match(step(x), "key_vars = names(many)[1:60]", fixed = TRUE)
+  expect_identical(eval(runs_code(c(1:3, 5, 7:8))), c(1:3, 5, 7:8) + 0)
+})
+
+test_that("a table of the page is never cut by a long interval", {
+  set.seed(1)
+  data <- data.frame(a = sample(9, 300, TRUE), b = sample(7, 300, TRUE), w = 10 + stats::runif(300))
+  lines <- format(quietly(file_check(data, c("a", "b"), weight_var = "w")), width = 80)
+  expect_true(any(grepl("tau2 +[0-9.]+ \\[[0-9.]+, [0-9.]+\\]", lines)))
+  expect_false(any(grepl("...", lines, fixed = TRUE)))
 })
