@@ -7,7 +7,7 @@ describe.sdc_household_risk <- function(x) {
     title = "Households that stand out by who lives together",
     question = paste0(
       "how many households of the file fit a household of which ",
-      household_known_words(x), " are known?"
+      household_known_words(x), " known?"
     ),
     size = paste0(
       plural(e$n_households, "household"), " of ", plural(e$n, "record"), ", ",
@@ -41,7 +41,7 @@ is_journalist <- function(estimates) !is.null(estimates$journalist_max)
 
 household_known_words <- function(x) {
   switch(x$settings$known,
-    "1" = "one member", "2" = "two members", all = "all members"
+    "1" = "one member is", "2" = "two members are", all = "all members are"
   )
 }
 
@@ -100,7 +100,7 @@ household_cited <- function(x) {
     measured = paste0(
       "In the file of ", plural(e$n_households, "household"), " with ",
       plural(e$n, "record"), ", the households were counted that fit a household of which ",
-      household_known_words(x), " are known, by ",
+      household_known_words(x), " known, by ",
       plural(length(x$settings$person_vars), "key variable"), " of persons",
       if (length(x$settings$hh_vars)) {
         paste0(" and ", length(x$settings$hh_vars), " of the household")

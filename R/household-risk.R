@@ -82,6 +82,8 @@
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file.
 #' @param missing `"category"` or `"exclude"`, see the section on missing values.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_household_risk`, an [sdc_result] with
 #' \describe{
@@ -125,12 +127,13 @@
 #' household_risk(people, "age", "home", hh_vars = "region", known = 1)$sizes
 household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "all",
                            weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
-                           missing = "category") {
+                           missing = "category", limit = NULL) {
   file <- enter()
   this_call <- call_without_data(match.call(), "household_risk")
   check_no_dots(...)
   check_given(c("key_vars", "hh_id"))
   known <- check_known(known)
+  limit <- check_record_limit(limit)
   check_composition_missing(missing)
   if (is.null(hh_id)) {
     stop_argument("hh_id", "name the column that identifies households")
@@ -173,7 +176,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
       n_incomplete = table$n_incomplete
     )
     inform_identifying(identifying)
-    new_household_risk(found, settings, diagnostics, this_call)
+    with_limit(new_household_risk(found, settings, diagnostics, this_call), limit)
   })
 }
 

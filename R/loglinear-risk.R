@@ -248,7 +248,7 @@
 #'     `z1_robust`, `b2`, `z2`, `z2_robust`, `sampling_fraction`,
 #'     `n_zero_margins`, `interval` (`"corrected"` or `"none"`), `tau1_corrected`,
 #'     `tau1_bias`, `tau1_corrected_se` (\eqn{s}), the same of `tau2`, and
-#'     `status`; with `hh_id` also `n_households`, `households_tau1` and
+#'     `status`; with `hh_id` also `n_households` (in the file), `households_tau1` and
 #'     `households_tau2` (households expected to have a member that is unique in the
 #'     population, or matched correctly). `tau1_low` to `tau2_high` are the intervals
 #'     of the corrected values; `tidy()` has them in the rows of these. This is

@@ -29,8 +29,10 @@
 #'   \item{[link_attack()]}{`records$match_prob` of each released record, of the first kind
 #'     of intruder}
 #'   \item{[longitudinal_risk()]}{`records$tau2_all_links`. Journalist}
-#'   \item{[suppress_cells()]}{one over the records of the original that fit the released
-#'     one. Prosecutor}
+#'   \item{[household_risk()]}{1/m, one over the number of households that fit its own.
+#'     Prosecutor}
+#'   \item{[suppress_cells()]}{one over the released records that fit the original one, for
+#'     an intruder who knows the original values. Prosecutor}
 #'   \item{[exhaustive_tabulation()]}{number of tables in which its cell is small: not a
 #'     probability}
 #'   \item{[risk_contribution()]}{contribution to the extreme risk: not a probability}
@@ -93,11 +95,12 @@ records_at_risk.sdc_result <- function(x, limit, ...) {
       )
     )
   }
-  if (missing(limit)) limit <- x$settings$limit
+  absent <- missing(limit)
+  if (absent) limit <- x$settings$limit
   if (is.null(limit)) {
     stop_argument(
-      "limit", "be given where the result was made without one",
-      found = "It was not given."
+      "limit", if (absent) "be given where the result was made without one" else "be a limit",
+      found = if (absent) "It was not given." else "NULL was given."
     )
   }
   limit <- check_record_limit(limit, is_probability(x))

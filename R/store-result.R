@@ -205,7 +205,7 @@ inform_stale <- function(results, object) {
     inform_sdc(
       "stale_result",
       c(
-        "The data of the object are not those that every stored result was made from.",
+        "The data have changed since some of these results were made.",
         x = paste0("Of other data: ", quote_names(stale), ".")
       ),
       names = stale

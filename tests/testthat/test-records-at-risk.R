@@ -91,3 +91,13 @@ test_that("limits that are none and results without risks are refused", {
   expect_error(records_at_risk(nals_prison, 0.1), class = "sdcRisk_error_bad_argument")
   expect_error(records_at_risk(matches, 0.1, 2), class = "sdcRisk_error_bad_argument")
 })
+
+test_that("households have a limit, too, and a NULL limit is told from none", {
+  people <- data.frame(home = c(1, 1, 2, 2, 3, 3, 4), age = c(40, 38, 40, 38, 12, 40, 38))
+  found <- household_risk(people, "age", "home", limit = 0.5)
+  expect_identical(records_at_risk(found), data.frame(record = 5:7, risk = c(1, 1, 1)))
+  expect_match(
+    paste(format(found), collapse = " "), "3 of the 7 records are above the limit of 0.5"
+  )
+  expect_error(records_at_risk(found, NULL), "NULL was given", class = "sdcRisk_error_bad_argument")
+})
