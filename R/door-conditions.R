@@ -86,24 +86,18 @@ condition_class <- function(severity, kind) {
 # hold, then bullets named "x" (what was found) and "i" (what to do). Texts are
 # taken as they are: a brace or a percent sign in a column name is harmless.
 stop_sdc <- function(kind, message, ...) {
-  rlang::abort(
-    message,
-    class = condition_class("error", kind), ..., call = bare_call()
-  )
+  call <- bare_call()
+  rlang::abort(message, class = condition_class("error", kind), ..., call = call)
 }
 
 warn_sdc <- function(kind, message, ...) {
-  rlang::warn(
-    message,
-    class = condition_class("warning", kind), ..., call = bare_call()
-  )
+  call <- bare_call()
+  rlang::warn(message, class = condition_class("warning", kind), ..., call = call)
 }
 
 inform_sdc <- function(kind, message, ...) {
-  rlang::inform(
-    message,
-    class = condition_class("message", kind), ..., call = bare_call()
-  )
+  call <- bare_call()
+  rlang::inform(message, class = condition_class("message", kind), ..., call = call)
 }
 
 # The function at whose door we are is found where it is needed, and never handed on:
@@ -150,7 +144,12 @@ note_fronts <- function() {
   }
   for (name in getNamespaceExports(here)) note(get(name, envir = here), name)
   methods <- getNamespaceInfo(here, "S3methods")
-  for (i in seq_len(nrow(methods))) note(get(methods[[i, 3]], envir = here), methods[[i, 1]])
+  for (i in seq_len(nrow(methods))) {
+    # Others may have registered methods of theirs.
+    name <- methods[[i, 3]]
+    f <- if (is.character(name)) get0(name, here, inherits = FALSE)
+    if (!is.null(f)) note(f, methods[[i, 1]])
+  }
 }
 
 # The call that the user made, without its arguments: after do.call() they are the

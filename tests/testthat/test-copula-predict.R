@@ -84,7 +84,7 @@ test_that("the profile of a person known on all variables is that of predict()",
 })
 
 test_that("a part of a fit is the fit of a part", {
-  part <- sdcRisk:::select_keys(fit, c("age", "occupation", "sex"), NULL)
+  part <- sdcRisk:::select_keys(fit, c("age", "occupation", "sex"))
   direct <- copula_fit(adult[sampled, ], c("age", "sex", "occupation"), order = "natural")
   of <- function(f) sdcRisk:::individual_scores(f, adult[1:50, ], 32561, "tree")$prob
   expect_equal(of(part), of(direct), tolerance = 1e-10)

@@ -156,7 +156,7 @@ test_that("an unseen value counts as 0.3 records and is said", {
       class = "sdcRisk_message_unseen_categories"
     )
     rest <- sdcRisk:::individual_scores(
-      sdcRisk:::select_keys(fit, names(data)[-1], NULL), person, 32561, score,
+      sdcRisk:::select_keys(fit, names(data)[-1]), person, 32561, score,
       accuracy = 1e-3
     )
     if (score != "placement") {

@@ -185,10 +185,10 @@ test_that("models differ by their ratio too, and calibrated from not calibrated"
     )
   }
   expect_warning(
-    sdcRisk:::signal_copula_uniqueness(result(1), environment()),
+    sdcRisk:::signal_copula_uniqueness(result(1)),
     class = "sdcRisk_warning_models_differ"
   )
-  expect_no_warning(sdcRisk:::signal_copula_uniqueness(result(0.72), environment()))
+  expect_no_warning(sdcRisk:::signal_copula_uniqueness(result(0.72)))
 })
 
 test_that("uniqueness falls and errors are small as populations grow", {

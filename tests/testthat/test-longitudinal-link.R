@@ -38,12 +38,12 @@ test_that("both algorithms give the same, on several tiles of rows", {
   later$a[1:500] <- sample(12, 500, TRUE)
   coded <- code_waves(
     cbind(people, id = seq_len(n)), cbind(later, id = as.integer(rownames(later))),
-    letters[1:6], "id", "key_vars", NULL, rlang::current_env()
+    letters[1:6], "id", "key_vars"
   )
   for (least in c(0, 4)) {
     agreements <- rep(list(NULL), 6)
     run <- function(method) {
-      found <- find_links(coded, agreements, as.integer(least), method, FALSE, NULL)
+      found <- find_links(coded, agreements, as.integer(least), method, FALSE)
       found[c("n_diff", "n_best", "true_diff", "is_best", "score")]
     }
     expect_identical(run("counters"), run("walk"))
