@@ -253,7 +253,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   } else {
     remember()
   }
-  if (is.null(sampling_fraction)) check_given("pop_size")
+  if (is.null(sampling_fraction)) check_size_given(file)
   this_call <- call_without_data(match.call(), "copula_uniqueness")
   score <- check_choice(score, c("tree", "copula", "placement"), "score")
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")

@@ -112,6 +112,19 @@ fraction_in_use <- function(n, n_all, pop_size, sampling_fraction) {
 
 # Population sizes as they were given, or the one that a sampling fraction of `n`
 # records means; NULL where neither was given.
+check_size_given <- function(file) {
+  weight_var <- file$roles$weight_var
+  if (!was_given("pop_size")) {
+    stop_argument(
+      "pop_size", "be given", found = "It has no default.",
+      advice = if (!is.null(weight_var)) {
+        people <- sum(check_weights(file$data, weight_var))
+        paste0("The weights of the file sum to ", format_count(round(people)), " people.")
+      }
+    )
+  }
+}
+
 size_of_population <- function(n, pop_size, sampling_fraction) {
   if (is.null(sampling_fraction)) {
     return(pop_size)

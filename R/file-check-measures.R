@@ -64,19 +64,26 @@ run_methods <- function(file, asked) {
   unknown <- if (is.null(facts$pop_size)) {
     "neither weights nor the size of the population are known: weight_var or pop_size"
   }
+  few <- if (isTRUE(facts$pop_size < facts$n)) {
+    paste(
+      if (facts$from == "given") "the population has" else "the weights sum to",
+      "fewer people than the file has records"
+    )
+  }
   later <- function(code) {
     if (!is.null(unknown)) unknown else not_modelled(facts$n, asked$models, code)
   }
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
     n_matches = run("check_matches", list(asked$sensitive), rules = all_rules),
-    qar_risk = run("qar_risk", list(p = asked$p, sets = n_sets * facts$n <= most_set_work)),
+    qar_risk = run("check_qar", list(p = asked$p, sets = n_sets * facts$n <= most_set_work)),
     individual_risk = run("check_individual", list(asked), unknown, all_rules),
     loglinear_risk = run("loglinear_risk", list(), later("loglinear_risk(file)")),
     copula_uniqueness = run(
-      "copula_uniqueness", c(list(records = FALSE), facts$people), later(copula_code(facts))
+      "copula_uniqueness", c(list(records = FALSE), facts$people),
+      if (is.null(few)) later(copula_code(facts)) else few
     ),
-    population_uniqueness = run("population_uniqueness", facts$people, unknown),
+    population_uniqueness = run("population_uniqueness", facts$people, c(unknown, few)),
     exhaustive_tabulation = run("exhaustive_tabulation", list()),
     key_overview = run("key_overview", list(), no_overview(asked, facts), character())
   )
@@ -125,6 +132,13 @@ check_matches <- function(file, sensitive, ...) {
     result <- count(NULL)
     result$diagnostics$sensitive_refused <- first_line(e)
     result
+  })
+}
+
+# The extreme risk of records needs no households.
+check_qar <- function(file, ...) {
+  rlang::try_fetch(qar_risk(file, ...), sdcRisk_error = function(e) {
+    qar_risk(file, hh_id = NULL, ...)
   })
 }
 

@@ -22,7 +22,7 @@ autoplot.sdc_file_check <- function(object, ...) {
   for (column in c("value", "low", "high", "limit")) {
     shown[[column]] <- pmax(shown[[column]], least)
   }
-  shown$verdict[shown$verdict == "not applicable"] <- "unclear"
+  shown$verdict <- shown_verdict(shown)
   verdicts <- c("above", "ok", "no limit", if (any(shown$verdict == "unclear")) "unclear")
   shown$verdict <- factor(shown$verdict, verdicts)
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$label)) +
@@ -45,19 +45,23 @@ autoplot.sdc_file_check <- function(object, ...) {
     ) +
     ggplot2::labs(
       title = "Which measures are above their limit?",
-      subtitle = capitalised(check_verdict(object)$short),
+      subtitle = paste(strwrap(capitalised(check_verdict(object)$short), 80), collapse = "\n"),
       x = "share of the records, or risk of one; log scale", y = NULL, colour = NULL,
       caption = paste(c(
         "| limit. Bars: intervals. k is drawn as 1/k.",
         if (length(unmeasured_labels(object))) {
-          paste0("Not measured: ", paste(unmeasured_labels(object), collapse = ", "), ".")
+          strwrap(
+            paste0("Not measured: ", paste(unmeasured_labels(object), collapse = ", "), "."), 90
+          )
         }
       ), collapse = "\n")
     ) +
     sdc_theme()
 }
 
-unmeasured_labels <- function(x) x$estimates$measure[x$estimates$verdict == "not applicable"]
+unmeasured_labels <- function(x) {
+  x$estimates$measure[shown_verdict(x$estimates) == "not applicable"]
+}
 
 # The measures that have a value, on the scale of shares.
 check_points <- function(x) {

@@ -30,17 +30,24 @@ format.sdc_file_check <- function(x, ..., width = console_width(), rows = 60) {
   format_description(describe(x), width, rows)
 }
 
+# Verdicts as they are printed: one without a judgement, but with a value, is unclear.
+shown_verdict <- function(rows) {
+  ifelse(rows$verdict == "not applicable" & !is.na(rows$value), "unclear", rows$verdict)
+}
+
 # The verdict in words: what is above its limit, what is not, what is unknown.
 check_verdict <- function(x) {
   e <- x$estimates
   limited <- e[!is.na(e$limit), ]
   words <- c(
-    above = "above the limit", ok = "within the limit", "not applicable" = "not measured"
+    above = "above the limit", ok = "within the limit", unclear = "unclear",
+    "not applicable" = "not measured"
   )
+  shown <- shown_verdict(limited)
   parts <- function(text) {
-    found <- intersect(names(words), limited$verdict)
+    found <- intersect(names(words), shown)
     paste0(words[found], ": ", vapply(found, function(verdict) {
-      paste(text[limited$verdict == verdict], collapse = ", ")
+      paste(text[shown == verdict], collapse = ", ")
     }, ""), collapse = "; ")
   }
   values <- paste0(limited$measure, " ", ifelse(
@@ -89,7 +96,9 @@ population_words <- function(facts) {
     if (facts$census) {
       ", all of them in the file"
     } else {
-      paste0(", sampling fraction ", format_percent(facts$n / facts$pop_size))
+      if (facts$pop_size >= facts$n) {
+        paste0(", sampling fraction ", format_percent(facts$n / facts$pop_size))
+      }
     }
   )
 }
@@ -158,8 +167,7 @@ check_table <- function(x, rows, head) {
     measure = formatC(check_labels(x)[rows], width = -24),
     value = formatC(paste0(shown, beside), width = -26),
     limit = formatC(ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), width = -5),
-    # With a value, but one that cannot be judged.
-    verdict = formatC(ifelse(e$verdict == "not applicable", "unclear", e$verdict), width = -8),
+    verdict = formatC(shown_verdict(e), width = -8),
     records = ifelse(is.na(e$n_records_above), "", format_count(e$n_records_above))
   )
   names(table)[[1]] <- head

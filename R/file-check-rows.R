@@ -27,6 +27,8 @@ check_rows <- function(found, asked) {
   rows$limit <- unname(if (is.null(limits)) NA_real_ else limits[rows$measure])
   rows$verdict <- judge(rows$value, rows$limit, rows$unit)
   rows <- without_misfits(rows, found$loglinear_risk)
+  rows <- without_other_people(rows, asked$facts)
+  rows <- without_boundary(rows, found$population_uniqueness)
   rownames(rows) <- NULL
   rows
 }
@@ -68,12 +70,43 @@ without_misfits <- function(rows, model) {
     return(rows)
   }
   kept <- rows$measure %in% c("tau1", "tau1_rate", "tau2") & rows$verdict == "ok"
-  rows$verdict[kept] <- "not applicable"
-  rows$reason[kept] <- if (status == "underfits") {
+  unclear(rows, kept, if (status == "underfits") {
     paste0("the model does not fit; run ", better_model)
   } else {
     "only the corrected value can be reported"
+  })
+}
+
+# Weights are about one population, the size that was given about another: whether the
+# risks by weights are above a limit is not known.
+without_other_people <- function(rows, facts) {
+  if (!populations_differ(facts)) {
+    return(rows)
   }
+  by_weights <- c("journalist", "expected_reidentifications", "reidentification_rate", "household")
+  unclear(
+    rows, rows$measure %in% by_weights & rows$verdict %in% c("ok", "above"),
+    "weights and population disagree"
+  )
+}
+
+populations_differ <- function(facts) {
+  facts$from == "given" && !is.null(facts$sum_weights) &&
+    abs(facts$sum_weights / facts$pop_size - 1) >= 0.05
+}
+
+without_boundary <- function(rows, pitman) {
+  status <- if (!is.character(pitman)) pitman$estimates$status[[1]] else "ok"
+  unclear(
+    rows, status != "ok" & rows$measure == "pitman" & rows$verdict %in% c("ok", "above"),
+    "its likelihood has no maximum inside its range"
+  )
+}
+
+# A value that cannot be judged.
+unclear <- function(rows, at, reason) {
+  rows$verdict[at] <- "not applicable"
+  rows$reason[at] <- reason
   rows
 }
 

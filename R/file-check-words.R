@@ -56,7 +56,8 @@ sample_or_census <- function(at, facts) {
     paste("n_unique and", measure),
     paste0(
       "sample or population. ", plural(at("n_unique"), "record"), " alone in a file of ",
-      format_percent(facts$n / facts$pop_size), " of the people, about ", format_short(people),
+      format_percent(facts$n / facts$pop_size), " of the people, ",
+      if (people < 0.01) "hardly any" else paste("about", format_short(people)),
       " alone among all people"
     ),
     paste("n_unique where taking part is known, else", measure)
@@ -132,8 +133,7 @@ beyond_all_sets <- function(at) {
 }
 
 weights_or_size <- function(facts) {
-  if (facts$from != "given" || is.null(facts$sum_weights) ||
-        abs(facts$sum_weights / facts$pop_size - 1) < 0.05) {
+  if (!populations_differ(facts)) {
     return(NULL)
   }
   disagreement(
@@ -182,18 +182,17 @@ check_notes <- function(found, facts, rows) {
 
 # Which measures a release of such a file is judged by.
 report_line <- function(facts) {
+  both <- paste("Report k and", facts$extreme)
   if (facts$census) {
-    paste(
-      "Report k and T: the file is the whole population, its uniques are population uniques."
-    )
+    paste0(both, ": the file is the whole population, its uniques are population uniques.")
   } else if (facts$from == "unknown" || !facts$expands) {
     paste(
-      "Report k and T as if taking part were known, or give the size of the population",
+      both, "as if taking part were known, or give the size of the population",
       "for the risk to people of whom it is not."
     )
   } else {
     paste0(
-      "Report k and T where anyone can know who is in the file (panel, register), the ",
+      both, " where anyone can know who is in the file (panel, register), the ",
       "journalist risk and ", facts$unique_people, " where nobody can, and both for a public file."
     )
   }

@@ -17,9 +17,11 @@
 #' Without `pop_size` the population is the sum of the weights; without weights every
 #' record stands for as many people, and a file as large as its population has weights
 #' of 1. A measure that cannot be computed has the verdict `"not applicable"` and the
-#' reason, in words or as the first line of the error; it never is `"ok"`. Nor is a
-#' tau1 or tau2 below its limit by a log-linear model that does not fit: the page says
-#' which model to fit instead.
+#' reason, in words or those of the error; it never is `"ok"`. Nor is a value that
+#' cannot be judged, which the page and the picture call "unclear": tau1 and tau2 below
+#' their limits by a log-linear model that does not fit (the page says which model to
+#' fit instead), risks by weights that sum to another population than the one given,
+#' and a Pitman model without a maximum.
 #'
 #' Matches are those of records. Households count in the household risk alone: of
 #' [n_matches()] with `hh_id` the page says nothing.
@@ -90,7 +92,7 @@
 #'     `high` (an interval at 95 %, `NA` for none), `scenario` (`"prosecutor"`,
 #'     `"journalist"`, `"tables"`), `limit`, `verdict` (`"ok"`, `"above"`, `"no limit"`,
 #'     `"not applicable"`), `n_records_above` (records that are themselves above the
-#'     limit, for measures of records), `reason` (why a measure is not applicable);
+#'     limit, for measures of records), `reason` (why there is no value or no verdict);
 #'     intervals of tau1 and tau2 stand with the corrected values they belong to; this is
 #'     `as.data.frame()`}
 #'   \item{`records`}{one row per record: `n_matches`, `journalist_risk`,
@@ -212,12 +214,21 @@ measure_of_uniques <- function(model) {
   )
 }
 
+# T beyond all key sets is an extrapolation.
+extreme_measure <- function(rows) {
+  risk <- rows$value[match(c("qar", "set_risk"), rows$measure)]
+  if (isTRUE(risk[[1]] > risk[[2]])) "set_risk" else "T"
+}
+
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table$n, asked)
   rows$n_records_above <- as.integer(of_records$n_above[rows$measure])
-  facts <- c(asked$facts, unique_people = measure_of_uniques(found$loglinear_risk))
+  facts <- c(
+    asked$facts,
+    unique_people = measure_of_uniques(found$loglinear_risk), extreme = extreme_measure(rows)
+  )
   settings <- file_settings(
     table,
     limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,
@@ -245,7 +256,9 @@ new_file_check <- function(file, table, ran, asked, this_call) {
 
 signal_table <- function(signals) {
   of <- function(field) vapply(signals, `[[`, "", field)
-  methods <- c(check_matches = "n_matches", check_individual = "individual_risk")
+  methods <- c(
+    check_matches = "n_matches", check_individual = "individual_risk", check_qar = "qar_risk"
+  )
   method <- of("method")
   ours <- method %in% names(methods)
   method[ours] <- methods[method[ours]]

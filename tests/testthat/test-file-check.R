@@ -369,3 +369,40 @@ test_that("a table of the page is never cut by a long interval", {
   expect_true(any(grepl("tau2 +[0-9.]+ \\[[0-9.]+, [0-9.]+\\]", lines)))
   expect_false(any(grepl("...", lines, fixed = TRUE)))
 })
+
+test_that("risks by weights are not judged where the population is another one", {
+  set.seed(2)
+  data <- data.frame(
+    a = sample(8, 400, TRUE), b = sample(6, 400, TRUE), c = sample(3, 400, TRUE),
+    w = stats::runif(400, 125, 375)
+  )
+  x <- quietly(file_check(data, c("a", "b", "c"), weight_var = "w", pop_size = 1000))
+  at <- match("journalist", x$estimates$measure)
+  expect_identical(x$estimates$verdict[[at]], "not applicable")
+  expect_identical(x$estimates$reason[[at]], "weights and population disagree")
+  lines <- format(x, width = 80)
+  expect_match(lines[[1]], "unclear: journalist")
+  expect_true(any(grepl("largest record risk .*unclear", lines)))
+})
+
+test_that("a record without a household takes nothing from the records", {
+  data <- file_of_all()
+  whole <- quietly(file_check(data, four, weight_var = "weight", hh_id = "home"))
+  data$home[[1]] <- NA
+  x <- quietly(file_check(data, four, weight_var = "weight", hh_id = "home"))
+  for (measure in c("qar", "set_risk")) {
+    expect_identical(value_of(x, measure), value_of(whole, measure))
+  }
+  expect_identical(value_of(x, "household"), NA_real_)
+})
+
+test_that("weights that sum to fewer people than records are named as what they are", {
+  data <- file_of_all()
+  data$weight <- 0.3
+  x <- quietly(file_check(data, four, weight_var = "weight"))
+  expect_identical(
+    value_of(x, "population_uniqueness", "reason"),
+    "the weights sum to fewer people than the file has records"
+  )
+  expect_false(any(grepl("sampling fraction", format(x))))
+})
