@@ -30,7 +30,7 @@ describe.sdc_household_risk <- function(x) {
     ),
     scenario = scenario(c("prosecutor", if (is_journalist(e)) "journalist")),
     notes = if (is_journalist(e)) {
-      fact("The journalist's figures are lower ones: see ?household_risk.", keep = "detail")
+      fact("The journalist's figures are rough: see ?household_risk.", keep = "detail")
     },
     more = "summary(x), plot(x), interpret(x)",
     sentence = household_cited(x)
@@ -112,7 +112,7 @@ household_cited <- function(x) {
       " on average over the records",
       if (is_journalist(e)) {
         paste0(
-          ", one who does not and tries all of them is expected to find at least ",
+          ", one who does not and tries all of them is expected to find about ",
           format_risk(e$expected_reidentifications), " of the ", format_count(e$n_households)
         )
       }

@@ -8,7 +8,7 @@ use crate::memory::{collected, filled, push, reserved};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Pairs of keys looked at, at most: minutes of work.
-const MAX_PAIRS: u64 = 1 << 34;
+const MAX_PAIRS: u64 = 1 << 32;
 
 /// The keys of households that other households hold too, each at most twice,
 /// ascending, and the households that hold each.
