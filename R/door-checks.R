@@ -123,7 +123,8 @@ nearest_names <- function(wrong, known) {
     return(NULL)
   }
   wrong <- unique(as.character(wrong[!is.na(wrong)]))
-  near <- unlist(lapply(wrong, function(name) {
+  # Everything is near a single letter.
+  near <- unlist(lapply(wrong[nchar(wrong) > 1], function(name) {
     far <- utils::adist(name, known, ignore.case = TRUE)
     known[which.min(far)][min(far) <= max(1, floor(0.4 * nchar(name)))]
   }))

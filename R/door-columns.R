@@ -38,7 +38,7 @@ column_sources <- function(data, positions, candidates = FALSE) {
         } else if (any(damaged)) {
           "Read the file again, or set these codes to NA: they stand for no value."
         } else {
-          "Convert these columns, or leave them out of `key_vars`."
+          "Convert these columns, or leave them out."
         }
       ),
       columns = names, classes = classes

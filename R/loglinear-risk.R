@@ -250,7 +250,7 @@
 #'     `tau1_bias`, `tau1_corrected_se` (\eqn{s}), the same of `tau2`, and
 #'     `status`; with `hh_id` also `n_households` (in the file), `households_tau1` and
 #'     `households_tau2` (households expected to have a member that is unique in the
-#'     population, or matched correctly). `tau1_low` to `tau2_high` are the intervals
+#'     population, or matched correctly, by the model itself without correction). `tau1_low` to `tau2_high` are the intervals
 #'     of the corrected values; `tidy()` has them in the rows of these. This is
 #'     `as.data.frame()`}
 #'   \item{`records`}{one row per record: `sample_unique`, `tau1`, `tau2` (0 for

@@ -238,12 +238,20 @@ resolve_strata <- function(x, by, data, n) {
       found = paste0("It has ", length(by), ".")
     )
   }
-  if (!is.factor(by)) {
-    values <- sort(unique(by))
-    by <- factor(by, values, value_names(values))
+  values <- if (is.factor(by)) levels(by) else sort(unique(by))
+  if (length(values) > most_strata) {
+    stop_argument(
+      "by", paste("have at most", most_strata, "values"),
+      found = paste0("It has ", format_count(length(values)), "."),
+      advice = "cut() makes classes of a number."
+    )
   }
+  if (!is.factor(by)) by <- factor(by, values, value_names(values))
   addNA(by, ifany = TRUE)
 }
+
+# More are no strata but values of records.
+most_strata <- 100
 
 risk_by_strata <- function(x, by, data) {
   risk <- record_risk(x)

@@ -401,3 +401,13 @@ test_that("results of different kinds cannot be compared", {
     compare_risk(risk, risk, x = risk, x = risk), class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("as many strata as records are refused", {
+  data <- data.frame(a = rep(1:5, 30), x = seq_len(150) / 7)
+  found <- n_matches(data, "a")
+  expect_error(
+    summary(found, by = "x", data = data), "at most 100 values.*It has 150",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(nrow(summary(found, by = "a", data = data)$record_risk), 5L)
+})
