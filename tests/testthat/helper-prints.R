@@ -111,3 +111,6 @@ wave_results <- function() {
     )
   )
 }
+
+# Sentences name the version, which snapshots must outlive.
+no_version <- function(lines) gsub("sdcRisk [0-9.]+", "sdcRisk <version>", lines)

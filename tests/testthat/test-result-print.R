@@ -2,7 +2,6 @@
 # words as they are.
 
 # The version changes; words do not.
-no_version <- function(lines) gsub("sdcRisk [0-9.]+", "sdcRisk <version>", lines)
 
 with_print_options <- function(width, mark, code) {
   old <- options(width = width, OutDec = mark)
