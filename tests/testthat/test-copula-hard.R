@@ -72,8 +72,8 @@ test_that("sampling agrees with the sum over all cells", {
   q <- predict(fit, values, 1e5, score = "copula")$prob
   expect_equal(sum(q), 1, tolerance = 1e-3)
   sizes <- c(1500, 1e4, 1e5)
-  drawn <- copula_uniqueness(
-    fit, pop_size = sizes, calibrate = FALSE
+  drawn <- suppressWarnings(
+    copula_uniqueness(fit, pop_size = sizes, calibrate = FALSE)
   )$estimates
   unique_share <- vapply(sizes, function(n) sum(q * (1 - q)^(n - 1)), 0)
   correct <- vapply(sizes, function(n) sum(1 - (1 - q)^n) / n, 0)
