@@ -57,7 +57,7 @@ sample_or_census <- function(at, facts) {
     paste0(
       "sample or population. ", plural(at("n_unique"), "record"), " alone in a file of ",
       format_percent(facts$n / facts$pop_size), " of the people, ",
-      if (people < 0.01) "hardly any" else paste("about", format_short(people)),
+      if (people < 0.01) "hardly any" else paste("about", format_amount(people)),
       " alone among all people"
     ),
     paste("n_unique where taking part is known, else", measure)

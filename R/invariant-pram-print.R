@@ -66,7 +66,7 @@ pram_change_facts <- function(x) {
     fact(
       "Changed: ", format_count(estimates$n_changed), " of ",
       plural(estimates$n_records, "record"), " (expected ",
-      format_short(estimates$expected_changed), "), in ",
+      format_amount(estimates$expected_changed), "), in ",
       plural(estimates$n_blocks, "block"), ", theta ", theta_words(estimates), ".",
       keep = "detail"
     ),

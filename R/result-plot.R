@@ -16,6 +16,8 @@ sdc_theme <- function() {
       # A picture that is saved has no background of its own otherwise.
       plot.background = ggplot2::element_rect(fill = "white", colour = NA),
       panel.grid.minor = ggplot2::element_blank(),
+      # Last and first number of neighbouring axes do not touch.
+      panel.spacing.x = ggplot2::unit(1.2, "lines"),
       plot.title.position = "plot", plot.caption.position = "plot",
       plot.caption = ggplot2::element_text(colour = "grey40", hjust = 0),
       legend.position = "bottom"
