@@ -20,8 +20,8 @@
 #' That of the functions themselves.
 #'
 #' @param log Name of the log (`.json`), or of the report beside it.
-#' @param data The file the report is about: a data frame or an [sdc_file()]. A list
-#'   of files where a result needs several: they are found by their fingerprints, and
+#' @param data The file the report is about: a data frame, an [sdc_file()] or an
+#'   sdcMicroObj. A list of files where a result needs several: they are found by their fingerprints, and
 #'   for two waves or linked files by the names of arguments, as in
 #'   `list(wave1 = , wave2 = )`.
 #' @param ... Must be empty.
@@ -71,10 +71,13 @@ replay_files <- function(data) {
     files <- list(data)
   }
   good <- length(files) > 0 && all(vapply(files, function(f) {
-    is.data.frame(f) || inherits(f, "sdc_file") || is_list_of(f, is.data.frame)
+    is.data.frame(f) || inherits(f, "sdc_file") || is_sdcmicro(f) || is_list_of(f, is.data.frame)
   }, NA))
   if (!good) {
-    stop_argument("data", "be a data frame, or a list of them", given_words(data))
+    stop_argument(
+      "data", "be a data frame, an sdc_file() or an sdcMicroObj, or a list of them",
+      given_words(data), call = call
+    )
   }
   if (is.null(names(files))) names(files) <- character(length(files))
   lapply(files, bare_data)
@@ -120,12 +123,12 @@ why_not <- function(asked) {
     "invariant_pram() keeps no seed on purpose: it would undo the release"
   } else if (length(withheld)) {
     paste0("not in the log: ", paste(withheld, collapse = ", "))
+  } else if (length(inner)) {
+    inner[[1]]
   } else if (!isTRUE(asked$repeatable)) {
     "random, and no seed was kept"
   } else if (length(asked$seeds) < asked$n_seeds) {
     "random, and the seed is in the internal log alone"
-  } else if (length(inner)) {
-    inner[[1]]
   }
 }
 

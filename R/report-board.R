@@ -271,7 +271,10 @@ board_rows.sdc_link_attack <- function(x, limit) {
   board_row(
     paste0("Expected correct matches of an intruder (", e$intruder, ")"),
     ifelse(is.na(e$expected_correct), e$own_estimate, e$expected_correct), attempt = TRUE,
-    note = ifelse(is.na(e$expected_correct), "by the intruder's own estimate", "")
+    note = ifelse(
+      is.na(e$expected_correct), "by the intruder's own estimate",
+      paste("of", plural(e$n_linked, "person"), "in both files")
+    )
   )
 }
 
@@ -294,13 +297,17 @@ board_rows.sdc_file_check <- function(x, limit) {
   about <- about[match(e$measure, about$measure), ]
   kinds <- c(matches = "count", count = "amount", share = "share", risk = "risk")
   label <- paste0(about$label, ifelse(grepl("_corrected$", e$measure), ", corrected", ""))
+  # What stands below another measure on the page of the check stands alone here.
+  label[e$measure == "pitman"] <- "population uniqueness by Pitman"
+  asks <- grepl("?", e$question, fixed = TRUE)
+  above <- ifelse(is.na(e$n_records_above) | e$n_records_above == 0, "", paste(
+    plural(e$n_records_above, "record"), "above the limit"
+  ))
   rows <- board_row(
-    paste0(e$question, ifelse(grepl("[.?]$", e$question), " ", ": "), capitalised(label)),
+    paste0(ifelse(asks, paste0(e$question, " "), ""), capitalised(label)),
     e$value, unname(kinds[about$unit]), e$low, e$high,
     n_above = e$n_records_above, attempt = e$measure %in% attempted_measures,
-    note = ifelse(is.na(e$n_records_above) | e$n_records_above == 0, "", paste(
-      plural(e$n_records_above, "record"), "above the limit"
-    ))
+    note = ifelse(is_misfit(x, e$measure), "the model does not fit", above)
   )
   rows$limit <- e$limit
   rows$verdict <- e$verdict
@@ -314,6 +321,12 @@ board_rows.sdc_file_check <- function(x, limit) {
   rows$question <- unname(ifelse(e$scenario %in% names(who), who[e$scenario], e$scenario))
   rows$scenario <- ifelse(e$scenario == "tables", "", e$scenario)
   rows
+}
+
+# Figures of a log-linear model that does not fit this file.
+is_misfit <- function(x, measure) {
+  found <- any(grepl("log-linear model does not fit", x$diagnostics$notes, fixed = TRUE))
+  found & grepl("^tau[12]", measure)
 }
 
 # Probabilities of a correct match, and expected numbers of them.

@@ -49,12 +49,33 @@ board_table <- function(entries, settings) {
     rows$fun <- entry$fun
     # What a protection says is of the file it released.
     rows$stage <- if (entry$fun %in% protecting) "after" else entry$stage
+    if (counts_perturbed(entry, entries)) rows <- without_verdict(rows)
     rows$keys <- paste(sort(as.character(unlist(entry$result$settings$key_vars))), collapse = " + ")
     rows
   })
   table <- tell_apart(do.call(rbind, parts))
   if (!is.null(table)) rownames(table) <- NULL
   table
+}
+
+# In a file that was perturbed a record alone with its key need not be the person with
+# these values: what counts records there is no measure of the release.
+counts_perturbed <- function(entry, entries) {
+  if (entry$stage != "after" || entry$fun %in% sees_perturbation) {
+    return(FALSE)
+  }
+  funs <- vapply(entries, `[[`, "", "fun")
+  drawn <- Filter(function(e) e$fun == "invariant_pram", entries)
+  length(drawn) > 0 && (!any(c("suppress_cells", "recode_search") %in% funs) ||
+    any(vapply(drawn, function(e) is_made_from(entry$result, released_data(e$result)), NA)))
+}
+
+sees_perturbation <- c("pram_audit", "link_attack", "longitudinal_link", "utility_loss")
+
+without_verdict <- function(rows) {
+  rows$verdict[rows$verdict %in% c("ok", "above")] <- "not judged"
+  rows$note <- "values taken at their word, see below"
+  rows
 }
 
 protecting <- c("suppress_cells", "invariant_pram", "pram_audit", "recode_search")
@@ -178,7 +199,8 @@ stated_value <- function(value) {
     names <- names(value)
     paste0(if (!is.null(names)) paste0(names, ": "), inner, collapse = "; ")
   } else if (is.numeric(value)) {
-    text <- format_number(value)
+    # Sizes of populations have marks, years have none.
+    text <- ifelse(is.finite(value) & value >= 1e4, figure_text(value), format_number(value))
     paste0(if (!is.null(names(value))) paste0(names(value), " = "), text, collapse = ", ")
   } else {
     paste(as.character(value), collapse = ", ")

@@ -159,6 +159,7 @@ html_board <- function(content) {
     html_verdict(board, content$settings),
     if (!is.null(board)) html_board_table(board, content$settings),
     html_p(reading_words(content$settings), class = "quiet"),
+    if ("not judged" %in% board$verdict) html_p(perturbed_words, class = "quiet"),
     html_differences(content$entries),
     html_tag("h3", "What was not examined"),
     html_list(not_examined(content$entries)),
@@ -166,21 +167,46 @@ html_board <- function(content) {
   )
 }
 
-# Where measures of file_check() seem to contradict each other, and which to report.
+perturbed_words <- paste(
+  "Not judged: figures that count records with equal keys take values at their word. In a file",
+  "perturbed by invariant PRAM they do not say what the perturbation bought: its own bound does."
+)
+
+# Where measures of file_check() seem to contradict each other, and which to report, with
+# what the check says against its own numbers; in two lists where there are two files.
 html_differences <- function(entries) {
   checks <- Filter(function(entry) entry$fun == "file_check", entries)
-  differ <- unlist(lapply(checks, function(entry) {
-    d <- unclass(entry$result)$contradictions
-    if (NROW(d)) {
-      paste0(
-        capitalised(measures_in_words(d$measures)), ": ", d$reason, ". To report: ",
-        measures_in_words(d$report), "."
+  stages <- vapply(checks, `[[`, "", "stage")
+  lists <- lapply(unique(stages), function(stage) {
+    lines <- unique(unlist(lapply(checks[stages == stage], difference_lines)))
+    if (length(lines)) {
+      c(
+        if (length(unique(stages)) > 1) html_p(paste0(stage_words[[stage]], ":")),
+        html_list(lines)
       )
     }
-  }))
-  differ <- unique(gsub("[.][.]", ".", differ))
-  if (length(differ)) c(html_tag("h3", "Where measures differ"), html_list(differ))
+  })
+  if (length(unlist(lists))) c(html_tag("h3", "Where measures differ"), unlist(lists))
 }
+
+stage_words <- c(before = "Before the protection", after = "After the protection")
+
+difference_lines <- function(entry) {
+  check <- unclass(entry$result)
+  d <- check$contradictions
+  lines <- if (NROW(d)) {
+    paste0(
+      measures_in_words(d$measures), ": ", d$reason, ". To report: ",
+      measures_in_words(d$report), "."
+    )
+  }
+  # One measure may begin a line by its letter, which stays small.
+  lines <- ifelse(startsWith(as.character(lines), "k "), lines, capitalised(lines))
+  c(gsub("[.][.]", ".", lines), without_steps(check$diagnostics$notes))
+}
+
+# Notes without their pointers to lines of code, which a report has not.
+without_steps <- function(notes) gsub(" \\(see the last step\\)", "", notes)
 
 # The names of measures in a text as their labels.
 measures_in_words <- function(text) {
@@ -201,7 +227,7 @@ html_verdict <- function(board, settings) {
   lines <- unlist(lapply(stages, function(stage) {
     n <- counts(stage)
     name <- if (length(stages) > 1) {
-      if (stage == "before") "Before the protection: " else "After the protection: "
+      paste0(stage_words[[stage]], ": ")
     } else {
       ""
     }
@@ -230,7 +256,7 @@ html_verdict <- function(board, settings) {
 limit_words <- function(limit) {
   parts <- c(
     if (!is.null(limit$k)) {
-      paste("every record shares its key with", limit$k, "records, itself one")
+      paste("every key is shared by at least", plural(limit$k, "record"))
     },
     if (!is.null(limit$journalist)) {
       paste(
@@ -243,46 +269,115 @@ limit_words <- function(limit) {
   paste0("Limits: ", paste(parts, collapse = "; "), ".")
 }
 
+# One row per figure; where the file stands before and after, both stand in it.
 html_board_table <- function(board, settings) {
   board <- board[order(match(board$plain, unique(board$plain)), board$stage != "before"), ]
-  several <- length(unique(board$stage)) > 1
-  interval <- ifelse(
+  shown <- if (length(unique(board$stage)) > 1) {
+    two_stages(board, settings)
+  } else {
+    one_stage(board, settings)
+  }
+  # A row of its own for every question.
+  question <- paste0(
+    shown$of$question, ifelse(nzchar(shown$of$scenario), paste0(" (", shown$of$scenario, ")"), "")
+  )
+  parts <- split(seq_along(question), factor(question, unique(question)))
+  rows <- unlist(parts, use.names = FALSE)
+  columns <- shown$columns
+  verdicts <- lapply(columns[startsWith(names(columns), "Verdict")], function(v) {
+    verdict_class(v[rows])
+  })
+  table <- html_table(
+    lapply(columns, `[`, rows), !grepl("^(Figure|Verdict)", names(columns)), classes = verdicts,
+    values = lapply(shown$values, `[`, rows)
+  )
+  with_questions(table, parts, length(columns))
+}
+
+one_stage <- function(board, settings) {
+  interval <- interval_text(board)
+  list(
+    of = board, values = list(Value = board$value),
+    columns = c(
+      list(Figure = with_note(board$measure, board$note)),
+      list(Value = kind_text(board$value, board$kind)),
+      if (any(nzchar(interval))) list("95 % interval" = interval),
+      attempt_column(board, settings), list(Limit = board_limits(board), Verdict = board$verdict)
+    )
+  )
+}
+
+two_stages <- function(board, settings) {
+  key <- paste(board$question, board$scenario, board$measure, board$keys, sep = "\r")
+  key <- paste(key, stats::ave(seq_along(key), key, board$stage, FUN = seq_along))
+  of <- board[!duplicated(key), ]
+  sides <- lapply(c(before = "before", after = "after"), function(stage) {
+    side <- board[board$stage == stage, ]
+    side <- side[match(unique(key), key[board$stage == stage]), ]
+    side$kind <- of$kind
+    side$attempt <- of$attempt
+    side
+  })
+  interval <- lapply(sides, interval_text)
+  both <- !is.na(sides$before$measure) & !is.na(sides$after$measure)
+  notes <- lapply(names(sides), function(stage) {
+    says <- paste0(
+      ifelse(is.na(sides[[stage]]$note), "", sides[[stage]]$note),
+      ifelse(nzchar(interval[[stage]]), paste0("95 % interval ", interval[[stage]]), "")
+    )
+    ifelse(nzchar(says) & both, paste(stage, says), says)
+  })
+  note <- paste0(
+    notes[[1]], ifelse(nzchar(notes[[1]]) & nzchar(notes[[2]]), "; ", ""), notes[[2]]
+  )
+  side_columns <- unlist(lapply(names(sides), function(stage) {
+    side <- sides[[stage]]
+    absent <- is.na(side$measure)
+    attempt <- attempt_column(side, settings)
+    columns <- c(
+      list(kind_text(side$value, side$kind)), attempt,
+      list(ifelse(absent, "", gsub("no limit", "", side$verdict)))
+    )
+    columns[-length(columns)] <- lapply(columns[-length(columns)], function(x) {
+      ifelse(absent, "", x)
+    })
+    rlang::set_names(columns, c(
+      capitalised(stage), if (length(attempt)) paste(capitalised(stage), names(attempt)),
+      paste("Verdict", stage)
+    ))
+  }), recursive = FALSE)
+  list(
+    of = of, values = list(Before = sides$before$value, After = sides$after$value),
+    columns = c(
+      list(Figure = with_note(of$measure, note), Limit = ifelse(
+        is.na(of$limit), "none", board_limits(of)
+      )), side_columns
+    )
+  )
+}
+
+with_note <- function(measure, note) paste0(measure, ifelse(nzchar(note), paste0(": ", note), ""))
+
+interval_text <- function(board) {
+  ifelse(
     is.na(board$low) | is.na(board$high), "",
     paste0(kind_text(board$low, board$kind), " to ", kind_text(board$high, board$kind))
   )
-  attempt <- if (settings$prob_attempt < 1) {
+}
+
+board_limits <- function(board) {
+  ifelse(is.na(board$limit), "", paste0(
+    ifelse(board$at_least, "at least ", ""), format_number(board$limit)
+  ))
+}
+
+# Risks times the probability of an attempt, where one was given.
+attempt_column <- function(board, settings) {
+  if (settings$prob_attempt < 1) {
     out <- kind_text(board$value * settings$prob_attempt, board$kind)
     out[!board$attempt] <- "\u2013"
     rlang::set_names(list(out), paste("with", format_number(settings$prob_attempt)))
   }
-  columns <- c(
-    list(Figure = paste0(board$measure, ifelse(nzchar(board$note), paste0(": ", board$note), ""))),
-    if (several) list(File = board$stage),
-    list(
-      Value = kind_text(board$value, board$kind),
-      "95 % interval" = interval
-    ), attempt,
-    list(
-      Limit = ifelse(is.na(board$limit), "", paste0(
-        ifelse(board$at_least, "at least ", ""), format_number(board$limit)
-      )),
-      Verdict = board$verdict
-    )
-  )
-  right <- names(columns) %in% c("Value", "95 % interval", "Limit", names(attempt))
-  # A row of its own for every question.
-  question <- paste0(
-    board$question, ifelse(nzchar(board$scenario), paste0(" (", board$scenario, ")"), "")
-  )
-  parts <- split(seq_len(nrow(board)), factor(question, unique(question)))
-  table <- html_table(
-    lapply(columns, `[`, unlist(parts, use.names = FALSE)), right,
-    classes = list(
-      Verdict = verdict_class(board$verdict[unlist(parts)]), File = rep("plain", nrow(board))
-    ),
-    values = list(Value = board$value[unlist(parts)])
-  )
-  with_questions(table, parts, length(columns))
 }
 
 verdict_class <- function(verdict) ifelse(verdict %in% c("ok", "above"), verdict, "plain")

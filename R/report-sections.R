@@ -19,13 +19,6 @@ html_before_after <- function(content) {
         c(FALSE, TRUE, TRUE, TRUE), values = list(Before = pairs$before, After = pairs$after)
       )
     },
-    if (!is.null(pairs) && "invariant_pram" %in% lapply(content$entries, `[[`, "fun")) {
-      html_p(
-        "Figures that count records with equal keys take values at their word. In a file ",
-        "perturbed by invariant PRAM they do not say what the perturbation bought: its own ",
-        "bound does."
-      )
-    },
     if (!is.null(cost)) c(html_tag("h3", "What it cost"), cost)
   )
 }
@@ -46,10 +39,12 @@ paired_figures <- function(board) {
     return(NULL)
   }
   at <- match(key(before), key(after))
-  frame(
+  pairs <- frame(
     measure = before$plain, kind = before$kind, before = before$value,
     after = after$value[at], ratio = finite_or_na(after$value[at] / before$value)
   )
+  # What two functions found alike stands once.
+  pairs[!duplicated(pairs[c("measure", "before", "after")]), ]
 }
 
 cost_terms <- c(
@@ -170,28 +165,43 @@ html_tables <- function(content) {
   )
 }
 
-# Few rows stand on end, since they have many columns.
+# What does not fit across a page, or has few rows, stands on end.
 html_result_table <- function(table, name) {
+  # Questions stand on the page for the board.
+  table <- table[setdiff(names(table), if ("measure" %in% names(table)) "question")]
   if (nrow(table) == 0 || length(table) == 0) {
     return(NULL)
   }
-  numbers <- vapply(table, is.numeric, NA)
-  shown <- lapply(table, function(x) {
-    if (is.numeric(x)) ifelse(is.na(x), "\u2013", figure_text(x)) else as.character(x)
-  })
-  body <- if (nrow(table) <= 3) {
-    rows <- lapply(seq_len(nrow(table)), function(i) vapply(shown, `[[`, "", i, USE.NAMES = FALSE))
-    values <- lapply(seq_len(nrow(table)), function(i) {
-      vapply(table, function(x) if (is.numeric(x)) as.double(x[[i]]) else NA_real_, 0)
-    })
-    names(rows) <- names(values) <- if (length(rows) == 1) "value" else seq_along(rows)
-    html_table(
-      c(list(figure = names(table)), rows), c(FALSE, rep(TRUE, length(rows))), values = values
-    )
+  body <- if (nrow(table) <= 3 || length(table) > 9) {
+    blocks <- split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1) %/% 4)
+    vapply(blocks, function(rows) table_on_end(table, rows), "")
   } else {
-    html_table(shown, unname(numbers), values = lapply(table[numbers], as.double))
+    numbers <- vapply(table, is.numeric, NA)
+    html_table(
+      lapply(table, shown_cell), unname(numbers), values = lapply(table[numbers], as.double)
+    )
   }
   c(if (name != "estimates") html_p(name, ":"), body)
+}
+
+shown_cell <- function(x) {
+  if (is.numeric(x)) ifelse(is.na(x), "\u2013", figure_text(x)) else as.character(x)
+}
+
+# A row per column of the table, its text breaking where numbers do not.
+table_on_end <- function(table, rows) {
+  names <- if (nrow(table) == 1) "value" else rows
+  shown <- lapply(table, shown_cell)
+  columns <- lapply(rows, function(i) vapply(shown, `[[`, "", i, USE.NAMES = FALSE))
+  values <- lapply(rows, function(i) {
+    vapply(table, function(x) if (is.numeric(x)) as.double(x[[i]]) else NA_real_, 0)
+  })
+  class <- rep(list(ifelse(vapply(table, is.numeric, NA), "", "text")), length(rows))
+  names(columns) <- names(values) <- names(class) <- names
+  html_table(
+    c(list(figure = names(table)), columns), c(FALSE, rep(TRUE, length(rows))),
+    classes = class, values = values
+  )
 }
 
 figure_text <- function(x) {

@@ -42,6 +42,10 @@
 #' `max_match_prob` of [invariant_pram()], is judged by itself. Limits and verdicts
 #' of [file_check()] are taken as they are. Everything else has `"no limit"`.
 #'
+#' Figures that count records with equal keys, taken of a file that [invariant_pram()]
+#' perturbed, are `"not judged"`: they take values at their word, and say nothing of what
+#' the perturbation bought.
+#'
 #' With `prob_attempt` below 1 a column gives probabilities of a correct match and
 #' expected numbers of them times this probability, that of an attempt. Verdicts are
 #' of the risks conditional on an attempt. Shares of uniques are not multiplied: they

@@ -88,6 +88,8 @@ test_that("random figures are repeated from the seed of an internal log", {
   found <- replay(log, nals_prison)
   expect_true(all(is.na(found$equal)))
   expect_match(found$note[[1]], "no seed on purpose")
+  outside <- replay(write_log(perturbed, audit, internal = FALSE), nals_prison)
+  expect_match(outside$note, "no seed on purpose", all = TRUE)
   expect_length(attr(perturbed, "asked")$seeds, 0)
   expect_identical(is.na(found$now), rep(TRUE, nrow(found)))
 })
@@ -172,9 +174,24 @@ test_that("file_check() stands first, with its limits, and is computed again", {
   expect_identical(found$result[[1]], "file_check")
   page <- paste(readLines(sub("json$", "html", log), encoding = "UTF-8"), collapse = "\n")
   expect_match(page, "at least 4", fixed = TRUE)
-  expect_match(page, "shares its key with 4 records", fixed = TRUE)
+  expect_match(page, "every key is shared by at least 4 records", fixed = TRUE)
   shown <- checked$estimates[checked$estimates$verdict != "not applicable", ]
   for (value in shown$value) {
     expect_match(page, sprintf("data-value=\"%.17g\"", value), fixed = TRUE)
   }
+})
+
+test_that("an sdcMicroObj is a file, and so is what was released from it", {
+  skip_if_not_installed("sdcMicro")
+  place <- new.env()
+  utils::data(list = "testdata", package = "sdcMicro", envir = place)
+  keys <- c("urbrur", "roof", "walls", "sex")
+  object <- suppressWarnings(
+    sdcMicro::createSdcObj(place$testdata, keys, weightVar = "sampling_weight")
+  )
+  protected <- suppressWarnings(suppress_cells(object, k = 3))
+  log <- write_log(n_matches(object), protected, after = n_matches(protected$data))
+  expect_true(all(replay(log, object)$equal))
+  expect_true(all(replay(log, list(object, protected$data))$equal))
+  expect_true(all(replay(log, place$testdata)$equal))
 })

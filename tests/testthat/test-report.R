@@ -34,6 +34,8 @@ write_made <- function(..., ext = ".html", pictures = FALSE) {
     log = paste(readLines(file.path(folder, "report.json"), encoding = "UTF-8"), collapse = "\n")
   )
 }
+with_id <- function(data) transform(data, id = seq_len(nrow(data)))
+
 withr_folder <- function() {
   folder <- tempfile("reports")
   dir.create(folder)
@@ -93,9 +95,15 @@ test_that("an external report holds no category, no record number, no seed", {
     utility_loss(data, released, made_keys), risk_contribution(risk, data),
     removal_path(risk, data, 3), suppressMessages(recode_search(data, made_keys)),
     compare_risk(n_matches(data, made_keys), n_matches(released, made_keys)),
-    n_matches(data, made_keys, patterns = data[57, made_keys])
+    n_matches(data, made_keys, patterns = data[57, made_keys]),
+    suppressWarnings(suppressMessages(file_check(sdc_file(data, made_keys, pop_size = 720)))),
+    household_risk(transform(data, home = (seq_len(120) - 1) %/% 3), c("town", "job"), "home"),
+    after_attack = link_attack(with_id(data), with_id(released), made_keys, "id"),
+    after_links = suppressWarnings(
+      longitudinal_link(with_id(data), with_id(released), made_keys, "id")
+    )
   )
-  made <- write_made(everything)
+  made <- write_made(everything, pictures = TRUE)
   canaries <- c("Canaryville", "Zwitscherm", "Aston", "smith", "cook", "clerk", "Corby")
   for (text in c(made$html, made$log)) {
     for (canary in canaries) expect_no_match(text, canary, fixed = TRUE)
@@ -111,6 +119,78 @@ test_that("an external report holds no category, no record number, no seed", {
   expect_match(internal$html, "Records of highest risk")
   expect_match(internal$html, "INTERNAL", fixed = TRUE)
   expect_match(internal$log, protected$settings$fingerprint, fixed = TRUE)
+})
+
+test_that("before and after stand in one row, each with its verdict", {
+  data <- made_file()
+  protected <- suppress_cells(data, made_keys, k = 3)
+  made <- write_made(
+    n_matches(data, made_keys), protected, n_matches(release_data(protected), made_keys),
+    prob_attempt = 0.5
+  )
+  skip_if_not_installed("xml2")
+  board <- xml2::xml_find_first(xml2::read_html(made$html), "//section[@class='board']//table")
+  text <- function(path) xml2::xml_text(xml2::xml_find_all(board, path))
+  expect_identical(text(".//th"), c(
+    "Figure", "Limit", "Before", "Before with 0.5", "Verdict before", "After", "After with 0.5",
+    "Verdict after"
+  ))
+  row <- text(".//tr[td[starts-with(., 'Records with fewer than 3 matches')]][1]/td")
+  below <- sum(n_matches(data, made_keys)$records$n_matches < 3)
+  expect_identical(row[-1], c("0", format(below), "\u2013", "above", "0", "\u2013", "ok"))
+  # What one file alone has leaves the other's place empty.
+  row <- text(".//tr[td[starts-with(., 'Expected correct matches after')]]/td")
+  expect_identical(row[c(2, 3, 5, 8)], c("none", "", "", ""))
+  once <- write_made(n_matches(data, made_keys))
+  expect_no_match(once$html, "Verdict before|95 % interval")
+})
+
+test_that("counts of records in a perturbed file are not judged", {
+  data <- made_file()
+  set.seed(7)
+  perturbed <- suppressMessages(suppressWarnings(invariant_pram(data, made_keys)))
+  after <- n_matches(release_data(perturbed), made_keys)
+  made <- write_made(n_matches(data, made_keys), perturbed, after = after)
+  expect_match(made$html, "Not judged: figures that count records with equal keys")
+  expect_match(made$html, "After the protection: within the limit: all figures that have one (1)",
+               fixed = TRUE)
+  expect_gt(after$estimates$n_unique, 0)
+  plain <- write_made(n_matches(data, made_keys), after = after)
+  expect_no_match(plain$html, "not judged")
+})
+
+test_that("figures of a model that does not fit say so", {
+  data <- made_file(600)
+  data$age <- 30 + (match(data$town, unique(data$town)) * 2 + seq_len(600) %% 2) %% 8
+  checked <- suppressWarnings(suppressMessages(
+    file_check(sdc_file(data, made_keys, pop_size = 6000))
+  ))
+  fits <- !any(grepl("does not fit", checked$diagnostics$notes))
+  rows <- sdcRisk:::board_rows(checked, list())
+  tau <- grepl("tau[12]", rows$measure, ignore.case = TRUE)
+  expect_identical(unique(rows$note[tau] == "the model does not fit"), !fits)
+  x <- checked
+  x$diagnostics$notes <- "The log-linear model does not fit: do not report it (see the last step)."
+  rows <- sdcRisk:::board_rows(x, list())
+  expect_true(all(rows$note[tau] == "the model does not fit"))
+  expect_false(any(rows$note[!tau] == "the model does not fit"))
+  expect_match(write_made(x)$html, "do not report it.</li>", fixed = TRUE)
+})
+
+test_that("wide tables stand on end, and nothing is lost", {
+  data <- made_file()
+  sets <- list(a = "town", b = "age", c = "job", d = made_keys[1:2], e = made_keys)
+  x <- n_matches(data, sets)
+  made <- write_made(x)
+  values <- as.numeric(unlist(regmatches(made$html, gregexpr(
+    "(?<=data-value=\")[^\"]*", made$html, perl = TRUE
+  ))))
+  expect_true(all(x$estimates$n_pairs %in% values))
+  skip_if_not_installed("xml2")
+  tables <- xml2::xml_find_all(
+    xml2::read_html(made$html), "//div[@class='figures']//table/thead/tr"
+  )
+  expect_identical(xml2::xml_text(tables), c("figure1234", "figure5"))
 })
 
 test_that("few changed cells take fingerprint and distances out of an external report", {
