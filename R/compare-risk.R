@@ -192,7 +192,8 @@ key_differences <- function(results) {
 
 # Settings that belong to the data or the session and not to the question.
 not_settings <- c(
-  "key_vars", "key_sets", "named_sets", "key_groups", "candidates", "fingerprint", "version", "n",
+  "key_vars", "key_sets", "named_sets", "key_groups", "candidates", "fingerprint",
+  "wave_fingerprints", "version", "n",
   "n_sample", "seed", "applied", "patterns"
 )
 

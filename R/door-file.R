@@ -134,7 +134,7 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   )
   given <- given[was_given(names(given))]
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
-  file <- do.call(sdc_file, c(list(data$data), kept, given))
+  file <- do.call(sdc_file, c(list(data$data), kept, given), quote = TRUE)
   for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]
   file
 }

@@ -171,7 +171,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
 # The file with its roles; what it was coded for before stays known.
 check_file <- function(given, roles) {
   roles <- roles[!vapply(roles, is.null, NA)]
-  file <- do.call(sdc_file, c(list(given$data), roles))
+  file <- do.call(sdc_file, c(list(given$data), roles), quote = TRUE)
   # So does what an sdcMicroObj says of suppressed values.
   for (part in c("codes", "object", "defaults", "protected")) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]

@@ -219,7 +219,8 @@ autoplot.sdc_key_stability <- function(object, ...) {
       x = .data$matches, y = .data$label, colour = .data$kind, group = .data$kind
     )
   ) +
-    ggplot2::geom_path(linewidth = 0.6) +
+    # One key has no way to go.
+    (if (nrow(table) > 1) ggplot2::geom_path(linewidth = 0.6)) +
     ggplot2::geom_point(size = 2.2) +
     ggplot2::scale_y_discrete(limits = rev) +
     ggplot2::scale_x_continuous(labels = format_count, limits = c(0, NA)) +

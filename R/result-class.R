@@ -219,6 +219,16 @@ plot.sdc_result <- function(x, ...) {
   invisible(picture)
 }
 
+# Results that have a picture have a method of their own.
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_result <- function(object, ...) {
+  name <- sub("^sdc_", "", class(object)[[1]])
+  stop_argument(
+    "object", "be a result that has a picture", paste0("Results of ", name, "() have none."),
+    call = rlang::current_env()
+  )
+}
+
 # The stratum of every record: a vector, or the name of a column of `data`.
 resolve_strata <- function(x, by, data, n) {
   if (is.character(by) && length(by) == 1 && n != 1) {

@@ -27,6 +27,11 @@ as.data.frame.sdc_variables <- function(x, ...) x$estimates
 
 #' @export
 tidy.sdc_variables <- function(x, ...) {
-  estimates <- x$estimates
-  tidy_variables(estimates, names(estimates)[vapply(estimates, is.numeric, NA)])
+  tidy_variables(x$estimates, tidy_terms(x)$terms)
+}
+
+#' @export
+tidy_terms.sdc_variables <- function(x) {
+  numbers <- vapply(x$estimates, is.numeric, NA)
+  list(ids = "variable", terms = names(x$estimates)[numbers])
 }

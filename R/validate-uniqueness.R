@@ -224,15 +224,16 @@ describe.sdc_uniqueness_validation <- function(x) {
 
 # Of those who look unique, the shares that are not.
 discovery_line <- function(estimates) {
+  # Text, since paste0() writes a number as options(scipen) says.
   rate <- function(level) {
     value <- estimates[[paste0("fdr_", level)]]
     paste0(
-      "xi > ", format_number(level / 100), ": ",
+      "xi > ", format_number(as.numeric(level) / 100), ": ",
       if (is.na(value)) "none" else format_percent(value), " of ",
       format_count(estimates[[paste0("n_", level)]])
     )
   }
-  paste0("Not unique among those with ", rate(90), "; ", rate(95), "; ", rate(99), ".")
+  paste0("Not unique among those with ", rate("90"), "; ", rate("95"), "; ", rate("99"), ".")
 }
 
 # Where all people judged are alike.

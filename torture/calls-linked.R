@@ -142,14 +142,15 @@ some_result <- function(from = result_makers) {
 }
 
 draws$interpret <- function() case("interpret", list(x = some_result()$x), p_spoilt = 0.1)
-draws$tidy <- function() case("tidy", list(x = some_result()$x), p_spoilt = 0.1)
-draws$glance <- function() case("glance", list(x = some_result()$x), p_spoilt = 0.1)
+# Generics of another package: what they are given decides whose they are.
+draws$tidy <- function() case("tidy", list(x = some_result()$x), keep = "x")
+draws$glance <- function() case("glance", list(x = some_result()$x), keep = "x")
 draws$augment <- function() {
   r <- some_result()
   data <- r$data
   if (inherits(data, "sdc_file") || is.null(data)) data <- draw_file()$data
   check <- function(out) if (nrow(out) != nrow(data)) "another number of records"
-  case("augment", list(x = r$x, data = data), check = check)
+  case("augment", list(x = r$x, data = data), keep = "x", check = check)
 }
 draws$records_at_risk <- function() {
   limit <- stats::runif(1)

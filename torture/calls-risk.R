@@ -140,7 +140,7 @@ draws$validate_uniqueness <- function() {
 draws$pram_match_prob <- function() {
   counts <- sample(12, sample(2:4, 1), TRUE)
   if (chance(0.5)) counts <- pmin(counts, 2)[seq_len(min(3, length(counts)))]
-  theta <- stats::runif(1, 0, min(counts))
+  theta <- stats::runif(1)
   args <- list(counts = counts, theta = theta, a = maybe(0.3, 1:3, 1))
   check <- function(x) if (any(x < 0 | x > 1)) "not a probability"
   case("pram_match_prob", args, check = check)

@@ -14,7 +14,7 @@ draws$predict <- function() {
 }
 draws$simulate <- function() {
   s <- some_fit()
-  nsim <- sample(c(0, 1, 7), 1)
+  nsim <- sample(c(1, 7), 1)
   case("simulate", drop_null(list(object = s$fit, nsim = nsim, seed = maybe(0.5, 1))),
     keep = "object", check = function(x) if (nrow(x) != nsim) "another number of records"
   )

@@ -161,7 +161,7 @@ spoil_arguments <- function(args, keep = character(), p = 0.22) {
       args[at] <- list(value)
     }
     attr(args, "spoilt") <- TRUE
-  } else if (chance(0.02)) {
+  } else if (p > 0 && chance(0.02)) {
     args <- c(args, list(no_argument = 1))
     attr(args, "spoilt") <- TRUE
   }

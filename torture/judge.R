@@ -109,7 +109,7 @@ share_names <- paste0(
 broken_laws <- function(x) {
   wrong <- character()
   # Documented: infinite where a parameter lies on its boundary.
-  may_be_infinite <- "theta$|prob_shape$"
+  may_be_infinite <- "theta$|prob_shape$|[$]gap$"
   tables <- tables_of(x)
   for (name in names(tables)) {
     table <- tables[[name]]
@@ -212,6 +212,9 @@ verbs <- function(case, x) {
         }
       }
     }
+  } else if (is.object(x) && inherits(x, "sdcMicroObj")) {
+    # Its print is that of sdcMicro.
+    calls <- list()
   } else if (!inherits(x, c("sdc_file", "sdc_candidates", "sdc_hierarchy", "sdc_panel_table"))) {
     calls <- calls["print"]
   } else {
@@ -221,7 +224,7 @@ verbs <- function(case, x) {
   old <- options(
     width = width, OutDec = pick(c(".", ".", ",")), digits = sample(c(3, 7, 22), 1),
     # With a negative number pictures fail within grid.
-    scipen = if (is.null(calls$plot)) sample(c(-9, 0, 99), 1) else 99
+    scipen = if (is.null(calls$plot) && !inherits(x, "ggplot")) sample(c(-9, 0, 99), 1) else 99
   )
   on.exit(options(old))
   for (verb in names(calls)) {
@@ -243,7 +246,7 @@ judge <- function(name, seed) {
     # A result that a case needs could not be made: drawn by the package itself.
     kind <- if (inherits(drawn, "sdcRisk_error")) "undrawn" else "generator"
     if (kind == "undrawn") {
-      return(list(outcome = "refused", n_verbs = 0))
+      return(list(outcome = "refused", n_verbs = 0, text = conditionMessage(drawn)))
     }
     return(fail(kind, "draw", conditionMessage(drawn)))
   }
@@ -254,7 +257,7 @@ judge <- function(name, seed) {
     return(heard$failure)
   }
   if (heard$refused) {
-    return(list(outcome = "refused", n_verbs = 0))
+    return(list(outcome = "refused", n_verbs = 0, text = utils::tail(heard$texts, 1)))
   }
   x <- heard$value
   if (!drawn$fun %in% holds_data) {
@@ -270,7 +273,7 @@ judge <- function(name, seed) {
     if (length(wrong)) return(fail("wrong", "answer", paste(wrong, collapse = "; ")))
     right <- TRUE
   }
-  if (chance(0.25) && !drawn$fun %in% c("sdc_report", "autoplot", "sdc_file")) {
+  if (chance(0.25) && !drawn$fun %in% c("sdc_report", "autoplot", "sdc_file", "sdc_threads")) {
     wrong <- check_threads(drawn, x, after_draw)
     if (!is.null(wrong)) return(wrong)
   }

@@ -30,7 +30,7 @@ no_failures <- data.frame(
 # A seed that takes more seconds of the processor than this hangs, and so does one that
 # takes ten times as long on a clock: the machine may be busy with other things.
 patience <- 60
-batch <- 5
+batch <- 20
 
 start_child <- function(tasks) {
   folder <- tempfile("child")

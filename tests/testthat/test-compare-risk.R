@@ -81,3 +81,27 @@ test_that("a name short for `before` or `after` does not turn a comparison round
   in_full <- compare_risk(after = second, before = first)
   expect_equal(as.data.frame(in_full), as.data.frame(compare_risk(first, second)))
 })
+
+test_that("overviews of key variables are compared variable by variable", {
+  data <- data.frame(a = c(1, 1, 2, 2, 3), b = c("x", "y", "x", "y", "y"))
+  later <- transform(data, a = 1)
+  found <- compare_risk(key_overview(data), key_overview(later))
+  table <- as.data.frame(found)
+  uniques <- table[table$variable == "a" & table$term == "n_unique_without", ]
+  # Without `a`, nobody is alone by `b`; `a` of one value has one level.
+  expect_identical(uniques$estimate, c(0, 0))
+  levels <- table[table$variable == "a" & table$term == "n_levels", ]
+  expect_identical(levels$estimate, c(3, 1))
+  expect_match(interpret(found), "key_overview\\(\\)")
+  waves <- cbind(id = 1:5, data)
+  changed <- transform(waves, b = rev(b))
+  moved <- compare_risk(
+    key_stability(waves, waves, id = "id"), key_stability(waves, changed, id = "id")
+  )
+  table <- as.data.frame(moved)
+  # b is x y x y y, reversed y y x y x: two of five differ.
+  expect_identical(
+    table$estimate[table$variable == "b" & table$term == "n_changed"], c(0, 2)
+  )
+  expect_false(any(grepl("fingerprint", format(moved))))
+})

@@ -183,3 +183,13 @@ test_that("pictures are drawn", {
   profile <- uniqueness_profile(fit, person[1:3], 32561)
   expect_silent(ggplot2::ggplotGrob(ggplot2::autoplot(profile)))
 })
+
+test_that("the print of a validation does not depend on options of numbers", {
+  fit <- quietly(copula_fit(adult[1:100, c("age", "sex")]))
+  found <- quietly(validate_uniqueness(fit, adult[1:300, c("age", "sex")]))
+  usual <- grep("Not unique", format(found, width = 400), value = TRUE)
+  old <- options(scipen = -9)
+  on.exit(options(old))
+  expect_length(usual, 1)
+  expect_identical(grep("Not unique", format(found, width = 400), value = TRUE), usual)
+})

@@ -406,3 +406,15 @@ test_that("weights that sum to fewer people than records are named as what they 
   )
   expect_false(any(grepl("sampling fraction", format(x))))
 })
+
+test_that("code in place of a value is refused by the argument it was given for", {
+  data <- data.frame(a = 1:3, w = 4)
+  refused <- expect_error(
+    file_check(data, "a", weight_var = quote(x)), class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(refused$argument, "weight_var")
+  refused <- expect_error(
+    sdc_file(sdc_file(data), pop_size = quote(x + y)), class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(refused$argument, "pop_size")
+})

@@ -169,3 +169,19 @@ test_that("a bound at one number of records is drawn without a word", {
   expect_no_message(picture <- plot(removal_bound(risk, adult[1:300, 1:6], n = 10)))
   expect_identical(nrow(ggplot2::layer_data(picture, 1)), 2L)
 })
+
+test_that("a result without a picture says so", {
+  skip_if_not_installed("ggplot2")
+  protected <- suppress_cells(data.frame(a = c(1, 1, 2), b = c(1, 1, 2)), k = 2)
+  expect_error(plot(protected), "have none", class = "sdcRisk_error_bad_argument")
+  expect_error(ggplot2::autoplot(protected), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("the stability of one key is drawn without a word", {
+  skip_if_not_installed("ggplot2")
+  wave <- data.frame(id = 1:4, a = c(1, 1, 2, 3))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(picture <- plot(key_stability(wave, wave, "a", id = "id")))
+  expect_identical(nrow(ggplot2::layer_data(picture, 1)), 2L)
+})
