@@ -119,10 +119,13 @@ given_words <- function(x) {
 
 # "Did you mean": the names nearest to misspelt ones, NULL where none is near.
 nearest_names <- function(wrong, known) {
+  # Bytes that are no text are near to nothing.
+  known <- known[validEnc(known)]
+  wrong <- unique(as.character(wrong[!is.na(wrong)]))
+  wrong <- wrong[validEnc(wrong)]
   if (length(known) == 0) {
     return(NULL)
   }
-  wrong <- unique(as.character(wrong[!is.na(wrong)]))
   # Everything is near a single letter.
   near <- unlist(lapply(wrong[nchar(wrong) > 1], function(name) {
     far <- utils::adist(name, known, ignore.case = TRUE)

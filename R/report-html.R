@@ -245,6 +245,7 @@ html_verdict <- function(board, settings) {
       "; ", plural(n[["n"]] - n[["above"]] - n[["ok"]], "figure"), " without a verdict."
     )
   }))
+  if (is.null(lines)) lines <- "these results have no figure that a limit applies to."
   last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0)
   class <- if (last[["above"]] > 0) "above" else if (last[["ok"]] > 0) "ok" else ""
   html_tag(

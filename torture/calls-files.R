@@ -245,7 +245,7 @@ draws$birth_month <- function() {
     for (i in seq_len(nrow(x))) {
       own <- data[data$id == x$id[[i]] & !is.na(data$age), ]
       months <- oracle_months(own$year, own$month, own$age, if (is.null(data$born)) NULL else 1980)
-      if (nrow(own) == 0 || length(months) == 0 || length(months) == 12) next
+      if (x$status[[i]] %in% c("unknown", "conflict")) next
       found <- sort(as.list(x$month)[[i]])
       wrong <- differs("months", as.numeric(found), as.numeric(months))
       if (!is.null(wrong)) return(wrong)

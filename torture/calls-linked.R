@@ -176,7 +176,8 @@ draws$sdc_report <- function() {
   case("sdc_report", drop_null(args))
 }
 draws$replay <- function() {
-  r <- some_result()
+  # A validation needs the sample too, which is no part of its arguments.
+  r <- some_result(setdiff(result_makers, "validate_uniqueness"))
   file <- tempfile("log", fileext = ".html")
   made <- tryCatch(
     quiet(sdc_report(r$x, file = file, internal = TRUE, pictures = FALSE)), error = function(e) NULL
@@ -186,7 +187,7 @@ draws$replay <- function() {
   files <- Filter(is.data.frame, r$args)
   data <- if (length(files) == 1) files[[1]] else files
   check <- if (!is.null(made) && !file.exists(paste0(log, ".spoilt"))) {
-    function(x) if (!all(x$equal)) paste("figures of", r$fun, "are not those of the log")
+    function(x) if (any(x$equal %in% FALSE)) paste("figures of", r$fun, "are not those of the log")
   }
   case("replay", list(log = log, data = data), check = check)
 }

@@ -3,7 +3,7 @@
 # Every text value holds "zqc", and every number of a key variable lies near 774400:
 # a print or a condition in which one of them stands has told a record's value.
 
-canary <- "zqc|7744[0-9][0-9]|774,4[0-9][0-9]|77 ?44[0-9][0-9]|7\\.744"
+canary <- "zqc|(?<![0-9])(7744[0-9][0-9]|774,4[0-9][0-9]|7[.]744[0-9]*e)(?![0-9])"
 
 pick <- function(x, n = 1) x[sample.int(length(x), n, replace = n > length(x))]
 chance <- function(p) stats::runif(1) < p

@@ -72,7 +72,7 @@ attempt <- function(code, where, private = TRUE) {
   })
   heard["value"] <- list(value[[1]])
   texts <- c(heard$texts, if (private) shown)
-  leaked <- grep(canary, iconv(texts, "", "UTF-8", sub = "byte"), useBytes = TRUE, value = TRUE)
+  leaked <- grep(canary, iconv(texts, "", "UTF-8", sub = "byte"), perl = TRUE, value = TRUE)
   if (length(leaked) && is.null(heard$failure)) {
     heard$failure <- fail("value told", where, leaked[[1]])
   }

@@ -83,3 +83,11 @@ test_that("results of random numbers can be drawn again by the seed they keep", 
     expect_identical(again(x, path()), x)
   }
 })
+
+test_that("names that are no text are refused as other unknown names are", {
+  data <- data.frame(a = 1:3)
+  for (name in c("\xff\xfe", "b\xe9")) {
+    expect_error(n_matches(data, name), class = "sdcRisk_error_unknown_key_var")
+    expect_error(n_matches(data, "a", weight_var = name), class = "sdcRisk_error")
+  }
+})

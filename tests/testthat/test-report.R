@@ -328,3 +328,14 @@ test_that("Word needs pandoc, and holds the same", {
   expect_true(any(grepl(format(x$estimates$n_unique), text, fixed = TRUE)))
   expect_false(any(grepl("Canaryville", text)))
 })
+
+test_that("results without a figure for the board are reported all the same", {
+  data <- data.frame(a = c(1, 1, 2), b = c(1, 2, 2))
+  wave <- cbind(id = 1:3, data)
+  for (result in list(key_overview(data), key_stability(wave, wave, id = "id"))) {
+    file <- tempfile(fileext = ".html")
+    sdc_report(result, file = file, pictures = FALSE)
+    page <- paste(readLines(file), collapse = "\n")
+    expect_match(page, "These results have no figure that a limit applies to.", fixed = TRUE)
+  }
+})
