@@ -22,9 +22,8 @@
 #' @examples
 #' if (interactive()) file_check_addin()
 file_check_addin <- function(envir = globalenv()) {
-  call <- rlang::current_env()
-  for (package in c("shiny", "miniUI")) check_installed(package, "check a file in a window", call)
-  names <- data_frames_in(envir, call)
+  for (package in c("shiny", "miniUI")) check_installed(package, "check a file in a window")
+  names <- data_frames_in(envir)
   code <- shiny::runGadget(
     gadget_page(names), gadget_server(envir), stopOnCancel = FALSE,
     viewer = shiny::dialogViewer("Is this file safe to release?", 900, 800)
@@ -34,9 +33,9 @@ file_check_addin <- function(envir = globalenv()) {
 }
 
 # The names of data frames with records and columns, those of 2 columns or more first.
-data_frames_in <- function(envir, call) {
+data_frames_in <- function(envir) {
   if (!is.environment(envir)) {
-    stop_argument("envir", "be an environment", given_words(envir), call = call)
+    stop_argument("envir", "be an environment", given_words(envir))
   }
   size <- vapply(ls(envir), function(name) {
     x <- get(name, envir)
@@ -50,8 +49,7 @@ data_frames_in <- function(envir, call) {
         "A data frame must be in the workspace.",
         x = "There is none with records and columns.",
         i = "Read the file first, such as by read.csv()."
-      ),
-      call = call
+      )
     )
   }
   c(names[size[names] > 1], names[size[names] == 1])

@@ -76,7 +76,7 @@ replay_files <- function(data) {
   if (!good) {
     stop_argument(
       "data", "be a data frame, an sdc_file() or an sdcMicroObj, or a list of them",
-      given_words(data), call = call
+      given_words(data)
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))

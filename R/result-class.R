@@ -224,8 +224,7 @@ plot.sdc_result <- function(x, ...) {
 autoplot.sdc_result <- function(object, ...) {
   name <- sub("^sdc_", "", class(object)[[1]])
   stop_argument(
-    "object", "be a result that has a picture", paste0("Results of ", name, "() have none."),
-    call = rlang::current_env()
+    "object", "be a result that has a picture", paste0("Results of ", name, "() have none.")
   )
 }
 
