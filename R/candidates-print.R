@@ -183,7 +183,7 @@ Summary.sdc_candidates <- function(..., na.rm) stop_operation(.Generic)
 stop_operation <- function(operation) {
   stop_cells(
     "be compared by == and != only", paste0("`", operation, "` has no meaning for sets."),
-    "as.list() gives the values of every cell.", NULL
+    "as.list() gives the values of every cell."
   )
 }
 

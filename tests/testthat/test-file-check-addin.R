@@ -15,7 +15,7 @@ workspace <- function() {
 }
 
 test_that("data frames with records are offered, the others are not", {
-  expect_identical(sdcRisk:::data_frames_in(workspace(), NULL), c("other", "prison", "one"))
+  expect_identical(sdcRisk:::data_frames_in(workspace()), c("other", "prison", "one"))
   expect_error(file_check_addin(new.env()), class = "sdcRisk_error_bad_data")
   expect_error(file_check_addin(3), class = "sdcRisk_error_bad_argument")
 })
