@@ -46,6 +46,15 @@ tarball: ## build the source package with vendored crates, in check/
 check: tarball ## R CMD check --as-cran on the source package
 	sh tools/check.sh
 
+site: ## build the documentation site in site/, without a network
+	sh tools/setup.sh site
+	sh tools/install.sh
+	Rscript tools/site.R
+
+coverage: ## measure which lines of R the tests reach
+	sh tools/setup.sh coverage
+	Rscript tools/coverage.R
+
 bench: ## measure, and write benchmarks/results
 	Rscript benchmarks/run.R
 
@@ -55,4 +64,4 @@ truth: ## compare estimates with known populations for MINUTES=5, and write the 
 release: ## say what is left to do by hand before a release
 	sh tools/release.sh
 
-.PHONY: help demo test setup install doc fmt vendor tarball check bench truth release
+.PHONY: help demo test setup install doc fmt vendor tarball check site coverage bench truth release

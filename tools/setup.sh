@@ -2,15 +2,19 @@
 # Installs what is missing on a Debian-like machine:
 #   setup.sh demo   to build the package and draw its pictures
 #   setup.sh test   also to test and check it
+#   setup.sh site   also to build the documentation site
+#   setup.sh coverage   also to measure coverage
 # Cargo is expected (rustup); crates come with the build.
 set -eu
 
 packages="r-base-core r-base-dev r-cran-cli r-cran-rlang r-cran-generics r-cran-jsonlite r-cran-ggplot2"
-if [ "${1:-demo}" = test ]; then
+if [ "${1:-demo}" != demo ]; then
   packages="$packages r-cran-testthat r-cran-lintr r-cran-roxygen2 r-cran-knitr
     r-cran-rmarkdown r-cran-tibble r-cran-data.table r-cran-dplyr r-cran-vctrs r-cran-haven r-cran-xml2
     r-cran-bit64 r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui pandoc qpdf devscripts tidy xz-utils"
 fi
+[ "${1:-demo}" = site ] && packages="$packages r-cran-pkgdown"
+[ "${1:-demo}" = coverage ] && packages="$packages r-cran-covr"
 
 missing=""
 for package in $packages; do
