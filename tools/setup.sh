@@ -11,7 +11,8 @@ packages="r-base-core r-base-dev r-cran-cli r-cran-rlang r-cran-generics r-cran-
 if [ "${1:-demo}" != demo ]; then
   packages="$packages r-cran-testthat r-cran-lintr r-cran-roxygen2 r-cran-knitr
     r-cran-rmarkdown r-cran-tibble r-cran-data.table r-cran-dplyr r-cran-vctrs r-cran-haven r-cran-xml2
-    r-cran-bit64 r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui pandoc qpdf devscripts tidy xz-utils"
+    r-cran-bit64 r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui r-cran-spelling
+    hunspell-en-gb pandoc qpdf devscripts tidy xz-utils"
 fi
 [ "${1:-demo}" = site ] && packages="$packages r-cran-pkgdown"
 [ "${1:-demo}" = coverage ] && packages="$packages r-cran-covr"
