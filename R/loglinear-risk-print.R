@@ -146,7 +146,7 @@ reported <- function(estimates, measure) {
 loglinear_meaning_line <- function(first, level) {
   tau1 <- reported(first, "tau1")
   paste0(
-    "Meaning: ", if (first$status == "underfits") "at most about ", format_short(tau1),
+    "Meaning: ", if (first$status == "underfits") "roughly ", format_short(tau1),
     " population uniques expected among the sample uniques (", format_percent(tau1 / first$n),
     " of the records), ", format_short(reported(first, "tau2")), " correct matches",
     if (first$interval == "corrected") {
@@ -178,7 +178,8 @@ z_limit <- function() format_number(1.96)
 fit_advice <- function(row) {
   if (row$status == "underfits") {
     return(paste0(
-      "underfits: the risk is overstated, no interval; ", more_interactions(row$model), "."
+      "underfits, which tends to overstate the risk but is no bound; no interval; ",
+      more_interactions(row$model), "."
     ))
   }
   words <- if (abs(row$z2) < 1.96) {
@@ -190,9 +191,9 @@ fit_advice <- function(row) {
       "by the model or by weights that follow a key variable: see sampling = \"raked\""
     )
   } else if (row$z2 > 0) {
-    paste0("underfits: the plain risk is overstated; ", more_interactions(row$model))
+    paste0("underfits: the plain risk tends to be too high; ", more_interactions(row$model))
   } else {
-    paste0("overfits: the plain risk is understated; ", fewer_interactions(row$model))
+    paste0("overfits: the plain risk tends to be too low; ", fewer_interactions(row$model))
   }
   if (row$status %in% c("biased", "overfits")) {
     words <- paste0(words, "; report the corrected values only")
@@ -354,7 +355,7 @@ loglinear_cited <- function(x, first) {
 tau_words_of <- function(row, measure, level) {
   of <- function(suffix) row[[paste0(measure, suffix)]]
   if (is.na(of("_low"))) {
-    return(paste0(if (row$status == "underfits") "at most about ", format_short(of(""))))
+    return(paste0(if (row$status == "underfits") "roughly ", format_short(of(""))))
   }
   plain <- format_short(of(""))
   corrected <- format_short(of("_corrected"))
@@ -391,6 +392,6 @@ fit_words <- function(z2) {
   }
   paste0(
     "z2 = ", format_short(z2),
-    if (z2 >= 1.96) ": risk overstated" else if (z2 <= -1.96) ": risk understated"
+    if (z2 >= 1.96) ": risk may be overstated" else if (z2 <= -1.96) ": risk may be understated"
   )
 }

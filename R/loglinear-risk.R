@@ -40,8 +40,8 @@
 #' \eqn{h = (1 - e^{-q})/q}{h = (1 - exp(-q)) / q} and
 #' \eqn{\mu = \pi\lambda}{mu = pi lambda}. `z` is \eqn{B} over the root of its
 #' variance under the model, `z_robust` over that of its empirical variance over
-#' cells. Well above 0, the model underfits and the risk is overstated; well
-#' below 0, it overfits and the risk is understated. \eqn{|z| < 1.96} is
+#' cells. Well above 0, the model underfits and tends to overstate the risk; well
+#' below 0, it overfits and tends to understate it. \eqn{|z| < 1.96} is
 #' acceptable. The models fitted that are so by `z2` give the range of
 #' \eqn{\tau}{tau} that the print shows; `diagnostics$models` lists all.
 #'
@@ -123,8 +123,8 @@
 #'     `sdcRisk_warning_biased_estimate` (`cell_fractions`)}
 #'   \item{`"overfits"`}{\eqn{z_2 < -3}: likewise, and the interval is less sure}
 #'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
-#'     hold, so there is no correction and no interval, and \eqn{\tau}{tau} is an
-#'     upper figure. Add interactions (`model = "search"`) or take coarser
+#'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to be too high,
+#'     but is no upper bound: it has been far too low as well. Add interactions (`model = "search"`) or take coarser
 #'     categories}
 #' }
 #' The \eqn{z_2} meant is that of the raked fit.

@@ -241,7 +241,7 @@ scenario_shares <- function(e, level) {
   )
   both <- paste0(times, ifelse(nzchar(times) & nzchar(beside), ", ", ""), beside)
   paste0(
-    ifelse(e$status == "underfits", "at most about ", ""), rate(reported(e, "tau1")),
+    ifelse(e$status == "underfits", "roughly ", ""), rate(reported(e, "tau1")),
     ifelse(nzchar(both), paste0(" (", both, ")"), "")
   )
 }

@@ -52,7 +52,7 @@ status_note <- function(status) {
   words <- c(
     few = "from too few key sets to rely on", unreliable = "from too few records to rely on",
     no_exceedance = "no tail could be fitted", theta_one = "a key set identifies every record",
-    single = "from a single key set", underfits = "the model does not fit: understated",
+    single = "from a single key set", underfits = "the model does not fit: a rough figure",
     overfits = "the model fits too closely", biased = "the model is biased"
   )
   known <- status %in% names(words)
