@@ -247,17 +247,17 @@ shared_codes <- function(a, b) {
 
 # Data frames coded with one dictionary per column.
 shared_tables <- function(tables, key_vars) {
-  sdcRisk:::code_requests(list(sdcRisk:::shared_request(tables, key_vars)), NULL)[[1]]
+  sdcRisk:::code_requests(list(sdcRisk:::shared_request(tables, key_vars)))[[1]]
 }
 
 # A data frame in the codes that values have in `levels`.
 coded_by <- function(data, levels) {
   positions <- seq_along(data)
   request <- sdcRisk:::coding_request(
-    sdcRisk:::column_sources(data, positions, NULL), names(data), positions,
+    sdcRisk:::column_sources(data, positions), names(data), positions,
     fingerprint = FALSE, levels = levels
   )
-  sdcRisk:::code_requests(list(request), NULL)[[1]][[1]]
+  sdcRisk:::code_requests(list(request))[[1]][[1]]
 }
 
 # Equal codes if and only if equal values, both given as text.
