@@ -120,9 +120,8 @@ given_words <- function(x) {
 # "Did you mean": the names nearest to misspelt ones, NULL where none is near.
 nearest_names <- function(wrong, known) {
   # Bytes that are no text are near to nothing.
-  known <- known[validEnc(known)]
-  wrong <- unique(as.character(wrong[!is.na(wrong)]))
-  wrong <- wrong[validEnc(wrong)]
+  known <- Filter(validEnc, known)
+  wrong <- Filter(validEnc, unique(as.character(wrong[!is.na(wrong)])))
   if (length(known) == 0) {
     return(NULL)
   }
