@@ -171,17 +171,25 @@ bare_call <- function() {
   if (is.null(name)) sys.call(at)[1] else as.call(list(as.name(name)))
 }
 
-# A matched call as a result keeps it: code, never data.
+# A matched call as a result keeps it: code, never data. Code may hold data too:
+# do.call(quote = TRUE) puts quote(<data>) in place of an argument.
 call_without_data <- function(call, name) {
   if (is.function(call[[1]])) {
     call[[1]] <- as.name(name)
   }
   for (i in seq_along(call)[-1]) {
-    if (!is.language(call[[i]]) && (!is.atomic(call[[i]]) || length(call[[i]]) > 100)) {
-      call[[i]] <- as.name(names(call)[[i]])
-    }
+    if (holds_objects(call[[i]])) call[[i]] <- as.name(names(call)[[i]])
   }
   call
+}
+
+holds_objects <- function(code) {
+  if (is.call(code)) {
+    # What is left out, as in x[1, ], is no part that can be looked at.
+    parts <- Filter(function(i) !identical(code[[i]], quote(expr = )), seq_along(code))
+    return(any(vapply(parts, function(i) holds_objects(code[[i]]), NA)))
+  }
+  !is.language(code) && !is.null(code) && (!is.atomic(code) || length(code) > 100)
 }
 
 # Names that fit a line.

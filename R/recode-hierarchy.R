@@ -153,6 +153,10 @@ hierarchy_values <- function(x, about) {
       if (known) "It has no values." else paste0("It has class ", quote_names(class(x)), ".")
     )
   }
+  text <- if (is.factor(bare)) levels(bare) else bare
+  if (is.character(text) && !all(validEnc(text))) {
+    stop_hierarchy(about, "be made from text whose bytes are characters", "Some are not.")
+  }
   bare <- if (is.factor(bare)) droplevels(bare) else bare
   values <- if (is.factor(bare)) {
     factor(levels(bare), levels(bare), ordered = is.ordered(bare))

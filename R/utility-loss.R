@@ -117,12 +117,17 @@ loss_variables <- function(before, after, key_vars, weight_var) {
 # before, `same` before but recoded as after was, `after`.
 compared_column <- function(before, after, name) {
   text <- function(x) {
-    if (is_candidates(x) || is.list(x) || length(dim(x)) > 0) {
+    damaged <- has_bad_codes(x)
+    if (is_candidates(x) || is.list(x) || length(dim(x)) > 0 || damaged) {
       stop_sdc(
         "bad_column",
         c(
           "Variables compared must hold plain values.",
-          x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+          x = if (damaged) {
+            paste0(quote_names(name), " is a factor with codes without a level.")
+          } else {
+            paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+          }
         ),
         columns = name, classes = class(x)
       )

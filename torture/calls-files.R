@@ -10,7 +10,7 @@ draws <- new.env()
 case <- function(fun, args, n = NULL, check = NULL, steady = FALSE, keep = character(),
                  p_spoilt = 0.22, data = NULL) {
   if (is.null(data)) data <- args$data
-  args <- spoil_arguments(args, keep, p_spoilt)
+  args <- spoil_arguments(fun, args, keep, p_spoilt)
   spoilt <- isTRUE(attr(args, "spoilt"))
   attr(args, "spoilt") <- NULL
   list(

@@ -150,7 +150,7 @@ awkward_value <- function() {
 }
 
 # Arguments of which, now and then, one or two are spoilt, or one is invented.
-spoil_arguments <- function(args, keep = character(), p = 0.22) {
+spoil_arguments <- function(fun, args, keep = character(), p = 0.22) {
   if (chance(p)) {
     for (i in seq_len(sample(c(1, 1, 2), 1))) {
       open <- setdiff(seq_along(args), which(names(args) %in% keep))
@@ -161,7 +161,7 @@ spoil_arguments <- function(args, keep = character(), p = 0.22) {
       args[at] <- list(value)
     }
     attr(args, "spoilt") <- TRUE
-  } else if (p > 0 && chance(0.02)) {
+  } else if (chance(0.02) && exists(fun) && "..." %in% names(formals(fun)) && p > 0) {
     args <- c(args, list(no_argument = 1))
     attr(args, "spoilt") <- TRUE
   }

@@ -148,4 +148,5 @@ test_that("what cannot be a hierarchy is refused for what it is", {
   days <- as.Date("2020-01-01") + 0:3000
   steps <- hierarchy(days, widths = c(1, 5))$steps
   expect_identical(steps[[2]]$words, "by year")
+  refused(hierarchy("\xff\xfe", digits = 1, name = "v"), "bytes are characters")
 })

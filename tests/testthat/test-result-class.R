@@ -221,11 +221,16 @@ test_that("a result keeps no data, however the function was called", {
   results <- list(
     quietly(qar_risk(data, p = 2)),
     quietly(do.call(qar_risk, list(data, p = 2))),
-    quietly(do.call("qar_risk", list(data = data, p = 2)))
+    quietly(do.call("qar_risk", list(data = data, p = 2))),
+    quietly(do.call("qar_risk", list(data = data, p = 2), quote = TRUE)),
+    quietly(eval(bquote(qar_risk(.(data)[1:4, ], p = 2))))
   )
   for (result in results) {
     expect_false(grepl("SECRET|4711", text_of(result)))
   }
+  # What is code stays.
+  kept <- quietly(qar_risk(data[1:4, ], c("a", "b"), p = 2 - 1))
+  expect_identical(kept$call, quote(qar_risk(data = data[1:4, ], key_vars = c("a", "b"), p = 2 - 1)))
 })
 
 test_that("a result saved and read again is the same", {

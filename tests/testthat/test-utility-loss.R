@@ -97,3 +97,11 @@ test_that("a comparison takes what the protection cost", {
   expect_identical(ggplot2::layer_data(picture, 1)$x, x$loss$prop_bits_lost)
   expect_error(ggplot2::autoplot(compare_risk(risk(adult), risk(recoded)), "risk_utility"), "loss")
 })
+
+test_that("a factor with codes without a level is refused", {
+  before <- data.frame(a = factor(c("x", "y")))
+  after <- before
+  after$a <- structure(c(1L, 9L), levels = c("x", "y"), class = "factor")
+  refused <- expect_error(utility_loss(before, after, "a"), class = "sdcRisk_error_bad_column")
+  expect_match(conditionMessage(refused), "codes without a level")
+})
