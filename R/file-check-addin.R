@@ -101,7 +101,8 @@ gadget_call <- function(name, roles, limit) {
 }
 
 check_code <- function(asked) {
-  c("library(sdcRisk)", paste0("checked <- ", paste(deparse(asked, 80), collapse = "\n")), "checked")
+  lines <- paste(deparse(asked, 80), collapse = "\n")
+  c("library(sdcRisk)", paste0("checked <- ", lines), "checked")
 }
 
 report_code <- function(report) {

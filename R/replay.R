@@ -21,8 +21,8 @@
 #'
 #' @param log Name of the log (`.json`), or of the report beside it.
 #' @param data The file the report is about: a data frame, an [sdc_file()] or an
-#'   sdcMicroObj. A list of files where a result needs several: they are found by their fingerprints, and
-#'   for two waves or linked files by the names of arguments, as in
+#'   sdcMicroObj. A list of files where a result needs several: they are found by their
+#'   fingerprints, and for two waves or linked files by the names of arguments, as in
 #'   `list(wave1 = , wave2 = )`.
 #' @param ... Must be empty.
 #' @return A data frame of class `sdc_replay` with one row per figure: `figure` (result,
