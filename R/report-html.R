@@ -368,7 +368,7 @@ interval_text <- function(board) {
 
 board_limits <- function(board) {
   ifelse(is.na(board$limit), "", paste0(
-    ifelse(board$at_least, "at least ", ""), format_number(board$limit)
+    ifelse(board$at_least, "at least ", ""), format_number(signif(board$limit, 4))
   ))
 }
 

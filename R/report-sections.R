@@ -248,7 +248,7 @@ html_versions <- function(content) {
     )),
     html_p(
       "The log beside this report holds the settings and every figure with 17 digits. In R, with ",
-      "the file as `data`:"
+      "the file as data:"
     ),
     html_tag("pre", html_text("sdcRisk::replay(\"<this report>.json\", data)")),
     html_p(
