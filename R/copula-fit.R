@@ -138,11 +138,12 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        order = c("scaling", "natural", "random", "frequency"),
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
-  file <- enter()
+  file <- enter(patterns = TRUE)
   this_call <- call_without_data(match.call(), "copula_fit")
   check_no_dots(...)
   settings <- check_copula_settings(marginals, order, missing, signed, min_records)
   weights <- check_weights(data, weight_var)
+  check_equal_within(data, weights, weight_var)
   weight_at <- weight_position(data, weight_var)
   check_no_roles(data, key_vars, weight_at)
   with_progress("Fitting the copula", {
@@ -164,7 +165,8 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
         marginals = settings$marginals, signed = settings$signed
       )
     )
-    settings$equal_weights <- is.null(weights) || diff(range(weights)) <= 1e-9 * max(weights)
+    single <- if (is.null(table$times)) weights else weights / table$times
+    settings$equal_weights <- is.null(weights) || diff(range(single)) <= 1e-9 * max(single)
     settings$exogenous <- names(exogenous$marginals)
     settings$exogenous_correlation <- !is.null(given$correlation)
     result <- new_copula_fit(found, table, given$levels, settings, this_call)
@@ -197,6 +199,22 @@ check_copula_settings <- function(marginals, order, missing, signed, min_records
     },
     min_records = check_whole(min_records, "min_records", low = 2)
   )
+}
+
+# A record is left out of the tables that judge it, with its own weight: a pattern
+# table has that where its records have one weight.
+check_equal_within <- function(data, weights, weight_var) {
+  squares <- weight_squares(data, weight_var)
+  if (!is.null(squares) && any(squares - weights^2 / times_of(data) > 1e-9 * squares)) {
+    stop_argument(
+      "weight_var", "be NULL for this pattern table",
+      found = "Records with the same pattern have different weights.",
+      advice = paste(
+        "The copula leaves every record out with its own weight: give the data frame,",
+        "or do without weights."
+      )
+    )
+  }
 }
 
 check_enough <- function(n, min_records) {

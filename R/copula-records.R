@@ -17,7 +17,7 @@ score_records <- function(fit, released, estimates, score, given_sample, own) {
     ))
   }
   coded <- if (own) code_as_sample(fit, released) else code_released(fit, released)
-  data <- bare_data(released)
+  data <- if (own) file_data(released) else bare_data(released)
   own <- own || identical(coded$fingerprint, fit$settings$fingerprint)
   weights <- if (own) weights_of_file(fit, data)
   rows <- coded$table$rows
@@ -28,16 +28,17 @@ score_records <- function(fit, released, estimates, score, given_sample, own) {
   )
   first <- scored$first
   known <- !is.na(first$prob)
-  of <- function(f) vapply(scored$xi, function(xi) f(xi[known]), 0)
+  times <- times_of(data)[known]
+  of <- function(f) vapply(scored$xi, function(xi) as.double(f(xi[known], times)), 0)
   records <- first[c("prob", "xi", "kappa", "prob_error")]
   records$sample_unique <- ifelse(known, scored$counts == 1, NA)
   records$prob_shape <- first$prob_shape
   list(
-    records = records, n = nrow(data), fingerprint = coded$fingerprint, own = own,
+    records = records, n = n_records(data), fingerprint = coded$fingerprint, own = own,
     shares = record_columns(
-      estimates, sum(known), own,
-      prop_xi_80 = of(function(xi) mean(xi > 0.80)),
-      prop_xi_95 = of(function(xi) mean(xi > 0.95)), sum_xi = of(sum)
+      estimates, sum_over(rep(1, sum(known)), times), own,
+      prop_xi_80 = of(function(xi, n) mean_over(xi > 0.80, n)),
+      prop_xi_95 = of(function(xi, n) mean_over(xi > 0.95, n)), sum_xi = of(sum_over)
     )
   )
 }

@@ -151,6 +151,7 @@ individual_scores <- function(fit, data, pop_size, score, population_uniqueness 
 score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = FALSE,
                         weights = NULL, given_sample = FALSE, accuracy = 0.01) {
   n <- coded$table$n
+  n_used <- length_of(coded$table)
   found <- list(prob = double(), kappa = double(), shape = double(), error = double())
   found$xi <- rep(list(double()), length(sizes))
   if (n > 0) {
@@ -163,19 +164,22 @@ score_coded <- function(fit, coded, score, sizes, uniqueness = NULL, ..., own = 
   if (score != "tree") {
     found$xi <- lapply(sizes, function(size) likelihood_unique(found$prob, size))
     found$kappa <- correctness_of(found$prob, sizes[[1]])
-    found$shape <- rep(Inf, n)
+    found$shape <- rep(Inf, n_used)
     if (given_sample) found <- limit_to_sample(found, counts_of_scored(coded, found$counts))
   }
-  all <- function(x) spread_records(x, coded$table$rows, coded$table$n_all)
+  all <- function(x) spread_records(x, coded$table$rows, coded$table$n_rows)
   list(
     first = frame(
       prob = all(found$prob), xi = all(found$xi[[1]]), kappa = all(found$kappa),
-      prob_error = all(if (score == "tree") numeric(n) else found$error),
+      prob_error = all(if (score == "tree") numeric(n_used) else found$error),
       prob_shape = all(found$shape)
     ),
     xi = lapply(found$xi, all), counts = counts_of_all(coded, found$counts)
   )
 }
+
+# Rows of a table that are in use.
+length_of <- function(table) if (is.null(table$times)) table$n else length(table$times)
 
 # Of the records whose cells are counted, those that are scored may be a part, and all
 # may be those that are scored.
@@ -188,9 +192,9 @@ counts_of_all <- function(coded, counts) {
     return(NULL)
   }
   if (is.null(counts)) {
-    return(rep(NA_real_, coded$cells$n_all))
+    return(rep(NA_real_, coded$cells$n_rows))
   }
-  spread_records(counts, coded$cells$rows, coded$cells$n_all)
+  spread_records(counts, coded$cells$rows, coded$cells$n_rows)
 }
 
 # What the core is asked of coded records, or without them of people where the sample's
@@ -240,7 +244,7 @@ code_as_sample <- function(fit, file) {
   table <- key_table(
     file, fit$settings$key_vars,
     listwise = fit$settings$missing == "exclude", dense = TRUE,
-    roles = role_columns(bare_data(file), fit$settings), frame = front()
+    roles = role_columns(file_data(file), fit$settings), frame = front()
   )
   maps <- Map(function(values, n_values) {
     missing <- which(is.na(values))

@@ -71,7 +71,7 @@ record_facts <- function(x) {
     "above ", format_number(0.8), " for ", format_percent(first$prop_xi_80), ", above ",
     format_number(0.95), " for ", format_percent(first$prop_xi_95)
   )
-  if (is.null(x$records)) {
+  if (is.null(judged_rows(x))) {
     whose <- if (x$settings$score == "tree") "records of the sample" else "drawn from the model"
     return(c(
       fact(expected_line(x)), fact("Likelihood of uniqueness xi, ", whose, ": ", above, ".")
@@ -81,7 +81,7 @@ record_facts <- function(x) {
     fact(expected_line(x)),
     fact(
       "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      record_spread(x$records$xi, format_share), "; ", above, ".",
+      record_spread(judged_rows(x)$xi, format_share, times = judged_times(x)), "; ", above, ".",
       keep = "always"
     ),
     fact(copula_household_line(x)),
@@ -170,14 +170,14 @@ glance.sdc_copula_uniqueness <- function(x, ...) {
 }
 
 #' @export
-record_risk.sdc_copula_uniqueness <- function(x) x$records$kappa
+record_risk.sdc_copula_uniqueness <- function(x) judged_rows(x)$kappa
 
 #' @export
 comparison_part.sdc_copula_uniqueness <- function(x) x$curve
 
 #' @export
 as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
-  if (is.null(x$records)) x$estimates else x$records
+  if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
 }
 
 uniqueness_cited <- function(x) {
@@ -267,13 +267,13 @@ autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), 
     }
     return(plot_uniqueness_sizes(object))
   }
-  if (is.null(object$records)) {
+  if (is.null(judged_rows(object))) {
     stop_argument(
       "object", "have records for this picture", found = "It has none.",
       advice = "Give `newdata` with a fit, or data instead of it."
     )
   }
-  strata <- if (!is.null(by)) resolve_strata(object, by, data, nrow(object$records))
+  strata <- if (!is.null(by)) resolve_strata(object, by, data, nrow(judged_rows(object)))
   plot_xi(object, strata)
 }
 
@@ -331,16 +331,16 @@ plot_uniqueness_sizes <- function(x) {
 }
 
 plot_xi <- function(x, strata) {
-  records <- x$records
+  records <- judged_rows(x)
   known <- !is.na(records$xi)
   size <- x$settings$pop_size[[1]]
-  shown <- frame(xi = records$xi[known])
+  shown <- frame(xi = records$xi[known], times = picture_times(x)[known])
   if (!is.null(strata)) shown$stratum <- strata[known]
   shares <- paste0(
-    format_percent(mean(shown$xi > 0.80)), " of the records above ", format_number(0.8), ", ",
-    format_percent(mean(shown$xi > 0.95)), " above ", format_number(0.95)
+    format_percent(mean_over(shown$xi > 0.80, shown$times)), " of the records above ", format_number(0.8), ", ",
+    format_percent(mean_over(shown$xi > 0.95, shown$times)), " above ", format_number(0.95)
   )
-  picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$xi)) +
+  picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$xi, weight = .data$times)) +
     ggplot2::geom_histogram(
       ggplot2::aes(y = ggplot2::after_stat(.data$density) / 40),
       breaks = seq(0, 1, length.out = 41), fill = sdc_blue

@@ -249,7 +249,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   check_given("data")
   file <- data
   if (!inherits(data, "sdc_copula_fit")) {
-    file <- lend_codes(enter(), front())
+    file <- lend_codes(enter(patterns = TRUE), front())
   } else {
     remember()
   }
@@ -367,7 +367,7 @@ fit_or_data <- function(data, key_vars, ...) {
     )
   }
   list(
-    n = nrow(data$data), n_file = nrow(data$data), data = data$data, file = data,
+    n = n_records(data$data), n_file = n_records(data$data), data = data$data, file = data,
     fit = function() do.call(copula_fit, c(list(data, key_vars), given))
   )
 }

@@ -46,7 +46,7 @@
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
 #'   `sdc_file`, whose roles are kept where no new ones are given. An sdcMicroObj
-#'   brings its own, see [store_result()].
+#'   brings its own, see [store_result()]. Or a [pattern_table()].
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   that have no other role.
 #' @param ... Must be empty: later arguments must be named in full.
@@ -73,7 +73,7 @@
 #'   weight_var = "WEIGHT"
 #' )
 #' file
-#' n_matches(file)$estimates$n_unique # 104
+#' n_matches(file)$estimates$n_unique # 52
 #' individual_risk(file)$estimates$expected_reidentifications # 0.6467
 sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
                      strata_var = NULL, sensitive = NULL, pop_size = NULL,
@@ -108,7 +108,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   )
   check_roles_differ(roles)
   check_weights(data, weight_var)
-  check_fraction(nrow(data), pop_size, sampling_fraction)
+  check_fraction(n_records(data), pop_size, sampling_fraction)
   keys <- file_keys(data, key_vars, key_groups, roles)
   if (!is.null(missing)) {
     missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing")
@@ -221,6 +221,9 @@ as_file <- function(x, arg) {
   if (is_sdcmicro(x)) {
     return(micro_file(x, arg))
   }
+  if (is_pattern_table(x)) {
+    return(pattern_file(x))
+  }
   if (!is.data.frame(x)) {
     stop_not_a_file(x, arg)
   }
@@ -253,7 +256,7 @@ was_given <- function(args) {
 # The roles with the population in the words that a function takes.
 with_population <- function(file, takes) {
   roles <- file$roles
-  n <- nrow(file$data)
+  n <- n_records(file$data)
   if (!is.null(roles$pop_size)) {
     roles$sampling_fraction <- if (!"pop_size" %in% takes) n / roles$pop_size
   } else if (!is.null(roles$sampling_fraction) && !"sampling_fraction" %in% takes) {
@@ -262,10 +265,19 @@ with_population <- function(file, takes) {
   roles
 }
 
-# The data frame of an argument that may be an sdc_file or an sdcMicroObj.
+# The records of an argument that may be an sdc_file or an sdcMicroObj: no patterns.
 bare_data <- function(x) {
+  data <- file_data(x)
+  if (!is.null(times_of(data))) stop_needs_records("data")
+  data
+}
+
+# The same, whatever its rows are.
+file_data <- function(x) {
   if (is_sdcmicro(x)) {
     micro_data(micro_slots(x, "data"))
+  } else if (is_pattern_table(x)) {
+    pattern_file(x)$data
   } else if (inherits(x, "sdc_file")) {
     x$data
   } else {

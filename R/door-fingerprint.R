@@ -77,7 +77,7 @@ code_as <- function(data, settings, frame = parent.frame(), ...) {
   key_table(
     data, settings$key_vars,
     key_groups = settings$key_groups, candidates = isTRUE(settings$candidates),
-    roles = role_columns(bare_data(data), settings), frame = frame, ...
+    roles = role_columns(file_data(data), settings), frame = frame, ...
   )
 }
 

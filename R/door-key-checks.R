@@ -5,9 +5,10 @@
 # Per column of a table: missing records, those of them that hold a code which
 # the column declares missing, and these codes as text.
 missing_cells <- function(table, data) {
+  # A pattern has NA for every missing value, whatever it was declared to be.
   declared <- lapply(table$positions, function(v) declared_missing(data[[v]]))
   frame(
-    variable = table$variables, n_missing = as.integer(table$n_missing),
+    variable = table$variables, n_missing = as_count(table$n_missing),
     n_declared = vapply(declared, `[[`, 1L, "n"), codes = vapply(declared, `[[`, "", "codes")
   )
 }

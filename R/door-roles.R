@@ -17,7 +17,7 @@ look_at_columns <- function(file) {
       return("no usable type")
     }
     look_of(
-      data[[v]], names(data)[[v]], nrow(data) - counts$n_missing[[at]], counts$n_values[[at]]
+      data[[v]], names(data)[[v]], n_records(data) - counts$n_missing[[at]], counts$n_values[[at]]
     )
   }, "")
   at <- match(seq_along(data), named)
@@ -157,10 +157,14 @@ high_codes <- function(values) {
 #' @export
 describe.sdc_file <- function(x) {
   seen <- look_at_columns(x)
-  n <- nrow(x$data)
+  n <- n_records(x$data)
   keys <- seen[match(x$roles$key_vars, seen$variable), ]
   description(
-    title = paste0("File of ", plural(n, "record"), " and ", plural(length(x$data), "column")),
+    title = paste0(
+      "File of ", plural(n, "record"),
+      if (!is.null(times_of(x$data))) paste0(" in ", plural(nrow(x$data), "pattern")),
+      " and ", plural(length(x$data), "column")
+    ),
     question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
     answer = c(
       grid(key_table_of(keys, x$data), nrow(keys), rest = "more in x$roles$key_vars"),

@@ -9,7 +9,9 @@
 #   pointer     the core's table: the keys asked for, of the records in use
 #   n           number of records in use
 #   n_all       number of records of the file
-#   rows        the records in use, NULL for all
+#   rows        the rows in use, NULL for all
+#   n_rows      number of rows of the file: of records or of patterns
+#   times       records of every row in use, NULL where each is one
 #   variables   names of the columns
 #   positions   their positions in `data`
 #   keys        named list: per key variable the columns (of `variables`) it
@@ -41,7 +43,7 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
                       frame = parent.frame()) {
   force(frame)
   file <- data
-  data <- bare_data(data)
+  data <- file_data(data)
   check_data_frame(data, "data")
   positions <- resolve_key_vars(data, key_vars, exclude)
   variables <- names(data)[positions]
@@ -61,7 +63,7 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   sources <- column_sources(data, positions, candidates)
   request <- coding_request(
     sources, variables, positions, keys,
-    roles = roles, listwise = listwise, merged = merged, dense = dense
+    roles = roles, listwise = listwise, merged = merged, dense = dense, times = times_of(data)
   )
   labels <- labels[!vapply(labels, is.null, NA)]
   coded <- code_requests(c(list(keys = request), label_requests(labels, data)))
@@ -97,10 +99,10 @@ label_requests <- function(labels, data) {
 # `levels` is a list of one vector of values per column, in the order of the codes
 # they are to have: a value that is not among them gets the code after the last.
 # `follows`: without the records that the request before left out. `partners`: says
-# who is who in two tables of ids.
+# who is who in two tables of ids. `times`: the records of every row.
 coding_request <- function(sources, variables, positions, keys = NULL, ..., roles = NULL,
                            fingerprint = TRUE, listwise = FALSE, merged = FALSE,
-                           dense = FALSE, follows = FALSE, partners = FALSE,
+                           dense = FALSE, follows = FALSE, partners = FALSE, times = NULL,
                            ends = integer(), levels = NULL) {
   if (!is.null(levels)) {
     sources <- Map(
@@ -109,12 +111,14 @@ coding_request <- function(sources, variables, positions, keys = NULL, ..., role
     )
   }
   merge <- merged && any(lengths(keys) > 1)
+  roles <- roles[!names(roles) %in% variables]
   list(
     columns = unname(lapply(sources, coding_source, fingerprint)),
     names = if (fingerprint) enc2utf8(variables),
-    roles = if (fingerprint) coding_roles(roles[!names(roles) %in% variables]),
+    # The counts of patterns tell files apart as values do.
+    roles = if (fingerprint) coding_roles(c(roles, list(n = times)[!is.null(times)])),
     ends = as.integer(ends), listwise = listwise, dense = dense, follows = follows,
-    partners = partners,
+    partners = partners, times = times,
     keys = if (merge) unname(lapply(keys, as.integer)),
     n_levels = if (!is.null(levels)) as.integer(lengths(levels)),
     # What the core hands back untouched.
@@ -151,7 +155,7 @@ code_requests <- function(requests) {
   asked <- unname(lapply(requests, function(request) {
     request[c(
       "columns", "names", "roles", "ends", "listwise", "dense", "follows", "partners",
-      "keys", "n_levels"
+      "times", "keys", "n_levels"
     )]
   }))
   coded <- rs_code(asked, list(threads = sdc_threads(), tick = running$tick))
@@ -173,16 +177,20 @@ new_key_tables <- function(coded, request) {
   if (!is.null(request$n_levels)) sizes <- n - max(request$n_levels)
   tables <- lapply(seq_along(coded$tables), function(i) {
     rows <- coded$rows[[i]]
+    times <- request$times
+    n_all <- if (is.null(times)) sizes[[i]] else as_count(sum(times))
+    used <- if (is.null(rows)) times else times[rows]
+    n <- if (!is.null(times)) as_count(sum(used)) else if (is.null(rows)) n_all else length(rows)
     structure(
       list(
-        pointer = coded$tables[[i]], n = if (is.null(rows)) sizes[[i]] else length(rows),
-        n_all = sizes[[i]], rows = if (length(rows) < sizes[[i]]) rows,
+        pointer = coded$tables[[i]], n = n, n_all = n_all,
+        rows = if (length(rows) < sizes[[i]]) rows, n_rows = sizes[[i]], times = used,
         variables = request$variables,
         positions = if (is.list(request$positions)) request$positions[[i]] else request$positions,
         keys = request$of_keys,
         ordered = vapply(request$sources, `[[`, NA, "ordered"),
         n_values = coded$n_values, n_missing = coded$n_missing[[i]],
-        n_incomplete = sizes[[i]] - coded$n_complete[[i]],
+        n_incomplete = n_all - coded$n_complete[[i]],
         first_rows = coded$first_rows,
         sets = Map(coded_sets, request$sources, coded$first_rows),
         fingerprint = coded$fingerprints[i]
@@ -280,9 +288,10 @@ key_part <- function(table, keys, listwise, frame = parent.frame()) {
   part$pointer <- found$table
   release_later(list(part), frame)
   if (listwise) {
-    part$n <- length(found$rows)
+    if (!is.null(table$times)) part$times <- table$times[found$rows]
+    part$n <- if (is.null(part$times)) length(found$rows) else as_count(sum(part$times))
     check_some_complete(part$n)
-    part$rows <- if (part$n < part$n_all) found$rows
+    part$rows <- if (length(found$rows) < part$n_rows) found$rows
   }
   part
 }

@@ -7,6 +7,7 @@ check_weights <- function(data, weight_var) {
   }
   position <- check_column(weight_var, data, "weight_var")
   name <- names(data)[[position]]
+  check_pattern_weights(data, name)
   weights <- bare_weights(data[[position]])
   if (is.null(weights)) {
     stop_weights(name, paste0("It has class ", quote_names(class(data[[position]])), "."))

@@ -178,7 +178,7 @@ summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ..
 
 #' @export
 record_risk.sdc_exhaustive_tabulation <- function(x) {
-  as.double(x$records$n_violations)
+  as.double(judged_rows(x)$n_violations)
 }
 
 #' @export
@@ -310,7 +310,8 @@ plot_violating_categories <- function(x, n) {
 
 plot_violations <- function(x) {
   e <- x$estimates
-  ggplot2::ggplot(x$records, ggplot2::aes(x = .data$n_violations)) +
+  shown <- frame(n_violations = judged_rows(x)$n_violations, times = picture_times(x))
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$n_violations, weight = .data$times)) +
     ggplot2::geom_histogram(
       binwidth = max(1, ceiling(e$violations_max / 40)), boundary = -0.5, fill = sdc_blue
     ) +

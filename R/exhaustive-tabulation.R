@@ -97,7 +97,7 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
                                   max_tables = 1e6) {
   this_call <- call_without_data(match.call(), "exhaustive_tabulation")
   check_no_dots(...)
-  file <- enter()
+  file <- enter(patterns = TRUE)
   check_given("key_vars")
   dims <- sort(check_whole(dims, "dims", several = TRUE))
   # The default asks for no more than a single key variable can give.
@@ -224,12 +224,12 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, th
   )
   new_sdc_result(
     "sdc_exhaustive_tabulation",
-    estimates = tabulation_estimates(found, settings),
+    estimates = tabulation_estimates(found, table$times, settings),
     records = frame(n_violations = found$n_violations, n_tables = found$n_tables),
     settings = settings,
     diagnostics = list(
       n_keys = length(settings$key_vars),
-      n_missing = rlang::set_names(as.integer(table$n_missing), settings$key_vars),
+      n_missing = rlang::set_names(as_count(table$n_missing), settings$key_vars),
       n_values = rlang::set_names(as.integer(table$n_values), settings$key_vars),
       n_incomplete = checks$n_incomplete, missing = checks$missing,
       identifying = checks$identifying
@@ -254,9 +254,9 @@ table_names <- function(variables, dims) {
   }))
 }
 
-tabulation_estimates <- function(found, settings) {
+tabulation_estimates <- function(found, times, settings) {
   violations <- found$n_violations
-  at <- function(probability) stats::quantile(violations, probability, names = FALSE, type = 8)
+  at <- function(probability) quantile_over(violations, probability, times)
   n_cells <- sum(found$table_cells)
   frame(
     dims = paste(settings$dims, collapse = ", "),
@@ -269,9 +269,11 @@ tabulation_estimates <- function(found, settings) {
     combine = settings$combine, n = settings$n, n_tables = length(found$table_dim),
     n_cells = n_cells, n_cell_violations = sum(found$table_violations),
     prop_cells = if (n_cells > 0) sum(found$table_violations) / n_cells else NA_real_,
-    n_records_violating = sum(violations > 0), prop_records = mean(violations > 0),
-    violations_sum = sum(as.double(violations)), violations_mean = mean(violations),
-    violations_median = stats::median(violations), violations_q95 = at(0.95),
+    n_records_violating = as_count(sum_over(violations > 0, times)),
+    prop_records = mean_over(violations > 0, times),
+    violations_sum = sum_over(as.double(violations), times),
+    violations_mean = mean_over(violations, times),
+    violations_median = at(0.5), violations_q95 = at(0.95),
     violations_q99 = at(0.99), violations_max = max(violations)
   )
 }

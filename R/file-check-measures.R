@@ -71,12 +71,14 @@ run_methods <- function(file, asked) {
     )
   }
   later <- function(code) {
-    if (!is.null(unknown)) unknown else not_modelled(facts$n, asked$models, code)
+    if (!is.null(unknown)) unknown else not_modelled(facts$n_rows, asked$models, code)
   }
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
     n_matches = run("check_matches", list(asked$sensitive), rules = all_rules),
-    qar_risk = run("check_qar", list(p = asked$p, sets = n_sets * facts$n <= most_set_work)),
+    qar_risk = run(
+      "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
+    ),
     individual_risk = run("check_individual", list(asked), unknown, all_rules),
     loglinear_risk = run("loglinear_risk", list(), later("loglinear_risk(file)")),
     copula_uniqueness = run(
@@ -93,15 +95,15 @@ run_methods <- function(file, asked) {
 no_overview <- function(asked, facts) {
   if (asked$n_keys < 2) {
     "there is one key variable"
-  } else if (facts$n * asked$n_keys^2 > most_overview_work) {
+  } else if (facts$n_rows * asked$n_keys^2 > most_overview_work) {
     "not computed: run key_overview(file)"
   }
 }
 
-not_modelled <- function(n, models, code) {
+not_modelled <- function(n_rows, models, code) {
   if (isFALSE(models)) {
     paste0("not computed: models = FALSE; run ", code)
-  } else if (is.null(models) && n > most_modelled) {
+  } else if (is.null(models) && n_rows > most_modelled) {
     paste0("not computed: more than ", format_count(most_modelled), " records; run ", code)
   }
 }
@@ -147,8 +149,7 @@ check_qar <- function(file, ...) {
 check_individual <- function(file, asked, ...) {
   facts <- asked$facts
   if (is.null(file$roles$weight_var)) {
-    data <- as.data.frame(file$data)
-    data[[equal_weight]] <- rep(facts$pop_size / facts$n, facts$n)
+    data <- with_equal_weight(as.data.frame(file$data), facts$pop_size / facts$n)
     file <- sdc_file(data, asked$keys, weight_var = equal_weight, hh_id = asked$hh_id)
   }
   if (is.null(asked$hh_id)) {
@@ -163,8 +164,20 @@ check_individual <- function(file, asked, ...) {
 
 equal_weight <- ".equal_weight"
 
-# A result, or the error in its place: what must hold, and what was found. Warnings and messages are
-# kept for the page. An interrupt or a time limit ends all.
+with_equal_weight <- function(data, weight) {
+  times <- times_of(data)
+  data[[equal_weight]] <- if (is.null(times)) rep(weight, nrow(data)) else weight * times
+  if (!is.null(times)) {
+    attr(data, "patterns") <- list(
+      times = times, weight_var = equal_weight, squares = weight^2 * times,
+      weight_range = c(weight, weight)
+    )
+  }
+  data
+}
+
+# A result, or the error in its place: what must hold, and what was found. Warnings
+# and messages are kept for the page. An interrupt or a time limit ends all.
 attempt <- function(method, code, signals) {
   keep <- function(condition) {
     signals$all <- c(signals$all, list(list(

@@ -260,7 +260,7 @@ as.data.frame.sdc_file_check <- function(x, ...) x$estimates
 
 #' @export
 record_risk.sdc_file_check <- function(x) {
-  matches <- x$records$n_matches
+  matches <- judged_rows(x)$n_matches
   if (!is.null(matches)) 1 / matches
 }
 
@@ -291,7 +291,7 @@ glance.sdc_file_check <- function(x, ...) {
     n_records = x$settings$n, n_keys = length(x$settings$key_vars), n_measures = nrow(e),
     n_limits = sum(!is.na(e$limit)), n_above = count("above"), n_ok = count("ok"),
     n_not_applicable = count("not applicable"),
-    n_records_above = sum(x$records$above), n_differences = nrow(x$contradictions),
+    n_records_above = as_count(sum_over(judged_rows(x)$above, judged_times(x))), n_differences = nrow(x$contradictions),
     fingerprint = x$settings$fingerprint
   )
 }
@@ -302,15 +302,19 @@ records_at_risk.sdc_file_check <- function(x, limit, ...) {
     return(NextMethod())
   }
   check_no_dots(...)
-  if (anyNA(x$records$above)) {
+  judged <- judged_rows(x)
+  if (anyNA(judged$above)) {
     stop_argument(
       "limit", "be given where the check has no limit of record risks",
       found = "It was not given.", advice = "Such as 1/3 for fewer than 3 matches."
     )
   }
-  rows <- which(x$records$above)
-  columns <- as.list(x$records[rows, setdiff(names(x$records), "above"), drop = FALSE])
-  found <- do.call(frame, c(list(record = rows), columns))
+  rows <- which(judged$above)
+  # Of patterns their number and their records, no values.
+  shown <- setdiff(names(judged), c("above", if (is.null(x$records)) x$settings$key_vars))
+  columns <- as.list(judged[rows, shown, drop = FALSE])
+  place <- rlang::set_names(list(rows), if (is.null(x$records)) "pattern" else "record")
+  found <- do.call(frame, c(place, columns))
   by <- lapply(
     list(found$n_matches, found$journalist_risk), function(by) if (length(by)) by
   )

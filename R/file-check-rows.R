@@ -122,7 +122,7 @@ match_values <- function(found, asked) {
     return(unmeasured(measures, "no record is complete"))
   }
   values <- list(
-    k = measured(min(found$records$n_matches, na.rm = TRUE)), n_unique = measured(e$n_unique),
+    k = measured(min(judged_rows(found)$n_matches, na.rm = TRUE)), n_unique = measured(e$n_unique),
     prop_unique = measured(e$prop_unique)
   )
   refused <- found$diagnostics$sensitive_refused
@@ -220,15 +220,15 @@ tabulation_values <- function(found) {
 
 # What every record has of the measures that judge records, and how many of them are
 # above each limit.
-check_records_of <- function(found, n, asked) {
+check_records_of <- function(found, table, asked) {
   matches <- found$n_matches
   individual <- found$individual_risk
   tables <- found$exhaustive_tabulation
   columns <- list(
-    n_matches = if (!is.character(matches)) matches$records$n_matches,
-    journalist_risk = if (!is.character(individual)) individual$records$risk,
-    household_risk = if (!is.character(individual)) individual$records$household_risk,
-    n_violations = if (!is.character(tables)) tables$records$n_violations
+    n_matches = if (!is.character(matches)) judged_rows(matches)$n_matches,
+    journalist_risk = if (!is.character(individual)) judged_rows(individual)$risk,
+    household_risk = if (!is.character(individual)) judged_rows(individual)$household_risk,
+    n_violations = if (!is.character(tables)) judged_rows(tables)$n_violations
   )
   columns <- columns[!vapply(columns, is.null, NA)]
   beyond <- list(
@@ -237,8 +237,9 @@ check_records_of <- function(found, n, asked) {
     household = compared(columns$household_risk, `>`, asked$limit$household)
   )
   beyond <- beyond[!vapply(beyond, is.null, NA)]
-  columns$above <- if (length(beyond)) Reduce(`|`, beyond) else rep(NA, n)
-  list(records = do.call(frame, columns), n_above = vapply(beyond, sum, 0L))
+  columns$above <- if (length(beyond)) Reduce(`|`, beyond) else rep(NA, table$n_rows)
+  n_above <- vapply(beyond, function(b) as.double(sum_over(b, table$times)), 0)
+  list(records = do.call(frame, columns), n_above = n_above)
 }
 
 # Whether each record is beyond a limit; one without a value is not.
@@ -268,8 +269,8 @@ check_drivers <- function(found, keys) {
   }
   table <- if (counted) overview$estimates
   drivers <- frame(
-    variable = names, n_unique_without = as.integer(of(table, "n_unique_without")),
-    unique_change = as.integer(of(table, "unique_change")), risk_without = of(tail, "risk_without"),
+    variable = names, n_unique_without = as_count(of(table, "n_unique_without")),
+    unique_change = as_count(of(table, "unique_change")), risk_without = of(tail, "risk_without"),
     share_top = of(tail, "share_top")
   )
   drivers <- drivers[order(drivers$unique_change, drivers$risk_without, -drivers$share_top), ]

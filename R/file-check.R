@@ -136,7 +136,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
                        p = 3, weight_var = NULL, hh_id = NULL, strata_var = NULL,
                        sensitive = NULL, pop_size = NULL, sampling_fraction = NULL,
                        key_groups = NULL, missing = NULL, models = NULL) {
-  given <- enter()
+  given <- enter(patterns = TRUE)
   this_call <- call_without_data(match.call(), "file_check")
   check_no_dots(...)
   asked <- list(
@@ -182,7 +182,7 @@ check_file <- function(given, roles) {
 # What is known of the population: its size, where that is from, and how functions
 # that do not take it from the file are to be told (`people`).
 population_facts <- function(file) {
-  n <- nrow(file$data)
+  n <- n_records(file$data)
   weights <- check_weights(file$data, file$roles$weight_var)
   given <- with_population(file, "pop_size")$pop_size
   summed <- if (!is.null(weights)) sum(weights)
@@ -190,9 +190,10 @@ population_facts <- function(file) {
   whole <- !is.null(summed) && abs(summed - round(summed)) < 1e-9 * summed
   size <- if (!is.null(given)) given else if (whole) round(summed) else summed
   # Weights that average 1 make no census.
-  counted <- is.null(summed) || all(weights == 1)
+  times <- times_of(file$data)
+  counted <- is.null(summed) || all(weights == if (is.null(times)) 1 else times)
   list(
-    n = n, pop_size = size, from = if (!is.null(given)) {
+    n = n, n_rows = nrow(file$data), pop_size = size, from = if (!is.null(given)) {
       "given"
     } else if (!is.null(summed)) {
       "weights"
@@ -223,8 +224,8 @@ extreme_measure <- function(rows) {
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   rows <- check_rows(found, asked)
-  of_records <- check_records_of(found, table$n, asked)
-  rows$n_records_above <- as.integer(of_records$n_above[rows$measure])
+  of_records <- check_records_of(found, table, asked)
+  rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
   facts <- c(
     asked$facts,
     unique_people = measure_of_uniques(found$loglinear_risk), extreme = extreme_measure(rows)

@@ -91,7 +91,7 @@ summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 record_risk.sdc_individual_risk <- function(x) {
-  x$records$risk
+  judged_rows(x)$risk
 }
 
 #' @export
@@ -172,13 +172,19 @@ autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequ
 }
 
 plot_individual_risks <- function(x) {
-  records <- x$records[!is.na(x$records$risk), ]
+  records <- judged_rows(x)
+  records$times <- picture_times(x)
+  records <- records[!is.na(records$risk), ]
   shared <- cut(
     records$frequency, c(0, 1, 2, 4, Inf), c("1 (unique)", "2", "3 or 4", "5 or more")
   )
-  shown <- frame(risk = records$risk, shared = factor(shared, rev(levels(shared))))
+  shown <- frame(
+    risk = records$risk, times = records$times, shared = factor(shared, rev(levels(shared)))
+  )
   tau <- x$estimates$tau_journalist
-  ggplot2::ggplot(shown, ggplot2::aes(x = .data$risk, fill = .data$shared)) +
+  ggplot2::ggplot(
+    shown, ggplot2::aes(x = .data$risk, fill = .data$shared, weight = .data$times)
+  ) +
     ggplot2::geom_histogram(bins = 40) +
     ggplot2::geom_vline(xintercept = tau, linetype = "dashed") +
     ggplot2::scale_x_log10(labels = plain_numbers) +

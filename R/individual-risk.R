@@ -132,7 +132,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             missing = "category", limit = NULL) {
   this_call <- call_without_data(match.call(), "individual_risk")
   check_no_dots(...)
-  file <- enter()
+  file <- enter(patterns = TRUE)
   check_given("key_vars")
   limit <- check_record_limit(limit)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor")
@@ -172,11 +172,11 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
     at_home <- if (!is.null(households)) {
       core(rs_members_risk, households$pointer, found$risk)
     }
-    signal_small_weights(found)
-    inform_excluded(settings$n - length(found$risk), settings$n)
+    signal_small_weights(found, table$n)
+    inform_excluded(settings$n - table$n, settings$n)
     inform_identifying(checks$identifying)
     with_limit(
-      new_individual_risk(found, at_home, weights, rows, checks, settings, this_call), limit
+      new_individual_risk(found, at_home, weights, table, checks, settings, this_call), limit
     )
   })
 }
@@ -199,11 +199,11 @@ check_every_household <- function(households) {
   )
 }
 
-signal_small_weights <- function(found) {
+signal_small_weights <- function(found, n) {
   if (found$n_below_sample > 0) {
     records <- is.na(found$n_cells)
     warn_small_weights(
-      found$n_below_sample, if (records) length(found$risk) else found$n_cells,
+      found$n_below_sample, if (records) n else found$n_cells,
       "their risk is taken as 1 / f",
       unit = if (records) "record" else "cell"
     )
@@ -215,41 +215,43 @@ missing_weights <- function() {
   !was_given("weight_var") || is.null(front()$weight_var)
 }
 
-new_individual_risk <- function(found, at_home, weights, rows, checks, settings, this_call) {
+new_individual_risk <- function(found, at_home, weights, table, checks, settings, this_call) {
   records <- list(
     risk = found$risk, prosecutor_risk = 1 / found$frequency,
-    frequency = as.integer(found$frequency), population = found$population
+    frequency = as_count(found$frequency), population = found$population
   )
   if (!is.null(at_home)) records$household_risk <- at_home$risk
   new_sdc_result(
     "sdc_individual_risk",
-    estimates = individual_estimates(found, at_home, weights, settings),
-    records = do.call(frame, lapply(records, spread_records, rows, settings$n)),
+    estimates = individual_estimates(found, at_home, weights, table, settings),
+    records = do.call(frame, lapply(records, spread_records, table$rows, table$n_rows)),
     settings = settings,
     diagnostics = list(
-      n_excluded = settings$n - length(found$risk), n_keys = length(settings$key_vars),
+      n_excluded = settings$n - table$n, n_keys = length(settings$key_vars),
       sum_weights = sum(weights), n_below_sample = as.integer(found$n_below_sample),
       n_incomplete = checks$n_incomplete, missing = checks$missing,
       identifying = checks$identifying
     ),
     call = this_call,
-    frequencies = frequency_table(found)
+    frequencies = frequency_table(found, table$times)
   )
 }
 
-individual_estimates <- function(found, at_home, weights, settings) {
-  n <- length(found$risk)
+individual_estimates <- function(found, at_home, weights, table, settings) {
+  n <- table$n
   unique <- found$frequency == 1
-  quantiles <- stats::quantile(found$risk, c(0.99, 0.95), names = FALSE, type = 8)
+  total <- function(x) sum_over(x, table$times)
+  average <- function(x) mean_over(x, table$times)
+  quantiles <- quantile_over(found$risk, c(0.99, 0.95), table$times)
   estimates <- frame(
     tau_prosecutor = settings$tau_prosecutor, tau_journalist = settings$tau_journalist,
-    n = n, n_cells = as.integer(found$n_cells), n_unique = sum(unique),
-    expected_reidentifications = sum(found$risk), expected_unique = sum(found$risk[unique]),
-    reidentification_rate = sum(found$risk) / n,
-    prosecutor_above = mean(1 / found$frequency > settings$tau_prosecutor),
-    prosecutor_max = 1 / min(found$frequency), prosecutor_mean = mean(1 / found$frequency),
-    journalist_above = mean(found$risk > settings$tau_journalist),
-    journalist_max = max(found$risk), journalist_mean = mean(found$risk),
+    n = n, n_cells = as.integer(found$n_cells), n_unique = as_count(total(unique)),
+    expected_reidentifications = total(found$risk), expected_unique = total(found$risk * unique),
+    reidentification_rate = total(found$risk) / n,
+    prosecutor_above = average(1 / found$frequency > settings$tau_prosecutor),
+    prosecutor_max = 1 / min(found$frequency), prosecutor_mean = average(1 / found$frequency),
+    journalist_above = average(found$risk > settings$tau_journalist),
+    journalist_max = max(found$risk), journalist_mean = average(found$risk),
     journalist_population = min(found$n_cells / sum(weights), 1),
     risk_q99 = quantiles[[1]], risk_q95 = quantiles[[2]]
   )
@@ -263,19 +265,24 @@ individual_estimates <- function(found, at_home, weights, settings) {
 }
 
 # Which frequencies carry the expected re-identifications.
-frequency_table <- function(found) {
+frequency_table <- function(found, times) {
   frequency <- sort(unique(found$frequency))
   at <- match(found$frequency, frequency)
-  n_records <- tabulate(at, length(frequency))
+  n_records <- if (is.null(times)) {
+    tabulate(at, length(frequency))
+  } else {
+    as_count(as.vector(rowsum(times, at)))
+  }
+  expected <- if (is.null(times)) found$risk else found$risk * times
   frame(
-    frequency = as.integer(frequency),
+    frequency = as_count(frequency),
     n_cells = if (is.na(found$n_cells)) {
       rep(NA_integer_, length(frequency))
     } else {
-      as.integer(n_records / frequency)
+      as_count(n_records / frequency)
     },
     n_records = n_records,
-    expected = as.vector(rowsum(found$risk, at)),
+    expected = as.vector(rowsum(expected, at)),
     risk_max = as.vector(tapply(found$risk, at, max))
   )
 }

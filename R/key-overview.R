@@ -89,7 +89,7 @@
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
   this_call <- call_without_data(match.call(), "key_overview")
-  enter()
+  enter(patterns = TRUE)
   check_no_dots(...)
   positions <- resolve_key_vars(data, key_vars, integer())
   types <- vapply(positions, function(v) key_type(data[[v]]), "")
@@ -108,7 +108,7 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
       overview_estimates(found, names(table$keys), unname(type), n_missing, table$n),
       settings = file_settings(table, missing = "category"),
       diagnostics = list(
-        n = table$n, n_unique = as.integer(found$n_unique),
+        n = table$n, n_unique = as_count(found$n_unique),
         association = association_matrix(found, names(table$keys)),
         missing = missing_cells(table, data), identifying = identifying
       ),
@@ -132,19 +132,20 @@ overview_estimates <- function(found, names, type, n_missing, n) {
     largest_share = ifelse(found$n_observed > 0, found$largest / found$n_observed, NA),
     associated_with = names[strongest],
     association = association[cbind(seq_along(names), strongest)],
-    n_unique_without = as.integer(found$n_unique_without),
-    unique_change = as.integer(found$n_unique_without - found$n_unique)
+    n_unique_without = as_count(found$n_unique_without),
+    unique_change = as_count(found$n_unique_without - found$n_unique)
   )
 }
 
 # Records in which any column of a key is missing.
 key_missing <- function(table, data) {
-  vapply(table$keys, function(v) {
+  as_count(vapply(table$keys, function(v) {
     if (length(v) == 1) {
-      return(as.integer(table$n_missing[[v]]))
+      return(as.double(table$n_missing[[v]]))
     }
-    sum(Reduce(`|`, lapply(table$positions[v], function(c) is_missing(data[[c]]))))
-  }, 1L, USE.NAMES = FALSE)
+    missing <- Reduce(`|`, lapply(table$positions[v], function(c) is_missing(data[[c]])))
+    sum_over(as.double(missing), table$times)
+  }, 0, USE.NAMES = FALSE))
 }
 
 # Sets of candidates as numbers: equal sets have equal codes.

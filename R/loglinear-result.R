@@ -80,10 +80,10 @@ loglinear_fit <- function(found) {
     tried = if (length(found$path$tau1)) search_tried(found),
     n_too_large = found$n_too_large,
     records = frame(
-      sample_unique = spread_records(found$sample_unique, found$rows, found$n_all),
-      tau1 = spread_records(found$tau1, found$rows, found$n_all),
-      tau2 = spread_records(found$tau2, found$rows, found$n_all),
-      lambda = spread_records(found$lambda, found$rows, found$n_all)
+      sample_unique = spread_records(found$sample_unique, found$rows, found$n_rows),
+      tau1 = spread_records(found$tau1, found$rows, found$n_rows),
+      tau2 = spread_records(found$tau2, found$rows, found$n_rows),
+      lambda = spread_records(found$lambda, found$rows, found$n_rows)
     )
   )
 }

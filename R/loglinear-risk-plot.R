@@ -139,6 +139,7 @@ plot_tau_records <- function(x, by, data, which) {
       "by", "be a vector with one value per record, or the name of a column of `data`"
     )
   }
+  check_of_records(x)
   strata <- resolve_strata(x, by, data, nrow(records))
   unique <- !is.na(records$sample_unique) & records$sample_unique
   if (!any(unique)) {

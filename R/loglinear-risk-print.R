@@ -15,7 +15,10 @@ describe.sdc_loglinear_risk <- function(x) {
       fact(loglinear_fit_line(first)),
       fact(loglinear_range_line(x$diagnostics$models, first), keep = "detail"),
       fact(
-        "Risk of single records (1/F): ", record_spread(x$records$tau2, format_short), ".",
+        "Risk of single records (1/F): ", record_spread(
+          judged_rows(x)$tau2, format_short,
+          times = judged_times(x)
+        ), ".",
         keep = "always"
       ),
       fact(loglinear_household_line(first)),
@@ -273,7 +276,7 @@ as.data.frame.sdc_loglinear_risk <- function(x, ...) {
 
 #' @export
 record_risk.sdc_loglinear_risk <- function(x) {
-  x$records$tau2
+  judged_rows(x)$tau2
 }
 
 #' @export

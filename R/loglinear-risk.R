@@ -307,7 +307,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            limit = NULL) {
   this_call <- call_without_data(match.call(), "loglinear_risk")
   check_no_dots(...)
-  file <- enter()
+  file <- enter(patterns = TRUE)
   models <- check_models(model)
   limit <- check_record_limit(limit)
   asked <- list(
@@ -320,6 +320,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   )
   check_population(weight_var, pop_size, sampling_fraction)
   weights <- check_weights(data, weight_var)
+  squares <- weight_squares(data, weight_var)
   sets <- check_key_sets(key_vars, data, weight_var)
   hh_at <- household_column(hh_id, data, unique(unlist(sets)))
   with_progress("Log-linear models", {
@@ -340,11 +341,11 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     )
     requests <- unlist(lapply(names(parts), function(set) {
       part <- key_part(table, parts[[set]], asked$missing == "exclude", front())
-      loglinear_requests(part, set, names(parts[[set]]), weights, terms, asked)
+      loglinear_requests(part, set, names(parts[[set]]), weights, squares, terms, asked)
     }), recursive = FALSE)
     found <- fit_loglinear(requests)
     result <- with_limit(
-      new_loglinear_risk(found, settings, equal_weights(weights), this_call), limit
+      new_loglinear_risk(found, settings, equal_weights(data, weights), this_call), limit
     )
     if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at)
     signal_loglinear(result)
@@ -352,16 +353,22 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   })
 }
 
-equal_weights <- function(weights) length(unique(weights)) < 2
+# Whether all records have the same weight, or none.
+equal_weights <- function(data, weights) {
+  if (is.null(times_of(data))) {
+    return(length(unique(weights)) < 2)
+  }
+  is.null(weights) || diff(weight_range(data, weights)) <= 0
+}
 
 # All models of one key set, for fit_loglinear(): `part` is its table, `terms` has the
 # word of every model or, per key set, its interactions.
-loglinear_requests <- function(part, set, keys, weights, terms, asked) {
+loglinear_requests <- function(part, set, keys, weights, squares, terms, asked) {
   rows <- part$rows
   fraction <- fraction_in_use(
     part$n, part$n_all, asked$pop_size, asked$sampling_fraction
   )
-  used <- if (is.null(weights) || is.null(rows)) weights else weights[rows]
+  used <- function(x) if (is.null(x) || is.null(rows)) x else x[rows]
   # Single weights are compared with raked fractions even without an interval.
   wanted <- asked$interval != "none" || asked$sampling == "cell"
   lapply(names(terms), function(model) {
@@ -369,14 +376,14 @@ loglinear_requests <- function(part, set, keys, weights, terms, asked) {
     list(
       pointer = part$pointer,
       settings = list(
-        weights = used, fraction = fraction, sampling = asked$sampling,
+        weights = used(weights), squares = used(squares), fraction = fraction, sampling = asked$sampling,
         model = if (own) "terms" else terms[[model]],
         terms = if (own) terms[[model]][[set]] else list(),
         normal = if (wanted) stats::qnorm((1 + asked$level) / 2), max_cells = asked$max_cells
       ),
       about = list(
         key_set = set, model = model, sampling = asked$sampling, interval = asked$interval,
-        keys = keys, rows = rows, n_all = part$n_all
+        keys = keys, rows = rows, n_all = part$n_all, n_rows = part$n_rows
       )
     )
   })

@@ -49,15 +49,18 @@ plot_match_shares <- function(x, shown, left_out) {
   columns <- match_columns(x)
   names(columns) <- x$estimates$key_set
   parts <- lapply(shown$key_set, function(set) {
-    matches <- columns[[set]]
-    matches <- matches[!is.na(matches) & matches > 0]
+    known <- !is.na(columns[[set]])
+    times <- picture_times(x)[known]
+    matches <- columns[[set]][known]
+    # The step to the smallest number begins at the share of those without a match.
+    n_known <- sum(times)
+    none <- sum(times[matches == 0]) / n_known
+    times <- times[matches > 0]
+    matches <- matches[matches > 0]
     values <- sort(unique(matches))
-    share <- (sum(columns[[set]] == 0, na.rm = TRUE) + cumsum(tabulate(match(matches, values)))) /
-      sum(!is.na(columns[[set]]))
+    share <- none + cumsum(as.vector(rowsum(times, match(matches, values)))) / n_known
     # As many points as a picture can tell apart.
     kept <- unique(round(seq(1, length(values), length.out = min(length(values), 400))))
-    # The step to the smallest number begins at the share of those without a match.
-    none <- sum(columns[[set]] == 0, na.rm = TRUE) / sum(!is.na(columns[[set]]))
     first <- utils::head(values, 1)
     frame(
       set = rep(set, length(kept) + length(first)),

@@ -212,21 +212,22 @@ summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
 
 # Quantiles of the numbers of matches, one row per key set.
 match_distribution <- function(x) {
-  columns <- match_columns(x)
-  at <- function(p) {
-    unname(vapply(columns, stats::quantile, 0, p, names = FALSE, type = 8, na.rm = TRUE))
-  }
+  known <- lapply(match_columns(x), function(m) !is.na(m))
+  columns <- Map(function(m, known) m[known], match_columns(x), known)
+  times <- lapply(known, function(known) judged_times(x)[known])
+  at <- function(p) unname(unlist(Map(quantile_over, columns, p, times)))
   frame(
     key_set = x$estimates$key_set, min = at(0), q05 = at(0.05), median = at(0.5),
-    mean = unname(vapply(columns, function(m) {
-      if (all(is.na(m))) NA_real_ else mean(m, na.rm = TRUE)
-    }, 0)), q95 = at(0.95), max = at(1)
+    mean = unname(unlist(Map(function(m, n) {
+      if (length(m)) mean_over(m, n) else NA_real_
+    }, columns, times))), q95 = at(0.95), max = at(1)
   )
 }
 
 # The numbers of matches by key set.
 match_columns <- function(x) {
-  if (x$settings$named_sets) as.list(x$records[x$estimates$key_set]) else x$records["n_matches"]
+  rows <- judged_rows(x)
+  if (x$settings$named_sets) as.list(rows[x$estimates$key_set]) else rows["n_matches"]
 }
 
 #' @export
@@ -350,7 +351,7 @@ matched_patterns <- function(x) {
     return(x$estimates$n)
   }
   column <- if (x$settings$named_sets) x$estimates$key_set else "n_matches"
-  sum(x$records[[column]] > 0, na.rm = TRUE)
+  sum(judged_rows(x)[[column]] > 0, na.rm = TRUE)
 }
 
 match_rule_clause <- function(x) {

@@ -5,17 +5,21 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   outside <- !is.null(coded$targets)
   n <- coded$table$n
   n_targets <- if (outside) coded$targets$n else n
+  n_rows <- if (outside) coded$targets$n_rows else coded$table$n_rows
+  weighing <- list(weights = weights, range = weight_range(data, weights))
   household <- if (!is.null(settings$hh_id)) household_codes(data[[settings$hh_id]])
-  records <- lapply(found, match_records, outside, n_targets, household, settings$sensitive)
+  records <- lapply(found, match_records, outside, n_rows, household, settings$sensitive)
   estimates <- Map(function(found, label) {
-    match_estimates(found, label, settings, weights, n, n_targets, outside)
+    times <- if (!outside) coded$table$times
+    if (!is.null(found$rows)) times <- times[found$rows]
+    match_estimates(found, label, settings, weighing, n, n_targets, outside, times)
   }, found, names(sets$sets))
   uncertain <- vapply(sets$sets, function(set) {
     !all(vapply(coded$table$sets[set$columns], is.null, NA))
   }, NA)
   estimates[uncertain] <- lapply(estimates[uncertain], without_listwise)
   inform_excluded(
-    max(vapply(estimates, `[[`, 0, "n_deleted")), n_targets,
+    max(vapply(estimates, function(e) as.double(e$n_deleted), 0)), n_targets,
     if (outside) "pattern" else "record"
   )
   if (sets$many) {
@@ -51,7 +55,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       missing = missing_cells(coded$table, data), identifying = coded$identifying
     ),
     call = this_call,
-    sensitive = sensitive_table(found, settings$sensitive)
+    sensitive = sensitive_table(found, coded$table$times, settings$sensitive)
   )
 }
 
@@ -67,7 +71,7 @@ counted_matches <- function(found) {
 }
 
 # The columns of one key set, per record or outside pattern.
-match_records <- function(found, outside, n_targets, household, sensitive) {
+match_records <- function(found, outside, n_rows, household, sensitive) {
   rows <- if (outside) found$target_rows else found$rows
   by_household <- !is.null(household)
   of_values <- Map(rlang::set_names, found$sensitive, sensitive_columns(sensitive))
@@ -84,7 +88,7 @@ match_records <- function(found, outside, n_targets, household, sensitive) {
     list(n_matched_records = if (by_household) found$n_matches)
   )
   columns <- columns[!vapply(columns, is.null, NA)]
-  columns <- lapply(columns, spread_records, rows, n_targets)
+  columns <- lapply(columns, spread_records, rows, n_rows)
   if (by_household && !outside) {
     columns$n_matches_household <- household_minimum(columns$n_matches, household)
   }
@@ -122,8 +126,8 @@ household_minimum <- function(matches, household) {
   out
 }
 
-match_estimates <- function(found, label, settings, weights, n_all, n_targets, outside) {
-  spread <- match_counts(counted_matches(found))
+match_estimates <- function(found, label, settings, weighing, n_all, n_targets, outside, times) {
+  spread <- match_counts(counted_matches(found), times)
   n <- sum(spread$n)
   with <- function(k) sum(spread$n[abs(spread$matches - k) < 1e-9])
   n_unique <- with(1)
@@ -134,7 +138,7 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
   theta <- if (outside) {
     no_theta()
   } else {
-    match_set_theta(counts, found, settings, weights, n, n_all)
+    match_set_theta(counts, found, settings, weighing, n, n_all, times)
   }
   do.call(frame, c(
     list(key_set = label, n_deleted = n_targets - n, n = n, n_unique = n_unique),
@@ -154,14 +158,17 @@ match_estimates <- function(found, label, settings, weights, n_all, n_targets, o
       risk_max = at(1), risk_q99 = at(0.99), risk_q95 = at(0.95),
       risk_mean = if (n) sum(spread$risk * spread$n) / n else NA_real_
     ),
-    sensitive_estimates(found$sensitive)
+    sensitive_estimates(found$sensitive, times)
   ))
 }
 
 # How often each number of matches occurs, by ascending risk 1/m; a pattern
 # without a match has no risk.
-match_counts <- function(matches) {
-  if (is.integer(matches)) {
+match_counts <- function(matches, times = NULL) {
+  if (!is.null(times)) {
+    values <- sort(unique(matches))
+    times <- as.vector(rowsum(times, match(matches, values)))
+  } else if (is.integer(matches)) {
     times <- tabulate(matches + 1L)
     values <- which(times > 0)
     times <- times[values]
@@ -204,8 +211,8 @@ no_theta <- function() {
 }
 
 # Theta of one key set, with its status.
-match_set_theta <- function(counts, found, settings, weights, n, n_all) {
-  asked <- !is.null(settings$fraction) || theta_weights(weights)
+match_set_theta <- function(counts, found, settings, weighing, n, n_all, times) {
+  asked <- !is.null(settings$fraction) || theta_weights(weighing)
   if (n == 0 || !asked || !is.null(settings$hh_id)) {
     return(no_theta())
   }
@@ -215,31 +222,33 @@ match_set_theta <- function(counts, found, settings, weights, n, n_all) {
       settings$level
     )
   } else {
-    weighted_theta(counts, found, weights, settings$level)
+    weighted_theta(counts, found, weighing$weights, settings$level, times)
   }
   few <- counts$n_unique < 10 || counts$n_pairs < 10
   c(as.list(theta), theta_status = if (few) "unreliable" else "ok")
 }
 
 # Whether weights can be inverse inclusion probabilities.
-theta_weights <- function(weights) !is.null(weights) && all(weights >= 1)
+theta_weights <- function(weighing) !is.null(weighing$weights) && weighing$range[[1]] >= 1
 
 # Theta where records enter the sample with unequal probabilities: records with
-# two matches stand for their partner's further people in the population.
-weighted_theta <- function(counts, found, weights, level) {
+# two matches stand for their partner's further people in the population. The weights
+# of `times` records with one pattern are their sum.
+weighted_theta <- function(counts, found, weights, level, times = NULL) {
   own <- if (is.null(found$rows)) weights else weights[found$rows]
   among <- function(k) abs(found$n_matches - k) < 1e-9
   pairs <- among(2)
   sums <- found$n_matches_weighted
-  expected <- sum(own[pairs] - 1)
+  n <- if (is.null(times)) rep(1, length(own)) else times
+  expected <- sum(own[pairs] - n[pairs])
   triples <- among(3)
   # Of a triple: the sum of w - 1 and of its squares give the mixed products.
   # Partners that count in part need not make three, and the products may then
   # be below 0, as no variance is.
   first <- sums[triples] - 3
   second <- found$weighted_squares[triples] - 2 * sums[triples] + 3
-  mixed <- max(0, sum(first^2 - second))
-  variance <- expected + sum((sums[pairs] - 2)^2) / 2 + mixed / 3
+  mixed <- max(0, sum(n[triples] * (first^2 - second)))
+  variance <- expected + sum(n[pairs] * (sums[pairs] - 2)^2) / 2 + mixed / 3
   theta_table(
     counts$n_unique, counts$n_pairs, expected / counts$n_unique,
     sqrt(variance) / counts$n_unique, sqrt(variance) / expected, level

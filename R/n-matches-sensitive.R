@@ -9,7 +9,7 @@ sensitive_columns <- function(sensitive) {
 
 # How many records tell a sensitive value by their key alone, and the least diverse
 # of them; matches without any value tell nothing. Of several columns the worst.
-sensitive_estimates <- function(sensitive) {
+sensitive_estimates <- function(sensitive, times = NULL) {
   if (length(sensitive) == 0) {
     return(NULL)
   }
@@ -19,20 +19,21 @@ sensitive_estimates <- function(sensitive) {
     if (length(values)) f(values) else values[NA_integer_]
   }
   list(
-    n_homogeneous = sum(homogeneous), l_distinct = worst("n_sensitive", min),
+    n_homogeneous = as_count(sum_over(homogeneous, times)), l_distinct = worst("n_sensitive", min),
     l_entropy = worst("l_entropy", min), t_closeness = worst("t_closeness", max)
   )
 }
 
 # The same per key set and column.
-sensitive_table <- function(found, sensitive) {
+sensitive_table <- function(found, times, sensitive) {
   if (length(sensitive) == 0) {
     return(NULL)
   }
   rows <- Map(function(found, label) {
     of_columns <- Map(function(of, name) {
       do.call(frame, c(
-        list(key_set = label, variable = name), sensitive_estimates(list(of))
+        list(key_set = label, variable = name),
+        sensitive_estimates(list(of), if (is.null(found$rows)) times else times[found$rows])
       ))
     }, found$sensitive, sensitive)
     do.call(rbind, unname(of_columns))

@@ -234,7 +234,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
                       level = 0.95, limit = NULL) {
-  file <- enter()
+  file <- enter(patterns = TRUE)
   this_call <- call_without_data(match.call(), "n_matches")
   check_no_dots(...)
   settings <- list(
@@ -250,7 +250,8 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   )
   limit <- check_record_limit(limit)
   weights <- check_weights(data, weight_var)
-  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction)
+  squares <- weight_squares(data, weight_var)
+  fraction <- check_fraction(n_records(data), pop_size, sampling_fraction)
   check_households(data, settings, weights)
   sets <- match_key_sets(data, key_vars, key_groups, settings)
   settings$key_sets <- sets$sets
@@ -263,7 +264,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     coded <- code_matches(file, patterns, sets, settings)
     relations <- match_relations(coded, tolerance, data, patterns)
     found <- lapply(sets$sets, function(set) {
-      find_matches(coded, set, relations, settings, weights)
+      find_matches(coded, set, relations, settings, weights, squares)
     })
     identifying <- identifying_keys(coded$table, names(tolerance))
     inform_identifying(identifying)
@@ -376,6 +377,12 @@ code_matches <- function(file, patterns, sets, settings, frame = parent.frame())
       column_sources(patterns, match(sets$variables, names(patterns)), TRUE),
       sets$variables, match(sets$variables, names(patterns))
     )
+    if (!is.null(times_of(data))) {
+      stop_argument(
+        "patterns", "be NULL where `data` is a pattern table",
+        advice = "Outside patterns are looked up in the records."
+      )
+    }
     together <- shared_request(
       tables, sets$variables,
       key_groups = sets$groups, candidates = TRUE
@@ -438,12 +445,12 @@ number_values <- function(x) {
 }
 
 # Matches on one key set. Numbers are per record in use.
-find_matches <- function(coded, set, relations, settings, weights) {
+find_matches <- function(coded, set, relations, settings, weights, squares) {
   core(rs_n_matches, coded$table$pointer, list(
     targets = coded$targets$pointer, columns = set$columns, keys = unname(set$keys),
     relations = unname(relations[set$columns]), rule = settings$rule,
     missing = unname(settings$missing[set$columns]), min_overlap = settings$min_overlap,
-    partial_weight = settings$partial_weight, weights = weights,
+    partial_weight = settings$partial_weight, weights = weights, squares = squares,
     sensitive = lapply(coded$sensitive, function(table) {
       list(table = table$pointer, ordered = table$ordered)
     }),

@@ -93,7 +93,7 @@
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
                                   ..., missing = "category", sampling_fraction = NULL) {
-  file <- enter()
+  file <- enter(patterns = TRUE)
   if (is.null(sampling_fraction)) check_size_given(file)
   this_call <- call_without_data(match.call(), "population_uniqueness")
   check_no_dots(...)

@@ -214,7 +214,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      missing = "category", pwm = c("plotting", "unbiased"),
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6, hh_id = NULL) {
-  file <- enter()
+  file <- enter(patterns = TRUE)
   this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(...)
   p <- check_whole(p, "p", several = TRUE)

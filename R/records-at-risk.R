@@ -87,7 +87,7 @@ records_at_risk.sdc_result <- function(x, limit, ...) {
       "x", "be a result with a risk per record",
       found = paste0(
         "A result of ", sub("^sdc_", "", class(x)[[1]]), "() ",
-        if (is.null(x$records)) "has no records here." else "has none."
+        if (is.null(judged_rows(x))) "has no records here." else "has none."
       ),
       advice = paste(
         "`n_matches()` and `individual_risk()` give one;",
@@ -106,6 +106,10 @@ records_at_risk.sdc_result <- function(x, limit, ...) {
   limit <- check_record_limit(limit, is_probability(x))
   rows <- above_limit(risk, limit)
   rows <- rows[order(-risk[rows])]
+  times <- judged_times(x)
+  if (!is.null(times)) {
+    return(frame(pattern = rows, n = times[rows], risk = risk[rows]))
+  }
   frame(record = rows, risk = risk[rows])
 }
 
@@ -158,8 +162,10 @@ limit_clause <- function(x) {
   if (is.null(risk)) {
     return(NULL)
   }
-  n <- length(above_limit(risk, limit))
-  n_risks <- sum(!is.na(risk))
+  times <- judged_times(x)
+  count <- function(of) as_count(sum_over(as.double(of), times))
+  n <- count(risk > limit & !is.na(risk))
+  n_risks <- count(!is.na(risk))
   if (n_risks == 0) {
     return(paste0("no ", limit_unit(x), " has a risk to compare with the limit"))
   }
@@ -167,8 +173,8 @@ limit_clause <- function(x) {
     format_count(n), " of the ", plural(n_risks, limit_unit(x)),
     if (n == 1) " is" else " are", " above the limit of ", format_number(limit),
     " (", format_percent(n / n_risks), ")",
-    if (n_risks < length(risk)) {
-      paste0("; ", format_count(length(risk) - n_risks), " without a risk")
+    if (anyNA(risk)) {
+      paste0("; ", format_count(count(is.na(risk))), " without a risk")
     }
   )
 }

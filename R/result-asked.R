@@ -50,7 +50,8 @@ given_arguments <- function(f, roles) {
 # An argument without data: of a file its place alone, of a result what that was
 # asked in its turn; what has a value per record is left out.
 asked_value <- function(x) {
-  if (is.data.frame(x) || inherits(x, "sdc_file") || is_list_of(x, is.data.frame)) {
+  is_file <- is.data.frame(x) || inherits(x, "sdc_file") || is_pattern_table(x)
+  if (is_file || is_list_of(x, is.data.frame)) {
     asked_part("file")
   } else if (inherits(x, "sdc_result")) {
     asked_part("result", asked = attr(x, "asked"), settings = file_marks(x$settings))

@@ -16,13 +16,13 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     is.data.frame(estimates), is.null(records) || is.data.frame(records),
     is.list(settings), is.list(diagnostics)
   )
-  with_asked(structure(
+  with_asked(by_pattern(structure(
     list(
       estimates = estimates, records = records, settings = settings,
       diagnostics = diagnostics, call = call, ...
     ),
     class = c(class, "sdc_result")
-  ))
+  )))
 }
 
 # A data frame from columns of equal length, without the cost of checking them.
@@ -44,6 +44,8 @@ frame <- function(...) {
 #'   \item{`estimates`}{data frame, one row per analysis}
 #'   \item{`records`}{data frame, one row per record of the input in input
 #'     order, or `NULL` where the method has no risk per record}
+#'   \item{`patterns`}{in its place where `data` was a [pattern_table()]: the key
+#'     variables, the number `n` of records, and the columns of `records`}
 #'   \item{`settings`}{what was asked, and a fingerprint of the data; never
 #'     the data. Where random numbers were drawn, `seed` holds the draws of R's generator
 #'     that started them, eight for each start: [replay()] computes the result again
@@ -121,7 +123,7 @@ record_risk.default <- function(x) NULL
 
 #' @export
 as.data.frame.sdc_result <- function(x, ...) {
-  if (is.null(x$records)) {
+  if (is.null(judged_rows(x))) {
     stop_sdc(
       "bad_argument",
       c(
@@ -132,7 +134,7 @@ as.data.frame.sdc_result <- function(x, ...) {
       argument = "x"
     )
   }
-  x$records
+  judged_rows(x)
 }
 
 #' @rdname sdc_result
@@ -177,17 +179,23 @@ tidy_variables <- function(x, terms) {
 #' @export
 augment.sdc_result <- function(x, data, ...) {
   check_given("data")
-  data <- bare_data(data)
   if (is.null(x$records)) {
+    of_patterns <- !is.null(x$patterns)
     stop_sdc(
       "bad_argument",
       c(
         "Only a result with records can be added to data.",
-        x = "This method gives risks of key sets or files, not of records."
+        x = if (of_patterns) {
+          "This one is about a pattern table: it has `patterns`."
+        } else {
+          "This method gives risks of key sets or files, not of records."
+        },
+        i = if (of_patterns) "Join `x$patterns` to the records by their key variables."
       ),
       argument = "x"
     )
   }
+  data <- bare_data(data)
   check_same_data(x, data)
   columns <- rlang::set_names(x$records, paste0(".", names(x$records)))
   taken <- intersect(names(columns), names(data))
@@ -278,16 +286,19 @@ risk_by_strata <- function(x, by, data) {
   } else {
     resolve_strata(x, by, data, length(risk))
   }
-  parts <- split(risk, strata)
-  of <- function(f) vapply(parts, f, 0, USE.NAMES = FALSE)
-  known <- function(f) of(function(r) if (all(is.na(r))) NA_real_ else f(r[!is.na(r)]))
+  times <- judged_times(x)
+  parts <- split(seq_along(risk), strata)
+  of <- function(f) vapply(parts, function(rows) f(risk[rows], times[rows]), 0, USE.NAMES = FALSE)
+  known <- function(f) {
+    of(function(r, n) if (all(is.na(r))) NA_real_ else f(r[!is.na(r)], n[!is.na(r)]))
+  }
   frame(
     stratum = names(parts),
-    n = lengths(parts, use.names = FALSE),
-    n_missing = as.integer(of(function(r) sum(is.na(r)))),
-    mean = known(mean),
-    q95 = known(function(r) stats::quantile(r, 0.95, names = FALSE, type = 8)),
-    q99 = known(function(r) stats::quantile(r, 0.99, names = FALSE, type = 8)),
-    max = known(max)
+    n = as_count(of(function(r, n) sum_over(rep(1, length(r)), n))),
+    n_missing = as_count(of(function(r, n) sum_over(as.double(is.na(r)), n))),
+    mean = known(mean_over),
+    q95 = known(function(r, n) quantile_over(r, 0.95, n)),
+    q99 = known(function(r, n) quantile_over(r, 0.99, n)),
+    max = known(function(r, n) max(r))
   )
 }

@@ -34,6 +34,16 @@ plain_numbers <- function(x) {
 
 percent_axis <- function(x) paste(100 * x, "%")
 
+# Boxes cannot count a pattern as often as records have it.
+check_of_records <- function(x) {
+  if (!is.null(judged_times(x))) {
+    stop_argument(
+      "by", "be NULL for a result about a pattern table",
+      advice = "summary(x, by) weighs every pattern by its records."
+    )
+  }
+}
+
 # Boxes of one number per record, by strata given to autoplot() as `by` and
 # `data`. `values` defaults to the risk of the records.
 plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FALSE) {
@@ -43,6 +53,7 @@ plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FA
       advice = "One value per record, or the name of a column of `data`."
     )
   }
+  check_of_records(x)
   strata <- resolve_strata(x, by, data, length(values))
   levels(strata)[is.na(levels(strata))] <- "(missing)"
   shown <- frame(value = values, stratum = strata)

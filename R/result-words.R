@@ -74,10 +74,12 @@ format_spread <- function(largest, q99, q95, format = format_risk, noun = "recor
   )
 }
 
-# The same from the numbers themselves, missing ones left out.
-record_spread <- function(values, format = format_risk, noun = "records") {
-  values <- values[!is.na(values)]
-  at <- stats::quantile(values, c(0.99, 0.95), names = FALSE, type = 8)
+# The same from the numbers themselves, missing ones left out; `times` records have
+# each of them.
+record_spread <- function(values, format = format_risk, noun = "records", times = NULL) {
+  known <- !is.na(values)
+  values <- values[known]
+  at <- quantile_over(values, c(0.99, 0.95), times[known])
   format_spread(max(values), at[[1]], at[[2]], format, noun)
 }
 

@@ -245,6 +245,16 @@ pub fn counts(counts: impl Iterator<Item = u32>) -> Robj {
     counts.map(|c| c as i32).collect_robj()
 }
 
+/// Counts of records as R integers, where all of them fit.
+pub fn whole_numbers(counts: impl Iterator<Item = u64>) -> Robj {
+    let counts: Vec<u64> = counts.collect();
+    if counts.iter().all(|&c| c <= i32::MAX as u64) {
+        counts.iter().map(|&c| c as i32).collect_robj()
+    } else {
+        counts.iter().map(|&c| c as f64).collect_robj()
+    }
+}
+
 /// Numbers, not determined ones as NA.
 pub fn optional(numbers: impl Iterator<Item = Option<f64>>) -> Robj {
     numbers

@@ -97,9 +97,9 @@ fn margin_columns(margins: &[Option<Margin>]) -> List {
     )
 }
 
-/// A two-way table as a matrix: whole numbers as integers where they are.
+/// A two-way table as a matrix: whole numbers as integers where they are and fit.
 fn pair_matrix(table: &PairTable, whole: bool) -> Result<Robj> {
-    if whole {
+    if whole && table.cells.iter().all(|&n| n <= f64::from(i32::MAX)) {
         matrix_to_r(&table.cells.mapv(|x| x as i32))
     } else {
         matrix_to_r(&table.cells)
@@ -134,7 +134,7 @@ fn rs_copula_fit(table: Robj, settings: Robj, run: Robj) -> Robj {
                 .transpose()?;
             let (sample, found, sizes, tree) = run.watched(|monitor| {
                 monitor.set_total(d * (d - 1) + 1);
-                let sample = Sample::count(table.columns(), weights, monitor)?;
+                let sample = Sample::count(table, weights, monitor)?;
                 let found = fit(&sample, &settings, monitor)?;
                 let sizes = table.group(monitor)?.sizes();
                 let tree = SampleTree::new(table, weights, &sample, &found, monitor)?;

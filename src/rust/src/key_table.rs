@@ -11,7 +11,7 @@ use sdcrisk_core::linkage::{partners, NONE};
 use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Monitor, Result};
 
-use crate::convert::{counts, doubles, indices, list, positions, texts, whole, Named, Run};
+use crate::convert::{doubles, indices, list, positions, texts, whole, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::r_api::{append_text, protected};
 
@@ -283,6 +283,10 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
     let (coded, mut first_rows): (Vec<_>, Vec<_>) =
         coded.into_iter().map(|c| (c.column, c.first_rows)).unzip();
     let table = KeyTable::new(coded)?;
+    let table = match request.optional_doubles("times")? {
+        None => table,
+        Some(times) => table.with_multiplicity(times.iter().map(|&n| n as u64).collect())?,
+    };
     let table = match request.optional("n_levels")? {
         None => table,
         Some(n_levels) => below(table, &first_rows, &whole(&n_levels, "n_levels")?)?,
@@ -304,12 +308,10 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
     };
     let n_missing: Vec<Robj> = parts
         .iter()
-        .map(|part| counts(part.columns().iter().map(|c| c.n_missing() as u32)))
+        .map(|part| whole_numbers((0..part.columns().len()).map(|v| part.n_missing(v))))
         .collect();
-    let n_complete: Vec<i32> = parts
-        .iter()
-        .map(|part| part.complete_rows().len() as i32)
-        .collect();
+    let n_complete =
+        whole_numbers((parts.iter()).map(|part| part.n_records_of(&part.complete_rows())));
     let partners = match (request.flag("partners")?, parts.as_slice()) {
         (true, [one, two]) => partners_of(one, two)?,
         _ => r!(NULL),
@@ -504,7 +506,7 @@ fn rs_part(table: Robj, settings: Robj, run: Robj) -> Robj {
                         .ok_or_else(|| bad_call("columns"))
                 })
                 .collect::<Result<Vec<_>>>()?;
-            let part = KeyTable::new(columns)?;
+            let part = KeyTable::new(columns)?.with_multiplicity_of(table)?;
             let (part, rows) = prepare(part, listwise, keys.as_deref(), &run)?;
             Ok(list!(
                 table = pointer_to(part),

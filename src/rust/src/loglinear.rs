@@ -13,6 +13,7 @@ use crate::key_table::with_table;
 /// One model of one table.
 struct Asked {
     weights: Option<Vec<f64>>,
+    squares: Option<Vec<f64>>,
     request: Request,
 }
 
@@ -21,6 +22,7 @@ impl Asked {
         let fraction = given.optional_number("fraction")?;
         Ok(Self {
             weights: given.optional_doubles("weights")?,
+            squares: given.optional_doubles("squares")?,
             request: Request {
                 choice: choice(given)?,
                 fraction: fraction.map(SamplingFraction::new).transpose()?,
@@ -34,7 +36,7 @@ impl Asked {
     fn fit(&self, table: &KeyTable, run: &Run) -> Result<Robj> {
         let weights = self.weights.as_deref();
         let weights = weights
-            .map(|w| Weights::new(w, table.n_rows()))
+            .map(|w| Weights::new(w, table.n_rows())?.with_squares(self.squares.as_deref()))
             .transpose()?;
         let (cells, row_cell, found) = run.watched(|monitor| {
             let (cells, row_cell) = Cells::new(table, weights, monitor)?;

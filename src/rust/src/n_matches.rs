@@ -133,6 +133,7 @@ struct Asked {
     min_overlap: usize,
     partial_weight: f64,
     weights: Option<Vec<f64>>,
+    squares: Option<Vec<f64>>,
 }
 
 impl Asked {
@@ -157,6 +158,7 @@ impl Asked {
             min_overlap: given.count("min_overlap")?,
             partial_weight: given.number("partial_weight")?,
             weights: given.optional_doubles("weights")?,
+            squares: given.optional_doubles("squares")?,
         })
     }
 
@@ -179,7 +181,7 @@ impl Asked {
             min_overlap: self.min_overlap,
             partial_weight: self.partial_weight,
             weights: (self.weights.as_deref())
-                .map(|w| Weights::new(w, table.n_rows()))
+                .map(|w| Weights::new(w, table.n_rows())?.with_squares(self.squares.as_deref()))
                 .transpose()?,
             sensitive,
             households,
@@ -197,7 +199,8 @@ impl Asked {
             let column = table.columns().get(v);
             column.cloned().ok_or_else(|| bad_call("columns"))
         });
-        KeyTable::new(columns.collect::<Result<_>>()?)
+        let part = KeyTable::new(columns.collect::<Result<_>>()?)?;
+        part.with_multiplicity_of(table)
     }
 }
 

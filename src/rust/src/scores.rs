@@ -60,17 +60,17 @@ impl Fitted {
     }
 
     /// Where records are that have these categories; the sample's own records, with
-    /// their weights, are each left out.
+    /// their weights and how many a row stands for, are each left out.
     fn points(
         &self,
         categories: &[Vec<u32>],
-        own: Option<Option<Weights<'_>>>,
+        own: Option<(Option<Weights<'_>>, Option<&[u64]>)>,
         monitor: &Monitor,
     ) -> Result<Vec<Point>> {
         let margins = self.margins.clone();
         let tree = Tree::new(margins, &self.edges, &self.tables, self.n, self.scale)?;
         match own {
-            Some(weights) => tree.points_without(categories, weights, monitor),
+            Some((weights, times)) => tree.points_without(categories, weights, times, monitor),
             None => tree.points(categories, monitor),
         }
     }
@@ -254,17 +254,20 @@ fn by_tree(table: &Robj, settings: &Named, counts: Option<&[f64]>, run: &Run) ->
         let own_weights = weights
             .map(|w| Weights::new(w, table.n_rows()))
             .transpose()?;
+        let times = table.multiplicity();
+        let numbers: Option<Vec<f64>> = times.map(|t| t.iter().map(|&n| n as f64).collect());
         let (unseen, found) = run.watched(|monitor| {
             let categories = mapped_categories(table, &maps)?;
-            let points = tree.points(&categories, asked.own.then_some(own_weights), monitor)?;
+            let own = asked.own.then_some((own_weights, times));
+            let points = tree.points(&categories, own, monitor)?;
             let anchors = match asked.own {
                 // The sample's own records anchor themselves, to the last digit.
-                true => (&points[..], weights),
+                true => (&points[..], weights.or(numbers.as_deref())),
                 false => (&asked.anchors[..], asked.anchor_weights.as_deref()),
             };
             let populations = asked.populations(&tree, anchors);
             let found = populations.likelihoods(&points, sample, monitor)?;
-            Ok((unseen(&categories, None), found))
+            Ok((unseen(&categories, times), found))
         })?;
         let mut columns = likelihood_columns(&found);
         columns.push(("unseen", unseen.into()));

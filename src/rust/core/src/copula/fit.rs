@@ -9,7 +9,7 @@ use super::margins::{best_margin, categories, category_counts, n_categories, plu
 use super::orders::{in_order, normal_scores, orders, Order};
 use super::projection::{nearest_correlation, Projected};
 use crate::error::{Error, Result};
-use crate::key_table::Column;
+use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use crate::weights::Weights;
 
@@ -93,13 +93,19 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Counts the records of coded keys, each with its weight.
+    /// Counts the records of coded keys, each with its weight; a row that stands for
+    /// several records has the sum of their weights, which must be equal.
     pub fn count(
-        columns: &[Column],
+        table: &KeyTable,
         weights: Option<Weights<'_>>,
         monitor: &Monitor,
     ) -> Result<Self> {
-        let weights = weights.map(Weights::values);
+        let columns = table.columns();
+        let times: Option<Vec<f64>> =
+            (table.multiplicity()).map(|times| times.iter().map(|&n| n as f64).collect());
+        let single = |row: usize| times.as_ref().map_or(1.0, |times| times[row]);
+        let weighted = weights.map(Weights::values);
+        let weights = weighted.or(times.as_deref());
         let counts: Vec<Vec<f64>> = columns
             .par_iter()
             .map(|column| {
@@ -109,12 +115,12 @@ impl Sample {
             })
             .collect::<Result<_>>()?;
         let tables = pair_tables(columns, weights, monitor)?;
-        let n_rows = columns.first().map_or(0, Column::len) as f64;
-        let (n, scale) = match weights {
-            None => (n_rows, 1.0),
+        let (n, scale) = match weighted {
+            None => (table.n_records() as f64, 1.0),
             Some(weights) => {
                 let sum: f64 = weights.iter().sum();
-                let squares: f64 = weights.iter().map(|w| w * w).sum();
+                let squares = weights.iter().enumerate();
+                let squares: f64 = squares.map(|(row, w)| w * (w / single(row))).sum();
                 let effective = (sum * sum / squares).round();
                 (effective, effective / sum)
             }

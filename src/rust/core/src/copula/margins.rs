@@ -37,7 +37,7 @@ pub fn categories(column: &Column) -> Vec<u32> {
         .collect())
 }
 
-/// Records (or their weights) per category.
+/// Records (or their weights, or what else rows count for) per category.
 pub fn category_counts(
     categories: &[u32],
     n_categories: usize,

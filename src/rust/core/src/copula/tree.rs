@@ -132,11 +132,13 @@ impl<'a> Tree<'a> {
     }
 
     /// The same for the records of the sample itself, each as if it were not in it.
-    /// `weights` are those of the records, `None` for one each.
+    /// `weights` are those of the records, `None` for one each; those of a row that stands
+    /// for `times` records are their sum.
     pub fn points_without(
         &self,
         keys: &[Vec<u32>],
         weights: Option<Weights<'_>>,
+        times: Option<&[u64]>,
         monitor: &Monitor,
     ) -> Result<Vec<Point>> {
         let Some(weights) = weights else {
@@ -146,7 +148,8 @@ impl<'a> Tree<'a> {
             return Err(Error::BadArgument("Every record needs a weight.".into()));
         }
         self.over_records(keys, monitor, |row| {
-            let own = weights[row] * self.scale;
+            let single = weights[row] / times.map_or(1.0, |times| times[row] as f64);
+            let own = single * self.scale;
             let mut point = Point {
                 ln_p: 0.0,
                 variance: 0.0,
@@ -173,10 +176,11 @@ impl<'a> Tree<'a> {
         monitor: &Monitor,
     ) -> Result<(Vec<Cluster>, Mixture, f64)> {
         let keys: Vec<Vec<u32>> = sample.columns().iter().map(categories).collect();
-        let points = self.points_without(&keys, weights, monitor)?;
+        let times = sample.multiplicity();
+        let points = self.points_without(&keys, weights, times, monitor)?;
         let unique = sample.group(monitor)?.alone();
-        let clusters = clusters(&points, weights.map(Weights::values), &unique);
-        let (mixture, ln_lambda) = fit_mixture(&clusters, sample.n_rows() as f64, monitor)?;
+        let clusters = clusters(&points, weights.map(Weights::values), times, &unique);
+        let (mixture, ln_lambda) = fit_mixture(&clusters, sample.n_records() as f64, monitor)?;
         Ok((clusters, mixture, ln_lambda))
     }
 
@@ -359,10 +363,17 @@ mod tests {
             assert!((found.variance - variance).abs() < 1e-14);
         }
         let sample = [vec![0, 1], vec![0, 1]];
-        let without = tree.points_without(&sample, None, &Monitor::new()).unwrap();
+        let without = tree
+            .points_without(&sample, None, None, &Monitor::new())
+            .unwrap();
         // Weights of one are no weights.
         let weighted = tree
-            .points_without(&sample, Weights::new(&[1.0, 1.0], 2).ok(), &Monitor::new())
+            .points_without(
+                &sample,
+                Weights::new(&[1.0, 1.0], 2).ok(),
+                None,
+                &Monitor::new(),
+            )
             .unwrap();
         for (a, b) in without.iter().zip(&weighted) {
             assert!((a.ln_p - b.ln_p).abs() < 1e-14 && (a.variance - b.variance).abs() < 1e-14);

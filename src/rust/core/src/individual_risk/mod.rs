@@ -50,9 +50,9 @@ pub struct IndividualRisk {
     /// Number of distinct keys; `None` where missing matches everything, which
     /// leaves no classes to count.
     pub n_cells: Option<usize>,
-    /// Distinct keys, or rows where there are none, whose weights sum to less
+    /// Distinct keys, or records where there are none, whose weights sum to less
     /// than their records.
-    pub n_below_sample: usize,
+    pub n_below_sample: u64,
 }
 
 /// The individual risk of every row. A missing value matches everything or is a value
@@ -88,7 +88,7 @@ fn by_cells(table: &KeyTable, weights: Weights<'_>, monitor: &Monitor) -> Result
     }
     monitor.check()?;
     let risk = expected_inverses(groups.counts(), &population, monitor)?;
-    let n_below_sample = below_sample(groups.counts(), &population);
+    let n_below_sample = below_sample(groups.counts(), &population, None);
     let row_group = groups.row_group();
     let of_rows =
         |values: &[f64]| -> Vec<f64> { row_group.iter().map(|&g| values[g as usize]).collect() };
@@ -119,7 +119,7 @@ fn by_matches(table: &KeyTable, weights: Weights<'_>, monitor: &Monitor) -> Resu
     let risk = expected_inverses(&frequency, &population, monitor)?;
     Ok(IndividualRisk {
         n_cells: None,
-        n_below_sample: below_sample(&frequency, &population),
+        n_below_sample: below_sample(&frequency, &population, table.multiplicity()),
         frequency,
         population,
         risk,
@@ -138,12 +138,13 @@ fn expected_inverses(frequency: &[u64], population: &[f64], monitor: &Monitor) -
         .collect()
 }
 
-/// How many frequencies the population falls short of.
-fn below_sample(frequency: &[u64], population: &[f64]) -> usize {
-    let pairs = frequency.iter().zip(population);
+/// How many frequencies the population falls short of, each counted `times` times.
+fn below_sample(frequency: &[u64], population: &[f64], times: Option<&[u64]>) -> u64 {
+    let pairs = frequency.iter().zip(population).enumerate();
     pairs
-        .filter(|&(&f, &population)| population < f as f64 * (1.0 - TOLERANCE))
-        .count()
+        .filter(|&(_, (&f, &population))| population < f as f64 * (1.0 - TOLERANCE))
+        .map(|(row, _)| times.map_or(1, |t| t[row]))
+        .sum()
 }
 
 #[cfg(test)]

@@ -70,6 +70,14 @@ impl KeyTable {
         Ok(self)
     }
 
+    /// The same rows, each standing for as many records as in a table with these rows.
+    pub fn with_multiplicity_of(self, other: &Self) -> Result<Self> {
+        match &other.multiplicity {
+            None => Ok(self),
+            Some(m) => self.with_multiplicity(m.clone()),
+        }
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
@@ -86,6 +94,28 @@ impl KeyTable {
     /// The columns, in the order of the key variables.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Number of records in some of the rows.
+    pub fn n_records_of(&self, rows: &[u32]) -> u64 {
+        match &self.multiplicity {
+            None => rows.len() as u64,
+            Some(m) => rows.iter().map(|&row| m[row as usize]).sum(),
+        }
+    }
+
+    /// Records that miss a value of column `v`.
+    pub fn n_missing(&self, v: usize) -> u64 {
+        let column = &self.columns[v];
+        match &self.multiplicity {
+            Some(m) if column.n_missing() > 0 => with_codes!(column.codes(), |codes| codes
+                .iter()
+                .zip(m)
+                .filter(|(code, _)| code.index() == 0)
+                .map(|(_, times)| times)
+                .sum()),
+            _ => column.n_missing() as u64,
+        }
     }
 
     /// Records per row; `None` when every row is one record.
@@ -159,11 +189,7 @@ impl KeyTable {
         let codes = Codes::pack(n_values, values.iter().map(|&value| value + 1));
         let mut columns = self.columns.clone();
         columns.push(Column::new(codes, n_values)?);
-        let table = Self::new(columns)?;
-        match &self.multiplicity {
-            None => Ok(table),
-            Some(m) => table.with_multiplicity(m.clone()),
-        }
+        Self::new(columns)?.with_multiplicity_of(self)
     }
 
     /// The table in which missing is a value of its own, the last one, of the

@@ -21,7 +21,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The cells of `table`. `row_weights` are the weights of its rows;
+    /// The cells of `table`. `row_weights` are the weights of its rows, sums where a row
+    /// stands for several records;
     /// without them every record has the same. Also returns the cell of every
     /// row.
     pub fn new(
@@ -64,7 +65,7 @@ impl Cells {
         let counts: Vec<f64> = groups.counts().iter().map(|&c| c as f64).collect();
         let (weights, squares, equal) = match row_weights {
             None => (counts.clone(), counts.clone(), true),
-            Some(weights) => sums(&weights, groups.row_group(), n_cells, table.multiplicity()),
+            Some(weights) => sums(weights, groups.row_group(), n_cells, table.multiplicity()),
         };
         let cells = Self {
             sizes: order.iter().map(|&v| levels[v].1).collect(),
@@ -148,20 +149,24 @@ impl Cells {
 /// Per cell the sum of the weights and of their squares, and whether all
 /// records have the same weight. A row may stand for several records.
 fn sums(
-    row_weights: &[f64],
+    row_weights: Weights<'_>,
     row_cell: &[u32],
     n_cells: usize,
     multiplicity: Option<&[u64]>,
 ) -> (Vec<f64>, Vec<f64>, bool) {
     let (mut weights, mut squares) = (vec![0.0; n_cells], vec![0.0; n_cells]);
     let (mut least, mut most) = (f64::INFINITY, 0.0f64);
-    for (row, (&cell, &w)) in row_cell.iter().zip(row_weights).enumerate() {
+    let mut equal_within = true;
+    for (row, (&cell, &w)) in row_cell.iter().zip(&*row_weights).enumerate() {
         let times = multiplicity.map_or(1.0, |m| m[row] as f64);
         let single = w / times;
+        let square = row_weights.squares().map_or(single * w, |s| s[row]);
+        equal_within &= square - single * w <= 1e-12 * square;
         weights[cell as usize] += w;
-        squares[cell as usize] += single * w;
+        squares[cell as usize] += square;
         least = least.min(single);
         most = most.max(single);
     }
-    (weights, squares, most - least <= 1e-12 * most)
+    let equal = equal_within && most - least <= 1e-12 * most;
+    (weights, squares, equal)
 }

@@ -89,7 +89,8 @@ impl<'a> Prepared<'a> {
         };
         if let Some(weights) = question.weights.as_deref() {
             answer.weighted = Some(sums.weighted(|row| weights[row], monitor)?);
-            answer.weighted_squares = Some(sums.squares(weights, monitor)?);
+            let squares = question.squares.as_deref();
+            answer.weighted_squares = Some(sums.squares(weights, squares, monitor)?);
         }
         self.count_labels(&search, &mut answer, monitor)?;
         Ok(answer)

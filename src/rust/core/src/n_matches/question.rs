@@ -70,6 +70,7 @@ pub struct Question<'a> {
     pub(super) min_overlap: usize,
     pub(super) partial_weight: f64,
     pub(super) weights: Option<Cow<'a, [f64]>>,
+    pub(super) squares: Option<Cow<'a, [f64]>>,
     pub(super) sensitive: Vec<Sensitive<'a>>,
     pub(super) households: Option<Cow<'a, Column>>,
     pub(super) algorithm: Algorithm,
@@ -101,6 +102,7 @@ impl<'a> Question<'a> {
             min_overlap: settings.min_overlap,
             partial_weight: settings.partial_weight,
             weights: settings.weights.map(|w| Cow::Borrowed(w.values())),
+            squares: (settings.weights.and_then(Weights::squares)).map(Cow::Borrowed),
             sensitive: settings.sensitive.to_vec(),
             households: settings.households.map(Cow::Borrowed),
             algorithm: settings.algorithm,
@@ -160,9 +162,9 @@ impl<'a> Question<'a> {
             return Ok(());
         }
         self.file = Cow::Owned(self.file.select(&rows)?);
-        let weights = self.weights.as_ref();
-        self.weights =
-            weights.map(|w| Cow::Owned(rows.iter().map(|&row| w[row as usize]).collect()));
+        for numbers in [&mut self.weights, &mut self.squares].into_iter().flatten() {
+            *numbers = Cow::Owned(rows.iter().map(|&row| numbers[row as usize]).collect());
+        }
         let sensitive = self.sensitive.iter_mut().map(|s| &mut s.column);
         for column in sensitive.chain(self.households.as_mut()) {
             room_for(4 * rows.len())?;

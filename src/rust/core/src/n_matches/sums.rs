@@ -35,7 +35,8 @@ impl Sums<'_> {
             let amounts = prepared.file.sums(times);
             self.values(&amounts, monitor)?
         };
-        Ok(prepared.spread(&by_pattern, |row| times(row) as f64))
+        // A record that is too incomplete to match others matches itself alone.
+        Ok(prepared.spread(&by_pattern, |_| 1.0))
     }
 
     /// The sum of a weight over the matches of every target.
@@ -49,14 +50,27 @@ impl Sums<'_> {
         for value in &mut by_pattern {
             *value = shifted(*value, -digits);
         }
-        Ok(prepared.spread(&by_pattern, weight))
+        // Of a row of several records that match themselves alone, the mean.
+        let times = prepared.question.file.multiplicity();
+        Ok(prepared.spread(&by_pattern, |row| {
+            weight(row) / times.map_or(1.0, |t| t[row] as f64)
+        }))
     }
 
-    /// The sum of the squared weights over the matches of every target.
-    pub fn squares(&self, weights: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
+    /// The sum of the squared weights over the matches of every target; `squares` are
+    /// those of rows of several records.
+    pub fn squares(
+        &self,
+        weights: &[f64],
+        squares: Option<&[f64]>,
+        monitor: &Monitor,
+    ) -> Result<Vec<f64>> {
         // In units of the largest weight, the squares of none are lost.
         let largest = exponent(weights.iter().copied().fold(0.0, f64::max));
-        let square = |row: usize| shifted(weights[row], -largest).powi(2);
+        let square = |row: usize| match squares {
+            None => shifted(weights[row], -largest).powi(2),
+            Some(squares) => shifted(squares[row], -2 * largest),
+        };
         let mut sums = self.weighted(square, monitor)?;
         for sum in &mut sums {
             *sum = shifted(*sum, 2 * largest);

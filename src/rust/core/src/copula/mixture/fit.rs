@@ -14,7 +14,7 @@ use crate::parallel::Monitor;
 /// Standard deviations of the prior of ln alpha, ln lambda and ln c around 0.
 const PRIOR_SD: [f64; 3] = [0.8, 0.7, 0.5];
 /// Up to this many records a sample is kept record by record, beyond in a grid
-const KEPT: usize = 4096;
+const KEPT: u64 = 4096;
 /// of so many steps per unit of ln p
 const P_STEPS: f64 = 32.0;
 /// and of ln V.
@@ -34,10 +34,18 @@ pub struct Cluster {
 }
 
 /// Brings the records of a sample together that are nearly at the same point.
-/// `unique` says who is unique in the sample; `weights` are those of the records.
-pub fn clusters(points: &[Point], weights: Option<&[f64]>, unique: &[bool]) -> Vec<Cluster> {
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    let mut found: Vec<Cluster> = if points.len() <= KEPT {
+/// `unique` says who is unique in the sample; `weights` are those of the records. A point
+/// may be that of `times` records: `weights` are their sums then.
+pub fn clusters(
+    points: &[Point],
+    weights: Option<&[f64]>,
+    times: Option<&[u64]>,
+    unique: &[bool],
+) -> Vec<Cluster> {
+    let n_at = |row: usize| times.map_or(1, |times| times[row]);
+    let weight = |row: usize| weights.map_or(n_at(row) as f64, |w| w[row]);
+    let n_records = times.map_or(points.len() as u64, |times| times.iter().sum());
+    let mut found: Vec<Cluster> = if n_records <= KEPT {
         points
             .iter()
             .zip(unique)
@@ -45,12 +53,12 @@ pub fn clusters(points: &[Point], weights: Option<&[f64]>, unique: &[bool]) -> V
             .map(|(row, (&point, &unique))| Cluster {
                 point,
                 weight: weight(row),
-                n: 1.0,
+                n: n_at(row) as f64,
                 n_unique: f64::from(u8::from(unique)),
             })
             .collect()
     } else {
-        grid(points, weight, unique)
+        grid(points, weight, n_at, unique)
     };
     let key = |c: &Cluster| [c.point.ln_p, c.point.variance, c.n_unique, c.weight];
     found.sort_unstable_by(|a, b| {
@@ -62,7 +70,12 @@ pub fn clusters(points: &[Point], weights: Option<&[f64]>, unique: &[bool]) -> V
 
 /// Means over the cells of a grid, in whole numbers: the order of records does not
 /// matter.
-fn grid(points: &[Point], weight: impl Fn(usize) -> f64, unique: &[bool]) -> Vec<Cluster> {
+fn grid(
+    points: &[Point],
+    weight: impl Fn(usize) -> f64,
+    n_at: impl Fn(usize) -> u64,
+    unique: &[bool],
+) -> Vec<Cluster> {
     const FINE: f64 = (1u64 << 24) as f64;
     // A key without edges has no variance.
     const LEAST: f64 = 1e-12;
@@ -75,11 +88,12 @@ fn grid(points: &[Point], weight: impl Fn(usize) -> f64, unique: &[bool]) -> Vec
             (ln_v * V_STEPS).floor() as i64,
         );
         let sums = cells.entry(at).or_insert([0; 5]);
+        let times = i128::from(n_at(row));
         let more = [
-            whole(point.ln_p),
-            whole(ln_v),
+            times * whole(point.ln_p),
+            times * whole(ln_v),
             whole(weight(row)),
-            1,
+            times,
             i128::from(unique),
         ];
         for (sum, more) in sums.iter_mut().zip(more) {

@@ -87,7 +87,7 @@ fn sample(n: usize) -> (Vec<Point>, Vec<bool>) {
 #[test]
 fn a_mixture_is_found_again() {
     let (points, unique) = sample(40_000);
-    let all = clusters(&points, None, &unique);
+    let all = clusters(&points, None, None, &unique);
     assert!(all.len() < 20_000);
     assert!((all.iter().map(|c| c.n).sum::<f64>() - 40_000.0).abs() < 1e-9);
     let (mixture, ln_lambda) = fit_mixture(&all, 40_000.0, &Monitor::new()).unwrap();
@@ -114,9 +114,10 @@ fn order_and_threads_change_nothing() {
     let again = clusters(
         &turned.iter().map(|&i| points[i]).collect::<Vec<_>>(),
         None,
+        None,
         &turned.iter().map(|&i| unique[i]).collect::<Vec<_>>(),
     );
-    let all = clusters(&points, None, &unique);
+    let all = clusters(&points, None, None, &unique);
     assert_eq!(all, again);
     let run = |threads| {
         with_threads(threads, || {
@@ -131,9 +132,36 @@ fn order_and_threads_change_nothing() {
 }
 
 #[test]
+fn points_of_several_records_are_those_records() {
+    for n in [500, 9_000] {
+        let (points, mut unique) = sample(n);
+        let times: Vec<u64> = (0..n as u64).map(|i| 1 + i % 3).collect();
+        unique
+            .iter_mut()
+            .zip(&times)
+            .for_each(|(u, &t)| *u &= t == 1);
+        let rows = (0..n).flat_map(|i| std::iter::repeat_n(i, times[i] as usize));
+        let (mut all, mut alone) = (Vec::new(), Vec::new());
+        for row in rows {
+            all.push(points[row]);
+            alone.push(unique[row]);
+        }
+        let monitor = Monitor::new();
+        let total = all.len() as f64;
+        let (one, ln_one) =
+            fit_mixture(&clusters(&all, None, None, &alone), total, &monitor).unwrap();
+        let grouped = clusters(&points, None, Some(&times), &unique);
+        let (other, ln_other) = fit_mixture(&grouped, total, &monitor).unwrap();
+        assert!((one.alpha / other.alpha - 1.0).abs() < 1e-7);
+        assert!((one.spread / other.spread - 1.0).abs() < 1e-7);
+        assert!((ln_one - ln_other).abs() < 1e-7);
+    }
+}
+
+#[test]
 fn a_grid_hardly_moves_records() {
     let (points, unique) = sample(20_000);
-    let all = clusters(&points, None, &unique);
+    let all = clusters(&points, None, None, &unique);
     let near: Vec<Point> = all.iter().map(|c| c.point).collect();
     let weights: Vec<f64> = all.iter().map(|c| c.weight).collect();
     let monitor = Monitor::new();

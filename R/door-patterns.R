@@ -1,0 +1,132 @@
+# A pattern table at the door: its patterns are rows of a data frame like any other,
+# and beside it stands how many records each of them is. `data` behind the door is
+# that data frame with the attribute "patterns", a list of
+#   times     records per row, as doubles
+#   weight_var   name of the column with the sums of the weights, NULL without
+#   squares   sums of the squared weights, NULL without or where they are not known
+#   weight_range   the smallest and the largest weight that a record has had
+# key_table() hands `times` to the core, whose tables know that a row can be many
+# records. Whatever is a sum, a mean or a quantile over records goes through the
+# functions at the end of this file.
+
+# The records of every row of `data`, NULL where each is one.
+times_of <- function(data) attr(data, "patterns", exact = TRUE)$times
+
+n_records <- function(data) {
+  times <- times_of(data)
+  if (is.null(times)) nrow(data) else as_count(sum(times))
+}
+
+# Whole numbers as integers, where R has integers for all of them.
+as_count <- function(x) {
+  if (all(abs(x) <= .Machine$integer.max, na.rm = TRUE)) as.integer(x) else as.double(x)
+}
+
+# A pattern table as a file: see above.
+pattern_file <- function(x) {
+  new_file(
+    structure(
+      x$patterns[c(x$key_vars, x$weight_var)],
+      patterns = list(
+        times = as.double(x$patterns$n), weight_var = x$weight_var,
+        squares = x$squares, weight_range = x$weight_range
+      )
+    ),
+    list(key_vars = x$key_vars, weight_var = x$weight_var)
+  )
+}
+
+# What a function that answers for records, or needs what only records have, says of
+# a file of patterns. `takes` is whether the function of the frame `call` can do
+# without them.
+check_takes_patterns <- function(file, takes, arg) {
+  if (is.null(times_of(file$data))) {
+    return(invisible())
+  }
+  if (!takes) stop_needs_records(arg)
+  roles <- c(
+    hh_id = "who lives with whom", strata_var = "in which stratum a record is",
+    linked = "what else a record holds", newdata = "the records of another file"
+  )
+  for (role in intersect(names(roles), argument_names())) {
+    if (!is.null(get(role, envir = front()))) {
+      stop_argument(
+        role, "be NULL where `data` is a pattern table",
+        found = paste0("Patterns and their counts do not say ", roles[[role]], "."),
+        advice = "Give the data frame the pattern table was made from."
+      )
+    }
+  }
+}
+
+stop_needs_records <- function(arg) {
+  stop_sdc(
+    "bad_data",
+    c(
+      paste0("`", arg, "` must hold the records of the file here."),
+      x = paste(
+        "It is a pattern table: which record is which, and what else it holds, is not in it."
+      ),
+      i = "Give the data frame the pattern table was made from, or a sample of its records.",
+      i = "?pattern_table lists the functions that take one."
+    ),
+    data_class = "sdc_pattern_table"
+  )
+}
+
+# The sums of squared weights of the rows of `data`, NULL where every row is one record.
+weight_squares <- function(data, weight_var) {
+  patterns <- attr(data, "patterns", exact = TRUE)
+  if (is.null(patterns) || is.null(weight_var)) {
+    return(NULL)
+  }
+  if (is.null(patterns$squares)) {
+    stop_argument(
+      "weight_var", "be NULL for this pattern table",
+      found = "It has the sums of the weights, not those of their squares.",
+      advice = "Make it anew from the records: pattern_table() then keeps both."
+    )
+  }
+  patterns$squares
+}
+
+# The weight column of a pattern table is that of its sums: no other is a weight.
+check_pattern_weights <- function(data, name) {
+  patterns <- attr(data, "patterns", exact = TRUE)
+  if (!is.null(patterns) && !identical(name, patterns$weight_var)) {
+    stop_argument(
+      "weight_var", "name the weights the pattern table was made with",
+      found = if (is.null(patterns$weight_var)) {
+        "It was made without."
+      } else {
+        paste0("These are ", quote_names(patterns$weight_var), ".")
+      },
+      advice = "pattern_table(data, weight_var = ) sums them per pattern."
+    )
+  }
+}
+
+# The smallest and the largest weight of a record.
+weight_range <- function(data, weights) {
+  if (is.null(weights)) {
+    return(NULL)
+  }
+  known <- attr(data, "patterns", exact = TRUE)$weight_range
+  if (is.null(known)) range(weights) else known
+}
+
+# Sums over records -------------------------------------------------------------
+
+# `times` says how many records have each of the values, NULL for one each.
+sum_over <- function(x, times) if (is.null(times)) sum(x) else sum(x * times)
+
+mean_over <- function(x, times) if (is.null(times)) mean(x) else sum(x * times) / sum(times)
+
+# Quantiles of definition 8, without names.
+quantile_over <- function(x, p, times) {
+  if (is.null(times) || length(x) == 0) {
+    return(stats::quantile(x, p, names = FALSE, type = 8))
+  }
+  order <- order(x)
+  vapply(p, function(p) counted_quantile(x[order], times[order], p), 0)
+}

@@ -1,0 +1,44 @@
+# Results about pattern tables: what is said of a record is said of a pattern, once
+# for all records that have it. `records` is NULL then, and `patterns` holds the key
+# variables, the number `n` of records, and the columns that `records` would have.
+
+# The rows a result judges: records, or patterns.
+judged_rows <- function(x) if (is.null(x$records)) x$patterns else x$records
+
+# How many records each of them stands for, NULL for one each.
+judged_times <- function(x) if (is.null(x$records)) x$patterns$n
+
+# The same for pictures.
+picture_times <- function(x) {
+  times <- judged_times(x)
+  if (is.null(times)) rep(1, nrow(judged_rows(x))) else times
+}
+
+# Called at the door: the patterns wait with what was asked until the result is made.
+note_patterns <- function(file) {
+  asked <- get0(".asked", inherits = FALSE)
+  times <- times_of(file$data)
+  if (!is.null(asked) && !is.null(times)) {
+    keys <- setdiff(names(file$data), attr(file$data, "patterns")$weight_var)
+    patterns <- as.list(file$data)[keys]
+    patterns$n <- as_count(times)
+    asked$patterns <- do.call(frame, patterns)
+  }
+}
+
+# A result of the innermost running function, by pattern where its data were patterns.
+# The answers for outside patterns stay as they are.
+by_pattern <- function(result) {
+  notes <- utils::head(running_asked(), 1)
+  patterns <- if (length(notes)) notes[[1]]$patterns
+  if (is.null(patterns) || is.null(result$records) || isTRUE(result$settings$patterns)) {
+    return(result)
+  }
+  columns <- c(as.list(patterns), as.list(result$records))
+  result["records"] <- list(NULL)
+  result$patterns <- do.call(frame, columns)
+  result
+}
+
+# Names that `patterns` of results have beside those of the key variables.
+reserved_names <- c("n")
