@@ -345,7 +345,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     }), recursive = FALSE)
     found <- fit_loglinear(requests)
     result <- with_limit(
-      new_loglinear_risk(found, settings, equal_weights(data, weights), this_call), limit
+      new_loglinear_risk(found, settings, equal_weights(weights, data), this_call), limit
     )
     if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at)
     signal_loglinear(result)
@@ -354,7 +354,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
 }
 
 # Whether all records have the same weight, or none.
-equal_weights <- function(data, weights) {
+equal_weights <- function(weights, data = NULL) {
   if (is.null(times_of(data))) {
     return(length(unique(weights)) < 2)
   }

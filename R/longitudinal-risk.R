@@ -433,7 +433,7 @@ fit_scenarios <- function(tables, models, asked, frame = front()) {
     set <- paste(table$variables, collapse = " + ")
     parts <- rlang::set_names(list(table$keys), set)
     terms <- lapply(models, model_terms, parts = parts)
-    loglinear_requests(table, set, table$variables, weights, terms, asked, front())[[1]]
+    loglinear_requests(table, set, table$variables, weights, NULL, terms, asked)[[1]]
   }, coded, models[own])
   found <- fit_loglinear(requests)
   fits <- Map(function(found, table, models) {
