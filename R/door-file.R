@@ -46,7 +46,8 @@
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
 #'   `sdc_file`, whose roles are kept where no new ones are given. An sdcMicroObj
-#'   brings its own, see [store_result()]. Or a [pattern_table()].
+#'   brings its own, see [store_result()]. A [pattern_table()], or a table of a database,
+#'   of which one is made.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   that have no other role.
 #' @param ... Must be empty: later arguments must be named in full.
@@ -223,6 +224,9 @@ as_file <- function(x, arg) {
   }
   if (is_pattern_table(x)) {
     return(pattern_file(x))
+  }
+  if (is_lazy_table(x)) {
+    return(lazy_file(x, arg))
   }
   if (!is.data.frame(x)) {
     stop_not_a_file(x, arg)

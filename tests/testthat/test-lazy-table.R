@@ -1,0 +1,197 @@
+# One suite for all engines: what a table of a database gives is what the data frame
+# gives. Engines that are not installed are skipped.
+
+keys <- c("region", "age", "income", "job")
+
+# Patterns as text with their counts, in no order.
+counted <- function(table) {
+  patterns <- as.data.frame(table)
+  text <- do.call(paste, c(lapply(table$key_vars, function(key) {
+    value_names(patterns[[key]])
+  }), sep = "|"))
+  order <- order(text)
+  data.frame(text = text[order], patterns[order, setdiff(names(patterns), table$key_vars)])
+}
+value_names <- function(x) if (is.numeric(x)) format(x, digits = 15) else as.character(x)
+
+numbers_of <- function(result) {
+  result$estimates[vapply(result$estimates, is.numeric, NA)]
+}
+asked_of_engines <- list(
+  n_matches = list(weight_var = "w"), n_matches = list(missing = "exclude", pop_size = 1e4),
+  individual_risk = list(weight_var = "w"), exhaustive_tabulation = list(),
+  qar_risk = list(p = 2, pi_u = 0.4), population_uniqueness = list(pop_size = 1e4),
+  key_overview = list(), loglinear_risk = list(weight_var = "w", interval = "none")
+)
+ask <- function(data) {
+  Map(function(f, more) {
+    numbers_of(quietly(do.call(f, c(list(data, keys), more))))
+  }, names(asked_of_engines), asked_of_engines)
+}
+of_records <- ask(engine_file(1))
+
+for (engine in suite_engines) {
+  test_that(paste("patterns and methods on", engine, "are those of the records"), {
+    for (seed in 3:1) {
+      data <- engine_file(seed, c(200, 1, 40)[[seed]])
+      table <- engine_table(engine, data)
+      expected <- pattern_table(data, keys, weight_var = "w")
+      found <- pattern_table(table, keys, weight_var = "w")
+      a <- counted(found)
+      b <- counted(expected)
+      expect_identical(trimws(a$text), trimws(b$text), info = seed)
+      expect_identical(as.double(a$n), as.double(b$n), info = seed)
+      expect_equal(a$w, b$w, tolerance = 1e-12, info = seed)
+      expect_equal(sum(found$squares), sum(data$w^2), tolerance = 1e-12)
+      expect_identical(as.double(found$weight_range), range(data$w))
+    }
+    skip_if(engine == "data frame")
+    direct <- quietly(n_matches(table, keys, weight_var = "w"))
+    expect_same_numbers(numbers_of(direct), of_records[[1]], engine, 1e-9)
+    by_engine <- ask(found)
+    for (i in seq_along(of_records)) {
+      expect_same_numbers(by_engine[[i]], of_records[[i]], paste(engine, names(of_records)[[i]]), 1e-9)
+    }
+  })
+
+  test_that(paste("too many patterns on", engine, "stop before they are collected"), {
+    data <- engine_file(4)
+    table <- engine_table(engine, data)
+    error <- expect_error(
+      pattern_table(table, keys, max_patterns = 20), class = "sdcRisk_error_too_large"
+    )
+    expect_equal(error$n_patterns, nrow(oracle_patterns(data, keys)))
+  })
+
+  test_that(paste("a register on", engine, "grows by its new records alone"), {
+    old <- engine_file(5)
+    new <- engine_file(6, 50)
+    first <- pattern_table(engine_table(engine, old), keys, weight_var = "w")
+    both <- update(first, engine_table(engine, new))
+    whole <- pattern_table(rbind(old, new), keys, weight_var = "w")
+    expect_identical(both$n_records, 250L)
+    expect_identical(as.double(counted(both)$n), as.double(counted(whole)$n))
+    expect_equal(counted(both)$w, counted(whole)$w, tolerance = 1e-12)
+    back <- update(both, engine_table(engine, new), remove = TRUE)
+    expect_identical(counted(back)$n, counted(first)$n)
+  })
+
+  test_that(paste("counts made elsewhere on", engine, "are taken"), {
+    data <- data.frame(k = c("a", "b", "b"), m = c(1, 1, 2), times = c(2, 3e9, 5), total = 1:3)
+    table <- engine_table(engine, data)
+    found <- pattern_table(table, c("k", "m"), count_var = "times", weight_var = "total")
+    expected <- pattern_table(data, c("k", "m"), count_var = "times", weight_var = "total")
+    expect_identical(counted(found)[c("text", "n", "total")], counted(expected))
+    expect_equal(found$n_records, 3e9 + 7)
+    for (bad in list(c(0, 1, 2), c(1, 1.5, 2), c(NA, 1, 2))) {
+      data$times <- bad
+      expect_error(
+        pattern_table(engine_table(engine, data), c("k", "m"), count_var = "times"),
+        "whole numbers", class = "sdcRisk_error_bad_argument"
+      )
+    }
+    for (bad in list(c(0, 1, 2), c(-1, 1, 2), c(NA, 1, 2))) {
+      data$total <- bad
+      expect_error(
+        pattern_table(engine_table(engine, data), c("k", "m"), weight_var = "total"),
+        class = "sdcRisk_error_bad_weights"
+      )
+    }
+  })
+
+  test_that(paste("names and questions on", engine, "are checked before any query"), {
+    table <- engine_table(engine, engine_file(7, 20))
+    expect_error(pattern_table(table, "nobody"), class = "sdcRisk_error_unknown_key_var")
+    expect_error(pattern_table(table, c("age", "age")), class = "sdcRisk_error")
+    expect_error(pattern_table(table, keys, weight_var = "wt"), class = "sdcRisk_error")
+    expect_error(pattern_table(table, c("age", "w"), weight_var = "w"), class = "sdcRisk_error")
+    expect_identical(pattern_table(table, 1:2)$key_vars, keys[1:2])
+    expect_identical(pattern_table(table, weight_var = "w")$key_vars, keys)
+    file <- sdc_file(table, keys, weight_var = "w", pop_size = 1e4)
+    expect_equal(
+      individual_risk(file)$estimates$n, 20
+    )
+    expect_equal(n_matches(file)$estimates$n_unique, n_matches(table, keys)$estimates$n_unique)
+  })
+}
+
+test_that("values that engines tell apart and R does not are one value", {
+  skip_if_not_installed("bit64")
+  # NaN beside NULL, -0 beside 0.
+  number <- "x DOUBLE PRECISION"
+  table <- engine_sql(
+    "postgres", "nan", paste0("CREATE TABLE nan (", number, ", k BIGINT, d NUMERIC(12, 2))"),
+    "INSERT INTO nan VALUES ('NaN', 1, 1), (NULL, 1, 1), ('-0', 9007199254740993, 1), (0, 9007199254740993, 1), (2, NULL, 2.5)"
+  )
+  found <- as.data.frame(pattern_table(table, "x"))
+  expect_identical(found$n[match(c(0, 2, NA), found$x)], c(2L, 1L, 2L))
+  expect_identical(sum(as.data.frame(pattern_table(table, c("x", "d")))$n), 5L)
+  # Fixed width: padded, and one value whatever was written.
+  padded <- engine_sql(
+    "postgres", "padded", "CREATE TABLE padded (x CHAR(4))",
+    "INSERT INTO padded VALUES ('a'), ('a '), ('b')"
+  )
+  expect_identical(sort(as.data.frame(pattern_table(padded))$n), c(1L, 2L))
+  # Sums of whole weights beyond 2^31, and their squares.
+  heavy <- engine_sql(
+    "postgres", "heavy", "CREATE TABLE heavy (x INTEGER, w INTEGER)",
+    "INSERT INTO heavy VALUES (1, 2000000000), (1, 2000000000), (2, 1)"
+  )
+  found <- pattern_table(heavy, "x", weight_var = "w")
+  expect_equal(found$patterns$w, c(4e9, 1))
+  expect_equal(found$squares, c(8e18, 1))
+})
+
+test_that("text that compares without regard to case is pointed out", {
+  table <- engine_sql(
+    "sqlite", "nocase", "CREATE TABLE nocase (x TEXT COLLATE NOCASE, y TEXT)",
+    "INSERT INTO nocase VALUES ('a', 'a'), ('A', 'A'), ('b', '1')"
+  )
+  expect_warning(
+    found <- pattern_table(table, c("x", "y")), class = "sdcRisk_warning_ignores_case"
+  )
+  expect_identical(nrow(as.data.frame(found)), 3L)
+  expect_no_warning <- function(code) expect_warning(code, NA)
+  expect_no_warning(pattern_table(table, "y"))
+})
+
+test_that("the query is one GROUP BY, and can be seen before it runs", {
+  table <- engine_table("sqlite", engine_file(8, 30))
+  query <- pattern_table(table, keys, weight_var = "w", collect = FALSE)
+  expect_s3_class(query, "tbl_lazy")
+  text <- as.character(dbplyr::sql_render(query))
+  expect_identical(lengths(regmatches(text, gregexpr("GROUP BY", text))), 1L)
+  found <- pattern_table(table, keys)
+  expect_output(dplyr::show_query(found), "GROUP BY")
+  expect_error(dplyr::show_query(pattern_table(data.frame(a = 1))), class = "sdcRisk_error")
+  # Groups that the user made are none of ours.
+  grouped <- dplyr::group_by(table, age)
+  expect_identical(as.data.frame(pattern_table(grouped, keys)), as.data.frame(found))
+  expect_error(
+    pattern_table(dplyr::filter(table, age > 1000), keys), "at least one record",
+    class = "sdcRisk_error_bad_data"
+  )
+  gone <- dplyr::tbl(engine_connection("sqlite"), dplyr::sql("SELECT 1 AS a, 2 AS b"))
+  expect_identical(as.data.frame(pattern_table(gone))$n, 1L)
+  # Every dialect of dbplyr has a translation.
+  frame <- data.frame(a = 1, b = "x", w = 2)
+  for (dialect in c("postgres", "mssql", "oracle", "snowflake", "hive", "impala", "mysql")) {
+    simulated <- get(paste0("simulate_", dialect), asNamespace("dbplyr"))()
+    query <- pattern_table(
+      dbplyr::tbl_lazy(frame, con = simulated), c("a", "b"), weight_var = "w", collect = FALSE
+    )
+    text <- as.character(dbplyr::sql_render(query, con = simulated))
+    expect_match(text, "GROUP BY", info = dialect)
+    expect_match(text, "COUNT", info = dialect)
+  }
+})
+
+test_that("what the engine complains of is an error with its words", {
+  connection <- engine_connection("sqlite")
+  DBI::dbWriteTable(connection, "dropped", data.frame(a = 1:2))
+  table <- dplyr::tbl(connection, "dropped")
+  DBI::dbRemoveTable(connection, "dropped")
+  expect_error(pattern_table(table, "a"), "dropped", class = "sdcRisk_error_bad_data")
+})
+
+stop_engines()
