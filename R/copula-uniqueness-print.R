@@ -337,7 +337,8 @@ plot_xi <- function(x, strata) {
   shown <- frame(xi = records$xi[known], times = picture_times(x)[known])
   if (!is.null(strata)) shown$stratum <- strata[known]
   shares <- paste0(
-    format_percent(mean_over(shown$xi > 0.80, shown$times)), " of the records above ", format_number(0.8), ", ",
+    format_percent(mean_over(shown$xi > 0.80, shown$times)), " of the records above ",
+    format_number(0.8), ", ",
     format_percent(mean_over(shown$xi > 0.95, shown$times)), " above ", format_number(0.95)
   )
   picture <- ggplot2::ggplot(shown, ggplot2::aes(x = .data$xi, weight = .data$times)) +

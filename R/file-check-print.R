@@ -291,7 +291,8 @@ glance.sdc_file_check <- function(x, ...) {
     n_records = x$settings$n, n_keys = length(x$settings$key_vars), n_measures = nrow(e),
     n_limits = sum(!is.na(e$limit)), n_above = count("above"), n_ok = count("ok"),
     n_not_applicable = count("not applicable"),
-    n_records_above = as_count(sum_over(judged_rows(x)$above, judged_times(x))), n_differences = nrow(x$contradictions),
+    n_records_above = as_count(sum_over(judged_rows(x)$above, judged_times(x))),
+    n_differences = nrow(x$contradictions),
     fingerprint = x$settings$fingerprint
   )
 }

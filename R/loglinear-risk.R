@@ -124,8 +124,8 @@
 #'   \item{`"overfits"`}{\eqn{z_2 < -3}: likewise, and the interval is less sure}
 #'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
 #'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to be too high,
-#'     but is no upper bound: it has been far too low as well. Add interactions (`model = "search"`) or take coarser
-#'     categories}
+#'     but is no upper bound: it has been far too low as well. Add interactions
+#'     (`model = "search"`) or take coarser categories}
 #' }
 #' The \eqn{z_2} meant is that of the raked fit.
 #'
@@ -250,9 +250,9 @@
 #'     `tau1_bias`, `tau1_corrected_se` (\eqn{s}), the same of `tau2`, and
 #'     `status`; with `hh_id` also `n_households` (in the file), `households_tau1` and
 #'     `households_tau2` (households expected to have a member that is unique in the
-#'     population, or matched correctly, by the model itself without correction). `tau1_low` to `tau2_high` are the intervals
-#'     of the corrected values; `tidy()` has them in the rows of these. This is
-#'     `as.data.frame()`}
+#'     population, or matched correctly, by the model itself without correction).
+#'     `tau1_low` to `tau2_high` are the intervals of the corrected values; `tidy()` has
+#'     them in the rows of these. This is `as.data.frame()`}
 #'   \item{`records`}{one row per record: `sample_unique`, `tau1`, `tau2` (0 for
 #'     records that are not sample unique), `lambda` (expected number of people in
 #'     the record's cell), with `hh_id` `household_tau1` and `household_tau2`. With
@@ -376,7 +376,8 @@ loglinear_requests <- function(part, set, keys, weights, squares, terms, asked) 
     list(
       pointer = part$pointer,
       settings = list(
-        weights = used(weights), squares = used(squares), fraction = fraction, sampling = asked$sampling,
+        weights = used(weights), squares = used(squares), fraction = fraction,
+        sampling = asked$sampling,
         model = if (own) "terms" else terms[[model]],
         terms = if (own) terms[[model]][[set]] else list(),
         normal = if (wanted) stats::qnorm((1 + asked$level) / 2), max_cells = asked$max_cells
