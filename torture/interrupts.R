@@ -144,6 +144,8 @@ rows <- lapply(names(long_calls), function(name) {
       wrong <- wrong + !identical(again, right)
     }
   }
+  # Threads that were told to stop need a moment.
+  Sys.sleep(2)
   how <- vapply(ends, `[[`, "", "end")
   after <- vapply(ends, `[[`, 0, "after")
   hit <- how %in% c("interrupt", "time limit")

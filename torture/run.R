@@ -5,7 +5,6 @@
 #   Rscript torture/run.R case <function> <seed>    one of them, in this process
 #   Rscript torture/run.R failures             the recorded failures once more
 #   Rscript torture/run.R interrupts <minutes> interrupts at random moments
-#   Rscript torture/run.R damaged              damaged and old result objects
 
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -243,6 +242,5 @@ switch(part,
   failures = run_failures(),
   case = run_case(arguments[2], as.integer(arguments[3])),
   interrupts = source("torture/interrupts.R"),
-  damaged = source("torture/damaged.R"),
   stop("Unknown part: ", part, call. = FALSE)
 )

@@ -1,0 +1,62 @@
+#' What is confidential
+#'
+#' Which objects of this package hold values of records, and which only numbers about
+#' them? Nothing is released by sdcRisk but what `release_data()` and an external
+#' [sdc_report()] give. This page says what the others hold, so that a saved result is
+#' kept where it belongs.
+#'
+#' @section Objects that hold values of the file:
+#' They are as confidential as the file itself.
+#' \tabular{ll}{
+#'   **object** \tab **where the values are** \cr
+#'   [sdc_file()] \tab the data themselves \cr
+#'   [copula_fit()] \tab `levels`: every value of the key variables; the two-way tables
+#'     count single persons \cr
+#'   [copula_uniqueness()] \tab `fit`, the same \cr
+#'   [uniqueness_profile()] \tab `values`, and the record that was asked for \cr
+#'   [exhaustive_tabulation()] \tab `cells` and `categories`: values, those of single
+#'     records among them \cr
+#'   [hierarchy()], [recode_search()] \tab the table of levels: every value; `code` names
+#'     them \cr
+#'   [invariant_pram()] \tab `data` is the release, and beside it `records` and
+#'     `diagnostics` say which records were changed, and from what: the object undoes its
+#'     own protection \cr
+#'   [suppress_cells()] \tab `data` is the release; `cells` says where blanks were put, not
+#'     what stood there \cr
+#'   [latest_values()], [panel_members()], [birth_month()] \tab values, ids \cr
+#'   [longitudinal_link()], [link_attack()] \tab `records$id` \cr
+#'   [longitudinal_risk()] \tab `link$records$id` \cr
+#'   [apply_recoding()], [change_indicators()], `augment()` \tab the data \cr
+#'   [pram_variance()], [pram_transitions()] \tab levels of key variables, where `data` are
+#'     given \cr
+#'   `simulate()` of a fit \tab records that are drawn, of values that are real \cr
+#'   an sdcMicroObj by [store_result()] \tab the object's data
+#' }
+#'
+#' @section Objects that hold numbers about records:
+#' All other results hold no values: counts, risks, names of variables and of key sets. Their
+#' `records` have one row per record in the order of the file. Beside the file they say who
+#' stands out, and row numbers, as those of [records_at_risk()], [removal_path()] and of an
+#' internal report, do so too. They are for those who may see the file.
+#' A result keeps the call as code, without data, and a fingerprint of what it was made
+#' from; who can guess a whole file can confirm the guess by it.
+#'
+#' @section What is printed and said:
+#' Prints, sentences of [interpret()], pictures, errors, warnings and messages name variables,
+#' levels of risk and numbers of records, never a record's values. Not so what is asked for as
+#' values: a print of [candidates()], of [hierarchy()], of [uniqueness_profile()] and of data
+#' frames. [exhaustive_tabulation()] names categories, but none that fewer records hold than
+#' its threshold. Names of columns are taken to be public.
+#'
+#' @section What may leave:
+#' `release_data(x)`, which is the protected file and nothing else, and the report of
+#' `sdc_report(internal = FALSE)` with its log, which has no row numbers, categories or seeds
+#' and at most a quarter of the fingerprint.
+#'
+#' @name confidential
+#' @examples
+#' file <- data.frame(town = c("Aix", "Aix", "Brest"), age = c(30, 30, 41))
+#' holds <- function(x) grepl("Brest", rawToChar(serialize(x, NULL, ascii = TRUE)))
+#' holds(n_matches(file)) # FALSE
+#' holds(suppressMessages(exhaustive_tabulation(file, 1:2))) # TRUE
+NULL
