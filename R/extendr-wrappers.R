@@ -68,6 +68,8 @@ rs_qar_risk <- function(table, settings, run) .Call(wrap__rs_qar_risk, table, se
 
 rs_qar_risk_households <- function(table, settings, run) .Call(wrap__rs_qar_risk_households, table, settings, run)
 
+rs_qar_risk_counted <- function(settings, run) .Call(wrap__rs_qar_risk_counted, settings, run)
+
 rs_qar_risk_alone <- function(table, settings, run) .Call(wrap__rs_qar_risk_alone, table, settings, run)
 
 rs_qar_risk_sampled <- function(table, settings, run) .Call(wrap__rs_qar_risk_sampled, table, settings, run)

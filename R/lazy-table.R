@@ -13,7 +13,8 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #' one `GROUP BY` over the key variables in the engine, and only patterns with their
 #' counts travel. Before they do the engine counts them, and more than `max_patterns`
 #' are an error; `max_patterns = Inf` saves that second scan. Other functions take a lazy
-#' table as `data` too and make the pattern table of their key variables.
+#' table as `data` too and make the pattern table of their key variables;
+#' [qar_risk()] asks for one small count per key set where there are too many patterns.
 #' Make the pattern table once where several functions are to be asked.
 #'
 #' Patterns of an engine are sorted by their values, since it has no order of its own.

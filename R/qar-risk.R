@@ -153,6 +153,9 @@
 #'   counted in their place, see the section on very many key sets.
 #' @param hh_id Name or position of the column that identifies households, or
 #'   `NULL`; see the section on households.
+#' @param max_patterns For a table of a database: where it has more patterns than this,
+#'   the engine is asked for the counts of one key set after the other, at most
+#'   20,000 of them, see [pattern_table()].
 #'
 #' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are
 #' `NULL`, with
@@ -213,8 +216,8 @@
 qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ...,
                      missing = "category", pwm = c("plotting", "unbiased"),
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
-                     key_groups = NULL, max_sets = 5e6, hh_id = NULL) {
-  file <- enter(patterns = TRUE)
+                     key_groups = NULL, max_sets = 5e6, hh_id = NULL, max_patterns = 5e6) {
+  file <- enter_or_query()
   this_call <- call_without_data(match.call(), "qar_risk")
   check_no_dots(...)
   p <- check_whole(p, "p", several = TRUE)
@@ -226,6 +229,19 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   check_flag(sets, "sets")
   max_sets <- check_whole(max_sets, "max_sets")
 
+  if (is.null(file)) {
+    check_no_household(hh_id)
+    return(with_progress("Asking for key sets", {
+      result <- qar_by_queries(
+        data, key_vars, key_groups,
+        list(
+          p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm, theta_one = theta_one
+        ), sets, max_sets, this_call
+      )
+      signal_qar(result)
+      result
+    }))
+  }
   hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id")
   check_no_roles(data, key_vars, hh_at)
 

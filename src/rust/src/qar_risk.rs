@@ -3,8 +3,8 @@
 use extendr_api::prelude::*;
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::qar_risk::{
-    qar_risk, qar_risk_of_households, risk_alone, sampled_risk, Estimate, Pwm, QarRisk, RiskAlone,
-    TailSettings, ThetaOne, MOST_SETS,
+    qar_risk, qar_risk_of_counts, qar_risk_of_households, risk_alone, sampled_risk, Estimate, Pwm,
+    QarRisk, RiskAlone, SetCounts, TailSettings, ThetaOne, MOST_SETS,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{KeySets, KeyTable, Result};
@@ -94,6 +94,33 @@ fn rs_qar_risk_households(table: Robj, settings: Robj, run: Robj) -> Robj {
                 .into())
             })
         })
+    })
+}
+
+/// The same from counts that an engine has made: `settings` holds them per key set in
+/// the order of combn().
+#[extendr]
+fn rs_qar_risk_counted(settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let tail = Tail::new(&settings)?;
+        let grid = settings.probabilities("thresholds")?;
+        let column = |name: &str| -> Result<Vec<u32>> {
+            let numbers = settings.doubles(name)?;
+            Ok(numbers.iter().map(|&n| n as u32).collect())
+        };
+        let counts = SetCounts {
+            distinct: column("distinct")?,
+            unique: column("unique")?,
+            pairs: column("pairs")?,
+        };
+        let key_distinct = column("key_distinct")?;
+        let n_records = settings.number("n_records")? as u64;
+        let sets = KeySets::new(key_distinct.len(), tail.p, tail.max_sets)?;
+        let found = run.watched(|_| {
+            qar_risk_of_counts(counts, key_distinct, sets, n_records, &tail.settings, &grid)
+        })?;
+        to_r(&found, sets, sets.len())
     })
 }
 
@@ -233,6 +260,7 @@ extendr_module! {
     mod qar_risk;
     fn rs_qar_risk;
     fn rs_qar_risk_households;
+    fn rs_qar_risk_counted;
     fn rs_qar_risk_alone;
     fn rs_qar_risk_sampled;
 }

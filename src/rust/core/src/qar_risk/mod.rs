@@ -39,7 +39,7 @@ pub use tail::Pwm;
 
 use tail::{fit_tail, Position, TopRisks};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key_sets::{binomial, KeySets};
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
@@ -208,6 +208,43 @@ pub fn qar_risk(
         key_distinct,
         sets,
         table.n_records(),
+        settings,
+        grid,
+    ))
+}
+
+/// The same from counts that were made elsewhere, of a file with `n_records` records
+/// whose key variables have `key_distinct` values, missing being one.
+///
+/// # Errors
+///
+/// Where there is not one count for every key set and key variable, or a key set has
+/// none or more values than there are records.
+pub fn qar_risk_of_counts(
+    counts: SetCounts,
+    key_distinct: Vec<u32>,
+    sets: KeySets,
+    n_records: u64,
+    settings: &TailSettings,
+    grid: &[Probability],
+) -> Result<QarRisk> {
+    let complete = [&counts.distinct, &counts.unique, &counts.pairs]
+        .iter()
+        .all(|counted| counted.len() == sets.len());
+    let possible = |&distinct: &u32| distinct > 0 && u64::from(distinct) <= n_records;
+    if !complete
+        || key_distinct.len() != sets.n_keys()
+        || !counts.distinct.iter().chain(&key_distinct).all(possible)
+    {
+        return Err(Error::BadArgument(
+            "Every key set must have counts that fit the number of records.".into(),
+        ));
+    }
+    Ok(judged(
+        counts,
+        key_distinct,
+        sets,
+        n_records,
         settings,
         grid,
     ))
