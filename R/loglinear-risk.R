@@ -376,8 +376,8 @@ loglinear_requests <- function(part, set, keys, weights, squares, terms, asked) 
     list(
       pointer = part$pointer,
       settings = list(
-        weights = used(weights), squares = used(squares), fraction = fraction,
-        sampling = asked$sampling,
+        weights = used(weights), squares = used(squares),
+        fraction = fraction, sampling = asked$sampling,
         model = if (own) "terms" else terms[[model]],
         terms = if (own) terms[[model]][[set]] else list(),
         normal = if (wanted) stats::qnorm((1 + asked$level) / 2), max_cells = asked$max_cells

@@ -25,7 +25,8 @@ connect_sqlite <- function() {
 
 connect_duckdb <- function() {
   testthat::skip_if_not_installed("duckdb")
-  DBI::dbConnect(duckdb::duckdb())
+  # Not in every repository of packages, and so not among those suggested.
+  DBI::dbConnect(getExportedValue("duckdb", "duckdb")())
 }
 
 connect_postgres <- function() {

@@ -50,7 +50,8 @@ for (engine in suite_engines) {
     expect_same_numbers(numbers_of(direct), of_records[[1]], engine, 1e-9)
     by_engine <- ask(found)
     for (i in seq_along(of_records)) {
-      expect_same_numbers(by_engine[[i]], of_records[[i]], paste(engine, names(of_records)[[i]]), 1e-9)
+      info <- paste(engine, names(of_records)[[i]])
+      expect_same_numbers(by_engine[[i]], of_records[[i]], info, 1e-9)
     }
   })
 
@@ -66,7 +67,8 @@ for (engine in suite_engines) {
     for (missing in c("category", "exclude")) {
       by <- function(data, ...) {
         quietly(qar_risk(
-          data, keys, p = if (missing == "exclude") 2 else c(1, 3), pi_u = 0.4, alpha = c(0.1, 0.4), missing = missing, ...
+          data, keys, p = if (missing == "exclude") 2 else c(1, 3), pi_u = 0.4,
+          alpha = c(0.1, 0.4), missing = missing, ...
         ))
       }
       by_queries <- by(table, max_patterns = 20)
@@ -149,7 +151,10 @@ test_that("values that engines tell apart and R does not are one value", {
   number <- "x DOUBLE PRECISION"
   table <- engine_sql(
     "postgres", "nan", paste0("CREATE TABLE nan (", number, ", k BIGINT, d NUMERIC(12, 2))"),
-    "INSERT INTO nan VALUES ('NaN', 1, 1), (NULL, 1, 1), ('-0', 9007199254740993, 1), (0, 9007199254740993, 1), (2, NULL, 2.5)"
+    paste(
+      "INSERT INTO nan VALUES ('NaN', 1, 1), (NULL, 1, 1), ('-0', 9007199254740993, 1),",
+      "(0, 9007199254740993, 1), (2, NULL, 2.5)"
+    )
   )
   found <- as.data.frame(pattern_table(table, "x"))
   expect_identical(found$n[match(c(0, 2, NA), found$x)], c(2L, 1L, 2L))
