@@ -35,8 +35,10 @@ part_tree <- function(fit, whole) {
   tree
 }
 
-# Where people lie who are drawn from a tree.
-draw_points <- function(fit, tree, n = 4000) {
+# Where people lie who are drawn from a tree. Half of them are drawn from shares
+# whose square roots were taken, so that people of rare values, who are those that are
+# unique, are many; weights put that right. `n` is even.
+draw_points <- function(fit, tree, n = 40000) {
   parts <- tree_parts(fit)
   d <- length(fit$levels)
   shares <- Map(function(counts, given) {
@@ -44,40 +46,54 @@ draw_points <- function(fit, tree, n = 4000) {
     share / sum(share)
   }, parts$counts, parts$given)
   people <- vector("list", d)
-  ln_p <- variance <- numeric(n)
+  flat <- rep(c(FALSE, TRUE), each = n / 2)
+  # ln of the probability, and of that of the flat shares.
+  ln_p <- ln_flat <- variance <- numeric(n)
   left <- seq_len(ncol(tree$edges))
   while (length(open <- which(lengths(people) == 0))) {
     # An edge with one end drawn, or a key variable no edge leads to.
     near <- left[colSums(matrix(tree$edges[, left] %in% open, 2)) == 1]
     if (length(near) == 0) {
       v <- open[[1]]
-      people[[v]] <- sample.int(length(shares[[v]]), n, TRUE, shares[[v]])
-      ln_p <- ln_p + log(shares[[v]][people[[v]]])
-      next
+      given <- matrix(shares[[v]], 1)
+      from <- rep(1L, n)
+    } else {
+      edge <- near[[1]]
+      left <- setdiff(left, edge)
+      ends <- tree$edges[, edge]
+      joint <- shrunken_pair(fit, ends, tree$prior[[edge]], parts)
+      if (ends[[1]] %in% open) {
+        ends <- rev(ends)
+        joint <- t(joint)
+      }
+      v <- ends[[2]]
+      given <- joint / rowSums(joint)
+      from <- people[[ends[[1]]]]
     }
-    edge <- near[[1]]
-    left <- setdiff(left, edge)
-    ends <- tree$edges[, edge]
-    joint <- shrunken_pair(fit, ends, tree$prior[[edge]], parts)
-    if (ends[[1]] %in% open) {
-      ends <- rev(ends)
-      joint <- t(joint)
-    }
-    given <- joint / rowSums(joint)
-    drawn <- integer(n)
-    for (from in unique(people[[ends[[1]]]])) {
-      who <- which(people[[ends[[1]]]] == from)
-      drawn[who] <- sample.int(ncol(given), length(who), TRUE, given[from, ])
-    }
-    people[[ends[[2]]]] <- drawn
-    cell <- cbind(people[[ends[[1]]]], drawn)
+    flattened <- sqrt(given) / rowSums(sqrt(given))
+    people[[v]] <- draw_given(given, flattened, from, flat)
+    cell <- cbind(from, people[[v]])
     ln_p <- ln_p + log(given[cell])
-    variance <- variance + 1 / (joint[cell] * (parts$n + tree$prior[[edge]]))
+    ln_flat <- ln_flat + log(flattened[cell])
+    if (length(near)) {
+      variance <- variance + 1 / (joint[cell] * (parts$n + tree$prior[[edge]]))
+    }
   }
   frame(
-    ln_p = ln_p, variance = variance, weight = rep(1, n), n = rep(1, n),
+    ln_p = ln_p, variance = variance, weight = 2 / (1 + exp(ln_flat - ln_p)), n = rep(1, n),
     n_unique = rep(NA_real_, n)
   )
+}
+
+# A column for everyone, by the shares of the row that `from` names: those of
+# `flattened` where `flat`.
+draw_given <- function(given, flattened, from, flat) {
+  drawn <- integer(length(from))
+  for (who in split(seq_along(from), list(from, flat), drop = TRUE)) {
+    of <- if (flat[[who[[1]]]]) flattened else given
+    drawn[who] <- sample.int(ncol(of), length(who), TRUE, of[from[[who[[1]]]], ])
+  }
+  drawn
 }
 
 # The two-way shares of a pair, drawn towards independence.

@@ -92,11 +92,44 @@ test_that("a part of a fit is the fit of a part", {
   # People drawn from the tree stand for the sample's records.
   set.seed(6)
   drawn <- sdcRisk:::part_tree(direct, direct$tree)
-  expect_equal(mean(drawn$anchor$ln_p), mean(direct$tree$anchor$ln_p), tolerance = 0.03)
+  people <- drawn$anchor
   expect_equal(
-    median(drawn$anchor$variance), median(direct$tree$anchor$variance), tolerance = 0.1
+    weighted.mean(people$ln_p, people$weight), mean(direct$tree$anchor$ln_p), tolerance = 0.03
   )
+  expect_equal(
+    sdcRisk:::weighted_quantile(people$variance, people$weight, 0.5),
+    median(direct$tree$anchor$variance), tolerance = 0.1
+  )
+  # Weights are shares over the shares drawn by: their mean is 1.
+  expect_equal(mean(people$weight), 1, tolerance = 0.03)
+  expect_lte(max(people$weight), 2)
   expect_identical(drawn$alpha, direct$tree$alpha)
+})
+
+test_that("people drawn by a mixture of shares are as frequent as the tree says", {
+  part <- sdcRisk:::select_keys(fit, c("age", "sex"), NULL)
+  set.seed(8)
+  people <- sdcRisk:::draw_points(part, part$tree)
+  # Of two key variables the tree is the shrunken pair table itself.
+  pair <- sdcRisk:::shrunken_pair(part, 1:2, part$tree$prior[[1]], sdcRisk:::tree_parts(part))
+  rare <- pair[pair > 0 & pair < 1e-3]
+  found <- sum(people$weight * (people$ln_p < log(1e-3))) / sum(people$weight)
+  expect_equal(found, sum(rare), tolerance = 0.05)
+  alone <- function(p) exp(-2000 * p)
+  expect_equal(
+    sum(people$weight * alone(exp(people$ln_p))) / sum(people$weight),
+    sum(pair * alone(pair)), tolerance = 0.05
+  )
+})
+
+test_that("likelihoods of part of the key variables hardly move with the draws", {
+  rare <- person[c("age", "education_num", "hours_per_week")]
+  rare$age <- 79L
+  kappas <- vapply(1:6, function(seed) {
+    set.seed(seed)
+    suppressMessages(uniqueness_profile(fit, rare, 32561, vary = "age"))$base$kappa
+  }, 0)
+  expect_lt(stats::sd(kappas) / mean(kappas), 0.02)
 })
 
 test_that("a variable with very many values is shown at some of them", {
