@@ -79,10 +79,9 @@ share_unique <- function(data) {
 # shares `q`, of whose n records s are unique and d distinct: the sum over a fine
 # grid, with the closed form of cells that vary by a gamma variable.
 slow_outlook <- function(q, n, s, d, N, draws = 2e5) {
-  error <- sqrt(0.04 + 4 / n)
   cell <- -log1p(-q)
   spreads <- c(0, 0.015 * (8 / 0.015)^((1:12) / 12))
-  y <- log(n - 1) + seq(-2.5, 4 + log(N / n), 0.01)
+  y <- log(n - 1) + seq(-2.5, 6 + log(N / n), 0.01)
   shares <- lapply(spreads, function(a) {
     lambda <- outer(cell, exp(y))
     value <- if (a == 0) exp(-lambda) else (1 + a * lambda)^(-1 / a - 1)
@@ -102,11 +101,14 @@ slow_outlook <- function(q, n, s, d, N, draws = 2e5) {
   grid$w <- exp(grid$ln - max(grid$ln))
   grid <- grid[grid$w > 1e-4, ]
   grid$w <- grid$w / sum(grid$w)
+  # Models that had to be bent err more.
+  bent <- pmin(pmax(log(pmax(grid$a, 0.015) / 0.12), 0), 3)
+  grid$error <- sqrt(0.02 + 4 / n + 0.03 * bent^2)
   z <- stats::qnorm((1:15 - 0.5) / 15)
   ratios <- seq(0, log(N / n), length.out = 100)
   points <- expand.grid(i = seq_len(nrow(grid)), z = z)
   found <- t(mapply(function(i, z) {
-    at <- log(n - 1) + grid$shift[[i]] + pmax(0, ratios + z * error * sqrt(ratios))
+    at <- log(n - 1) + grid$shift[[i]] + pmax(0, ratios + z * grid$error[[i]] * sqrt(ratios))
     u <- shares[[grid$j[[i]]]](at)
     arrivals <- n * exp(ratios) * u
     last <- u[[length(u)]]

@@ -54,6 +54,8 @@ pub struct Seen {
 pub struct Point {
     /// Which of the spread curves.
     pub spread: usize,
+    /// ln of its a over that at the centre of the prior, 0 below it.
+    pub excess: f64,
     /// The shift l.
     pub shift: f64,
     /// Its share of the posterior.
@@ -140,6 +142,7 @@ impl Posterior {
             });
             points.extend(support.into_iter().map(|(shift, ln_density)| Point {
                 spread: j,
+                excess: (ln_spread(j) - SPREAD.0).max(0.0),
                 shift,
                 weight: ln_density + step.ln(),
             }));

@@ -6,8 +6,11 @@
 //! n of N people are in the sample, f = n / N. Given a, l and a standard normal
 //! z, sizes are stretched on the way from n to N by the model's error: with
 //! L = ln(N / n), people are as unique among N as the model says of
-//! `u(N) = S_a(1 + (n - 1) e^(l + max(0, L + z s(L))))`, `s(L)^2 = (0.04 + 4 / n) L`. At
-//! n the sample has decided, so that the error grows from nothing; u falls in N.
+//! `u(N) = S_a(1 + (n - 1) e^(l + max(0, L + z s(L))))`,
+//! `s(L)^2 = (0.02 + 4 / n + 0.03 e^2) L`, e = ln(a / 0.12) held between 0 and 3: a
+//! model whose cells vary more than most to agree with the sample is one that does not
+//! know the population's cells, and errs more on the way. At n the sample has decided,
+//! so that the error grows from nothing; u falls in N.
 //!
 //! The people in the sample are known. Of its s unique records a share
 //! u(N) / u(n) is still unique among N; of the N - n others a share u(N) is:
@@ -35,9 +38,11 @@ use crate::gamma::{beta_cdf, gamma_cdf, gamma_quantile};
 use crate::normal;
 use crate::parallel::Monitor;
 
-/// Variance of the model's error in ln N, per unit of ln(N / n), and what one
-/// over n adds to it: rare values are missing from small samples.
-const MODEL_VARIANCE: (f64, f64) = (0.04, 4.0);
+/// Variance of the model's error in ln N, per unit of ln(N / n); what one over n
+/// adds to it, as rare values are missing from small samples; and the square of
+/// ln a in excess of the usual, which is not looked at beyond an end.
+const MODEL_VARIANCE: (f64, f64, f64) = (0.02, 4.0, 0.03);
+const MOST_EXCESS: f64 = 3.0;
 /// Equally likely values of z.
 const N_ERRORS: usize = 15;
 /// Panels of ln N over which new records are added up.
@@ -310,6 +315,12 @@ impl Path<'_> {
     }
 }
 
+/// Standard deviation of the model's error where ln(N / n) is 1.
+fn error_sd(n: f64, excess: f64) -> f64 {
+    let excess = excess.clamp(0.0, MOST_EXCESS);
+    (MODEL_VARIANCE.0 + MODEL_VARIANCE.1 / n + MODEL_VARIANCE.2 * excess * excess).sqrt()
+}
+
 /// What the posterior says of populations of ascending sizes, none below n.
 pub fn outlooks(
     posterior: &Posterior,
@@ -319,19 +330,18 @@ pub fn outlooks(
 ) -> Result<Vec<Outlook>> {
     let n = start.seen.n;
     let ln_ratios: Vec<f64> = sizes.iter().map(|m| (m / n).ln().max(0.0)).collect();
-    let sd = (MODEL_VARIANCE.0 + MODEL_VARIANCE.1 / n).sqrt();
-    let errors: Vec<f64> = (0..N_ERRORS)
-        .map(|i| sd * normal::quantile((i as f64 + 0.5) / N_ERRORS as f64))
-        .collect();
+    let errors: [f64; N_ERRORS] =
+        std::array::from_fn(|i| normal::quantile((i as f64 + 0.5) / N_ERRORS as f64));
     let of_point = |point: &Point| {
         monitor.check()?;
+        let sd = error_sd(n, point.excess);
         Ok(errors
             .iter()
-            .map(|&error| {
+            .map(|z| {
                 let path = Path {
                     curve: &posterior.curves[point.spread],
                     start: (n - 1.0).max(1e-3).ln() + point.shift,
-                    error,
+                    error: z * sd,
                 };
                 path.parts(start, &ln_ratios, point.weight / N_ERRORS as f64)
             })

@@ -171,3 +171,11 @@ fn where_nothing_is_known_there_is_the_model_and_what_is_known_of_models() {
         assert!(k.low > o.uniqueness.low && k.high > o.uniqueness.high);
     }
 }
+
+#[test]
+fn models_that_had_to_be_bent_err_more() {
+    // sqrt(0.02 + 4 / 800), sqrt(0.025 + 0.03 * 2^2), and the end at 3.
+    assert!((error_sd(800.0, 0.0) - 0.158_113_883_0).abs() < 1e-9);
+    assert!((error_sd(800.0, 2.0) - 0.380_788_655_3).abs() < 1e-9);
+    assert!((error_sd(800.0, 9.0) - error_sd(800.0, 3.0)).abs() < 1e-15);
+}
