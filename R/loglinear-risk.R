@@ -123,9 +123,9 @@
 #'     `sdcRisk_warning_biased_estimate` (`cell_fractions`)}
 #'   \item{`"overfits"`}{\eqn{z_2 < -3}: likewise, and the interval is less sure}
 #'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
-#'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to be too high,
-#'     but is no upper bound: it has been far too low as well. Add interactions
-#'     (`model = "search"`) or take coarser categories}
+#'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to
+#'     be too high, but is no upper bound: 53.6 was seen for a truth of 83. Add
+#'     interactions (`model = "search"`) or take coarser categories}
 #' }
 #' The \eqn{z_2} meant is that of the raked fit.
 #'

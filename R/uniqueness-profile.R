@@ -15,10 +15,10 @@
 #' use is drawn from the model without calibration, since the sample's uniqueness on them
 #' is not kept in a fit, and the tree of `score = "tree"` is anchored on 40,000 people
 #' drawn from it instead of the sample's records, half of them from shares that favour
-#' rare values. Other draws (see [set.seed()]) move the likelihoods: of four persons of
-#' `adult`, common and rare, by a standard error of up to 0.7 % of \eqn{\kappa}{kappa} and
-#' 1.4 % of \eqn{\xi}{xi}, so that two digits are worth reporting. A base of all key
-#' variables needs no draws.
+#' rare values. Other draws (see [set.seed()]) move the likelihoods: of five persons of
+#' `adult`, by a standard error of up to 0.7 % of \eqn{\kappa}{kappa} where it was above
+#' 0.01, and of 3 % where it was 0.004, so that two digits at most are worth
+#' reporting. A base of all key variables needs no draws.
 #'
 #' @param x A result of [copula_fit()] or [copula_uniqueness()].
 #' @param record A data frame with one row: the person's values of key variables.
