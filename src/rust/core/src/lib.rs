@@ -38,6 +38,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod attack;
+#[cfg(test)]
+mod cases;
 pub mod copula;
 pub mod error;
 pub mod exhaustive;

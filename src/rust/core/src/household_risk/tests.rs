@@ -81,7 +81,7 @@ fn files() -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<u32>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::cases::cases(600))]
 
     #[test]
     fn the_oracle_agrees((keys, homes) in files()) {

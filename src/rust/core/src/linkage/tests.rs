@@ -96,7 +96,7 @@ fn relation(matrix: &[bool], k: u32) -> Agreement {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases::cases(400))]
 
     #[test]
     fn both_algorithms_equal_brute_force((one, two, levels, agreements, least) in waves()) {

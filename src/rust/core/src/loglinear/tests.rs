@@ -610,7 +610,7 @@ fn terms_of_huge_expected_counts_are_numbers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::cases::cases(24))]
 
     #[test]
     fn laws(

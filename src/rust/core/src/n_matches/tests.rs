@@ -176,7 +176,7 @@ fn some_relations(file: &File, kinds: &[u8], rule: Rule) -> Vec<Relation> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases::cases(400))]
 
     #[test]
     fn missing_means_what_its_rule_says(

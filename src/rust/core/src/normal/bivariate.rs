@@ -271,7 +271,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(crate::cases::cases(300))]
         #[test]
         fn bivariate_values_equal_quadrature(
             h in -6.0f64..6.0, k in -6.0f64..6.0, r in -0.998f64..0.998

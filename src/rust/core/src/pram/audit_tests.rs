@@ -78,7 +78,7 @@ fn enumerate_groups(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases::cases(400))]
     #[test]
     fn groups_of_cells_equal_enumeration(
         cells in prop::collection::vec((1u64..4, prop::option::of(0u32..3), 0u32..3), 2..7),

@@ -387,7 +387,7 @@ fn random_columns() -> impl Strategy<Value = Vec<Vec<u32>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::cases::cases(200))]
     #[test]
     fn every_design_keeps_its_bound(
         columns in random_columns(),

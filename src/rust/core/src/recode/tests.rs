@@ -302,7 +302,7 @@ fn tail(p: usize, limit: f64) -> Option<(usize, TailSettings, f64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::cases(60))]
 
     #[test]
     fn a_recoding_is_measured_as_defined(file in file(), price in 0.5f64..3.0) {

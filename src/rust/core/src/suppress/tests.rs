@@ -151,7 +151,7 @@ fn feasible(asked: &Asked) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::cases::cases(200))]
 
     #[test]
     fn own_is_the_sum_of_enumerated_optima(asked in varied(14)) {

@@ -82,7 +82,7 @@ fn variables_without_limits_do_not_count() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(crate::cases::cases(40))]
 
     #[test]
     fn rectangles_fill_the_space(
