@@ -185,15 +185,18 @@ file_keys <- function(data, key_vars, key_groups, roles) {
 
 # The file that an exported function was given, whatever its type. In the frame of
 # that function `arg` becomes the data frame, and arguments that were not given take
-# the file's roles.
-enter <- function(arg = "data") {
+# the file's roles. `patterns`: whether the function can do with patterns and their
+# counts instead of records.
+enter <- function(arg = "data", patterns = FALSE) {
   check_given(arg)
   frame <- front()
   file <- as_file(get(arg, envir = frame), arg)
   assign(arg, file$data, envir = frame)
   take_roles(file)
   if (!is.null(file$defaults)) take_defaults(file)
+  check_takes_patterns(file, patterns, arg)
   remember(rlang::set_names(list(file$roles), arg))
+  note_patterns(file)
   file
 }
 
@@ -205,7 +208,9 @@ enter_waves <- function(args = c("wave1", "wave2")) {
   for (arg in args) {
     wave <- get(arg, envir = frame)
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
+    if (is_pattern_table(wave)) stop_needs_records(arg)
     if (inherits(wave, "sdc_file")) {
+      check_takes_patterns(wave, FALSE, arg)
       assign(arg, wave$data, envir = frame)
       take_roles(wave)
     } else if (is.list(wave) && !is.data.frame(wave)) {

@@ -16,7 +16,7 @@ picture_times <- function(x) {
 
 # Called at the door: the patterns wait with what was asked until the result is made.
 note_patterns <- function(file) {
-  asked <- get0(".asked", inherits = FALSE)
+  asked <- get0(".asked", front(), inherits = FALSE)
   times <- times_of(file$data)
   if (!is.null(asked) && !is.null(times)) {
     keys <- setdiff(names(file$data), attr(file$data, "patterns")$weight_var)
