@@ -37,8 +37,7 @@ pattern_file <- function(x) {
 }
 
 # What a function that answers for records, or needs what only records have, says of
-# a file of patterns. `takes` is whether the function of the frame `call` can do
-# without them.
+# a file of patterns. `takes` is whether the exported function can do without them.
 check_takes_patterns <- function(file, takes, arg) {
   if (is.null(times_of(file$data))) {
     return(invisible())

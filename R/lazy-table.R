@@ -295,12 +295,5 @@ lazy_file <- function(x, arg) {
     if (length(keys)) keys else setdiff(names, weight_var), named(of("sensitive"))
   ))
   most <- if ("max_patterns" %in% argument_names()) get("max_patterns", envir = front()) else 5e6
-  table <- rlang::try_fetch(
-    pattern_table(x, keys, weight_var = weight_var, max_patterns = most),
-    sdcRisk_error = function(e) {
-      e$call <- bare_call()
-      rlang::cnd_signal(e)
-    }
-  )
-  pattern_file(table)
+  pattern_file(pattern_table(x, keys, weight_var = weight_var, max_patterns = most))
 }
