@@ -187,7 +187,7 @@ call_without_data <- function(call, name) {
 holds_objects <- function(code) {
   if (is.call(code)) {
     # What is left out, as in x[1, ], is no part that can be looked at.
-    parts <- Filter(function(i) !identical(code[[i]], quote(expr = )), seq_along(code))
+    parts <- Filter(function(i) !identical(code[[i]], rlang::missing_arg()), seq_along(code))
     return(any(vapply(parts, function(i) holds_objects(code[[i]]), NA)))
   }
   !is.language(code) && !is.null(code) && (!is.atomic(code) || length(code) > 100)

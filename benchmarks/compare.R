@@ -17,7 +17,10 @@ beside_tracked <- function(now, before) {
   }
   key <- c("task", "fixture", "threads")
   seconds <- c("min_s", "median_s", "max_s")
-  both <- merge(now[c(key, seconds)], before[c(key, seconds)], by = key, suffixes = c("", "_before"))
+  both <- merge(
+    now[c(key, seconds)], before[c(key, seconds)],
+    by = key, suffixes = c("", "_before")
+  )
   both$ours <- endsWith(both$task, "@sdcRisk")
   both
 }

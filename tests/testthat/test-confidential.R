@@ -117,7 +117,8 @@ test_that("no error, warning or message says a value", {
     hear <- function(condition) {
       n <<- n + 1
       fields <- unclass(condition)[setdiff(names(condition), c("trace", "call", "parent"))]
-      expect_false(tells(c(conditionMessage(condition), unlist(fields))), info = deparse(fault[[1]]))
+      said <- c(conditionMessage(condition), unlist(fields))
+      expect_false(tells(said), info = deparse(fault[[1]]))
     }
     tryCatch(
       withCallingHandlers(

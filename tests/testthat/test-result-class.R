@@ -230,7 +230,9 @@ test_that("a result keeps no data, however the function was called", {
   }
   # What is code stays.
   kept <- quietly(qar_risk(data[1:4, ], c("a", "b"), p = 2 - 1))
-  expect_identical(kept$call, quote(qar_risk(data = data[1:4, ], key_vars = c("a", "b"), p = 2 - 1)))
+  expect_identical(
+    kept$call, quote(qar_risk(data = data[1:4, ], key_vars = c("a", "b"), p = 2 - 1))
+  )
 })
 
 test_that("a result saved and read again is the same", {
