@@ -99,9 +99,9 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
   check_no_dots(...)
   file <- enter(patterns = TRUE)
   check_given("key_vars")
-  dims <- sort(check_whole(dims, "dims", several = TRUE))
   # The default asks for no more than a single key variable can give.
   dims_given <- was_given("dims")
+  dims <- sort(check_whole(dims, "dims", several = TRUE))
   rule <- check_violation(threshold, weight_threshold, combine, weight_var)
   check_missing_rule(missing, c("exclude", "category"))
   max_tables <- check_whole(max_tables, "max_tables")

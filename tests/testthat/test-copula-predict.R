@@ -107,7 +107,7 @@ test_that("a part of a fit is the fit of a part", {
 })
 
 test_that("people drawn by a mixture of shares are as frequent as the tree says", {
-  part <- sdcRisk:::select_keys(fit, c("age", "sex"), NULL)
+  part <- sdcRisk:::select_keys(fit, c("age", "sex"))
   set.seed(8)
   people <- sdcRisk:::draw_points(part, part$tree)
   # Of two key variables the tree is the shrunken pair table itself.

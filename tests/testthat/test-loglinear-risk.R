@@ -156,7 +156,7 @@ test_that("bad weights are refused", {
   low <- c(0.5, rep(9, 49))
   data$a[[1]] <- 99
   expect_silent(bad(low))
-  expect_error(bad(low, sampling = "cell"), "in 1 cell", class = "sdcRisk_error_bad_weights")
+  expect_error(bad(low, sampling = "cell"), "In 1 cell", class = "sdcRisk_error_bad_weights")
 })
 
 test_that("degenerate files have their stated answers", {

@@ -319,7 +319,7 @@ test_that("pictures show the numbers of the tables", {
 test_that("work that is asked to stop stops, and the session goes on", {
   data <- small_file(20000, 12, 30, 1)
   x <- quiet_qar(data, p = 3)
-  coded <- sdcRisk:::code_again(x, data, NULL)
+  coded <- sdcRisk:::code_again(x, data)
   stop_now <- function(done, total) FALSE
   table <- coded$table$pointer
   run <- list(threads = 2L, tick = stop_now)
