@@ -106,7 +106,7 @@ key_set_counts <- function(data, columns) {
     .groups = "drop"
   )
   of <- function(size) {
-    rlang::expr(sum(ifelse(sdc_n == !!size, 1L, 0L), na.rm = TRUE))
+    rlang::expr(sum(ifelse((!!as.name("sdc_n")) == !!size, 1L, 0L), na.rm = TRUE))
   }
   found <- collect_query(dplyr::summarise(
     counts, !!!list(sdc_distinct = quote(n()), sdc_unique = of(1L), sdc_pairs = of(2L))

@@ -5,9 +5,9 @@ set -eu
 cd check
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 export _R_CHECK_SYSTEM_CLOCK_=0
-# The compiled core is 6.2 MB, R code and data 2.3 MB, and the vignettes hold
-# pictures: 11 MB installed. The note on sizes begins above that.
-export _R_CHECK_PKG_SIZES_THRESHOLD_=12
+# The compiled core is 6.1 MB, R code, help and data 3.5 MB, and the vignettes hold
+# pictures: 12 MB installed. The note on sizes begins above that.
+export _R_CHECK_PKG_SIZES_THRESHOLD_=13
 # The vendored crates are 2.3 MB of the source package. The repository asks for
 # at most 10 MB, the check of R 4.2 for 5.
 export _R_CHECK_CRAN_INCOMING_TARBALL_THRESHOLD_=1e7
