@@ -17,6 +17,7 @@
 #' results are those of the file: counts are equal to the last digit, sums of weights to
 #' twelve digits. `records` is `NULL`, and `patterns` has a row for each pattern with the
 #' key variables, the number `n` of records, and the columns that `records` would have.
+#' A key variable with the name of such a column is called `<name>.key` there.
 #' Key variables can be left out by `key_vars`, none can be added: take all that may be
 #' asked for. A sensitive variable of [n_matches()] is one of them.
 #'

@@ -34,6 +34,9 @@ by_pattern <- function(result) {
   if (is.null(patterns) || is.null(result$records) || isTRUE(result$settings$patterns)) {
     return(result)
   }
+  # What is judged keeps its name: prints and verbs read it by that.
+  taken <- names(patterns) %in% names(result$records)
+  names(patterns)[taken] <- paste0(names(patterns)[taken], ".key")
   columns <- c(as.list(patterns), as.list(result$records))
   result["records"] <- list(NULL)
   result$patterns <- do.call(frame, columns)

@@ -366,3 +366,18 @@ test_that("prints, summaries and pictures count records, and show no pattern", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("a key variable may have the name of what is judged", {
+  data <- data.frame(risk = c(1, 1, 2, 5), n_matches = c(7, 7, 7, 8), w = 2)
+  table <- pattern_table(data, c("risk", "n_matches"), weight_var = "w")
+  of_patterns <- quietly(individual_risk(table))
+  of_file <- quietly(individual_risk(data, c("risk", "n_matches"), "w"))
+  expect_false(anyDuplicated(names(of_patterns$patterns)) > 0)
+  expect_identical(of_patterns$patterns$risk.key, c(1, 2, 5))
+  expect_equal(of_patterns$patterns$risk, of_file$records$risk[c(1, 3, 4)], tolerance = 1e-12)
+  expect_equal(
+    summary(of_patterns)$risk_by_strata, summary(of_file)$risk_by_strata, tolerance = 1e-12
+  )
+  matches <- n_matches(pattern_table(data, c("risk", "n_matches")))
+  expect_equal(as.double(matches$patterns$n_matches), c(2, 1, 1))
+})
