@@ -69,8 +69,8 @@
 #' individual_risk(table)$estimates$expected_reidentifications # 0.6467
 #'
 #' # A register that grows
-#' first <- pattern_table(nals_prison[1:600, ], keys)
-#' both <- update(first, nals_prison[601:nrow(nals_prison), ])
+#' first <- pattern_table(nals_prison[1:100, ], keys)
+#' both <- update(first, nals_prison[101:182, ])
 #' identical(as.data.frame(both), as.data.frame(pattern_table(nals_prison, keys))) # TRUE
 pattern_table <- function(data, key_vars = NULL, ..., weight_var = NULL, count_var = NULL,
                           max_patterns = 5e6) {
