@@ -20,7 +20,8 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #' Patterns of an engine are sorted by their values, since it has no order of its own.
 #' What engines do differently, and what is done about it:
 #'
-#' * `NULL` and, where there is one, `NaN` are both missing and counted together.
+#' * `NULL` and, where there is one, `NaN` are both missing and counted together; but
+#'   where [qar_risk()] asks for one count per key set, `NaN` is a value of its own.
 #' * -0 and 0 are one value.
 #' * 64-bit and decimal counts become doubles; more than 2^53 records are an error.
 #' * Sums of weights are made in the engine's widest number of the kind `as.numeric()`
@@ -122,7 +123,8 @@ collect_query <- function(query) as.data.frame(dplyr::collect(query))
 
 query_text <- function(query) as.character(dbplyr::sql_render(query))
 
-# What the engine complains of, as a condition of ours with the engine's words.
+# What the engine complains of, as a condition of ours with the engine's words, but for
+# what stands in quotes: that may be a value. Nor does its own condition come along.
 with_engine <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "sdcRisk_error")) stop(e)
@@ -130,13 +132,18 @@ with_engine <- function(code) {
       "bad_data",
       c(
         "The engine must be able to run the query.",
-        x = paste0("It says: ", first_line(e), "."),
+        x = paste0("It says: ", without_quoted(first_line(first_cause(e))), "."),
         i = "pattern_table(data, collect = FALSE) gives the query; show_query() shows it."
-      ),
-      parent = e
+      )
     )
   })
 }
+
+first_cause <- function(condition) {
+  if (inherits(condition$parent, "condition")) first_cause(condition$parent) else condition
+}
+
+without_quoted <- function(text) gsub("([\"'`]).*\\1", "\\1...\\1", text)
 
 # Counts in whatever type a driver delivers whole numbers in, as doubles.
 engine_counts <- function(x) {

@@ -228,3 +228,13 @@ test_that("what the engine complains of is an error with its words", {
 })
 
 stop_engines()
+
+test_that("what an engine complains of holds no value", {
+  caught <- tryCatch(
+    with_engine(stop("ERROR: invalid input for type numeric: \"zqc\" and 'zqd'\nDETAIL: zqe")),
+    sdcRisk_error_bad_data = identity
+  )
+  expect_match(conditionMessage(caught), "invalid input for type numeric")
+  expect_no_match(conditionMessage(caught), "zq[cde]")
+  expect_null(caught$parent)
+})
