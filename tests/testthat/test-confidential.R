@@ -45,6 +45,8 @@ secret_results <- function() {
       ),
       speaking = list(
         sdc_file = sdc_file(data, keys), copula_fit = fit,
+        pattern_table = pattern_table(data, keys),
+        n_matches_of_patterns = n_matches(pattern_table(data, keys)),
         copula_uniqueness = copula_uniqueness(fit, pop_size = 2400),
         uniqueness_profile = uniqueness_profile(fit, data[1, keys], 2400),
         exhaustive_tabulation = exhaustive_tabulation(data, keys),
@@ -85,6 +87,7 @@ test_that("no print, sentence, table of figures or report says a value", {
     }
     expect_false(tells(said), info = name)
   }
+  expect_false(tells(utils::capture.output(print(pattern_table(secret_file(), c("a", "b"))))))
   file <- tempfile(fileext = ".html")
   data <- secret_file()
   keys <- c("a", "b", "c")
@@ -92,8 +95,12 @@ test_that("no print, sentence, table of figures or report says a value", {
     n_matches(data, keys), individual_risk(data, keys, "w"), qar_risk(data, keys, p = 2),
     exhaustive_tabulation(data, keys), suppress_cells(data, keys, k = 2), file = file
   ))
-  expect_false(tells(readLines(file, warn = FALSE)))
-  expect_false(tells(readLines(sub("html$", "json", file), warn = FALSE)))
+  of_patterns <- tempfile(fileext = ".html")
+  quietly(sdc_report(n_matches(pattern_table(data, keys)), file = of_patterns))
+  for (path in c(file, of_patterns)) {
+    expect_false(tells(readLines(path, warn = FALSE)))
+    expect_false(tells(readLines(sub("html$", "json", path), warn = FALSE)))
+  }
 })
 
 test_that("no error, warning or message says a value", {
