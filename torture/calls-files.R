@@ -48,6 +48,33 @@ draws$sdc_file <- function() {
   case("sdc_file", args)
 }
 
+draws$pattern_table <- function() {
+  file <- draw_file(plain = chance(0.7))
+  args <- drop_null(list(
+    data = some_data(file), key_vars = file$keys, weight_var = maybe(0.4, ".w"),
+    max_patterns = maybe(0.2, pick(c(1, 3, 1e6)))
+  ))
+  check <- if (file$plain) {
+    function(x) {
+      bare <- as.data.frame(file$data)[file$keys]
+      counts <- as.vector(table(do.call(paste, c(lapply(bare, as.character), sep = "\r"))))
+      c(
+        differs("counts", sort(as.double(x$patterns$n)), sort(as.double(counts))),
+        differs("records", as.double(x$n_records), file$n),
+        if (!is.null(args$weight_var)) {
+          differs("weights", sum(x$patterns$.w), sum(file$data$.w))
+        }
+      )
+    }
+  }
+  case("pattern_table", args, check = check)
+}
+
+# Its window waits for somebody: what is refused before it opens.
+draws$file_check_addin <- function() {
+  case("file_check_addin", list(envir = pick(list(new.env(), NULL, 1, "text"))[[1]]))
+}
+
 draws$key_overview <- function() {
   file <- draw_file()
   check <- if (file$plain) {
