@@ -5,8 +5,7 @@
 #' Three pictures of a [household_risk()] result; `plot()` draws the same.
 #'
 #' @param object A result of [household_risk()].
-#' @param type `"sizes"`: of the households of each size, the share that nothing
-#'   else fits; `"matches"`: the share of households that so many households fit, or
+#' @param type `"sizes"`: of the households of each size, the share that is unique; `"matches"`: the share of households that so many households fit, or
 #'   fewer; `"strata"`: the record risks 1/m by a variable.
 #' @param by,data For `"strata"`: a vector with one value per record, or the
 #'   name of a column of `data`, the data the result was made from.
@@ -47,7 +46,7 @@ plot_household_sizes <- function(x, most = 12) {
       labels = percent_axis, expand = ggplot2::expansion(c(0, 0.08))
     ) +
     ggplot2::labs(
-      title = "Which households does nothing else fit?",
+      title = "Which households are unique?",
       x = "members", y = "share of the households of this size",
       caption = paste0(
         "Known: ", household_known_words(x), ". Above the bars: households that are unique.",
