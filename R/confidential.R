@@ -12,6 +12,7 @@
 #'   [sdc_file()] \tab the data themselves \cr
 #'   [pattern_table()] \tab `patterns`: every combination of values of the key variables \cr
 #'   a result about a pattern table \tab `patterns`, the same \cr
+#'   [file_check()] \tab `roles$missing_codes`: values that may stand for a missing one \cr
 #'   [copula_fit()] \tab `levels`: every value of the key variables; the two-way tables
 #'     count single persons \cr
 #'   [copula_uniqueness()] \tab `fit`, the same \cr

@@ -36,8 +36,9 @@
 #'   \item{a continuous variable}{numbers with a fraction, or more than 100
 #'     different whole numbers, in more than a fifth of at least 20 records}
 #'   \item{missing codes}{numbers such as 9, 97 to 99, 999 or -9 to -1 that stand
-#'     apart from all other values of a variable, and text such as "NA" or ".",
-#'     which are values to every method unless they are declared missing}
+#'     farther apart from all other values of a variable than these from each other,
+#'     and text such as "NA" or ".", which are values to every method unless they are
+#'     declared missing. The print counts them; `roles` of a [file_check()] says which}
 #' }
 #'
 #' @section Cost:

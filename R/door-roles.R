@@ -21,13 +21,15 @@ look_at_columns <- function(file) {
     )
   }, "")
   at <- match(seq_along(data), named)
+  codes <- lapply(data, missing_codes)
   frame(
     variable = names(data), role = roles, looks_like = looks,
     type = vapply(seq_along(data), function(v) {
       if (v %in% usable) key_type(data[[v]]) else paste(class(data[[v]]), collapse = "/")
     }, ""),
     n_values = counts$n_values[at], n_missing = counts$n_missing[at],
-    missing_codes = vapply(seq_along(data), function(v) missing_codes(data[[v]]), "")
+    missing_codes = unname(vapply(codes, paste, "", collapse = ", ")),
+    n_missing_codes = unname(lengths(codes))
   )
 }
 
@@ -110,21 +112,21 @@ is_positive <- function(x) {
 # 9, 99, 998 or -9 that stand apart from all others, and texts such as "NA".
 missing_codes <- function(x) {
   if (is_candidates(x) || length(dim(x)) > 0) {
-    return("")
+    return(character())
   }
   if (is.factor(x) || is.character(x)) {
     values <- if (is.factor(x)) levels(x)[unique(as_bare(x))] else unique(as_bare(x))
     found <- values[!is.na(values) & tolower(trimws(values)) %in% missing_texts]
-    return(paste(encodeString(sort(found), quote = "\""), collapse = ", "))
+    return(encodeString(sort(found), quote = "\""))
   }
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)
   }
   if (is.object(x) || !is.numeric(x) || !is_whole_column(x)) {
-    return("")
+    return(character())
   }
   values <- sort(unique(as.double(x)))
-  paste(format_number(c(low_codes(values), high_codes(values))), collapse = ", ")
+  format_number(c(low_codes(values), high_codes(values)))
 }
 
 missing_texts <- c("", "na", "n/a", ".", "-", "?", "null", "none", "missing", "unknown", "refused")
@@ -139,13 +141,14 @@ low_codes <- function(values) {
 }
 
 # 7 to 9, 97 to 99 and so on above a gap: the largest other value lies more than one
-# below, and below what the digits leave room for.
+# below, farther than other values lie from each other, and below what the digits leave
+# room for.
 high_codes <- function(values) {
   for (top in c(9, 99, 999, 9999, 99999, 999999)) {
     codes <- values[values %in% (top - 2:0)]
     rest <- values[values < top - 2]
     if (length(codes) && max(values) == max(codes) && length(rest) >= 2 &&
-          max(codes) == top && max(rest) < min(codes) - 1) {
+          max(codes) == top && min(codes) - max(rest) > max(1, diff(rest))) {
       return(codes)
     }
   }
@@ -243,9 +246,12 @@ look_lines <- function(seen) {
     if (nrow(codes)) {
       paste0(
         "Missing codes? ",
-        paste0(quote_names_each(shown$variable), " has ", shown$missing_codes, collapse = "; "),
-        if (nrow(codes) > 3) paste0("; and ", nrow(codes) - 3, " more"),
-        ". They count as values."
+        paste0(
+          plural(shown$n_missing_codes, "value"), " of ", quote_names_each(shown$variable),
+          collapse = ", "
+        ),
+        if (nrow(codes) > 3) paste0(", and ", plural(nrow(codes) - 3, "more column")),
+        ". They count as values; `roles` of file_check() says which."
       )
     }
   )
