@@ -200,8 +200,9 @@ report_line <- function(facts) {
 
 # Next steps -----------------------------------------------------------------------
 
-# Lines of code that run as they stand where `data` is.
-check_next_steps <- function(x, roles) {
+# Lines of code that run as they stand where `data` is. `made`: it was an sdc_file.
+check_next_steps <- function(x, roles, made) {
+  made <- made && !any(role_names %in% names(x$call))
   limit <- x$settings$limit
   k <- if (is.null(limit$k)) 3 else limit$k
   at <- function(measure) {
@@ -212,7 +213,7 @@ check_next_steps <- function(x, roles) {
   top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
   several <- length(roles$key_vars) > 1
   c(
-    file_code(x$call$data, roles, x$roles$variable), looks_step(x, roles),
+    file_code(x$call$data, roles, x$roles$variable, made), looks_step(x, roles),
     if (rare) c(
       paste0("records_at_risk(n_matches(file), limit = 1 / ", number_code(k), ")"),
       if (is.null(roles$key_groups)) {
@@ -258,7 +259,10 @@ later_steps <- function(x) {
 }
 
 # The file that was checked, by the code that gave it where that is short.
-file_code <- function(data, roles, columns) {
+file_code <- function(data, roles, columns, made) {
+  if (made && is.symbol(data)) {
+    return(if (!identical(data, as.name("file"))) paste("file <-", code_text(data)))
+  }
   given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
   if (!given || nchar(code_text(data)) > 60) data <- as.name("your_data")
   roles <- roles[setdiff(names(roles), "missing")]

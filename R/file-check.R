@@ -99,7 +99,8 @@
 #'     `household_risk`, `n_violations` (tables in which its cell is small), as far as
 #'     they were measured, and `above` (whether any limit on records is exceeded)}
 #'   \item{`roles`}{one row per column: `variable`, `role`, `looks_like`, `type`,
-#'     `n_values`, `n_missing`, `missing_codes`}
+#'     `n_values`, `n_missing`, `missing_codes` (values that may stand for a missing one)
+#'     and their number `n_missing_codes`}
 #'   \item{`drivers`}{one row per key variable, by what dropping it would buy: `variable`,
 #'     `n_unique_without` (sample uniques left), `unique_change`, `risk_without` (T left),
 #'     `share_top` (share of the riskiest key sets with it). Here a missing value is a
@@ -136,6 +137,8 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
                        p = 3, weight_var = NULL, hh_id = NULL, strata_var = NULL,
                        sensitive = NULL, pop_size = NULL, sampling_fraction = NULL,
                        key_groups = NULL, missing = NULL, models = NULL) {
+  check_given("data")
+  made <- inherits(data, "sdc_file")
   given <- enter(patterns = TRUE)
   this_call <- call_without_data(match.call(), "file_check")
   check_no_dots(...)
@@ -164,7 +167,9 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     asked$n_keys <- length(table$keys)
     asked$p <- min(asked$p, asked$n_keys)
     ran <- run_methods(file, asked)
-    new_file_check(file, table, ran, asked, this_call)
+    result <- new_file_check(file, table, ran, asked, this_call)
+    result$next_steps <- check_next_steps(result, file$roles, made)
+    result
   })
 }
 
@@ -236,7 +241,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     weight_var = file$roles$weight_var, hh_id = asked$hh_id, sensitive = asked$sensitive,
     strata_var = file$roles$strata_var, pop_size = facts$pop_size, candidates = TRUE
   )
-  result <- new_sdc_result(
+  new_sdc_result(
     "sdc_file_check",
     estimates = rows[c(
       "question", "measure", "value", "low", "high", "scenario", "limit", "verdict",
@@ -251,8 +256,6 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     call = this_call, roles = look_at_columns(file), drivers = check_drivers(found, asked$keys),
     contradictions = check_contradictions(rows, found, facts)
   )
-  result$next_steps <- check_next_steps(result, file$roles)
-  result
 }
 
 signal_table <- function(signals) {

@@ -351,6 +351,12 @@ test_that("code to run next stays whole, whatever the data and their names", {
   expect_match(step(quietly(file_check(files$d))), "sdc_file(files$d, ", fixed = TRUE)
   expect_match(step(quietly(file_check(head(long, 50)))), "sdc_file(head(long, 50), ", fixed = TRUE)
   expect_match(step(quietly(do.call(file_check, list(long)))), "sdc_file(data, ", fixed = TRUE)
+  file <- other <- sdc_file(long)
+  expect_identical(step(quietly(file_check(other))), "file <- other")
+  expect_match(step(quietly(file_check(file))), "^records_at_risk\\(n_matches\\(file")
+  expect_match(
+    step(quietly(file_check(other, key_vars = 1:2))), "sdc_file(other, key_vars = ", fixed = TRUE
+  )
 
   many <- stats::setNames(
     as.data.frame(matrix(sample(4, 200 * 60, TRUE), 200)),
