@@ -36,7 +36,7 @@ fixtures$suppress <- function(name) {
 
 # Eight keys with 2 to 12 values that depend on 40 latent classes; the larger
 # `peaked`, the fewer records stand out.
-fixtures$latent <- function(n, peaked) {
+fixtures$classes <- function(n, peaked) {
   set.seed(20261122)
   n <- as.numeric(n)
   class <- floor(40 * stats::runif(n)^2) + 1
@@ -90,6 +90,6 @@ tasks$suppress <- rbind(
   suppress_tasks("suppress:eusilc", 3, 5), suppress_tasks("suppress:eusilc", 5, 5),
   suppress_tasks("suppress:adult5", 2, 3), suppress_tasks("suppress:adult5", 3, 3),
   suppress_tasks("suppress:adult5", 5, 3), suppress_tasks("suppress:adult7", 3, 1, peer = FALSE),
-  suppress_tasks("latent:1e5:4", 3, 3, peer = FALSE),
-  suppress_tasks("latent:1e6:3", 3, 1, peer = FALSE)
+  suppress_tasks("classes:1e5:4", 3, 3, peer = FALSE),
+  suppress_tasks("classes:1e6:3", 3, 1, peer = FALSE)
 )
