@@ -129,17 +129,15 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
   check_no_dots(...)
-  given <- list(
-    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
-    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    key_groups = key_groups, missing = missing
-  )
-  given <- given[was_given(names(given))]
+  given <- given_roles()
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
   file <- do.call(sdc_file, c(list(data$data), kept, given), quote = TRUE)
   for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]
   file
 }
+
+# The roles that the exported function was given, NULL among them.
+given_roles <- function() mget(role_names[was_given(role_names)], envir = front())
 
 # `codes` is the place where the coded key variables are kept.
 new_file <- function(data, roles) {

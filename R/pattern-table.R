@@ -496,12 +496,7 @@ sdc_file.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_var = 
                                        pop_size = NULL, sampling_fraction = NULL,
                                        key_groups = NULL, missing = NULL) {
   check_no_dots(...)
-  given <- list(
-    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
-    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    key_groups = key_groups, missing = missing
-  )
-  given <- given[was_given(names(given))]
+  given <- given_roles()
   file <- pattern_file(data)
   sdc_roles <- file$roles[setdiff(names(file$roles), names(given))]
   if (!is.null(given$sensitive) && is.null(given$key_vars)) {
