@@ -1,19 +1,13 @@
-//! Columns of R to a `KeyTable`, and what R asks of it.
+//! Key tables as R holds them: coded, taken apart, asked for groups and codes.
 
 use extendr_api::prelude::*;
-use extendr_ffi::{R_NaString, DATAPTR_RO, SEXP, STRING_PTR_RO};
-use rayon::prelude::*;
-use sdcrisk_core::key_table::{
-    encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
-    hash_numbers, hash_texts, text_ids, Coded, TextIds,
-};
 use sdcrisk_core::linkage::{partners, NONE};
-use sdcrisk_core::memory::{collected, reserved};
-use sdcrisk_core::{KeyTable, Monitor, Result};
+use sdcrisk_core::memory::collected;
+use sdcrisk_core::{KeyTable, Result};
 
-use crate::convert::{doubles, indices, list, positions, texts, whole, whole_numbers, Named, Run};
+use crate::columns::{code_columns, hash_vectors, Column, Look, Mark};
+use crate::convert::{indices, list, positions, texts, whole, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
-use crate::r_api::{append_text, protected};
 
 /// A key table as R holds it: empty once released.
 pub struct Handle(Option<KeyTable>);
@@ -29,202 +23,6 @@ pub fn with_table<T>(pointer: &Robj, work: impl FnOnce(&KeyTable) -> Result<T>) 
 
 fn pointer_to(table: KeyTable) -> Robj {
     ExternalPtr::new(Handle(Some(table))).into()
-}
-
-/// The memory of one R column, and how to read it.
-enum Column<'a> {
-    Levels(&'a [i32], Vec<bool>),
-    Integers(&'a [i32]),
-    Doubles(&'a [f64]),
-    WideIntegers(&'a [i64]),
-    Texts(&'a [usize]),
-}
-
-impl<'a> Column<'a> {
-    /// Finds the memory of `values`, which R may have to produce first.
-    fn new(values: &'a Robj, kind: &str, level_is_missing: &Robj) -> Result<Self> {
-        let n = values.len();
-        let expected = match kind {
-            "text" => Rtype::Strings,
-            "double" | "wide" => Rtype::Doubles,
-            "logical" => Rtype::Logicals,
-            _ => Rtype::Integers,
-        };
-        if values.rtype() != expected {
-            return Err(bad_call("columns"));
-        }
-        // SAFETY (all below): the type was checked, R's vectors do not move,
-        // and the caller keeps `values` alive for `'a`.
-        let sexp = unsafe { values.get() };
-        if kind == "text" {
-            let pointer = protected(|| unsafe { STRING_PTR_RO(sexp) })?;
-            return Ok(Column::Texts(unsafe { slice(pointer.cast(), n) }));
-        }
-        let pointer = protected(|| unsafe { DATAPTR_RO(sexp) })?;
-        Ok(match kind {
-            "levels" => {
-                let missing = level_is_missing
-                    .as_logical_slice()
-                    .ok_or_else(|| bad_call("level_is_missing"))?;
-                let missing = missing.iter().map(|l| l.is_true()).collect();
-                Column::Levels(unsafe { slice(pointer.cast(), n) }, missing)
-            }
-            "integer" | "logical" => Column::Integers(unsafe { slice(pointer.cast(), n) }),
-            "double" => Column::Doubles(unsafe { slice(pointer.cast(), n) }),
-            "wide" => Column::WideIntegers(unsafe { slice(pointer.cast(), n) }),
-            _ => return Err(bad_call("kinds")),
-        })
-    }
-}
-
-impl Column<'_> {
-    /// Codes the column, text by address only.
-    fn draft(&self, missing_text: usize, monitor: &Monitor) -> Result<Draft> {
-        Ok(match self {
-            Column::Levels(x, missing) => Draft::Done(encode_levels(x, missing)?),
-            Column::Integers(x) => Draft::Done(encode_integers(x, monitor)?),
-            Column::Doubles(x) => Draft::Done(encode_doubles(x, monitor)?),
-            Column::WideIntegers(x) => Draft::Done(encode_wide_integers(x, monitor)?),
-            Column::Texts(x) => Draft::Text(text_ids(x, missing_text, monitor)?),
-        })
-    }
-}
-
-/// A slice over R's memory; R's pointer to no elements need not be aligned.
-///
-/// # Safety
-///
-/// `pointer` points to `n` elements that outlive `'a`.
-unsafe fn slice<'a, T>(pointer: *const T, n: usize) -> &'a [T] {
-    if n == 0 {
-        &[]
-    } else {
-        unsafe { std::slice::from_raw_parts(pointer, n) }
-    }
-}
-
-/// A column on its way: text still needs a look at its characters.
-enum Draft {
-    Done(Coded),
-    Text(TextIds),
-}
-
-/// The distinct texts of a column, one after the other.
-#[derive(Default)]
-struct Texts {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    /// The texts at `addresses`, which are elements of a live vector of R.
-    fn behind(addresses: &[usize]) -> Result<Self> {
-        let mut bytes = Vec::new();
-        let mut ends = reserved(addresses.len())?;
-        for &address in addresses {
-            append_text(address as SEXP, &mut bytes)?;
-            ends.push(bytes.len());
-        }
-        Ok(Self { bytes, ends })
-    }
-
-    fn slices(&self) -> Result<Vec<&[u8]>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let texts = starts.zip(&self.ends).map(|(a, &b)| &self.bytes[a..b]);
-        collected(texts, self.ends.len())
-    }
-}
-
-/// What R says of a column beside its values: how its values look in a
-/// fingerprint.
-struct Look {
-    /// What kind of values can be equal to these.
-    scale: String,
-    /// The names of the levels, where values are levels.
-    names: Vec<Vec<u8>>,
-    /// Whether the order of the levels says nothing.
-    unordered: bool,
-}
-
-/// The value in a fingerprint, and the places of the codes among the values
-/// where these do not follow the codes.
-struct Mark {
-    text: String,
-    places: Option<Vec<u32>>,
-}
-
-impl Look {
-    fn new(source: &Named) -> Result<Self> {
-        let names = source.get("level_names")?;
-        let names = match names.as_str_iter() {
-            Some(names) => names.map(|name| name.as_bytes().to_vec()).collect(),
-            None => Vec::new(),
-        };
-        Ok(Self {
-            scale: source.text("scale")?,
-            names,
-            unordered: source.flag("unordered")?,
-        })
-    }
-
-    /// The mark of a column with these values, of which `rows` are the first.
-    fn mark(&self, column: &Column, rows: &[u32]) -> Result<Mark> {
-        let rows = rows.iter().map(|&row| row as usize);
-        let mut places = None;
-        let hash = match column {
-            Column::Levels(x, _) => {
-                let name = |row: usize| {
-                    let level = usize::try_from(x[row] - 1).ok();
-                    let name = level.and_then(|level| self.names.get(level));
-                    name.map(Vec::as_slice)
-                        .ok_or_else(|| bad_call("level_names"))
-                };
-                let mut names = rows.map(name).collect::<Result<Vec<_>>>()?;
-                if self.unordered {
-                    let mut order: Vec<usize> = (0..names.len()).collect();
-                    order.sort_by_key(|&code| names[code]);
-                    places = places_of(&order);
-                    names.sort_unstable();
-                }
-                hash_texts(names.into_iter())
-            }
-            Column::Integers(x) => numbers(rows.map(|row| f64::from(x[row]))),
-            Column::Doubles(x) => numbers(rows.map(|row| x[row])),
-            Column::WideIntegers(x) => {
-                let half = |word: i32| match word {
-                    i32::MIN => f64::NAN,
-                    word => f64::from(word),
-                };
-                numbers(rows.flat_map(|row| [half(x[row] as i32), half((x[row] >> 32) as i32)]))
-            }
-            Column::Texts(x) => {
-                let addresses: Vec<usize> = rows.map(|row| x[row]).collect();
-                let texts = Texts::behind(&addresses)?;
-                hash_texts(texts.slices()?.into_iter())
-            }
-        };
-        Ok(Mark {
-            text: format!("{} {hash:016x}", self.scale),
-            places,
-        })
-    }
-}
-
-fn numbers(values: impl Iterator<Item = f64>) -> u64 {
-    hash_numbers(&values.collect::<Vec<f64>>())
-}
-
-/// The place, from 1, of every code in an order of codes; `None` where the
-/// order is theirs.
-fn places_of(order: &[usize]) -> Option<Vec<u32>> {
-    if order.is_sorted() {
-        return None;
-    }
-    let mut places = vec![0; order.len()];
-    for (place, &code) in order.iter().enumerate() {
-        places[code] = place as u32 + 1;
-    }
-    Some(places)
 }
 
 /// Codes several sets of columns, each a list that R made, see
@@ -367,45 +165,6 @@ fn partners_of(one: &KeyTable, two: &KeyTable) -> Result<Robj> {
         n_repeated = [found.n_repeated.0 as f64, found.n_repeated.1 as f64]
     )
     .into())
-}
-
-/// Dense codes of every column.
-fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Vec<Coded>> {
-    // SAFETY: a constant of R.
-    let missing_text = unsafe { R_NaString } as usize;
-    let drafts = run.watched(|monitor| {
-        monitor.set_total(columns.len() as u64);
-        columns
-            .par_iter()
-            .enumerate()
-            .map(|(v, column)| {
-                monitor.check()?;
-                let draft = column.draft(missing_text, monitor);
-                monitor.advance(1);
-                draft.map_err(|error| error.at_column(n_before + v))
-            })
-            .collect::<Result<Vec<Draft>>>()
-    })?;
-    let texts = drafts
-        .iter()
-        .map(|draft| match draft {
-            Draft::Done(_) => Ok(Texts::default()),
-            Draft::Text(ids) => Texts::behind(ids.addresses()),
-        })
-        .collect::<Result<Vec<Texts>>>()?;
-    run.watched(|monitor| {
-        drafts
-            .into_par_iter()
-            .zip(&texts)
-            .map(|(draft, texts)| {
-                monitor.check()?;
-                match draft {
-                    Draft::Done(coded) => Ok(coded),
-                    Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
-                }
-            })
-            .collect::<Result<Vec<Coded>>>()
-    })
 }
 
 /// The fingerprint of a table with these marks, and of the further columns of
@@ -552,23 +311,6 @@ fn rs_fingerprint(table: Robj, names: Robj, run: Robj) -> Robj {
             Ok(r!(format!("{hash:016x}")))
         })
     })
-}
-
-/// The hash of every vector of numbers or of texts, as sixteen hexadecimal
-/// digits.
-fn hash_vectors(vectors: &Robj) -> Result<Vec<String>> {
-    list(vectors, "vectors")?
-        .values()
-        .map(|values| {
-            let hash = if values.rtype() == Rtype::Strings {
-                let texts = values.as_str_iter().ok_or_else(|| bad_call("vectors"))?;
-                hash_texts(texts.map(str::as_bytes))
-            } else {
-                hash_numbers(doubles(&values, "vectors")?)
-            };
-            Ok(format!("{hash:016x}"))
-        })
-        .collect()
 }
 
 /// The distinct rows of a table: where they first occur, the records of each and

@@ -4,6 +4,7 @@
 //! anything about data.
 
 mod attack;
+mod columns;
 mod contribution;
 mod convert;
 mod copula;
