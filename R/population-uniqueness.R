@@ -276,13 +276,24 @@ degenerate_partition <- function(sizes) {
 pitman_likelihood <- function(alpha, theta, sizes) {
   n <- sum(sizes$size * sizes$n)
   cells <- sum(sizes$n)
-  opened <- if (cells <= 2e5 || alpha <= 0 || theta / alpha > 1e7) {
-    sum(log(theta + seq_len(cells - 1) * alpha))
-  } else {
-    (cells - 1) * log(alpha) + lgamma(theta / alpha + cells) - lgamma(theta / alpha + 1)
-  }
-  opened - (lgamma(theta + n) - lgamma(theta + 1)) +
+  ln_rising(theta, alpha, cells - 1) - (lgamma(theta + n) - lgamma(theta + 1)) +
     sum(sizes$n * (lgamma(sizes$size - alpha) - lgamma(1 - alpha)))
+}
+
+# sum(log(theta + seq_len(m) * alpha)), by the gamma function: with x = theta / alpha + 1
+# it is m ln(alpha) + ln(Gamma(x + m) / Gamma(x)), at large x by Stirling's formula
+# without the terms that cancel.
+ln_rising <- function(theta, alpha, m) {
+  x <- theta / alpha + 1
+  if (m < 100) {
+    sum(log(theta + seq_len(m) * alpha))
+  } else if (x < 1e4) {
+    m * log(alpha) + lgamma(x + m) - lgamma(x)
+  } else if (is.finite(x)) {
+    m * log(theta + alpha) + (x + m - 0.5) * log1p(m / x) - m - m / (12 * x * (x + m))
+  } else {
+    m * log(theta)
+  }
 }
 
 # The expected share of unique people among N.

@@ -44,6 +44,21 @@ test_that("gamma ratios keep their digits", {
   }
 })
 
+test_that("the chances of new cells are added up by the gamma function", {
+  worst <- 0
+  for (m in c(50, 99, 100, 5000)) {
+    for (alpha in c(1e-12, 1e-6, 1e-3, 0.05, 0.5, 0.97, 0.9999)) {
+      for (theta in c(-0.9 * alpha, 0.3, 40, 3000, 1e6, 1e12, 1e18)) {
+        slow <- sum(log(theta + seq_len(m) * alpha))
+        fast <- sdcRisk:::ln_rising(theta, alpha, m)
+        worst <- max(worst, abs(fast - slow) / max(1, abs(slow)))
+      }
+    }
+  }
+  expect_lt(worst, 1e-13)
+  expect_identical(sdcRisk:::ln_rising(5, 0, 1000), 1000 * log(5))
+})
+
 test_that("maximum likelihood finds the maximum", {
   set.seed(9)
   counts <- simulate_partition(800, 0.5, 20)
