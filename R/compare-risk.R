@@ -384,7 +384,7 @@ format.sdc_comparison <- function(x, ..., width = console_width(), rows = 16) {
 
 #' @export
 interpret.sdc_comparison <- function(x, ...) {
-  description_sentence(describe(x), as.character(utils::packageVersion("sdcRisk")))
+  description_sentence(describe(x), own_version())
 }
 
 #' @export

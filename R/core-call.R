@@ -53,6 +53,9 @@ core <- function(entry, ...) {
   unwrap(entry(..., list(threads = sdc_threads(), tick = running$tick)))
 }
 
+# The version of the package, without a look into its files.
+own_version <- function() getNamespaceVersion("sdcRisk")[["version"]]
+
 # What the core tells its progress, NULL where nobody watches.
 running <- new.env(parent = emptyenv())
 running$tick <- NULL

@@ -127,10 +127,17 @@ is_front <- function(f) !is.null(front_name(f))
 # The name under which a user calls the function: of a method, that of its generic
 # function. NULL for one that is not for users.
 front_name <- function(f) {
-  if (length(fronts) == 0) note_fronts()
+  # This is asked of every frame of the stack: most are functions of R or of others.
+  if (!identical(environment(f), parent.env(environment()))) {
+    return(NULL)
+  }
+  if (is.null(fronts$noted)) note_fronts()
   same <- fronts[[rlang::obj_address(body(f))]]
-  at <- which(vapply(same, identical, NA, f))
-  if (length(at)) names(same)[[at[[1]]]]
+  for (i in seq_along(same)) {
+    if (identical(same[[i]], f)) {
+      return(names(same)[[i]])
+    }
+  }
 }
 
 # Exported functions and methods by the address of their bodies, each a list of
@@ -139,6 +146,7 @@ fronts <- new.env(parent = emptyenv())
 
 note_fronts <- function() {
   here <- topenv()
+  fronts$noted <- TRUE
   note <- function(f, name) {
     key <- rlang::obj_address(body(f))
     fronts[[key]] <- c(fronts[[key]], rlang::set_names(list(f), name))

@@ -67,7 +67,7 @@ file_settings <- function(table, ...) {
     key_vars = table$variables,
     key_groups = lapply(groups, function(columns) table$variables[columns]), ...,
     n = table$n_all, fingerprint = table$fingerprint,
-    version = as.character(utils::packageVersion("sdcRisk"))
+    version = own_version()
   )
 }
 

@@ -62,7 +62,7 @@ pram_settings <- function(data, table, asked, columns, forbid, n) {
     hh_id = names(data)[columns$hh_id], hh_vars = names(data)[columns$hh_vars],
     weight_var = names(data)[columns$weight], missing = "category", n = n,
     fingerprint = table$fingerprint,
-    version = as.character(utils::packageVersion("sdcRisk"))
+    version = own_version()
   )
 }
 

@@ -98,7 +98,7 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
       settings = list(
         key_vars = coded$key_vars, id = coded$id, tolerance = tolerance, steps = steps,
         wave_fingerprints = coded$fingerprints,
-        version = as.character(utils::packageVersion("sdcRisk"))
+        version = own_version()
       ),
       diagnostics = list(n_linked = n_linked), call = this_call
     )

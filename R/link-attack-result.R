@@ -14,7 +14,7 @@ new_link_attack <- function(found, coded, files, settings, tolerance, this_call)
       one_to_one = settings$one_to_one, missing = "wildcard", candidates = TRUE,
       n = nrow(files$wave2), fingerprint = coded$own_fingerprint,
       wave_fingerprints = coded$fingerprints,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     ),
     diagnostics = attack_diagnostics(found, coded),
     call = this_call,

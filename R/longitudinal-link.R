@@ -312,7 +312,7 @@ new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, t
       missing = "wildcard", candidates = TRUE, n = nrow(records),
       fingerprint = coded$own_fingerprint,
       wave_fingerprints = fingerprints,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     ),
     diagnostics = list(
       method = found$method, n_patterns = found$n_patterns, n_few_observed = found$n_few,

@@ -77,7 +77,7 @@ new_longitudinal_risk <- function(fits, found, wave2, columns, settings, this_ca
     settings, list(
       id = columns$id, n = nrow(wave2),
       fingerprint = fits[[1]]$settings$fingerprint,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     )
   )
   new_sdc_result(

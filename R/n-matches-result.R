@@ -45,7 +45,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
       sensitive = settings$sensitive, sampling_fraction = settings$fraction,
       level = settings$level, candidates = TRUE, n = n,
       fingerprint = coded$table$fingerprint,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     ),
     diagnostics = list(
       n_patterns = vapply(found, function(f) f$n_patterns, 0),

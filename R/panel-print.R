@@ -31,7 +31,7 @@ interpret_table <- function(x) {
       "x", "be a result of sdcRisk", found = "It has lost the columns that say what was found."
     )
   }
-  description_sentence(said, as.character(utils::packageVersion("sdcRisk")))
+  description_sentence(said, own_version())
 }
 
 people <- function(n) paste(format_count(n), if (n == 1) "person" else "people")

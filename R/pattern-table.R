@@ -181,7 +181,7 @@ new_pattern_table <- function(patterns, key_vars, weight_var, squares, weight_ra
       patterns = patterns, key_vars = key_vars, weight_var = weight_var,
       n_records = as_count(sum(as.double(patterns$n))), squares = squares,
       weight_range = weight_range,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     ),
     class = "sdc_pattern_table"
   )

@@ -71,7 +71,7 @@ qar_by_queries <- function(data, key_vars, key_groups, asked, sets, max_sets, th
     asked,
     list(
       n = as_count(n_all), fingerprint = NA_character_,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     )
   )
   new_qar_risk(counted, settings, names(keys), as_count(n), sets, this_call)

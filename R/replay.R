@@ -306,7 +306,7 @@ format.sdc_replay <- function(x, ..., rows = 12) {
   differ <- x[x$equal %in% FALSE, , drop = FALSE]
   open <- x[is.na(x$equal), , drop = FALSE]
   reasons <- unique(open[c("result", "note")])
-  now <- as.character(utils::packageVersion("sdcRisk"))
+  now <- own_version()
   then <- attr(x, "version")
   c(
     paste0(

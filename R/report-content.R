@@ -269,7 +269,7 @@ report_versions <- function() {
   lines <- if (nzchar(crates)) readLines(crates, encoding = "UTF-8") else character()
   parts <- strsplit(lines[nzchar(lines)], " ", fixed = TRUE)
   list(
-    sdcRisk = as.character(utils::packageVersion("sdcRisk")),
+    sdcRisk = own_version(),
     R = paste(R.version$major, R.version$minor, sep = "."), platform = R.version$platform,
     crates = rlang::set_names(
       vapply(parts, `[[`, "", 2), vapply(parts, `[[`, "", 1)

@@ -89,14 +89,21 @@ running_asked <- function() {
   found[!vapply(found, is.null, NA)]
 }
 
+# The notes of the innermost function, NULL for none.
+innermost_asked <- function() {
+  for (frame in rev(sys.frames())) {
+    if (!is.null(frame$.asked)) {
+      return(frame$.asked)
+    }
+  }
+}
+
 # A result with what was asked, where the call is that of the innermost function.
-with_asked <- function(result) {
-  notes <- utils::head(running_asked(), 1)
+with_asked <- function(result, asked) {
   call <- result$call
-  if (length(notes) == 0 || !is.call(call)) {
+  if (!is.call(call)) {
     return(result)
   }
-  asked <- notes[[1]]
   if (!identical(utils::tail(as.character(call[[1]]), 1), asked$name)) {
     return(result)
   }

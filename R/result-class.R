@@ -16,13 +16,15 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     is.data.frame(estimates), is.null(records) || is.data.frame(records),
     is.list(settings), is.list(diagnostics)
   )
-  with_asked(by_pattern(structure(
+  result <- structure(
     list(
       estimates = estimates, records = records, settings = settings,
       diagnostics = diagnostics, call = call, ...
     ),
     class = c(class, "sdc_result")
-  )))
+  )
+  asked <- innermost_asked()
+  if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked)
 }
 
 # A data frame from columns of equal length, without the cost of checking them.

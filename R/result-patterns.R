@@ -26,11 +26,9 @@ note_patterns <- function(file) {
   }
 }
 
-# A result of the innermost running function, by pattern where its data were patterns.
-# The answers for outside patterns stay as they are.
-by_pattern <- function(result) {
-  notes <- utils::head(running_asked(), 1)
-  patterns <- if (length(notes)) notes[[1]]$patterns
+# A result by pattern where the data of its function were `patterns`. The answers for
+# outside patterns stay as they are.
+by_pattern <- function(result, patterns) {
   if (is.null(patterns) || is.null(result$records) || isTRUE(result$settings$patterns)) {
     return(result)
   }

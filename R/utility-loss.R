@@ -272,7 +272,7 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, t
     settings = list(
       key_vars = names(columns), weight_var = weight_var, n = n,
       fingerprint = prints$before, wave_fingerprints = prints,
-      version = as.character(utils::packageVersion("sdcRisk"))
+      version = own_version()
     ),
     diagnostics = list(n_keys = length(columns)), call = this_call,
     variables = variables, pairs = pairs
