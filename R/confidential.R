@@ -40,7 +40,9 @@
 #' All other results hold no values: counts, risks, names of variables and of key sets. Their
 #' `records` have one row per record in the order of the file. Beside the file they say who
 #' stands out, and row numbers, as those of [records_at_risk()], [removal_path()] and of an
-#' internal report, do so too. They are for those who may see the file.
+#' internal report, do so too. They are for those who may see the file. So is the log of an
+#' internal report, which holds values where they were arguments, such as the tables of
+#' [hierarchy()].
 #' A result keeps the call as code, without data, and a fingerprint of what it was made
 #' from; who can guess a whole file can confirm the guess by it.
 #'

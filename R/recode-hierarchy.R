@@ -109,7 +109,13 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
     ends = end_steps(values, about),
     proposal = proposed_steps(values, about)
   )
-  new_hierarchy(values$values, steps, drop, kind, about, values$has_missing)
+  made <- new_hierarchy(values$values, steps, drop, kind, about, values$has_missing)
+  # What makes the same levels of the same values again.
+  rule <- c(asked[given], about[c("top", "bottom", "pad")], list(
+    origin = if (!identical(origin, 0)) origin, drop = if (!drop) FALSE
+  ))
+  made$rule <- Filter(Negate(is.null), rule)
+  made
 }
 
 # The variable's name in `data$age`, `data[["age"]]` and `age`.

@@ -306,6 +306,7 @@ find_hierarchies <- function(hierarchies, data, table) {
       table_hierarchy(given, NULL, TRUE, about)
     }
   })
+  note_hierarchies(out[setdiff(variables, proposed)])
   if (length(proposed)) {
     inform_sdc(
       "proposed_hierarchy",

@@ -62,9 +62,16 @@ check_log_entry <- function(entry) {
 is_log_entry <- function(entry) {
   is.list(entry) && all(vapply(c("id", "function", "stage"), function(name) {
     is_one_text(entry[[name]])
-  }, NA)) && all(vapply(entry[c("call", "file", "tables")], is.list, NA)) &&
-    is.numeric(entry$file$digits) && entry$stage %in% c("before", "after") &&
-    is.logical(entry$call$known)
+  }, NA)) && all(vapply(entry[c("call", "tables")], is.list, NA)) && is_log_file(entry$file) &&
+    entry$stage %in% c("before", "after") && is.logical(entry$call$known)
+}
+
+is_log_file <- function(file) {
+  is_print <- function(x) is.null(x) || is_one_text(x)
+  is.list(file) && is.numeric(file$digits) && length(file$digits) == 1 &&
+    is_print(file$fingerprint) &&
+    (is.null(file$wave_fingerprints) || is.list(file$wave_fingerprints) &&
+       all(vapply(file$wave_fingerprints, is_print, NA)))
 }
 
 is_one_text <- function(x) is.character(x) && length(x) == 1
@@ -95,7 +102,10 @@ is_log_call <- function(asked) {
 
 check_log_argument <- function(a) {
   if (a$type == "result") {
+    if (!is_log_file(a$file)) stop_log("The file of a result in it is damaged.")
     if (isTRUE(a$call$known)) check_log_call(a$call)
+  } else if (a$type == "hierarchies") {
+    check_log_hierarchies(a)
   } else if (!a$type %in% c("file", "withheld")) {
     decode_value(a)
   }

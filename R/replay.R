@@ -7,29 +7,36 @@
 #'
 #' Nothing in a log is run as code: the names of functions must be those of this
 #' package that make results, and arguments are values. Protected files need not be
-#' given where their protection can be computed again, as by [suppress_cells()]; they
-#' must be for [invariant_pram()], which keeps no seed on purpose, and after a
-#' recoding.
+#' given where their protection can be computed again, as by [suppress_cells()] and the ten
+#' cheapest recodings of [recode_search()]; they must be for [invariant_pram()], which keeps
+#' no seed on purpose.
 #'
 #' Random results are computed with the seeds of the log. An external log has none,
-#' so random figures cannot be computed again from it; nor can a result whose
-#' arguments are not in the log (such as hierarchies), or which draws from R's
+#' so random figures cannot be computed again from it; nor can a result that draws from R's
 #' generator besides. Their rows say so in `note` and have `NA` in `now` and `equal`.
+#'
+#' Hierarchies of [recode_search()] by a rule (`widths`, `digits`, `units`, `rare`, or as
+#' proposed) are in every log and are made of `data` again. Tables of at most 10,000 entries,
+#' `breaks`, `top` and `bottom` name categories: they are in an internal log alone. What is
+#' not in the log is an argument here. A fingerprint of the levels tells whether they are
+#' those of the report.
 #'
 #' @section Cost:
 #' That of the functions themselves.
 #'
 #' @param log Name of the log (`.json`), or of the report beside it.
 #' @param data The file the report is about: a data frame, an [sdc_file()] or an
-#'   sdcMicroObj. A list of files where a result needs several: they are found by their
-#'   fingerprints, and for two waves or linked files by the names of arguments, as in
-#'   `list(wave1 = , wave2 = )`.
+#'   sdcMicroObj. A list of files where a result needs several, such as the sample and the
+#'   population of [validate_uniqueness()]: they are found by their fingerprints, and for two
+#'   waves, linked files or a person by the names of arguments, as in
+#'   `list(wave1 = , wave2 = )` or `list(file, record = )`.
 #' @param ... Must be empty.
+#' @param hierarchies Hierarchies that are not in the log, as [recode_search()] takes them.
 #' @return A data frame of class `sdc_replay` with one row per figure: `figure` (result,
 #'   table, row and column), `logged`, `now`, `equal`, `note`, `result`.
 #'
-#'   Errors: data that are not those of the report (`mismatched_data`: by the
-#'   fingerprint, of which an external log has 4 of 16 digits or none, else by the
+#'   Errors: data or hierarchies that are not those of the report (`mismatched_data`: by
+#'   the fingerprint, of which an external log has 4 of 16 digits or none, else by the
 #'   number of records), a log that is damaged, of another version, or with calls of
 #'   other functions (`bad_argument`).
 #' @family reports
@@ -39,30 +46,62 @@
 #' file <- tempfile(fileext = ".html")
 #' sdc_report(n_matches(nals_prison, keys), file = file, internal = TRUE)
 #' replay(sub("html$", "json", file), nals_prison)
-replay <- function(log, data, ...) {
+replay <- function(log, data, ..., hierarchies = NULL) {
   check_no_dots(...)
   check_given(c("log", "data"))
   log <- read_log(log)
+  given <- given_hierarchies(hierarchies, log)
   files <- replay_files(data)
-  done <- list()
-  # Protections first: what they release may be the file of other results.
-  order <- order(!vapply(log$results, function(e) e[["function"]] %in% protections, NA))
   matched <- logical(length(files))
-  for (i in order) {
-    found <- replay_entry(log$results[[i]], files)
-    done[[i]] <- found
-    if (length(found$used)) matched[found$used[found$used <= length(matched)]] <- TRUE
-    released <- if (!is.null(found$result)) released_data(found$result)
-    if (!is.null(released)) files <- c(files, list(released))
+  names <- names(files)
+  # Protections first: what they release may be the file of other results.
+  funs <- vapply(log$results, `[[`, "", "function")
+  open <- order(match(funs, protections, length(protections) + 1L))
+  done <- vector("list", length(funs))
+  repeat {
+    n_files <- length(files)
+    for (i in open) {
+      done[[i]] <- replay_entry(log$results[[i]], files, given)
+      used <- done[[i]]$used
+      matched[used[used <= length(matched)]] <- TRUE
+      files <- c(files, replayed_files(done[[i]], log$results[[i]], log))
+    }
+    # A file that was protected twice needs another look.
+    open <- open[vapply(done[open], function(d) length(d$absent) > 0, NA)]
+    if (length(open) == 0 || length(files) == n_files) break
   }
-  check_matched(done, matched, names(files))
+  check_matched(done, matched, names)
+  check_used_hierarchies(given, done)
   rows <- Map(compare_figures, log$results, done)
   out <- do.call(rbind, unname(rows))
   rownames(out) <- NULL
   structure(out, class = c("sdc_replay", "data.frame"), version = log$versions$sdcRisk)
 }
 
-protections <- c("suppress_cells", "invariant_pram")
+protections <- c("recode_search", "suppress_cells", "invariant_pram")
+
+# The files that a protection released, the cheapest recodings among them. A file is
+# known by its fingerprint, without which there must be one of its size.
+replayed_files <- function(done, entry, log) {
+  result <- done$result
+  if (is.null(result)) {
+    return(NULL)
+  }
+  released <- released_data(result)
+  if (!is.null(released)) {
+    return(list(released))
+  }
+  after <- any(vapply(log$results, function(e) {
+    e$stage == "after" || "after" %in% names(e$file$wave_fingerprints)
+  }, NA))
+  if (inherits(result, "sdc_recode_search") && after && entry$file$digits > 0) {
+    which <- seq_len(min(nrow(result$best), most_recodings))
+    lapply(which, function(i) suppressMessages(apply_recoding(result, done$files$data, i)))
+  }
+}
+
+# The recodings of a search that are tried as a released file.
+most_recodings <- 10
 
 replay_files <- function(data) {
   if (is.list(data) && !is.data.frame(data) && !inherits(data, "sdc_file")) {
@@ -85,38 +124,43 @@ replay_files <- function(data) {
 
 # One result -----------------------------------------------------------------
 
-# The result computed again, or why it was not; `used` are the places of its files.
-replay_entry <- function(entry, files) {
+# The result computed again and its files, or why it was not; `used` are the places of its
+# files, `absent` the arguments whose file was not given.
+replay_entry <- function(entry, files, given) {
   asked <- entry$call
   if (!isTRUE(asked$known)) {
     return(list(note = "what was asked is not known", used = integer()))
   }
-  slots <- find_files(entry, files)
-  if (!is.null(slots$note)) {
-    return(slots)
+  plan <- plan_call(asked, entry$file, files, entry$stage)
+  if (length(plan$absent)) {
+    return(absent_files(entry, plan))
   }
+  out <- list(used = plan$used, files = plan$files)
   note <- why_not(asked)
+  if (is.null(note) && identical(asked$arguments$hierarchies$type, "hierarchies")) {
+    out$asked_hierarchies <- TRUE
+    found <- find_logged_hierarchies(
+      asked$arguments$hierarchies$of, plan$files$data, given, entry$file$digits
+    )
+    note <- found$note
+    plan$values$hierarchies <- found$hierarchies
+  }
   if (!is.null(note)) {
-    return(list(note = note, used = slots$used))
+    return(c(out, note = note))
   }
-  result <- tryCatch(
-    ask_again(asked, slots$files),
-    sdcRisk_error_mismatched_data = function(e) stop_other_data(),
-    sdcRisk_error_unknown_key_var = function(e) stop_other_data(),
-    sdcRisk_error = function(e) e
-  )
+  result <- tryCatch(ask_again(asked, entry$file, plan), sdcRisk_error = function(e) e)
+  other_data <- c("sdcRisk_error_mismatched_data", "sdcRisk_error_unknown_key_var")
+  if (inherits(result, other_data)) stop_other_data()
   if (inherits(result, "sdcRisk_error")) {
-    return(list(note = paste("it stops now:", conditionMessage(result)), used = slots$used))
+    return(c(out, note = paste("it stops now:", conditionMessage(result))))
   }
-  check_same_files(entry, result)
-  list(result = result, used = slots$used)
+  c(out, list(result = result))
 }
 
 why_not <- function(asked) {
   arguments <- asked$arguments
   withheld <- names(arguments)[vapply(arguments, function(a) identical(a$type, "withheld"), NA)]
-  nested <- Filter(function(a) identical(a$type, "result"), arguments)
-  inner <- unlist(lapply(nested, function(a) {
+  inner <- unlist(lapply(nested_results(asked), function(a) {
     if (isTRUE(a$call$known)) why_not(a$call) else "what was asked is not known"
   }))
   if (identical(asked[["function"]], "invariant_pram")) {
@@ -134,21 +178,23 @@ why_not <- function(asked) {
 
 # The call with its files, run with its seeds. Nothing is evaluated but a function of
 # this package with values.
-ask_again <- function(asked, files) {
+ask_again <- function(asked, marks, plan) {
   arguments <- asked$arguments
-  values <- lapply(names(arguments), function(name) {
+  values <- lapply(rlang::set_names(names(arguments)), function(name) {
     value <- arguments[[name]]
     switch(value$type,
-      file = file_with_roles(files[[name]], value$roles),
-      result = ask_again(value$call, files),
+      file = file_with_roles(plan$files[[name]], value$roles),
+      result = ask_again(value$call, value$file, plan$nested[[name]]),
+      hierarchies = plan$values[[name]],
       decode_value(value)
     )
   })
-  names(values) <- names(arguments)
   running$seeds <- lapply(asked$seeds, log_numbers)
   on.exit(running$seeds <- list())
   f <- getExportedValue("sdcRisk", asked[["function"]])
-  suppressWarnings(suppressMessages(do.call(f, values, quote = TRUE)))
+  result <- suppressWarnings(suppressMessages(do.call(f, values, quote = TRUE)))
+  check_same_files(marks, result)
+  result
 }
 
 file_with_roles <- function(file, roles) {
@@ -159,45 +205,61 @@ file_with_roles <- function(file, roles) {
   do.call(sdc_file, c(list(file), roles))
 }
 
-# Which file goes to which argument: by name, or by fingerprint.
-find_files <- function(entry, files) {
-  places <- file_places(entry$call)
-  if (length(places) == 0) {
-    return(list(files = list(), used = integer()))
-  }
-  marks <- lapply(entry$file, decode_mark)
-  waves <- entry$file$wave_fingerprints
-  found <- list()
-  used <- integer()
+# Which file goes to which argument, by name or by fingerprint, here and in the results that
+# are arguments: `files`, `nested`, and the places `used`; `absent` are arguments without one.
+plan_call <- function(asked, marks, files, stage) {
+  places <- argument_of_type(asked, "file")
+  plan <- list(files = list(), nested = list(), used = integer(), absent = character())
   for (place in places) {
     at <- match(place, names(files))
     if (is.na(at)) {
-      print <- if (!is.null(waves[[place]])) waves[[place]] else entry$file$fingerprint
-      released <- place == "after" || entry$stage == "after" && place != "before"
-      at <- file_by_print(files, marks, print, entry$file$digits, released)
+      released <- place == "after" || stage == "after" && place != "before"
+      at <- file_by_print(files, marks, place_print(place, places, marks), released)
     }
     if (is.na(at)) {
-      return(absent_file(entry, place, files))
+      plan$absent <- c(plan$absent, place)
+    } else {
+      plan$files[[place]] <- files[[at]]
+      plan$used <- c(plan$used, at)
     }
-    found[[place]] <- files[[at]]
-    used <- c(used, at)
   }
-  list(files = found, used = used)
+  nested <- Filter(function(a) isTRUE(a$call$known), nested_results(asked))
+  for (name in names(nested)) {
+    inner <- plan_call(nested[[name]]$call, nested[[name]]$file, files, stage)
+    plan$nested[[name]] <- inner
+    plan$used <- c(plan$used, inner$used)
+    plan$absent <- c(plan$absent, inner$absent)
+  }
+  plan$absent <- unique(plan$absent)
+  plan
 }
 
-# The arguments that are files, those of nested results included.
-file_places <- function(asked) {
+argument_of_type <- function(asked, type) {
   arguments <- asked$arguments
-  own <- names(arguments)[vapply(arguments, function(a) identical(a$type, "file"), NA)]
-  inner <- lapply(arguments, function(a) {
-    if (identical(a$type, "result") && isTRUE(a$call$known)) file_places(a$call)
-  })
-  unique(c(own, unlist(inner)))
+  names(arguments)[vapply(arguments, function(a) identical(a$type, type), NA)]
 }
 
-file_by_print <- function(files, marks, print, digits, released) {
+nested_results <- function(asked) asked$arguments[argument_of_type(asked, "result")]
+
+# The fingerprint by which the file of an argument is known: its own, or that of the
+# result where this is the file the result speaks of. NULL where it goes by name alone.
+place_print <- function(place, places, marks) {
+  own <- utils::head(intersect(c("newdata", "population", "data"), places), 1)
+  if (place %in% names(marks$wave_fingerprints)) {
+    marks$wave_fingerprints[[place]]
+  } else if (identical(place, own)) {
+    if (is.null(marks$fingerprint)) NA_character_ else marks$fingerprint
+  }
+}
+
+file_by_print <- function(files, marks, print, released) {
+  digits <- marks$digits
+  marks <- lapply(marks, decode_mark)
   frames <- which(vapply(files, is.data.frame, NA))
-  if (digits == 0 || is.null(print) || is.na(print)) {
+  if (is.null(print)) {
+    return(NA_integer_)
+  }
+  if (digits == 0 || is.na(print)) {
     # Without a fingerprint number of records and order must do: before, after.
     same <- frames[vapply(files[frames], function(f) is.null(marks$n) || nrow(f) == marks$n, NA)]
     return(if (!released) same[1] else if (length(same) > 1) max(same) else NA_integer_)
@@ -212,51 +274,59 @@ file_by_print <- function(files, marks, print, digits, released) {
 }
 
 # A released file may be missing, the file of the report may not.
-absent_file <- function(entry, place, files) {
-  several <- length(file_places(entry$call)) > 1
+absent_files <- function(entry, plan) {
+  several <- length(c(plan$files, plan$absent, unlist(lapply(plan$nested, `[[`, "files")))) > 1
   if (entry$stage == "before" && !several) stop_other_data()
   list(
     note = if (several) {
-      paste0("`", place, "` was not among the files: give data = list(", place, " = )")
+      paste0(
+        "files not among those given: ", paste(plan$absent, collapse = ", "), "; ",
+        list_words(plan$absent), " names them"
+      )
     } else {
       "the released file was not given: data = list(before, after)"
     },
-    used = integer()
+    used = plan$used, absent = plan$absent
   )
 }
 
+list_words <- function(names) paste0("data = list(", paste0(names, " = ", collapse = ", "), ")")
+
 # What the result says of its files, which fingerprints of waves need.
-check_same_files <- function(entry, result) {
-  then <- entry$file
-  if (then$digits == 0) {
-    return(invisible())
-  }
+check_same_files <- function(marks, result) {
+  digits <- marks$digits
   now <- result$settings
-  cut <- function(x) substr(paste(unlist(x), collapse = " "), 1, then$digits)
-  same <- is.null(then$fingerprint) || is.null(now$fingerprint) ||
-    identical(cut(now$fingerprint), then$fingerprint)
-  for (wave in names(then$wave_fingerprints)) {
-    same <- same && identical(cut(now$wave_fingerprints[[wave]]), then$wave_fingerprints[[wave]])
+  same <- function(then, now) {
+    is.null(then) || is.null(now) || identical(cut_fingerprint(now, digits), then)
   }
-  if (!same) stop_other_data()
+  waves <- names(marks$wave_fingerprints)
+  all_same <- digits == 0 || same(marks$fingerprint, now$fingerprint) &&
+    all(vapply(waves, function(wave) {
+      same(marks$wave_fingerprints[[wave]], as.list(now$wave_fingerprints)[[wave]])
+    }, NA))
+  if (!all_same) stop_other_data()
 }
 
 # Every file given must be that of some result; those with names are argued about by
 # the functions themselves.
 check_matched <- function(done, matched, names) {
   unknown <- vapply(done, function(d) identical(d$note, "what was asked is not known"), NA)
-  if (any(!matched & !nzchar(names[seq_along(matched)])) && !all(unknown)) {
-    stop_other_data()
+  if (any(!matched & !nzchar(names)) && !all(unknown)) {
+    stop_other_data(unique(unlist(lapply(done, `[[`, "absent"))))
   }
 }
 
-stop_other_data <- function() {
+# `absent` are arguments for which no file was found.
+stop_other_data <- function(absent = NULL) {
   stop_sdc(
     "mismatched_data",
     c(
       "`data` must be the file that the report is about.",
       x = "Its key variables, weights or other columns used, or their values, differ.",
-      i = "Was it sorted, filtered, weighted anew or recoded since?"
+      i = "Was it sorted, filtered, weighted anew or recoded since?",
+      i = if (length(absent)) {
+        paste0("Files that are no `data` are given by name: ", list_words(absent), ".")
+      }
     )
   )
 }

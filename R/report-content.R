@@ -166,7 +166,7 @@ stated_settings <- function(entry, settings) {
     if (!settings$internal && !is_external_value(value, entry)) {
       return("(not in an external report)")
     }
-    stated_value(value)
+    stated_value(value, settings)
   }, "")
   c(text, seed_text(entry, settings))
 }
@@ -184,18 +184,18 @@ seed_text <- function(entry, settings) {
                  collapse = "; "))
 }
 
-stated_value <- function(value) {
+stated_value <- function(value, settings) {
   if (inherits(value, "sdc_asked_part")) {
     switch(value$kind,
       file = "the file", result = paste0("the result of ", value$asked$name, "()"),
-      withheld = value$why
+      withheld = value$why, hierarchies = stated_hierarchies(value$of, settings)
     )
   } else if (is.null(value)) {
     "NULL"
   } else if (rlang::is_formula(value)) {
     paste(deparse(value, width.cutoff = 500L), collapse = " ")
   } else if (is.list(value)) {
-    inner <- vapply(value, stated_value, "")
+    inner <- vapply(value, stated_value, "", settings)
     names <- names(value)
     paste0(if (!is.null(names)) paste0(names, ": "), inner, collapse = "; ")
   } else if (is.numeric(value)) {

@@ -5,6 +5,7 @@
 log_version <- 1L
 
 report_log <- function(content, settings) {
+  settings$digits <- fingerprint_digits(content)
   log <- list(
     format = "sdcRisk report log", log_version = log_version, made = content$made,
     variant = if (settings$internal) "internal" else "external", title = settings$title,
@@ -14,7 +15,7 @@ report_log <- function(content, settings) {
     ),
     prob_attempt = json_numbers(settings$prob_attempt, TRUE),
     limit = lapply(settings$limit, json_numbers, TRUE),
-    results = lapply(content$entries, log_entry, content)
+    results = lapply(content$entries, log_entry, settings)
   )
   if (length(log$versions$crates) == 0) log$versions$crates <- empty_object()
   if (length(log$limit) == 0) log$limit <- empty_object()
@@ -25,13 +26,12 @@ report_log <- function(content, settings) {
 
 empty_object <- function() rlang::set_names(list(), character())
 
-log_entry <- function(entry, content) {
-  settings <- content$settings
+log_entry <- function(entry, settings) {
   list(
     id = entry$id, "function" = if (is.null(entry$asked)) entry$fun else entry$asked$name,
     class = class(entry$result)[[1]], stage = entry$stage,
     call = log_call(entry$asked, entry, settings),
-    file = log_marks(file_marks(entry$result$settings), entry, content),
+    file = log_marks(file_marks(entry$result$settings), entry, settings),
     tables = lapply(entry$tables, log_table)
   )
 }
@@ -61,21 +61,25 @@ log_call <- function(asked, entry, settings) {
 }
 
 # What tells whether data are those of the result.
-log_marks <- function(marks, entry, content) {
+log_marks <- function(marks, entry, settings) {
   out <- lapply(marks[setdiff(names(marks), c("fingerprint", "wave_fingerprints"))], function(m) {
-    if (is.list(m) && length(m) == 0) NULL else encode_value(m, entry, content$settings)
+    if (is.list(m) && length(m) == 0) NULL else encode_value(m, entry, settings)
   })
   out <- out[!vapply(out, is.null, NA)]
-  digits <- fingerprint_digits(content)
-  cut <- function(x) if (is.character(x)) substr(x, 1, digits) else NA
-  out$digits <- digits
-  out$fingerprint <- if (is.null(marks$fingerprint)) NA else cut(marks$fingerprint)
+  out$digits <- settings$digits
+  out$fingerprint <- cut_fingerprint(marks$fingerprint, settings$digits)
   if (!is.null(marks$wave_fingerprints)) {
-    out$wave_fingerprints <- lapply(as.list(marks$wave_fingerprints), function(x) {
-      cut(paste(unlist(x), collapse = " "))
-    })
+    out$wave_fingerprints <- lapply(
+      as.list(marks$wave_fingerprints), cut_fingerprint, settings$digits
+    )
   }
   out
+}
+
+# The digits that are compared, NA of what has no fingerprint.
+cut_fingerprint <- function(x, digits) {
+  x <- paste(unlist(x), collapse = " ")
+  if (nzchar(x)) substr(x, 1, digits) else NA_character_
 }
 
 # How much of a fingerprint may leave: 16 bits, too few to test guesses of 16 cells.
@@ -142,7 +146,11 @@ encode_part <- function(value, entry, settings) {
     }),
     withheld = list(type = "withheld", why = value$why),
     result = list(
-      type = "result", call = log_call(value$asked, entry, settings)
+      type = "result", call = log_call(value$asked, entry, settings),
+      file = log_marks(value$settings, entry, settings)
+    ),
+    hierarchies = list(
+      type = "hierarchies", of = encode_hierarchies(value$of, entry, settings)
     )
   )
 }

@@ -25,7 +25,7 @@
 #'
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the
-#' results, and its log keeps seeds and the whole fingerprint. The external one is
+#' results, and its log keeps seeds, hierarchies and the whole fingerprint. The external one is
 #' made of what may leave the agency, and says so: numbers and the names of
 #' variables. It holds no record number, no category of any variable (so none that
 #' fewer records than the limit hold), no result object, no seed, and of the

@@ -176,8 +176,7 @@ draws$sdc_report <- function() {
   case("sdc_report", drop_null(args))
 }
 draws$replay <- function() {
-  # A validation needs the sample too, which is no part of its arguments.
-  r <- some_result(setdiff(result_makers, "validate_uniqueness"))
+  r <- some_result()
   file <- tempfile("log", fileext = ".html")
   made <- tryCatch(
     quiet(sdc_report(r$x, file = file, internal = TRUE, pictures = FALSE)), error = function(e) NULL

@@ -70,6 +70,55 @@ test_that("two files are found by the names of arguments", {
   expect_true(all(is.na(replay(log, list(wave1 = one))$equal)))
 })
 
+test_that("a validation needs its sample and its population", {
+  keys <- c("age", "sex", "education_num")
+  sample <- adult[1:1000, ]
+  people <- adult[1:2500, ]
+  fit <- suppressMessages(copula_fit(sample, keys))
+  for (log in list(
+    write_log(suppressMessages(validate_uniqueness(fit, people))),
+    write_log(suppressMessages(
+      validate_uniqueness(copula_uniqueness(sample, keys, 2500), people, rows = 50:400)
+    ))
+  )) {
+    expect_true(all(replay(log, list(data = sample, population = people))$equal))
+    # Either file alone, then each with another for its partner.
+    alone <- replay(log, list(population = people))
+    expect_identical(alone$equal, rep(NA, nrow(alone)))
+    expect_match(alone$note[[1]], "not among those given: data", fixed = TRUE)
+    other <- function(...) {
+      expect_error(replay(log, list(...)), class = "sdcRisk_error_mismatched_data")
+    }
+    other(data = sample[-1, ], population = people)
+    other(data = sample, population = people[-60, ])
+    other(sample[-1, ], people[-60, ])
+  }
+  log <- write_log(suppressMessages(validate_uniqueness(fit, people)))
+  expect_true(all(replay(log, list(people, sample))$equal))
+  expect_error(replay(log, people[-1, ]), class = "sdcRisk_error_mismatched_data")
+})
+
+test_that("files beside the data are found by name", {
+  keys <- c("age", "sex", "education_num")
+  sample <- adult[1:1000, ]
+  fit <- suppressMessages(copula_fit(sample, keys))
+  released <- adult[300:700, ]
+  applied <- write_log(copula_uniqueness(fit, pop_size = 9000, newdata = released))
+  expect_true(all(replay(applied, list(sample, released))$equal))
+  person <- sample[5, keys]
+  profile <- write_log(uniqueness_profile(fit, person, 9000))
+  expect_match(replay(profile, sample)$note[[1]], "data = list(record = )", fixed = TRUE)
+  expect_true(all(replay(profile, list(sample, record = person))$equal))
+  expect_true(any(!replay(profile, list(sample, record = sample[6, keys]))$equal))
+  link <- write_log(suppressWarnings(link_attack(
+    panel_waves$wave1[1:300, ], panel_waves$wave2[1:300, ], c("gender", "age_group"), "id"
+  )))
+  expect_error(
+    replay(link, list(panel_waves$wave1[1:300, ], panel_waves$wave2[1:300, ])),
+    "given by name: data = list(known = , released = )", fixed = TRUE
+  )
+})
+
 test_that("random figures are repeated from the seed of an internal log", {
   set.seed(3)
   perturbed <- suppressMessages(invariant_pram(nals_prison, replay_keys))
