@@ -163,7 +163,8 @@ hierarchy_values <- function(x, about) {
   if (is.character(text) && !all(validEnc(text))) {
     stop_hierarchy(about, "be made from text whose bytes are characters", "Some are not.")
   }
-  bare <- if (is.factor(bare)) droplevels(bare) else bare
+  # A level that is missing is no value: factor() leaves it out.
+  bare <- if (is.factor(bare)) factor(bare) else bare
   values <- if (is.factor(bare)) {
     factor(levels(bare), levels(bare), ordered = is.ordered(bare))
   } else {

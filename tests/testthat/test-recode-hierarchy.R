@@ -150,3 +150,20 @@ test_that("what cannot be a hierarchy is refused for what it is", {
   expect_identical(steps[[2]]$words, "by year")
   refused(hierarchy("\xff\xfe", digits = 1, name = "v"), "bytes are characters")
 })
+
+test_that("a level that is missing is a missing value", {
+  x <- addNA(factor(c("b", "a", NA, "c", "c", "d", "d", NA), levels = c("b", "a", "c", "d")))
+  made <- hierarchy(x)
+  expect_identical(made$values, factor(c("b", "a", "c", "d"), levels = c("b", "a", "c", "d")))
+  bare <- factor(x, exclude = NA)
+  expect_identical(as.data.frame(made), as.data.frame(hierarchy(bare)))
+  data <- data.frame(x = x, y = rep(1:2, 4))
+  plain <- data.frame(x = bare, y = rep(1:2, 4))
+  for (blanks in c("records", "cells")) {
+    found <- suppressMessages(recode_search(data, constraint = list(k = 2), blanks = blanks))
+    other <- suppressMessages(recode_search(plain, constraint = list(k = 2), blanks = blanks))
+    expect_equal(found$best, other$best)
+    recoded <- suppressMessages(apply_recoding(found, data))
+    expect_identical(as.character(recoded$x), as.character(apply_recoding(other, plain)$x))
+  }
+})
