@@ -4,11 +4,13 @@
 #   runs[["<task>@<tool>"]]   what is timed; it finds `data` and `more`, and
 #                       returns a number that tools must agree on
 #   prepare$<group>     what a group's tasks need made before the clock starts
+#   summaries$<group>   what is said and written of the group's rows of results
 
 fixtures <- list()
 tasks <- list()
 runs <- list()
 prepare <- list()
+summaries <- list()
 
 # A file of the folder that SDCRISK_DATA names, NULL without it.
 real_file <- function(name) {

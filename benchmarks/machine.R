@@ -7,6 +7,9 @@ machine <- function() {
     paste("R:", R.version.string),
     paste("sdcRisk:", utils::packageVersion("sdcRisk")),
     paste("data.table:", utils::packageVersion("data.table")),
+    if (requireNamespace("sdcMicro", quietly = TRUE)) {
+      paste("sdcMicro:", utils::packageVersion("sdcMicro"))
+    },
     system2("rustc", "--version", stdout = TRUE)
   )
 }

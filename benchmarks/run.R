@@ -81,5 +81,6 @@ for (group in wanted) {
   if (is.null(rows)) next
   both <- rbind(both, beside_tracked(rows, tracked_results(file)))
   write_results(rows, file)
+  if (!is.null(summaries[[group]])) summaries[[group]](rows)
 }
 if (!is.null(both)) report_slower(both)
