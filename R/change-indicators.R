@@ -79,6 +79,7 @@ known_links <- function(coded, waves, id, link, scope) {
   if (scope == "all") {
     return(!is.na(coded$partners))
   }
+  check_result(link)
   if (anyNA(link$records$certain)) {
     stop_argument("link", "be made with `id`, so that certain links are known")
   }

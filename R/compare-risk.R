@@ -105,6 +105,7 @@ check_comparable <- function(results) {
       argument = "..."
     )
   }
+  lapply(results, check_result)
   kinds <- vapply(results, function(x) class(x)[[1]], "")
   if (length(unique(kinds)) > 1) {
     stop_sdc(

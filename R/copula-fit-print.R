@@ -81,6 +81,7 @@ projection_line <- function(x) {
 
 #' @export
 summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   risk_by_strata(object, by, data)
   pairs <- object$diagnostics$pairs
   pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
@@ -93,6 +94,7 @@ summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 as.data.frame.sdc_copula_fit <- function(x, ...) {
+  check_result(x)
   x$marginals
 }
 
@@ -109,6 +111,7 @@ tidy_terms.sdc_copula_fit <- function(x) {
 
 #' @export
 glance.sdc_copula_fit <- function(x, ...) {
+  check_result(x)
   cbind(x$estimates, order = x$settings$order, marginals = x$settings$marginals)
 }
 

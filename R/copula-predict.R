@@ -99,6 +99,7 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
   score <- score_of(object, score)
   check_given("newdata")
   newdata <- bare_data(newdata)
+  check_result(object)
   check_data_frame(newdata, "newdata")
   check_new_columns(newdata, object$settings$key_vars)
   if (is.null(sampling_fraction)) check_given("pop_size")
@@ -128,6 +129,7 @@ predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
   check_no_dots(...)
   check_given("newdata")
   newdata <- bare_data(newdata)
+  check_result(object)
   check_data_frame(newdata, "newdata")
   check_new_columns(newdata, object$settings$key_vars)
   score <- score_of(object, score)
@@ -186,12 +188,12 @@ known_uniqueness <- function(x, pop_size, calibrate) {
 # The fit that a result of copula_fit() or copula_uniqueness() is or holds.
 fit_of <- function(x, arg) {
   if (inherits(x, "sdc_copula_uniqueness")) {
-    return(x$fit)
+    return(check_result(x)$fit)
   }
   if (!inherits(x, "sdc_copula_fit")) {
     stop_argument(
       arg, "be a result of `copula_fit()` or `copula_uniqueness()`"
     )
   }
-  x
+  check_result(x)
 }

@@ -28,6 +28,7 @@
 simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
                                     max_memory = 2e9) {
   check_no_dots(...)
+  check_result(object)
   nsim <- check_whole(nsim, "nsim")
   check_simulable(nsim, length(object$shares), check_memory(max_memory))
   if (!is.null(seed)) {

@@ -148,6 +148,7 @@ tidy_terms.sdc_copula_uniqueness <- function(x) {
 #' @rdname sdc_result
 #' @export
 tidy.sdc_copula_uniqueness <- function(x, ...) {
+  check_result(x)
   for (measure in c("uniqueness", "correctness")) {
     for (bound in c("_low", "_high")) {
       x$estimates[[paste0("population_", measure, bound)]] <-
@@ -163,6 +164,7 @@ tidy.sdc_copula_uniqueness <- function(x, ...) {
 
 #' @export
 glance.sdc_copula_uniqueness <- function(x, ...) {
+  check_result(x)
   cbind(
     x$estimates[1, ], n_records = x$fit$n, n_keys = x$fit$estimates$n_keys,
     sample_uniqueness = x$fit$sample_uniqueness
@@ -177,6 +179,7 @@ comparison_part.sdc_copula_uniqueness <- function(x) x$curve
 
 #' @export
 as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
+  check_result(x)
   if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
 }
 

@@ -357,6 +357,7 @@ enough_records <- 1000
 # A fit, or data to fit: `n` records, and `fit()` to get it.
 fit_or_data <- function(data, key_vars, ...) {
   if (inherits(data, "sdc_copula_fit")) {
+    check_result(data)
     if (!is.null(key_vars)) {
       stop_argument(
         "key_vars", "be NULL where `data` is a fit", advice = "A fit has its key variables."

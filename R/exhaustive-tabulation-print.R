@@ -160,6 +160,7 @@ worst_table <- function(x) {
 
 #' @export
 summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   cells <- object$cells[may_be_named(object, object$cells), ]
   categories <- object$categories[may_be_named(object, object$categories), ]
   new_summary(
@@ -197,6 +198,7 @@ tidy_terms.sdc_exhaustive_tabulation <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_exhaustive_tabulation <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   frame(
     n_records = e$n, n_keys = x$diagnostics$n_keys, n_tables = e$n_tables, n_cells = e$n_cells,

@@ -247,6 +247,7 @@ step_facts <- function(x) {
 
 #' @export
 summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     measures = object$estimates, drivers = object$drivers,
@@ -256,10 +257,11 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
 }
 
 #' @export
-as.data.frame.sdc_file_check <- function(x, ...) x$estimates
+as.data.frame.sdc_file_check <- function(x, ...) check_result(x)$estimates
 
 #' @export
 record_risk.sdc_file_check <- function(x) {
+  check_result(x)
   matches <- judged_rows(x)$n_matches
   if (!is.null(matches)) 1 / matches
 }
@@ -271,6 +273,7 @@ tidy_terms.sdc_file_check <- function(x) {
 
 #' @export
 tidy.sdc_file_check <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   frame(
     term = e$measure, estimate = e$value, std_error = rep(NA_real_, nrow(e)),
@@ -285,6 +288,7 @@ comparison_rows.sdc_file_check <- function(x) tidy(x)
 #' @usage NULL
 #' @export
 glance.sdc_file_check <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   count <- function(verdict) sum(e$verdict == verdict)
   frame(

@@ -131,6 +131,7 @@ household_cited <- function(x) {
 
 #' @export
 summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, sizes = object$sizes,
@@ -164,6 +165,7 @@ tidy_terms.sdc_household_risk <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_household_risk <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   frame(
     n_records = x$settings$n, n_keys = length(x$settings$person_vars),

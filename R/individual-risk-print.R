@@ -82,6 +82,7 @@ individual_missing_clause <- function(x) {
 
 #' @export
 summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, frequencies = utils::head(object$frequencies, 10),
@@ -104,6 +105,7 @@ tidy_terms.sdc_individual_risk <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_individual_risk <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   frame(
     n_records = e$n, n_keys = x$diagnostics$n_keys, n_cells = e$n_cells, n_unique = e$n_unique,

@@ -2,6 +2,7 @@
 
 #' @export
 as.data.frame.sdc_invariant_pram <- function(x, ...) {
+  check_result(x)
   x$cells
 }
 
@@ -158,6 +159,7 @@ shift_line <- function(x) {
 
 #' @export
 summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   sizes <- cut(
     object$cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf),
     c("1", "2", "3", "4", "5", "6 to 10", "above 10")
@@ -203,6 +205,7 @@ tidy_terms.sdc_invariant_pram <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_invariant_pram <- function(x, ...) {
+  check_result(x)
   frame(
     n_records = x$estimates$n_records, n_keys = length(x$settings$key_vars),
     n_cells = x$estimates$n_cells, n_risky = x$estimates$n_risky,

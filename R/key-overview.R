@@ -180,6 +180,7 @@ key_type <- function(x) {
 
 #' @export
 glance.sdc_key_overview <- function(x, ...) {
+  check_result(x)
   n <- x$diagnostics$n
   n_unique <- x$diagnostics$n_unique
   frame(n_records = n, n_keys = nrow(x), n_unique = n_unique, prop_unique = n_unique / n)

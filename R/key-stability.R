@@ -107,6 +107,7 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
 
 #' @export
 glance.sdc_key_stability <- function(x, ...) {
+  check_result(x)
   best <- if (any(!is.na(x$expected_correct))) which.max(x$expected_correct)
   frame(
     n_keys = nrow(x), n_linked = x$diagnostics$n_linked,

@@ -231,6 +231,7 @@ blind_words <- function(x) {
 
 #' @export
 summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, variables = object$variables, levels = object$levels,
@@ -253,6 +254,7 @@ tidy_terms.sdc_link_attack <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_link_attack <- function(x, ...) {
+  check_result(x)
   most <- largest_intruder(x)
   if (nrow(most) == 0) most <- x$estimates[1, ]
   frame(

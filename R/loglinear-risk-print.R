@@ -251,6 +251,7 @@ loglinear_range_line <- function(models, first) {
 
 #' @export
 summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   fits <- object$fits
   of <- function(field) vapply(fits, `[[`, 0, field)
   new_summary(
@@ -271,6 +272,7 @@ summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 as.data.frame.sdc_loglinear_risk <- function(x, ...) {
+  check_result(x)
   x$estimates
 }
 
@@ -292,6 +294,7 @@ tidy_terms.sdc_loglinear_risk <- function(x) {
 
 #' @export
 tidy.sdc_loglinear_risk <- function(x, ...) {
+  check_result(x)
   tidy_corrected(x)
 }
 
@@ -313,6 +316,7 @@ tidy_corrected <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_loglinear_risk <- function(x, ...) {
+  check_result(x)
   first <- first_fit(x)
   frame(
     n_records = first$n, n_keys = length(x$fits[[1]]$key_vars),

@@ -239,6 +239,7 @@ link_words <- function(x) {
 
 #' @export
 summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, smallest_differences = object$differences,
@@ -261,6 +262,7 @@ tidy_terms.sdc_longitudinal_link <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_longitudinal_link <- function(x, ...) {
+  check_result(x)
   cbind(
     x$estimates,
     frame(

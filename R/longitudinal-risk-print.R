@@ -132,6 +132,7 @@ scenario_meaning_line <- function(estimates) {
 
 #' @export
 summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, changes = object$changes,
@@ -157,6 +158,7 @@ scenarios_by_link <- function(x) {
 
 #' @export
 as.data.frame.sdc_longitudinal_risk <- function(x, ...) {
+  check_result(x)
   x$estimates
 }
 
@@ -178,6 +180,7 @@ tidy_terms.sdc_longitudinal_risk <- function(x) {
 
 #' @export
 tidy.sdc_longitudinal_risk <- function(x, ...) {
+  check_result(x)
   tidy_corrected(x)
 }
 
@@ -185,6 +188,7 @@ tidy.sdc_longitudinal_risk <- function(x, ...) {
 #' @usage NULL
 #' @export
 glance.sdc_longitudinal_risk <- function(x, ...) {
+  check_result(x)
   e <- x$estimates
   frame(
     n_records = e$n[[1]], n_keys = length(x$settings$key_vars),

@@ -201,6 +201,7 @@ match_grid <- function(x, most = 8) {
 
 #' @export
 summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, matches = match_distribution(object),
@@ -255,6 +256,7 @@ tidy_terms.sdc_n_matches <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_n_matches <- function(x, ...) {
+  check_result(x)
   worst <- x$estimates[which.max(x$estimates$prop_unique_all), ]
   frame(
     n_records = x$settings$n, n_key_sets = nrow(x$estimates),

@@ -427,6 +427,7 @@ describe.sdc_population_uniqueness <- function(x) {
 
 #' @export
 as.data.frame.sdc_population_uniqueness <- function(x, ...) {
+  check_result(x)
   x$estimates
 }
 
@@ -439,6 +440,7 @@ tidy_terms.sdc_population_uniqueness <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_population_uniqueness <- function(x, ...) {
+  check_result(x)
   frame(
     n_records = x$diagnostics$n, n_keys = x$diagnostics$n_keys,
     n_cells = x$diagnostics$n_cells, sample_uniqueness = x$diagnostics$sample_uniqueness,

@@ -91,6 +91,7 @@ check_pram_result <- function(x) {
   if (!inherits(x, "sdc_invariant_pram")) {
     stop_argument("x", "be a result of `invariant_pram()`")
   }
+  check_result(x)
 }
 
 # Names of key variables from names or positions.
@@ -186,6 +187,7 @@ new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated,
 
 #' @export
 as.data.frame.sdc_pram_audit <- function(x, ...) {
+  check_result(x)
   x$records
 }
 
@@ -279,6 +281,7 @@ tidy_terms.sdc_pram_audit <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_pram_audit <- function(x, ...) {
+  check_result(x)
   known <- x$settings$known_keys
   if (is.null(known)) known <- x$settings$key_vars
   cbind(

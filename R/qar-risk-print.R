@@ -253,6 +253,7 @@ qar_threshold_line <- function(x, main) {
 
 #' @export
 summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   # A risk of key sets has no strata.
   risk_by_strata(object, by, data)
   new_summary(
@@ -282,6 +283,7 @@ set_risk_summary <- function(x) {
 
 #' @export
 as.data.frame.sdc_qar_risk <- function(x, ...) {
+  check_result(x)
   if (is.null(x$sets)) {
     stop_sdc(
       "bad_argument",
@@ -307,6 +309,7 @@ tidy_terms.sdc_qar_risk <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_qar_risk <- function(x, ...) {
+  check_result(x)
   worst <- x$estimates[which.max(x$estimates$risk), ]
   if (nrow(worst) == 0) {
     worst <- x$estimates[1, ]

@@ -31,6 +31,7 @@ apply_recoding <- function(x, data, which = 1, ...) {
   if (!inherits(x, "sdc_recode_search")) {
     stop_argument("x", "be a result of recode_search()", given_words(x))
   }
+  check_result(x)
   which <- check_whole(which, "which", high = nrow(x$best))
   check_same_data(x, data)
   file <- as_file(data, "data")

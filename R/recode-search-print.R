@@ -191,10 +191,11 @@ describe.sdc_recode_search <- function(x) {
 }
 
 #' @export
-as.data.frame.sdc_recode_search <- function(x, ...) x$best
+as.data.frame.sdc_recode_search <- function(x, ...) check_result(x)$best
 
 #' @export
 summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
+  check_result(x)
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
@@ -217,6 +218,7 @@ tidy_terms.sdc_recode_search <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_recode_search <- function(x, ...) {
+  check_result(x)
   cbind(x$estimates, frame(
     n_keys = x$diagnostics$n_keys, measure = x$diagnostics$measure, cost_kind = x$settings$cost,
     fingerprint = x$settings$fingerprint

@@ -81,6 +81,7 @@ records_at_risk.default <- function(x, limit, ...) {
 #' @export
 records_at_risk.sdc_result <- function(x, limit, ...) {
   check_no_dots(...)
+  check_result(x)
   risk <- record_risk(x)
   if (is.null(risk)) {
     stop_argument(

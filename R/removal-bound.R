@@ -138,6 +138,7 @@ bound_words <- function(what, reduction) {
 
 #' @export
 as.data.frame.sdc_removal_bound <- function(x, ...) {
+  check_result(x)
   x$estimates
 }
 
@@ -156,6 +157,7 @@ tidy_terms.sdc_removal_bound <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_removal_bound <- function(x, ...) {
+  check_result(x)
   last <- x$estimates[which.max(x$estimates$n), ]
   cbind(
     frame(n_records = x$diagnostics$n_records, n_keys = x$diagnostics$n_keys),

@@ -141,11 +141,13 @@ path_pls_line <- function(x) {
 
 #' @export
 as.data.frame.sdc_removal_path <- function(x, ...) {
+  check_result(x)
   x$path
 }
 
 #' @export
 summary.sdc_removal_path <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   if (!is.null(by)) {
     stop_argument(
       "by", "be NULL for this result",
@@ -178,6 +180,7 @@ tidy_terms.sdc_removal_path <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_removal_path <- function(x, ...) {
+  check_result(x)
   estimates <- x$estimates
   cbind(
     estimates[c(

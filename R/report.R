@@ -181,6 +181,7 @@ flatten_results <- function(given) {
   for (i in seq_along(given)) {
     x <- given[[i]]
     if (inherits(x, c("sdc_result", "sdc_comparison"))) {
+      if (inherits(x, "sdc_result")) check_result(x)
       out <- c(out, rlang::set_names(list(x), names[[i]]))
     } else if (is.list(x) && !is.object(x) && length(x)) {
       out <- c(out, flatten_results(x))

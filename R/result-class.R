@@ -23,8 +23,44 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     ),
     class = c(class, "sdc_result")
   )
+  attr(result, "fields") <- c(
+    list(result = setdiff(names(unclass(result)), "records")), lapply(unclass(result)[named_parts], names)
+  )
   asked <- innermost_asked()
   if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked)
+}
+
+# The parts of a result whose fields are read by name.
+named_parts <- c("estimates", "settings", "diagnostics")
+
+# A result as it was made: what verbs read is all there. What was saved may be older
+# than the fields that they read, or have lost some since.
+check_result <- function(result) {
+  fields <- attr(result, "fields")
+  # Some results have columns of their estimates behind `$`.
+  x <- unclass(result)
+  whole <- is.list(x) && is.list(fields) && all(fields$result %in% names(x)) &&
+    is.data.frame(x$estimates) &&
+    all(vapply(named_parts, function(part) {
+      is.list(x[[part]]) && all(fields[[part]] %in% names(x[[part]]))
+    }, NA))
+  if (whole) {
+    return(invisible(result))
+  }
+  version <- if (is.list(x) && is.list(x$settings)) x$settings$version
+  old <- is.null(fields) && is.character(version) && length(version) == 1
+  stop_sdc(
+    "damaged_result",
+    c(
+      "The result must be whole, as it was made by this version.",
+      x = if (old) {
+        paste0("It was made by version ", version, " of sdcRisk.")
+      } else {
+        "It has lost fields, or is not a result."
+      },
+      i = "Compute it again. As it stands, unclass(x) shows what it holds."
+    )
+  )
 }
 
 # A data frame from columns of equal length, without the cost of checking them.
@@ -85,6 +121,8 @@ frame <- function(...) {
 #'   values of the key variables and of the weights, households and sensitive
 #'   columns that the result depends on. Equal values may be stored differently:
 #'   a factor as text, the levels of an unordered factor in another order.
+#'   A result that was saved by an older version, or that has lost fields, is an
+#'   error of class `sdcRisk_error_damaged_result`: it must be computed again.
 #' @param ... Passed on to methods.
 #' @return `summary()` an object of class `sdc_summary`, a list of data frames
 #'   with a print method. `tidy()` and `glance()` a data frame. `augment()`
@@ -142,6 +180,7 @@ as.data.frame.sdc_result <- function(x, ...) {
 #' @rdname sdc_result
 #' @export
 tidy.sdc_result <- function(x, ...) {
+  check_result(x)
   spec <- tidy_terms(x)
   n <- nrow(x$estimates)
   rows <- rep(seq_len(n), each = length(spec$terms))
@@ -180,6 +219,7 @@ tidy_variables <- function(x, terms) {
 #' @rdname sdc_result
 #' @export
 augment.sdc_result <- function(x, data, ...) {
+  check_result(x)
   check_given("data")
   if (is.null(x$records)) {
     of_patterns <- !is.null(x$patterns)
@@ -224,6 +264,7 @@ augment.sdc_result <- function(x, data, ...) {
 #' @export
 plot.sdc_result <- function(x, ...) {
   check_installed("ggplot2", "draw results")
+  check_result(x)
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
   invisible(picture)

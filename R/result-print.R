@@ -10,6 +10,7 @@
 #   sentence          cited(): what interpret() says
 
 describe <- function(x) {
+  if (inherits(x, "sdc_result")) check_result(x)
   UseMethod("describe")
 }
 
@@ -276,6 +277,7 @@ new_summary <- function(x, ..., title = NULL) {
 #' @rdname sdc_result
 #' @export
 summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates,

@@ -23,10 +23,11 @@ new_variables_result <- function(class, estimates, settings, diagnostics, call) 
 dim.sdc_variables <- function(x) dim(x$estimates)
 
 #' @export
-as.data.frame.sdc_variables <- function(x, ...) x$estimates
+as.data.frame.sdc_variables <- function(x, ...) check_result(x)$estimates
 
 #' @export
 tidy.sdc_variables <- function(x, ...) {
+  check_result(x)
   tidy_variables(x$estimates, tidy_terms(x)$terms)
 }
 

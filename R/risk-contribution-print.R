@@ -115,6 +115,7 @@ correlation <- function(x, y) {
 
 #' @export
 summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   new_summary(
     object,
     estimates = object$estimates, correlations = metric_correlations(object),
@@ -182,6 +183,7 @@ tidy_terms.sdc_risk_contribution <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_risk_contribution <- function(x, ...) {
+  check_result(x)
   frame(
     n_records = x$estimates$n_records, n_keys = x$diagnostics$n_keys,
     p = x$estimates$p, alpha = x$estimates$alpha, risk = x$estimates$risk,

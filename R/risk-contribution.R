@@ -134,6 +134,7 @@ choose_analysis <- function(x, p, alpha, max_sets) {
   if (!inherits(x, "sdc_qar_risk")) {
     stop_argument("x", "be a result of `qar_risk()`")
   }
+  check_result(x)
   estimates <- x$estimates
   if (!is.null(p)) {
     p <- check_whole(p, "p")

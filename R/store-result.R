@@ -133,6 +133,7 @@ store_result <- function(object, ...) {
       advice = "store_result(object, n_matches(object))"
     )
   }
+  lapply(Filter(function(x) inherits(x, "sdc_result"), results), check_result)
   own <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
   names <- ifelse(nzchar(given), given, own)
   if (anyDuplicated(names)) {

@@ -191,6 +191,7 @@ interpret.sdc_suppress_cells <- function(x, ...) {
 
 #' @export
 as.data.frame.sdc_suppress_cells <- function(x, ...) {
+  check_result(x)
   x$cells
 }
 
@@ -224,6 +225,7 @@ tidy_terms.sdc_suppress_cells <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_suppress_cells <- function(x, ...) {
+  check_result(x)
   cbind(
     frame(
       n_records = x$settings$n, n_keys = x$diagnostics$n_keys, n_sets = x$diagnostics$n_sets
@@ -237,6 +239,7 @@ glance.sdc_suppress_cells <- function(x, ...) {
 
 #' @export
 summary.sdc_suppress_cells <- function(object, by = NULL, data = NULL, ...) {
+  check_result(object)
   base <- summary.sdc_result(object, by, data)
   structure(
     list(

@@ -47,10 +47,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
   this_call <- call_without_data(match.call(), "uniqueness_by_size")
   remember()
   check_no_dots(..., renamed = c(n_sim = "n_subsets"))
-  fit <- if (inherits(x, "sdc_copula_uniqueness")) x$fit else x
-  if (!inherits(fit, "sdc_copula_fit")) {
-    stop_argument("x", "be a result of `copula_fit()` or `copula_uniqueness()`")
-  }
+  fit <- fit_of(x, "x")
   pop_size <- size_of_population(fit$settings$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
     pop_size <- x$estimates$pop_size[[1]]
@@ -138,12 +135,14 @@ tidy_terms.sdc_uniqueness_by_size <- function(x) {
 
 #' @export
 glance.sdc_uniqueness_by_size <- function(x, ...) {
+  check_result(x)
   last <- x$estimates[which.max(x$estimates$n_keys), ]
   cbind(last, pop_size = x$settings$pop_size)
 }
 
 #' @export
 as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
+  check_result(x)
   x$subsets
 }
 

@@ -276,6 +276,7 @@ profile_grid <- function(estimates, most = 6) {
 
 #' @export
 as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
+  check_result(x)
   x$values
 }
 
@@ -288,6 +289,7 @@ tidy_terms.sdc_uniqueness_profile <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_uniqueness_profile <- function(x, ...) {
+  check_result(x)
   frame(
     pop_size = x$settings$pop_size, n_sample = x$settings$n,
     n_known = x$diagnostics$n_known, n_keys = x$diagnostics$n_keys, xi = x$base$xi,

@@ -337,10 +337,11 @@ describe.sdc_utility_loss <- function(x) {
 }
 
 #' @export
-as.data.frame.sdc_utility_loss <- function(x, ...) x$variables
+as.data.frame.sdc_utility_loss <- function(x, ...) check_result(x)$variables
 
 #' @export
 tidy_terms.sdc_utility_loss <- function(x) {
+  check_result(x)
   list(ids = character(), terms = setdiff(names(x$estimates), "n"))
 }
 
@@ -348,6 +349,7 @@ tidy_terms.sdc_utility_loss <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_utility_loss <- function(x, ...) {
+  check_result(x)
   cbind(x$estimates, frame(n_keys = x$diagnostics$n_keys))
 }
 

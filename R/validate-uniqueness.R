@@ -270,6 +270,7 @@ tidy_terms.sdc_uniqueness_validation <- function(x) {
 #' @usage NULL
 #' @export
 glance.sdc_uniqueness_validation <- function(x, ...) {
+  check_result(x)
   cbind(
     frame(n_people = x$settings$n, n_sample = x$settings$n_sample),
     x$estimates, frame(fingerprint = x$settings$fingerprint)

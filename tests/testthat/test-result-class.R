@@ -418,3 +418,62 @@ test_that("as many strata as records are refused", {
   )
   expect_identical(nrow(summary(found, by = "a", data = data)$record_risk), 5L)
 })
+
+test_that("a saved result of an older version, or a damaged one, is refused", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
+  whole <- list(
+    n_matches(nals_prison, keys), quietly(qar_risk(nals_prison, keys, p = 2)),
+    individual_risk(nals_prison, keys, "WEIGHT"), quietly(loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")),
+    quietly(copula_fit(nals_prison, keys)), key_overview(nals_prison, keys)
+  )
+  damage <- list(
+    function(x) {
+      x$estimates <- x$estimates[1]
+      x
+    },
+    function(x) {
+      x$settings$key_vars <- NULL
+      x
+    },
+    function(x) {
+      x$diagnostics <- "none"
+      x
+    },
+    function(x) structure(list(), class = class(x))
+  )
+  verbs <- list(
+    print, summary, interpret, generics::tidy, function(x) compare_risk(x, x),
+    function(x) sdc_report(x, file = tempfile(fileext = ".html"))
+  )
+  # As version 0.1.0 left them: without the names of their fields.
+  for (x in whole) {
+    old <- x
+    attr(old, "fields") <- NULL
+    old$settings$version <- "0.1.0"
+    for (verb in verbs) {
+      expect_error(
+        quietly(verb(old)), "made by version 0.1.0 of sdcRisk",
+        class = "sdcRisk_error_damaged_result"
+      )
+      for (harm in damage) {
+        expect_error(
+          quietly(verb(harm(x))), "lost fields", class = "sdcRisk_error_damaged_result"
+        )
+      }
+    }
+    expect_error(print(structure(1, class = class(x))), class = "sdcRisk_error_damaged_result")
+    # What was saved and read again is whole, and so is one without its records.
+    file <- tempfile(fileext = ".rds")
+    saveRDS(x, file)
+    again <- readRDS(file)
+    expect_identical(utils::capture.output(print(again)), utils::capture.output(print(x)))
+    again["records"] <- list(NULL)
+    expect_identical(generics::tidy(again), generics::tidy(x))
+  }
+  fit <- whole[[5]]
+  attr(fit, "fields") <- NULL
+  expect_error(
+    copula_uniqueness(fit, pop_size = 1e4), class = "sdcRisk_error_damaged_result"
+  )
+  expect_error(stats::simulate(fit), class = "sdcRisk_error_damaged_result")
+})
