@@ -2,7 +2,7 @@
 
 results <- testthat::test_local(
   ".",
-  load_package = "installed", reporter = "summary", stop_on_failure = FALSE
+  load_package = "installed", reporter = "check", stop_on_failure = FALSE
 )
 table <- as.data.frame(results)
 failed <- sum(table$failed) + sum(table$error)
