@@ -283,7 +283,7 @@ frequency_table <- function(found, times) {
     },
     n_records = n_records,
     expected = as.vector(rowsum(expected, at)),
-    risk_max = as.vector(tapply(found$risk, at, max))
+    risk_max = vapply(split(found$risk, at), max, 0, USE.NAMES = FALSE)
   )
 }
 

@@ -96,10 +96,9 @@ wrap_lines <- function(lines, width = console_width(), indent = 2) {
   too_long <- nchar(lines) > width
   # No line begins with a percent sign: a blank that strwrap() does not know.
   glued <- gsub(" %", "\u00a0%", lines[too_long], fixed = TRUE)
-  quoted <- gregexpr('"[^"]{1,60}"', glued)
-  regmatches(glued, quoted) <- lapply(regmatches(glued, quoted), function(name) {
-    gsub(" ", "\u00a0", name, fixed = TRUE)
-  })
+  # Looking for them takes longer than all the rest.
+  quoted <- grepl("\"", glued, fixed = TRUE)
+  glued[quoted] <- glue_quoted(glued[quoted])
   lines <- as.list(lines)
   lines[too_long] <- lapply(glued, function(line) {
     lead <- nchar(line) - nchar(sub("^ +", "", line))
@@ -107,6 +106,15 @@ wrap_lines <- function(lines, width = console_width(), indent = 2) {
     gsub("\u00a0", " ", broken, fixed = TRUE)
   })
   unlist(lines, use.names = FALSE)
+}
+
+# Names in quotes held together, by blanks that strwrap() does not know.
+glue_quoted <- function(lines) {
+  quoted <- gregexpr('"[^"]{1,60}"', lines)
+  regmatches(lines, quoted) <- lapply(regmatches(lines, quoted), function(name) {
+    gsub(" ", "\u00a0", name, fixed = TRUE)
+  })
+  lines
 }
 
 # Narrower consoles than this get lines that are too long.
