@@ -136,7 +136,7 @@ find_logged_hierarchies <- function(logged, data, given, digits) {
   if (length(missing)) {
     return(list(note = paste0(
       "not in the log: the hierarchy of ", paste(missing, collapse = ", "),
-      "; replay(log, data, hierarchies = list(", missing[[1]], " = ...)) takes it"
+      "; give hierarchies = list(", paste0(missing, " = ", collapse = ", "), ")"
     )))
   }
   list(hierarchies = found)

@@ -216,10 +216,10 @@ plan_call <- function(asked, marks, files, stage) {
       released <- place == "after" || stage == "after" && place != "before"
       at <- file_by_print(files, marks, place_print(place, places, marks), released)
     }
-    if (is.na(at)) {
+    if (is.na(at[[1]])) {
       plan$absent <- c(plan$absent, place)
     } else {
-      plan$files[[place]] <- files[[at]]
+      plan$files[[place]] <- files[[at[[1]]]]
       plan$used <- c(plan$used, at)
     }
   }
@@ -252,6 +252,7 @@ place_print <- function(place, places, marks) {
   }
 }
 
+# All files with the fingerprint: the same may be given twice.
 file_by_print <- function(files, marks, print, released) {
   digits <- marks$digits
   marks <- lapply(marks, decode_mark)
@@ -264,13 +265,11 @@ file_by_print <- function(files, marks, print, released) {
     same <- frames[vapply(files[frames], function(f) is.null(marks$n) || nrow(f) == marks$n, NA)]
     return(if (!released) same[1] else if (length(same) > 1) max(same) else NA_integer_)
   }
-  for (i in frames) {
-    now <- fingerprint_of(files[[i]], marks)
-    if (!is.na(now) && identical(substr(now, 1, digits), print)) {
-      return(i)
-    }
-  }
-  NA_integer_
+  same <- vapply(files[frames], function(f) {
+    now <- fingerprint_of(f, marks)
+    !is.na(now) && identical(cut_fingerprint(now, digits), print)
+  }, NA)
+  if (any(same)) frames[same] else NA_integer_
 }
 
 # A released file may be missing, the file of the report may not.
@@ -280,11 +279,11 @@ absent_files <- function(entry, plan) {
   list(
     note = if (several) {
       paste0(
-        "files not among those given: ", paste(plan$absent, collapse = ", "), "; ",
-        list_words(plan$absent), " names them"
+        "not among the files: ", paste(plan$absent, collapse = ", "), "; give ",
+        list_words(plan$absent)
       )
     } else {
-      "the released file was not given: data = list(before, after)"
+      "the released file is not among the files; give data = list(before, after)"
     },
     used = plan$used, absent = plan$absent
   )

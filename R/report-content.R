@@ -244,7 +244,10 @@ known_columns <- function(entry) {
     "key_vars", "weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var", "id",
     "change_vars", "link_vars", "known_keys", "key_groups", "key_sets"
   ))]
-  texts <- unlist(roles)
+  # A role that a function takes and keeps to itself; `within` may be values.
+  given <- entry$asked$arguments
+  given <- given[intersect(names(given), c("key_vars", "weight_var", "hh_id", "hh_vars", "id"))]
+  texts <- c(unlist(roles), unlist(Filter(is.character, given)))
   c(texts[vapply(texts, is.character, NA)], names(s$key_groups))
 }
 

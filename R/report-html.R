@@ -123,7 +123,8 @@ file_line <- function(content) {
 variant_words <- function(content) {
   if (content$settings$internal) {
     return(paste(
-      "This report and its log name records and hold seeds and the whole fingerprint of the file.",
+      "This report and its log name records and hold seeds, hierarchies and the whole fingerprint",
+      "of the file.",
       "Write one with internal = FALSE for anybody else."
     ))
   }
@@ -322,15 +323,12 @@ two_stages <- function(board, settings) {
   interval <- lapply(sides, interval_text)
   both <- !is.na(sides$before$measure) & !is.na(sides$after$measure)
   notes <- lapply(names(sides), function(stage) {
-    says <- paste0(
-      ifelse(is.na(sides[[stage]]$note), "", sides[[stage]]$note),
-      ifelse(nzchar(interval[[stage]]), paste0("95 % interval ", interval[[stage]]), "")
-    )
+    said <- ifelse(is.na(sides[[stage]]$note), "", sides[[stage]]$note)
+    range <- ifelse(nzchar(interval[[stage]]), paste("95 % interval", interval[[stage]]), "")
+    says <- joined(said, range, ", ")
     ifelse(nzchar(says) & both, paste(stage, says), says)
   })
-  note <- paste0(
-    notes[[1]], ifelse(nzchar(notes[[1]]) & nzchar(notes[[2]]), "; ", ""), notes[[2]]
-  )
+  note <- joined(notes[[1]], notes[[2]], "; ")
   side_columns <- unlist(lapply(names(sides), function(stage) {
     side <- sides[[stage]]
     absent <- is.na(side$measure)
@@ -356,6 +354,9 @@ two_stages <- function(board, settings) {
     )
   )
 }
+
+# Two texts with what goes between them where both are there.
+joined <- function(a, b, between) paste0(a, ifelse(nzchar(a) & nzchar(b), between, ""), b)
 
 with_note <- function(measure, note) paste0(measure, ifelse(nzchar(note), paste0(": ", note), ""))
 

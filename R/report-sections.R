@@ -169,6 +169,8 @@ html_tables <- function(content) {
 html_result_table <- function(table, name) {
   # Questions stand on the page for the board.
   table <- table[setdiff(names(table), if ("measure" %in% names(table)) "question")]
+  says <- vapply(table, function(x) is.numeric(x) || any(nzchar(x) & !is.na(x)), NA)
+  table <- table[says]
   if (nrow(table) == 0 || length(table) == 0) {
     return(NULL)
   }
@@ -215,15 +217,8 @@ html_records <- function(content) {
   parts <- lapply(content$entries, function(entry) {
     if (!is.null(unclass(entry$result)$said)) return(NULL)
     risk <- record_risk(entry$result)
-    if (is.null(risk) || all(is.na(risk))) return(NULL)
-    top <- utils::head(order(-risk), 20)
-    top <- top[!is.na(risk[top])]
-    c(
-      html_tag("h3", html_text(entry$id)),
-      html_table(
-        list(Record = figure_text(top), Risk = format_risk(risk[top])), c(TRUE, TRUE)
-      )
-    )
+    if (is.null(risk) || !any(risk > 0, na.rm = TRUE)) return(NULL)
+    c(html_tag("h3", html_text(entry$id)), html_top_records(risk, entry$fun))
   })
   parts <- unlist(parts)
   if (length(parts) == 0) {
@@ -231,9 +226,41 @@ html_records <- function(content) {
   }
   c(
     html_tag("h2", "Records of highest risk"),
-    html_p("Row numbers in the file, at most 20 per result; records that tie follow the file."),
+    html_p("Row numbers in the file, at most ", most_named, " per result, by what they share."),
     parts
   )
+}
+
+most_named <- 20
+
+# What else than a risk a record carries.
+record_numbers <- c(
+  exhaustive_tabulation = "Small cells", risk_contribution = "Contribution to T"
+)
+
+# A row for every risk with the records that have it, in two halves side by side.
+html_top_records <- function(risk, fun) {
+  top <- utils::head(order(-risk), most_named)
+  top <- top[!is.na(risk[top]) & risk[top] > 0]
+  shown <- if (any(risk[top] > 1)) format_count(risk[top]) else format_risk(risk[top])
+  rows <- split(top, factor(shown, unique(shown)))
+  named <- vapply(rows, function(r) paste(figure_text(r), collapse = ", "), "")
+  # Others that tie with the last one.
+  more <- sum(risk >= risk[[top[[length(top)]]]], na.rm = TRUE) - length(top)
+  if (more > 0) {
+    named[[length(named)]] <- paste0(named[[length(named)]], " and ", format_count(more), " more")
+  }
+  first <- if (fun %in% names(record_numbers)) record_numbers[[fun]] else "Risk"
+  half <- seq_len(if (length(rows) > 6) ceiling(length(rows) / 2) else length(rows))
+  columns <- list(names(rows)[half], named[half])
+  if (length(rows) > length(half)) {
+    rest <- c(seq_along(rows)[-half], if (length(rows) %% 2) NA)
+    columns <- c(columns, lapply(list(names(rows)[rest], named[rest]), function(x) {
+      ifelse(is.na(x), "", x)
+    }))
+  }
+  names(columns) <- rep_len(c(first, "Records"), length(columns))
+  html_tag("div", html_table(columns, rep_len(c(TRUE, FALSE), length(columns))), class = "records")
 }
 
 # Versions -------------------------------------------------------------------
@@ -253,7 +280,8 @@ html_versions <- function(content) {
     html_tag("pre", html_text("sdcRisk::replay(\"<this report>.json\", data)")),
     html_p(
       "computes every figure again and says which are equal, to the last bit, on any number of ",
-      "threads."
+      "threads, and which are not repeatable and why. A protected file that cannot be computed ",
+      "again goes beside the other: data = list(before, after)."
     )
   )
 }

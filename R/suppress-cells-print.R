@@ -26,7 +26,7 @@ describe.sdc_suppress_cells <- function(x) {
       suppression_risk_facts(x)
     ),
     scenario = scenario("prosecutor", "a blank matches everything"),
-    more = "More: $cells, $variables, $records; release_data() gives what may leave."
+    more = "$cells, $variables, $records; release_data(x) gives what may leave"
   )
 }
 

@@ -56,6 +56,7 @@ test_that("results of results, protections and released files are found", {
   found <- replay(log, nals_prison)
   expect_true(all(found$equal))
   expect_identical(replay(log, list(released, nals_prison))$now, found$now)
+  expect_true(all(replay(log, list(nals_prison, released, released))$equal))
 })
 
 test_that("two files are found by the names of arguments", {
@@ -85,7 +86,7 @@ test_that("a validation needs its sample and its population", {
     # Either file alone, then each with another for its partner.
     alone <- replay(log, list(population = people))
     expect_identical(alone$equal, rep(NA, nrow(alone)))
-    expect_match(alone$note[[1]], "not among those given: data", fixed = TRUE)
+    expect_match(alone$note[[1]], "not among the files: data", fixed = TRUE)
     other <- function(...) {
       expect_error(replay(log, list(...)), class = "sdcRisk_error_mismatched_data")
     }

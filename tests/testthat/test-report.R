@@ -121,6 +121,41 @@ test_that("an external report holds no category, no record number, no seed", {
   expect_match(internal$log, protected$settings$fingerprint, fixed = TRUE)
 })
 
+test_that("records of highest risk stand by what they share, at most twenty", {
+  top <- function(risk, fun = "n_matches") {
+    rows <- strsplit(html_top_records(risk, fun), "</tr>", fixed = TRUE)[[1]]
+    cells <- lapply(rows, function(row) {
+      trimws(gsub("<[^>]*>", "", strsplit(row, "</t[dh]>")[[1]]))
+    })
+    Filter(length, lapply(cells, function(x) x[nzchar(x)]))
+  }
+  expect_identical(
+    top(c(0.5, NA, 1, 0.5, 0)), list(c("Risk", "Records"), c("1.000", "3"), c("0.5000", "1, 4"))
+  )
+  expect_identical(
+    top(rep(1:2, c(3, 30)), "exhaustive_tabulation"),
+    list(c("Small cells", "Records"), c("2", paste(paste(4:23, collapse = ", "), "and 10 more")))
+  )
+  # More than six risks are in two halves, read downwards.
+  found <- top(seq(0.9, 0.3, -0.1))
+  expect_length(found, 5)
+  expect_identical(found[[2]], c("0.9000", "1", "0.5000", "5"))
+  expect_identical(found[[5]], c("0.6000", "4"))
+  # Where nobody is at risk there are none to be named.
+  safe <- data.frame(a = rep(1:2, each = 40))
+  page <- suppressMessages(write_made(loglinear_risk(safe, pop_size = 800), internal = TRUE))$html
+  expect_no_match(page, "Records of highest risk")
+})
+
+test_that("notes and intervals of both sides are kept apart", {
+  before <- made_file(400)
+  file <- function(x) sdc_file(x, made_keys, weight_var = "weight")
+  page <- suppressWarnings(suppressMessages(write_made(
+    before = loglinear_risk(file(before)), after = loglinear_risk(file(before[1:300, ]))
+  )))$html
+  expect_match(page, "before corrected for bias[^<]*, 95 % interval [0-9.]+ to [0-9.]+; after ")
+})
+
 test_that("before and after stand in one row, each with its verdict", {
   data <- made_file()
   protected <- suppress_cells(data, made_keys, k = 3)
