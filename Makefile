@@ -24,6 +24,20 @@ test: ## install what tests need, run all tests and linters
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R
 	Rscript tools/lint.R
 
+test-spark: ## run the tests of databases on Apache Spark too, one executor killed at work
+	sh tools/setup.sh spark
+	mkdir -p $(TEST_LIBRARY)
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+	SPARK_HOME=$$(echo $(CURDIR)/target/spark/lib/*/site-packages/pyspark) \
+	  R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+
+test-duckdb: ## run the tests of databases on DuckDB too
+	sh tools/setup.sh duckdb
+	mkdir -p $(TEST_LIBRARY)
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
+	  R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+
 setup: ## install what development needs
 	sh tools/setup.sh test
 
@@ -70,4 +84,4 @@ torture: ## random inputs to every function for MINUTES=5; PART=failures, interr
 release: ## say what is left to do by hand before a release
 	sh tools/release.sh
 
-.PHONY: help demo test setup install doc fmt vendor tarball check site coverage bench truth torture release
+.PHONY: help demo test test-spark test-duckdb setup install doc fmt vendor tarball check site coverage bench truth torture release

@@ -4,6 +4,9 @@
 #   setup.sh test   also to test and check it
 #   setup.sh site   also to build the documentation site
 #   setup.sh coverage   also to measure coverage
+#   setup.sh spark   to test on Apache Spark: Java, rJava, and Spark itself (500 MB) in
+#                    target/spark, from its Python package
+#   setup.sh duckdb   to test on DuckDB without its R package, by that of Python
 # Cargo is expected (rustup); crates come with the build.
 set -eu
 
@@ -17,6 +20,8 @@ if [ "${1:-demo}" != demo ]; then
 fi
 [ "${1:-demo}" = site ] && packages="$packages r-cran-pkgdown"
 [ "${1:-demo}" = coverage ] && packages="$packages r-cran-covr"
+[ "${1:-demo}" = spark ] && packages="$packages r-cran-rjava default-jre-headless python3-venv"
+[ "${1:-demo}" = duckdb ] && packages="$packages python3-venv"
 
 missing=""
 for package in $packages; do
@@ -31,6 +36,20 @@ if [ -n "$missing" ]; then
   $as_root apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends \
     $missing >/dev/null
+fi
+
+if [ "${1:-demo}" = spark ] && ! ls target/spark/lib/*/site-packages/pyspark/jars >/dev/null 2>&1
+then
+  echo "Installing Apache Spark in target/spark"
+  rm -rf target/spark
+  python3 -m venv target/spark
+  target/spark/bin/pip install --quiet --disable-pip-version-check pyspark==4.3.0
+fi
+
+if [ "${1:-demo}" = duckdb ] && ! target/duckdb/bin/python3 -c "import duckdb" 2>/dev/null; then
+  rm -rf target/duckdb
+  python3 -m venv target/duckdb
+  target/duckdb/bin/pip install --quiet --disable-pip-version-check duckdb==2.0.0
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then

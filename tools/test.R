@@ -1,8 +1,11 @@
-# Runs the tests of the installed package and prints a closing line.
+# Runs the tests of the installed package, or of the files that an argument matches, and
+# prints a closing line.
 
+filter <- commandArgs(trailingOnly = TRUE)
 results <- testthat::test_local(
   ".",
-  load_package = "installed", reporter = "check", stop_on_failure = FALSE
+  filter = if (length(filter)) filter[[1]], load_package = "installed", reporter = "check",
+  stop_on_failure = FALSE
 )
 table <- as.data.frame(results)
 failed <- sum(table$failed) + sum(table$error)

@@ -12,7 +12,8 @@ engine_connection <- function(engine) {
   testthat::skip_if_not_installed("dbplyr")
   if (is.null(engine_state[[engine]])) {
     engine_state[[engine]] <- switch(engine,
-      sqlite = connect_sqlite(), postgres = connect_postgres(), duckdb = connect_duckdb()
+      sqlite = connect_sqlite(), postgres = connect_postgres(), duckdb = connect_duckdb(),
+      spark = connect_spark()
     )
   }
   engine_state[[engine]]
@@ -21,12 +22,6 @@ engine_connection <- function(engine) {
 connect_sqlite <- function() {
   testthat::skip_if_not_installed("RSQLite")
   DBI::dbConnect(RSQLite::SQLite(), ":memory:")
-}
-
-connect_duckdb <- function() {
-  testthat::skip_if_not_installed("duckdb")
-  # Not in every repository of packages, and so not among those suggested.
-  DBI::dbConnect(getExportedValue("duckdb", "duckdb")())
 }
 
 connect_postgres <- function() {
@@ -65,14 +60,16 @@ connect_postgres <- function() {
 }
 
 stop_engines <- function(state = engine_state) {
-  for (engine in c("sqlite", "postgres", "duckdb")) {
+  for (engine in c("sqlite", "postgres", "duckdb", "spark")) {
     if (!is.null(state[[engine]])) {
       try(DBI::dbDisconnect(state[[engine]]), silent = TRUE)
       state[[engine]] <- NULL
     }
   }
-  if (!is.null(state$stop_postgres)) state$stop_postgres()
-  state$stop_postgres <- NULL
+  for (stop in c("stop_postgres", "stop_spark", "stop_duckdb")) {
+    if (!is.null(state[[stop]])) state[[stop]]()
+    state[[stop]] <- NULL
+  }
 }
 
 # RPostgreSQL speaks to dbplyr in an older way, of which dbplyr warns once.
@@ -112,4 +109,4 @@ engine_file <- function(seed, n = 200) {
   )
 }
 
-suite_engines <- c("data frame", "sqlite", "postgres", "duckdb")
+suite_engines <- c("data frame", "sqlite", "postgres", "duckdb", "spark")

@@ -227,6 +227,58 @@ test_that("what the engine complains of is an error with its words", {
   expect_error(pattern_table(table, "a"), "dropped", class = "sdcRisk_error_bad_data")
 })
 
+test_that("Spark tells NaN from NULL, and not -0 from 0", {
+  table <- engine_sql(
+    "spark", "nan", paste(
+      "CREATE OR REPLACE TEMPORARY VIEW nan AS SELECT * FROM VALUES",
+      "(DOUBLE('NaN'), 1L, 1.5BD), (NULL, 1L, 1.5BD), (-0.0D, 9007199254740993L, 2.5BD),",
+      "(0.0D, 9007199254740993L, 2.5BD), (2D, NULL, NULL) AS nan(x, k, d)"
+    )
+  )
+  found <- as.data.frame(pattern_table(table, "x"))
+  expect_identical(found$n[match(c(0, 2, NA), found$x)], c(2L, 1L, 2L))
+  found <- as.data.frame(pattern_table(table, c("k", "d")))
+  expect_identical(found$d[order(found$d)], c(1.5, 2.5, NA))
+  expect_identical(found$n[order(found$d)], c(2L, 2L, 1L))
+})
+
+test_that("an executor of Spark that is killed at work changes nothing", {
+  connection <- engine_connection("spark")
+  session <- connection@state$session
+  # Costly rows, so that the tasks last: the text has 128 letters, whatever it is of.
+  DBI::dbExecute(connection, paste(
+    "CREATE OR REPLACE TEMPORARY VIEW costly AS SELECT INT(id % 17) AS a,",
+    "INT((id * id) % 53) AS b, INT(length(sha2(repeat(STRING(id), 100), 512))) AS c",
+    "FROM range(0, 100000, 1, 8)"
+  ))
+  id <- as.double(0:99999)
+  expected <- pattern_table(
+    data.frame(a = as.integer(id %% 17), b = as.integer((id * id) %% 53), c = 128L)
+  )
+  table <- lazy_table(connection, "costly")
+  expect_identical(counted(pattern_table(table)), counted(expected))
+  # Otherwise Spark asks for the stages of a query one by one, out of our sight.
+  session$conf()$set("spark.sql.adaptive.enabled", "false")
+  killed <- NULL
+  failed <- 0
+  engine_state$watch <- function() {
+    tasks <- spark_tasks(session)
+    failed <<- max(failed, tasks[["failed"]])
+    if (is.null(killed) && tasks[["running"]] >= 2) {
+      killed <<- spark_executors()[[1]]
+      tools::pskill(killed, tools::SIGKILL)
+    }
+  }
+  on.exit(engine_state$watch <- NULL)
+  expect_length(spark_executors(), 2)
+  found <- pattern_table(table)
+  expect_gt(killed, 0)
+  expect_false(killed %in% spark_executors())
+  # The task that was lost, which ran again.
+  expect_gte(failed, 1)
+  expect_identical(counted(found), counted(expected))
+})
+
 stop_engines()
 
 test_that("what an engine complains of holds no value", {

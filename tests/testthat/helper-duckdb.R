@@ -1,0 +1,63 @@
+# DuckDB as an engine of the suite: by its R package, or by that of Python where
+# SDCRISK_PYTHON names an interpreter that has it (`make test-duckdb` makes one). A process
+# for every query, on a file; in the dialect of PostgreSQL, which DuckDB understands.
+
+connect_duckdb <- function() {
+  if (requireNamespace("duckdb", quietly = TRUE)) {
+    # Not in every repository of packages, and so not among those suggested.
+    return(DBI::dbConnect(getExportedValue("duckdb", "duckdb")()))
+  }
+  python <- Sys.getenv("SDCRISK_PYTHON")
+  testthat::skip_if(!nzchar(python), "neither R package duckdb nor SDCRISK_PYTHON is there")
+  place <- tempfile("sdcrisk-duckdb-")
+  dir.create(place)
+  engine_state$stop_duckdb <- function() unlink(place, recursive = TRUE)
+  run <- function(sql) duckdb_run(python, place, sql)
+  remote_connection(
+    "DuckDB", query = run, execute = run,
+    write = function(name, data) {
+      file <- file.path(place, paste0(name, ".json"))
+      types <- sub("STRING", "VARCHAR", remote_file(file, data))
+      columns <- paste0("'", names(data), "': '", types, "'", collapse = ", ")
+      run(sprintf(
+        "CREATE OR REPLACE TABLE %s AS SELECT * FROM read_json('%s', columns = {%s})", name, file,
+        columns
+      ))
+    }
+  )
+}
+
+duckdb_script <- c(
+  "import duckdb, json, sys",
+  "place = sys.argv[1]",
+  "with duckdb.connect(place + '/tables.duckdb') as connection:",
+  "    with open(place + '/query.sql', encoding='utf-8') as file:",
+  "        result = connection.execute(file.read())",
+  "    names = [column[0] for column in result.description or []]",
+  "    types = [str(column[1]) for column in result.description or []]",
+  "    rows = result.fetchall() if names else []",
+  "def plain(x):",
+  "    if x is None or isinstance(x, (bool, int, str)): return x",
+  "    return repr(float(x))",
+  "columns = [[plain(row[i]) for row in rows] for i in range(len(names))]",
+  "with open(place + '/result.json', 'w', encoding='utf-8') as file:",
+  "    json.dump([names, types, columns], file)"
+)
+
+duckdb_run <- function(python, place, sql) {
+  script <- file.path(place, "run.py")
+  if (!file.exists(script)) writeLines(duckdb_script, script)
+  writeLines(enc2utf8(sql), file.path(place, "query.sql"), useBytes = TRUE)
+  said <- suppressWarnings(
+    system2(python, c(script, place), stdout = TRUE, stderr = TRUE)
+  )
+  if (!is.null(attr(said, "status"))) stop(utils::tail(said, 1))
+  found <- jsonlite::fromJSON(
+    file.path(place, "result.json"), simplifyVector = FALSE, bigint_as_char = TRUE
+  )
+  columns <- lapply(found[[3]], function(values) {
+    values[vapply(values, is.null, NA)] <- NA
+    unlist(values)
+  })
+  rlang::set_names(Map(remote_column, columns, unlist(found[[2]])), unlist(found[[1]]))
+}
