@@ -200,19 +200,20 @@ enter <- function(arg = "data", patterns = FALSE) {
 }
 
 # The same for two waves or files, the first being perhaps a list of earlier
-# releases. Roles of the first come before those of the second.
-enter_waves <- function(args = c("wave1", "wave2")) {
+# releases. Roles of the first come before those of the second. `lazy`: whether the
+# function takes tables of a database.
+enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
   check_given(args)
   frame <- front()
   for (arg in args) {
     wave <- get(arg, envir = frame)
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
-    if (is_pattern_table(wave)) stop_needs_records(arg)
+    if (is_pattern_table(wave) || is_lazy_table(wave) && !lazy) stop_needs_records(arg, wave)
     if (inherits(wave, "sdc_file")) {
       check_takes_patterns(wave, FALSE, arg)
       assign(arg, wave$data, envir = frame)
       take_roles(wave)
-    } else if (is.list(wave) && !is.data.frame(wave)) {
+    } else if (is.list(wave) && !is.data.frame(wave) && !is_lazy_table(wave)) {
       assign(arg, lapply(wave, bare_data), envir = frame)
     }
   }

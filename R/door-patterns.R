@@ -58,18 +58,25 @@ check_takes_patterns <- function(file, takes, arg) {
   }
 }
 
-stop_needs_records <- function(arg) {
+stop_needs_records <- function(arg, x = NULL) {
+  lazy <- is_lazy_table(x)
   stop_sdc(
     "bad_data",
     c(
       paste0("`", arg, "` must hold the records of the file here."),
-      x = paste(
+      x = if (lazy) {
+        "It is a table of a database, of which this function brings no records into R."
+      } else {
         "It is a pattern table: which record is which, and what else it holds, is not in it."
-      ),
-      i = "Give the data frame the pattern table was made from, or a sample of its records.",
+      },
+      i = if (lazy) {
+        "dplyr::collect() brings a table, or a sample of it, into R."
+      } else {
+        "Give the data frame the pattern table was made from, or a sample of its records."
+      },
       i = "?pattern_table lists the functions that take one."
     ),
-    data_class = "sdc_pattern_table"
+    data_class = if (lazy) "tbl_lazy" else "sdc_pattern_table"
   )
 }
 

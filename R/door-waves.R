@@ -8,6 +8,10 @@
 #   partners    per wave-2 record the wave-1 record with the same id, or NA;
 #               NULL without `id`
 #   ids         the ids of wave 2, its row numbers without `id`
+#   waves       the waves, the first being wave 1: what `first_rows` of the tables count in
+#   n           number of records of each
+#   pairs       of tables of a database the patterns of wave 2 and their numbers `n` of
+#               records, which lie side by side; NULL otherwise
 #   n_missing_id  records without an id, in each wave
 #   fingerprints  of each wave, ids and keys in their common codes: other data, or
 #               other pairs of persons, have others
@@ -16,8 +20,12 @@
 # Arguments by their former names.
 link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
 
-code_waves <- function(wave1, wave2, key_vars, id, arg, frame = parent.frame()) {
+code_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns = NULL,
+                       frame = parent.frame()) {
   force(frame)
+  if (are_lazy_waves(wave1, wave2)) {
+    return(code_lazy_waves(wave1, wave2, key_vars, id, arg, max_patterns, frame))
+  }
   asked <- ask_waves(wave1, wave2, key_vars, id, arg)
   read_waves(asked, code_requests(asked$requests), frame)
 }
@@ -26,25 +34,9 @@ code_waves <- function(wave1, wave2, key_vars, id, arg, frame = parent.frame()) 
 ask_waves <- function(wave1, wave2, key_vars, id, arg) {
   waves <- list(wave1 = wave1, wave2 = wave2)
   for (name in names(waves)) check_data_frame(waves[[name]], name)
-  if (!is.null(id)) {
-    id <- wave_vars(waves, id, "id")
-    if (length(id) != 1) {
-      stop_argument("id", "name one column of both waves")
-    }
-  }
-  if (is.null(key_vars)) {
-    key_vars <- setdiff(intersect(names(wave1), names(wave2)), id)
-    if (length(key_vars) == 0) {
-      stop_argument(arg, "name columns that both waves have")
-    }
-  }
-  key_vars <- wave_vars(waves, key_vars, arg)
-  if (any(key_vars %in% id)) {
-    stop_argument(
-      arg, "not name the id",
-      advice = "The id says which records are one person's; an intruder does not have it."
-    )
-  }
+  columns <- wave_columns(waves, key_vars, id, arg)
+  key_vars <- columns$key_vars
+  id <- columns$id
   warn_waves_differ(waves, key_vars, id)
   positions <- match(key_vars, names(wave2))
   requests <- list(
@@ -59,11 +51,36 @@ ask_waves <- function(wave1, wave2, key_vars, id, arg) {
   list(waves = waves, key_vars = key_vars, id = id, requests = requests)
 }
 
+# The names of the key variables and of the id.
+wave_columns <- function(waves, key_vars, id, arg) {
+  if (!is.null(id)) {
+    id <- wave_vars(waves, id, "id")
+    if (length(id) != 1) {
+      stop_argument("id", "name one column of both waves")
+    }
+  }
+  if (is.null(key_vars)) {
+    key_vars <- setdiff(intersect(names(waves$wave1), names(waves$wave2)), id)
+    if (length(key_vars) == 0) {
+      stop_argument(arg, "name columns that both waves have")
+    }
+  }
+  key_vars <- wave_vars(waves, key_vars, arg)
+  if (any(key_vars %in% id)) {
+    stop_argument(
+      arg, "not name the id",
+      advice = "The id says which records are one person's; an intruder does not have it."
+    )
+  }
+  list(key_vars = key_vars, id = id)
+}
+
 read_waves <- function(asked, coded, frame) {
   release_later(unlist(unname(coded), recursive = FALSE), frame)
   c(
     list(
-      tables = coded$keys, key_vars = asked$key_vars, id = asked$id,
+      tables = coded$keys, key_vars = asked$key_vars, id = asked$id, waves = asked$waves,
+      n = vapply(asked$waves, nrow, 0L),
       own_fingerprint = coded$own[[1]]$fingerprint,
       fingerprints = rlang::set_names(paste(
         vapply(coded$keys, `[[`, "", "fingerprint"),
@@ -123,14 +140,24 @@ find_partners <- function(waves, id, ids) {
     return(list(partners = NULL, ids = seq_len(nrow(waves$wave2)), n_missing_id = c(0L, 0L)))
   }
   found <- attr(ids, "partners")
-  repeated <- found$n_repeated
-  if (any(repeated > 0)) {
+  check_ids_once(found$n_repeated, names(waves), id)
+  if (all(is.na(found$rows))) warn_no_common_ids(id)
+  list(
+    partners = found$rows, ids = waves$wave2[[id]],
+    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing)
+  )
+}
+
+# `n_repeated` records of each of the `waves` have an id that one before them has.
+check_ids_once <- function(n_repeated, waves, id) {
+  repeated <- n_repeated > 0
+  if (any(repeated)) {
     stop_sdc(
       "bad_data",
       c(
         "Every id must occur once in each wave.",
         rlang::set_names(paste0(
-          plural(repeated[repeated > 0], "record"), " of `", names(waves)[repeated > 0],
+          plural(n_repeated[repeated], "record"), " of `", waves[repeated],
           "` with an id that another record has."
         ), "x"),
         i = "One row per person and wave is needed to know the true links."
@@ -138,20 +165,17 @@ find_partners <- function(waves, id, ids) {
       names = id
     )
   }
-  if (all(is.na(found$rows))) {
-    warn_sdc(
-      "no_common_ids",
-      c(
-        "The waves should have ids in common.",
-        x = paste0("No value of ", quote_names(id), " occurs in both waves."),
-        i = "Nobody's match can be right: check that the ids are those of the same persons."
-      ),
-      columns = id
-    )
-  }
-  list(
-    partners = found$rows, ids = waves$wave2[[id]],
-    n_missing_id = c(ids[[1]]$n_missing, ids[[2]]$n_missing)
+}
+
+warn_no_common_ids <- function(id) {
+  warn_sdc(
+    "no_common_ids",
+    c(
+      "The waves should have ids in common.",
+      x = paste0("No value of ", quote_names(id), " occurs in both waves."),
+      i = "Nobody's match can be right: check that the ids are those of the same persons."
+    ),
+    columns = id
   )
 }
 

@@ -32,6 +32,8 @@ rs_code <- function(requests, run) .Call(wrap__rs_code, requests, run)
 
 rs_part <- function(table, settings, run) .Call(wrap__rs_part, table, settings, run)
 
+rs_rows <- function(table, rows, run) .Call(wrap__rs_rows, table, rows, run)
+
 rs_release <- function(tables) .Call(wrap__rs_release, tables)
 
 rs_fingerprint <- function(table, names, run) .Call(wrap__rs_fingerprint, table, names, run)

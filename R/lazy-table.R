@@ -33,8 +33,10 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #'   `sdcRisk_warning_ignores_case` names the columns. Give them a binary collation.
 #' * The empty text is a value, but to an engine that takes it for `NULL`.
 #'
-#' SQLite and PostgreSQL are tested with every release; other engines are expected to
-#' work as far as dbplyr translates for them.
+#' SQLite and PostgreSQL are tested with every release, DuckDB and Apache Spark by suites of
+#' their own; other engines are expected to work as far as dbplyr translates for them.
+#'
+#' [longitudinal_link()] and [link_attack()] take two tables of a database.
 #' @export
 pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                    count_var = NULL, max_patterns = 5e6, collect = TRUE) {
@@ -44,10 +46,17 @@ pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL
   max_patterns <- check_max_patterns(max_patterns)
   check_flag(collect, "collect")
   asked <- lazy_columns(data, key_vars, weight_var, count_var)
-  query <- pattern_query(data, asked)
   if (!collect) {
-    return(query)
+    return(pattern_query(data, asked))
   }
+  table <- engine_patterns(data, asked, max_patterns)
+  signal_ignored_case(data, table)
+  table
+}
+
+# The pattern table of what lazy_columns() has found, counted by the engine.
+engine_patterns <- function(data, asked, max_patterns) {
+  query <- pattern_query(data, asked)
   with_engine({
     if (is.finite(max_patterns)) {
       check_few_patterns(n_rows_of(query), max_patterns)
@@ -55,7 +64,6 @@ pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL
     found <- collect_query(query)
   })
   table <- collected_patterns(found, asked, max_patterns)
-  signal_ignored_case(data, table)
   table$query <- query_text(query)
   table
 }

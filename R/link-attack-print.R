@@ -123,10 +123,11 @@ attack_claim_line <- function(x) {
 # The risk of single records; without true links, how sure the intruder is.
 attack_record_line <- function(x) {
   main <- x$settings$weights[[1]]
+  spread <- function(name) record_spread(judged_rows(x)[[name]], times = judged_times(x))
   if (has_links(x)) {
-    paste0("Record risk (", main, "): ", record_spread(x$records$match_prob), ".")
-  } else if (any(!is.na(x$records$posterior))) {
-    paste0("Sureness of a match (", main, "): ", record_spread(x$records$posterior), ".")
+    paste0("Record risk (", main, "): ", spread("match_prob"), ".")
+  } else if (any(!is.na(judged_rows(x)$posterior))) {
+    paste0("Sureness of a match (", main, "): ", spread("posterior"), ".")
   }
 }
 
@@ -242,7 +243,7 @@ summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 record_risk.sdc_link_attack <- function(x) {
-  x$records$match_prob
+  judged_rows(x)$match_prob
 }
 
 #' @export

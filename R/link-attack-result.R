@@ -1,18 +1,20 @@
 # What link_attack() makes of the numbers of the core.
 
-new_link_attack <- function(found, coded, files, settings, tolerance, this_call) {
+new_link_attack <- function(found, coded, settings, tolerance, this_call) {
   has_ids <- !is.null(coded$partners)
-  linked <- if (has_ids) !is.na(coded$partners) else logical(nrow(files$wave2))
-  new_sdc_result(
+  linked <- if (has_ids) !is.na(coded$partners) else logical(coded$n[["wave2"]])
+  records <- attack_records(found$found, coded$ids, linked, has_ids)
+  judged <- by_wave_pattern(records, coded)
+  result <- new_sdc_result(
     "sdc_link_attack",
-    estimates = attack_estimates(found, linked, has_ids, nrow(files$wave1), settings),
-    records = attack_records(found$found, coded$ids, linked, has_ids),
+    estimates = attack_estimates(found, linked, has_ids, coded$n[["wave1"]], settings),
+    records = judged$records,
     settings = list(
       key_vars = coded$key_vars, id = coded$id, weights = settings$intruders,
       by_value = settings$by_value, tolerance = tolerance, prior_match = settings$prior_match,
       coverage = found$coverage, coverage_given = !is.null(settings$coverage),
       one_to_one = settings$one_to_one, missing = "wildcard", candidates = TRUE,
-      n = nrow(files$wave2), fingerprint = coded$own_fingerprint,
+      n = coded$n[["wave2"]], fingerprint = coded$own_fingerprint,
       wave_fingerprints = coded$fingerprints,
       version = own_version()
     ),
@@ -22,6 +24,8 @@ new_link_attack <- function(found, coded, files, settings, tolerance, this_call)
     variables = attack_variables(found, coded$key_vars, has_ids),
     levels = attack_levels(found$found[[1]], coded$key_vars)
   )
+  result$patterns <- judged$patterns
+  result
 }
 
 # One row per intruder, the one who counts first.

@@ -88,6 +88,14 @@
 #' was learned. `log_likelihood` compares intruders: one whose learned weights
 #' explain the records worse than the prior ones learned nothing.
 #'
+#' @section Tables of a database:
+#' `known` and `released` may both be lazy tables of dbplyr, read as by
+#' [longitudinal_link()]: `records` is `NULL`, and `patterns` has the key variables of the
+#' released file, the number `n` of records and the columns of `records` but `id`. Numbers
+#' are those of the data frames, but for the weights that `"em"` learns from more than 5,000
+#' cells of the released file: its sample goes by the order of the cells. `one_to_one` needs
+#' data frames.
+#'
 #' @section Cost:
 #' All pairs, without blocking, by the cheapest of three exact engines: elimination
 #' of keys, which shares its work between records with the same first keys; agreement
@@ -100,7 +108,7 @@
 #'
 #' @param known The file that the intruder holds: a data frame with one row per
 #'   person, or an [sdc_file()], whose key variables are taken where `key_vars` is not
-#'   given.
+#'   given; or, as `released`, a table of a database.
 #' @param released The released file, whose records are attacked. After a
 #'   protection: the protected data, with the ids of the original.
 #' @param key_vars Names of the key variables, columns of both files, or their positions in
@@ -126,6 +134,7 @@
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
 #' @param limit `NULL`, or a risk: the print then ends with the number of records above
 #'   it, and [records_at_risk()] names them.
+#' @param max_patterns For tables of a database, the most patterns that are collected.
 #'
 #' @return An object of class `sdc_link_attack`, an [sdc_result] with
 #' \describe{
@@ -180,8 +189,8 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
                         weights = c("calibrated", "prior", "em", "count"), by_value = TRUE,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
                         one_to_one = FALSE, sensitivity = NULL, max_work = 6e11,
-                        limit = NULL) {
-  enter_waves(c("known", "released"))
+                        limit = NULL, max_patterns = 5e6) {
+  enter_waves(c("known", "released"), lazy = TRUE)
   check_given("key_vars")
   this_call <- call_without_data(match.call(), "link_attack")
   check_no_dots(...)
@@ -196,9 +205,13 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     details = TRUE, thresholds = claim_thresholds
   )
   limit <- check_record_limit(limit)
-  for (name in c("known", "released")) check_data_frame(get(name), name)
+  max_patterns <- check_max_patterns(max_patterns)
+  if (!in_words_of_files(are_lazy_waves(known, released))) {
+    for (name in c("known", "released")) check_data_frame(get(name), name)
+  }
   with_limit(
-    attack_files(known, released, key_vars, id, tolerance, settings, this_call), limit
+    attack_files(known, released, key_vars, id, tolerance, settings, max_patterns, this_call),
+    limit
   )
 }
 
@@ -283,6 +296,12 @@ check_sensitivity <- function(sensitivity, id) {
 
 check_one_to_one <- function(one_to_one, id, known, released) {
   check_flag(one_to_one, "one_to_one")
+  if (one_to_one && is_lazy_table(known)) {
+    stop_argument(
+      "one_to_one", "be FALSE for tables of a database",
+      found = "Of several assignments one is taken, and it goes by the order of the records."
+    )
+  }
   if (one_to_one && is.null(id)) {
     stop_argument("one_to_one", "be FALSE where `id` is not given")
   }
@@ -302,17 +321,17 @@ check_one_to_one <- function(one_to_one, id, known, released) {
   one_to_one
 }
 
-attack_files <- function(known, released, key_vars, id, tolerance, settings, this_call) {
-  files <- list(wave1 = known, wave2 = released)
+attack_files <- function(known, released, key_vars, id, tolerance, settings, max_patterns,
+                         this_call) {
   with_progress("Linking files", {
     here <- environment()
     coded <- in_words_of_files(
-      code_waves(known, released, key_vars, id, "key_vars", frame = here)
+      code_waves(known, released, key_vars, id, "key_vars", max_patterns, frame = here)
     )
-    agreements <- in_words_of_files(code_agreements(coded, files, tolerance))
+    agreements <- in_words_of_files(code_agreements(coded, coded$waves, tolerance))
     found <- run_attack(coded, agreements, settings)
     names(found$found) <- settings$intruders
-    result <- new_link_attack(found, coded, files, settings, tolerance, this_call)
+    result <- new_link_attack(found, coded, settings, tolerance, this_call)
     warn_not_learned(result)
     result
   })

@@ -85,15 +85,17 @@ prob_classes <- function(prob) {
 }
 
 plot_link_prob <- function(x, by, data) {
-  linked <- !is.na(x$records$match_prob)
-  classes <- prob_classes(x$records$match_prob[linked])
+  prob <- judged_rows(x)$match_prob
+  linked <- !is.na(prob)
+  classes <- prob_classes(prob[linked])
   title <- "How surely can respondents of both waves be linked?"
   subtitle <- paste0(
     format_one_digit(x$estimates$expected_correct), " correct matches expected among ",
     format_count(x$estimates$n_linked), " records in both waves"
   )
   if (is.null(by)) {
-    counts <- frame(class = factor(levels(classes), levels(classes)), n = tabulate(classes, 6))
+    of <- split(picture_times(x)[linked], classes)
+    counts <- frame(class = factor(names(of), names(of)), n = vapply(of, sum, 0))
     return(
       ggplot2::ggplot(counts, ggplot2::aes(x = .data$class, y = .data$n)) +
         ggplot2::geom_col(width = 0.7, fill = c(rep(sdc_blue, 5), sdc_orange)) +
@@ -105,7 +107,8 @@ plot_link_prob <- function(x, by, data) {
         sdc_theme()
     )
   }
-  strata <- resolve_strata(x, by, data, nrow(x$records))[linked]
+  check_of_records(x)
+  strata <- resolve_strata(x, by, data, length(prob))[linked]
   counts <- as.data.frame(
     table(stratum = strata, class = classes, useNA = "ifany"), responseName = "n"
   )

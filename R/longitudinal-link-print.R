@@ -250,7 +250,7 @@ summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 record_risk.sdc_longitudinal_link <- function(x) {
-  x$records$match_prob
+  judged_rows(x)$match_prob
 }
 
 #' @export

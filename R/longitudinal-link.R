@@ -56,6 +56,16 @@
 #' 10 % of them are a warning of class `sdcRisk_warning_broken_rules`: the waves
 #' may be swapped, or the rule may be too narrow.
 #'
+#' @section Tables of a database:
+#' `wave1` and `wave2` may both be lazy tables of dbplyr, with `id` of one connection. The
+#' patterns of the key variables travel, as for [pattern_table()]; with `id` the engine
+#' joins the two, and pairs of patterns of one person travel with their counts. They are
+#' spread to records in the core, in one to four bytes a key variable. All numbers are those
+#' of the data frames. `records` is `NULL`, and `patterns` has the key variables of wave 2,
+#' the number `n` of records and the columns of `records` but `id`: several rows of a
+#' pattern whose records have partners at different distances. An error `too_large` tells
+#' of more than `max_patterns` patterns, or pairs.
+#'
 #' @section Cost:
 #' Exact, on distinct key patterns: about patterns of wave 1 times patterns of
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very
@@ -83,6 +93,7 @@
 #'   every `min_overlap` however long that takes.
 #' @param limit `NULL`, or a risk: the print then ends with the number of records above
 #'   it, and [records_at_risk()] names them.
+#' @param max_patterns For tables of a database, the most patterns that are collected.
 #'
 #' @return An object of class `sdc_longitudinal_link`, an [sdc_result] with
 #' \describe{
@@ -143,25 +154,24 @@
 #' link$records$match_prob # 0.5 1.0 1.0
 #' link$estimates$expected_correct # 2.5
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overlap = 0,
-                              tolerance = NULL, sensitivity = FALSE, limit = NULL) {
-  enter_waves()
+                              tolerance = NULL, sensitivity = FALSE, limit = NULL,
+                              max_patterns = 5e6) {
+  enter_waves(lazy = TRUE)
   check_given("key_vars")
   this_call <- call_without_data(match.call(), "longitudinal_link")
   check_no_dots(..., renamed = link_renamed)
   min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
   check_flag(sensitivity, "sensitivity")
   limit <- check_record_limit(limit)
+  max_patterns <- check_max_patterns(max_patterns)
   with_progress("Linking waves", {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars")
-    waves <- list(wave1 = wave1, wave2 = wave2)
-    with_limit(
-      link_coded(coded, waves, min_overlap, tolerance, sensitivity, this_call), limit
-    )
+    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", max_patterns)
+    with_limit(link_coded(coded, min_overlap, tolerance, sensitivity, this_call), limit)
   })
 }
 
 # The same of coded waves.
-link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_call) {
+link_coded <- function(coded, min_overlap, tolerance, sensitivity, this_call) {
   if (min_overlap > length(coded$key_vars)) {
     stop_argument(
       "min_overlap", paste("be at most the number of keys,", length(coded$key_vars))
@@ -170,7 +180,7 @@ link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_c
   if (sensitivity && is.null(coded$partners)) {
     stop_argument("sensitivity", "be FALSE where `id` is not given")
   }
-  agreements <- code_agreements(coded, waves, tolerance)
+  agreements <- code_agreements(coded, coded$waves, tolerance)
   found <- find_links(
     coded, agreements, min_overlap, "estimate", sensitivity,
     changes = !is.null(tolerance) && !is.null(coded$partners)
@@ -179,7 +189,7 @@ link_coded <- function(coded, waves, min_overlap, tolerance, sensitivity, this_c
   overlap <- link_overlap(found$by_shared, !is.null(coded$partners))
   warn_empty_records(found$n_few, overlap, min_overlap)
   new_longitudinal_link(
-    found, coded, waves, min_overlap, tolerance, this_call,
+    found, coded, min_overlap, tolerance, this_call,
     overlap = overlap, rules = rules, fingerprints = coded$fingerprints
   )
 }
@@ -292,7 +302,7 @@ empty_records_advice <- function(best, overlap, min_overlap) {
   )
 }
 
-new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, this_call, ...,
+new_longitudinal_link <- function(found, coded, min_overlap, tolerance, this_call, ...,
                                   fingerprints) {
   has_ids <- !is.null(coded$partners)
   linked <- if (has_ids) !is.na(coded$partners) else logical(length(found$n_best))
@@ -303,13 +313,14 @@ new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, t
     id = coded$ids, n_diff = found$n_diff, n_best = found$n_best,
     true_diff = found$true_diff, match_prob = prob, certain = certain
   )
-  new_sdc_result(
+  judged <- by_wave_pattern(records, coded)
+  result <- new_sdc_result(
     "sdc_longitudinal_link",
-    estimates = link_estimates(found, records, linked, has_ids, nrow(waves$wave1)),
-    records = records,
+    estimates = link_estimates(found, records, linked, has_ids, coded$n[["wave1"]]),
+    records = judged$records,
     settings = list(
       key_vars = coded$key_vars, id = coded$id, min_overlap = min_overlap, tolerance = tolerance,
-      missing = "wildcard", candidates = TRUE, n = nrow(records),
+      missing = "wildcard", candidates = TRUE, n = coded$n[["wave2"]],
       fingerprint = coded$own_fingerprint,
       wave_fingerprints = fingerprints,
       version = own_version()
@@ -322,6 +333,8 @@ new_longitudinal_link <- function(found, coded, waves, min_overlap, tolerance, t
     differences = link_differences(records, linked, has_ids),
     sensitivity = link_sensitivity(found, coded$key_vars), ...
   )
+  result$patterns <- judged$patterns
+  result
 }
 
 link_estimates <- function(found, records, linked, has_ids, n_wave1) {

@@ -300,7 +300,7 @@ link_releases <- function(coded, releases, wave2, columns, detail, rules) {
   Map(function(coded, earlier) {
     waves <- list(wave1 = earlier, wave2 = wave2)
     link <- link_coded(
-      coded$link, waves, rules$min_overlap, rules$tolerance, FALSE,
+      coded$link, rules$min_overlap, rules$tolerance, FALSE,
       rlang::call2(
         "longitudinal_link", as.name("wave1"), as.name("wave2"), coded$link$key_vars, columns$id,
         !!!rules

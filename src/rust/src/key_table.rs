@@ -2,11 +2,11 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{partners, NONE};
-use sdcrisk_core::memory::collected;
+use sdcrisk_core::memory::{collected, reserved};
 use sdcrisk_core::{KeyTable, Result};
 
 use crate::columns::{code_columns, hash_vectors, Column, Look, Mark};
-use crate::convert::{indices, list, positions, texts, whole, whole_numbers, Named, Run};
+use crate::convert::{indices, integers, list, positions, texts, whole, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
 
 /// A key table as R holds it: empty once released.
@@ -276,6 +276,27 @@ fn rs_part(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
+/// A table of some rows of another one, as often as each is named.
+#[extendr]
+fn rs_rows(table: Robj, rows: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let run = Run::new(&run)?;
+        let rows = integers(&rows, "rows")?;
+        with_table(&table, |table| {
+            let n = table.n_rows();
+            let row = |&r: &i32| match usize::try_from(r - 1) {
+                Ok(row) if row < n => Ok(row as u32),
+                _ => Err(bad_call("rows")),
+            };
+            let mut chosen = reserved(rows.len())?;
+            for r in rows {
+                chosen.push(row(r)?);
+            }
+            Ok(pointer_to(run.watched(|_| table.select(&chosen))?))
+        })
+    })
+}
+
 /// Keys as the columns that each consists of.
 fn groups(keys: &Robj) -> Result<Vec<Vec<usize>>> {
     list(keys, "keys")?
@@ -362,6 +383,7 @@ extendr_module! {
     mod key_table;
     fn rs_code;
     fn rs_part;
+    fn rs_rows;
     fn rs_release;
     fn rs_fingerprint;
     fn rs_group;

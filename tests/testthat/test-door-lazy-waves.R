@@ -1,0 +1,172 @@
+# Linkage of two tables of a database: all numbers are those of the data frames. The suite
+# runs on every engine that is installed.
+
+keys <- c("region", "age", "income", "job")
+
+# Two waves: most people of the first are in the second, some with other values; some have
+# no id, or are in one wave only.
+two_waves <- function(seed, n = 120) {
+  one <- engine_file(seed, n)
+  one$id <- sample(1000, n)
+  two <- one[sample(n, 2 * n %/% 3), ]
+  change <- function(x) {
+    at <- stats::runif(length(x)) < 0.15
+    x[at] <- sample(x, sum(at))
+    x
+  }
+  two[keys] <- lapply(two[keys], change)
+  new <- engine_file(seed + 100, n %/% 4)
+  new$id <- 2000 + seq_len(nrow(new))
+  two <- rbind(two, new)
+  one$id[1:3] <- NA
+  two$id[1:2] <- NA
+  list(one = one, two = two[sample(nrow(two)), ])
+}
+
+# What is said of records, each kind with its number, in no order.
+kinds <- function(table, n = rep(1, nrow(table))) {
+  text <- do.call(paste, c(lapply(table, function(x) {
+    if (is.numeric(x)) format(x, digits = 10, trim = TRUE) else as.character(x)
+  }), sep = "|"))
+  counts <- tapply(n, text, sum)
+  data.frame(text = names(counts), n = as.vector(counts))
+}
+
+expect_same_linkage <- function(by_engine, by_records, two, info) {
+  expect_null(by_engine$records, info = info)
+  parts <- c(
+    "estimates", "differences", "sensitivity", "overlap", "rules", "curve", "variables", "levels"
+  )
+  for (part in parts) {
+    expect_equal(by_engine[[part]], by_records[[part]], tolerance = 1e-9, info = paste(info, part))
+  }
+  patterns <- by_engine$patterns
+  columns <- setdiff(names(by_records$records), "id")
+  expect_identical(names(patterns), c(keys, "n", columns), info = info)
+  # A pattern has a row for each kind of record, and no two rows are equal.
+  expect_false(anyDuplicated(patterns[names(patterns) != "n"]) > 0, info = info)
+  of_patterns <- kinds(patterns[c(keys, columns)], patterns$n)
+  of_records <- kinds(cbind(two[keys], by_records$records[columns]))
+  expect_equal(of_patterns, of_records, info = info)
+  expect_equal(sum(patterns$n), nrow(two))
+  # What prints and verbs make of them.
+  text <- function(x) sub("x\\$.*", "", format(x))
+  expect_identical(text(by_engine), text(by_records), info = info)
+  expect_identical(interpret(by_engine), interpret(by_records), info = info)
+  expect_equal(
+    summary(by_engine)$match_prob_by_strata, summary(by_records)$match_prob_by_strata,
+    info = info
+  )
+}
+
+for (engine in setdiff(suite_engines, "data frame")) {
+  test_that(paste("waves on", engine, "are linked as data frames are"), {
+    linked <- list(
+      list(id = "id"), list(), list(id = "id", min_overlap = 2, sensitivity = TRUE),
+      list(id = "id", tolerance = list(age = c(0, 1)))
+    )
+    waves <- two_waves(1)
+    tables <- lapply(waves, function(wave) engine_table(engine, wave))
+    for (more in linked) {
+      link <- function(data) {
+        quietly(do.call(longitudinal_link, c(unname(data), list(keys), more)))
+      }
+      expect_same_linkage(
+        link(tables), link(waves), waves$two, paste(engine, paste(names(more), collapse = " "))
+      )
+    }
+  })
+
+  test_that(paste("files on", engine, "are attacked as data frames are"), {
+    waves <- two_waves(2)
+    tables <- lapply(waves, function(wave) engine_table(engine, wave))
+    for (more in list(
+      list(id = "id", weights = c("calibrated", "prior", "em")), list(weights = "prior"),
+      list(id = "id", weights = "calibrated", by_value = FALSE, tolerance = list(age = 1))
+    )) {
+      attack <- function(data) quietly(do.call(link_attack, c(unname(data), list(keys), more)))
+      expect_same_linkage(
+        attack(tables), attack(waves), waves$two,
+        paste(engine, paste(names(more), collapse = " "))
+      )
+    }
+  })
+}
+
+test_that("without one connection, one kind or single ids there is no linkage", {
+  waves <- two_waves(3, 40)
+  tables <- lapply(waves, function(wave) engine_table("sqlite", wave))
+  expect_error(
+    longitudinal_link(tables$one, waves$two, keys), "wave2", class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    link_attack(waves$one, tables$two, keys), "known", class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    longitudinal_link(tables$one, tables$two, c("age", "salary")),
+    class = "sdcRisk_error_unknown_key_var"
+  )
+  expect_error(
+    longitudinal_link(tables$one, tables$two, c("age", "id"), "id"), "not name the id"
+  )
+  expect_error(
+    link_attack(tables$one, tables$two, keys, "id", one_to_one = TRUE), "data|database",
+    class = "sdcRisk_error_bad_argument"
+  )
+  error <- expect_error(
+    longitudinal_link(tables$one, tables$two, keys, max_patterns = 5),
+    class = "sdcRisk_error_too_large"
+  )
+  expect_equal(error$n_patterns, nrow(oracle_patterns(waves$one, keys)))
+  for (f in list(
+    function() key_stability(tables$one, tables$two, keys, "id"),
+    function() change_indicators(tables$one, tables$two, "age", "id")
+  )) {
+    expect_error(f(), "table of a database", class = "sdcRisk_error_bad_data")
+  }
+  # Another connection, which the engine cannot join with.
+  other <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(other))
+  DBI::dbWriteTable(other, "two", waves$two)
+  there <- dplyr::tbl(other, "two")
+  expect_error(
+    longitudinal_link(tables$one, there, keys, "id"), "two connections",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_equal(
+    quietly(longitudinal_link(tables$one, there, keys))$estimates,
+    quietly(longitudinal_link(waves$one, waves$two, keys))$estimates
+  )
+  twice <- rbind(waves$two, waves$two[1:6, ])
+  expect_error(
+    longitudinal_link(tables$one, engine_table("sqlite", twice), keys, "id"),
+    paste(sum(!is.na(waves$two$id[1:6])), "records of `wave2`"),
+    class = "sdcRisk_error_bad_data"
+  )
+  waves$two$id <- waves$two$id + 5000
+  expect_warning(
+    found <- longitudinal_link(tables$one, engine_table("sqlite", waves$two), keys, "id"),
+    class = "sdcRisk_warning_no_common_ids"
+  )
+  expect_identical(found$estimates$n_linked, 0L)
+  expect_identical(found$diagnostics$n_missing_id, c(3L, 2L))
+})
+
+test_that("a key variable named like what is judged keeps apart", {
+  waves <- lapply(two_waves(4, 40), function(wave) {
+    names(wave)[names(wave) == "job"] <- "certain"
+    wave
+  })
+  tables <- lapply(waves, function(wave) engine_table("sqlite", wave))
+  found <- quietly(longitudinal_link(tables$one, tables$two, c("age", "certain"), "id"))
+  expect_identical(
+    names(found$patterns),
+    c("age", "certain.key", "n", "n_diff", "n_best", "true_diff", "match_prob", "certain")
+  )
+  expect_equal(
+    quietly(longitudinal_link(waves$one, waves$two, c("age", "certain"), "id"))$estimates,
+    found$estimates
+  )
+})
+
+stop_engines()
