@@ -3,7 +3,7 @@
 # for every query, on a file; in the dialect of PostgreSQL, which DuckDB understands.
 
 connect_duckdb <- function() {
-  if (requireNamespace("duckdb", quietly = TRUE)) {
+  if (rlang::is_installed("duckdb")) {
     # Not in every repository of packages, and so not among those suggested.
     return(DBI::dbConnect(getExportedValue("duckdb", "duckdb")()))
   }

@@ -13,9 +13,7 @@ connect_spark <- function() {
   home <- Sys.getenv("SPARK_HOME")
   jars <- Sys.glob(file.path(home, "jars", "*.jar"))
   testthat::skip_if(!nzchar(home) || length(jars) == 0, "SPARK_HOME has no Spark")
-  testthat::skip_if(
-    !requireNamespace("rJava", quietly = TRUE), "R package rJava is not installed"
-  )
+  testthat::skip_if(!rlang::is_installed("rJava"), "R package rJava is not installed")
   place <- tempfile("sdcrisk-spark-")
   dir.create(place)
   # Executors are started from here, and look for these.
