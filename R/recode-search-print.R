@@ -195,7 +195,7 @@ as.data.frame.sdc_recode_search <- function(x, ...) check_result(x)$best
 
 #' @export
 summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
-  check_result(x)
+  check_result(object)
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
