@@ -29,14 +29,14 @@ test-spark: ## run the tests of databases on Apache Spark too, one executor kill
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	SPARK_HOME=$$(echo $(CURDIR)/target/spark/lib/*/site-packages/pyspark) \
-	  R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
 
 test-duckdb: ## run the tests of databases on DuckDB too
 	sh tools/setup.sh duckdb
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
-	  R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
 
 setup: ## install what development needs
 	sh tools/setup.sh test
