@@ -96,12 +96,7 @@ pub(super) fn bound(
         .settings
         .bound_steps
         .unwrap_or_else(|| relaxation.affordable());
-    let whole = problem
-        .settings
-        .weights
-        .iter()
-        .all(|w| w.is_infinite() || w.fract() <= 0.0);
-    let ascent = relaxation.ascend(upper, whole, most, monitor)?;
+    let ascent = relaxation.ascend(upper, problem.has_whole_costs(), most, monitor)?;
     found.steps = ascent.steps;
     found.value = ascent.value.max(0.0);
     for (s, prices) in ascent.prices.iter().enumerate() {
@@ -119,7 +114,7 @@ struct Ascent {
 }
 
 /// A bound that is a whole number in a file whose costs are.
-fn rounded(value: f64, whole: bool) -> f64 {
+pub(super) fn rounded(value: f64, whole: bool) -> f64 {
     if whole {
         (value - 1e-6).ceil()
     } else {

@@ -20,8 +20,8 @@
 //! solved exactly. `Shared` is a covering problem: a greedy on gains that are
 //! kept exact after every move, with prices from a Lagrangian bound, gives back
 //! what is no longer needed and can search on; the bound says how far from the
-//! least possible the result can be. `Strict` fills cells greedily; what the
-//! records need under `Own` bounds it from below.
+//! least possible the result can be. `Strict` fills cells greedily, with prices
+//! and a Lagrangian bound of its own, and exchanges what it filled.
 //!
 //! Laws that the tests hold the code to: `Own` costs the sum of optima found by
 //! enumeration, whatever the order of rows or the codes; `Shared` costs at most

@@ -96,6 +96,12 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
+    /// Whether every cost is a whole number.
+    pub fn has_whole_costs(&self) -> bool {
+        let whole = |w: &f64| w.is_infinite() || w.fract() <= 0.0;
+        self.settings.weights.iter().all(whole)
+    }
+
     /// What blanking `set` costs.
     pub fn cost(&self, set: u64) -> f64 {
         keys_of(set).map(|v| self.settings.weights[v]).sum()

@@ -6,7 +6,9 @@
 //! keep `k`, or one whole small cell. What no bucket serves is blanked in all
 //! keys, and if need be the cheapest bucket joins it. Of several tastes the best
 //! result is kept, and its buckets are exchanged: a few at a time are dissolved
-//! and their cells placed anew ([`exchange`]).
+//! and their cells placed anew ([`exchange`]). Prices of the records to be served
+//! say who is hard to serve, and bound what any release must cost
+//! ([`exchange::Places::prices`]).
 //!
 //! Several key sets, and keys that a household shares, are served in turn until
 //! all hold: every turn adds blanks, so there is an end.
@@ -17,13 +19,14 @@ use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 
+use super::bound::rounded;
 use super::household::{shared_keys, spread};
 use super::measure::released_table;
 use super::problem::{with_stratum, Problem};
-use super::subsets::{at_most, Subsets};
+use super::subsets::{at_most, keys_of, Subsets};
 use super::Suppression;
 
-use exchange::{exchange, Places};
+use exchange::{exchange, Places, Prices};
 use settle::settle;
 
 mod exchange;
@@ -35,7 +38,7 @@ mod top_up;
 const MOST_SETS: usize = 1000;
 
 /// Records with equal released values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Cell {
     /// Keys of the key set that are blank.
     blank: u64,
@@ -51,7 +54,7 @@ struct Cell {
 }
 
 /// Cells that blanks in `set` make equal.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Bucket {
     set: u64,
     violators: Vec<u32>,
@@ -65,7 +68,7 @@ struct Bucket {
 }
 
 /// Records that a cell gave to a bucket.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Donated {
     cell: u32,
     rows: Vec<u32>,
@@ -85,12 +88,17 @@ pub(super) fn release(
         .households
         .map(|h| (h, shared_keys(problem, table, h)));
     let mut household = vec![0u64; table.n_rows()];
+    let mut bound = own_cost;
     loop {
         let mut changed = false;
         for s in 0..problem.sets.len() {
             monitor.check()?;
-            if let Some(more) = turns(problem, table, &blanks, s, limit, monitor)? {
-                blanks = more;
+            if let Some(served) = turns(problem, table, &blanks, s, limit, monitor)? {
+                // Once something is blank the bound is about the rest.
+                if blanks.iter().all(|&set| set == 0) {
+                    bound = bound.max(rounded(served.bound, problem.has_whole_costs()));
+                }
+                blanks = served.blanks;
                 changed = true;
             }
         }
@@ -106,43 +114,51 @@ pub(super) fn release(
             break;
         }
     }
-    let mut found = Suppression::new(problem, blanks, own_cost);
+    let mut found = Suppression::new(problem, blanks, bound);
     found.household = household;
     Ok(found)
 }
 
-/// How buckets are compared: served records to this power, per cost to which
-/// this is added for every donor.
+/// How buckets are compared: the worth of what they serve to this power, per cost
+/// to which this is added for every donor. The worth is the number of records, or
+/// what prices say.
 #[derive(Debug, Clone, Copy)]
 struct Taste {
     size: f64,
     donor: f64,
+    priced: bool,
+}
+
+impl Taste {
+    const fn new(size: f64, donor: f64, priced: bool) -> Self {
+        Self {
+            size,
+            donor,
+            priced,
+        }
+    }
 }
 
 /// No one of them is the best for all files: in small ones all are tried.
-const TASTES: [Taste; 4] = [
-    Taste {
-        size: 1.2,
-        donor: 0.0,
-    },
-    Taste {
-        size: 1.0,
-        donor: 0.0,
-    },
-    Taste {
-        size: 1.0,
-        donor: 1.0,
-    },
-    Taste {
-        size: 1.5,
-        donor: 0.0,
-    },
+const TASTES: [Taste; 5] = [
+    Taste::new(1.2, 0.0, false),
+    Taste::new(1.0, 0.0, false),
+    Taste::new(1.0, 1.0, false),
+    Taste::new(1.0, 0.0, true),
+    Taste::new(1.2, 0.0, true),
 ];
-/// Rounds of the exchange: for every violator, and at most.
-const ROUNDS_EACH: usize = 4;
+/// Rounds of the exchange: for every violating cell, and at most.
+const ROUNDS_EACH: usize = 8;
 const MOST_ROUNDS: usize = 16_000;
-/// Up to so many violators all tastes are tried.
+/// Up to so many violating cells all tastes are tried.
 const SMALL: usize = 20_000;
+
+/// A served key set.
+struct Served {
+    blanks: Vec<u64>,
+    /// No release of this key set costs less; 0 where that is not known.
+    bound: f64,
+}
 
 /// The blanks after serving one key set; `None` where nothing is to be done.
 fn turns(
@@ -152,42 +168,57 @@ fn turns(
     s: usize,
     limit: f64,
     monitor: &Monitor,
-) -> Result<Option<Vec<u64>>> {
-    let alone = problem.settings.households.is_none();
-    let mut places = None;
+) -> Result<Option<Served>> {
+    let begin = Turn::new(problem, table, blanks, s, monitor)?;
+    if begin.n_open == 0 {
+        return Ok(None);
+    }
+    let mut places = match problem.settings.households {
+        None => Some(Places::new(&begin, Levels::new(&begin))?),
+        Some(_) => None,
+    };
+    let cost = |blanks: &[u64]| blanks.iter().map(|&set| problem.cost(set)).sum::<f64>();
+    let before = cost(blanks);
+    let mut prices: Option<Prices> = None;
     let mut best: Option<(f64, Turn<'_>)> = None;
     for taste in TASTES {
-        let mut turn = Turn::new(problem, table, blanks, s, taste, monitor)?;
-        if turn.n_open == 0 {
-            return Ok(None);
+        if taste.priced && prices.is_none() {
+            if let (Some(places), Some(best)) = (&places, &best) {
+                prices = Some(places.prices(best.0 - before, monitor)?);
+            }
         }
-        if alone && places.is_none() {
-            places = Some(turn.places()?);
+        if best.is_some() && begin.n_open > SMALL || taste.priced && prices.is_none() {
+            continue;
         }
-        let large = turn.n_open > SMALL;
+        let mut turn = begin.clone();
+        turn.taste = taste;
+        if let Some(prices) = prices.as_ref().filter(|_| taste.priced) {
+            turn.value_as(prices);
+        }
         turn.serve(limit)?;
-        let cost = (turn.blanks(blanks).iter())
-            .map(|&set| problem.cost(set))
-            .sum();
+        let cost = cost(&turn.blanks(blanks));
         if best.as_ref().is_none_or(|best| cost < best.0) {
             best = Some((cost, turn));
-        }
-        if large {
-            break;
         }
     }
     let Some((_, mut turn)) = best else {
         return Ok(None);
     };
-    if let Some(places) = places {
+    if let (Some(mut places), Some(prices)) = (places.take(), &prices) {
+        turn.value_as(prices);
+        places.value_as(&turn);
         let mut rng = problem.settings.streams.block(0);
         let rounds = turn.rounds();
         exchange(&mut turn, places, rounds, &mut rng)?;
     }
-    Ok(Some(turn.blanks(blanks)))
+    Ok(Some(Served {
+        blanks: turn.blanks(blanks),
+        bound: prices.map_or(0.0, |prices| prices.bound),
+    }))
 }
 
 /// One key set, with the blanks so far.
+#[derive(Debug, Clone)]
 struct Turn<'a> {
     problem: &'a Problem<'a>,
     keys: u64,
@@ -199,6 +230,8 @@ struct Turn<'a> {
     n_open: usize,
     full: Vec<Bucket>,
     taste: Taste,
+    /// What it is worth to serve a cell.
+    worth: Vec<f64>,
     monitor: &'a Monitor,
 }
 
@@ -208,7 +241,6 @@ impl<'a> Turn<'a> {
         table: &KeyTable,
         blanks: &[u64],
         s: usize,
-        taste: Taste,
         monitor: &'a Monitor,
     ) -> Result<Self> {
         let keys = problem.sets[s];
@@ -245,7 +277,8 @@ impl<'a> Turn<'a> {
             n_open: 0,
             cells: Vec::new(),
             full: Vec::new(),
-            taste,
+            taste: TASTES[0],
+            worth: cells.iter().map(|cell| cell.rows.len() as f64).collect(),
             monitor,
         };
         for cell in &mut cells {
@@ -314,18 +347,11 @@ impl<'a> Turn<'a> {
         blanks
     }
 
-    /// Places for the exchange: all sets of few keys, the cheapest first.
-    fn places(&self) -> Result<Places> {
-        let mut levels = Levels::new(self);
-        let mut sets = Vec::new();
-        while sets.len() < MOST_SETS {
-            let more = levels.next(0.0);
-            if more.is_empty() {
-                break;
-            }
-            sets.extend(more);
+    /// From now on serving a cell is worth what the prices say.
+    fn value_as(&mut self, prices: &Prices) {
+        for &(cell, worth) in &prices.worth {
+            self.worth[cell as usize] = worth;
         }
-        Places::new(self, &sets)
     }
 
     /// Rounds of the exchange, and those asked for.
@@ -419,6 +445,7 @@ impl<'a> Turn<'a> {
 
 /// Sets of keys to be tried, for the cells that are open, cheapest first.
 struct Levels<'a> {
+    problem: &'a Problem<'a>,
     keys: u64,
     by_blank: Vec<(u64, Subsets<'a>)>,
     seen: HashSet<u64>,
@@ -433,32 +460,60 @@ impl<'a> Levels<'a> {
         blank.dedup();
         let of = |blank| (blank, Subsets::within(turn.problem, blank, turn.keys));
         Self {
+            problem: turn.problem,
             keys: turn.keys,
             by_blank: blank.into_iter().map(of).collect(),
             seen: HashSet::new(),
         }
     }
 
-    /// The next sets, all that cost up to `limit` at least.
+    /// The next sets, all that cost up to `limit` at least; none at the end.
     fn next(&mut self, limit: f64) -> Vec<u64> {
         let mut sets = Vec::new();
-        for (blank, subsets) in &mut self.by_blank {
-            loop {
-                let level = subsets.level();
-                let on = level
-                    .first()
-                    .is_some_and(|l| !at_most(limit, l.cost) && sets.len() < MOST_SETS);
-                for costed in level {
-                    let set = (costed.set | *blank) & self.keys;
-                    if self.seen.insert(set) {
-                        sets.push(set);
+        if self.seen.is_empty() {
+            // Others can be made equal to a record that has missing values.
+            self.seen.insert(0);
+            let blank = self.by_blank.iter().map(|b| b.0 & self.keys);
+            sets.extend(blank.filter(|&blank| blank != 0));
+            self.seen.extend(&sets);
+        }
+        loop {
+            let mut ended = true;
+            for (blank, subsets) in &mut self.by_blank {
+                loop {
+                    let level = subsets.level();
+                    ended &= level.is_empty();
+                    let on = level
+                        .first()
+                        .is_some_and(|l| !at_most(limit, l.cost) && sets.len() < MOST_SETS);
+                    for costed in level {
+                        let set = (costed.set | *blank) & self.keys;
+                        if self.seen.insert(set) {
+                            sets.push(set);
+                        }
+                    }
+                    if !on {
+                        break;
                     }
                 }
-                if !on {
-                    break;
-                }
+            }
+            if ended || !sets.is_empty() {
+                return sets;
             }
         }
-        sets
+    }
+
+    /// What a set that is still to come costs at least in a record with the blanks
+    /// `blank`.
+    fn least(&self, blank: u64) -> f64 {
+        let subsets = self.by_blank.iter().find(|b| b.0 == blank);
+        let least = subsets.map_or(0.0, |(_, subsets)| subsets.least());
+        if least.is_finite() && !self.problem.settings.linked.is_empty() {
+            // Values that are missing outside the key set make links cheaper.
+            return keys_of(self.problem.choosable)
+                .map(|v| self.problem.settings.weights[v])
+                .fold(f64::INFINITY, f64::min);
+        }
+        least
     }
 }

@@ -80,6 +80,11 @@ impl<'p> Subsets<'p> {
         }
     }
 
+    /// What the next sets cost; infinite where there is none.
+    pub fn least(&self) -> f64 {
+        self.heap.peek().map_or(f64::INFINITY, |next| next.0.cost)
+    }
+
     /// The next sets, all of the same cost.
     pub fn level(&mut self) -> Vec<Costed> {
         let mut level: Vec<Costed> = Vec::new();

@@ -209,6 +209,20 @@ proptest! {
     }
 
     #[test]
+    fn strict_is_never_below_the_least_and_neither_is_the_bound_above(
+        asked in proptest::prop_oneof![small(6, 3, 3), varied(4)]
+    ) {
+        if !feasible(&asked) || asked.households.is_some() {
+            return Ok(());
+        }
+        let found = asked.suppress(Rule::Strict).unwrap();
+        asked.check(Rule::Strict, &found);
+        let least = asked.least_strict();
+        prop_assert!(found.cost >= least - 1e-9, "{} below {least}: {found:?}", found.cost);
+        prop_assert!(found.lower_bound <= least + 1e-9, "{least}: {found:?}");
+    }
+
+    #[test]
     fn strict_cells_hold_k(asked in varied(14)) {
         if !feasible(&asked) {
             prop_assert!(asked.suppress(Rule::Strict).is_err());

@@ -3,15 +3,16 @@
 
 use hashbrown::HashMap;
 use rand::rngs::ChaCha8Rng;
-use rand::RngExt;
 
 use crate::error::Result;
 use crate::memory::filled;
 
-use super::{Bucket, Donated, Turn};
+use super::{Bucket, Donated, Levels, Turn, MOST_SETS};
 
+pub(super) use prices::Prices;
 use search::{Search, MOST_LINKS};
 
+mod prices;
 mod search;
 
 const NONE: u32 = u32::MAX;
@@ -25,8 +26,15 @@ const MOST_DONORS: usize = 16;
 struct Place {
     set: u64,
     members: Vec<u32>,
+    /// Per member, what the set costs in a record of it.
+    costs: Vec<f64>,
+    /// Records of all members.
+    held: usize,
     /// Cells with records to spare, cheapest first.
     donors: Vec<(u32, f64)>,
+    /// Records of larger cells, and what the cheapest of them cost.
+    could_give: usize,
+    donor: f64,
     /// The cell that has these values anyway.
     target: Option<u32>,
 }
@@ -50,6 +58,10 @@ pub(super) struct Places {
     places: Vec<Place>,
     /// Per item, its places with their prices, cheapest first.
     options: Vec<Vec<(u32, f64)>>,
+    /// Per item, the least that a set without a place costs.
+    beyond: Vec<f64>,
+    /// What placing an item is worth.
+    worth: Vec<f64>,
     fillings: Vec<Filling>,
     place_of: Vec<u32>,
     /// Per cell, the records beyond `k`; fewer than none where all were given.
@@ -57,9 +69,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// The places that `sets` open, the first sets first, as many as there is
-    /// room for. To be called while nobody is served.
-    pub fn new(turn: &Turn<'_>, sets: &[u64]) -> Result<Self> {
+    /// The places that the sets of `levels` open, the cheapest first, as many as
+    /// there is room for. To be called while nobody is served.
+    pub fn new(turn: &Turn<'_>, mut levels: Levels<'_>) -> Result<Self> {
         let mut item = filled(NONE, turn.cells.len())?;
         let mut all = Self {
             k: turn.k(),
@@ -67,6 +79,8 @@ impl Places {
             size: Vec::new(),
             places: Vec::new(),
             options: Vec::new(),
+            beyond: Vec::new(),
+            worth: Vec::new(),
             fillings: Vec::new(),
             place_of: Vec::new(),
             spare: filled(0, turn.cells.len())?,
@@ -75,18 +89,42 @@ impl Places {
             item[at as usize] = all.cells.len() as u32;
             all.cells.push(at);
             all.size.push(cell.rows.len());
+            all.worth.push(cell.rows.len() as f64);
         }
         all.options = vec![Vec::new(); all.cells.len()];
         all.place_of = filled(NONE, all.cells.len())?;
-        let mut pairs = 0;
-        for &set in sets {
-            turn.monitor.check()?;
-            for bucket in turn.buckets(set)? {
-                pairs += all.add(turn, &item, bucket);
+        let (mut pairs, mut tried) = (0, 0);
+        let mut left = levels.next(0.0);
+        while !left.is_empty() && tried < MOST_SETS && pairs < MOST_PAIRS {
+            let mut sets = left.into_iter();
+            for set in sets.by_ref() {
+                turn.monitor.check()?;
+                for bucket in turn.buckets(set)? {
+                    pairs += all.add(turn, &item, bucket);
+                }
+                tried += 1;
+                if pairs > MOST_PAIRS {
+                    break;
+                }
             }
-            if pairs > MOST_PAIRS {
-                break;
+            left = sets.collect();
+            if left.is_empty() {
+                left = levels.next(0.0);
             }
+        }
+        // What a set that opens no place here costs at least.
+        let least = |blank: u64| {
+            let fits = |&&set: &&u64| blank & !set & turn.problem.blankable == 0;
+            let costs = left.iter().filter(fits);
+            let costs = costs.map(|&set| turn.problem.cost(set & !blank));
+            costs.fold(levels.least(blank), f64::min)
+        };
+        let mut beyond: HashMap<u64, f64> = HashMap::new();
+        for (&cell, options) in all.cells.iter().zip(&all.options) {
+            let blank = turn.cells[cell as usize].blank;
+            let least = *beyond.entry(blank).or_insert_with(|| least(blank));
+            let alone = options.is_empty() && least.is_infinite();
+            all.beyond.push(if alone { 0.0 } else { least });
         }
         for options in &mut all.options {
             options.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -100,6 +138,13 @@ impl Places {
         let size = |cell: u32| turn.cells[cell as usize].rows.len();
         let price = |cell: u32| turn.cost(cell, bucket.set).unwrap_or(f64::INFINITY);
         let held: usize = bucket.violators.iter().map(|&c| size(c)).sum();
+        let could_give: usize = bucket.donors.iter().map(|&c| size(c)).sum();
+        let cheapest = bucket.donors.iter().map(|&c| price(c));
+        let donor = if could_give > 0 {
+            cheapest.fold(f64::INFINITY, f64::min)
+        } else {
+            0.0
+        };
         let mut donors: Vec<(u32, f64)> = (bucket.donors.iter())
             .filter(|&&c| size(c) > self.k)
             .map(|&c| (c, price(c)))
@@ -108,24 +153,35 @@ impl Places {
             (a.1.total_cmp(&b.1)).then(size(b.0).cmp(&size(a.0)).then(a.0.cmp(&b.0)))
         });
         donors.truncate(MOST_DONORS);
-        let spare: usize = donors.iter().map(|d| size(d.0) - self.k).sum();
-        if bucket.target.is_none() && held + spare < self.k {
+        if bucket.target.is_none() && held + could_give < self.k {
             return 0;
         }
         let at = self.places.len() as u32;
         let mut members = Vec::with_capacity(bucket.violators.len());
+        let mut costs = Vec::with_capacity(bucket.violators.len());
         for &cell in &bucket.violators {
             members.push(item[cell as usize]);
+            costs.push(price(cell));
             self.options[item[cell as usize] as usize].push((at, price(cell)));
         }
         let n = members.len();
         self.places.push(Place {
             set: bucket.set,
             members,
+            costs,
+            held,
             donors,
+            could_give,
+            donor,
             target: bucket.target,
         });
         n
+    }
+
+    /// From now on an item is worth what the turn says.
+    pub fn value_as(&mut self, turn: &Turn<'_>) {
+        let of = |&cell: &u32| turn.worth[cell as usize];
+        self.worth = self.cells.iter().map(of).collect();
     }
 
     /// Takes over the full buckets of a turn that have a place; the others stay.
@@ -246,7 +302,7 @@ pub(super) fn exchange(
             if round % 64 == 0 {
                 turn.monitor.check()?;
             }
-            let first = movable[rng.random_range(0..movable.len())];
+            let first = search.choose(&movable, rng);
             let home = search.places.place_of[first as usize] as usize;
             if search.places.fillings[home].items.len() <= MOST_LINKS {
                 improved += usize::from(search.round(first, rng));

@@ -48,7 +48,7 @@ impl Turn<'_> {
     /// What filling a bucket takes now; `None` where it serves nobody or lacks
     /// donors.
     fn plan(&self, bucket: &Bucket) -> Option<Plan> {
-        let (mut served, mut cost) = (0, 0.0);
+        let (mut served, mut worth, mut cost) = (0, 0.0, 0.0);
         let mut rows: Vec<u32> = Vec::new();
         let households = self.problem.settings.households.is_some();
         for &cell in bucket
@@ -57,6 +57,7 @@ impl Turn<'_> {
             .filter(|&&c| self.is_open(c as usize))
         {
             let each = self.cost(cell, bucket.set)?;
+            worth += self.worth[cell as usize];
             let cell = &self.cells[cell as usize];
             served += cell.rows.len();
             cost += each * cell.rows.len() as f64;
@@ -89,7 +90,7 @@ impl Turn<'_> {
             ratio: {
                 let given: usize = donors.iter().map(|d: &(u32, usize)| d.1).sum();
                 let extra = self.taste.donor * given as f64 * self.problem.cost(bucket.set);
-                (served as f64).powf(self.taste.size) / (cost + extra).max(f64::MIN_POSITIVE)
+                worth.powf(self.taste.size) / (cost + extra).max(f64::MIN_POSITIVE)
             },
             donors,
         })

@@ -170,33 +170,49 @@ impl Asked {
                 }
             })
             .collect();
-        let mut blanks = vec![0u64; n];
         let mut best = f64::INFINITY;
-        self.enumerate(0, 0.0, &choices, &mut blanks, &mut best);
+        let holds = |blanks: &[u64]| {
+            let serves = |set: &Vec<usize>| (0..n).all(|j| self.matches(j, blanks, set) >= self.k);
+            self.sets.iter().all(serves)
+        };
+        self.enumerate(0, 0.0, &choices, &mut vec![0; n], &holds, &mut best);
         best
     }
 
-    pub fn enumerate(
+    /// The least cost under the strict rule, by enumeration.
+    pub fn least_strict(&self) -> f64 {
+        let n = self.rows.len();
+        let choices: Vec<Vec<u64>> = (0..n).map(|i| self.allowed(i)).collect();
+        let mut best = f64::INFINITY;
+        let holds = |blanks: &[u64]| {
+            let serves = |set: &Vec<usize>| (0..n).all(|j| self.equals(j, blanks, set) >= self.k);
+            self.sets.iter().all(serves)
+        };
+        self.enumerate(0, 0.0, &choices, &mut vec![0; n], &holds, &mut best);
+        best
+    }
+
+    fn enumerate(
         &self,
         i: usize,
         cost: f64,
         choices: &[Vec<u64>],
         blanks: &mut Vec<u64>,
+        holds: &dyn Fn(&[u64]) -> bool,
         best: &mut f64,
     ) {
         if cost >= *best {
             return;
         }
         if i == choices.len() {
-            let serves = |set: &Vec<usize>| (0..i).all(|j| self.matches(j, blanks, set) >= self.k);
-            if self.sets.iter().all(serves) {
+            if holds(blanks) {
                 *best = cost;
             }
             return;
         }
         for &set in &choices[i] {
             blanks[i] = set;
-            self.enumerate(i + 1, cost + self.cost(set), choices, blanks, best);
+            self.enumerate(i + 1, cost + self.cost(set), choices, blanks, holds, best);
         }
         blanks[i] = 0;
     }

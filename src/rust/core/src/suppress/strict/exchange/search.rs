@@ -12,12 +12,10 @@ use super::{Filling, Places, NONE};
 const MOST_DISSOLVED: usize = 6;
 /// Cells that can be placed anew in a round; larger buckets stay.
 pub(super) const MOST_LINKS: usize = 32;
-/// Buckets are compared by the records they serve to one of these powers.
-const SIZES: [f64; 3] = [1.0, 1.2, 1.5];
-/// Powers are kept up to so many records.
-const MOST_COUNTED: usize = 256;
 /// Attempts to find a bucket nearby.
 const ATTEMPTS: usize = 12;
+/// How often the buckets of one place's members are tried first.
+const TOGETHER: f64 = 0.5;
 /// How much chance there is in the order in which buckets are filled.
 const CHANCE: f64 = 0.4;
 const MOST_TAKEN: usize = 24;
@@ -30,9 +28,31 @@ struct Candidate {
     /// The cell that would join others.
     joins: u32,
     n: u32,
+    worth: f64,
     price: f64,
     luck: f64,
-    ratio: f64,
+    /// Some of those that could go there went elsewhere since the ratio was taken.
+    stale: bool,
+}
+
+/// Buckets are compared by the worth of what they serve to one of these powers.
+#[derive(Debug, Clone, Copy)]
+enum Power {
+    One,
+    FiveQuarters,
+    ThreeHalves,
+}
+
+impl Power {
+    const ALL: [Self; 3] = [Self::One, Self::FiveQuarters, Self::ThreeHalves];
+
+    fn of(self, worth: f64) -> f64 {
+        match self {
+            Self::One => worth,
+            Self::FiveQuarters => worth * worth.sqrt().sqrt(),
+            Self::ThreeHalves => worth * worth.sqrt(),
+        }
+    }
 }
 
 pub(super) struct Search {
@@ -40,29 +60,28 @@ pub(super) struct Search {
     /// Per place, its candidate in the present round.
     candidate: Vec<u32>,
     candidates: Vec<Candidate>,
+    /// Of every candidate, the worth of what it serves for the cost.
+    ratios: Vec<f64>,
     /// Per cell taken out, its candidates and what each costs.
     links: Vec<Vec<(u32, f64)>>,
     /// Places touched in this round, as they were.
     before: Vec<(u32, Filling)>,
     touched: Vec<bool>,
-    /// Numbers of records to some powers.
-    powers: Vec<Vec<f64>>,
-    taste: usize,
+    power: Power,
 }
 
 impl Search {
     pub fn new(places: Places) -> Result<Self> {
         let n = places.places.len();
-        let power = |size: f64| (0..=MOST_COUNTED).map(|n| (n as f64).powf(size)).collect();
         Ok(Self {
             places,
             candidate: filled(NONE, n)?,
             candidates: Vec::new(),
+            ratios: Vec::new(),
             links: vec![Vec::new(); MOST_LINKS],
             before: Vec::new(),
             touched: filled(false, n)?,
-            powers: SIZES.into_iter().map(power).collect(),
-            taste: 0,
+            power: Power::One,
         })
     }
 
@@ -77,11 +96,11 @@ impl Search {
             let filling = std::mem::take(&mut self.places.fillings[at as usize]);
             for (i, price) in filling.items {
                 self.places.place_of[i as usize] = NONE;
-                dearest = dearest.max(price + self.places.options[i as usize][0].1);
+                dearest = dearest.max(price.max(2.0 * self.places.options[i as usize][0].1));
                 open.push(i);
             }
         }
-        self.taste = rng.random_range(0..SIZES.len());
+        self.power = Power::ALL[rng.random_range(0..Power::ALL.len())];
         let served = self.serve(&open, dearest, rng.random());
         let old: f64 = self.before.iter().map(|b| self.places.cost(&b.1)).sum();
         let now = |at: u32| self.places.cost(&self.places.fillings[at as usize]);
@@ -103,28 +122,61 @@ impl Search {
         better
     }
 
-    /// The place of an item and others that hold cells its own could join.
+    /// Of two of `movable` the one that costs more beyond its worth.
+    pub fn choose(&self, movable: &[u32], rng: &mut ChaCha8Rng) -> u32 {
+        let mut pick = || movable[rng.random_range(0..movable.len())];
+        let (a, b) = (pick(), pick());
+        if self.excess(a) >= self.excess(b) {
+            a
+        } else {
+            b
+        }
+    }
+
+    fn excess(&self, i: u32) -> f64 {
+        let all = &self.places;
+        let filling = &all.fillings[all.place_of[i as usize] as usize];
+        let each = all.worth[i as usize] / all.size[i as usize] as f64;
+        all.cost(filling) / filling.n as f64 - each
+    }
+
+    /// The place of an item and others that hold cells its own could join: those
+    /// that could all be in one place, then any.
     fn near(&self, first: u32, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let all = &self.places;
         let mut chosen = vec![all.place_of[first as usize]];
         let items = |at: u32| all.fillings[at as usize].items.iter().map(|i| i.0);
         let mut taken: Vec<u32> = items(chosen[0]).collect();
-        for _ in 0..ATTEMPTS {
-            if chosen.len() >= MOST_DISSOLVED || taken.len() >= MOST_TAKEN {
-                break;
-            }
-            let from = taken[rng.random_range(0..taken.len())];
+        // Cheap ones rather than dear ones.
+        let place_for = |from: u32, rng: &mut ChaCha8Rng| {
             let options = &all.options[from as usize];
-            // Cheap ones rather than dear ones.
             let most = options.len() as f64 * rng.random::<f64>() * rng.random::<f64>();
-            let place = &all.places[options[most as usize].0 as usize];
-            let other = place.members[rng.random_range(0..place.members.len())];
+            &all.places[options[most as usize].0 as usize]
+        };
+        let mut join = |other: u32, taken: &mut Vec<u32>| {
             let at = all.place_of[other as usize];
             let fits = |at| taken.len() + all.fillings[at as usize].items.len() <= MOST_LINKS;
             if at != NONE && !chosen.contains(&at) && fits(at) {
                 chosen.push(at);
                 taken.extend(items(at));
             }
+            chosen.len() < MOST_DISSOLVED && taken.len() < MOST_TAKEN
+        };
+        let mut more = true;
+        if rng.random::<f64>() < TOGETHER {
+            let members = &place_for(first, rng).members;
+            let start = rng.random_range(0..members.len());
+            for at in (start..members.len()).chain(0..start).take(ATTEMPTS) {
+                more = more && join(members[at], &mut taken);
+            }
+        }
+        for _ in 0..ATTEMPTS {
+            if !more {
+                break;
+            }
+            let from = taken[rng.random_range(0..taken.len())];
+            let members = &place_for(from, rng).members;
+            more = join(members[rng.random_range(0..members.len())], &mut taken);
         }
         chosen
     }
@@ -134,23 +186,17 @@ impl Search {
         self.collect(open, dearest, salt);
         let mut left = open.len();
         while left > 0 {
-            let mut best = (0.0, NONE);
-            for (c, candidate) in (0u32..).zip(&self.candidates) {
-                if candidate.ratio > best.0 {
-                    best = (candidate.ratio, c);
-                }
-            }
-            if best.1 == NONE {
+            let Some(best) = self.best() else {
                 return false;
-            }
-            let Candidate { at, joins, .. } = self.candidates[best.1 as usize];
+            };
+            let Candidate { at, joins, .. } = self.candidates[best];
             self.touch(at);
             for (o, &i) in open.iter().enumerate() {
                 let free = self.places.place_of[i as usize] == NONE;
                 if !free || joins != NONE && joins != i {
                     continue;
                 }
-                let Some(link) = self.links[o].iter().find(|l| l.0 == best.1) else {
+                let Some(link) = self.links[o].iter().find(|l| l.0 as usize == best) else {
                     continue;
                 };
                 let (n, price) = (self.places.size[i as usize], link.1);
@@ -167,8 +213,8 @@ impl Search {
             }
             if joins != NONE {
                 for c in 0..self.candidates.len() {
-                    if self.candidates[c].at == at && self.candidates[c].n > 0 {
-                        self.candidates[c].ratio = self.ratio(&self.candidates[c]);
+                    if self.candidates[c].at == at {
+                        self.ratios[c] = self.ratio(c);
                     }
                 }
             }
@@ -176,23 +222,38 @@ impl Search {
         true
     }
 
+    /// The candidate with the largest ratio; ratios that are stale are taken anew
+    /// only where they would be the largest.
+    fn best(&mut self) -> Option<usize> {
+        let mut best = (0.0, None);
+        for c in 0..self.ratios.len() {
+            if self.ratios[c] > best.0 && self.candidates[c].stale {
+                self.candidates[c].stale = false;
+                self.ratios[c] = self.ratio(c);
+            }
+            if self.ratios[c] > best.0 {
+                best = (self.ratios[c], Some(c));
+            }
+        }
+        best.1
+    }
+
     /// A cell that was placed is no longer to be had.
     fn forget(&mut self, o: usize, i: u32) {
-        let links = std::mem::take(&mut self.links[o]);
         let n = self.places.size[i as usize];
-        for &(c, price) in &links {
+        for &(c, price) in &self.links[o] {
             let candidate = &mut self.candidates[c as usize];
             candidate.n -= n as u32;
+            candidate.worth -= self.places.worth[i as usize];
             candidate.price -= price * n as f64;
-            let candidate = self.candidates[c as usize];
-            self.candidates[c as usize].ratio = self.ratio(&candidate);
+            candidate.stale = true;
         }
-        self.links[o] = links;
     }
 
     /// Where those taken out could go at a price of at most `dearest`.
     fn collect(&mut self, open: &[u32], dearest: f64, salt: u64) {
         self.candidates.clear();
+        self.ratios.clear();
         for (o, &i) in open.iter().enumerate() {
             let n = self.places.size[i as usize];
             self.links[o].clear();
@@ -211,9 +272,10 @@ impl Search {
                         at,
                         joins: if empty { NONE } else { i },
                         n: 0,
+                        worth: 0.0,
                         price: 0.0,
                         luck: 1.0 + CHANCE * chance(salt, at),
-                        ratio: 0.0,
+                        stale: false,
                     });
                     c
                 } else {
@@ -221,18 +283,21 @@ impl Search {
                 };
                 let candidate = &mut self.candidates[c as usize];
                 candidate.n += n as u32;
+                candidate.worth += self.places.worth[i as usize];
                 candidate.price += price * n as f64;
                 self.links[o].push((c, price));
             }
         }
         for c in 0..self.candidates.len() {
             self.candidate[self.candidates[c].at as usize] = NONE;
-            self.candidates[c].ratio = self.ratio(&self.candidates[c]);
+            let ratio = self.ratio(c);
+            self.ratios.push(ratio);
         }
     }
 
-    /// Records served for the cost; 0 where donors lack.
-    fn ratio(&self, candidate: &Candidate) -> f64 {
+    /// The worth of what is served for the cost; 0 where donors lack.
+    fn ratio(&self, c: usize) -> f64 {
+        let candidate = &self.candidates[c];
         if candidate.n == 0 {
             return 0.0;
         }
@@ -260,8 +325,7 @@ impl Search {
             }
             cost += donor * lacking as f64;
         }
-        let served = self.powers[self.taste][n.min(MOST_COUNTED)];
-        served * candidate.luck / cost.max(1e-9)
+        self.power.of(candidate.worth.max(0.0)) * candidate.luck / cost.max(1e-9)
     }
 
     fn touch(&mut self, at: u32) {
