@@ -21,8 +21,12 @@
 //!   with every choice for them;
 //! * a record in a cell below k with the others at their top is blanked in
 //!   every recoding below;
-//! * `sum_j C_j` over least levels, plus the lift of the records blanked so far
-//!   at these levels, bounds the cost of every recoding below.
+//! * `sum_j C_j` over least levels, plus what blanking the records blanked so far
+//!   adds at least, bounds the cost of every recoding below. At a blank price of at
+//!   most 1 that is their lift: what a coarser level takes from it, it charges as
+//!   loss ([`tables`] for higher prices);
+//! * a variable left at its least level may force more blanks: a recoding pays for
+//!   these, or for raising the variable.
 //!
 //! [`search`] is a branch and bound over these; [`partition`] its two kernels;
 //! [`cells`] evaluates one recoding from the start; [`limits`] adds limits that
@@ -156,6 +160,8 @@ pub struct Problem {
     pub(crate) variables: Vec<Prepared>,
     /// Variables by falling cost of their top.
     pub(crate) order: Vec<usize>,
+    /// Per variable, its place in that order.
+    pub(crate) rank: Vec<usize>,
     pub(crate) limit: Limit,
     pub(crate) rule: Rule,
 }
@@ -188,8 +194,13 @@ impl Problem {
             .collect();
         let mut order: Vec<usize> = (0..prepared.len()).collect();
         order.sort_by(|&a, &b| prepared[b].top_base().total_cmp(&prepared[a].top_base()));
+        let mut rank = vec![0; order.len()];
+        for (at, &j) in order.iter().enumerate() {
+            rank[j] = at;
+        }
         Ok(Self {
             n_records,
+            rank,
             weights: weights.map(|w| sum_by(w, groups.row_group(), counts.len())),
             row_group: groups.row_group().to_vec(),
             counts,

@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub violating: u64,
     /// Of these, records by code, variable after variable.
     codes: Vec<u32>,
+    /// No recoding below costs less.
+    pub least: f64,
 }
 
 /// Room that the kernels use again and again.
@@ -81,6 +83,7 @@ impl State {
             rows,
             violating: 0,
             codes: filled(0, n_codes)?,
+            least: 0.0,
         };
         for (j, variable) in problem.variables.iter().enumerate() {
             let top = problem.top(j);
@@ -109,17 +112,44 @@ impl State {
         }
         let mut lift = 0.0;
         let mut at = 0;
-        for (variable, &place) in problem.variables.iter().zip(places) {
-            let codes = &self.codes[at..at + variable.n_codes];
-            let lifts = &variable.levels[place as usize].lift_of_code;
-            lift += codes
-                .iter()
-                .zip(lifts)
-                .map(|(&n, &l)| f64::from(n) * l)
-                .sum::<f64>();
+        for (j, (variable, &place)) in problem.variables.iter().zip(places).enumerate() {
+            lift += self.lift_at(problem, j, place, at);
             at += variable.n_codes;
         }
         base + lift
+    }
+
+    /// What the records that violate add, or add at least where `j` is not set, at
+    /// `place`; their codes begin `at`.
+    fn lift_at(&self, problem: &Problem, j: usize, place: u8, at: usize) -> f64 {
+        let level = &problem.variables[j].levels[place as usize];
+        let lifts = if problem.rank[j] < self.depth {
+            &level.lift_of_code
+        } else {
+            &level.least_of_code
+        };
+        let codes = self.codes[at..].iter().zip(lifts);
+        codes.map(|(&n, &lift)| f64::from(n) * lift).sum()
+    }
+
+    /// What raising variable `j` by a level from `place` adds to the bound.
+    pub fn rise(&self, problem: &Problem, j: usize, place: u8) -> f64 {
+        let levels = &problem.variables[j].levels;
+        let mut rise = levels[place as usize + 1].base - levels[place as usize].base;
+        if self.violating > 0 && problem.rule.blanks_all {
+            let at = problem.variables[..j].iter().map(|v| v.n_codes).sum();
+            rise += self.lift_at(problem, j, place + 1, at) - self.lift_at(problem, j, place, at);
+        }
+        rise
+    }
+
+    /// What blanking a record of a cell costs in the variables that are set.
+    fn lift_of(&self, problem: &Problem, cell: &[Row]) -> f64 {
+        let of = |&j: &usize| {
+            let level = &problem.variables[j].levels[self.places[j] as usize];
+            level.lift[level.column[cell[0].of as usize] as usize]
+        };
+        problem.order[..self.depth].iter().map(of).sum()
     }
 
     /// The cost of a recoding, all variables set, when all that violates is
@@ -147,42 +177,55 @@ impl State {
             .map(|(start, &end)| &self.rows[start as usize..end as usize])
     }
 
-    /// Whether the limit can still be kept with variable `j` at `place`, the
-    /// other variables that are not set at their top.
-    pub fn keeps(&self, problem: &Problem, j: usize, place: u8, scratch: &mut Scratch) -> bool {
-        let column = &problem.variables[j].levels[place as usize].column[..];
+    /// What more records violate with variable `j` at `place`, the other variables
+    /// that are not set at their top, costs at least in blanks; `None` where the
+    /// limit cannot be kept.
+    pub fn keeps(
+        &self,
+        problem: &Problem,
+        j: usize,
+        place: u8,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
+        let level = &problem.variables[j].levels[place as usize];
+        let column = &level.column[..];
         let least = problem.rule.threshold.min(u64::from(u32::MAX)) as u32;
         let most = problem.rule.most;
         let mut violating = self.violating;
+        let mut lift = 0.0;
         let tally = &mut scratch.tally[..];
         for cell in self.cells() {
+            let before = violating;
+            let mut own = 0.0;
+            let mut note = |group: u32, sum: u32| {
+                if sum < least && sum > 0 {
+                    violating += u64::from(sum);
+                    own += f64::from(sum) * level.lift[group as usize];
+                }
+            };
             if let [a, b] = cell {
-                if column[a.of as usize] != column[b.of as usize] {
-                    violating += if a.count < least {
-                        u64::from(a.count)
-                    } else {
-                        0
-                    };
-                    violating += if b.count < least {
-                        u64::from(b.count)
-                    } else {
-                        0
-                    };
+                let (of_a, of_b) = (column[a.of as usize], column[b.of as usize]);
+                if of_a != of_b {
+                    note(of_a, a.count);
+                    note(of_b, b.count);
                 }
             } else {
                 for row in cell {
                     tally[column[row.of as usize] as usize] += row.count;
                 }
                 for row in cell {
-                    let sum = std::mem::take(&mut tally[column[row.of as usize] as usize]);
-                    violating += if sum < least { u64::from(sum) } else { 0 };
+                    let group = column[row.of as usize];
+                    note(group, std::mem::take(&mut tally[group as usize]));
                 }
             }
             if violating > most {
-                return false;
+                return None;
+            }
+            if violating > before {
+                lift += own + (violating - before) as f64 * self.lift_of(problem, cell);
             }
         }
-        true
+        Some(lift)
     }
 
     /// The prefix with variable `j` at `place`; what is set must be said by
@@ -197,6 +240,7 @@ impl State {
             ends: Vec::with_capacity(self.ends.len()),
             violating: self.violating,
             codes: self.codes.clone(),
+            least: self.least,
         };
         for cell in self.cells() {
             for row in cell {

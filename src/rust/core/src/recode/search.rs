@@ -136,11 +136,26 @@ impl<'a> Walk<'a> {
             return Ok(None);
         }
         let mut raised = false;
+        let mut bound = state.bound(problem);
+        // Per variable, what leaving it at its least level costs in blanks, and what
+        // raising it costs.
+        let mut forced: Vec<(f64, f64)> = Vec::new();
         for &j in &problem.order[state.depth..] {
             let top = problem.top(j);
-            while state.places[j] < top
-                && !state.keeps(problem, j, state.places[j], &mut self.scratch)
-            {
+            while state.places[j] < top {
+                let place = state.places[j];
+                let kept = state.keeps(problem, j, place, &mut self.scratch);
+                let rise = state.rise(problem, j, place);
+                let blanks = kept.filter(|_| problem.rule.blanks_all);
+                let dear = |&blanks: &f64| {
+                    let (best, places) = (&self.best, &state.places);
+                    blanks > 0.0 && best.excludes(problem, bound + blanks, places)
+                };
+                if kept.is_some() && !blanks.as_ref().is_some_and(dear) {
+                    forced.extend(blanks.filter(|&b| b > 0.0).map(|b| (b, rise)));
+                    break;
+                }
+                bound += rise;
                 state.places[j] += 1;
                 raised = true;
             }
@@ -148,8 +163,8 @@ impl<'a> Walk<'a> {
                 return Ok(None);
             }
         }
-        let bound = state.bound(problem);
-        if self.best.excludes(problem, bound, &state.places) || !self.may_hold(&state)? {
+        state.least = bound + least_forced(&mut forced);
+        if self.best.excludes(problem, state.least, &state.places) || !self.may_hold(&state)? {
             return Ok(None);
         }
         if (raised || coarser) && state.depth < self.n_variables() {
@@ -250,10 +265,8 @@ impl<'a> Walk<'a> {
             }
             open = next;
         }
-        let mut open: Vec<(f64, State)> = open
-            .into_iter()
-            .map(|state| (state.bound(self.problem), state))
-            .collect();
+        let mut open: Vec<(f64, State)> =
+            open.into_iter().map(|state| (state.least, state)).collect();
         open.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.monitor.set_total(open.len() as u64);
         let mut open = open.into_iter().peekable();
@@ -273,10 +286,7 @@ impl<'a> Walk<'a> {
             .with_max_len(1)
             .map(|state| {
                 let mut walk = Walk::new(problem, limits, best.clone(), deadline, monitor)?;
-                if !walk
-                    .best
-                    .excludes(problem, state.bound(problem), &state.places)
-                {
+                if !walk.best.excludes(problem, state.least, &state.places) {
                     walk.descend(state)?;
                 }
                 Ok((walk.best, walk.n_prefixes, walk.late))
@@ -296,7 +306,7 @@ impl<'a> Walk<'a> {
     fn bound(&mut self, root: State) -> Result<(f64, bool)> {
         let mut open = BinaryHeap::new();
         let mut n_rows = root.rows.len();
-        let mut bound = root.bound(self.problem);
+        let mut bound = root.least;
         open.push(Open { bound, state: root });
         while let Some(Open { bound: next, state }) = open.pop() {
             n_rows -= state.rows.len();
@@ -312,9 +322,9 @@ impl<'a> Walk<'a> {
                 self.arrive(&state)?;
                 continue;
             }
-            self.extend(&state, &mut |walk, child| {
+            self.extend(&state, &mut |_, child| {
                 n_rows += child.rows.len();
-                let bound = child.bound(walk.problem).max(bound);
+                let bound = child.least.max(bound);
                 open.push(Open {
                     bound,
                     state: child,
@@ -328,6 +338,19 @@ impl<'a> Walk<'a> {
         let cheapest = self.best.found().first().map_or(bound, |r| r.cost);
         Ok((cheapest, true))
     }
+}
+
+/// Some variables stay at their least level and force blanks, which may be the same
+/// for all of them; the others rise: the least that this costs, of pairs of both.
+fn least_forced(forced: &mut [(f64, f64)]) -> f64 {
+    forced.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut rises: f64 = forced.iter().map(|f| f.1).sum();
+    let mut least = rises;
+    for &(blanks, rise) in forced.iter() {
+        rises -= rise;
+        least = least.min(blanks + rises);
+    }
+    least.max(0.0)
 }
 
 /// A prefix by its bound, the smallest first.

@@ -43,6 +43,9 @@ pub(crate) struct Level {
     pub lift: Vec<f64>,
     /// The same by code.
     pub lift_of_code: Vec<f64>,
+    /// By code, what blanking adds at least to the cost of this level, at this level
+    /// or above.
+    pub least_of_code: Vec<f64>,
     /// Group of every code.
     pub group_of_code: Vec<u32>,
 }
@@ -85,14 +88,29 @@ pub(super) fn prepare_variable(
             n_groups,
             base,
             lift_of_code: group_of_code.iter().map(|&g| lift[g as usize]).collect(),
+            least_of_code: Vec::new(),
             lift,
             group_of_code,
         }
     });
+    let mut levels: Vec<Level> = levels.collect();
+    find_least(&mut levels, charge.blank_price);
     Prepared {
-        levels: levels.collect(),
+        levels,
         n_codes,
         codes,
+    }
+}
+
+/// A coarser level charges a blanked record for its own loss what the lift falls by,
+/// in units without the price. At a price above 1 the sum can fall: of the lift only
+/// what it is at the top is charged at the full price for sure.
+fn find_least(levels: &mut [Level], price: f64) {
+    let top = levels.last().map_or(Vec::new(), |l| l.lift_of_code.clone());
+    let beyond = 1.0 - 1.0 / price.max(1.0);
+    for level in levels {
+        let least = |(&own, &top): (&f64, &f64)| own / price.max(1.0) + beyond * top;
+        level.least_of_code = level.lift_of_code.iter().zip(&top).map(least).collect();
     }
 }
 

@@ -319,10 +319,12 @@ proptest! {
     }
 
     #[test]
-    fn the_search_finds_what_looking_at_all_finds(file in file(), n_best in 1usize..12) {
+    fn the_search_finds_what_looking_at_all_finds(
+        file in file(), n_best in 1usize..12, price in 0.3f64..6.0
+    ) {
         for cost in [Cost::Entropy, Cost::Loss, Cost::Levels] {
             for limit in limits_to_try(file.columns[0].len() as u64) {
-                let charge = Charge { cost, blank_price: 1.0 };
+                let charge = Charge { cost, blank_price: price };
                 let problem = problem_of(&file.columns, &file.groups, charge, limit, None);
                 let limits = Limits::new(&problem, Asked::default()).unwrap();
                 let found = run(&problem, Asked::default(), n_best);
