@@ -106,7 +106,9 @@ check_log_argument <- function(a) {
     if (isTRUE(a$call$known)) check_log_call(a$call)
   } else if (a$type == "hierarchies") {
     check_log_hierarchies(a)
-  } else if (!a$type %in% c("file", "withheld")) {
+  } else if (a$type == "file") {
+    for (part in a[c("roles", "patterns")]) lapply(part, decode_value)
+  } else if (a$type != "withheld") {
     decode_value(a)
   }
 }

@@ -26,7 +26,8 @@
 #'
 #' @param log Name of the log (`.json`), or of the report beside it.
 #' @param data The file the report is about: a data frame, an [sdc_file()] or an
-#'   sdcMicroObj. A list of files where a result needs several, such as the sample and the
+#'   sdcMicroObj. Results about a [pattern_table()] are computed from the file as well as
+#'   from the table. A list of files where a result needs several, such as the sample and the
 #'   population of [validate_uniqueness()]: they are found by their fingerprints, and for two
 #'   waves, linked files or a person by the names of arguments, as in
 #'   `list(wave1 = , wave2 = )` or `list(file, record = )`.
@@ -104,22 +105,22 @@ replayed_files <- function(done, entry, log) {
 most_recodings <- 10
 
 replay_files <- function(data) {
-  if (is.list(data) && !is.data.frame(data) && !inherits(data, "sdc_file")) {
-    files <- data
-  } else {
-    files <- list(data)
-  }
+  several <- is.list(data) && !is.data.frame(data) &&
+    !inherits(data, c("sdc_file", "sdc_pattern_table"))
+  files <- if (several) data else list(data)
   good <- length(files) > 0 && all(vapply(files, function(f) {
-    is.data.frame(f) || inherits(f, "sdc_file") || is_sdcmicro(f) || is_list_of(f, is.data.frame)
+    is.data.frame(f) || inherits(f, c("sdc_file", "sdc_pattern_table")) || is_sdcmicro(f) ||
+      is_list_of(f, is.data.frame)
   }, NA))
   if (!good) {
     stop_argument(
-      "data", "be a data frame, an sdc_file() or an sdcMicroObj, or a list of them",
+      "data",
+      "be a data frame, an sdc_file(), a pattern_table() or an sdcMicroObj, or a list of them",
       given_words(data)
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))
-  lapply(files, bare_data)
+  lapply(files, file_data)
 }
 
 # One result -----------------------------------------------------------------
@@ -211,15 +212,17 @@ plan_call <- function(asked, marks, files, stage) {
   places <- argument_of_type(asked, "file")
   plan <- list(files = list(), nested = list(), used = integer(), absent = character())
   for (place in places) {
+    roles <- asked$arguments[[place]]$patterns
+    like <- if (length(roles)) lapply(files, as_patterns, lapply(roles, decode_value)) else files
     at <- match(place, names(files))
     if (is.na(at)) {
       released <- place == "after" || stage == "after" && place != "before"
-      at <- file_by_print(files, marks, place_print(place, places, marks), released)
+      at <- file_by_print(like, marks, place_print(place, places, marks), released)
     }
     if (is.na(at[[1]])) {
       plan$absent <- c(plan$absent, place)
     } else {
-      plan$files[[place]] <- files[[at[[1]]]]
+      plan$files[[place]] <- like[[at[[1]]]]
       plan$used <- c(plan$used, at)
     }
   }
@@ -232,6 +235,17 @@ plan_call <- function(asked, marks, files, stage) {
   }
   plan$absent <- unique(plan$absent)
   plan
+}
+
+# A file of records as the pattern table that it would make; what makes none stays.
+as_patterns <- function(data, roles) {
+  if (!is.data.frame(data) || !is.null(times_of(data))) {
+    return(data)
+  }
+  tryCatch(
+    file_data(pattern_table(data, roles$key_vars, weight_var = roles$weight_var)),
+    sdcRisk_error = function(e) data
+  )
 }
 
 argument_of_type <- function(asked, type) {
@@ -262,7 +276,9 @@ file_by_print <- function(files, marks, print, released) {
   }
   if (digits == 0 || is.na(print)) {
     # Without a fingerprint number of records and order must do: before, after.
-    same <- frames[vapply(files[frames], function(f) is.null(marks$n) || nrow(f) == marks$n, NA)]
+    same <- frames[vapply(files[frames], function(f) {
+      is.null(marks$n) || n_records(f) == marks$n
+    }, NA)]
     return(if (!released) same[1] else if (length(same) > 1) max(same) else NA_integer_)
   }
   same <- vapply(files[frames], function(f) {

@@ -141,9 +141,12 @@ encode_value <- function(value, entry, settings) {
 
 encode_part <- function(value, entry, settings) {
   switch(value$kind,
-    file = c(list(type = "file"), if (length(value$roles)) {
-      list(roles = lapply(value$roles, encode_value, entry, settings))
-    }),
+    file = c(
+      list(type = "file"),
+      lapply(Filter(length, unclass(value)[c("roles", "patterns")]), function(names) {
+        lapply(names, encode_value, entry, settings)
+      })
+    ),
     withheld = list(type = "withheld", why = value$why),
     result = list(
       type = "result", call = log_call(value$asked, entry, settings),

@@ -215,7 +215,9 @@ figure_text <- function(x) {
 
 html_records <- function(content) {
   parts <- lapply(content$entries, function(entry) {
-    if (!is.null(unclass(entry$result)$said)) return(NULL)
+    # Patterns have no row in the file.
+    by_pattern <- !is.null(asked_patterns(entry$result))
+    if (!is.null(unclass(entry$result)$said) || by_pattern) return(NULL)
     risk <- record_risk(entry$result)
     if (is.null(risk) || !any(risk > 0, na.rm = TRUE)) return(NULL)
     c(html_tag("h3", html_text(entry$id)), html_top_records(risk, entry$fun))

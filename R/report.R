@@ -23,6 +23,9 @@
 #' cover key variables, so two files of equal length and with different key variables
 #' are told apart only where `data` is given: then every result is compared with it.
 #'
+#' Results about a [pattern_table()] stand beside results about its file. They have the
+#' fingerprint of the table; where `data` is the file, the table is made of it to compare.
+#'
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the
 #' results, and its log keeps seeds, hierarchies and the whole fingerprint. The external one is
@@ -292,7 +295,8 @@ file_identity <- function(x) {
   of <- of[lengths(of) > 0]
   # What is compared with another file has fingerprints of its own kind.
   kind <- c(
-    if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns"
+    if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns",
+    if (!is.null(asked_patterns(x))) "pattern table"
   )
   list(
     keys = paste(c(kind, deparse(of, width.cutoff = 500L)), collapse = ""),
@@ -301,6 +305,8 @@ file_identity <- function(x) {
 }
 
 is_made_from <- function(x, data) {
+  roles <- asked_patterns(x)
+  if (!is.null(roles)) data <- as_patterns(file_data(data), roles)
   identical(fingerprint_of(data, x$settings), x$settings$fingerprint)
 }
 
@@ -313,7 +319,7 @@ is_of_other_length <- function(x, results, data) {
   sizes <- unlist(lapply(results, function(r) {
     if (is.null(r$settings$wave_fingerprints)) r$settings$n
   }))
-  n != c(sizes, NROW(bare_data(data))[!is.null(data)])[[1]]
+  n != c(sizes, if (!is.null(data)) n_records(file_data(data)))[[1]]
 }
 
 stop_different_files <- function(x, results) {

@@ -52,7 +52,7 @@ given_arguments <- function(f, roles) {
 asked_value <- function(x) {
   is_file <- is.data.frame(x) || inherits(x, "sdc_file") || is_pattern_table(x)
   if (is_file || is_list_of(x, is.data.frame)) {
-    asked_part("file")
+    asked_part("file", patterns = if (is_file) pattern_roles(file_data(x)))
   } else if (inherits(x, "sdc_result")) {
     asked_part("result", asked = attr(x, "asked"), settings = file_marks(x$settings))
   } else if (is.function(x) || is.environment(x) || is.object(x) && !rlang::is_formula(x)) {
@@ -67,6 +67,20 @@ asked_value <- function(x) {
   } else {
     x
   }
+}
+
+# Of which columns a file of patterns was made, NULL for a file of records.
+pattern_roles <- function(data) {
+  if (!is.null(times_of(data))) {
+    weight_var <- attr(data, "patterns")$weight_var
+    list(key_vars = setdiff(names(data), weight_var), weight_var = weight_var)
+  }
+}
+
+# The same of what a result was made from.
+asked_patterns <- function(x) {
+  data <- attr(x, "asked")$arguments$data
+  if (inherits(data, "sdc_asked_part")) data$patterns
 }
 
 is_list_of <- function(x, is_item) {
