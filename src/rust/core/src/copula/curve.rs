@@ -141,17 +141,18 @@ fn continued(reach: f64, end: f64, share: impl Fn(f64) -> f64) -> Vec<f64> {
 impl Spectrum {
     /// Expected share of uniques among `m` of the draws.
     pub fn unique_share(&self, m: f64) -> f64 {
-        self.mean_over_draws(|f| self.alone(f, m))
+        let others = Taken::new(m - 1.0, self.n_draws - 1.0);
+        self.mean_over_draws(|f, ln_rest| others.none_of(f - 1.0, ln_rest))
     }
 
     /// Expected share of distinct records among `m` of the draws.
     pub fn distinct_share(&self, m: f64) -> f64 {
         // 1 - C(M - f, m) / C(M, m) = 1 - (1 - m / M) C(M - 1 - (f - 1), m) / C(M - 1, m)
         let ratio = self.n_draws / m;
-        self.mean_over_draws(|f| {
-            let none =
-                (1.0 - m / self.n_draws).max(0.0) * self.none_of(f - 1.0, m, self.n_draws - 1.0);
-            ratio * (1.0 - none) / f
+        let first = (1.0 - m / self.n_draws).max(0.0);
+        let taken = Taken::new(m, self.n_draws - 1.0);
+        self.mean_over_draws(|f, ln_rest| {
+            ratio * (1.0 - first * taken.none_of(f - 1.0, ln_rest)) / f
         })
     }
 
@@ -161,12 +162,13 @@ impl Spectrum {
         if m < 2.0 {
             return 0.0;
         }
-        self.mean_over_draws(|f| {
+        let rest = Taken::new(m - 2.0, others - 1.0);
+        self.mean_over_draws(|f, ln_rest| {
             if f < 2.0 || m - 1.0 > others - (f - 2.0) {
                 return 0.0;
             }
             // One of the f - 1 others is among the m - 1, the rest are not.
-            let alone = self.none_of(f - 2.0, m - 2.0, others - 1.0);
+            let alone = rest.none_of(f - 2.0, ln_rest);
             alone * (f - 1.0) * (m - 1.0) / others
         })
     }
@@ -198,19 +200,50 @@ impl Spectrum {
         )
     }
 
-    /// Probability that none of the f - 1 cell mates of a draw is among m - 1
-    /// others.
-    fn alone(&self, f: f64, m: f64) -> f64 {
-        self.none_of(f - 1.0, m - 1.0, self.n_draws - 1.0)
+    /// The mean of what `of_cell` says of cells, given their draws and `ln_rest`.
+    fn mean_over_draws(&self, of_cell: impl Fn(f64, f64) -> f64) -> f64 {
+        (self.cells.iter().zip(&self.ln_rest))
+            .map(|(&(f, times), &ln_rest)| f * times * of_cell(f, ln_rest))
+            .sum::<f64>()
+            / self.n_kept
+    }
+}
+
+/// Below this, `exp` is 0.
+const LEAST_LN: f64 = -750.0;
+
+/// Some of all draws, and what is the same for the mates of every cell.
+struct Taken {
+    taken: f64,
+    total: f64,
+    left: f64,
+    /// `ln(left / total)`, `ln left!` and `ln total!`
+    ln_share: f64,
+    ln_left: f64,
+    ln_total: f64,
+}
+
+impl Taken {
+    /// `taken` of `total` draws.
+    fn new(taken: f64, total: f64) -> Self {
+        let left = total - taken;
+        Self {
+            taken,
+            total,
+            left,
+            ln_share: (left / total).ln(),
+            ln_left: ln_gamma(left.max(0.0) + 1.0),
+            ln_total: ln_gamma(total + 1.0),
+        }
     }
 
-    /// Probability that none of `mates` special ones is among `taken` of
-    /// `total`.
-    fn none_of(&self, mates: f64, taken: f64, total: f64) -> f64 {
-        if mates <= 0.0 || taken <= 0.0 {
+    /// Probability that none of `mates` special ones is among those taken; `ln_rest` is
+    /// `ln (total - mates)!`.
+    fn none_of(&self, mates: f64, ln_rest: f64) -> f64 {
+        let (left, total) = (self.left, self.total);
+        if mates <= 0.0 || self.taken <= 0.0 {
             return 1.0;
         }
-        let left = total - taken;
         if left <= mates - 1.0 {
             return 0.0;
         }
@@ -223,17 +256,11 @@ impl Spectrum {
             }
             return product;
         }
-        (ln_gamma(left + 1.0) - ln_gamma(left - mates + 1.0) - ln_gamma(total + 1.0)
-            + ln_gamma(total - mates + 1.0))
-        .exp()
-    }
-
-    fn mean_over_draws(&self, of_cell: impl Fn(f64) -> f64) -> f64 {
-        self.cells
-            .iter()
-            .map(|&(f, times)| f * times * of_cell(f))
-            .sum::<f64>()
-            / self.n_kept
+        // No factor of the product is above the first.
+        if mates * self.ln_share < LEAST_LN {
+            return 0.0;
+        }
+        (self.ln_left - ln_gamma(left - mates + 1.0) - self.ln_total + ln_rest).exp()
     }
 }
 
@@ -244,11 +271,7 @@ mod tests {
     #[test]
     fn subsets_of_draws_are_counted_as_by_enumeration() {
         // Cells of 1, 2 and 3 draws; all subsets of size m.
-        let spectrum = Spectrum {
-            n_draws: 6.0,
-            n_kept: 6.0,
-            cells: vec![(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)],
-        };
+        let spectrum = Spectrum::new(6.0, 6.0, vec![(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]);
         let cell = [0usize, 1, 1, 2, 2, 2];
         for m in 1..=6u32 {
             let (mut unique, mut distinct, mut paired, mut subsets) = (0.0, 0.0, 0.0, 0.0);
@@ -274,12 +297,7 @@ mod tests {
 
     #[test]
     fn long_products_equal_gamma_functions() {
-        let spectrum = Spectrum {
-            n_draws: 1000.0,
-            n_kept: 1000.0,
-            cells: vec![],
-        };
-        let long = spectrum.none_of(60.0, 80.0, 999.0);
+        let long = Taken::new(80.0, 999.0).none_of(60.0, ln_gamma(940.0));
         let product: f64 = (0..60)
             .map(|i| (919.0 - f64::from(i)) / (999.0 - f64::from(i)))
             .product();
@@ -342,11 +360,8 @@ mod tests {
                 (f, shares.iter().map(of).sum())
             })
             .collect();
-        let spectrum = Spectrum {
-            n_draws: n,
-            n_kept: cells.iter().map(|(f, t)| f * t).sum(),
-            cells,
-        };
+        let n_kept = cells.iter().map(|(f, t)| f * t).sum();
+        let spectrum = Spectrum::new(n, n_kept, cells);
         let curve = Falling::of_spectrum(&spectrum, 12.0);
         let exact = |m: f64| -> f64 { shares.iter().map(|p| p * (1.0 - p).powf(m - 1.0)).sum() };
         for (m, error) in [

@@ -165,6 +165,19 @@ impl Mixture {
         Self(groups)
     }
 
+    /// The mean, as a whole number, of the count at which a share `p` of the mixture is
+    /// reached, and its standard deviation.
+    fn count_at(&self, p: f64) -> (f64, f64) {
+        let mut mass = 0.0;
+        let reaches = |c: &&Count| {
+            mass += c.weight;
+            mass >= p
+        };
+        let count = self.0.iter().find(reaches).or(self.0.last());
+        let of = |c: &Count| (c.mean.floor(), c.variance.sqrt().ceil().max(1.0));
+        count.map_or((0.0, 1.0), of)
+    }
+
     fn mean(&self) -> f64 {
         self.0.iter().map(|c| c.weight * c.mean).sum()
     }
@@ -173,6 +186,21 @@ impl Mixture {
     fn quantile(&self, p: f64, most: f64) -> f64 {
         let reached = |k: f64| self.0.iter().map(|c| c.weight * c.cdf(k)).sum::<f64>() >= p;
         let (mut below, mut above) = (-1.0, most.floor());
+        // It is near the quantile of the means.
+        let (mut near, mut step) = self.count_at(p);
+        while near > below && near < above {
+            if reached(near) {
+                above = near;
+                near -= step;
+            } else {
+                below = near;
+                near += step;
+            }
+            if above - below <= step {
+                break;
+            }
+            step *= 2.0;
+        }
         while above - below > 1.5 {
             let middle = ((below + above) / 2.0).floor();
             if reached(middle) {
@@ -229,6 +257,69 @@ impl Start {
     }
 }
 
+/// A place between sample and population: L = ln(m / n), m / n and the root of L.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    ln_ratio: f64,
+    ratio: f64,
+    root: f64,
+}
+
+impl Place {
+    fn new(ln_ratio: f64) -> Self {
+        Self {
+            ln_ratio,
+            ratio: ln_ratio.exp(),
+            root: ln_ratio.max(0.0).sqrt(),
+        }
+    }
+}
+
+/// A piece of what is integrated over L, which ends where `end` is.
+#[derive(Debug, Clone, Copy)]
+struct Panel {
+    width: f64,
+    middle: Place,
+    end: Place,
+}
+
+impl Panel {
+    fn new(from: f64, to: f64) -> Self {
+        Self {
+            width: to - from,
+            middle: Place::new(0.5 * (from + to)),
+            end: Place::new(to),
+        }
+    }
+}
+
+/// What all ways from a sample to populations of several sizes have in common.
+struct Route {
+    /// From the sample on, each as wide as the other.
+    panels: Vec<Panel>,
+    /// Per size, ascending, the number of whole panels before it, and the rest.
+    stops: Vec<(usize, Panel)>,
+}
+
+impl Route {
+    /// To sizes of these ascending L.
+    fn new(ln_ratios: &[f64]) -> Self {
+        let from = |done: usize| PANEL * done as f64;
+        let mut done = 0;
+        let stops = ln_ratios.iter().map(|&ln_ratio| {
+            while from(done + 1) <= ln_ratio {
+                done += 1;
+            }
+            (done, Panel::new(from(done), ln_ratio))
+        });
+        let stops: Vec<_> = stops.collect();
+        let panels = (0..done)
+            .map(|k| Panel::new(from(k), from(k + 1)))
+            .collect();
+        Self { panels, stops }
+    }
+}
+
 /// One way from the sample to the population.
 struct Path<'a> {
     curve: &'a Falling,
@@ -238,26 +329,26 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// u and -du / d ln N at L = ln(N / n); below n the model has no error.
-    fn at(&self, ln_ratio: f64) -> (f64, f64) {
-        let stretched = if ln_ratio > 0.0 {
-            (ln_ratio + self.error * ln_ratio.sqrt()).max(0.0)
+    /// u and -du / d ln N; below n the model has no error.
+    fn at(&self, place: &Place) -> (f64, f64) {
+        let stretched = if place.ln_ratio > 0.0 {
+            (place.ln_ratio + self.error * place.root).max(0.0)
         } else {
-            ln_ratio
+            place.ln_ratio
         };
         let (share, slope) = self.curve.at(self.start + stretched);
         (share, -slope)
     }
 
     /// u(m) m, which is integrated over ln m.
-    fn arrivals(&self, ln_ratio: f64) -> f64 {
-        self.at(ln_ratio).0 * ln_ratio.exp()
+    fn arrivals(&self, place: &Place) -> f64 {
+        self.at(place).0 * place.ratio
     }
 
-    /// The integral of u from n m_1 to n m_2, over n, by Simpson's rule.
-    fn panel(&self, from: f64, to: f64) -> f64 {
-        let middle = self.arrivals(0.5 * (from + to));
-        (to - from) / 6.0 * (self.arrivals(from) + 4.0 * middle + self.arrivals(to))
+    /// The integral of u over a panel by Simpson's rule, in units of n, given its
+    /// arrivals at both ends.
+    fn integral(&self, panel: &Panel, first: f64, last: f64) -> f64 {
+        panel.width / 6.0 * (first + 4.0 * self.arrivals(&panel.middle) + last)
     }
 
     /// The number of distinct records among n people, where none are known.
@@ -266,32 +357,40 @@ impl Path<'_> {
         let width = n.ln() / panels;
         let mut sum = 0.0;
         let mut right = 0.0;
+        let mut last = self.arrivals(&Place::new(-width * right));
         while right < panels {
-            sum += self.panel(-width * (right + 1.0), -width * right);
+            let from = -width * (right + 1.0);
+            let first = self.arrivals(&Place::new(from));
+            sum += self.integral(&Panel::new(from, -width * right), first, last);
+            last = first;
             right += 1.0;
         }
         1.0 + n * sum
     }
 
-    /// The parts at every of the ascending `ln_ratios`.
-    fn parts(&self, from: &Start, ln_ratios: &[f64], weight: f64) -> Vec<Parts> {
+    /// The parts at every stop of a route.
+    fn parts(&self, from: &Start, route: &Route, weight: f64) -> Vec<Parts> {
         let n = from.seen.n;
         let alone = self.curve.at(self.start).0;
         let (single, distinct) = match from.known {
             true => (from.seen.single, 0.0),
             false => (n * alone, self.distinct(n)),
         };
-        let (mut done, mut sum) = (0u32, 0.0);
-        ln_ratios
+        let (mut done, mut sum) = (0, 0.0);
+        let mut reached = self.arrivals(&Place::new(0.0));
+        route
+            .stops
             .iter()
-            .map(|&ln_ratio| {
-                while PANEL * f64::from(done + 1) <= ln_ratio {
-                    sum += self.panel(PANEL * f64::from(done), PANEL * f64::from(done + 1));
-                    done += 1;
+            .map(|(n_panels, rest)| {
+                for panel in &route.panels[done..*n_panels] {
+                    let last = self.arrivals(&panel.end);
+                    sum += self.integral(panel, reached, last);
+                    reached = last;
                 }
-                let new = n * (sum + self.panel(PANEL * f64::from(done), ln_ratio));
-                let (share, fall) = self.at(ln_ratio);
-                let others = n * ln_ratio.exp_m1();
+                done = *n_panels;
+                let (share, fall) = self.at(&rest.end);
+                let new = n * (sum + self.integral(rest, reached, share * rest.end.ratio));
+                let others = n * rest.end.ln_ratio.exp_m1();
                 let kept = if alone > 0.0 { share / alone } else { 1.0 };
                 let mean = single * kept + others * share;
                 let among_others = share - (share - fall).powi(2);
@@ -330,6 +429,7 @@ pub fn outlooks(
 ) -> Result<Vec<Outlook>> {
     let n = start.seen.n;
     let ln_ratios: Vec<f64> = sizes.iter().map(|m| (m / n).ln().max(0.0)).collect();
+    let route = Route::new(&ln_ratios);
     let errors: [f64; N_ERRORS] =
         std::array::from_fn(|i| normal::quantile((i as f64 + 0.5) / N_ERRORS as f64));
     let of_point = |point: &Point| {
@@ -343,7 +443,7 @@ pub fn outlooks(
                     start: (n - 1.0).max(1e-3).ln() + point.shift,
                     error: z * sd,
                 };
-                path.parts(start, &ln_ratios, point.weight / N_ERRORS as f64)
+                path.parts(start, &route, point.weight / N_ERRORS as f64)
             })
             .collect::<Vec<_>>())
     };

@@ -12,6 +12,7 @@ use ndarray::Array2;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use statrs::function::gamma::ln_gamma;
 
 use super::cholesky::cholesky;
 use super::fit::Model;
@@ -329,9 +330,23 @@ pub struct Spectrum {
     pub n_kept: f64,
     /// Draws per cell and the number of such cells, ascending.
     pub cells: Vec<(f64, f64)>,
+    /// Per number f of draws of a cell, `ln (M - f)!` of M draws: every share asked of
+    /// a spectrum needs it.
+    pub(super) ln_rest: Vec<f64>,
 }
 
 impl Spectrum {
+    /// Cells of `n_draws` draws, of which `n_kept` are in the cells given.
+    pub fn new(n_draws: f64, n_kept: f64, cells: Vec<(f64, f64)>) -> Self {
+        let rest = cells.iter().map(|&(f, _)| ln_gamma(n_draws - f + 1.0));
+        Self {
+            n_draws,
+            n_kept,
+            ln_rest: rest.collect(),
+            cells,
+        }
+    }
+
     fn of_keys<K: Key>(keys: &mut [K], n_draws: u64) -> Self {
         keys.par_sort_unstable();
         let mut cells: BTreeMap<u64, u64> = BTreeMap::new();
@@ -345,15 +360,12 @@ impl Spectrum {
         }
         cells.insert(1, single);
         cells.insert(2, double);
-        Self {
-            n_draws: n_draws as f64,
-            n_kept: keys.len() as f64,
-            cells: cells
-                .into_iter()
-                .filter(|&(_, times)| times > 0)
-                .map(|(size, times)| (size as f64, times as f64))
-                .collect(),
-        }
+        let cells = cells
+            .into_iter()
+            .filter(|&(_, times)| times > 0)
+            .map(|(size, times)| (size as f64, times as f64))
+            .collect();
+        Self::new(n_draws as f64, keys.len() as f64, cells)
     }
 }
 
