@@ -25,3 +25,22 @@ test_that("the number of threads is an option that is checked", {
     expect_error(sdc_threads(), class = "sdcRisk_error_bad_argument")
   }
 })
+
+test_that("little work is done without threads, in forks of R too", {
+  keys <- c("age", "sex", "race")
+  small <- cbind(utils::head(adult, 500), w = 10)
+  risks <- function(data) individual_risk(data, keys, "w")$estimates
+  before <- risks(small)
+  counts <- table(do.call(paste, small[keys]))
+  expect_identical(before$n_unique, sum(counts == 1))
+  # The same records 20 times over are beyond what one thread does.
+  large <- risks(small[rep(1:500, 20), ])
+  expect_identical(large$n_cells, before$n_cells)
+  expect_identical(large$n_unique, 0L)
+  skip_on_os("windows")
+  skip_if_not_installed("parallel")
+  both <- parallel::mclapply(1:2, function(i) list(risks(small), risks(small[rep(1:500, 20), ])))
+  expect_identical(both[[1]], list(before, large))
+  expect_identical(both[[2]], both[[1]])
+  expect_identical(risks(small), before)
+})

@@ -40,10 +40,10 @@ impl<'a> Column<'a> {
         // and the caller keeps `values` alive for `'a`.
         let sexp = unsafe { values.get() };
         if kind == "text" {
-            let pointer = protected(|| unsafe { STRING_PTR_RO(sexp) })?;
+            let pointer = memory_of(values, || unsafe { STRING_PTR_RO(sexp) })?;
             return Ok(Column::Texts(unsafe { slice(pointer.cast(), n) }));
         }
-        let pointer = protected(|| unsafe { DATAPTR_RO(sexp) })?;
+        let pointer = memory_of(values, || unsafe { DATAPTR_RO(sexp) })?;
         Ok(match kind {
             "levels" => {
                 let missing = level_is_missing
@@ -61,6 +61,15 @@ impl<'a> Column<'a> {
 }
 
 impl Column<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Column::Levels(x, _) | Column::Integers(x) => x.len(),
+            Column::Doubles(x) => x.len(),
+            Column::WideIntegers(x) => x.len(),
+            Column::Texts(x) => x.len(),
+        }
+    }
+
     /// Codes the column, text by address only.
     fn draft(&self, missing_text: usize, monitor: &Monitor) -> Result<Draft> {
         Ok(match self {
@@ -70,6 +79,16 @@ impl Column<'_> {
             Column::WideIntegers(x) => Draft::Done(encode_wide_integers(x, monitor)?),
             Column::Texts(x) => Draft::Text(text_ids(x, missing_text, monitor)?),
         })
+    }
+}
+
+/// What `find` finds of the memory of a vector: R may raise an error where it has to
+/// produce the values first.
+fn memory_of<T>(values: &Robj, find: impl FnOnce() -> T) -> Result<T> {
+    if values.is_altrep() {
+        protected(find)
+    } else {
+        Ok(find())
     }
 }
 
@@ -122,7 +141,8 @@ impl Texts {
 pub fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Vec<Coded>> {
     // SAFETY: a constant of R.
     let missing_text = unsafe { R_NaString } as usize;
-    let drafts = run.watched(|monitor| {
+    let cells = columns.iter().map(Column::len).sum();
+    let drafts = run.brief(cells, |monitor| {
         monitor.set_total(columns.len() as u64);
         columns
             .par_iter()
@@ -142,7 +162,7 @@ pub fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Ve
             Draft::Text(ids) => Texts::behind(ids.addresses()),
         })
         .collect::<Result<Vec<Texts>>>()?;
-    run.watched(|monitor| {
+    run.brief(cells, |monitor| {
         drafts
             .into_par_iter()
             .zip(&texts)

@@ -8,7 +8,7 @@ use sdcrisk_core::random::Seed;
 use sdcrisk_core::{Error, Monitor, Probability, Result};
 
 use crate::guard::bad_call;
-use crate::watch::watched;
+use crate::watch::{alone, watched};
 
 /// A named list of R: the settings of a method.
 pub struct Named {
@@ -24,12 +24,20 @@ impl Named {
 
     /// An element that must be there; NULL is something.
     pub fn get(&self, element: &str) -> Result<Robj> {
-        (self.values.dollar(element)).map_err(|_| bad_call(&format!("{}${element}", self.name)))
+        self.find(element)
+            .ok_or_else(|| bad_call(&format!("{}${element}", self.name)))
     }
 
     /// An element that may be NULL, or not there.
     pub fn optional(&self, element: &str) -> Result<Option<Robj>> {
-        Ok(self.values.dollar(element).ok().filter(|x| !x.is_null()))
+        Ok(self.find(element).filter(|x| !x.is_null()))
+    }
+
+    /// The element of this name. R's own `$` would parse and evaluate code for every
+    /// one, which took longer than coding a thousand records.
+    fn find(&self, element: &str) -> Option<Robj> {
+        let at = self.values.names()?.position(|name| name == element)?;
+        self.values.elt(at).ok()
     }
 
     /// An element that is a named list itself; `name` is what R calls it.
@@ -110,6 +118,9 @@ impl Named {
     }
 }
 
+/// Steps that take less than a millisecond or two.
+const BRIEF: usize = 1 << 15;
+
 /// How a method runs: on how many threads, and who hears of its progress.
 pub struct Run {
     threads: usize,
@@ -123,6 +134,20 @@ impl Run {
             threads: run.count("threads")?,
             tick: run.optional("tick")?.unwrap_or_else(|| r!(NULL)),
         })
+    }
+
+    /// Runs `work`, which takes about `steps` steps of some nanoseconds: few of them on
+    /// this thread alone, since threads and a watch would take longer than the work.
+    pub fn brief<T: Send>(
+        &self,
+        steps: usize,
+        work: impl FnOnce(&Monitor) -> Result<T> + Send,
+    ) -> Result<T> {
+        if steps <= BRIEF {
+            alone(work)
+        } else {
+            self.watched(work)
+        }
     }
 
     /// Runs `work` beside a watching main thread.

@@ -7,7 +7,7 @@ use sdcrisk_core::{Missing, Weights};
 
 use crate::convert::{doubles, optional, Named, Run};
 use crate::guard::{bad_call, guard};
-use crate::key_table::with_table;
+use crate::key_table::{n_cells, with_table};
 
 /// The individual risk of every record, missing values matching everything or
 /// being values of their own.
@@ -20,7 +20,9 @@ fn rs_individual_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
         let run = Run::new(&run)?;
         with_table(&table, |table| {
             let weights = Weights::new(&weights, table.n_rows())?;
-            let found = run.watched(|m| individual_risk(table, weights, missing, m))?;
+            let found = run.brief(n_cells(table), |m| {
+                individual_risk(table, weights, missing, m)
+            })?;
             let frequency: Vec<f64> = found.frequency.iter().map(|&f| f as f64).collect();
             Ok(list!(
                 frequency = frequency,
@@ -41,7 +43,9 @@ fn rs_members_risk(households: Robj, risk: Robj, run: Robj) -> Robj {
         let risk = doubles(&risk, "risk")?;
         let run = Run::new(&run)?;
         with_table(&households, |households| {
-            let found = run.watched(|monitor| household_risk(households, risk, monitor))?;
+            let found = run.brief(risk.len(), |monitor| {
+                household_risk(households, risk, monitor)
+            })?;
             Ok(list!(
                 risk = found.risk,
                 n_households = found.n_households as f64,

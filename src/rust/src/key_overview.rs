@@ -5,7 +5,7 @@ use sdcrisk_core::key_overview::{key_overview, KeyShares};
 
 use crate::convert::{counts, optional, Run};
 use crate::guard::guard;
-use crate::key_table::with_table;
+use crate::key_table::{n_cells, with_table};
 
 /// Shares, associations and uniques of all columns of a table.
 #[extendr]
@@ -13,7 +13,9 @@ fn rs_key_overview(table: Robj, run: Robj) -> Robj {
     guard(|| {
         let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found = run.watched(|monitor| key_overview(table, monitor))?;
+            // Every key variable is left out once, and looked at beside every other.
+            let steps = n_cells(table) * table.columns().len();
+            let found = run.brief(steps, |monitor| key_overview(table, monitor))?;
             let of = |value: fn(&KeyShares) -> f64| -> Vec<f64> {
                 found.keys.iter().map(value).collect()
             };

@@ -12,6 +12,11 @@ use crate::guard::{bad_call, guard};
 /// A key table as R holds it: empty once released.
 pub struct Handle(Option<KeyTable>);
 
+/// Steps of work that looks at every cell of a table once.
+pub fn n_cells(table: &KeyTable) -> usize {
+    table.n_rows() * table.columns().len()
+}
+
 /// Runs `work` on the table behind an external pointer.
 pub fn with_table<T>(pointer: &Robj, work: impl FnOnce(&KeyTable) -> Result<T>) -> Result<T> {
     let handle = <&ExternalPtr<Handle>>::try_from(pointer).map_err(|_| bad_call("table"))?;
@@ -187,7 +192,7 @@ fn fingerprint_of(
     }
     let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
     let places: Vec<Option<&[u32]>> = marks.iter().map(|mark| mark.places.as_deref()).collect();
-    let hash = run.watched(|_| Ok(table.fingerprint(&places, &parts)))?;
+    let hash = run.brief(n_cells(table), |_| Ok(table.fingerprint(&places, &parts)))?;
     Ok(format!("{hash:016x}"))
 }
 
@@ -235,7 +240,7 @@ fn prepare(
         _ => table,
     };
     let table = match keys {
-        Some(keys) => run.watched(|monitor| table.merge(keys, monitor))?,
+        Some(keys) => run.brief(n_cells(&table), |monitor| table.merge(keys, monitor))?,
         None => table,
     };
     Ok((table, rows))
@@ -328,7 +333,7 @@ fn rs_fingerprint(table: Robj, names: Robj, run: Robj) -> Robj {
         let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
         with_table(&table, |table| {
             let run = Run::new(&run)?;
-            let hash = run.watched(|_| Ok(table.fingerprint(&[], &names)))?;
+            let hash = run.brief(n_cells(table), |_| Ok(table.fingerprint(&[], &names)))?;
             Ok(r!(format!("{hash:016x}")))
         })
     })
@@ -341,7 +346,7 @@ fn rs_group(table: Robj, run: Robj) -> Robj {
     guard(|| {
         let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let groups = run.watched(|monitor| table.group(monitor))?;
+            let groups = run.brief(n_cells(table), |monitor| table.group(monitor))?;
             let counts: Vec<f64> = groups.counts().iter().map(|&c| c as f64).collect();
             Ok(list!(
                 first_rows = positions(groups.first_rows()),
@@ -373,7 +378,7 @@ fn codes_of(table: &KeyTable, run: &Run) -> Result<List> {
         .iter()
         .map(|column| {
             let codes = (0..n).map(|row| column.codes().get(row) as i32);
-            run.watched(|_| collected(codes, n)).map(Robj::from)
+            run.brief(n, |_| collected(codes, n)).map(Robj::from)
         })
         .collect::<Result<Vec<Robj>>>()?;
     Ok(List::from_values(columns))

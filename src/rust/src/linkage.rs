@@ -9,7 +9,7 @@ use sdcrisk_core::linkage::{
 use sdcrisk_core::{KeyTable, Result};
 
 use crate::attack::expected_of;
-use crate::convert::{counts, integers, list, optional, Named, Run};
+use crate::convert::{counts, integers, optional, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
@@ -75,9 +75,9 @@ fn agreement(given: &Robj) -> Result<Agreement> {
     if given.is_null() {
         return Ok(Agreement::Same);
     }
-    let parts = list(given, "agreements")?;
+    let parts = Named::new(given, "agreements")?;
     let part = |name: &str| -> Result<Vec<u32>> {
-        let part = parts.dollar(name).map_err(|_| bad_call("agreements"))?;
+        let part = parts.get(name)?;
         integers(&part, name)?
             .iter()
             .map(|&x| u32::try_from(x).map_err(|_| bad_call("agreements")))

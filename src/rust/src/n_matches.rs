@@ -80,8 +80,8 @@ fn values(x: &Robj) -> Result<Values> {
     if x.is_null() {
         return Ok(Values::Plain);
     }
-    let parts = list(x, "relations")?;
-    let part = |name: &str| parts.dollar(name).map_err(|_| bad_call("relations"));
+    let parts = Named::new(x, "relations")?;
+    let part = |name: &str| parts.get(name);
     match text(&part("kind")?, "relations")? {
         "within" => {
             let tolerance = part("tolerance")?;

@@ -1,15 +1,18 @@
 //! Long work beside a watching main thread: progress and interrupts.
 //!
 //! The work runs on threads of its own and may borrow R's memory; the main
-//! thread, the only one that may talk to R, looks up every 50 ms.
+//! thread, the only one that may talk to R, looks up every 50 ms. What is over sooner
+//! is done by the main thread itself ([`alone`]): of a thousand records, threads took
+//! longer to start than their work.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::time::Duration;
 
 use extendr_api::prelude::*;
-use sdcrisk_core::parallel::with_threads;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sdcrisk_core::parallel::{pool, with_threads};
 use sdcrisk_core::{Error, Monitor, Result};
 
 use crate::r_api::{asked_to_stop, tells_to_go_on, Left};
@@ -26,6 +29,23 @@ pub fn take_condition() -> Option<Robj> {
     STOPPED_BY.take()
 }
 
+/// Runs `work` on this thread, with nobody watching: it must be over before anyone
+/// would want to stop it.
+pub fn alone<T: Send>(work: impl FnOnce(&Monitor) -> Result<T> + Send) -> Result<T> {
+    thread_local! {
+        /// A pool of this thread and no other: nothing that a fork of R would miss.
+        static POOL: OnceCell<Option<ThreadPool>> = const { OnceCell::new() };
+    }
+    let make = || {
+        let pool = ThreadPoolBuilder::new().num_threads(1);
+        pool.use_current_thread().build().ok()
+    };
+    POOL.with(|pool| match pool.get_or_init(make) {
+        Some(pool) => pool.install(|| work(&Monitor::new())),
+        None => with_threads(1, || work(&Monitor::new())),
+    })
+}
+
 /// Runs `work` on `threads` threads. `tick`, an R function of steps done and
 /// steps in all, or NULL, is told the progress and stops the work by
 /// returning FALSE.
@@ -37,12 +57,11 @@ pub fn watched<T: Send>(
     let monitor = Monitor::new();
     let tick = tick.as_function();
     STOPPED_BY.set(None);
-    std::thread::scope(|scope| {
+    pool(threads)?.in_place_scope(|scope| {
         let (send, receive) = channel();
         let watched = &monitor;
-        scope.spawn(move || {
-            let outcome =
-                catch_unwind(AssertUnwindSafe(|| with_threads(threads, || work(watched))));
+        scope.spawn(move |_| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(watched)));
             // The receiver lives until the outcome has come.
             let _ = send.send(outcome);
         });

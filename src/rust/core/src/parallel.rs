@@ -61,9 +61,13 @@ impl Monitor {
 
 /// Runs `work` in a pool of `threads` threads made for this call.
 pub fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    pool(threads)?.install(work)
+}
+
+/// A pool of `threads` threads, at least one.
+pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
         .build()
-        .map_err(|e| Error::Internal(format!("Threads could not be started: {e}.")))?
-        .install(work)
+        .map_err(|e| Error::Internal(format!("Threads could not be started: {e}.")))
 }
