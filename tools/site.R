@@ -6,6 +6,11 @@
 how <- c(commandArgs(TRUE), "")[[1]]
 if (how != "pages") {
   options(pkgdown.internet = FALSE)
+  # For the pages of packages that articles name and this machine has not, downlit asks a
+  # network, whatever the options say: here the list of them is empty.
+  utils::assignInNamespace(
+    "CRAN_urls", function() list(Package = character(), URL = character()), "downlit"
+  )
   site <- pkgdown::as_pkgdown(".")
   pkgdown::check_pkgdown(site)
   pkgdown::init_site(site)

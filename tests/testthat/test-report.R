@@ -147,6 +147,21 @@ test_that("records of highest risk stand by what they share, at most twenty", {
   expect_no_match(page, "Records of highest risk")
 })
 
+test_that("before and after share a row where fewer scenarios apply after", {
+  before <- sdc_file(made_file(), made_keys, weight_var = "weight", pop_size = 720)
+  safe <- made_file()
+  safe[made_keys] <- lapply(c("x", "y", "z"), rep, nrow(safe))
+  after <- sdc_file(safe, made_keys, weight_var = "weight", pop_size = 720)
+  results <- suppressMessages(list(before = n_matches(before), after = n_matches(after)))
+  expect_false(identical(said_of(results[[1]])$scenario$who, said_of(results[[2]])$scenario$who))
+  page <- write_made(results)$html
+  expect_length(gregexpr("class=\"question\"", page, fixed = TRUE)[[1]], 1)
+  unique <- results[[1]]$estimates$n_unique
+  expect_match(page, paste0(
+    "<tr><td>Sample uniques[^\n]*data-value=\"", unique, "\"[^\n]*data-value=\"0\""
+  ), perl = TRUE)
+})
+
 test_that("notes and intervals of both sides are kept apart", {
   before <- made_file(400)
   file <- function(x) sdc_file(x, made_keys, weight_var = "weight")
