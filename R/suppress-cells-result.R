@@ -23,7 +23,7 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
     call = this_call, data = released, cells = cells, variables = variables,
     sets = suppression_by_set(found, sets, settings)
   )
-  if (result$estimates$n_violations_before == 0) {
+  if (result$estimates$n_suppressed == 0) {
     inform_sdc(
       "nothing_to_do",
       paste0("Every record has at least ", settings$k, " matches: no cell is blanked.")
