@@ -132,7 +132,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     cost = check_choice(cost, c("entropy", "loss", "levels"), "cost"),
     suppress = check_zero_to_one(suppress, "suppress"),
     blanks = check_choice(blanks, c("records", "cells"), "blanks"),
-    blank_price = check_positive(blank_price, "blank_price"),
+    blank_price = check_positive(blank_price, "blank_price", finite = TRUE),
     n_best = check_whole(n_best, "n_best", high = 10000),
     model = check_choice(model, c("independence", "two_way"), "model"),
     max_seconds = check_positive(max_seconds, "max_seconds")
@@ -170,20 +170,21 @@ check_cost_importance <- function(importance, variables) {
   if (is.null(importance)) {
     return(NULL)
   }
-  cost <- check_importance(importance, variables)
+  leave <- "keep = list(age = 0) leaves a variable as it is."
+  cost <- check_importance(importance, variables, leave)
   if (any(is.infinite(cost))) {
     stop_argument(
       "importance", "be finite",
       found = paste0("Not so for ", quote_names(names(cost)[is.infinite(cost)]), "."),
-      advice = "keep = list(age = 0) leaves a variable as it is."
+      advice = leave
     )
   }
   cost
 }
 
-check_positive <- function(x, arg) {
-  if (!are_distinct_numbers(x, FALSE) || x <= 0) {
-    stop_argument(arg, "be one number above 0", given_words(x))
+check_positive <- function(x, arg, finite = FALSE) {
+  if (!are_distinct_numbers(x, FALSE) || x <= 0 || finite && is.infinite(x)) {
+    stop_argument(arg, paste0("be one ", if (finite) "finite ", "number above 0"), given_words(x))
   }
   as.double(x)
 }

@@ -291,7 +291,8 @@ suppression_links <- function(linked, data, key_vars) {
 }
 
 # The cost of a blank, one per variable.
-check_importance <- function(importance, variables) {
+check_importance <- function(importance, variables,
+                             advice = "Inf stands for variables that are never blanked.") {
   cost <- rlang::set_names(rep(1, length(variables)), variables)
   if (is.null(importance)) {
     return(cost)
@@ -317,8 +318,7 @@ check_importance <- function(importance, variables) {
   if (any(bad)) {
     stop_argument(
       "importance", "be positive",
-      found = paste0("Not so for ", quote_names(given[bad]), "."),
-      advice = "Inf stands for variables that are never blanked."
+      found = paste0("Not so for ", quote_names(given[bad]), "."), advice = advice
     )
   }
   cost[given] <- as.double(importance)

@@ -202,6 +202,11 @@ test_that("bad input is refused by name", {
   expect_error(recode_search(toy, importance = c(income = 2)), "income")
   error <- expect_error(recode_search(toy, importance = c(age = Inf)), class = bad)
   expect_match(conditionMessage(error), "\"age\"")
+  error <- expect_error(recode_search(toy, importance = c(age = 0)), class = bad)
+  expect_match(conditionMessage(error), "keep = list")
+  for (price in c(0, Inf)) {
+    expect_error(recode_search(toy, blank_price = price), "finite number above 0", class = bad)
+  }
   expect_error(recode_search(toy, keep = list(age = 9), hierarchies = toy_levels), "keep\\$age")
   expect_error(
     recode_search(toy, constraint = list(journalist = 0.1)), "come with `weight_var`"
@@ -296,4 +301,38 @@ test_that("a search says what it found", {
   picture <- ggplot2::autoplot(x)
   expect_s3_class(picture, "ggplot")
   expect_identical(ggplot2::layer_data(picture, 1)$x, x$frontier$cost)
+})
+
+test_that("the optimum is that of looking at all recodings, whatever a blank costs", {
+  data <- local({
+    set.seed(3)
+    data.frame(
+      a = sample(1:8, 30, TRUE, prob = 2^-(1:8)), b = sample(1:6, 30, TRUE),
+      c = sample(1:4, 30, TRUE)
+    )
+  })
+  levels <- list(
+    a = hierarchy(data$a, widths = c(2, 4)), b = hierarchy(data$b, widths = c(2, 4)),
+    c = hierarchy(data$c, widths = 2)
+  )
+  nodes <- expand.grid(lapply(levels, function(made) seq_along(made$labels)))
+  bits <- function(x, of) sum(log2(c(table(of)[as.character(of)]) / c(table(x)[as.character(x)])))
+  for (price in c(0.5, 1, 4, 20)) {
+    costs <- apply(nodes, 1, function(node) {
+      recoded <- Map(
+        function(x, made, at) made$labels[[at]][match(x, made$values)], data, levels, node
+      )
+      key <- do.call(paste, c(recoded, sep = "|"))
+      small <- c(table(key)[key]) < 3
+      if (sum(small) > 9) return(Inf)
+      lift <- function(of) sum(log2(30 / c(table(of)[of]))[small])
+      sum(unlist(Map(bits, data, recoded))) + price * sum(vapply(recoded, lift, 1))
+    })
+    x <- recode_search(
+      data, hierarchies = levels, constraint = list(k = 3), suppress = 0.3,
+      blank_price = price, n_best = 3
+    )
+    expect_true(x$estimates$proven)
+    expect_equal(x$best$cost, sort(costs)[1:3])
+  }
 })
