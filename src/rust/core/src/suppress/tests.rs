@@ -101,6 +101,21 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
+fn what_links_forbid_is_refused() {
+    // The first key goes with the second, which is never blanked: a missing value
+    // matches record 3, and no blank makes another equal to it.
+    let rows = vec![vec![0, 1], vec![0, 1], vec![3, 1]];
+    let mut asked = Asked::new(rows, 2);
+    asked.linked = vec![(0, 1)];
+    asked.weights[1] = f64::INFINITY;
+    assert!(asked.suppress(Rule::Own).unwrap().cost.abs() < 1e-12);
+    assert_eq!(
+        asked.suppress(Rule::Strict).unwrap_err().kind(),
+        "unprotectable"
+    );
+}
+
+#[test]
 fn nothing_to_do_is_nothing_done() {
     let asked = Asked::new(vec![vec![1, 2]; 5], 3);
     for rule in [Rule::Own, Rule::Shared, Rule::Strict] {

@@ -17,20 +17,26 @@ impl Turn<'_> {
             }
             while self.units(&self.rows(&bucket)) < self.k() {
                 let Some(rows) = self.joining(all, class, &classes) else {
-                    return Err(Error::Unprotectable(in_lines(
-                        &format!("Blanks must give every record {} equals.", self.k()),
-                        &format!(
-                            "{} records cannot get so many, whatever is blanked.",
-                            self.rows(&bucket).len()
-                        ),
-                        "Take a smaller `k`, or let more key variables be blanked.",
-                    )));
+                    return Err(self.too_few(self.rows(&bucket).len()));
                 };
                 bucket.joined.extend(rows);
             }
             self.full.push(bucket);
         }
+        if self.n_open > 0 {
+            // Links to variables that are never blanked leave them as they are.
+            let open = self.cells.iter().filter(|c| c.violating && !c.gone);
+            return Err(self.too_few(open.map(|c| c.rows.len()).sum()));
+        }
         Ok(())
+    }
+
+    fn too_few(&self, records: usize) -> Error {
+        Error::Unprotectable(in_lines(
+            &format!("Blanks must give every record {} equals.", self.k()),
+            &format!("{records} records cannot get so many, whatever is blanked."),
+            "Take a smaller `k`, or let more key variables be blanked.",
+        ))
     }
 
     /// The records of the full bucket, or else of the cell, of `class` that cost
