@@ -209,7 +209,7 @@ check_next_steps <- function(x, roles, made) {
     verdict <- x$estimates$verdict[x$estimates$measure == measure]
     identical(verdict, "above")
   }
-  rare <- at("k") || at("n_unique") || at("prop_unique")
+  rare <- any(vapply(c("k", "n_unique", "prop_unique"), at, NA))
   top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
   several <- length(roles$key_vars) > 1
   c(

@@ -5,7 +5,8 @@
 #' Three pictures of a [household_risk()] result; `plot()` draws the same.
 #'
 #' @param object A result of [household_risk()].
-#' @param type `"sizes"`: of the households of each size, the share that is unique; `"matches"`: the share of households that so many households fit, or
+#' @param type `"sizes"`: of the households of each size, the share that is unique;
+#'   `"matches"`: the share of households that so many households fit, or
 #'   fewer; `"strata"`: the record risks 1/m by a variable.
 #' @param by,data For `"strata"`: a vector with one value per record, or the
 #'   name of a column of `data`, the data the result was made from.

@@ -24,7 +24,8 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     class = c(class, "sdc_result")
   )
   attr(result, "fields") <- c(
-    list(result = setdiff(names(unclass(result)), "records")), lapply(unclass(result)[named_parts], names)
+    list(result = setdiff(names(unclass(result)), "records")),
+    lapply(unclass(result)[named_parts], names)
   )
   asked <- innermost_asked()
   if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked)

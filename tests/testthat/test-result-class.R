@@ -423,7 +423,8 @@ test_that("a saved result of an older version, or a damaged one, is refused", {
   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
   whole <- list(
     n_matches(nals_prison, keys), quietly(qar_risk(nals_prison, keys, p = 2)),
-    individual_risk(nals_prison, keys, "WEIGHT"), quietly(loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")),
+    individual_risk(nals_prison, keys, "WEIGHT"),
+    quietly(loglinear_risk(nals_prison, keys, weight_var = "WEIGHT")),
     quietly(copula_fit(nals_prison, keys)), key_overview(nals_prison, keys)
   )
   damage <- list(
