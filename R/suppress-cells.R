@@ -44,7 +44,7 @@
 #' together anew where that costs no more; `n_rounds` adds to the rounds. The lower
 #' bound of `"strict"` comes from prices for every record of a small cell, or is what the
 #' records need under `"own"` where that is more, with households always. On the files
-#' below it lies 1 to 8 per cent under what was found.
+#' below it lies 1 to 10 per cent under what was found.
 #'
 #' **Several key sets.** With a named list of key sets no record is left with a
 #' violation in any of them. A blank acts in every set that has its variable.
@@ -68,12 +68,12 @@
 #'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
 #'   the key variables, and no original has fewer than \eqn{k} candidates in the
 #'   release. On survey files with five to seven key variables and k from 2 to 5
-#'   it took 1.02 to 1.45 times the cells of `"own"`, 1.07 times in the median.
+#'   it took 1.02 to 1.45 times the cells of `"own"`, 1.09 times in the median.
 #' * `"own"`, the default, where the limit is the usual one, that every released record
 #'   fits \eqn{k} originals, and the recipients do not know that a person is in the
 #'   file. Every violator is blanked, by as little as it needs, provably.
 #' * `"shared"` where the limit is formal (a count of matches in the release must
-#'   be reached) and cells are dear: on the same files it took 0.33 to 0.59 times
+#'   be reached) and cells are dear: on the same files it took 0.32 to 0.59 times
 #'   the cells of `"own"`. It
 #'   releases most violators as they are: their protection is that a neighbour's
 #'   blank *could* be them, and whoever prefers a full agreement to a blank picks
