@@ -254,7 +254,8 @@ check_few_patterns <- function(n, max_patterns) {
           "There are ", if (is.finite(n)) format_count(n) else "more",
           "; the limit is ", format_count(max_patterns), "."
         ),
-        i = "Take fewer or coarser key variables, or raise `max_patterns`."
+        i = "Take fewer or coarser key variables, or raise `max_patterns`.",
+        i = "Functions without it take pattern_table(data, max_patterns = ) as their data."
       ),
       n_patterns = n
     )

@@ -381,3 +381,11 @@ test_that("a key variable may have the name of what is judged", {
   matches <- n_matches(pattern_table(data, c("risk", "n_matches")))
   expect_equal(as.double(matches$patterns$n_matches), c(2, 1, 1))
 })
+
+test_that("too many patterns: the advice holds for functions without the argument, too", {
+  expect_error(
+    pattern_table(data.frame(x = 1:9), "x", max_patterns = 3),
+    "There are 9; the limit is 3.*take pattern_table\\(data, max_patterns = \\) as their data",
+    class = "sdcRisk_error_too_large"
+  )
+})
