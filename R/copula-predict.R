@@ -96,10 +96,10 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
                                    score = NULL, calibrate = NULL, accuracy = 0.01,
                                    sampling_fraction = NULL) {
   check_no_dots(...)
+  check_result(object)
   score <- score_of(object, score)
   check_given("newdata")
   newdata <- bare_data(newdata)
-  check_result(object)
   check_data_frame(newdata, "newdata")
   check_new_columns(newdata, object$settings$key_vars)
   if (is.null(sampling_fraction)) check_given("pop_size")
