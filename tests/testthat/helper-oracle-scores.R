@@ -97,3 +97,10 @@ simulate_partition <- function(n, alpha, theta) {
   }
   counts
 }
+
+# The categories of records as numbers, in the order of the fit.
+categories_of <- function(fit, data) {
+  mapply(function(values, column) {
+    match(as.character(column), as.character(values))
+  }, fit$levels, data[names(fit$levels)])
+}

@@ -1,15 +1,6 @@
 # The copula on data and arguments that are out of the ordinary, against
 # definitions written out in base R.
 
-hard_keys <- c("sex", "race", "education_num", "income")
-
-hard_sample <- function() {
-  set.seed(4)
-  data <- adult[sample(nrow(adult), 1500), hard_keys]
-  data$race[sample(1500, 100)] <- NA
-  data
-}
-
 test_that("mutual information, its expectation and the root agree with definitions", {
   skip_if_not_installed("mvtnorm")
   data <- hard_sample()
@@ -129,42 +120,12 @@ test_that("what cannot be is refused before any work", {
   expect_error(validate_uniqueness(fit, 1), "`population`", class = "sdcRisk_error_bad_data")
   expect_error(simulate(fit, 2, seed = "a"), class = "sdcRisk_error_bad_argument")
   expect_error(copula_fit(data[1, ], min_records = 1), class = "sdcRisk_error_bad_argument")
-  expect_error(uniqueness_by_size(fit), class = "sdcRisk_error_bad_argument")
 })
 
 test_that("a number of the record among the keys is pointed out", {
   data <- data.frame(id = 1:200, sex = rep(c("f", "m"), 100))
   expect_warning(copula_fit(data), class = "sdcRisk_warning_identifying_key")
   expect_no_warning(copula_fit(transform(data, id = id %/% 2)))
-})
-
-test_that("what a profile has to say of a person is said once", {
-  fit <- copula_fit(hard_sample())
-  person <- data.frame(sex = "?", race = "White", education_num = 9L, income = "small")
-  told <- 0
-  withCallingHandlers(
-    profile <- uniqueness_profile(fit, person, 1e5, calibrate = FALSE),
-    sdcRisk_message_unseen_categories = function(m) {
-      told <<- told + 1
-      rlang::cnd_muffle(m)
-    }
-  )
-  expect_identical(told, 1)
-  expect_identical(profile$estimates$variable, hard_keys)
-})
-
-test_that("results of other methods and scores stand side by side", {
-  data <- hard_sample()
-  fit <- copula_fit(data)
-  drawn <- quietly(copula_uniqueness(fit, pop_size = 1e5, calibrate = FALSE))
-  held <- quietly(copula_uniqueness(fit, pop_size = 1e5, calibrate = TRUE))
-  table <- as.data.frame(compare_risk(drawn, held))
-  expect_identical(nrow(table), 4L)
-  expect_false(anyNA(table$change))
-  judged <- lapply(c("tree", "copula"), function(s) validate_uniqueness(fit, data, score = s))
-  table <- as.data.frame(compare_risk(judged[[1]], judged[[2]]))
-  expect_identical(nrow(table), 12L)
-  expect_false(anyNA(table$change[table$term %in% c("auc", "brier", "skill")]))
 })
 
 test_that("classical estimators are drawn by population size", {

@@ -4,12 +4,6 @@ small_sample <- function(n = 1200, keys = c("age", "sex", "education_num", "occu
   adult[sample(nrow(adult), n), keys]
 }
 
-categories_of <- function(fit, data) {
-  mapply(function(values, column) {
-    match(as.character(column), as.character(values))
-  }, fit$levels, data[names(fit$levels)])
-}
-
 test_that("correctness has the published values and its digits", {
   # Rocher et al. 2019, section "Appropriateness of the de-identification model":
   # xi = 0.58 with kappa = 0.77, and 99.8 % for xi = 0.997.

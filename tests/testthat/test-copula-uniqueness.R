@@ -2,13 +2,6 @@ quietly_unique <- function(...) {
   suppressWarnings(suppressMessages(copula_uniqueness(...)))
 }
 
-sample_of <- function(n, keys = names(adult), seed = 1) {
-  set.seed(seed)
-  adult[sample(nrow(adult), n), keys, drop = FALSE]
-}
-
-five_keys <- c("age", "sex", "education_num", "occupation", "hours_per_week")
-
 test_that("independent uniform keys have the known uniqueness", {
   set.seed(1)
   cube <- expand.grid(rep(list(1:4), 5))
@@ -363,12 +356,6 @@ test_that("bad input is refused by class before any work", {
   refused(simulate(fit, 2, max_memory = -1))
   refused(simulate(fit, 1e9), "too_large")
   refused(simulate(fit, 5, max_memory = 159), "too_large")
-  refused(uniqueness_by_size(data, 300))
-  refused(uniqueness_by_size(fit, 100))
-  refused(uniqueness_by_size(fit, c(300, 400)))
-  refused(uniqueness_by_size(fit, 300, sizes = 3))
-  refused(uniqueness_by_size(fit, 300, n_sim = 0))
-  refused(uniqueness_by_size(fit, 300, times = 3))
 })
 
 test_that("constant keys and identifiers give right answers", {
@@ -400,29 +387,6 @@ test_that("drawn records have the margins, values and classes of the data", {
   }
   refit <- suppressWarnings(copula_fit(drawn))
   expect_lt(max(abs(abs(coef(refit)) - abs(coef(fit)))), 0.12)
-})
-
-test_that("uniqueness by size uses sub-models without refitting", {
-  fit <- copula_fit(sample_of(3000, five_keys))
-  set.seed(1)
-  found <- uniqueness_by_size(fit, 32561, n_sim = 100)
-  expect_identical(found$estimates$n_subsets, c(5L, 10L, 10L, 5L, 1L))
-  expect_identical(found$estimates$n_possible, choose(5, 1:5))
-  expect_true(all(diff(found$estimates$uniqueness_mean) > 0))
-  p <- fit$shares$age
-  exact <- sum(p * (1 - p)^32560)
-  expect_equal(found$subsets$uniqueness[found$subsets$key_set == "age"], exact, tolerance = 0.1)
-  set.seed(1)
-  whole <- copula_uniqueness(
-    fit, pop_size = 32561, calibrate = FALSE, records = FALSE, n_refits = 0
-  )$estimates
-  last <- found$subsets[nrow(found$subsets), ]
-  expect_lt(abs(last$uniqueness - whole$population_uniqueness), 5 * last$uniqueness_mc_se)
-  expect_lte(length(format(found)), 16)
-  set.seed(2)
-  few <- uniqueness_by_size(fit, 32561, sizes = c(3, 2), n_sim = 4)
-  expect_identical(few$estimates$n_keys, c(3L, 2L))
-  expect_identical(anyDuplicated(few$subsets$key_set), 0L)
 })
 
 test_that("a result prints, cites, tidies and compares", {

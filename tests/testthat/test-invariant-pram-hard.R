@@ -126,13 +126,3 @@ test_that("an untouched file is not said to be changed", {
   expect_match(said, "left as they are")
   expect_no_match(said, "changed at random")
 })
-
-test_that("the picture of an audit shows its groups and the bound", {
-  skip_if_not_installed("ggplot2")
-  data <- data.frame(a = c(1, 1, 2, 3, 4), b = c(1, 1, 1, 2, 2))
-  audit <- pram_audit(invariant_pram(data), data, n_sim = 0, known_keys = "a")
-  picture <- ggplot2::autoplot(audit)
-  expect_equal(max(picture$data$y), max(audit$groups$match_prob))
-  expect_identical(sum(picture$data$n), 4L)
-  expect_match(picture$labels$subtitle, "knows 1 of 2 key variables")
-})

@@ -123,19 +123,6 @@ test_that("the lowest bound that is named works, and the next below it does not"
   expect_identical(n_below, 0)
 })
 
-test_that("the data alone are handed out, and the object is said to be confidential", {
-  data <- adult[1:200, c("age", "sex", "income")]
-  set.seed(1)
-  x <- quietly(invariant_pram(data, c("age", "sex")))
-  expect_identical(release_data(x), x$data)
-  expect_identical(attributes(release_data(x)), attributes(data))
-  expect_error(release_data(data), class = "sdcRisk_error_bad_argument")
-  expect_error(release_data(x, 1), class = "sdcRisk_error_bad_argument")
-  said <- paste(lines_of(x), collapse = " ")
-  expect_match(said, "release_data(x), nothing else of x", fixed = TRUE)
-  expect_match(said, "n_matches() and other risk measures do not hold", fixed = TRUE)
-})
-
 test_that("columns that tell a key are named", {
   set.seed(4)
   home <- rep(1:60, each = 2)

@@ -165,21 +165,6 @@ test_that("a path gives T and its quantile a verb each", {
   expect_match(interpret(removal_path(x, data, 5)), "leaves the extreme .* at 1.000")
 })
 
-test_that("a bound that rises says so, in the singular where there is one", {
-  data <- data.frame(a = rep(1:6, 3), b = rep(1:2, 9), c = rep(1:3, 6), d = 1)
-  x <- quiet_qar(data, p = 1, pi_u = 0.4)
-  bound <- removal_bound(x, data, 1)
-  expect_lt(bound$estimates$risk_empirical_reduction, 0)
-  expect_match(interpret(bound), "raises their empirical 0.99 quantile by at least 5.88 %")
-  expect_match(interpret(bound), "4 sets of 1 key variable \\(")
-  expect_no_match(interpret(bound), "-[0-9]")
-  expect_match(text_of(bound), "rises at least 5.88 %")
-  whole <- quiet_qar(data, p = 4)
-  expect_match(
-    interpret(risk_contribution(whole, data)), "100 % are not unique on the one set of 4 key"
-  )
-})
-
 test_that("one key set has no strongest variable, and tied ones are all named", {
   single <- quiet_qar(adult[1:200, 1:3], p = 3)
   expect_false(any(grepl("Strongest", lines_of(single))))

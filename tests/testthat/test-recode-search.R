@@ -89,23 +89,6 @@ test_that("T of QaR is that of qar_risk(), and its limit has the known optima", 
   expect_equal(x$best$risk, 0.0454279241, tolerance = 1e-5)
 })
 
-people <- function(n = 600, seed = 4) {
-  set.seed(seed)
-  data.frame(
-    age = sample(c(18:80, NA), n, TRUE), region = sample(sprintf("%02d", 11:39), n, TRUE),
-    job = factor(sample(c("a b", "c", "d", "e'f"), n, TRUE, c(8, 4, 2, 1))),
-    sex = sample(c("m", "f"), n, TRUE), born = as.Date("1960-01-01") + sample(9000, n, TRUE),
-    w = stats::runif(n, 1, 40)
-  )
-}
-people_levels <- function(data) {
-  list(
-    age = hierarchy(data$age, widths = c(5, 20), top = 75), sex = hierarchy(data$sex),
-    region = hierarchy(data$region, digits = 1), job = hierarchy(data$job),
-    born = hierarchy(data$born, units = c("quarter", "year", "10 years"))
-  )
-}
-
 test_that("the cheapest is that of all recodings tried one by one", {
   data <- people(150)[c("age", "region", "sex")]
   levels <- people_levels(people(150))[c("age", "region", "sex")]
@@ -130,35 +113,6 @@ test_that("the cheapest is that of all recodings tried one by one", {
   })
   expect_equal(x$best$cost[[1]], min(cost))
   expect_equal(vector_of(x), unname(unlist(nodes[which.min(cost), ])))
-})
-
-test_that("recoded data keep the limit, and the printed code gives the same data", {
-  data <- people()
-  keys <- c("age", "region", "job", "sex", "born")
-  x <- recode_search(
-    data, keys, people_levels(data), constraint = list(k = 3), suppress = 0.05, weight_var = "w"
-  )
-  for (which in seq_len(min(5, nrow(x$best)))) {
-    recoded <- apply_recoding(x, data, which)
-    here <- list2env(list(data = data))
-    eval(parse(text = x$code[[which]]), here)
-    expect_identical(recoded, here$data[names(data)])
-    complete <- rowSums(!is.na(recoded[keys])) > 0
-    expect_equal(sum(!complete), x$best$n_suppressed[[which]])
-    cell <- do.call(paste, recoded[complete, keys])
-    expect_gte(min(table(cell)), 3)
-    expect_equal(min(table(cell)), x$best$k[[which]])
-    expect_identical(recoded$w, data$w)
-  }
-  uniques <- recode_search(
-    data, keys, people_levels(data), constraint = list(prop_unique = 0.02), suppress = 0.05
-  )
-  here <- list2env(list(data = data))
-  eval(parse(text = uniques$code[[1]]), here)
-  expect_identical(apply_recoding(uniques, data), here$data)
-  kept <- here$data[rowSums(!is.na(here$data[keys])) > 0, ]
-  measured <- n_matches(kept, keys, missing = "category")
-  expect_lte(measured$estimates$prop_unique, 0.02)
 })
 
 test_that("limits of other methods are judged by these methods", {
@@ -259,28 +213,6 @@ test_that("levels are kept to those allowed, and importance moves the choice", {
   expect_message(
     recode_search(toy, constraint = list(k = 2)), class = "sdcRisk_message_proposed_hierarchy"
   )
-})
-
-test_that("all classes of data frames come back in their class", {
-  for (make in list(tibble::as_tibble, data.table::as.data.table)) {
-    data <- make(people(200))
-    x <- recode_search(
-      data, c("age", "sex"), people_levels(data)[c("age", "sex")], constraint = list(k = 4),
-      suppress = 0.02
-    )
-    before <- as.data.frame(data)
-    recoded <- apply_recoding(x, data)
-    expect_identical(class(recoded), class(data))
-    expect_identical(as.data.frame(data), before)
-    expect_equal(
-      as.data.frame(recoded), as.data.frame(apply_recoding(
-        recode_search(
-          before, c("age", "sex"), people_levels(before)[c("age", "sex")],
-          constraint = list(k = 4), suppress = 0.02
-        ), before
-      ))
-    )
-  }
 })
 
 test_that("a search says what it found", {

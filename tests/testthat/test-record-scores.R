@@ -9,11 +9,6 @@ unique_by <- function(data, ..., seed = 5) {
   set.seed(seed)
   suppressMessages(suppressWarnings(copula_uniqueness(data, ..., n_refits = 0)))
 }
-categories_of <- function(fit, data) {
-  mapply(function(values, column) {
-    match(as.character(column), as.character(values))
-  }, fit$levels, data[names(fit$levels)])
-}
 
 test_that("likelihoods have their worked values", {
   # A tree without edges over one key variable of two values: p(1) = 1e-4.
@@ -209,22 +204,6 @@ test_that("where nobody is or can be unique, nothing breaks", {
   expect_match(paste(lines_of(found), collapse = "\n"), "Expected to be unique")
 })
 
-test_that("a validation copes with nobody and with everybody unique", {
-  nobody <- data.frame(a = rep(1:2, 40), b = rep(1:2, each = 40))
-  set.seed(1)
-  found <- suppressWarnings(validate_uniqueness(copula_fit(nobody), nobody))
-  expect_true(is.na(found$estimates$skill) && is.na(found$estimates$auc))
-  expect_match(interpret(found), "cannot rank people, since nobody judged is unique")
-  text <- paste(c(lines_of(found), interpret(found)), collapse = "\n")
-  expect_false(grepl("Inf|NA", text))
-  everybody <- data.frame(a = 1:500, b = 1:500)
-  found <- suppressWarnings(validate_uniqueness(copula_fit(everybody), everybody))
-  expect_true(is.na(found$estimates$skill))
-  text <- paste(c(lines_of(found), interpret(found)), collapse = "\n")
-  expect_match(text, "verybody judged is unique")
-  expect_false(grepl("Inf|NA", text))
-})
-
 test_that("the lowest class is printed, and small shares have words", {
   data <- sample_of(1500)
   fit <- copula_fit(data)
@@ -242,24 +221,4 @@ test_that("the lowest class is printed, and small shares have words", {
   by_size <- uniqueness_by_size(fit, 1e5, sizes = 1)
   expect_lt(by_size$estimates$uniqueness_mean, 1e-6)
   expect_match(interpret(by_size), "below 0.0001 %")
-})
-
-test_that("a profile takes the score of its result", {
-  data <- sample_of(1500)
-  set.seed(1)
-  result <- unique_by(data, pop_size = 32561, score = "copula")
-  person <- data[7, ]
-  set.seed(3)
-  by_result <- uniqueness_profile(result, person, vary = "sex")
-  expect_identical(by_result$settings$score, "copula")
-  set.seed(3)
-  expect_equal(
-    by_result$base, uniqueness_profile(result, person, vary = "sex", score = "copula")$base
-  )
-  expect_identical(
-    uniqueness_profile(result$fit, person, 32561, vary = "sex")$settings$score, "tree"
-  )
-  set.seed(4)
-  judged <- validate_uniqueness(result, adult, rows = 1:50)
-  expect_identical(judged$estimates$score, "copula")
 })

@@ -237,33 +237,6 @@ test_that("areas under the curve are shares of pairs in the right order", {
   expect_identical(sdcRisk:::area_under_curve(c(TRUE, TRUE), 1:2), NA_real_)
 })
 
-test_that("no removal goes below the bound, and the bound is simple arithmetic", {
-  data <- small_file(25, 4, 4, 17)
-  x <- quiet_qar(data, p = 2, alpha = 0.1, pi_u = 0.4)
-  bound <- removal_bound(x, data, c(2, 6))
-  least <- vapply(c(2, 6), function(n) {
-    theta <- apply(utils::combn(4, 2), 2, function(v) {
-      sizes <- sort(table(do.call(paste, data[v])))
-      (length(sizes) - sum(cumsum(sizes) <= n)) / (25 - n)
-    })
-    c(oracle_quantile(theta, 0.4), oracle_quantile(theta, 0.1))
-  }, numeric(2))
-  expect_equal(bound$estimates$threshold_least, least[1, ])
-  expect_equal(bound$estimates$risk_empirical_least, least[2, ])
-  for (by in c("top_count", "proper", "u_plus_updated")) {
-    path <- quiet_path(x, data, 6, by)$path
-    expect_gte(path$threshold[[6]], bound$estimates$threshold_least[[2]] - 1e-12)
-    expect_gte(path$risk_empirical[[2]], bound$estimates$risk_empirical_least[[1]] - 1e-12)
-  }
-  expect_error(removal_bound(x, data, 25), class = "sdcRisk_error_bad_argument")
-  expect_error(removal_bound(x, data[-1, ], 2), class = "sdcRisk_error_mismatched_data")
-  expect_identical(as.data.frame(bound), bound$estimates)
-  expect_lte(length(format(bound)), 16)
-  expect_match(interpret(bound), "at most")
-  expect_identical(nrow(tidy(bound)), 8L)
-  expect_identical(glance(bound)$n, 6L)
-})
-
 test_that("the verbs of results work", {
   data <- adult[1:300, ]
   x <- qar_risk(data, pi_u = 0.1)
@@ -346,14 +319,4 @@ test_that("work that is asked to stop stops, and the session goes on", {
   }
   small <- adult[1:100, ]
   expect_silent(removal_path(qar_risk(small, pi_u = 0.1), small, 5))
-})
-
-test_that("bounds on a survey file are the known ones", {
-  folder <- Sys.getenv("SDCRISK_DATA")
-  skip_if(!file.exists(file.path(folder, "gss18.csv")), "trial data not at hand")
-  data <- utils::read.csv(file.path(folder, "gss18.csv"))
-  bound <- removal_bound(qar_risk(data), data, n = c(100, 500, 1000, 2500))
-  expect_equal(
-    round(100 * bound$estimates$risk_empirical_reduction, 1), c(1.2, 6.2, 13.1, 36.3)
-  )
 })

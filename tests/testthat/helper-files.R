@@ -1,0 +1,45 @@
+# Small files that several test files ask about.
+
+# A sample of the packaged file, the same for the same seed.
+sample_of <- function(n, keys = names(adult), seed = 1) {
+  set.seed(seed)
+  adult[sample(nrow(adult), n), keys, drop = FALSE]
+}
+five_keys <- c("age", "sex", "education_num", "occupation", "hours_per_week")
+
+# A tenth of the packaged file, and somebody who is not in it.
+tenth_of_adult <- function() {
+  set.seed(21)
+  sample(nrow(adult), 3256)
+}
+person <- data.frame(
+  age = 51L, sex = "Female", education_num = 14L, occupation = "Exec-managerial",
+  hours_per_week = 55L
+)
+
+# One key variable has missing values.
+hard_keys <- c("sex", "race", "education_num", "income")
+hard_sample <- function() {
+  set.seed(4)
+  data <- adult[sample(nrow(adult), 1500), hard_keys]
+  data$race[sample(1500, 100)] <- NA
+  data
+}
+
+# People of five key variables with a weight, and hierarchies for the keys.
+people <- function(n = 600, seed = 4) {
+  set.seed(seed)
+  data.frame(
+    age = sample(c(18:80, NA), n, TRUE), region = sample(sprintf("%02d", 11:39), n, TRUE),
+    job = factor(sample(c("a b", "c", "d", "e'f"), n, TRUE, c(8, 4, 2, 1))),
+    sex = sample(c("m", "f"), n, TRUE), born = as.Date("1960-01-01") + sample(9000, n, TRUE),
+    w = stats::runif(n, 1, 40)
+  )
+}
+people_levels <- function(data) {
+  list(
+    age = hierarchy(data$age, widths = c(5, 20), top = 75), sex = hierarchy(data$sex),
+    region = hierarchy(data$region, digits = 1), job = hierarchy(data$job),
+    born = hierarchy(data$born, units = c("quarter", "year", "10 years"))
+  )
+}
