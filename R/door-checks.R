@@ -40,8 +40,12 @@ check_no_dots <- function(..., renamed = NULL) {
 refuse_letters <- function() {
   at <- front_at()
   given <- names(sys.call(at))
+  given <- given[nchar(given) %in% 1:2]
+  if (length(given) == 0) {
+    return(invisible())
+  }
   arguments <- names(formals(sys.function(at)))
-  short <- setdiff(given[nchar(given) %in% 1:2], arguments)
+  short <- setdiff(given, arguments)
   # What comes after `...` is never taken for a short name.
   first <- utils::head(arguments, match("...", arguments) - 1)
   short <- Filter(function(name) any(startsWith(first, name)), short)
@@ -259,7 +263,7 @@ check_columns <- function(x, data, arg) {
     absent <- x[!x %in% columns | is.na(x)]
     positions <- match(x, columns)
     # A name that two columns share does not say which one is meant.
-    shared <- intersect(x, columns[duplicated(columns)])
+    shared <- if (anyDuplicated(columns)) intersect(x, columns[duplicated(columns)])
     if (length(shared)) {
       stop_sdc(
         "bad_data",
@@ -441,8 +445,8 @@ number_ids <- function(x, arg) {
 }
 
 # Arguments without a default that the exported function was not given.
-check_given <- function(args) {
-  absent <- !was_given(args)
+check_given <- function(args, frame = front()) {
+  absent <- !was_given(args, frame)
   if (any(absent)) {
     stop_argument(args[absent][[1]], "be given", found = "It has no default.")
   }

@@ -4,13 +4,9 @@
 # What the core needs of every column, after one error for all that have no
 # defined values. Columns of candidates are taken where `candidates` says so.
 column_sources <- function(data, positions, candidates = FALSE) {
-  sources <- lapply(positions, function(v) {
-    x <- data[[v]]
-    if (candidates && is_candidates(x)) {
-      candidate_source(x, nrow(data))
-    } else {
-      column_source(x, nrow(data))
-    }
+  n <- nrow(data)
+  sources <- lapply(unname(unclass(data)[positions]), function(x) {
+    if (candidates && is_candidates(x)) candidate_source(x, n) else column_source(x, n)
   })
   bad <- vapply(sources, is.null, NA)
   if (any(bad)) {
@@ -113,8 +109,8 @@ has_bad_codes <- function(x) {
   if (!is.factor(x) || typeof(x) != "integer") {
     return(FALSE)
   }
-  codes <- as_bare(x)
-  any(codes < 1L | codes > nlevels(x), na.rm = TRUE)
+  codes <- unclass(x)
+  min(codes, 1L, na.rm = TRUE) < 1L || max(codes, 0L, na.rm = TRUE) > nlevels(x)
 }
 
 # How many cells of a column hold a code that it declares missing, a tagged one

@@ -111,8 +111,11 @@ front <- function() {
 
 front_at <- function() {
   here <- sys.nframe()
+  own <- parent.env(environment())
   for (at in rev(seq_len(here))) {
-    if (is_front(sys.function(at))) {
+    f <- sys.function(at)
+    # Most are functions of R or of others, which cost no call to tell.
+    if (identical(environment(f), own) && is_front(f)) {
       return(at)
     }
   }
@@ -195,9 +198,13 @@ call_without_data <- function(call, name) {
 
 holds_objects <- function(code) {
   if (is.call(code)) {
-    # What is left out, as in x[1, ], is no part that can be looked at.
-    parts <- Filter(function(i) !identical(code[[i]], rlang::missing_arg()), seq_along(code))
-    return(any(vapply(parts, function(i) holds_objects(code[[i]]), NA)))
+    for (i in seq_along(code)) {
+      # What is left out, as in x[1, ], is no part that can be looked at.
+      if (!identical(code[[i]], quote(expr = )) && holds_objects(code[[i]])) {
+        return(TRUE)
+      }
+    }
+    return(FALSE)
   }
   !is.language(code) && !is.null(code) && (!is.atomic(code) || length(code) > 100)
 }

@@ -187,8 +187,8 @@ file_keys <- function(data, key_vars, key_groups, roles) {
 # the file's roles. `patterns`: whether the function can do with patterns and their
 # counts instead of records.
 enter <- function(arg = "data", patterns = FALSE) {
-  check_given(arg)
   frame <- front()
+  check_given(arg, frame)
   file <- as_file(get(arg, envir = frame), arg)
   assign(arg, file$data, envir = frame)
   take_roles(file)
@@ -203,8 +203,8 @@ enter <- function(arg = "data", patterns = FALSE) {
 # releases. Roles of the first come before those of the second. `lazy`: whether the
 # function takes tables of a database.
 enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
-  check_given(args)
   frame <- front()
+  check_given(args, frame)
   for (arg in args) {
     wave <- get(arg, envir = frame)
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
@@ -245,19 +245,19 @@ take_roles <- function(file) {
   if (length(file$roles) == 0) {
     return(invisible())
   }
+  frame <- front()
   takes <- intersect(role_names, argument_names())
-  open <- takes[!was_given(takes)]
+  open <- takes[!was_given(takes, frame)]
   open <- setdiff(open, same_question(setdiff(takes, open)))
   roles <- with_population(file, takes)
-  frame <- front()
   for (role in intersect(open, names(roles))) {
     assign(role, roles[[role]], envir = frame)
   }
 }
 
 # Whether the exported function was given its arguments `args`.
-was_given <- function(args) {
-  frame <- front()
+was_given <- function(args, frame = front()) {
+  force(frame)
   # base::missing(), since an argument may be called `missing`.
   vapply(args, function(arg) !eval(as.call(list(base::missing, as.name(arg))), frame), NA)
 }

@@ -17,6 +17,9 @@ role_columns <- function(data, settings) {
   roles <- settings[
     c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
   ]
+  if (all(lengths(roles) == 0)) {
+    return(rlang::set_names(list(), character()))
+  }
   names <- unique(unlist(lapply(roles, function(role) {
     if (is_plain_number(role)) names(data)[role] else role
   }), use.names = FALSE))

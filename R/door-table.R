@@ -52,7 +52,7 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   # What makes no difference on these columns does not keep functions from sharing codes.
   asked <- list(
     positions = positions, keys = keys,
-    candidates = candidates && any(vapply(positions, function(v) is_candidates(data[[v]]), NA)),
+    candidates = candidates && any(vapply(unclass(data)[positions], is_candidates, NA)),
     listwise = listwise, merged = merged && any(lengths(keys) > 1), dense = dense,
     labels = labels
   )
@@ -334,10 +334,12 @@ release_later <- function(tables, frame) {
   if (is.null(held)) {
     held <- new.env(parent = emptyenv())
     assign(".coded_tables", held, envir = frame)
-    do.call(on.exit, list(bquote((.(release))(.(held)$tables)), add = TRUE), envir = frame)
+    do.call(on.exit, list(as.call(list(release_held, held)), add = TRUE), envir = frame)
   }
   held$tables <- c(held$tables, unname(tables))
 }
+
+release_held <- function(held) release(held$tables)
 
 # Codes that an sdc_file has kept, NULL for none.
 kept_codes <- function(file, asked, roles) {
@@ -380,17 +382,21 @@ keep_codes <- function(file, asked, roles, table) {
 is_gone <- function(pointer) identical(pointer, methods::new("externalptr"))
 
 check_records <- function(data, arg = "data") {
-  if (ncol(data) == 0 || nrow(data) == 0) {
+  n <- nrow(data)
+  if (ncol(data) == 0 || n == 0) {
     stop_sdc(
       "bad_data",
       c(
         paste0("`", arg, "` must have at least one record and one column."),
-        x = paste0("It has ", nrow(data), " records and ", ncol(data), " columns.")
+        x = paste0("It has ", n, " records and ", ncol(data), " columns.")
       ),
       data_class = class(data)
     )
   }
-  ragged <- vapply(unclass(data), NROW, 1L, USE.NAMES = FALSE) != nrow(data)
+  columns <- unclass(data)
+  # Plain vectors are told at once, what has dimensions has rows.
+  ragged <- lengths(columns) != n | lengths(lapply(columns, dim)) > 0
+  ragged[ragged] <- vapply(columns[ragged], NROW, 1L) != n
   if (any(ragged)) {
     stop_sdc(
       "bad_data",
@@ -437,46 +443,49 @@ resolve_key_vars <- function(data, key_vars, exclude) {
 # The key variables as a named list of columns; a group stands where its first
 # column stood.
 resolve_key_groups <- function(key_groups, data, positions, variables) {
+  if (is.null(key_groups)) {
+    keys <- as.list(seq_along(variables))
+    names(keys) <- variables
+    return(keys)
+  }
+  named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
+    all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
+  if (!named || any(lengths(key_groups) == 0)) {
+    stop_argument(
+      "key_groups", "be a list of columns with a name for every group",
+      found = if (is.list(key_groups)) {
+        "A name is missing or repeated, or a group is empty."
+      } else {
+        given_words(key_groups)
+      }
+    )
+  }
+  members <- lapply(key_groups, check_columns, data = data, arg = "key_groups")
+  outside <- setdiff(unlist(members), positions)
+  if (length(outside)) {
+    stop_argument(
+      "key_groups", "consist of key variables",
+      found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
+    )
+  }
+  if (anyDuplicated(unlist(members))) {
+    twice <- unique(unlist(members)[duplicated(unlist(members))])
+    stop_argument(
+      "key_groups", "name every column once",
+      found = paste0("In several groups: ", quote_names(names(data)[twice]), ".")
+    )
+  }
   group_of <- variables
-  if (!is.null(key_groups)) {
-    named <- is.list(key_groups) && length(names(key_groups)) == length(key_groups) &&
-      all(nzchar(names(key_groups))) && !anyDuplicated(names(key_groups))
-    if (!named || any(lengths(key_groups) == 0)) {
-      stop_argument(
-        "key_groups", "be a list of columns with a name for every group",
-        found = if (is.list(key_groups)) {
-          "A name is missing or repeated, or a group is empty."
-        } else {
-          given_words(key_groups)
-        }
-      )
-    }
-    members <- lapply(key_groups, check_columns, data = data, arg = "key_groups")
-    outside <- setdiff(unlist(members), positions)
-    if (length(outside)) {
-      stop_argument(
-        "key_groups", "consist of key variables",
-        found = paste0("Not in `key_vars`: ", quote_names(names(data)[outside]), ".")
-      )
-    }
-    if (anyDuplicated(unlist(members))) {
-      twice <- unique(unlist(members)[duplicated(unlist(members))])
-      stop_argument(
-        "key_groups", "name every column once",
-        found = paste0("In several groups: ", quote_names(names(data)[twice]), ".")
-      )
-    }
-    for (group in names(members)) {
-      group_of[match(members[[group]], positions)] <- group
-    }
-    grouped <- match(unlist(members), positions)
-    clash <- intersect(names(members), variables[-grouped])
-    if (length(clash)) {
-      stop_argument(
-        "key_groups", "have names that no other key variable has",
-        found = paste0("Taken: ", quote_names(clash), ".")
-      )
-    }
+  for (group in names(members)) {
+    group_of[match(members[[group]], positions)] <- group
+  }
+  grouped <- match(unlist(members), positions)
+  clash <- intersect(names(members), variables[-grouped])
+  if (length(clash)) {
+    stop_argument(
+      "key_groups", "have names that no other key variable has",
+      found = paste0("Taken: ", quote_names(clash), ".")
+    )
   }
   split(seq_along(variables), factor(group_of, levels = unique(group_of)))
 }

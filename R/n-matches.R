@@ -314,7 +314,10 @@ match_key_sets <- function(data, key_vars, key_groups, settings) {
   keys <- resolve_key_groups(groups, data, positions, variables)
   of_set <- lapply(sets, function(set) {
     columns <- match(set, variables)
-    of_key <- lapply(keys, function(key) match(intersect(key, columns), columns))
+    of_key <- lapply(keys, function(key) {
+      at <- match(key, columns)
+      at[!is.na(at)]
+    })
     list(columns = columns, keys = of_key[lengths(of_key) > 0])
   })
   labels <- vapply(of_set, function(set) paste(names(set$keys), collapse = " + "), "")

@@ -6,7 +6,8 @@ most_queries <- 20000
 
 # The file, or NULL where `data` is such a table.
 enter_or_query <- function() {
-  if (!was_given("data") || !is_lazy_table(front()$data)) {
+  given <- front()
+  if (!was_given("data", given) || !is_lazy_table(given$data)) {
     return(enter(patterns = TRUE))
   }
   tryCatch(enter(patterns = TRUE), sdcRisk_error_too_large = function(e) {

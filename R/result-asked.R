@@ -12,19 +12,20 @@ remember <- function(roles = list()) {
   if (is.null(name)) {
     return(invisible())
   }
+  frame <- sys.frame(at)
   asked <- new.env(parent = emptyenv())
   asked$name <- name
-  asked$arguments <- given_arguments(sys.function(at), roles)
+  asked$arguments <- given_arguments(sys.function(at), frame, roles)
   asked$seeds <- list()
   asked$state <- random_state()
   asked$elsewhere <- FALSE
-  assign(".asked", asked, envir = front())
+  assign(".asked", asked, envir = frame)
 }
 
 # The name of an exported function, NULL of any other.
 exported_name <- function(f, head) {
   exports <- getNamespaceExports("sdcRisk")
-  written <- utils::tail(as.character(if (is.function(head)) "" else head), 1)
+  written <- if (!is.function(head)) written_name(head)
   for (name in c(intersect(written, exports), exports)) {
     if (identical(f, getExportedValue("sdcRisk", name))) {
       return(name)
@@ -33,10 +34,15 @@ exported_name <- function(f, head) {
   NULL
 }
 
-given_arguments <- function(f, roles) {
+# The name in the head of a call, which may have that of a package before it.
+written_name <- function(head) {
+  words <- as.character(head)
+  words[[length(words)]]
+}
+
+given_arguments <- function(f, frame, roles) {
   names <- setdiff(names(formals(f)), "...")
-  names <- names[was_given(names)]
-  frame <- front()
+  names <- names[was_given(names, frame)]
   values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = frame)))
   for (file in names(roles)) values[[file]]$roles <- roles[[file]]
   if ("..." %in% names(formals(f))) {
@@ -118,7 +124,7 @@ with_asked <- function(result, asked) {
   if (!is.call(call)) {
     return(result)
   }
-  if (!identical(utils::tail(as.character(call[[1]]), 1), asked$name)) {
+  if (!identical(written_name(call[[1]]), asked$name)) {
     return(result)
   }
   random <- !identical(random_state(), asked$state)

@@ -16,9 +16,12 @@ picture_times <- function(x) {
 
 # Called at the door: the patterns wait with what was asked until the result is made.
 note_patterns <- function(file) {
-  asked <- get0(".asked", front(), inherits = FALSE)
   times <- times_of(file$data)
-  if (!is.null(asked) && !is.null(times)) {
+  if (is.null(times)) {
+    return(invisible())
+  }
+  asked <- get0(".asked", front(), inherits = FALSE)
+  if (!is.null(asked)) {
     keys <- setdiff(names(file$data), attr(file$data, "patterns")$weight_var)
     patterns <- as.list(file$data)[keys]
     patterns$n <- as_count(times)

@@ -497,3 +497,20 @@ test_that("a table from another session, or no table, is an error, not a crash",
     expect_s3_class(outcome, "sdcRisk_rust_error")
   }
 })
+
+test_that("columns must have as many rows as the file, whatever they are", {
+  by_hand <- function(...) {
+    structure(list(a = 1:2, ...), class = "data.frame", row.names = 1:2)
+  }
+  check <- sdcRisk:::check_records
+  # A column of tables has as many rows as these, not as many as it has columns.
+  expect_null(check(by_hand(b = matrix(1:6, 2), c = data.frame(x = 1:2, y = 3:4, z = 5:6))))
+  wrong <- list(1L, 1:3, NULL, matrix(1:2, 1), data.frame(x = 1, y = 2), character())
+  for (column in wrong) {
+    data <- by_hand()
+    data <- structure(
+      c(unclass(data), list(b = column)), class = "data.frame", row.names = 1:2
+    )
+    expect_error(check(data), "Other lengths: \"b\"", class = "sdcRisk_error_bad_data")
+  }
+})
