@@ -21,6 +21,10 @@
 #' not in the log is an argument here. A fingerprint of the levels tells whether they are
 #' those of the report.
 #'
+#' An external log of a file of which few cells were changed has no fingerprint, and the person
+#' of [uniqueness_profile()] never has one. Such data are known by their number of records, or
+#' by their name alone: where figures differ, `note` says that it may be another file.
+#'
 #' @section Cost:
 #' That of the functions themselves.
 #'
@@ -136,7 +140,7 @@ replay_entry <- function(entry, files, given) {
   if (length(plan$absent)) {
     return(absent_files(entry, plan))
   }
-  out <- list(used = plan$used, files = plan$files)
+  out <- list(used = plan$used, files = plan$files, unsure = plan$unsure)
   note <- why_not(asked)
   if (is.null(note) && identical(asked$arguments$hierarchies$type, "hierarchies")) {
     out$asked_hierarchies <- TRUE
@@ -207,10 +211,13 @@ file_with_roles <- function(file, roles) {
 }
 
 # Which file goes to which argument, by name or by fingerprint, here and in the results that
-# are arguments: `files`, `nested`, and the places `used`; `absent` are arguments without one.
+# are arguments: `files`, `nested`, and the places `used`; `absent` are arguments without one,
+# `unsure` those whose file the log has no fingerprint of.
 plan_call <- function(asked, marks, files, stage) {
   places <- argument_of_type(asked, "file")
-  plan <- list(files = list(), nested = list(), used = integer(), absent = character())
+  plan <- list(
+    files = list(), nested = list(), used = integer(), absent = character(), unsure = character()
+  )
   for (place in places) {
     roles <- asked$arguments[[place]]$patterns
     like <- if (length(roles)) lapply(files, as_patterns, lapply(roles, decode_value)) else files
@@ -224,6 +231,9 @@ plan_call <- function(asked, marks, files, stage) {
     } else {
       plan$files[[place]] <- like[[at[[1]]]]
       plan$used <- c(plan$used, at)
+      if (is_without_print(place_print(place, places, marks), marks)) {
+        plan$unsure <- c(plan$unsure, place)
+      }
     }
   }
   nested <- Filter(function(a) isTRUE(a$call$known), nested_results(asked))
@@ -232,10 +242,15 @@ plan_call <- function(asked, marks, files, stage) {
     plan$nested[[name]] <- inner
     plan$used <- c(plan$used, inner$used)
     plan$absent <- c(plan$absent, inner$absent)
+    plan$unsure <- c(plan$unsure, inner$unsure)
   }
   plan$absent <- unique(plan$absent)
+  plan$unsure <- unique(plan$unsure)
   plan
 }
+
+# Whether the log cannot tell a file from another of its size.
+is_without_print <- function(print, marks) marks$digits == 0 || is.null(print) || is.na(print)
 
 # A file of records as the pattern table that it would make; what makes none stays.
 as_patterns <- function(data, roles) {
@@ -274,7 +289,7 @@ file_by_print <- function(files, marks, print, released) {
   if (is.null(print)) {
     return(NA_integer_)
   }
-  if (digits == 0 || is.na(print)) {
+  if (is_without_print(print, list(digits = digits))) {
     # Without a fingerprint number of records and order must do: before, after.
     same <- frames[vapply(files[frames], function(f) {
       is.null(marks$n) || n_records(f) == marks$n
@@ -358,18 +373,33 @@ compare_figures <- function(entry, done) {
       again <- rep(NA_real_, length(logged))
       n <- min(length(logged), NROW(now))
       if (column %in% names(now)) again[seq_len(n)] <- as.double(now[[column]])[seq_len(n)]
+      equal <- equal_bits(logged, again, done, NROW(now))
       frame(
         figure = paste0(
           entry$id, ": ", if (name != "estimates") paste0(name, " "), column,
           if (length(logged) > 1) paste0(" [", seq_along(logged), "]") else ""
         ),
-        logged = logged, now = again, equal = equal_bits(logged, again, done, NROW(now)),
-        note = rep(if (is.null(done$note)) "" else done$note, length(logged)),
+        logged = logged, now = again, equal = equal,
+        note = if (is.null(done$note)) {
+          ifelse(equal %in% FALSE, unsure_words(done$unsure), "")
+        } else {
+          rep(done$note, length(logged))
+        },
         result = rep(entry$id, length(logged))
       )
     }))
   })
   do.call(rbind, rows)
+}
+
+# Where another file cannot be told from another package.
+unsure_words <- function(unsure) {
+  if (length(unsure) == 0) {
+    return("")
+  }
+  paste0(
+    "no fingerprint in the log, so it may be another file: ", paste(unsure, collapse = ", ")
+  )
 }
 
 is_figures <- function(column) {
@@ -391,6 +421,7 @@ format.sdc_replay <- function(x, ..., rows = 12) {
   differ <- x[x$equal %in% FALSE, , drop = FALSE]
   open <- x[is.na(x$equal), , drop = FALSE]
   reasons <- unique(open[c("result", "note")])
+  unsure <- unique(differ[nzchar(differ$note), c("result", "note")])
   now <- own_version()
   then <- attr(x, "version")
   c(
@@ -413,7 +444,8 @@ format.sdc_replay <- function(x, ..., rows = 12) {
     if (nrow(differ)) {
       c(
         paste0(format_count(nrow(differ)), " differ:"),
-        format_table(utils::head(as.data.frame(differ)[c("figure", "logged", "now")], rows))
+        format_table(utils::head(as.data.frame(differ)[c("figure", "logged", "now")], rows)),
+        if (nrow(unsure)) paste0("Of ", unsure$result, ": ", unsure$note, ".")
       )
     }
   )

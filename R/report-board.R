@@ -62,6 +62,80 @@ status_note <- function(status) {
 }
 
 #' @export
+board_rows.sdc_risk_contribution <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0("Extreme risk T(", e$p, ", ", format_number(e$alpha), ") of key sets"), e$risk, "risk",
+    attempt = TRUE, note = paste(
+      "removing one record lowers it by at most", format_risk(pmax(e$contribution_max, 0))
+    )
+  )
+}
+
+#' @export
+board_rows.sdc_removal_path <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0(
+      "Extreme risk T(", e$p, ", ", format_number(e$alpha), ") without ",
+      plural(e$n_removed, "record")
+    ),
+    e$risk, "risk", attempt = TRUE, note = paste("before:", format_risk(e$risk_before))
+  )
+}
+
+#' @export
+board_rows.sdc_removal_bound <- function(x, limit) {
+  e <- x$estimates
+  board_row(
+    paste0(
+      "Least ", format_number(1 - e$alpha), " quantile of the risks of key sets, whichever ",
+      plural(e$n, "record"), ifelse(e$n == 1, " goes", " go")
+    ),
+    e$risk_empirical_least, "risk", attempt = TRUE,
+    note = paste("before:", format_risk(e$risk_empirical))
+  )
+}
+
+#' @export
+board_rows.sdc_copula_fit <- function(x, limit) {
+  board_row("Sample uniques, share", x$estimates$sample_uniqueness, "share")
+}
+
+#' @export
+board_rows.sdc_uniqueness_profile <- function(x, limit) {
+  board_row(
+    paste(
+      "Likelihood that the person is unique among", format_count(x$settings$pop_size), "people"
+    ),
+    x$base$xi, "risk"
+  )
+}
+
+# The most that an intruder may know, of all sizes.
+#' @export
+board_rows.sdc_uniqueness_by_size <- function(x, limit) {
+  e <- x$estimates[which.max(x$estimates$n_keys), ]
+  board_row(
+    paste(
+      "People unique on", plural(e$n_keys, "key variable"), "among",
+      format_count(x$settings$pop_size)
+    ),
+    e$uniqueness_mean, "share",
+    note = if (e$n_subsets > 1) paste("mean of", plural(e$n_subsets, "key set")) else ""
+  )
+}
+
+#' @export
+board_rows.sdc_uniqueness_validation <- function(x, limit) {
+  e <- x$estimates
+  rbind(
+    board_row("People unique in the population", e$population_uniqueness, "share"),
+    board_row("The same by the model", e$estimated_uniqueness, "share")
+  )
+}
+
+#' @export
 board_rows.sdc_n_matches <- function(x, limit) {
   e <- x$estimates
   parts <- lapply(seq_len(nrow(e)), function(i) {
@@ -110,8 +184,10 @@ matched_below <- function(x, i, k) {
     return(x$estimates[[column]][[i]])
   }
   column <- if (isTRUE(x$settings$named_sets)) x$estimates$key_set[[i]] else "n_matches"
-  counts <- x$records[[column]]
-  if (!is.null(counts)) sum(counts < k, na.rm = TRUE)
+  counts <- judged_rows(x)[[column]]
+  times <- judged_times(x)
+  if (is.null(times)) times <- rep(1, length(counts))
+  if (!is.null(counts)) sum(times[which(counts < k)])
 }
 
 #' @export
@@ -301,7 +377,8 @@ board_rows.sdc_file_check <- function(x, limit) {
   label[e$measure == "pitman"] <- "population uniqueness by Pitman"
   asks <- grepl("?", e$question, fixed = TRUE)
   above <- ifelse(is.na(e$n_records_above) | e$n_records_above == 0, "", paste(
-    plural(e$n_records_above, "record"), "above the limit"
+    plural(e$n_records_above, "record"),
+    ifelse(about$unit == "matches", "beyond the limit", "above the limit")
   ))
   rows <- board_row(
     paste0(ifelse(asks, paste0(e$question, " "), ""), capitalised(label)),

@@ -23,15 +23,20 @@ not_examined <- function(entries) {
       if (length(keys)) paste0(" (", paste(keys, collapse = ", "), ")"), ": whoever knows more ",
       "finds more."
     ),
-    if (!checked && lacks("n_matches", "key_overview", "suppress_cells", "individual_risk")) {
+    if (!checked && lacks(
+      "n_matches", "key_overview", "suppress_cells", "individual_risk", "loglinear_risk",
+      "longitudinal_risk", "copula_fit"
+    )) {
       "Records that are unique in the file."
     },
-    if (!checked && lacks("qar_risk")) {
+    if (!checked && lacks(
+      "qar_risk", "risk_contribution", "removal_path", "removal_bound", "uniqueness_by_size"
+    )) {
       "Intruders who know only some of the key variables (sets of key variables)."
     },
     if (!checked && lacks(
       "individual_risk", "loglinear_risk", "copula_uniqueness", "population_uniqueness",
-      "longitudinal_risk"
+      "longitudinal_risk", "uniqueness_profile", "uniqueness_by_size", "uniqueness_validation"
     )) {
       "Uniqueness in the population: all figures are of the file."
     },
@@ -136,18 +141,20 @@ of_function <- function(entries, ...) {
   found[order(vapply(found, function(e) e$stage != "before", NA))]
 }
 
-# An answer per result, with the stage where there are two.
-answer_each <- function(entries, funs, answer) {
-  found <- of_function(entries, funs)
-  staged <- length(unique(vapply(found, `[[`, "", "stage"))) > 1
-  unlist(lapply(found, function(e) {
-    text <- answer(e$result$estimates, e$result)
-    if (length(text)) paste0(if (staged) paste0(capitalised(e$stage), ": "), text)
+# An answer per result, named by its stage, which it states where the report has both; none
+# of the stages `known`.
+answer_each <- function(entries, funs, answer, known = NULL) {
+  staged <- any(vapply(entries, `[[`, "", "stage") == "after")
+  unlist(lapply(of_function(entries, funs), function(e) {
+    text <- if (!e$stage %in% known) answer(e$result$estimates, e$result)
+    if (length(text)) {
+      rlang::set_names(paste0(if (staged) paste0(capitalised(e$stage), ": "), text), e$stage)
+    }
   }))
 }
 
-# What file_check() measured, where no result of the method itself is there.
-answer_checked <- function(entries, ...) {
+# What file_check() measured, of a stage of which no result of the method itself is there.
+answer_checked <- function(entries, known, ...) {
   answer_each(entries, "file_check", function(e, x) {
     e <- e[e$measure %in% c(...) & e$verdict != "not applicable", , drop = FALSE]
     about <- check_catalogue()
@@ -156,11 +163,12 @@ answer_checked <- function(entries, ...) {
       kind <- ifelse(about$unit %in% c("share", "risk"), about$unit, "amount")
       paste0(capitalised(about$label), " ", kind_text(e$value, kind), ".", collapse = " ")
     }
-  })
+  }, known)
 }
 
 or_checked <- function(entries, own, ...) {
-  if (length(own)) own else answer_checked(entries, ...)
+  answers <- c(own, answer_checked(entries, names(own), ...))
+  answers[order(names(answers) != "before")]
 }
 
 answer_fraction <- function(entries) {
@@ -279,7 +287,8 @@ answer_link <- function(entries) {
     if (!is.na(max(e$expected_correct))) {
       paste0(
         format_amount(max(e$expected_correct)), " of ", format_count(e$n_linked[[1]]),
-        " expected to be linked correctly, ", format_count(max(e$n_certain)), " with certainty."
+        " expected to be linked correctly, ", format_count(max(e$n_certain)),
+        " of them as the only best match."
       )
     }
   })

@@ -251,11 +251,11 @@ html_verdict <- function(board, settings) {
   class <- if (last[["above"]] > 0) "above" else if (last[["ok"]] > 0) "ok" else ""
   html_tag(
     "div", paste(html_p(capitalised(lines)), collapse = "\n"),
-    html_p(limit_words(settings$limit)), class = trimws(paste("verdict", class))
+    html_p(limit_words(settings$limit, board)), class = trimws(paste("verdict", class))
   )
 }
 
-limit_words <- function(limit) {
+limit_words <- function(limit, board) {
   parts <- c(
     if (!is.null(limit$k)) {
       paste("every key is shared by at least", plural(limit$k, "record"))
@@ -268,7 +268,11 @@ limit_words <- function(limit) {
     }
   )
   if (length(parts) == 0) return("No limits were set, but for promises of protections.")
-  paste0("Limits: ", paste(parts, collapse = "; "), ".")
+  promised <- any(board$fun %in% protecting & !is.na(board$limit))
+  paste0(
+    "Limits: ", paste(parts, collapse = "; "), ".",
+    if (promised) " A protection is judged by what it was asked for."
+  )
 }
 
 # One row per figure; where the file stands before and after, both stand in it.
