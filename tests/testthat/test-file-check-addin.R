@@ -53,6 +53,7 @@ test_that("the window checks, reports, and its code does the same", {
     expect_match(output$written, "There already", fixed = TRUE)
     expect_match(output$code, "sdc_report(checked, file = ", fixed = TRUE)
     shown <- strsplit(output$code, "\n")[[1]]
+    found <- output$found
     # An error is said in the window, which goes on.
     session$setInputs(key_vars = "nowhere", run = 2)
     expect_match(output$found, "Not found: \"nowhere\"", fixed = TRUE)
@@ -61,12 +62,14 @@ test_that("the window checks, reports, and its code does the same", {
     expect_match(output$code, "limit = list())", fixed = TRUE)
     expect_match(output$code, "pop_size = 8e+05", fixed = TRUE)
     assign("shown", shown, envir = place)
+    assign("found", found, envir = place)
   })
   unlink(list.files(folder, full.names = TRUE))
   there <- new.env()
   there$prison <- nals_prison
   for (line in parse(text = place$shown)) eval(line, there)
   expect_identical(there$checked$estimates$value[[1]], 1)
+  expect_identical(paste(format(there$checked, width = 90), collapse = "\n"), place$found)
   expect_setequal(list.files(folder), c("r.html", "r.json"))
   expect_true(all(replay(file, nals_prison)$equal))
 })
