@@ -216,7 +216,7 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, th
     mean_violations = found$records_violations / found$records_n
   )
   used <- !is.na(category) | (settings$missing == "category" & found$records_n > 0)
-  cells <- cells[rep(used, n_dims), ]
+  cells <- rows_of(cells, rep(used, n_dims))
   tables <- frame(
     key_set = table_names(settings$key_vars, settings$dims), dim = found$table_dim,
     n_cells = found$table_cells, n_violations = found$table_violations,
@@ -235,15 +235,10 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, th
       identifying = checks$identifying
     ),
     call = this_call,
-    cells = renumber(cells[order(cells$dim, -cells$pct_cells), ]),
-    categories = renumber(categories[used, ]),
-    tables = renumber(tables[order(tables$dim, -tables$n_records), ])
+    cells = rows_of(cells, order(cells$dim, -cells$pct_cells)),
+    categories = rows_of(categories, used),
+    tables = rows_of(tables, order(tables$dim, -tables$n_records))
   )
-}
-
-renumber <- function(table) {
-  rownames(table) <- NULL
-  table
 }
 
 # "a + b" for every table, in the order of combn().

@@ -274,9 +274,10 @@ determined_keys <- function(keys, group, n_groups) {
   first <- match(seq_len(n_groups), group)
   inside <- which(group > 0)
   extra <- sum(pmax(members - 1, 0))
+  told_by <- first[group[inside]]
   vapply(keys, function(codes) {
-    most <- max(tabulate(codes[inside] + 1L)) / length(inside)
-    extra * log(most) < -7 && all(codes[inside] == codes[first[group[inside]]])
+    own <- codes[inside]
+    all(own == codes[told_by]) && extra * log(max(tabulate(own + 1L)) / length(inside)) < -7
   }, NA)
 }
 

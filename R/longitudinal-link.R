@@ -344,12 +344,7 @@ link_estimates <- function(found, records, linked, has_ids, n_wave1) {
   single <- found$score$n_single_best
   certain <- found$score$n_certain
   prob <- records$match_prob[linked]
-  at <- function(probability) {
-    if (n_linked == 0) {
-      return(NA_real_)
-    }
-    stats::quantile(prob, probability, names = FALSE, type = 8)
-  }
+  high <- if (n_linked > 0) quantile_over(prob, c(0.99, 0.95), NULL) else c(NA_real_, NA_real_)
   frame(
     n_wave1 = n_wave1, n_wave2 = nrow(records),
     n_linked = known(n_linked), prop_linked = known(n_linked / nrow(records)),
@@ -362,7 +357,7 @@ link_estimates <- function(found, records, linked, has_ids, n_wave1) {
     n_single_best_unlinked = known(sum(records$n_best == 1L & !linked)),
     expected_weighted = found$weighted,
     match_prob_max = if (n_linked > 0) max(prob) else NA_real_,
-    match_prob_q99 = at(0.99), match_prob_q95 = at(0.95)
+    match_prob_q99 = high[[1]], match_prob_q95 = high[[2]]
   )
 }
 

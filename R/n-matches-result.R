@@ -33,7 +33,7 @@ new_n_matches <- function(found, coded, sets, settings, weights, tolerance, data
   columns <- unlist(unname(records), recursive = FALSE)
   new_sdc_result(
     "sdc_n_matches",
-    estimates = do.call(rbind, unname(estimates)),
+    estimates = stack_frames(estimates),
     records = do.call(frame, columns),
     settings = list(
       key_vars = sets$variables, key_groups = sets$groups,

@@ -109,9 +109,10 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
   sizes <- tabulate_sizes(cells$counts)
   rows <- lapply(pop_size, function(size) {
     found <- lapply(methods, function(method) classical_estimate(method, sizes, size))
-    data.frame(pop_size = size, method = methods, do.call(rbind, found))
+    found <- stack_frames(found)
+    do.call(frame, c(list(pop_size = rep(size, nrow(found)), method = methods), found))
   })
-  estimates <- do.call(rbind, rows)
+  estimates <- stack_frames(rows)
   estimates$n_population_unique <- estimates$population_uniqueness * estimates$pop_size
   new_sdc_result(
     "sdc_population_uniqueness",
@@ -155,9 +156,7 @@ tabulate_sizes <- function(counts) {
 classical_estimate <- function(method, sizes, pop_size) {
   n <- sum(sizes$size * sizes$n)
   row <- function(value, status = "ok", alpha = NA_real_, theta = NA_real_) {
-    data.frame(
-      population_uniqueness = value, alpha = alpha, theta = theta, status = status
-    )
+    frame(population_uniqueness = value, alpha = alpha, theta = theta, status = status)
   }
   partition <- function(fitted) {
     row(
@@ -225,9 +224,11 @@ fit_pitman <- function(sizes) {
     return(limit)
   }
   ewens <- fit_ewens(sizes)
+  n <- sum(sizes$size * sizes$n)
+  cells <- sum(sizes$n)
   minus <- function(par) {
     alpha <- stats::plogis(par[[1]])
-    -pitman_likelihood(alpha, exp(par[[2]]) - alpha, sizes)
+    -pitman_likelihood(alpha, exp(par[[2]]) - alpha, sizes, n, cells)
   }
   best <- NULL
   for (alpha in c(0.05, 0.4, 0.8)) {
@@ -238,7 +239,7 @@ fit_pitman <- function(sizes) {
     if (is.null(best) || found$value < best$value) best <- found
   }
   alpha <- stats::plogis(best$par[[1]])
-  if (-best$value <= pitman_likelihood(0, ewens$theta, sizes) + 1e-9) {
+  if (-best$value <= pitman_likelihood(0, ewens$theta, sizes, n, cells) + 1e-9) {
     return(ewens)
   }
   list(alpha = alpha, theta = exp(best$par[[2]]) - alpha, status = "ok")
@@ -272,10 +273,9 @@ degenerate_partition <- function(sizes) {
   }
 }
 
-# ln likelihood of cell sizes up to a constant.
-pitman_likelihood <- function(alpha, theta, sizes) {
-  n <- sum(sizes$size * sizes$n)
-  cells <- sum(sizes$n)
+# ln likelihood of `cells` cells of `n` records by their sizes, up to a constant.
+pitman_likelihood <- function(alpha, theta, sizes, n = sum(sizes$size * sizes$n),
+                              cells = sum(sizes$n)) {
   ln_rising(theta, alpha, cells - 1) - (lgamma(theta + n) - lgamma(theta + 1)) +
     sum(sizes$n * (lgamma(sizes$size - alpha) - lgamma(1 - alpha)))
 }

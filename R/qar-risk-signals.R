@@ -72,7 +72,7 @@ signal_qar <- function(x) {
         x = paste0(
           "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
         ),
-        i = tail_advice(x, estimates[few, ][1, ])
+        i = tail_advice(x, estimates[few[[1]], ])
       ),
       p = p
     )

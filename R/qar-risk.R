@@ -344,8 +344,7 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, this_cal
   listed <- bind_rows(counted, settings$p, function(found, p) {
     set_frame(found, p, key_names, n_records)
   })
-  listed <- listed[order(-listed$n_distinct), ]
-  rownames(listed) <- NULL
+  listed <- rows_of(listed, order(-listed$n_distinct))
   identifying <- listed$key_set[listed$n_distinct == n_records]
   fit <- c("largest", "feasible", "beyond", "equal")
   new_sdc_result(
@@ -391,7 +390,7 @@ share_counted <- function(found) {
 }
 
 bind_rows <- function(counted, p, make, ...) {
-  do.call(rbind, Map(function(found, size) make(found, size, ...), counted, p))
+  stack_frames(Map(function(found, size) make(found, size, ...), counted, p))
 }
 
 estimate_frame <- function(found, p, alpha, n_records) {

@@ -73,6 +73,26 @@ frame <- function(...) {
   )
 }
 
+# Data frames of the same columns below each other, as rbind() puts them where columns
+# are plain vectors and rows have no names, without the cost of looking for others.
+stack_frames <- function(frames) {
+  frames <- frames[lengths(frames) > 0]
+  if (length(frames) < 2) {
+    return(if (length(frames)) frames[[1]])
+  }
+  do.call(frame, do.call(Map, c(list(c), unname(lapply(frames, as.list)))))
+}
+
+renumber <- function(table) {
+  rownames(table) <- NULL
+  table
+}
+
+# Rows of a data frame, numbered anew.
+rows_of <- function(table, rows) {
+  do.call(frame, lapply(as.list(table), function(column) column[rows]))
+}
+
 #' Results of sdcRisk
 #'
 #' All functions of sdcRisk that estimate a risk return a list of class

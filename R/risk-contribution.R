@@ -144,13 +144,16 @@ choose_analysis <- function(x, p, alpha, max_sets) {
     alpha <- check_probability(alpha, "alpha")
     estimates <- estimates[abs(estimates$alpha - alpha) < 1e-12, ]
   }
-  held <- unique(x$estimates[c("p", "alpha")])
-  held <- paste0("p = ", held$p, ", alpha = ", format_number(held$alpha))
+  held <- function() {
+    of <- unique(x$estimates[c("p", "alpha")])
+    words <- paste0("p = ", of$p, ", alpha = ", format_number(of$alpha))
+    paste(utils::head(words, 5), collapse = "; ")
+  }
   if (nrow(estimates) == 0) {
     argument <- if (is.null(p)) "alpha" else "p"
     stop_argument(
       argument, "be that of an analysis in `x`",
-      found = paste0("`x` holds ", paste(utils::head(held, 5), collapse = "; "), ".")
+      found = paste0("`x` holds ", held(), ".")
     )
   }
   if (nrow(estimates) > 1) {
@@ -158,7 +161,7 @@ choose_analysis <- function(x, p, alpha, max_sets) {
       "ambiguous_analysis",
       c(
         "One analysis of `x` must be chosen.",
-        x = paste0("It holds ", paste(utils::head(held, 5), collapse = "; "), "."),
+        x = paste0("It holds ", held(), "."),
         i = "Give `p` and `alpha`."
       )
     )

@@ -150,11 +150,7 @@ suppression_risks <- function(data, released, variables, weights) {
 
 # Different combinations of variables that are blanked together.
 n_blank_patterns <- function(cells) {
-  if (nrow(cells) == 0) {
-    return(0L)
-  }
-  together <- split(cells$variable, cells$record)
-  length(unique(vapply(together, paste, "", collapse = "\r")))
+  length(unique(split(cells$variable, cells$record)))
 }
 
 suppression_settings <- function(table, sets, links, settings) {

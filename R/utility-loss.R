@@ -83,10 +83,9 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
     compared_column(before[[name]], after[[name]], name)
   })
   pairs <- compared_pairs(columns, weights, weights_after)
-  variables <- do.call(rbind, c(
-    Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after)),
-    list(make.row.names = FALSE)
-  ))
+  variables <- stack_frames(
+    Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after))
+  )
   prints <- lapply(list(before = before, after = after), fingerprint_of, list(key_vars = keys))
   new_utility_loss(columns, variables, pairs, nrow(before), weight_var, prints, this_call)
 }
@@ -116,7 +115,7 @@ loss_variables <- function(before, after, key_vars, weight_var) {
 # A variable before and after as numbers of their values, 0 for missing: `own`
 # before, `same` before but recoded as after was, `after`.
 compared_column <- function(before, after, name) {
-  text <- function(x) {
+  coded <- function(x) {
     damaged <- has_bad_codes(x)
     if (is_candidates(x) || is.list(x) || length(dim(x)) > 0 || damaged) {
       stop_sdc(
@@ -133,17 +132,21 @@ compared_column <- function(before, after, name) {
       )
     }
     x <- column_values(x)
+    if (is.factor(x)) {
+      codes <- as.integer(x)
+      occurs <- tabulate(codes, nlevels(x)) > 0
+      return(list(codes = cumsum(occurs)[codes], text = levels(x)[occurs]))
+    }
     # The distinct values are translated, not all.
-    if (is.factor(x)) return(factor(x, exclude = NULL))
     values <- unique(x)
-    factor(match(x, values), seq_along(values), value_names(values))
+    list(codes = match(x, values), text = value_names(values))
   }
-  a <- text(before)
-  b <- text(after)
-  shared <- union(levels(a), levels(b))
+  a <- coded(before)
+  b <- coded(after)
+  shared <- union(a$text, b$text)
   shared <- shared[!is.na(shared)]
-  number <- function(f) {
-    code <- match(levels(f), shared, nomatch = 0L)[as.integer(f)]
+  number <- function(coded) {
+    code <- match(coded$text, shared, nomatch = 0L)[coded$codes]
     code[is.na(code)] <- 0L
     code
   }
@@ -178,7 +181,8 @@ variable_loss <- function(column, name, w, w_after) {
   n <- length(column$own)
   blank <- column$after == 0 & column$own > 0
   exchanged <- column$same != column$after & !blank
-  of_value <- tabulate(column$own + 1L, column$n_values + 1L)[column$own + 1L]
+  sizes <- tabulate(column$own + 1L, column$n_values + 1L)
+  of_value <- sizes[column$own + 1L]
   of_group <- tabulate(column$same + 1L, column$n_values + 1L)[column$same + 1L]
   lost <- log2(of_group / of_value)
   # Where missing was joined with the rest, what is missing now could be anything.
@@ -192,15 +196,16 @@ variable_loss <- function(column, name, w, w_after) {
       il1s <- mean(abs(x - column$numbers$after), na.rm = TRUE) / (sqrt(2) * s)
     }
   }
+  bits_lost <- sum(lost)
+  bits <- sum(log2(n / sizes)[column$own + 1L])
+  n_known <- function(codes) sum(tabulate(codes, column$n_values) > 0)
   what <- c("recoded", "exchanged", "blanks")[c(column$recoded, any(exchanged), any(blank))]
   out <- frame(
     variable = name, change = if (length(what)) paste(what, collapse = ", ") else "none",
-    n_values_before = length(unique(column$own[column$own > 0])),
-    n_values_after = length(unique(column$after[column$after > 0])),
+    n_values_before = n_known(column$own), n_values_after = n_known(column$after),
     n_exchanged = sum(exchanged), prop_exchanged = mean(exchanged),
     n_blank = sum(blank), prop_blank = mean(blank),
-    bits_lost = sum(lost), bits = sum(log2(n / of_value)),
-    prop_bits_lost = share_of(sum(lost), sum(log2(n / of_value))),
+    bits_lost = bits_lost, bits = bits, prop_bits_lost = share_of(bits_lost, bits),
     tv = variation(column$same, column$after), il1s = il1s
   )
   if (!is.null(w)) {
@@ -213,9 +218,11 @@ share_of <- function(part, whole) if (whole > 0) part / whole else 0
 
 # Half the sum of the absolute differences of shares.
 variation <- function(before, after, w = NULL, w_after = w) {
-  values <- unique(c(before, after))
-  shares <- function(x, w) {
-    at <- match(x, values)
+  both <- c(before, after)
+  values <- unique(both)
+  at <- match(both, values)
+  is_before <- seq_along(before)
+  shares <- function(at, w) {
     sums <- if (is.null(w)) {
       tabulate(at, length(values))
     } else {
@@ -223,7 +230,7 @@ variation <- function(before, after, w = NULL, w_after = w) {
     }
     sums / sum(sums)
   }
-  sum(abs(shares(before, w) - shares(after, w_after))) / 2
+  sum(abs(shares(at[is_before], w) - shares(at[-is_before], w_after))) / 2
 }
 
 compared_pairs <- function(columns, w, w_after) {

@@ -32,6 +32,24 @@ demo_result <- function(data, risk) {
   )
 }
 
+# Tables of results --------------------------------------------------------
+
+test_that("tables below each other are those of rbind()", {
+  parts <- list(
+    data.frame(p = 1L, name = "a", risk = 0.25), NULL,
+    data.frame(p = 2.5, name = c("b", NA), risk = c(NA, 1)),
+    data.frame(p = integer(), name = character(), risk = double())
+  )
+  stack <- sdcRisk:::stack_frames
+  expect_identical(stack(parts), do.call(rbind, parts))
+  expect_identical(stack(parts[c(4, 1)]), do.call(rbind, parts[c(4, 1)]))
+  expect_identical(stack(list(x = parts[[3]])), parts[[3]])
+  expect_null(stack(list()))
+  rows <- data.frame(a = 1:3, b = letters[1:3])
+  expect_identical(sdcRisk:::rows_of(rows, c(3, 1)), data.frame(a = c(3L, 1L), b = c("c", "a")))
+  expect_identical(nrow(sdcRisk:::rows_of(rows, rep(FALSE, 3))), 0L)
+})
+
 # Print and words ----------------------------------------------------------
 
 test_that("a print has at most 16 lines, all of them to the standard output", {
