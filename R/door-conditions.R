@@ -200,7 +200,7 @@ holds_objects <- function(code) {
   if (is.call(code)) {
     for (i in seq_along(code)) {
       # What is left out, as in x[1, ], is no part that can be looked at.
-      if (!identical(code[[i]], quote(expr = )) && holds_objects(code[[i]])) {
+      if (!identical(code[[i]], rlang::missing_arg()) && holds_objects(code[[i]])) {
         return(TRUE)
       }
     }

@@ -6,7 +6,7 @@
 # the column declares missing, and these codes as text.
 missing_cells <- function(table, data) {
   # A pattern has NA for every missing value, whatever it was declared to be.
-  declared <- lapply(table$positions, function(v) declared_missing(data[[v]]))
+  declared <- lapply(unname(unclass(data)[table$positions]), declared_missing)
   frame(
     variable = table$variables, n_missing = as_count(table$n_missing),
     n_declared = vapply(declared, `[[`, 1L, "n"), codes = vapply(declared, `[[`, "", "codes")

@@ -24,6 +24,11 @@ remember <- function(roles = list()) {
 
 # The name of an exported function, NULL of any other.
 exported_name <- function(f, head) {
+  name <- front_name(f)
+  # A method has the name of its generic function.
+  if (!is.null(name) && identical(f, get0(name, topenv()))) {
+    return(name)
+  }
   exports <- getNamespaceExports("sdcRisk")
   written <- if (!is.function(head)) written_name(head)
   for (name in c(intersect(written, exports), exports)) {
