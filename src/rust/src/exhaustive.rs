@@ -2,7 +2,8 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::exhaustive::{tabulate, Cells, Records, Rule, Table, Tabulation};
-use sdcrisk_core::{Missing, Result, Weights};
+use sdcrisk_core::key_sets::binomial;
+use sdcrisk_core::{KeyTable, Missing, Result, Weights};
 
 use crate::convert::{counts, whole, Named, Run};
 use crate::guard::{bad_call, guard};
@@ -28,6 +29,16 @@ impl Asked {
             max_tables: given.count("max_tables")?,
         })
     }
+
+    /// Every table looks at the key variables it has of every record.
+    fn steps(&self, table: &KeyTable) -> usize {
+        let n_keys = table.columns().len();
+        let cells = self.dims.iter().map(|&dim| {
+            let n_tables = binomial(n_keys as u64, dim as u64).unwrap_or(u64::MAX);
+            n_tables.saturating_mul(dim as u64 * table.n_rows() as u64)
+        });
+        cells.fold(0, u64::saturating_add) as usize
+    }
 }
 
 /// All tables of the sizes `dims`.
@@ -41,7 +52,7 @@ fn rs_exhaustive(table: Robj, settings: Robj, run: Robj) -> Robj {
             let weights = weights
                 .map(|w| Weights::new(w, table.n_rows()))
                 .transpose()?;
-            let found = run.watched(|monitor| {
+            let found = run.brief(asked.steps(table), |monitor| {
                 tabulate(
                     table,
                     weights,

@@ -297,7 +297,8 @@ fn rs_rows(table: Robj, rows: Robj, run: Robj) -> Robj {
             for r in rows {
                 chosen.push(row(r)?);
             }
-            Ok(pointer_to(run.watched(|_| table.select(&chosen))?))
+            let steps = chosen.len() * table.columns().len();
+            Ok(pointer_to(run.brief(steps, |_| table.select(&chosen))?))
         })
     })
 }

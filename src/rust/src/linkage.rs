@@ -39,6 +39,11 @@ impl Files {
         })
     }
 
+    /// Values of people who are in both files.
+    fn n_compared(&self) -> usize {
+        self.partners.as_ref().map_or(0, Vec::len) * self.agreements.len()
+    }
+
     pub fn with_tables<T>(
         &self,
         work: impl FnOnce(&KeyTable, &KeyTable) -> Result<T>,
@@ -219,7 +224,7 @@ fn rs_key_changes(waves: Robj, run: Robj) -> Robj {
         let files = Files::new(&Named::new(&waves, "waves")?)?;
         let run = Run::new(&run)?;
         files.with_waves(0, |waves| {
-            let changes = run.watched(|monitor| waves.changes(monitor))?;
+            let changes = run.brief(files.n_compared(), |monitor| waves.changes(monitor))?;
             Ok(list!(
                 changes = change_columns(&changes),
                 entropy = waves.entropies()

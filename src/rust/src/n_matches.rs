@@ -13,7 +13,7 @@ use crate::convert::{
     counts, doubles, indices, integers, list, optional, positions, text, Named, Run,
 };
 use crate::guard::{bad_call, guard};
-use crate::key_table::with_table;
+use crate::key_table::{n_cells, with_table};
 
 /// Matches of the records of `table`, or of the rows of outside targets, on some of
 /// its columns. `missing` has a word for each of them; records that miss a value of
@@ -29,7 +29,7 @@ fn rs_n_matches(table: Robj, settings: Robj, run: Robj) -> Robj {
             with_optional(settings.optional("targets")?, |targets| {
                 with_table(&table, |table| {
                     let households = households.map(|t| &t.columns()[0]);
-                    let found = run.watched(|monitor| {
+                    let found = run.brief(asked.steps(table, targets), |monitor| {
                         asked.answer(table, targets, &sensitive, households, monitor)
                     })?;
                     Ok(to_r(found))
@@ -160,6 +160,21 @@ impl Asked {
             weights: given.optional_doubles("weights")?,
             squares: given.optional_doubles("squares")?,
         })
+    }
+
+    /// Steps of the search: one for every cell where values match themselves alone, and
+    /// at most one for every pair of rows where some match others.
+    fn steps(&self, table: &KeyTable, targets: Option<&KeyTable>) -> usize {
+        let targets = targets.unwrap_or(table);
+        let plain = self.relations.iter().all(|v| matches!(v, Values::Plain));
+        let complete = |t: &KeyTable| {
+            let mut columns = self.columns.iter().filter_map(|&v| t.columns().get(v));
+            columns.all(|column| column.n_missing() == 0)
+        };
+        match plain && complete(table) && complete(targets) {
+            true => n_cells(table).max(n_cells(targets)),
+            false => table.n_rows().saturating_mul(targets.n_rows()),
+        }
     }
 
     fn answer(

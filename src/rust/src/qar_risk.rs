@@ -63,8 +63,11 @@ fn rs_qar_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
         let grid = settings.probabilities("thresholds")?;
         with_table(&table, |table| {
             let sets = tail.sets(table)?;
-            let found =
-                run.watched(|monitor| qar_risk(table, sets, &tail.settings, &grid, monitor))?;
+            // A key set takes a fraction of a step for a record.
+            let steps = sets.len().saturating_mul(table.n_rows()) / 4;
+            let found = run.brief(steps, |monitor| {
+                qar_risk(table, sets, &tail.settings, &grid, monitor)
+            })?;
             to_r(&found, sets, sets.len())
         })
     })
