@@ -216,7 +216,7 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, th
     mean_violations = found$records_violations / found$records_n
   )
   used <- !is.na(category) | (settings$missing == "category" & found$records_n > 0)
-  cells <- pick_rows(cells, rep(used, n_dims))
+  cells <- numbered_rows(cells, rep(used, n_dims))
   tables <- frame(
     key_set = table_names(settings$key_vars, settings$dims), dim = found$table_dim,
     n_cells = found$table_cells, n_violations = found$table_violations,
@@ -235,9 +235,9 @@ new_exhaustive_tabulation <- function(found, table, labels, checks, settings, th
       identifying = checks$identifying
     ),
     call = this_call,
-    cells = pick_rows(cells, order(cells$dim, -cells$pct_cells)),
-    categories = pick_rows(categories, used),
-    tables = pick_rows(tables, order(tables$dim, -tables$n_records))
+    cells = numbered_rows(cells, order(cells$dim, -cells$pct_cells)),
+    categories = numbered_rows(categories, used),
+    tables = numbered_rows(tables, order(tables$dim, -tables$n_records))
   )
 }
 

@@ -344,7 +344,7 @@ new_qar_risk <- function(counted, settings, key_names, n_records, sets, this_cal
   listed <- bind_rows(counted, settings$p, function(found, p) {
     set_frame(found, p, key_names, n_records)
   })
-  listed <- pick_rows(listed, order(-listed$n_distinct))
+  listed <- numbered_rows(listed, order(-listed$n_distinct))
   identifying <- listed$key_set[listed$n_distinct == n_records]
   fit <- c("largest", "feasible", "beyond", "equal")
   new_sdc_result(

@@ -89,7 +89,7 @@ renumber <- function(table) {
 }
 
 # Rows of a data frame, numbered anew.
-pick_rows <- function(table, rows) {
+numbered_rows <- function(table, rows) {
   do.call(frame, lapply(as.list(table), function(column) column[rows]))
 }
 

@@ -46,8 +46,9 @@ test_that("tables below each other are those of rbind()", {
   expect_identical(stack(list(x = parts[[3]])), parts[[3]])
   expect_null(stack(list()))
   rows <- data.frame(a = 1:3, b = letters[1:3])
-  expect_identical(sdcRisk:::pick_rows(rows, c(3, 1)), data.frame(a = c(3L, 1L), b = c("c", "a")))
-  expect_identical(nrow(sdcRisk:::pick_rows(rows, rep(FALSE, 3))), 0L)
+  picked <- sdcRisk:::numbered_rows(rows, c(3, 1))
+  expect_identical(picked, data.frame(a = c(3L, 1L), b = c("c", "a")))
+  expect_identical(nrow(sdcRisk:::numbered_rows(rows, rep(FALSE, 3))), 0L)
 })
 
 # Print and words ----------------------------------------------------------
