@@ -13,12 +13,14 @@
 //!   `{j : H(j) >= h - 1}` can be among the m largest without record i.
 //! * Records with the same bits of U on the candidates have the same DT: one
 //!   evaluation per distinct pattern.
-//! * Without record i the counts of the candidates are two sorted runs, `H`
-//!   where it is not unique and `H - 1` where it is, which are merged.
+//! * Without record i the counts of the candidates are `H` where it is not unique
+//!   and `H - 1` where it is: in the same order as before, but for equal counts.
 //!
 //! Every number is the one that a new analysis of the file without the record
 //! gives, to the last bit: counts and denominator are the same whole numbers
 //! and the same operations follow.
+
+use std::ops::Range;
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
@@ -106,7 +108,7 @@ pub fn contributions(
             n_records - 1,
             settings,
         );
-        let mask = vec![u64::MAX; BitRows::words_for(candidates.len())];
+        let mask = Mask::all(candidates.len());
         let patterns = Patterns::find(&found.bits, &mask, None, table.n_rows());
         let risks = without.risks(&patterns, &found.bits, monitor)?;
         (patterns, risks)
@@ -180,7 +182,7 @@ fn candidates(distinct: &[u32], n_records: u64, settings: &TailSettings) -> Vec<
 /// Records by their bits of U on the candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patterns {
-    /// Per pattern, the first row that has it.
+    /// Per pattern, the first row that has it; `u32::MAX` where none is left.
     pub first_rows: Vec<u32>,
     /// Per row, its pattern; `u32::MAX` for rows left out.
     pub of_row: Vec<u32>,
@@ -196,24 +198,7 @@ impl Patterns {
 
     /// Groups rows by the bits that `mask` lets through; `alive` says which
     /// rows take part.
-    pub fn find(bits: &BitRows, mask: &[u64], alive: Option<&[bool]>, n_rows: usize) -> Self {
-        let used: Vec<(usize, u64)> = mask
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|&(_, m)| m != 0)
-            .collect();
-        let hash = |row: &[u64]| {
-            let mixed = used
-                .iter()
-                .fold(0, |hash, &(word, mask)| rolled(hash, row[word] & mask));
-            // The table reads low and high bits; products mix upwards only.
-            mixed ^ (mixed >> 32)
-        };
-        let equal = |a: &[u64], b: &[u64]| {
-            used.iter()
-                .all(|&(word, mask)| (a[word] ^ b[word]) & mask == 0)
-        };
+    pub fn find(bits: &BitRows, mask: &Mask, alive: Option<&[bool]>, n_rows: usize) -> Self {
         let mut seen: HashTable<u32> = HashTable::new();
         let mut first_rows: Vec<u32> = Vec::new();
         let of_row = (0..n_rows)
@@ -224,9 +209,9 @@ impl Patterns {
                 let words = bits.row(row);
                 let found = seen
                     .entry(
-                        hash(words),
-                        |&p| equal(bits.row(first_rows[p as usize] as usize), words),
-                        |&p| hash(bits.row(first_rows[p as usize] as usize)),
+                        mask.hash(words),
+                        |&p| mask.equal(bits.row(first_rows[p as usize] as usize), words),
+                        |&p| mask.hash(bits.row(first_rows[p as usize] as usize)),
                     )
                     .or_insert(first_rows.len() as u32);
                 let pattern = *found.get();
@@ -240,11 +225,58 @@ impl Patterns {
     }
 }
 
+/// The bits of U by which rows are told apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask {
+    /// The words that have such bits, and these bits.
+    used: Vec<(usize, u64)>,
+}
+
+impl Mask {
+    /// The bits that `words` have.
+    pub fn new(words: &[u64]) -> Self {
+        let words = words.iter().copied().enumerate();
+        Self {
+            used: words.filter(|&(_, m)| m != 0).collect(),
+        }
+    }
+
+    /// All of `n_bits` bits.
+    pub fn all(n_bits: usize) -> Self {
+        Self::new(&vec![u64::MAX; BitRows::words_for(n_bits)])
+    }
+
+    /// Whether it has all bits of `words`.
+    pub fn covers(&self, words: &[u64]) -> bool {
+        let mut left = words.to_vec();
+        for &(word, mask) in &self.used {
+            left[word] &= !mask;
+        }
+        left.iter().all(|&word| word == 0)
+    }
+
+    /// A hash of the bits of a row.
+    pub fn hash(&self, row: &[u64]) -> u64 {
+        let mixed =
+            (self.used.iter()).fold(0, |hash, &(word, mask)| rolled(hash, row[word] & mask));
+        // The table reads low and high bits; products mix upwards only.
+        mixed ^ (mixed >> 32)
+    }
+
+    /// Whether two rows have the same bits.
+    pub fn equal(&self, a: &[u64], b: &[u64]) -> bool {
+        let differ = |&(word, mask): &(usize, u64)| (a[word] ^ b[word]) & mask != 0;
+        !self.used.iter().any(differ)
+    }
+}
+
 /// The extreme risk of a file without one record, from its bits of U.
 pub struct Without<'a> {
     /// Counts of the candidates in falling order, and the bit of each.
     distinct: Vec<u32>,
     places: Vec<u32>,
+    /// Where two or more counts are equal.
+    ties: Vec<Range<usize>>,
     n_sets: usize,
     n_records: u64,
     n_top: usize,
@@ -289,9 +321,18 @@ impl<'a> Without<'a> {
                 logits[(count - lowest) as usize] = risks.logit(2 * u64::from(count));
             }
         }
+        let mut ties = Vec::new();
+        let mut start = 0;
+        for equal in distinct.chunk_by(|a, b| a == b) {
+            if equal.len() > 1 {
+                ties.push(start..start + equal.len());
+            }
+            start += equal.len();
+        }
         Self {
             distinct,
             places: candidates.iter().map(|c| c.0).collect(),
+            ties,
             n_sets,
             n_records,
             n_top: Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets),
@@ -301,7 +342,7 @@ impl<'a> Without<'a> {
         }
     }
 
-    /// The risk per pattern.
+    /// The risk per pattern; `None` for one without rows.
     pub fn risks(
         &self,
         patterns: &Patterns,
@@ -316,7 +357,10 @@ impl<'a> Without<'a> {
                 let mut numerators = Vec::new();
                 Ok(rows
                     .iter()
-                    .map(|&row| self.risk(bits.row(row as usize), &mut numerators))
+                    .map(|&row| match row {
+                        u32::MAX => None,
+                        row => self.risk(bits.row(row as usize), &mut numerators),
+                    })
                     .collect())
             })
             .collect::<Result<Vec<Vec<Option<f64>>>>>()?;
@@ -327,20 +371,19 @@ impl<'a> Without<'a> {
     /// [`estimate`](super::estimate) gives for the counts after its removal.
     fn risk(&self, bits: &[u64], numerators: &mut Vec<u64>) -> Option<f64> {
         let denominator = 2 * self.n_records;
-        let mut falling = Falling {
-            of: self,
-            bits,
-            stays: 0,
-            falls: 0,
-        }
-        .map(u64::from);
-        let mut next = falling.next();
-        let mut ones = 0;
-        while next == Some(self.n_records) {
-            ones += 1;
-            next = falling.next();
-        }
+        let counts = self.distinct.iter().zip(&self.places);
         numerators.clear();
+        // Falls by one leave counts in falling order, but for those that are equal.
+        numerators.extend(counts.map(|(&h, &place)| {
+            let falls = bits[(place / 64) as usize] >> (place % 64) & 1;
+            2 * (u64::from(h) - falls)
+        }));
+        for ties in &self.ties {
+            numerators[ties.clone()].sort_unstable_by(|a, b| b.cmp(a));
+        }
+        let ones = (numerators.iter())
+            .take_while(|&&numerator| numerator == denominator)
+            .count();
         let (n, n_top) = match self.settings.theta_one {
             ThetaOne::One if ones > 0 => return Some(1.0),
             ThetaOne::Exclude if ones > 0 => {
@@ -348,17 +391,17 @@ impl<'a> Without<'a> {
                 if n == 0 {
                     return None;
                 }
+                numerators.drain(..ones);
                 let at = Position::exceeded_by(n, self.settings.pi_u);
                 (n, at.n_top(n))
             }
             _ => {
                 // Half a class less than every record.
-                numerators.extend(std::iter::repeat_n(denominator - 1, ones.min(self.n_top)));
+                numerators[..ones].fill(denominator - 1);
                 (self.n_sets, self.n_top)
             }
         };
-        let left = n_top - numerators.len();
-        numerators.extend(next.into_iter().chain(falling).map(|h| 2 * h).take(left));
+        numerators.truncate(n_top);
         let risks = TopRisks {
             numerators,
             denominator,
@@ -373,46 +416,6 @@ impl<'a> Without<'a> {
         };
         fit_tail_with(risks, self.settings.pi_u, self.settings.pwm, logit)
             .risk(self.settings.alpha[0])
-    }
-}
-
-/// Counts after a removal in falling order: those that stay and those that
-/// fall by one, merged.
-struct Falling<'a> {
-    of: &'a Without<'a>,
-    bits: &'a [u64],
-    stays: usize,
-    falls: usize,
-}
-
-impl Falling<'_> {
-    fn unique(&self, candidate: usize) -> bool {
-        let place = self.of.places[candidate];
-        self.bits[(place / 64) as usize] >> (place % 64) & 1 == 1
-    }
-}
-
-impl Iterator for Falling<'_> {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        let counts = &self.of.distinct;
-        while self.stays < counts.len() && self.unique(self.stays) {
-            self.stays += 1;
-        }
-        while self.falls < counts.len() && !self.unique(self.falls) {
-            self.falls += 1;
-        }
-        let stays = counts.get(self.stays).copied();
-        let falls = counts.get(self.falls).map(|&h| h - 1);
-        // `None` is less than any count.
-        if stays >= falls {
-            self.stays += 1;
-            stays
-        } else {
-            self.falls += 1;
-            falls
-        }
     }
 }
 

@@ -46,6 +46,20 @@ impl BitRows {
         &self.bits[row * self.words..][..self.words]
     }
 
+    /// The given rows.
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let rows = rows.iter().flat_map(|&row| self.row(row as usize));
+        Self {
+            words: self.words,
+            bits: rows.copied().collect(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &[u64]) {
+        self.bits.extend_from_slice(row);
+    }
+
     /// Sets bit `place` of a row.
     pub fn set(&mut self, row: usize, place: usize) {
         self.bits[row * self.words + place / 64] |= 1 << (place % 64);

@@ -54,8 +54,8 @@ pub(super) fn largest(
 }
 
 /// Rows by pattern, and the risk without a row of each.
-pub(super) struct Changes {
-    pub(super) patterns: Patterns,
+pub(super) struct Changes<'a> {
+    pub(super) patterns: &'a Patterns,
     pub(super) risks: Vec<Option<f64>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Changes {
 /// that are not determined come last.
 pub(super) fn largest_contributions(
     current: Option<f64>,
-    changes: &Changes,
+    changes: &Changes<'_>,
     size: usize,
 ) -> Vec<u32> {
     let Changes { patterns, risks } = changes;

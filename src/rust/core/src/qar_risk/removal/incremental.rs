@@ -157,8 +157,24 @@ impl State {
         })
     }
 
-    /// Removes one row.
-    fn remove(&mut self, row: usize, follow_u_plus: bool) {
+    /// The kept sets whose count can matter once any one row is removed, with
+    /// their counts, and as bits.
+    fn candidates(&self, depth: usize) -> (Vec<(u32, u32)>, Vec<u64>) {
+        let least = count_at_depth(&self.distinct, depth).saturating_sub(1);
+        let candidates: Vec<(u32, u32)> = (0u32..)
+            .zip(&self.distinct)
+            .filter_map(|(k, &h)| (h >= least).then_some((k, h)))
+            .collect();
+        let mut mask = vec![0u64; BitRows::words_for(self.n_kept)];
+        for &(k, _) in &candidates {
+            mask[(k / 64) as usize] |= 1 << (k % 64);
+        }
+        (candidates, mask)
+    }
+
+    /// Removes one row; `became_unique` is told of rows that are now unique on one
+    /// more key set.
+    fn remove(&mut self, row: usize, follow_u_plus: bool, became_unique: &mut Vec<usize>) {
         self.alive[row] = false;
         if follow_u_plus {
             // The counts of the sets the row is unique on fall by one.
@@ -194,6 +210,7 @@ impl State {
             if self.size[class] == 1 {
                 let last = self.xor[class] as usize;
                 self.unique.set(last, k);
+                became_unique.push(last);
                 self.u_plus[last] += u64::from(self.distinct[k]);
             }
         }
@@ -230,6 +247,8 @@ pub(super) fn incremental_path(
         after: Vec::with_capacity(n_blocks),
         n_kept: kept.sets.len(),
     };
+    let mut grouped = None;
+    let mut became_unique = Vec::new();
     for b in 0..n_blocks {
         monitor.check()?;
         let n_left = n_records - path.rows.len() as u64;
@@ -249,13 +268,28 @@ pub(super) fn incremental_path(
             }
             Rule::Proper => {
                 let current = path.after.last().unwrap_or(&path.before).risk;
-                let changes = changes(&state, kept.depth, sets.len(), n_left, settings, monitor)?;
-                largest_contributions(current, &changes, size)
+                let (candidates, mask) = state.candidates(kept.depth);
+                // Key sets that no longer matter may go on telling rows apart.
+                grouped.take_if(|grouped: &mut Grouped| !grouped.tells(&mask));
+                let grouped = grouped.get_or_insert_with(|| {
+                    Grouped::new(&state.unique, Mask::new(&mask), &state.alive)
+                });
+                let patterns = &grouped.patterns;
+                let without = Without::with_places(candidates, sets.len(), n_left - 1, settings);
+                let risks = without.risks(patterns, &state.unique, monitor)?;
+                largest_contributions(current, &Changes { patterns, risks }, size)
             }
         };
         for row in picked {
             monitor.check()?;
-            state.remove(row as usize, rule == Rule::UPlus);
+            state.remove(row as usize, rule == Rule::UPlus, &mut became_unique);
+            if let Some(grouped) = &mut grouped {
+                grouped.remove(row as usize);
+                for &row in &became_unique {
+                    grouped.update(row, state.unique.row(row));
+                }
+            }
+            became_unique.clear();
             path.rows.push(row);
             monitor.advance(1);
         }
@@ -263,27 +297,4 @@ pub(super) fn incremental_path(
         path.after.push(risk(&state, n_left));
     }
     Ok(path)
-}
-
-fn changes(
-    state: &State,
-    depth: usize,
-    n_sets: usize,
-    n_left: u64,
-    settings: &TailSettings,
-    monitor: &Monitor,
-) -> Result<Changes> {
-    let least = count_at_depth(&state.distinct, depth).saturating_sub(1);
-    let candidates: Vec<(u32, u32)> = (0u32..)
-        .zip(&state.distinct)
-        .filter_map(|(k, &h)| (h >= least).then_some((k, h)))
-        .collect();
-    let mut mask = vec![0u64; BitRows::words_for(state.n_kept)];
-    for &(k, _) in &candidates {
-        mask[(k / 64) as usize] |= 1 << (k % 64);
-    }
-    let patterns = Patterns::find(&state.unique, &mask, Some(&state.alive), state.alive.len());
-    let without = Without::with_places(candidates, n_sets, n_left - 1, settings);
-    let risks = without.risks(&patterns, &state.unique, monitor)?;
-    Ok(Changes { patterns, risks })
 }

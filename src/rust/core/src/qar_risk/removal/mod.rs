@@ -13,13 +13,16 @@
 //! *An order that looks at the file as it then is* ([`adaptive_path`]): per key
 //! set and class the number of members and the exclusive or of their rows.
 //! Removing a record updates both; at one member left, the rest of the
-//! exclusive or is the row that became unique, found without a search. Only
+//! exclusive or is the row that became unique, found without a search. By
+//! contribution, rows are grouped by the key sets they are unique on once; then
+//! the few that became unique change their groups ([`Grouped`]). Only
 //! key sets that can matter within the removals asked for are kept: counts
 //! fall by one a removal at most. Where that takes too much memory, files are
 //! counted anew after every block.
 
 mod choice;
 mod fixed;
+mod grouped;
 mod incremental;
 mod recounted;
 
@@ -29,7 +32,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::contribution::{count_at_depth, depth, Patterns, Without};
+use super::contribution::{count_at_depth, depth, Mask, Patterns, Without};
 use super::partition::SetCounts;
 use super::planes::count_sets;
 use super::uniqueness::{uniqueness, BitRows};
@@ -40,6 +43,7 @@ use crate::key_sets::KeySets;
 use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 use choice::{largest, largest_contributions, ones, top_mask, Changes};
+use grouped::Grouped;
 use incremental::{incremental_path, Kept};
 use recounted::recounted_path;
 

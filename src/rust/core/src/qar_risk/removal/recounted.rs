@@ -102,12 +102,14 @@ fn pick(
         n_left - 1,
         settings,
     );
-    let mask = vec![u64::MAX; BitRows::words_for(marked.len())];
-    let patterns = Patterns::find(&found.bits, &mask, None, file.n_rows());
+    let patterns = Patterns::find(&found.bits, &Mask::all(marked.len()), None, file.n_rows());
     let risks = without.risks(&patterns, &found.bits, monitor)?;
     Ok(largest_contributions(
         current,
-        &Changes { patterns, risks },
+        &Changes {
+            patterns: &patterns,
+            risks,
+        },
         size,
     ))
 }
