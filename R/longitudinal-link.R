@@ -35,7 +35,7 @@
 #' probability 0. Where values are missing, `overlap` holds what linking brings
 #' under every `min_overlap`; report the value that brings most, or say which one
 #' was taken. It is left out where it would compare more than 2e10 pairs of
-#' distinct key patterns, about two seconds; `sensitivity = TRUE` computes it always.
+#' distinct key patterns; `sensitivity = TRUE` computes it always.
 #'
 #' A warning of class `sdcRisk_warning_empty_records` tells of records with
 #' fewer observed key variables than `min_overlap` (at least one), and of a `min_overlap`

@@ -30,11 +30,13 @@
 //! * [`counters`]: every pair is looked at, hundreds of wave-1 rows at a time,
 //!   their differences being counted in bits;
 //! * [`walk`]: the sorted wave-1 rows are read as a tree of keys and searched
-//!   with a budget of differences that grows from zero.
+//!   with a budget of differences that grows from zero. Under every least number
+//!   of shared keys ([`by_shared`]) one such search answers.
 //!
 //! The ties are counted and never listed.
 
 mod agreement;
+mod by_shared;
 mod counters;
 mod partners;
 mod patterns;
@@ -323,26 +325,30 @@ impl<'a> Waves<'a> {
             Method::Walk => walk::nearest(&patterns, monitor, report)?,
             _ => counters::nearest(&patterns, monitor, report)?,
         };
-        let of_row = patterns.query_of_row();
-        let mut n_diff = vec![None; of_row.len()];
-        let mut n_best = vec![0u64; of_row.len()];
-        n_diff
-            .par_chunks_mut(BLOCK)
-            .zip(n_best.par_chunks_mut(BLOCK))
-            .zip(of_row.par_chunks(BLOCK))
-            .for_each(|((n_diff, n_best), of_row)| {
-                for ((diff, best), &query) in n_diff.iter_mut().zip(n_best).zip(of_row) {
-                    let nearest = &found[query as usize];
-                    *best = nearest.n_best;
-                    *diff = (nearest.n_best > 0).then_some(u32::from(nearest.n_diff));
-                }
-            });
-        Ok(Nearest {
-            n_diff,
-            n_best,
-            method,
-            n_patterns: (patterns.n_rows(), patterns.n_queries()),
-        })
+        Ok(patterns.nearest(|query| found[query], method))
+    }
+
+    /// The nearest wave-1 records where a match must share at least so many observed
+    /// keys as here, one more, ... up to all of them, in one search; `None` where
+    /// looking at all pairs, in `ns_per_pair` each, would be cheaper.
+    fn search_by_shared(
+        &self,
+        keys: &[usize],
+        ns_per_pair: f64,
+        monitor: &Monitor,
+    ) -> Result<Option<Vec<Nearest>>> {
+        self.check_keys(keys)?;
+        let mut patterns = Patterns::new(self, keys, None, monitor)?;
+        patterns.observe();
+        let least = self.min_shared as usize;
+        let ns_per_query = ns_per_pair * patterns.n_rows() as f64;
+        let found = by_shared::nearest(&patterns, least, ns_per_query, monitor)?;
+        Ok(found.map(|found| {
+            let width = keys.len() + 1 - least;
+            (0..width)
+                .map(|more| patterns.nearest(|query| found[query * width + more], Method::Walk))
+                .collect()
+        }))
     }
 }
 
@@ -358,6 +364,8 @@ struct Best {
 /// of the counters: measured once, only their ratio matters.
 const NS_PER_VISIT: f64 = 12.0;
 const NS_PER_PAIR: f64 = 0.07;
+/// The counters need less than a moment for so many pairs: nothing to choose.
+const FEW_PAIRS: f64 = 1e9;
 /// Distinct wave-2 rows on which the walk is tried.
 const TRIALS: usize = 64;
 
@@ -365,8 +373,7 @@ const TRIALS: usize = 64;
 /// work, not time, so that the choice is the same on every machine.
 fn cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Method> {
     let pairs = patterns.n_rows() as f64 * patterns.n_queries() as f64;
-    // The counters need less than a moment: nothing to choose.
-    if pairs < 1e9 {
+    if pairs < FEW_PAIRS {
         return Ok(Method::Counters);
     }
     let per_query = NS_PER_PAIR * patterns.n_rows() as f64;

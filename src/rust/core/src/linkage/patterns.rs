@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::{Agreement, PartnerDifferences, Waves, BLOCK};
+use super::{Agreement, Best, Method, Nearest, PartnerDifferences, Waves, BLOCK};
 use crate::error::Result;
 use crate::key_table::{Column, Groups, KeyTable};
 use crate::parallel::Monitor;
@@ -90,10 +90,6 @@ impl<'a> Patterns<'a> {
         &self.bounds
     }
 
-    pub(super) fn query_of_row(&self) -> &[u32] {
-        &self.query_of_row
-    }
-
     pub(super) fn n_rows(&self) -> usize {
         self.rows.n_rows()
     }
@@ -122,8 +118,53 @@ impl<'a> Patterns<'a> {
         }
     }
 
+    /// The best matches of queries as those of the wave-2 rows.
+    pub(super) fn nearest(&self, found: impl Fn(usize) -> Best + Sync, method: Method) -> Nearest {
+        let of_row = &self.query_of_row;
+        let mut n_diff = vec![None; of_row.len()];
+        let mut n_best = vec![0u64; of_row.len()];
+        n_diff
+            .par_chunks_mut(BLOCK)
+            .zip(n_best.par_chunks_mut(BLOCK))
+            .zip(of_row.par_chunks(BLOCK))
+            .for_each(|((n_diff, n_best), of_row)| {
+                for ((diff, best), &query) in n_diff.iter_mut().zip(n_best).zip(of_row) {
+                    let nearest = found(query as usize);
+                    *best = nearest.n_best;
+                    *diff = (nearest.n_best > 0).then_some(u32::from(nearest.n_diff));
+                }
+            });
+        Nearest {
+            n_diff,
+            n_best,
+            method,
+            n_patterns: (self.n_rows(), self.n_queries()),
+        }
+    }
+
+    /// Keeps in mind which keys are observed, whatever a pair must share.
+    pub(super) fn observe(&mut self) {
+        let observed = || (observed_keys(&self.queries), observed_keys(&self.rows));
+        self.observed.get_or_insert_with(observed);
+    }
+
+    /// The observed keys of queries and rows, where they are kept in mind.
+    pub(super) fn observed(&self) -> Option<(&[u64], &[u64])> {
+        let (queries, rows) = self.observed.as_ref()?;
+        Some((queries, rows))
+    }
+
+    /// How many observed keys a pair shares, where they are kept in mind.
+    pub(super) fn shared(&self, query: usize, row: usize) -> usize {
+        let (queries, rows) = self.observed().unwrap_or_default();
+        match (queries.get(query), rows.get(row)) {
+            (Some(query), Some(row)) => (query & row).count_ones() as usize,
+            _ => 0,
+        }
+    }
+
     /// The number of differing keys of a pair.
-    fn distance(&self, query: usize, row: usize) -> u8 {
+    pub(super) fn distance(&self, query: usize, row: usize) -> u8 {
         let columns = self.queries.columns().iter().zip(self.rows.columns());
         columns
             .zip(&self.agreements)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::{Method, Nearest, PartnerDifferences, Waves};
+use super::{Method, Nearest, PartnerDifferences, Waves, FEW_PAIRS, NS_PER_PAIR};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -97,10 +97,25 @@ pub fn scores_by_shared(
         return Ok(None);
     }
     let keys: Vec<usize> = (0..waves.n_keys()).collect();
-    monitor.set_total(u64::from(n_keys - always) + 1);
-    let found = (always..=n_keys)
-        .map(|least| score(&waves.sharing(least), &keys, monitor))
-        .collect::<Result<Vec<Score>>>()?;
+    let at_once = match pairs < FEW_PAIRS {
+        true => None,
+        false => (waves.sharing(always)).search_by_shared(&keys, NS_PER_PAIR, monitor)?,
+    };
+    let found = match at_once {
+        Some(nearest) => (always..)
+            .zip(&nearest)
+            .map(|(least, nearest)| {
+                let own = waves.sharing(least).partner_differences(&keys, monitor)?;
+                Ok(Score::new(nearest, &own))
+            })
+            .collect::<Result<Vec<Score>>>()?,
+        None => {
+            monitor.set_total(u64::from(n_keys - always) + 1);
+            (always..=n_keys)
+                .map(|least| score(&waves.sharing(least), &keys, monitor))
+                .collect::<Result<Vec<Score>>>()?
+        }
+    };
     let repeated = std::iter::repeat_n(found[0], always as usize);
     Ok(Some(repeated.chain(found.iter().copied()).collect()))
 }

@@ -113,6 +113,22 @@ proptest! {
     }
 
     #[test]
+    fn one_search_settles_all_numbers_of_shared_keys((one, two, levels, agreements, least) in waves()) {
+        let (t1, t2) = (table(&one, &levels), table(&two, &levels));
+        let least = least.min(levels.len() as u32);
+        let waves = Waves::new(&t1, &t2, &agreements, None, least).unwrap();
+        let keys: Vec<usize> = (0..levels.len()).collect();
+        let monitor = Monitor::new();
+        let found = waves.search_by_shared(&keys, f64::INFINITY, &monitor).unwrap().unwrap();
+        prop_assert_eq!(found.len() + least as usize, keys.len() + 1);
+        for (least, nearest) in (least..).zip(found) {
+            let found: Vec<_> = nearest.n_diff.into_iter().zip(nearest.n_best).collect();
+            prop_assert_eq!(found, brute(&one, &two, &agreements, least));
+        }
+        prop_assert!(waves.search_by_shared(&keys, -1.0, &monitor).unwrap().is_none());
+    }
+
+    #[test]
     fn scores_by_shared_keys_are_those_of_every_search((one, two, levels, agreements, _) in waves()) {
         let (t1, t2) = (table(&one, &levels), table(&two, &levels));
         let partners: Vec<u32> = (0..two.len())

@@ -51,21 +51,23 @@ pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor, report: bool) -> R
 pub(super) fn visits(patterns: &Patterns, query: usize, limit: u64) -> u64 {
     let mut search = Search::new(patterns, query, limit);
     search.nearest();
-    search.visits
+    search.visits()
 }
 
-struct Search<'p> {
+pub(super) struct Search<'p> {
     patterns: &'p Patterns<'p>,
     query: usize,
     codes: [u32; MAX_KEYS],
-    /// Records found within the budget.
-    found: u64,
+    /// Records found within the budget, where the search is for it by the number of
+    /// observed keys that they share with the query.
+    found: Vec<u64>,
     visits: u64,
     limit: u64,
 }
 
 impl<'p> Search<'p> {
-    fn new(patterns: &'p Patterns, query: usize, limit: u64) -> Self {
+    /// A search that visits no more than `limit` ranges.
+    pub(super) fn new(patterns: &'p Patterns, query: usize, limit: u64) -> Self {
         let mut codes = [0; MAX_KEYS];
         for (code, column) in codes.iter_mut().zip(patterns.queries().columns()) {
             *code = column.codes().get(query);
@@ -74,10 +76,24 @@ impl<'p> Search<'p> {
             patterns,
             query,
             codes,
-            found: 0,
+            found: vec![0],
             visits: 0,
             limit,
         }
+    }
+
+    /// How many ranges it has visited.
+    pub(super) fn visits(&self) -> u64 {
+        self.visits
+    }
+
+    /// What costs at most `budget`, by the number of observed keys shared; `None`
+    /// beyond the limit.
+    pub(super) fn by_shared(&mut self, budget: u8) -> Option<&[u64]> {
+        self.found.clear();
+        self.found.resize(self.patterns.n_keys() + 1, 0);
+        self.descend(0, 0, self.patterns.n_rows(), budget);
+        (self.visits <= self.limit).then_some(&self.found)
     }
 
     fn nearest(&mut self) -> Best {
@@ -85,10 +101,10 @@ impl<'p> Search<'p> {
         for budget in 0..=self.patterns.bounds()[self.query].min(most) {
             // What costs less was not found, so what is found costs `budget`.
             self.descend(0, 0, self.patterns.n_rows(), budget);
-            if self.found > 0 || self.visits > self.limit {
+            if self.found[0] > 0 || self.visits > self.limit {
                 return Best {
                     n_diff: budget,
-                    n_best: self.found,
+                    n_best: self.found[0],
                 };
             }
         }
@@ -160,7 +176,11 @@ impl<'p> Search<'p> {
             }
         }
         if self.patterns.is_admissible(self.query, row) {
-            self.found += self.patterns.counts()[row];
+            let shared = match self.found.len() {
+                1 => 0,
+                _ => self.patterns.shared(self.query, row),
+            };
+            self.found[shared] += self.patterns.counts()[row];
         }
     }
 }
