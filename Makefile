@@ -67,9 +67,9 @@ site: ## build the documentation site in site/, without a network
 	sh tools/install.sh
 	Rscript tools/site.R
 
-coverage: ## measure which lines of R the tests reach
+coverage: ## measure which lines of the core and of R their tests reach
 	sh tools/setup.sh coverage
-	Rscript tools/coverage.R
+	$(QUICK_BUILD) sh tools/coverage.sh
 
 bench: ## measure, and write benchmarks/results
 	Rscript benchmarks/run.R
