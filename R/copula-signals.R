@@ -63,6 +63,7 @@ signal_copula_uniqueness <- function(x) {
       )
     )
   }
+  signal_steepness(x$diagnostics$fall)
   estimates <- x$estimates
   given <- estimates$population_uniqueness
   pitman <- estimates$pitman_yor

@@ -19,6 +19,11 @@ describe.sdc_copula_uniqueness <- function(x) {
     ),
     answer = c(
       uniqueness_grid(x),
+      if (isTRUE(x$diagnostics$fall$faster)) {
+        fact(
+          "Uniqueness falls faster in the sample than in its model: it is likely overstated."
+        )
+      },
       fact("Method: ", method_words(x), ".", keep = "aside"),
       fact(
         "Interval: ", format_percent(x$settings$level),

@@ -57,7 +57,7 @@
 #' | `nothing_to_do`, `identifying_key` | message | [suppress_cells()] |
 #' | `nothing_to_do`, `merged_levels`, `determined_keys` | message | [invariant_pram()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
-#' | `few_records`, `models_differ` | warning | [copula_uniqueness()] |
+#' | `few_records`, `models_differ`, `overstated` | warning | [copula_uniqueness()] |
 #' | `not_calibrated`, `weak_calibration`, `no_refits` | message | [copula_uniqueness()] |
 #' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
