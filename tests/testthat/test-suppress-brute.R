@@ -74,3 +74,62 @@ test_that("releases of tiny files hold what their rule says, at a cost between i
     }
   }
 })
+
+test_that("strata, links, importance and households hold in tiny files under every rule", {
+  set.seed(12)
+  n_tested <- c(own = 0, shared = 0, strict = 0)
+  for (file in 1:60) {
+    n <- sample(4:8, 1)
+    k <- sample(2:3, 1)
+    x <- matrix(sample(1:3, n * 3, TRUE), n, dimnames = list(NULL, c("a", "b", "z")))
+    if (file %% 4 == 0) x[sample(n, 1), "b"] <- NA
+    stratum <- if (file %% 3 == 0) sample(1:2, n, TRUE, c(3, 1)) else rep(1, n)
+    household <- if (file %% 5 == 0) sample(1:5, n, TRUE) else seq_len(n)
+    data <- data.frame(x, stratum, household)
+    never <- file %% 6 == 1
+    asked <- list(
+      data, list(first = "a", both = c("a", "b")), k,
+      linked = if (file %% 2 == 0) list(a = "z"), strata_var = "stratum",
+      hh_id = if (file %% 5 == 0) "household", importance = if (never) c(b = Inf)
+    )
+    # Records of the stratum that agree, by household.
+    reach <- function(same) {
+      same <- same & outer(stratum, stratum, `==`)
+      apply(same, 1, function(row) length(unique(household[row])))
+    }
+    agree <- function(u, v, wild) {
+      Reduce(`&`, lapply(seq_len(ncol(u)), function(j) {
+        same <- outer(u[, j], v[, j], `==`)
+        both <- outer(is.na(u[, j]), is.na(v[, j]), `&`)
+        if (wild) is.na(same) | same else both | (!is.na(same) & same)
+      }))
+    }
+    for (rule in names(n_tested)) {
+      found <- tryCatch(
+        suppressMessages(do.call(suppress_cells, c(asked, rule = rule))),
+        sdcRisk_error_unprotectable = function(e) NULL
+      )
+      if (is.null(found)) next
+      n_tested[[rule]] <- n_tested[[rule]] + 1
+      y <- as.matrix(found$data[colnames(x)])
+      blank <- is.na(y) & !is.na(x)
+      for (set in asked[[2]]) {
+        u <- y[, set, drop = FALSE]
+        of <- if (rule == "own") x[, set, drop = FALSE] else u
+        expect_true(all(reach(agree(u, of, rule != "strict")) >= k))
+      }
+      expect_true(!never || !any(blank[, "b"]))
+      expect_true(file %% 2 > 0 || all(is.na(y[blank[, "a"], "z"])))
+      if (file %% 2 > 0) expect_true(!any(blank[, "z"]))
+      for (key in c("a", "b")) {
+        shared <- all(tapply(x[, key], household, function(v) length(unique(v))) == 1)
+        if (file %% 5 == 0 && shared && !anyNA(x[, key])) {
+          members <- tapply(blank[, key], household, function(v) length(unique(v)))
+          expect_true(all(members == 1))
+        }
+      }
+      expect_lte(found$estimates$lower_bound, found$estimates$cost + 1e-9)
+    }
+  }
+  expect_true(all(n_tested >= 25))
+})
