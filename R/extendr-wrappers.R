@@ -56,6 +56,8 @@ rs_n_matches <- function(table, settings, run) .Call(wrap__rs_n_matches, table, 
 
 rs_invariant_pram <- function(table, settings, run) .Call(wrap__rs_invariant_pram, table, settings, run)
 
+rs_pram_draw <- function(settings, run) .Call(wrap__rs_pram_draw, settings, run)
+
 rs_pram_match_prob <- function(settings, run) .Call(wrap__rs_pram_match_prob, settings, run)
 
 rs_pram_theta <- function(settings, run) .Call(wrap__rs_pram_theta, settings, run)

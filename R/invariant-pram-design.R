@@ -10,7 +10,8 @@ pram_table <- function(file, key_vars, columns, frame = parent.frame()) {
   data <- file$data
   serving <- c(columns$within, columns$hh_id, columns$weight)
   keys <- resolve_key_vars(data, key_vars, serving)
-  others <- other_columns(data, keys, columns)
+  # Of a table of a database no other column is here.
+  others <- if (is.null(file$lazy)) other_columns(data, keys, columns)
   rest <- setdiff(c(columns$within, columns$hh_id), c(keys, others))
   labels <- list(others = others, rest = rest)
   table <- key_table(
@@ -170,7 +171,7 @@ pram_draw <- function(table, asked, rules, units, levels, weights) {
     weights = if (!is.null(weights)) as.double(weights),
     rows = if (households) units$first
   ))
-  core(rs_invariant_pram, table$pointer, settings)
+  c(core(rs_invariant_pram, table$pointer, settings), settings["seed"])
 }
 
 # What merging leaves alone: variables of `within` that are no keys, and the
@@ -304,9 +305,16 @@ pram_release <- function(data, table, drawn, units) {
     changed <- donors != seq_along(donors)
     cell <- drawn$row_cell
   }
+  new_cell <- drawn$row_cell[drawn$donors]
+  moved <- which(changed)
   list(
-    data = replace_values(data, table$positions, which(changed), donors[changed]),
-    changed = changed, donors = donors, cell = cell
+    data = replace_values(data, table$positions, moved, donors[moved]),
+    changed = changed, donors = donors, cell = cell,
+    new_counts = tabulate(new_cell, length(drawn$counts)),
+    # Per key variable.
+    n_changed = vapply(codes_at(table, table$positions), function(codes) {
+      sum(codes[moved] != codes[donors[moved]])
+    }, 0L)
   )
 }
 

@@ -67,7 +67,7 @@ plot_match_prob <- function(cells, bound, what, before, unit = "cells") {
 
 plot_pram_counts <- function(x) {
   cells <- x$cells
-  after <- released_counts(x)
+  after <- x$diagnostics$new_counts
   points <- stacked_points(cells$count, after)
   extra <- pram_extra(x)
   variance <- margin_inflation(
@@ -104,7 +104,3 @@ count_breaks <- function(top) {
   unique(breaks[breaks <= max(top, 2)])
 }
 
-# Counts of the cells in the released data, from where records went.
-released_counts <- function(x) {
-  tabulate(x$diagnostics$new_cell, nrow(x$cells))
-}

@@ -24,7 +24,10 @@ describe.sdc_invariant_pram <- function(x) {
       fact(promised_line(x), starts = TRUE),
       fact(achieved_line(estimates)),
       fact(all_counts_line(x), keep = "detail"),
-      fact("Records after: ", record_spread(x$records$match_prob), ".", keep = "always"),
+      fact(
+        "Records after: ",
+        record_spread(judged_rows(x)$match_prob, times = judged_times(x)), ".", keep = "always"
+      ),
       pram_change_facts(x)
     ),
     scenario = scenario("prosecutor", paste0(
@@ -184,7 +187,7 @@ summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 record_risk.sdc_invariant_pram <- function(x) {
-  x$records$match_prob
+  judged_rows(x)$match_prob
 }
 
 #' @export

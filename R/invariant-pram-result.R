@@ -3,7 +3,8 @@
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
                                this_call) {
   released <- drawn$release
-  n <- length(released$changed)
+  n <- n_records(data)
+  by_pattern <- !is.null(times_of(data))
   as_households <- units$kind == "households"
   first_record <- if (as_households) units$first[drawn$first_row] else drawn$first_row
   cells <- frame(
@@ -31,16 +32,19 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   result <- new_sdc_result(
     "sdc_invariant_pram",
     estimates = pram_estimates(asked, cells, drawn, expected, released, n),
-    records = frame(
-      cell = released$cell, changed = released$changed,
-      match_prob_before = cells$match_prob_before[released$cell],
-      match_prob = cells$match_prob[released$cell]
-    ),
+    records = do.call(frame, c(
+      list(cell = released$cell),
+      rlang::set_names(list(released$changed), if (by_pattern) "n_changed" else "changed"),
+      list(
+        match_prob_before = cells$match_prob_before[released$cell],
+        match_prob = cells$match_prob[released$cell]
+      )
+    )),
     settings = pram_settings(data, table, asked, columns, forbid, n),
     diagnostics = list(
       units = units$kind, n_households = if (as_households) length(units$first),
       n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record),
-      first_record = first_record, new_cell = drawn$row_cell[drawn$donors]
+      first_record = first_record, new_counts = released$new_counts
     ),
     call = this_call, data = released$data, cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
@@ -118,8 +122,6 @@ pram_estimates <- function(asked, cells, drawn, expected, released, n) {
 # Per key variable: records expected to change and changed, and what it does to
 # the standard errors of its margin.
 pram_variables <- function(table, drawn, first_record, extra) {
-  moved <- which(drawn$release$changed)
-  donors <- drawn$release$donors[moved]
   codes <- codes_at(table, table$positions)
   groups <- lapply(codes, function(codes) {
     match(codes[first_record], sort(unique(codes[first_record])))
@@ -127,7 +129,7 @@ pram_variables <- function(table, drawn, first_record, extra) {
   margins <- margin_inflation(extra, groups)
   frame(
     variable = table$variables, expected_changed = drawn$expected_changes,
-    n_changed = vapply(codes, function(codes) sum(codes[moved] != codes[donors]), 0L),
+    n_changed = drawn$release$n_changed,
     se_inflation = vapply(margins, function(margin) max(margin$se_inflation), 0)
   )
 }

@@ -127,7 +127,7 @@
 #' per key variable, more often where uniques differ in many keys. Memory beyond
 #' `data` and its copy: about 60 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table.
+#' @param data A data frame, tibble or data.table, or a table of a database.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
 #'   that no other argument names.
 #' @param max_match_prob The bound, between 0 and 1.
@@ -149,6 +149,8 @@
 #' @param weight_var Column of sampling weights.
 #' @param limit `NULL`, or a risk: the print then ends with the number of records above
 #'   it, and [records_at_risk()] names them.
+#' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
+#'   where it lies: see [release_in_database].
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
@@ -212,10 +214,11 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            calibration = c("exact", "paper"),
                            prefer = c("fewest_changes", "nearest", "similar_weights"),
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
-                           hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL) {
+                           hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL,
+                           row_id = NULL, into = NULL, chunk_size = 1e6,
+                           max_patterns = 5e6) {
   # Households are a role of the file, but kept together only where it is said how.
   if (missing(hh_id) && is.null(hh_vars)) hh_id <- NULL
-  file <- enter()
   this_call <- call_without_data(match.call(), "invariant_pram")
   check_no_dots(...)
   asked <- list(
@@ -233,6 +236,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   if (asked$calibration == "paper") {
     check_paper_bound(asked$max_match_prob)
   }
+  file <- enter_release("within", c(hh_id = "Its patterns do not say who lives with whom."))
   if (asked$prefer == "similar_weights" && is.null(weight_var)) {
     stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"")
   }
@@ -251,7 +255,11 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     levels <- pram_levels(data, table, columns, units)
     drawn <- pram_draw(table, asked, rules, units, levels, weights)
     report_unreached(drawn, asked, pram_fixed(data, table, columns, units))
-    drawn$release <- pram_release(data, table, drawn, units)
+    drawn$release <- if (is.null(file$lazy)) {
+      pram_release(data, table, drawn, units)
+    } else {
+      pram_release_lazy(file$lazy, data, table, drawn)
+    }
     result <- with_limit(new_invariant_pram(
       data, table, asked, columns, forbid, units, weights, drawn, this_call
     ), limit)

@@ -61,7 +61,8 @@ engine_patterns <- function(data, asked, max_patterns) {
     if (is.finite(max_patterns)) {
       check_few_patterns(n_rows_of(query), max_patterns)
     }
-    found <- collect_query(query)
+    ordered <- if (is.null(asked$row_id)) query else dplyr::arrange(query, !!as.name("sdc_first"))
+    found <- collect_query(ordered)
   })
   table <- collected_patterns(found, asked, max_patterns)
   table$query <- query_text(query)
@@ -90,7 +91,8 @@ name_frame <- function(names) {
   as.data.frame(rlang::set_names(rep(list(logical()), length(names)), names), optional = TRUE)
 }
 
-# One row per pattern, under names of our own for what is counted.
+# One row per pattern, under names of our own for what is counted; where records have a
+# row id, with that of its first record.
 pattern_query <- function(data, asked) {
   keys <- asked$key_vars
   counts <- if (is.null(asked$count_var)) {
@@ -117,9 +119,12 @@ pattern_query <- function(data, asked) {
       )
     )
   }
+  first <- if (!is.null(asked$row_id)) {
+    list(sdc_first = rlang::expr(min(!!as.name(asked$row_id), na.rm = TRUE)))
+  }
   # Groups that the user has made are none of ours.
   grouped <- dplyr::group_by(dplyr::ungroup(data), !!!rlang::syms(keys))
-  dplyr::summarise(grouped, !!!counts, !!!sums, .groups = "drop")
+  dplyr::summarise(grouped, !!!counts, !!!sums, !!!first, .groups = "drop")
 }
 
 n_rows_of <- function(query) {
@@ -155,20 +160,15 @@ without_quoted <- function(text) gsub("([\"'`]).*\\1", "\\1...\\1", text)
 
 # Counts in whatever type a driver delivers whole numbers in, as doubles.
 engine_counts <- function(x) {
-  if (is.character(x)) as.double(x) else bare_counts(x)
+  # A sum of nothing is missing, in any type.
+  if (is.character(x) || is.logical(x)) as.double(x) else bare_counts(x)
 }
 
 collected_patterns <- function(found, asked, max_patterns) {
   keys <- asked$key_vars
   # Engines may write names in letters of their own.
   names(found) <- c(keys, tolower(utils::tail(names(found), -length(keys))))
-  if (nrow(found) == 0) {
-    stop_sdc(
-      "bad_data",
-      c("`data` must have at least one record.", x = "The table has none."),
-      data_class = "tbl_lazy"
-    )
-  }
+  if (nrow(found) == 0) stop_no_records(asked$arg)
   n <- engine_counts(found$sdc_n)
   if (!is.null(asked$count_var)) {
     bad <- sum(engine_counts(found$sdc_n_broken)) > 0 ||
@@ -181,12 +181,34 @@ collected_patterns <- function(found, asked, max_patterns) {
     }
   }
   check_most_records(sum(n))
-  order <- do.call(order, c(unname(lapply(found[keys], order_values)), list(method = "radix")))
+  order <- if (is.null(asked$row_id)) {
+    do.call(order, c(unname(lapply(found[keys], order_values)), list(method = "radix")))
+  } else {
+    seq_along(n)
+  }
   found <- found[order, , drop = FALSE]
-  count_patterns(
+  table <- count_patterns(
     found[keys], keys, integer(), n[order],
     weighing = if (!is.null(asked$weight_var)) engine_weights(found, n[order], asked),
     max_patterns = max_patterns
+  )
+  if (!is.null(asked$row_id)) {
+    # What R takes for one pattern may be two to the engine: NaN and NULL.
+    rows <- seq_along(n)
+    if (nrow(table$patterns) < length(n)) {
+      rows <- which(!duplicated(places_of_patterns(table$patterns[keys], found[keys])))
+    }
+    table$first <- bare_ids(found$sdc_first[rows])
+  }
+  table
+}
+
+stop_no_records <- function(arg = NULL) {
+  if (is.null(arg)) arg <- "data"
+  stop_sdc(
+    "bad_data",
+    c(paste0("`", arg, "` must have at least one record."), x = "The table has none."),
+    data_class = "tbl_lazy"
   )
 }
 
@@ -222,13 +244,13 @@ bare_weights_of <- function(x) {
 
 # Whether text compares without regard to case: values with letters that are equal to
 # themselves in capitals and in small letters.
-signal_ignored_case <- function(data, table) {
+columns_ignoring_case <- function(data, table) {
   of_text <- function(key) {
     values <- unique(table$patterns[[key]])
     is.character(values) && any(grepl("[A-Za-z]", values))
   }
   keys <- Filter(of_text, table$key_vars)
-  ignores <- Filter(function(key) {
+  Filter(function(key) {
     x <- as.name(key)
     some <- dplyr::distinct(dplyr::ungroup(data), !!x)
     some <- dplyr::filter(some, !!x == toupper(!!x), !!x == tolower(!!x))
@@ -237,6 +259,38 @@ signal_ignored_case <- function(data, table) {
     )
     any(grepl("[A-Za-z]", same))
   }, keys)
+}
+
+# Of ids, which are in no pattern: text with letters that is equal to itself in capitals and
+# in small letters.
+id_ignores_case <- function(data, id) {
+  x <- as.name(id)
+  data <- dplyr::select(data, !!x)
+  one <- collect_query(utils::head(dplyr::filter(data, !is.na(!!x)), 1))[[1]]
+  if (!is.character(one)) {
+    return(FALSE)
+  }
+  same <- dplyr::filter(data, !!x == toupper(!!x), !!x == tolower(!!x))
+  any(grepl("[A-Za-z]", collect_query(utils::head(same, 1000))[[1]]))
+}
+
+# An error where numbers would differ from those of a data frame without a word.
+stop_ignored_case <- function(columns) {
+  if (length(columns)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "Text must be compared letter by letter, capitals and small letters apart.",
+        x = paste0("The engine takes them for the same in ", quote_names(columns), "."),
+        i = "Give these columns a binary collation, or use toupper() in the query."
+      ),
+      columns = columns
+    )
+  }
+}
+
+signal_ignored_case <- function(data, table) {
+  ignores <- columns_ignoring_case(data, table)
   if (length(ignores)) {
     warn_sdc(
       "ignores_case",

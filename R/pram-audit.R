@@ -69,6 +69,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
   this_call <- call_without_data(match.call(), "pram_audit")
   remember()
   check_pram_result(x)
+  check_has_records(x)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7)
   table <- check_same_data(x, data)
   known <- pram_key_names(known_keys, "known_keys", x, data)
@@ -92,6 +93,16 @@ check_pram_result <- function(x) {
     stop_argument("x", "be a result of `invariant_pram()`")
   }
   check_result(x)
+}
+
+# Which record is in which cell, that a result about a table of a database does not know.
+check_has_records <- function(x) {
+  if (is.null(x$records)) {
+    stop_argument(
+      "x", "be a result about data in R", "It is one about a table of a database.",
+      "`x$cells` has the exact match probability of every cell."
+    )
+  }
 }
 
 # Names of key variables from names or positions.
@@ -374,6 +385,7 @@ pram_variance <- function(x, data, vars = NULL, ...) {
   check_given(c("x", "data"))
   data <- bare_data(data)
   check_pram_result(x)
+  check_has_records(x)
   table <- check_same_data(x, data)
   vars <- pram_key_names(vars, "vars", x, data)
   sets <- if (is.null(vars)) x$settings$key_vars else list(vars)
@@ -438,7 +450,10 @@ pram_transitions <- function(x, cell, data = NULL, ...) {
   check_given(c("x", "cell"))
   check_pram_result(x)
   cell <- check_whole(cell, "cell", high = nrow(x$cells), several = TRUE)
-  if (!is.null(data)) check_same_data(x, data)
+  if (!is.null(data)) {
+    check_has_records(x)
+    check_same_data(x, data)
+  }
   members <- split(seq_len(nrow(x$cells)), factor(x$cells$block, x$blocks$block))
   parts <- lapply(cell, function(from) {
     block <- x$cells$block[[from]]

@@ -284,7 +284,9 @@ stages_of <- function(results, data) {
 
 released_data <- function(x) {
   fields <- unclass(x)
-  if (inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))) fields$data
+  is_release <- inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))
+  # A table of a database stays where it is.
+  if (is_release && !is_lazy_table(fields$data)) fields$data
 }
 
 # Results with equal `keys` have the fingerprints of one file or of different ones.

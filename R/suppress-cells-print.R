@@ -140,7 +140,7 @@ suppression_risk_line <- function(estimates) {
 suppression_record_line <- function(x) {
   paste0(
     "Record risk for someone who knows the originals (1/g): ",
-    record_spread(1 / x$records$n_candidates), "."
+    record_spread(1 / judged_rows(x)$n_candidates, times = judged_times(x)), "."
   )
 }
 
@@ -204,7 +204,7 @@ release_data.sdc_suppress_cells <- function(x, ...) {
 
 #' @export
 record_risk.sdc_suppress_cells <- function(x) {
-  1 / x$records$n_candidates
+  1 / judged_rows(x)$n_candidates
 }
 
 #' @export

@@ -1,27 +1,35 @@
 # What suppress_cells() reports of a release.
 
 new_suppression <- function(found, data, table, sets, links, settings, weights,
-                            this_call) {
+                            this_call, lazy = NULL) {
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
-  records <- suppression_records(found, table$n)
+  records <- suppression_records(found, table$n_rows)
   variables <- suppression_variables(cells, table, settings)
-  released <- blank_cells(data, split(cells$record, cells$variable))
+  rows <- split(cells$record, cells$variable)
+  released <- blank_cells(data, rows)
   risks <- suppression_risks(data, released, sets$variables, weights)
+  n_blank_patterns <- n_blank_patterns(cells)
+  if (!is.null(lazy)) {
+    released <- blank_lazy(lazy, data, rows)
+    # A row of the file is a pattern.
+    names(cells)[[1]] <- "pattern"
+    cells$n <- as_count(table$times[cells$pattern])
+  }
   result <- new_sdc_result(
     "sdc_suppress_cells",
-    estimates = suppression_estimates(found, records, settings, risks),
+    estimates = suppression_estimates(found, records, settings, risks, table$times),
     records = records,
     settings = suppression_settings(table, sets, links, settings),
     diagnostics = list(
       n_keys = length(sets$variables), n_sets = length(sets$sets),
       whole_costs = all(settings$importance == 1), restricted = found$restricted,
       bound_steps = found$bound_steps, n_improved = found$improved,
-      n_blank_patterns = n_blank_patterns(cells), missing = missing_cells(table, data)
+      n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data)
     ),
     call = this_call, data = released, cells = cells, variables = variables,
-    sets = suppression_by_set(found, sets, settings)
+    sets = suppression_by_set(found, sets, settings, table$times)
   )
   if (result$estimates$n_suppressed == 0) {
     inform_sdc(
@@ -82,10 +90,17 @@ suppression_records <- function(found, n) {
 
 suppression_variables <- function(cells, table, settings) {
   known <- table$n - table$n_missing
-  n_suppressed <- tabulate(match(cells$variable, table$variables), length(table$variables))
+  of_variable <- match(cells$variable, table$variables)
+  n_suppressed <- if (is.null(table$times)) {
+    tabulate(of_variable, length(table$variables))
+  } else {
+    as_count(vapply(seq_along(table$variables), function(v) {
+      sum(table$times[cells$record[of_variable == v]])
+    }, 0))
+  }
   frame(
     variable = table$variables, importance = unname(settings$importance),
-    n_missing = as.integer(table$n_missing), n_suppressed = n_suppressed,
+    n_missing = as_count(table$n_missing), n_suppressed = n_suppressed,
     prop_suppressed = ifelse(known > 0, n_suppressed / known, 0)
   )
 }
@@ -95,19 +110,21 @@ n_left <- function(counts) {
   if (is.null(counts$equal)) counts$after else counts$equal
 }
 
-suppression_by_set <- function(found, sets, settings) {
-  of <- function(f) vapply(found$counts, f, 0)
+suppression_by_set <- function(found, sets, settings, times) {
+  of <- function(f) vapply(found$counts, function(counts) as.double(sum_over(f(counts), times)), 0)
   frame(
     key_set = names(sets$sets),
-    n_violations_before = as.integer(of(function(x) sum(x$before < settings$k))),
-    n_violations_after = as.integer(of(function(x) sum(n_left(x) < settings$k))),
-    n_single_candidate = as.integer(of(function(x) sum(x$intruder == 1))),
-    tau_before = of(function(x) sum(1 / x$before)), tau_after = of(function(x) sum(1 / x$after)),
-    tau_intruder = of(function(x) sum(1 / x$intruder))
+    n_violations_before = as_count(of(function(x) x$before < settings$k)),
+    n_violations_after = as_count(of(function(x) n_left(x) < settings$k)),
+    n_single_candidate = as_count(of(function(x) x$intruder == 1)),
+    tau_before = of(function(x) 1 / x$before), tau_after = of(function(x) 1 / x$after),
+    tau_intruder = of(function(x) 1 / x$intruder)
   )
 }
 
-suppression_estimates <- function(found, records, settings, risks) {
+suppression_estimates <- function(found, records, settings, risks, times) {
+  total <- function(x) sum_over(x, times)
+  count <- function(x) as_count(total(x))
   after <- Reduce(pmin, lapply(found$counts, n_left))
   gap <- if (found$cost == 0) {
     0
@@ -117,15 +134,15 @@ suppression_estimates <- function(found, records, settings, risks) {
     Inf
   }
   estimates <- frame(
-    rule = settings$rule, k = settings$k, n_violations_before = sum(found$violating),
-    n_violations_after = sum(after < settings$k), n_suppressed = length(found$record),
-    n_records_suppressed = sum(records$n_suppressed > 0),
-    n_intact = sum(found$violating & records$n_suppressed == 0),
-    n_single_candidate = sum(records$n_candidates == 1),
-    n_single_before = sum(records$n_matches_before == 1),
+    rule = settings$rule, k = settings$k, n_violations_before = count(found$violating),
+    n_violations_after = count(after < settings$k), n_suppressed = count(records$n_suppressed),
+    n_records_suppressed = count(records$n_suppressed > 0),
+    n_intact = count(found$violating & records$n_suppressed == 0),
+    n_single_candidate = count(records$n_candidates == 1),
+    n_single_before = count(records$n_matches_before == 1),
     cost = found$cost, lower_bound = found$lower_bound, gap = if (gap < 1e-9) 0 else gap,
-    tau_before = sum(1 / records$n_matches_before), tau_after = sum(1 / records$n_matches),
-    tau_intruder = sum(1 / records$n_candidates)
+    tau_before = total(1 / records$n_matches_before), tau_after = total(1 / records$n_matches),
+    tau_intruder = total(1 / records$n_candidates)
   )
   estimates[names(risks)] <- risks
   estimates
@@ -143,7 +160,7 @@ suppression_risks <- function(data, released, variables, weights) {
   before <- of(data)
   after <- of(released)
   list(
-    risk_before = sum(before), risk_after = sum(after),
+    risk_before = sum_over(before, times_of(data)), risk_after = sum_over(after, times_of(data)),
     risk_max_before = max(before), risk_max_after = max(after)
   )
 }

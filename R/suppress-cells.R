@@ -109,7 +109,7 @@
 #' needs, and falls with larger cells. Values missing in many combinations, and
 #' households, cost more.
 #'
-#' @param data A data frame, tibble or data.table, or an [sdc_file()].
+#' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
@@ -127,6 +127,8 @@
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always
 #'   made under `"strict"`; thousands are made in a second on small files. They draw
 #'   random numbers: see [set.seed()].
+#' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
+#'   where it lies, under `"own"`: see [release_in_database].
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
@@ -189,17 +191,21 @@
 suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
                            rule = c("own", "shared", "strict"), importance = NULL,
                            linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
-                           weight_var = NULL, n_rounds = 0) {
+                           weight_var = NULL, n_rounds = 0, row_id = NULL, into = NULL,
+                           chunk_size = 1e6, max_patterns = 5e6) {
   this_call <- call_without_data(match.call(), "suppress_cells")
   check_no_dots(...)
   given_k <- !missing(k)
-  file <- enter()
   settings <- list(
     rule = check_choice(rule, c("own", "shared", "strict"), "rule"),
     k = required_matches(k, max_risk, !given_k),
-    n_rounds = check_whole(n_rounds, "n_rounds", low = 0),
-    strata_var = strata_var, hh_id = hh_id, weight_var = weight_var
+    n_rounds = check_whole(n_rounds, "n_rounds", low = 0)
   )
+  if (was_given("data") && is_lazy_table(data)) check_separable(settings$rule)
+  file <- enter_release(
+    c("linked", "strata_var"), c(hh_id = "Its patterns do not say who lives with whom.")
+  )
+  settings <- c(settings, list(strata_var = strata_var, hh_id = hh_id, weight_var = weight_var))
   weights <- check_weights(data, weight_var)
   sets <- suppression_sets(data, key_vars, settings)
   links <- suppression_links(linked, data, sets$variables)
@@ -213,11 +219,26 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
     result <- new_suppression(
-      found, data, table, sets, links, settings, weights, this_call
+      found, data, table, sets, links, settings, weights, this_call, file$lazy
     )
     result$data <- give_back(file, result$data, k = settings$k)
     result
   })
+}
+
+# Records of one pattern need the same under "own". Under the other rules it depends on the
+# blanks of all others how many of them are blanked, and where.
+check_separable <- function(rule) {
+  if (rule != "own") {
+    stop_argument(
+      "rule", "be \"own\" for a table of a database",
+      paste0(
+        "Under \"", rule, "\" the blanks of a record depend on those of the others, equal ones ",
+        "among them: all records must be at hand."
+      ),
+      "Bring the key variables into R for it: dplyr::collect(dplyr::select(data, ...))."
+    )
+  }
 }
 
 # k, and what a largest risk asks for.

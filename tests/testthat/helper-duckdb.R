@@ -15,13 +15,14 @@ connect_duckdb <- function() {
   run <- function(sql) duckdb_run(python, place, sql)
   remote_connection(
     "DuckDB", query = run, execute = run,
-    write = function(name, data) {
+    write = function(name, data, append) {
       file <- file.path(place, paste0(name, ".json"))
       types <- sub("STRING", "VARCHAR", remote_file(file, data))
       columns <- paste0("'", names(data), "': '", types, "'", collapse = ", ")
       run(sprintf(
-        "CREATE OR REPLACE TABLE %s AS SELECT * FROM read_json('%s', columns = {%s})", name, file,
-        columns
+        "%s %s SELECT * FROM read_json('%s', columns = {%s})",
+        if (append) "INSERT INTO" else "CREATE OR REPLACE TABLE",
+        if (append) name else paste(name, "AS"), file, columns
       ))
     }
   )

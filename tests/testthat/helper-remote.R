@@ -2,7 +2,7 @@
 # of the suite whose R packages are not in every repository. `state` has
 #   query(sql)         runs a query, and gives a named list of columns
 #   execute(sql)       runs a statement
-#   write(name, data)  makes a table of a data frame
+#   write(name, data, append)  makes a table of a data frame, or adds its rows to one
 
 # The classes and their methods, made with the first connection. dbplyr knows a dialect by
 # the name of the class; its older versions know Hive alone, which Spark speaks.
@@ -38,8 +38,16 @@ remote_classes <- function(where = globalenv()) {
     conn@state$execute(as.character(statement))
     0
   })
-  method("dbWriteTable", c(text, "data.frame"), function(conn, name, value, ...) {
-    conn@state$write(name, value)
+  method("dbWriteTable", c(text, "data.frame"), function(conn, name, value, ...,
+                                                         append = FALSE) {
+    conn@state$write(name, value, append)
+    invisible(TRUE)
+  })
+  method("dbExistsTable", text, function(conn, name, ...) {
+    !inherits(try(query(conn, paste("SELECT * FROM", name, "LIMIT 0")), silent = TRUE), "try-error")
+  })
+  method("dbRemoveTable", text, function(conn, name, ...) {
+    conn@state$execute(paste("DROP TABLE", name))
     invisible(TRUE)
   })
   method("dbDisconnect", "RemoteEngine", function(conn, ...) invisible(TRUE))

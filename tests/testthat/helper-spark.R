@@ -57,13 +57,14 @@ connect_spark <- function() {
     "Spark SQL", session = session,
     query = function(sql) spark_query(session, sql),
     execute = function(sql) session$sql(sql),
-    write = function(name, data) {
-      file <- file.path(place, paste0(name, ".json"))
+    write = function(name, data, append) {
+      file <- tempfile(paste0(name, "-"), place, ".json")
       types <- remote_file(file, data)
       schema <- paste0("`", names(types), "` ", types, collapse = ", ")
       # In pieces, for all executors.
       pieces <- session$read()$schema(schema)$json(file)$repartition(4L)
-      pieces$createOrReplaceTempView(name)
+      mode <- if (append) "append" else "errorifexists"
+      pieces$write()$mode(mode)$saveAsTable(name)
     }
   )
 }

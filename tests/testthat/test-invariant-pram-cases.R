@@ -304,7 +304,7 @@ test_that("pictures show the cells", {
   expect_identical(sum(counts$data$n), nrow(x$cells))
   expect_equal(sum(counts$data$y * counts$data$n), 400)
   # Released counts are those of the released data.
-  after <- sdcRisk:::released_counts(x)
+  after <- x$diagnostics$new_counts
   first <- match(seq_along(after), x$records$cell)
   named <- cell_counts(x$data)
   found <- named[do.call(paste, c(lapply(data[first, ], as.character), sep = "\r"))]

@@ -2,8 +2,8 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::pram::{
-    exact_theta, margins, new_pairs, paper_theta, reach, release, simulate, Calibration, Design,
-    Forbidden, Layout, Prefer, Scope, Settings, Tally, Unprotected,
+    draw_next, exact_theta, margins, new_pairs, paper_theta, reach, release, simulate, Calibration,
+    Design, Drawn, Forbidden, Layout, Moves, Prefer, Scope, Settings, Tally, Unprotected,
 };
 use sdcrisk_core::random::Streams;
 use sdcrisk_core::{KeyTable, Probability, Result, Weights};
@@ -226,18 +226,51 @@ fn rs_pram_theta(settings: Robj, run: Robj) -> Robj {
     })
 }
 
+/// The new cells of the next records of a file that comes in parts.
+#[extendr]
+fn rs_pram_draw(settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let (settings, run) = (Named::new(&settings, "settings")?, Run::new(&run)?);
+        let blocks = block_indices(&settings.get("block")?)?;
+        let cells = places(&settings.get("cells")?, "cells")?;
+        let drawn = Drawn {
+            rows: settings.number("rows")? as u64,
+            words: settings.number("words")? as u64,
+        };
+        let counts = cell_counts(&settings.get("counts")?)?;
+        let thetas = settings.get("thetas")?;
+        let moves = Moves::new(&counts, &blocks, doubles(&thetas, "thetas")?)?;
+        let streams = Streams::new(settings.seed("seed")?);
+        let (targets, next) =
+            run.watched(|monitor| draw_next(&moves, &cells, drawn, &streams, monitor))?;
+        Ok(list!(
+            cells = positions(&targets),
+            rows = next.rows as f64,
+            words = next.words as f64
+        )
+        .into())
+    })
+}
+
+fn cell_counts(x: &Robj) -> Result<Vec<u64>> {
+    Ok(doubles(x, "counts")?.iter().map(|&t| t as u64).collect())
+}
+
+/// Blocks as R counts them, NA for none.
+fn block_indices(x: &Robj) -> Result<Vec<Option<u32>>> {
+    Ok((integers(x, "block")?.iter())
+        .map(|&b| (b != i32::MIN).then(|| (b as u32).wrapping_sub(1)))
+        .collect())
+}
+
 /// The cells of a release as R keeps them.
 fn layout(settings: &Named) -> Result<Layout> {
     let blocks = settings.get("block")?;
     let cells = settings.get("counts")?;
     let thetas = settings.get("thetas")?;
     Layout::new(
-        (doubles(&cells, "counts")?.iter())
-            .map(|&t| t as u64)
-            .collect(),
-        (integers(&blocks, "block")?.iter())
-            .map(|&b| (b != i32::MIN).then(|| (b as u32).wrapping_sub(1)))
-            .collect(),
+        cell_counts(&cells)?,
+        block_indices(&blocks)?,
         doubles(&thetas, "thetas")?.to_vec(),
     )
 }
@@ -332,6 +365,7 @@ fn rs_pram_new_pairs(table: Robj, settings: Robj, run: Robj) -> Robj {
 extendr_module! {
     mod pram;
     fn rs_invariant_pram;
+    fn rs_pram_draw;
     fn rs_pram_match_prob;
     fn rs_pram_theta;
     fn rs_pram_margins;

@@ -50,7 +50,7 @@ pub use audit::{margins, simulate, Layout};
 pub use calibrate::{exact_theta, paper_theta, reach};
 pub use match_prob::Tally;
 pub use pairing::Forbidden;
-pub use perturb::draw;
+pub use perturb::{draw, draw_next, Drawn, Moves};
 pub use plausibility::{new_pairs, NewPairs};
 
 use crate::error::{Error, Result};
@@ -181,7 +181,8 @@ pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Resul
 }
 
 /// A design, and for every record the one whose values it takes: of nobody where
-/// some cells cannot be protected and are not to be kept.
+/// some cells cannot be protected and are not to be kept, or where a row of the table
+/// stands for many records, which [`draw_next`] draws.
 pub fn release(
     table: &KeyTable,
     settings: &Settings,
@@ -190,7 +191,7 @@ pub fn release(
 ) -> Result<(Design, Vec<u32>)> {
     let found = design(table, settings, monitor)?;
     let refused = settings.unprotected != Unprotected::Keep && !found.unreached.is_empty();
-    let donors = if refused {
+    let donors = if refused || table.multiplicity().is_some() {
         Vec::new()
     } else {
         draw(&found, streams, monitor)?

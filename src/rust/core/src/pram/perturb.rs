@@ -4,7 +4,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::Design;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::Monitor;
 use crate::random::Streams;
 
@@ -62,13 +62,50 @@ impl Members {
     }
 }
 
+/// Who moves where, for records that are drawn one after the other.
+#[derive(Debug)]
+pub struct Moves<'a> {
+    members: Members,
+    block: &'a [Option<u32>],
+    /// Per cell, the probability that a record leaves it.
+    leave: Vec<f64>,
+}
+
+impl<'a> Moves<'a> {
+    /// Counts and blocks of the cells, thetas of the blocks.
+    pub fn new(counts: &[u64], block: &'a [Option<u32>], thetas: &[f64]) -> Result<Self> {
+        let known = |b: &u32| (*b as usize) < thetas.len();
+        if counts.len() != block.len() || counts.contains(&0) || !block.iter().flatten().all(known)
+        {
+            return Err(Error::BadArgument(
+                "The cells of a design must have counts of at least 1 and known blocks.".into(),
+            ));
+        }
+        let leave = |(&count, block): (&u64, &Option<u32>)| {
+            block.map_or(0.0, |block| thetas[block as usize]) / count as f64
+        };
+        Ok(Self {
+            members: Members::new(block, thetas.len()),
+            block,
+            leave: counts.iter().zip(block).map(leave).collect(),
+        })
+    }
+
+    /// The new cell of a record, `None` where it stays; one that cannot move draws nothing.
+    fn target(&self, cell: u32, rng: &mut impl RngExt) -> Option<u32> {
+        let leave = self.leave[cell as usize];
+        if leave > 0.0 && rng.random::<f64>() < leave {
+            self.block[cell as usize].map(|block| self.members.other(cell, block, rng))
+        } else {
+            None
+        }
+    }
+}
+
 /// For every record the record whose key values it takes: itself where it
 /// stays, the first record of its new cell where it moves.
 pub fn draw(design: &Design, streams: &Streams, monitor: &Monitor) -> Result<Vec<u32>> {
-    let members = Members::new(&design.block, design.thetas.len());
-    let leave: Vec<f64> = (0..design.counts.len())
-        .map(|cell| design.theta_of(cell) / design.counts[cell] as f64)
-        .collect();
+    let moves = Moves::new(&design.counts, &design.block, &design.thetas)?;
     let mut donors = vec![0u32; design.row_cell.len()];
     donors
         .par_chunks_mut(BLOCK)
@@ -79,18 +116,52 @@ pub fn draw(design: &Design, streams: &Streams, monitor: &Monitor) -> Result<Vec
             let mut rng = streams.block(b as u64);
             let first = (b * BLOCK) as u32;
             for (row, (donor, &cell)) in (first..).zip(donors.iter_mut().zip(cells)) {
-                *donor = row;
-                let leave = leave[cell as usize];
-                // Records that cannot move draw nothing.
-                if leave > 0.0 && rng.random::<f64>() < leave {
-                    if let Some(block) = design.block[cell as usize] {
-                        let target = members.other(cell, block, &mut rng);
-                        *donor = design.first_row[target as usize];
-                    }
-                }
+                let target = moves.target(cell, &mut rng);
+                *donor = target.map_or(row, |target| design.first_row[target as usize]);
             }
             monitor.advance(cells.len() as u64);
             Ok(())
         })?;
     Ok(donors)
+}
+
+/// How far the records of a file were drawn: where the next one takes up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Records so far.
+    pub rows: u64,
+    /// Words that the stream of the block at work has given.
+    pub words: u64,
+}
+
+/// The new cells of the next records of a file, the own one where a record stays: what
+/// [`draw`] says of all records at once, whatever the parts it is asked for.
+pub fn draw_next(
+    moves: &Moves<'_>,
+    cells: &[u32],
+    drawn: Drawn,
+    streams: &Streams,
+    monitor: &Monitor,
+) -> Result<(Vec<u32>, Drawn)> {
+    if cells.iter().any(|&cell| cell as usize >= moves.leave.len()) {
+        return Err(Error::BadArgument("Every record needs a cell.".into()));
+    }
+    let mut next = drawn;
+    let mut targets = Vec::with_capacity(cells.len());
+    let mut rest = cells;
+    while !rest.is_empty() {
+        monitor.check()?;
+        let within = (next.rows % BLOCK as u64) as usize;
+        let (now, later) = rest.split_at(rest.len().min(BLOCK - within));
+        let mut rng = streams.block(next.rows / BLOCK as u64);
+        rng.set_word_pos(u128::from(next.words));
+        targets.extend(now.iter().map(|&c| moves.target(c, &mut rng).unwrap_or(c)));
+        next.rows += now.len() as u64;
+        next.words = match within + now.len() == BLOCK {
+            true => 0,
+            false => rng.get_word_pos() as u64,
+        };
+        rest = later;
+    }
+    Ok((targets, next))
 }

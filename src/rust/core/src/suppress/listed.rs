@@ -33,10 +33,16 @@ impl Listed {
         for (at, &p) in (0u32..).zip(&patterns) {
             place[p as usize] = at;
         }
+        // A row of many records is listed once for each: few, since they violate.
+        let times = |row: u32| {
+            problem
+                .times
+                .map_or(1, |times| times[row as usize] as usize)
+        };
         let rows: Vec<u32> = (0u32..)
             .zip(&problem.row_pattern)
             .filter(|(_, &p)| place[p as usize] != NONE)
-            .map(|(row, _)| row)
+            .flat_map(|(row, _)| std::iter::repeat_n(row, times(row)))
             .collect();
         let of = |&row: &u32| place[problem.row_pattern[row as usize] as usize];
         Self {

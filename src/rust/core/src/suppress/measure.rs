@@ -35,7 +35,7 @@ pub fn released_table(table: &KeyTable, blanks: &[u64]) -> Result<KeyTable> {
         let codes = Codes::try_pack(column.n_values(), codes, column.len())?;
         Column::new(codes, column.n_values())
     });
-    KeyTable::new(columns.collect::<Result<_>>()?)
+    KeyTable::new(columns.collect::<Result<_>>()?)?.with_multiplicity_of(table)
 }
 
 /// Matches of the rows of `targets`, or of `file` itself, on some columns.

@@ -28,6 +28,10 @@
 //! `Own` and at least the bound; a `Strict` release has no cell below `k`; no
 //! record without a violation is blanked under `Own` and `Shared`; the counts
 //! kept during the moves are those of [`crate::n_matches`].
+//!
+//! Under `Own` a row can stand for many records: what a record needs follows from its
+//! pattern. Under the other rules the blanks of a record depend on those of others, its
+//! equals among them, and rows must be records.
 
 mod bound;
 mod counter;
@@ -152,7 +156,13 @@ pub fn suppress(
     };
     monitor.advance(60);
     household::complete(&problem, table, &mut found, monitor)?;
-    found.cost = (found.blanks.iter()).map(|&s| problem.cost(s)).sum();
+    found.cost = match table.multiplicity() {
+        None => (found.blanks.iter()).map(|&s| problem.cost(s)).sum(),
+        Some(times) => (found.blanks.iter().zip(times))
+            .filter(|(&s, _)| s != 0)
+            .map(|(&s, &n)| n as f64 * problem.cost(s))
+            .sum(),
+    };
     found.counts = measure::counts(table, settings, &found.blanks, monitor)?;
     monitor.advance(10);
     Ok(found)

@@ -7,7 +7,7 @@ use crate::parallel::Monitor;
 
 use super::measure::matches;
 use super::subsets::keys_of;
-use super::Settings;
+use super::{Rule, Settings};
 
 /// Distinct patterns of keys and stratum, with what they need.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Problem<'a> {
     pub distinct: KeyTable,
     /// Per record, its pattern.
     pub row_pattern: Vec<u32>,
+    /// The records of every row, where a row can be many.
+    pub times: Option<&'a [u64]>,
     /// Per pattern, its records.
     pub counts: Vec<u32>,
     /// Per pattern, the bits of its missing keys.
@@ -38,7 +40,7 @@ pub(super) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    pub fn new(table: &KeyTable, settings: &'a Settings<'a>, monitor: &Monitor) -> Result<Self> {
+    pub fn new(table: &'a KeyTable, settings: &'a Settings<'a>, monitor: &Monitor) -> Result<Self> {
         check(table, settings)?;
         let n_keys = table.columns().len();
         let full = with_stratum(table, settings.strata)?;
@@ -80,7 +82,11 @@ impl<'a> Problem<'a> {
             n_keys,
             missing: missing_bits(&distinct, n_keys, all)?,
             row_pattern: groups.row_group().to_vec(),
-            counts: groups.counts().iter().map(|&c| c as u32).collect(),
+            times: table.multiplicity(),
+            // Of a large count all that is asked is whether it is below `k`.
+            counts: (groups.counts().iter())
+                .map(|&c| c.min(u64::from(u32::MAX)) as u32)
+                .collect(),
             distinct,
             sets,
             before,
@@ -140,7 +146,8 @@ fn columns_of(table: &KeyTable, n_keys: usize, set: u64) -> Vec<usize> {
 
 /// The table with the stratum as its last column.
 pub(super) fn with_stratum(table: &KeyTable, strata: Option<&Column>) -> Result<KeyTable> {
-    KeyTable::new(table.columns().iter().chain(strata).cloned().collect())
+    KeyTable::new(table.columns().iter().chain(strata).cloned().collect())?
+        .with_multiplicity_of(table)
 }
 
 fn missing_bits(table: &KeyTable, n_keys: usize, union: u64) -> Result<Vec<u64>> {
@@ -154,6 +161,12 @@ fn missing_bits(table: &KeyTable, n_keys: usize, union: u64) -> Result<Vec<u64>>
         });
     }
     Ok(missing)
+}
+
+/// Whether what a record needs follows from its pattern alone, so that a row can stand for
+/// many records.
+fn separates(settings: &Settings<'_>) -> bool {
+    settings.rule == Rule::Own && settings.households.is_none()
 }
 
 fn check(table: &KeyTable, settings: &Settings<'_>) -> Result<()> {
@@ -179,7 +192,7 @@ fn check(table: &KeyTable, settings: &Settings<'_>) -> Result<()> {
         && settings.linked.iter().all(|&(a, b)| a < q && b < q)
         && column_fits(settings.strata)
         && column_fits(settings.households)
-        && table.multiplicity().is_none();
+        && (table.multiplicity().is_none() || separates(settings));
     if !fits {
         return Err(Error::BadArgument(
             "Settings of a suppression must fit its table.".into(),

@@ -1,0 +1,501 @@
+# Tables of a database that are protected where they lie. What is chosen follows from the
+# patterns: one GROUP BY, in the order of each pattern's first record. Then the records
+# come in chunks, in the order of their ids, the id and the patterns' columns alone; what
+# is to be changed goes back into a table of its own, as ids; and one statement makes the
+# new table of both. No value of a key variable makes the way back, so that its type, its
+# blanks and its last digit are the engine's own.
+#
+# Fields of `file$lazy`, NULL for data in R:
+#   data       the table of the database, without groups
+#   columns    the columns of the patterns
+#   row_id, into, chunk_size   as the user says
+#   n          number of records
+#   first      per pattern, the id of its first record
+#   changes    name of the table of changes
+#   connection the connection
+
+#' Protect a table of a database where it lies
+#'
+#' How is a file protected that is too large to bring into R? [invariant_pram()] and
+#' [suppress_cells()] take a lazy table of dbplyr as `data`, choose what is changed from its
+#' patterns, and make a new table in the database. This page says how.
+#'
+#' @section What happens:
+#' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most
+#'    `max_patterns`, with their counts and the row id of the first record of each.
+#' 2. The blocks and thetas of PRAM, the blanks of suppression, are those of the patterns.
+#' 3. The records are read in the order of their row ids, `chunk_size` at a time: the row id
+#'    and the key variables alone. PRAM draws a new cell for each. What changes is written to
+#'    a table of row ids, with the row id of the record whose values are taken, or with the
+#'    variables that are blanked.
+#' 4. One `CREATE TABLE` joins the two and makes the table `into`, with all columns of the
+#'    old one in their order. No value of a key variable goes from R to the database: types,
+#'    padding and last digits are the engine's own. The old table is not touched.
+#'
+#' R holds the patterns and one chunk, never the file.
+#'
+#' The new table is the release of the data frame in the order of the row ids, value by
+#' value, from the same [set.seed()] and for any `chunk_size`: the draws belong to the places
+#' of the records in that order. Text is in the order of the engine's collation. With
+#' `weight_var` sums of weights are equal to twelve digits, and so would be a choice between
+#' cells by mean weight.
+#'
+#' @section Which rules of suppression:
+#' Under `rule = "own"` the blanks of a record follow from its pattern, so that records can be
+#' blanked one by one. Under `"shared"` and `"strict"` they depend on the blanks of all other
+#' records, equal ones among them, some of which are blanked and others not: an error says
+#' so. Bring the key variables into R for these.
+#'
+#' @section What is different from data in R:
+#' * `records` is `NULL`; `patterns` has a row for each pattern with its values, the number
+#'   `n` of records, and what `records` would say of them; for PRAM with `n_changed` and the
+#'   `cell`. `cells` of a suppression have the `pattern` (row of `patterns`) and `n`.
+#' * `data` is the new table, lazy: it lives as long as the connection. Save numbers, not the
+#'   result.
+#' * `hh_id` is an error: patterns do not say who lives with whom.
+#' * `plausibility` is empty and there is no message `determined_keys`: other columns stay
+#'   unseen. Take out columns that tell a key variable, and direct identifiers, the row id
+#'   among them where it is one.
+#' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does without.
+#'
+#' @section When something goes wrong:
+#' A connection that may not write, a name that is taken, a row id that is missing or not
+#' single, are errors (`bad_argument`) before anything is counted. After an error or an
+#' interrupt both the table of changes and an unfinished new table are removed. Row ids that
+#' the engine does not find again, such as numbers whose last digits a driver does not write,
+#' and a table that changes while it is read, are errors, and nothing is released.
+#'
+#' @section Cost:
+#' Two scans for counts and row ids, one for the patterns, one sort by the row id for each
+#' chunk (an index on it saves that), and two joins. The key variables of all records travel
+#' to R once. SQLite, PostgreSQL, DuckDB and Apache Spark are tested.
+#'
+#' @param row_id For a table of a database: name of the column that tells records apart,
+#'   whole numbers below 2^53 or text, one value for each record.
+#' @param into For a table of a database: name of the table to be made beside it, in the
+#'   default schema of the connection.
+#' @param chunk_size For a table of a database: records that are read at a time. The result
+#'   does not depend on it.
+#' @param max_patterns For a table of a database: more patterns than this are an error of
+#'   class `sdcRisk_error_too_large`, before they are collected.
+#' @return See [invariant_pram()] and [suppress_cells()].
+#' @family perturbation
+#' @family protection
+#' @name release_in_database
+#' @examples
+#' if (requireNamespace("dbplyr", quietly = TRUE) && requireNamespace("RSQLite", quietly = TRUE)) {
+#'   connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+#'   people <- nals_prison
+#'   people$id <- seq_len(nrow(people))
+#'   DBI::dbWriteTable(connection, "people", people)
+#'   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+#'   blanked <- suppress_cells(
+#'     dplyr::tbl(connection, "people"), keys, row_id = "id", into = "people_public"
+#'   )
+#'   public <- as.data.frame(release_data(blanked))
+#'   in_r <- release_data(suppress_cells(people[c("id", keys)], keys))
+#'   sum(is.na(public[keys])) == sum(is.na(in_r[keys])) # TRUE
+#'   DBI::dbDisconnect(connection)
+#' }
+NULL
+
+lazy_arguments <- c("row_id", "into", "chunk_size", "max_patterns")
+
+# The file of a function that protects records. `also` are arguments that name further
+# columns on which a pattern's fate depends. What the engine cannot know of `without` is
+# refused there.
+enter_release <- function(also, without, frame = front()) {
+  check_given("data")
+  data <- get("data", envir = frame)
+  if (!is_lazy_table(data)) {
+    check_no_lazy_arguments()
+    return(enter())
+  }
+  check_installed("dplyr", "protect a table of a database")
+  check_installed("dbplyr", "protect a table of a database")
+  check_installed("DBI", "protect a table of a database")
+  restore <- keep_random_state()
+  on.exit(restore())
+  for (arg in names(without)) {
+    if (!is.null(get(arg, envir = frame))) {
+      stop_argument(
+        arg, "be NULL for a table of a database", without[[arg]],
+        "Bring the table into R to use it: dplyr::collect()."
+      )
+    }
+  }
+  lazy <- list(
+    data = dplyr::ungroup(data),
+    chunk_size = check_whole(frame$chunk_size, "chunk_size", high = 1e8),
+    max_patterns = check_max_patterns(frame$max_patterns)
+  )
+  lazy <- c(lazy, release_columns(data, also, frame))
+  lazy$into <- check_into(frame$into)
+  lazy$connection <- release_connection(data, lazy$into)
+  lazy$n <- check_row_ids(lazy)
+  found <- release_patterns(lazy)
+  lazy$first <- found$first
+  file <- pattern_file(found$table)
+  file$lazy <- lazy
+  assign("data", file$data, envir = frame)
+  remember()
+  note_patterns(file)
+  file
+}
+
+# Arguments for tables of a database alone.
+check_no_lazy_arguments <- function() {
+  given <- lazy_arguments[was_given(lazy_arguments)]
+  if (length(given)) {
+    stop_argument(
+      given[[1]], "be left out where `data` is not a table of a database",
+      advice = "release_data() gives the protected data."
+    )
+  }
+}
+
+# The columns of the patterns, the row id and the weights by name. Positions become names
+# in the frame of the exported function, whose `data` is to have fewer columns.
+release_columns <- function(data, also, frame) {
+  names <- colnames(data)
+  columns <- name_frame(names)
+  named <- function(x) if (is_plain_number(x)) names[check_columns(x, columns, "key_vars")] else x
+  for (arg in c("key_vars", also)) {
+    x <- get(arg, envir = frame)
+    assign(arg, if (is.list(x)) lapply(x, named) else named(x), envir = frame)
+  }
+  row_id <- frame$row_id
+  if (is.null(row_id)) {
+    stop_argument(
+      "row_id", "name the column that tells the records of a table of a database apart",
+      "It was not given.", "Its values are whole numbers or text, each once."
+    )
+  }
+  row_id <- names[check_column(row_id, columns, "row_id")]
+  weight_var <- frame$weight_var
+  if (!is.null(weight_var)) weight_var <- names[check_column(weight_var, columns, "weight_var")]
+  assign("weight_var", weight_var, envir = frame)
+  check_no_own_names(names)
+  further <- unlist(lapply(also, function(arg) {
+    x <- get(arg, envir = frame)
+    given <- c(unlist(x), names(x)[nzchar(names(x))])
+    if (length(given)) check_columns(given, columns, arg)
+    given
+  }))
+  keys <- unlist(frame$key_vars)
+  if (is.null(keys)) keys <- setdiff(names, c(row_id, weight_var, further))
+  patterns <- unique(c(keys, further))
+  for (set in if (is.list(frame$key_vars)) frame$key_vars else list(keys)) {
+    resolve_key_vars(columns, set, integer())
+  }
+  positions <- check_columns(patterns, columns, "key_vars")
+  check_reserved(patterns, weight_var)
+  clash <- intersect(patterns, c(row_id, weight_var))
+  if (length(clash) || identical(row_id, weight_var)) {
+    stop_argument(
+      if (row_id %in% c(clash, weight_var)) "row_id" else "weight_var",
+      "name a column that no other argument names"
+    )
+  }
+  list(columns = names[positions], row_id = row_id, weight_var = weight_var)
+}
+
+# Names that columns of ours have on the way.
+check_no_own_names <- function(names) {
+  ours <- unique(names[startsWith(names, "sdc_")])
+  if (length(ours)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "No column may have a name that begins with `sdc_`.", x = paste0(quote_names(ours), "."),
+        i = "Such names are used on the way: rename the column in the query."
+      ),
+      names = ours
+    )
+  }
+}
+
+check_into <- function(into) {
+  if (!is.character(into) || length(into) != 1 || is.na(into) || !nzchar(into)) {
+    stop_argument(
+      "into", "be the name of the table to be made in the database", given_words(into),
+      "into = \"census_public\""
+    )
+  }
+  into
+}
+
+# A connection that writes: its proof is the table of changes, made for a moment. The
+# name of the new table must be free.
+release_connection <- function(data, into) {
+  connection <- tryCatch(dbplyr::remote_con(data), error = function(e) NULL)
+  if (is.null(connection) || !methods::is(connection, "DBIConnection")) {
+    stop_argument(
+      "data", "be a table of a database with a connection of DBI",
+      paste0("It has class ", quote_names(class(data)), ".")
+    )
+  }
+  if (isTRUE(with_engine(DBI::dbExistsTable(connection, into)))) {
+    stop_argument(
+      "into", "be the name of a table that does not exist yet", "There is one of this name.",
+      "Choose another name, or remove it: DBI::dbRemoveTable(connection, into)."
+    )
+  }
+  probe <- new_table_name()
+  on.exit(drop_table(connection, probe))
+  tryCatch(
+    write_rows(connection, probe, frame(sdc_row = 1L), append = FALSE),
+    error = function(e) {
+      stop_argument(
+        "data", "lie in a database that the connection may write to",
+        paste0("The engine says: ", without_quoted(first_line(first_cause(e))), ".")
+      )
+    }
+  )
+  connection
+}
+
+# Drivers draw names: the random numbers of a release are those of a data frame all the same.
+keep_random_state <- function() {
+  state <- random_state()
+  function() assign(".Random.seed", state, envir = globalenv())
+}
+
+# A name that nobody has, drawn without R's generator.
+new_table_name <- function() tolower(basename(tempfile("sdc_changes_")))
+
+write_rows <- function(connection, name, rows, append) {
+  DBI::dbWriteTable(connection, name, rows, append = append, row.names = FALSE)
+}
+
+drop_table <- function(connection, name) {
+  suppressWarnings(try(
+    if (DBI::dbExistsTable(connection, name)) DBI::dbRemoveTable(connection, name),
+    silent = TRUE
+  ))
+}
+
+# Number of records, where every one has a row id of its own, of whole numbers or text.
+check_row_ids <- function(lazy) {
+  x <- as.name(lazy$row_id)
+  n <- rows_of_engine(lazy$data)
+  if (n == 0) stop_no_records()
+  check_most_records(n)
+  ids <- ids_of_engine(lazy$data, lazy$row_id)
+  if (ids$n < n || ids$n_repeated > 0) {
+    stop_argument(
+      "row_id", "name a column with a value of its own for every record",
+      paste0(
+        plural(n - ids$n, "record"), " without a value, ",
+        plural(ids$n_repeated, "record"), " with the value of another."
+      )
+    )
+  }
+  ends <- with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
+    sdc_least = rlang::expr(min(!!x, na.rm = TRUE)), sdc_most = rlang::expr(max(!!x, na.rm = TRUE))
+  ))))
+  if (!is.character(ends[[1]])) {
+    values <- unlist(lapply(ends, bare_counts))
+    whole <- length(values) == 2 && all(is.finite(values) & abs(values) < most_records)
+    broken <- if (whole) with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
+      sdc_broken = rlang::expr(sum(ifelse(!!x != floor(!!x), 1L, 0L), na.rm = TRUE))
+    ))))
+    if (!whole || engine_counts(broken[[1]]) > 0) {
+      stop_argument(
+        "row_id", "name a column of text, or of whole numbers below 2^53",
+        if (whole) "Some have a fraction." else paste0(
+          "It has class ", quote_names(class(ends[[1]])), "."
+        )
+      )
+    }
+  }
+  n
+}
+
+# The patterns in the order of their first records, and the ids of these.
+release_patterns <- function(lazy) {
+  asked <- list(
+    key_vars = lazy$columns, weight_var = lazy$weight_var, count_var = NULL,
+    row_id = lazy$row_id
+  )
+  table <- engine_patterns(lazy$data, asked, lazy$max_patterns)
+  stop_ignored_case(columns_ignoring_case(lazy$data, table))
+  if (table$n_records != lazy$n) stop_table_changed()
+  list(table = table, first = table$first)
+}
+
+stop_table_changed <- function() {
+  stop_sdc("bad_data", c(
+    "The table must not change while it is read.",
+    x = "Two queries found different records.", i = "Copy it first: dplyr::compute()."
+  ))
+}
+
+# The records in the order of their ids, `chunk_size` at a time: `work` is given the ids
+# and the pattern of each.
+each_chunk <- function(lazy, patterns, work) {
+  x <- as.name(lazy$row_id)
+  wanted <- dplyr::select(lazy$data, !!!rlang::syms(c(lazy$row_id, lazy$columns)))
+  patterns <- as.list(patterns)[lazy$columns]
+  patterns <- do.call(frame, unname_columns(patterns))
+  after <- NULL
+  done <- 0
+  repeat {
+    rest <- if (is.null(after)) wanted else dplyr::filter(wanted, !!x > !!after)
+    chunk <- with_engine(collect_query(utils::head(dplyr::arrange(rest, !!x), lazy$chunk_size)))
+    if (nrow(chunk) == 0) break
+    ids <- bare_ids(chunk[[1]])
+    values <- unname_columns(as.list(chunk)[-1])
+    at <- places_of_patterns(patterns, do.call(frame, typed_as(values, patterns)))
+    done <- done + nrow(chunk)
+    if (any(at > nrow(patterns)) || done > lazy$n) stop_table_changed()
+    work(ids, at)
+    if (!is.null(running$tick)) running$tick(done, lazy$n)
+    if (nrow(chunk) < lazy$chunk_size) break
+    after <- utils::tail(ids, 1)
+    # As written, to the last digit, whatever the dialect makes of numbers.
+    if (is.numeric(after)) after <- dbplyr::sql(sprintf("%.0f", after))
+  }
+  if (done != lazy$n) stop_table_changed()
+}
+
+# Names of our own, since those of the file may be anything.
+unname_columns <- function(columns) {
+  rlang::set_names(columns, paste0("sdc_", seq_along(columns)))
+}
+
+# A column that is missing throughout may come in any type: then in that of the patterns.
+typed_as <- function(values, patterns) {
+  Map(function(x, like) if (all(is.na(x))) rep(like[NA_integer_], length(x)) else x,
+    values, patterns
+  )
+}
+
+# Row ids as text or doubles, which every driver writes.
+bare_ids <- function(x) if (is.character(x)) x else bare_counts(x)
+
+# Makes the new table. `chunk` is given the ids and patterns of records and gives the rows
+# of those that change for the table of changes; `join` adds to these what else is needed of
+# the old table, and `changed` gives the columns of the changed records their new values.
+# Columns come as they are, or by CASE from columns of one type, so that the new table has
+# the types of the old one. Nothing stays but the new table, and that only when it is whole.
+write_release <- function(lazy, patterns, chunk, join, changed) {
+  connection <- lazy$connection
+  changes <- new_table_name()
+  restore <- keep_random_state()
+  on.exit(restore())
+  whole <- FALSE
+  on.exit({
+    drop_table(connection, changes)
+    if (!whole) drop_table(connection, lazy$into)
+  }, add = TRUE)
+  n_changed <- 0
+  each_chunk(lazy, patterns, function(ids, at) {
+    rows <- chunk(ids, at)
+    if (nrow(rows) > 0) {
+      with_engine(write_rows(connection, changes, rows, append = n_changed > 0))
+      n_changed <<- n_changed + nrow(rows)
+    }
+  })
+  released <- lazy$data
+  if (n_changed > 0) {
+    changes_in <- dplyr::tbl(connection, changes)
+    joined <- join(changes_in)
+    by <- rlang::set_names("sdc_row", lazy$row_id)
+    if (rows_of_engine(dplyr::inner_join(lazy$data, joined, by = by)) != n_changed) {
+      stop_argument(
+        "row_id", "name a column that the engine finds again by the values it gave",
+        "Some were not found.",
+        "Drivers write numbers with 15 digits or more: take smaller ones, or text."
+      )
+    }
+    marks <- dplyr::transmute(changes_in, !!as.name("sdc_row"), sdc_mark = 1L)
+    rest <- dplyr::left_join(lazy$data, marks, by = by)
+    rest <- dplyr::filter(rest, is.na(!!as.name("sdc_mark")))
+    columns <- rlang::syms(colnames(lazy$data))
+    others <- changed(dplyr::inner_join(lazy$data, joined, by = by))
+    released <- dplyr::union_all(
+      dplyr::select(rest, !!!columns), dplyr::select(others, !!!columns)
+    )
+  }
+  made <- with_engine(
+    dplyr::compute(released, name = lazy$into, temporary = FALSE, analyze = FALSE)
+  )
+  whole <- TRUE
+  made
+}
+
+# PRAM ----------------------------------------------------------------------------
+
+# As pram_release(), of the records of a table of a database. The draws are those of a data
+# frame in the order of the row ids, whatever the chunks.
+pram_release_lazy <- function(lazy, data, table, drawn) {
+  design <- list(
+    counts = as.double(drawn$counts), block = drawn$block, thetas = drawn$thetas,
+    seed = drawn$seed
+  )
+  codes <- codes_at(table, table$positions)
+  keys <- names(data)[table$positions]
+  new <- paste0("sdc_new_", seq_along(keys))
+  n_changed <- numeric(nrow(data))
+  n_new <- numeric(length(drawn$counts))
+  by_key <- numeric(length(keys))
+  so_far <- list(rows = 0, words = 0)
+  draw <- function(ids, at) {
+    cells <- drawn$row_cell[at]
+    found <- core(rs_pram_draw, c(design, so_far, list(cells = cells)))
+    so_far <<- found[c("rows", "words")]
+    moved <- which(found$cells != cells)
+    n_new <<- n_new + tabulate(found$cells, length(n_new))
+    n_changed <<- n_changed + tabulate(at[moved], length(n_changed))
+    to <- drawn$first_row[found$cells[moved]]
+    by_key <<- by_key + vapply(codes, function(codes) sum(codes[at[moved]] != codes[to]), 0)
+    frame(sdc_row = ids[moved], sdc_donor = lazy$first[to])
+  }
+  made <- write_release(
+    lazy, data, draw,
+    join = function(changes) {
+      # The donor's values, out of the table itself.
+      columns <- rlang::set_names(rlang::syms(c(lazy$row_id, keys)), c("sdc_donor", new))
+      donors <- dplyr::transmute(lazy$data, !!!columns)
+      dplyr::inner_join(changes, donors, by = "sdc_donor")
+    },
+    changed = function(both) {
+      dplyr::mutate(both, !!!rlang::set_names(rlang::syms(new), keys))
+    }
+  )
+  list(
+    data = made, changed = as_count(n_changed), cell = drawn$row_cell,
+    new_counts = as_count(n_new), n_changed = as_count(by_key)
+  )
+}
+
+# Suppression ---------------------------------------------------------------------
+
+# The table with blanks: `rows` are the patterns that lose each of the named columns.
+blank_lazy <- function(lazy, data, rows) {
+  flags <- paste0("sdc_blank_", seq_along(rows))
+  none <- paste0("sdc_none_", seq_along(rows))
+  of_pattern <- lapply(rows, function(rows) as.integer(seq_len(nrow(data)) %in% rows))
+  touched <- Reduce(`|`, lapply(of_pattern, `>`, 0), rep(FALSE, nrow(data)))
+  write_release(
+    lazy, data,
+    chunk = function(ids, at) {
+      here <- which(touched[at])
+      blanks <- lapply(rlang::set_names(of_pattern, flags), function(x) x[at[here]])
+      nobody <- rep(ids[NA_integer_], length(here))
+      do.call(frame, c(list(sdc_row = ids[here], sdc_nobody = nobody), blanks))
+    },
+    join = function(changes) {
+      # The record of nobody: missing values of the columns' own types.
+      columns <- rlang::set_names(rlang::syms(c(lazy$row_id, names(rows))), c("sdc_nobody", none))
+      dplyr::left_join(changes, dplyr::transmute(lazy$data, !!!columns), by = "sdc_nobody")
+    },
+    changed = function(both) {
+      values <- Map(function(key, flag, none) {
+        rlang::expr(case_when(!!as.name(flag) == 1L ~ !!as.name(none), TRUE ~ !!as.name(key)))
+      }, names(rows), flags, none)
+      dplyr::mutate(both, !!!values)
+    }
+  )
+}
