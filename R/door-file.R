@@ -201,19 +201,23 @@ enter <- function(arg = "data", patterns = FALSE) {
 
 # The same for two waves or files, the first being perhaps a list of earlier
 # releases. Roles of the first come before those of the second. `lazy`: whether the
-# function takes tables of a database.
+# function takes tables of a database and pattern tables.
 enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
   frame <- front()
   check_given(args, frame)
   for (arg in args) {
     wave <- get(arg, envir = frame)
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
-    if (is_pattern_table(wave) || is_lazy_table(wave) && !lazy) stop_needs_records(arg, wave)
+    if (is_counted_wave(wave) && !lazy) stop_needs_records(arg, wave)
     if (inherits(wave, "sdc_file")) {
-      check_takes_patterns(wave, FALSE, arg)
-      assign(arg, wave$data, envir = frame)
+      check_takes_patterns(wave, lazy, arg)
+      patterns <- !is.null(times_of(wave$data))
+      assign(
+        arg, if (patterns) as_pattern_table(wave$data, wave$roles$key_vars) else wave$data,
+        envir = frame
+      )
       take_roles(wave)
-    } else if (is.list(wave) && !is.data.frame(wave) && !is_lazy_table(wave)) {
+    } else if (is.list(wave) && !is.data.frame(wave) && !is_counted_wave(wave)) {
       assign(arg, lapply(wave, bare_data), envir = frame)
     }
   }

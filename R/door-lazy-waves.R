@@ -1,39 +1,67 @@
-# Two waves or files that are tables of a database: their patterns travel, not their
-# records. The core codes the patterns and spreads them to records again, as many as there
-# are, in one to four bytes a key variable: what follows is what it does for data frames.
+# Two waves or files that are tables of a database, or pattern tables: their patterns travel,
+# not their records. The core codes the patterns and spreads them to records again, as many
+# as there are, in one to four bytes a key variable: what follows is what it does for data
+# frames.
 #
 # With `id` the engine joins the two and counts the pairs of patterns of one person. Which
 # record of a pattern is whose makes no difference to a linkage.
 
-# Whether both are tables of a database; one of them alone is an error.
-are_lazy_waves <- function(wave1, wave2) {
-  lazy <- c(is_lazy_table(wave1), is_lazy_table(wave2))
-  if (any(lazy) && !all(lazy)) {
+is_counted_wave <- function(x) is_lazy_table(x) || is_pattern_table(x)
+
+# Whether both are tables of a database or pattern tables; one of them alone is an error.
+are_counted_waves <- function(wave1, wave2) {
+  counted <- c(is_counted_wave(wave1), is_counted_wave(wave2))
+  if (any(counted) && !all(counted)) {
+    patterns <- is_pattern_table(if (counted[[1]]) wave1 else wave2)
     stop_argument(
-      c("wave1", "wave2")[!lazy], "be a table of a database, as the other one is",
-      advice = "Or bring both into R: dplyr::collect(wave)."
+      c("wave1", "wave2")[!counted],
+      paste("be", if (patterns) "a pattern table" else "a table of a database",
+            "too, as the other one is"),
+      advice = if (patterns) {
+        "pattern_table() makes one of a data frame."
+      } else {
+        "Or bring both into R: dplyr::collect(wave)."
+      }
     )
   }
-  all(lazy)
+  all(counted)
 }
 
-# As code_waves(), of tables of a database.
-code_lazy_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, frame) {
-  waves <- list(wave1 = dplyr::ungroup(wave1), wave2 = dplyr::ungroup(wave2))
-  columns <- wave_columns(lapply(waves, function(wave) name_frame(colnames(wave))),
-    key_vars, id, arg
+# Patterns hold no ids: who is who is not in them.
+check_no_pattern_id <- function(id, waves) {
+  if (!is.null(id) && any(vapply(waves, is_pattern_table, NA))) {
+    stop_argument(
+      "id", "be NULL for pattern tables", "They do not say which records are one person's.",
+      "Give tables of a database, or data frames: then true partners are known."
+    )
+  }
+}
+
+# As code_waves(), of tables of a database and pattern tables.
+code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, frame) {
+  waves <- list(wave1 = wave1, wave2 = wave2)
+  check_no_pattern_id(id, waves)
+  waves <- lapply(waves, function(wave) if (is_lazy_table(wave)) dplyr::ungroup(wave) else wave)
+  columns <- wave_columns(
+    lapply(waves, function(wave) {
+      name_frame(if (is_pattern_table(wave)) wave$key_vars else colnames(wave))
+    }), key_vars, id, arg
   )
   keys <- columns$key_vars
   check_reserved(keys, NULL)
-  if (!is.null(columns$id)) check_same_engine(waves)
-  counted <- list(wave1 = wave_patterns(waves$wave1, keys, max_patterns))
+  if (!is.null(columns$id)) {
+    check_same_engine(waves)
+    check_no_own_names(unlist(lapply(waves, colnames)))
+  }
+  counted <- list(wave1 = wave_patterns(waves$wave1, keys, max_patterns, "wave1"))
   counted$wave2 <- if (is.null(columns$id)) {
-    wave_patterns(waves$wave2, keys, max_patterns)
+    wave_patterns(waves$wave2, keys, max_patterns, "wave2")
   } else {
     ids <- lapply(waves, ids_of_engine, columns$id)
     check_ids_once(vapply(ids, `[[`, 0, "n_repeated"), names(waves), columns$id)
     joined_patterns(waves, keys, columns$id, max_patterns)
   }
+  check_waves_case(waves, counted, keys, columns$id)
   n <- vapply(counted, function(one) sum(one$n), 0)
   check_spread(n)
   asked <- ask_waves(counted$wave1$patterns, counted$wave2$patterns[keys], keys, NULL, arg)
@@ -68,8 +96,12 @@ check_same_engine <- function(waves) {
 }
 
 # Distinct patterns of some columns and their counts, sorted by value.
-wave_patterns <- function(data, keys, max_patterns) {
-  table <- engine_patterns(data, list(key_vars = keys), max_patterns)
+wave_patterns <- function(data, keys, max_patterns, arg = NULL) {
+  table <- if (is_pattern_table(data)) {
+    pattern_table(data, keys, max_patterns = max_patterns)
+  } else {
+    engine_patterns(data, list(key_vars = keys, arg = arg), max_patterns)
+  }
   list(patterns = table$patterns[keys], n = as.double(table$patterns$n))
 }
 
@@ -82,7 +114,20 @@ joined_patterns <- function(waves, keys, id, max_patterns) {
   two <- dplyr::select(waves$wave2, !!!lapply(c(id, keys), as.name))
   # Missing ids join nobody.
   joined <- dplyr::left_join(two, one, by = id)
-  wave_patterns(joined, c(keys, before, "sdc_partner"), max_patterns)
+  wave_patterns(joined, c(keys, before, "sdc_partner"), max_patterns, "wave2")
+}
+
+# Text that compares without regard to case makes one value of two, and one person of two.
+check_waves_case <- function(waves, counted, keys, id) {
+  for (name in names(waves)) {
+    wave <- waves[[name]]
+    if (is_lazy_table(wave)) {
+      table <- list(patterns = counted[[name]]$patterns, key_vars = keys)
+      stop_ignored_case(with_engine(c(
+        columns_ignoring_case(wave, table), id[!is.null(id) && id_ignores_case(wave, id)]
+      )))
+    }
+  }
 }
 
 # Records that have an id, and those whose id another record has before them.

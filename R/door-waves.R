@@ -10,7 +10,7 @@
 #   ids         the ids of wave 2, its row numbers without `id`
 #   waves       the waves, the first being wave 1: what `first_rows` of the tables count in
 #   n           number of records of each
-#   pairs       of tables of a database the patterns of wave 2 and their numbers `n` of
+#   pairs       of tables of a database and pattern tables the patterns of wave 2 and their numbers `n` of
 #               records, which lie side by side; NULL otherwise
 #   n_missing_id  records without an id, in each wave
 #   fingerprints  of each wave, ids and keys in their common codes: other data, or
@@ -23,8 +23,8 @@ link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
 code_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns = NULL,
                        frame = parent.frame()) {
   force(frame)
-  if (are_lazy_waves(wave1, wave2)) {
-    return(code_lazy_waves(wave1, wave2, key_vars, id, arg, max_patterns, frame))
+  if (are_counted_waves(wave1, wave2)) {
+    return(code_counted_waves(wave1, wave2, key_vars, id, arg, max_patterns, frame))
   }
   asked <- ask_waves(wave1, wave2, key_vars, id, arg)
   read_waves(asked, code_requests(asked$requests), frame)

@@ -89,12 +89,12 @@
 #' explain the records worse than the prior ones learned nothing.
 #'
 #' @section Tables of a database:
-#' `known` and `released` may both be lazy tables of dbplyr, read as by
+#' `known` and `released` may both be lazy tables of dbplyr or pattern tables, read as by
 #' [longitudinal_link()]: `records` is `NULL`, and `patterns` has the key variables of the
 #' released file, the number `n` of records and the columns of `records` but `id`. Numbers
 #' are those of the data frames, but for the weights that `"em"` learns from more than 5,000
 #' cells of the released file: its sample goes by the order of the cells. `one_to_one` needs
-#' data frames.
+#' data frames, and `id` no pattern tables.
 #'
 #' @section Cost:
 #' All pairs, without blocking, by the cheapest of three exact engines: elimination
@@ -206,7 +206,7 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
   )
   limit <- check_record_limit(limit)
   max_patterns <- check_max_patterns(max_patterns)
-  if (!in_words_of_files(are_lazy_waves(known, released))) {
+  if (!in_words_of_files(are_counted_waves(known, released))) {
     for (name in c("known", "released")) check_data_frame(get(name), name)
   }
   with_limit(
@@ -296,9 +296,9 @@ check_sensitivity <- function(sensitivity, id) {
 
 check_one_to_one <- function(one_to_one, id, known, released) {
   check_flag(one_to_one, "one_to_one")
-  if (one_to_one && is_lazy_table(known)) {
+  if (one_to_one && is_counted_wave(known)) {
     stop_argument(
-      "one_to_one", "be FALSE for tables of a database",
+      "one_to_one", "be FALSE for tables of a database and pattern tables",
       found = "Of several assignments one is taken, and it goes by the order of the records."
     )
   }

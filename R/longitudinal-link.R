@@ -66,6 +66,11 @@
 #' pattern whose records have partners at different distances. An error `too_large` tells
 #' of more than `max_patterns` patterns, or pairs.
 #'
+#' @section Pattern tables:
+#' Without `id` each wave may be a [pattern_table()] as well, of the key variables or more:
+#' what the intruder sees does not depend on who is who. With `id` it is an error: a pattern
+#' table does not say which records are one person's.
+#'
 #' @section Cost:
 #' Exact, on distinct key patterns: about patterns of wave 1 times patterns of
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very

@@ -21,7 +21,7 @@ describe.sdc_longitudinal_risk <- function(x) {
       fact(scenario_meaning_line(e)),
       fact(
         "Risk of single records (1/F) with all links: ",
-        record_spread(record_risk(x), format_short), ".",
+        record_spread(record_risk(x), format_short, times = judged_times(x)), ".",
         keep = "always"
       )
     ),
@@ -143,15 +143,18 @@ summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
 
 # Which respondents carry the risk: linked with certainty, otherwise, or not.
 scenarios_by_link <- function(x) {
-  records <- x$records
+  records <- judged_rows(x)
+  times <- if (is.null(x$records)) judged_times(x) else rep(1L, nrow(records))
   group <- ifelse(records$certain, "certain", ifelse(records$linked, "linked", "not linked"))
   group <- factor(group, c("certain", "linked", "not linked"))
   total <- function(column) {
-    as.vector(tapply(records[[column]], group, sum, na.rm = TRUE, default = 0))
+    as.vector(tapply(records[[column]] * times, group, sum, na.rm = TRUE, default = 0))
   }
   columns <- paste0("tau1_", x$estimates$scenario)
   do.call(frame, c(
-    list(respondents = levels(group), n = as.vector(table(group))),
+    list(
+      respondents = levels(group), n = as_count(as.vector(tapply(times, group, sum, default = 0)))
+    ),
     rlang::set_names(lapply(columns, total), columns)
   ))
 }
@@ -164,7 +167,7 @@ as.data.frame.sdc_longitudinal_risk <- function(x, ...) {
 
 #' @export
 record_risk.sdc_longitudinal_risk <- function(x) {
-  x$records$tau2_all_links
+  judged_rows(x)$tau2_all_links
 }
 
 #' @export

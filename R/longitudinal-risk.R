@@ -60,6 +60,14 @@
 #' of them are left out of all scenarios; with `"category"` missing is a value of
 #' its own. Links and changes have their own rule: a missing value never differs.
 #'
+#' @section Tables of a database:
+#' All waves may be lazy tables of dbplyr, of one connection. The engine joins them by `id`
+#' and counts the persons with the same values, and the same weight, in all waves; at most
+#' `max_patterns` such patterns travel. R spreads them to records, in 4 or 8 bytes a
+#' variable: the numbers are those of the data frames, to twelve digits. `records` is `NULL`,
+#' and `patterns` has the key variables of `wave2`, the number `n` of records and the columns
+#' of `records`; `link` and `fits` likewise.
+#'
 #' @section Cost:
 #' That of one linkage per earlier release and of three fits. Each change variable
 #' doubles the number of cells, a previous value multiplies it by the number of
@@ -89,6 +97,8 @@
 #' @param detail What is known of a change: that there was one (`"indicator"`), or
 #'   the earlier value (`"previous_value"`).
 #' @param min_overlap,tolerance See [longitudinal_link()].
+#' @param max_patterns For tables of a database: more patterns than this are an error of
+#'   class `sdcRisk_error_too_large`.
 #'
 #' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
 #' \describe{
@@ -138,10 +148,14 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               sampling = c("overall", "cell", "raked"),
                               interval = c("corrected", "none"),
                               level = 0.95, max_cells = 2e9,
-                              min_overlap = 0, tolerance = NULL, n_boot = NULL) {
+                              min_overlap = 0, tolerance = NULL, n_boot = NULL,
+                              max_patterns = 5e6) {
   this_call <- call_without_data(match.call(), "longitudinal_risk")
   check_no_dots(..., renamed = link_renamed)
-  enter_waves()
+  enter_waves(lazy = TRUE)
+  for (arg in c("wave1", "wave2")) {
+    if (is_pattern_table(get(arg))) stop_needs_records(arg, get(arg))
+  }
   check_given(c("key_vars", "link_vars", "change_vars", "id"))
   detail <- check_choice(detail, c("indicator", "previous_value"), "detail")
   if (length(check_models(model)) != 1) {
@@ -153,25 +167,38 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   check_loglinear_missing(missing)
   check_probability(level, "level")
   check_max_cells(max_cells)
+  max_patterns <- check_max_patterns(max_patterns)
   check_population(weight_var, pop_size, sampling_fraction)
   releases <- check_releases(wave1, wave2)
+  lazy <- are_lazy_releases(releases, wave2)
+  names_of <- list(releases = lapply(releases, wave_names), wave2 = wave_names(wave2))
   # Positions are those of the first wave.
   named <- function(x, arg) {
-    if (is_plain_number(x)) names(releases[[1]])[check_columns(x, releases[[1]], arg)] else x
+    first <- names_of$releases[[1]]
+    if (is_plain_number(x)) names(first)[check_columns(x, first, arg)] else x
   }
   key_vars <- named(key_vars, "key_vars")
   link_vars <- named(link_vars, "link_vars")
   change_vars <- named(change_vars, "change_vars")
   id <- named(id, "id")
   weight_var <- named(weight_var, "weight_var")
-  columns <- check_wave_columns(wave2, key_vars, change_vars, id, weight_var, detail)
-  check_weights(wave2, weight_var)
-  link_vars <- check_link_vars(link_vars, wave2, columns$id)
-  check_earlier_columns(link_vars, "link_vars", releases)
-  check_earlier_columns(columns$change, "change_vars", releases)
+  columns <- check_wave_columns(names_of$wave2, key_vars, change_vars, id, weight_var, detail)
+  link_vars <- check_link_vars(link_vars, names_of$wave2, columns$id)
+  check_earlier_columns(link_vars, "link_vars", names_of$releases)
+  check_earlier_columns(columns$change, "change_vars", names_of$releases)
   every_key <- c(columns$keys, change_labels(columns, detail, names(releases)))
-  check_free_names(setdiff(every_key, columns$keys), wave2)
+  check_free_names(setdiff(every_key, columns$keys), names_of$wave2)
   if (inherits(model, "formula")) formula_terms(model, every_key)
+  if (lazy) {
+    compared <- unique(c(link_vars, columns$change))
+    spread <- spread_releases(
+      releases, wave2, unique(c(columns$keys, compared, weight_var)), compared, columns$id,
+      max_patterns
+    )
+    releases <- spread$releases
+    wave2 <- spread$wave2
+  }
+  check_weights(wave2, weight_var)
 
   found <- with_progress("Linking waves", once_each(link_releases(
     code_releases(releases, wave2, link_vars, columns), releases, wave2, columns, detail,
@@ -196,14 +223,15 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
     link_vars = found[[1]]$link$settings$key_vars, min_overlap = min_overlap
   ), this_call)
   signal_longitudinal(result)
-  result
+  if (lazy) of_patterns(result, spread, columns$keys) else result
 }
 
 # The earlier releases as a named list.
 check_releases <- function(wave1, wave2) {
-  check_data_frame(wave2, "wave2")
-  if (is.data.frame(wave1)) {
-    check_data_frame(wave1, "wave1")
+  check_wave <- function(wave, arg) if (!is_lazy_table(wave)) check_data_frame(wave, arg)
+  check_wave(wave2, "wave2")
+  if (is.data.frame(wave1) || is_lazy_table(wave1)) {
+    check_wave(wave1, "wave1")
     return(list(wave1 = wave1))
   }
   if (!is.list(wave1) || length(wave1) == 0) {
@@ -216,7 +244,7 @@ check_releases <- function(wave1, wave2) {
       data_class = class(wave1)
     )
   }
-  for (wave in wave1) check_data_frame(wave, "wave1")
+  for (wave in wave1) check_wave(wave, "wave1")
   labels <- names(wave1)
   if (is.null(labels)) {
     labels <- as.character(seq_along(wave1))

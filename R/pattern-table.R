@@ -169,7 +169,8 @@ as_pattern_table <- function(inner, key_vars) {
   known <- attr(inner, "patterns")
   columns <- as.list(inner)[key_vars]
   columns$n <- as_count(known$times)
-  columns[[known$weight_var]] <- inner[[known$weight_var]]
+  weight_var <- known$weight_var
+  if (!is.null(weight_var)) columns[[weight_var]] <- inner[[weight_var]]
   new_pattern_table(
     do.call(frame, columns), key_vars, known$weight_var, known$squares, known$weight_range
   )

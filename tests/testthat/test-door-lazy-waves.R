@@ -124,6 +124,11 @@ test_that("without one connection, one kind or single ids there is no linkage", 
   )) {
     expect_error(f(), "table of a database", class = "sdcRisk_error_bad_data")
   }
+  tables$named <- dplyr::mutate(tables$two, sdc_partner = 1L)
+  expect_error(
+    link_attack(tables$one, tables$named, keys, "id"), "begins with",
+    class = "sdcRisk_error_bad_data"
+  )
   # Another connection, which the engine cannot join with.
   other <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   on.exit(DBI::dbDisconnect(other))
@@ -167,6 +172,122 @@ test_that("a key variable named like what is judged keeps apart", {
     quietly(longitudinal_link(waves$one, waves$two, c("age", "certain"), "id"))$estimates,
     found$estimates
   )
+})
+
+test_that("waves without records, without ids or without values are what they are", {
+  waves <- two_waves(5, 40)
+  tables <- lapply(waves, function(wave) engine_table("sqlite", wave))
+  none <- lapply(tables, function(table) dplyr::filter(table, age > 1000))
+  for (id in list(NULL, "id")) {
+    expect_error(
+      longitudinal_link(none$one, tables$two, keys, id), "`wave1` must have at least one record",
+      class = "sdcRisk_error_bad_data"
+    )
+    expect_error(
+      link_attack(tables$one, none$two, keys, id), "`released` must have at least one record",
+      class = "sdcRisk_error_bad_data"
+    )
+  }
+  without <- function(wave, column) {
+    wave[[column]] <- wave[[column]][NA_integer_]
+    wave
+  }
+  for (column in c("id", "region", "income")) {
+    for (at in list("one", "two", c("one", "two"))) {
+      changed <- waves
+      changed[at] <- lapply(waves[at], without, column)
+      lazy <- lapply(changed, function(wave) engine_table("sqlite", wave))
+      link <- function(data) quietly(longitudinal_link(data$one, data$two, keys, "id"))
+      expect_equal(link(lazy)$estimates, link(changed)$estimates, info = paste(column, at))
+    }
+  }
+  expect_error(
+    longitudinal_link(tables$one, dplyr::select(tables$two, -age), keys, "id"), "`wave2`: \"age\"",
+    class = "sdcRisk_error_unknown_key_var"
+  )
+})
+
+test_that("numbers that R cannot tell apart do not link persons", {
+  make <- function(name, value) {
+    engine_sql(
+      "postgres", name, paste("CREATE TABLE", name, "(id BIGINT, d NUMERIC(20, 10), x FLOAT8)"),
+      paste0("INSERT INTO ", name, " VALUES (9007199254740993, 1.1234567891, 'NaN'), ",
+             "(9007199254740992, 0.1, '-0'), (3, NULL, ", value, ")")
+    )
+  }
+  one <- make("wide_one", "0")
+  two <- make("wide_two", "NULL")
+  found <- quietly(longitudinal_link(one, two, c("d", "x"), "id"))
+  # The same persons, whose ids are one double.
+  records <- lapply(list(one, two), function(table) {
+    data.frame(id = 1:3, dplyr::collect(dplyr::select(dplyr::arrange(table, -id), d, x)))
+  })
+  expected <- quietly(longitudinal_link(records[[1]], records[[2]], c("d", "x"), "id"))
+  expect_identical(found$estimates, expected$estimates)
+})
+
+test_that("text that compares without regard to case is not linked", {
+  make <- function(name, values) {
+    engine_sql(
+      "sqlite", name, paste("CREATE TABLE", name, "(id TEXT COLLATE NOCASE, x TEXT COLLATE NOCASE,",
+                            "y TEXT, z TEXT)"),
+      paste("INSERT INTO", name, "VALUES", values)
+    )
+  }
+  one <- make("case_one", "('p', 'a', 'p', 'a'), ('q', 'A', 'q', 'A'), ('r', 'b', 'r', 'b')")
+  two <- make("case_two", "('P', 'a', 'P', 'a'), ('q', 'A', 'q', 'A'), ('r', 'b', 'r', 'b')")
+  refused <- function(key, id, columns) {
+    for (f in list(longitudinal_link, link_attack)) {
+      error <- expect_error(f(one, two, key, id), class = "sdcRisk_error_bad_data")
+      expect_identical(error$columns, columns)
+    }
+  }
+  refused("x", NULL, "x")
+  refused("z", "id", "id")
+  refused("x", "y", "x")
+  expect_error(
+    longitudinal_risk(one, two, "z", "z", "x", "y", pop_size = 100), "letter by letter",
+    class = "sdcRisk_error_bad_data"
+  )
+  found <- quietly(longitudinal_link(one, two, "z", "y"))
+  expect_identical(found$estimates$n_linked, 2L)
+})
+
+test_that("pattern tables are waves where nobody asks who is who", {
+  waves <- two_waves(6)
+  tables <- lapply(waves, pattern_table, c(keys, "w"))
+  lazy <- engine_table("sqlite", waves$one)
+  for (more in list(list(), list(min_overlap = 2), list(tolerance = list(age = 1)))) {
+    of <- function(data) quietly(do.call(longitudinal_link, c(unname(data), list(keys), more)))
+    expected <- of(waves)
+    info <- paste(names(more), collapse = " ")
+    expect_same_linkage(of(tables), expected, waves$two, info)
+    expect_same_linkage(of(list(lazy, tables$two)), expected, waves$two, info)
+    expect_identical(of(lapply(tables, sdc_file))$estimates, expected$estimates)
+  }
+  attack <- function(data) {
+    quietly(link_attack(data[[1]], data[[2]], keys, weights = c("prior", "em")))
+  }
+  expect_same_linkage(attack(tables), attack(waves), waves$two, "attack")
+  for (f in list(longitudinal_link, link_attack)) {
+    error <- expect_error(
+      f(tables$one, tables$two, keys, "id"), "one person's", class = "sdcRisk_error_bad_argument"
+    )
+    expect_identical(error$argument, "id")
+    expect_error(
+      f(tables$one, waves$two, keys), "a pattern table too", class = "sdcRisk_error_bad_argument"
+    )
+    expect_error(
+      f(tables$one, tables$two, c("age", "id")), class = "sdcRisk_error_unknown_key_var"
+    )
+  }
+  for (f in list(
+    function() key_stability(tables$one, tables$two, keys, "id"),
+    function() change_indicators(tables$one, tables$two, "age", "id"),
+    function() longitudinal_risk(tables$one, tables$two, keys, keys, "age", "id")
+  )) {
+    expect_error(f(), "pattern table", class = "sdcRisk_error_bad_data")
+  }
 })
 
 stop_engines()
