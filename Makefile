@@ -5,6 +5,8 @@
 TEST_LIBRARY = $(CURDIR)/target/library
 QUICK_BUILD = CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
+ENGINE_TESTS = '^(lazy-table|lazy-release|door-lazy-waves|longitudinal-risk-lazy)$$'
+
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -27,16 +29,16 @@ test: ## install what tests need, run all tests and linters
 test-spark: ## run the tests of databases on Apache Spark too, one executor killed at work
 	sh tools/setup.sh spark
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS $(QUICK_BUILD) sh tools/install.sh
 	SPARK_HOME=$$(echo $(CURDIR)/target/spark/lib/*/site-packages/pyspark) \
-	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R $(ENGINE_TESTS)
 
 test-duckdb: ## run the tests of databases on DuckDB too
 	sh tools/setup.sh duckdb
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS $(QUICK_BUILD) sh tools/install.sh
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
-	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R '^(lazy-table|door-lazy-waves)$$'
+	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R $(ENGINE_TESTS)
 
 setup: ## install what development needs
 	sh tools/setup.sh test
