@@ -650,3 +650,71 @@ fn new_pairs_are_counted() {
     let found = new_pairs(&keys, &others, &[2, 0, 2, 3], &Monitor::new()).unwrap();
     assert_eq!(found, vec![vec![Some((2, 1)), Some((2, 0))]]);
 }
+
+#[test]
+fn a_file_drawn_in_parts_is_the_file_drawn_at_once() {
+    // More than two blocks of random numbers, cells of one to some thousand records.
+    let n = 150_000u32;
+    let codes: Vec<u32> = (0..n)
+        .map(|i| 1 + i.wrapping_mul(2_654_435_761) / 7 % 20_000)
+        .collect();
+    let keys = table(&[codes, (0..n).map(|i| 1 + i % 3).collect()]);
+    let ordered = [true, false];
+    let asked = Settings {
+        scope: Scope::Risky,
+        unprotected: Unprotected::Keep,
+        ..settings(0.6, &ordered)
+    };
+    let monitor = Monitor::new();
+    let (design, donors) = release(&keys, &asked, &streams(5), &monitor).unwrap();
+    let expected: Vec<u32> = donors
+        .iter()
+        .map(|&d| design.row_cell[d as usize])
+        .collect();
+    assert!(expected != design.row_cell);
+    let moves = Moves::new(&design.counts, &design.block, &design.thetas).unwrap();
+    for part in [1usize, 1000, 65_536, 100_000, 1 << 20] {
+        let rows = if part == 1 {
+            70_000
+        } else {
+            design.row_cell.len()
+        };
+        let mut drawn = Drawn::default();
+        let mut found = Vec::new();
+        for cells in design.row_cell[..rows].chunks(part) {
+            let (next, after) = draw_next(&moves, cells, drawn, &streams(5), &monitor).unwrap();
+            found.extend(next);
+            drawn = after;
+        }
+        assert_eq!(found, expected[..rows], "{part}");
+        assert_eq!(drawn.rows, rows as u64);
+    }
+    let unknown = [design.counts.len() as u32];
+    assert!(draw_next(&moves, &unknown, Drawn::default(), &streams(5), &monitor).is_err());
+}
+
+#[test]
+fn patterns_have_the_design_of_their_records() {
+    let codes: Vec<u32> = (0..500u32).map(|i| 1 + (i * i) % 37).collect();
+    let others: Vec<u32> = (0..500u32).map(|i| (i / 9) % 4).collect();
+    let records = table(&[codes, others]);
+    let ordered = [true, true];
+    let monitor = Monitor::new();
+    for scope in [Scope::All, Scope::Risky] {
+        let asked = Settings {
+            scope,
+            unprotected: Unprotected::Keep,
+            ..settings(0.5, &ordered)
+        };
+        let groups = records.group(&monitor).unwrap();
+        let patterns = records.distinct(&groups).unwrap();
+        let (by_record, _) = release(&records, &asked, &streams(1), &monitor).unwrap();
+        let (by_pattern, donors) = release(&patterns, &asked, &streams(1), &monitor).unwrap();
+        assert!(donors.is_empty());
+        assert_eq!(by_pattern.counts, by_record.counts);
+        assert_eq!(by_pattern.block, by_record.block);
+        assert_eq!(by_pattern.thetas, by_record.thetas);
+        assert_eq!(by_pattern.match_prob, by_record.match_prob);
+        assert_eq!(by_pattern.expected_changes, by_record.expected_changes);
+    }
+}

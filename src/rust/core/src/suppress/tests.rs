@@ -187,6 +187,44 @@ proptest! {
     }
 
     #[test]
+    fn own_of_patterns_is_that_of_their_records(asked in varied(14)) {
+        let mut asked = asked;
+        asked.households = None;
+        let whole = asked.suppress(Rule::Own);
+        let found = asked.with(Rule::Own, |table, settings| {
+            let monitor = Monitor::new();
+            let full = problem::with_stratum(table, settings.strata).unwrap();
+            let groups = full.group(&monitor).unwrap();
+            let patterns = table.select(groups.first_rows()).unwrap();
+            let patterns = patterns.with_multiplicity(groups.counts().to_vec()).unwrap();
+            let strata = settings.strata.map(|column| {
+                let rows = groups.first_rows().iter();
+                oracle::column(rows.map(|&r| column.codes().get(r as usize)).collect())
+            });
+            let settings = Settings { strata: strata.as_ref(), ..settings.clone() };
+            let shared = Settings { rule: Rule::Shared, ..settings.clone() };
+            assert_eq!(suppress(&patterns, &shared, &monitor).unwrap_err().kind(), "bad_argument");
+            (suppress(&patterns, &settings, &monitor), groups.row_group().to_vec())
+        });
+        let (Ok(whole), (Ok(found), pattern)) = (whole, found) else {
+            prop_assert!(!feasible(&asked));
+            return Ok(());
+        };
+        let spread = |x: &[u32]| -> Vec<u32> { pattern.iter().map(|&p| x[p as usize]).collect() };
+        for (row, &p) in pattern.iter().enumerate() {
+            prop_assert_eq!(whole.blanks[row], found.blanks[p as usize]);
+            prop_assert_eq!(whole.violating[row], found.violating[p as usize]);
+        }
+        prop_assert!((whole.cost - found.cost).abs() < 1e-9);
+        prop_assert!((whole.lower_bound - found.lower_bound).abs() < 1e-9);
+        for (a, b) in whole.counts.iter().zip(&found.counts) {
+            prop_assert_eq!(&a.before, &spread(&b.before));
+            prop_assert_eq!(&a.after, &spread(&b.after));
+            prop_assert_eq!(&a.intruder, &spread(&b.intruder));
+        }
+    }
+
+    #[test]
     fn shared_lies_between_its_bound_and_own(asked in varied(14), rounds in 0..30usize) {
         if !feasible(&asked) {
             return Ok(());
