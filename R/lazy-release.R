@@ -493,7 +493,9 @@ blank_lazy <- function(lazy, data, rows) {
     },
     changed = function(both) {
       values <- Map(function(key, flag, none) {
-        rlang::expr(case_when(!!as.name(flag) == 1L ~ !!as.name(none), TRUE ~ !!as.name(key)))
+        flag <- as.name(flag)
+        # Records without a change have no flag.
+        rlang::expr(ifelse(is.na(!!flag) | !!flag != 1L, !!as.name(key), !!as.name(none)))
       }, names(rows), flags, none)
       dplyr::mutate(both, !!!values)
     }
