@@ -493,9 +493,11 @@ blank_lazy <- function(lazy, data, rows) {
     },
     changed = function(both) {
       values <- Map(function(key, flag, none) {
-        flag <- as.name(flag)
-        # Records without a change have no flag.
-        rlang::expr(ifelse(is.na(!!flag) | !!flag != 1L, !!as.name(key), !!as.name(none)))
+        # ifelse() has no ELSE in SQL, which makes PostgreSQL forget the length of a type.
+        rlang::call2(
+          "case_when", rlang::expr(!!as.name(flag) == 1L ~ !!as.name(none)),
+          rlang::expr(TRUE ~ !!as.name(key))
+        )
       }, names(rows), flags, none)
       dplyr::mutate(both, !!!values)
     }

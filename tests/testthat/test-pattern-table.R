@@ -280,8 +280,13 @@ test_that("what needs records says so", {
   needs(invariant_pram(table))
   needs(household_risk(table, keys, hh_id = "race"))
   needs(recode_search(table, keys, hierarchies = list()))
-  needs(longitudinal_link(table, adult, keys))
-  needs(link_attack(adult, sdc_file(table), keys))
+  for (code in expression(
+    longitudinal_link(table, adult, keys), link_attack(adult, sdc_file(table), keys)
+  )) {
+    expect_error(
+      eval(code), "must be a pattern table too", class = "sdcRisk_error_bad_argument"
+    )
+  }
   needs(utility_loss(table, adult))
   x <- quietly(qar_risk(adult, keys, p = 2, pi_u = 0.5))
   needs(risk_contribution(x, table))
