@@ -10,8 +10,8 @@
 #   ids         the ids of wave 2, its row numbers without `id`
 #   waves       the waves, the first being wave 1: what `first_rows` of the tables count in
 #   n           number of records of each
-#   pairs       of tables of a database and pattern tables the patterns of wave 2 and their numbers `n` of
-#               records, which lie side by side; NULL otherwise
+#   pairs       of tables of a database and pattern tables, the patterns of wave 2 and their
+#               numbers `n` of records, which lie side by side; NULL otherwise
 #   n_missing_id  records without an id, in each wave
 #   fingerprints  of each wave, ids and keys in their common codes: other data, or
 #               other pairs of persons, have others

@@ -52,11 +52,11 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
   check_spread(sum(persons$n))
   rows <- rep.int(seq_along(persons$n), persons$n)
   ids <- seq_along(rows)
-  in_wave2 <- as_frame(persons$patterns[used], rows)
+  in_wave2 <- numbered_rows(persons$patterns[used], rows)
   in_wave2[[id]] <- replace(ids, persons$patterns$sdc_no_id[rows] == 1, NA)
   earlier <- lapply(at, function(k) {
     linked <- which(!is.na(persons$patterns[[there[[k]]]][rows]))
-    part <- as_frame(persons$patterns[before[[k]]], rows[linked])
+    part <- numbered_rows(persons$patterns[before[[k]]], rows[linked])
     names(part) <- compared
     part[[id]] <- ids[linked]
     rest <- unlinked_records(
@@ -96,13 +96,9 @@ unlinked_records <- function(earlier, wave2, compared, id, max_patterns, n_ids) 
   counted <- wave_patterns(rest, c(compared, "sdc_no_id"), max_patterns)
   check_spread(n_ids + sum(counted$n))
   rows <- rep.int(seq_along(counted$n), counted$n)
-  records <- as_frame(counted$patterns[compared], rows)
+  records <- numbered_rows(counted$patterns[compared], rows)
   records[[id]] <- replace(n_ids + seq_along(rows), counted$patterns$sdc_no_id[rows] == 1, NA)
   records
-}
-
-as_frame <- function(columns, rows) {
-  do.call(frame, lapply(as.list(columns), `[`, rows))
 }
 
 # Two parts of a wave, one below the other. A column without any value has no type.
