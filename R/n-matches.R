@@ -290,16 +290,7 @@ match_key_sets <- function(data, key_vars, key_groups, settings) {
   roles <- c(position_of("weight_var"), position_of("hh_id"))
   used <- c(roles, match(settings$sensitive, names(data)))
   sets <- lapply(if (many) key_vars else list(key_vars), function(set) {
-    if (is.character(set)) {
-      of_group <- set %in% names(groups) & !set %in% names(data)
-      set <- as.character(unlist(lapply(seq_along(set), function(i) {
-        if (of_group[[i]]) {
-          names(data)[check_columns(groups[[set[[i]]]], data, "key_groups")]
-        } else {
-          set[[i]]
-        }
-      })))
-    }
+    if (is.character(set)) set <- columns_of_groups(set, groups, data)
     check_no_roles(data, set, roles)
     names(data)[resolve_key_vars(data, set, used)]
   })
@@ -321,28 +312,43 @@ match_key_sets <- function(data, key_vars, key_groups, settings) {
     list(columns = columns, keys = of_key[lengths(of_key) > 0])
   })
   labels <- vapply(of_set, function(set) paste(names(set$keys), collapse = " + "), "")
-  if (many) {
-    given <- if (is.null(names(key_vars))) character(length(key_vars)) else names(key_vars)
-    labels <- ifelse(nzchar(given), given, labels)
-    if (anyDuplicated(labels)) {
-      stop_argument(
-        "key_vars", "name every key set differently",
-        found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), ".")
-      )
-    }
-    taken <- intersect(labels, outer(labels, added_columns(settings), paste, sep = "_"))
-    if (length(taken)) {
-      stop_argument(
-        "key_vars", "name no key set like a column that is made of another set's name",
-        found = paste0("Found: ", quote_names(taken), ".")
-      )
-    }
-  }
-  names(of_set) <- labels
+  names(of_set) <- if (many) name_key_sets(key_vars, labels, settings) else labels
   list(
     many = many, variables = variables, positions = positions, groups = groups,
     sets = of_set
   )
+}
+
+# The key variables of a set in which groups may stand for their columns.
+columns_of_groups <- function(set, groups, data) {
+  of_group <- set %in% names(groups) & !set %in% names(data)
+  as.character(unlist(lapply(seq_along(set), function(i) {
+    if (of_group[[i]]) {
+      names(data)[check_columns(groups[[set[[i]]]], data, "key_groups")]
+    } else {
+      set[[i]]
+    }
+  })))
+}
+
+# The names of key sets: those given, and for the others what they hold.
+name_key_sets <- function(key_vars, labels, settings) {
+  given <- if (is.null(names(key_vars))) character(length(key_vars)) else names(key_vars)
+  labels <- ifelse(nzchar(given), given, labels)
+  if (anyDuplicated(labels)) {
+    stop_argument(
+      "key_vars", "name every key set differently",
+      found = paste0("Repeated: ", quote_names(unique(labels[duplicated(labels)])), ".")
+    )
+  }
+  taken <- intersect(labels, outer(labels, added_columns(settings), paste, sep = "_"))
+  if (length(taken)) {
+    stop_argument(
+      "key_vars", "name no key set like a column that is made of another set's name",
+      found = paste0("Found: ", quote_names(taken), ".")
+    )
+  }
+  labels
 }
 
 # Columns of `records` that carry the name of their key set before their own.

@@ -15,11 +15,32 @@ sampling_error <- function(row) {
 
 # One condition per kind of trouble, whatever the number of analyses.
 signal_qar <- function(x) {
-  estimates <- x$estimates
-  with_status <- function(status) unique(estimates$p[estimates$status == status])
-  sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
+  signal_constant(x)
+  signal_sampled(x)
+  signal_identifying(x)
+  signal_exceedances(x)
+  signal_equal(x)
+  p <- sizes_with(x, "single")
+  if (length(p)) {
+    inform_sdc(
+      "single_set",
+      c(paste0(
+        "There is one key set of size ", paste(p, collapse = ", "),
+        ": the extreme risk is its risk."
+      )),
+      p = p
+    )
+  }
+}
+
+# The sizes of key sets whose estimates have a status, and sizes in words.
+sizes_with <- function(x, status) unique(x$estimates$p[x$estimates$status == status])
+
+in_sizes <- function(p) paste0("p = ", paste(p, collapse = ", "))
+
+signal_constant <- function(x) {
   constant <- names(x$diagnostics$n_distinct)[x$diagnostics$n_distinct == 1]
-  if (length(constant) && estimates$n_records[[1]] > 1) {
+  if (length(constant) && x$estimates$n_records[[1]] > 1) {
     warn_sdc(
       "constant_column",
       c(
@@ -30,45 +51,59 @@ signal_qar <- function(x) {
       columns = constant
     )
   }
+}
+
+signal_sampled <- function(x) {
   sampling <- x$diagnostics$sampling
-  if (!is.null(sampling)) {
-    first <- sampling[1, ]
-    signal <- if (all(sampling$exact)) inform_sdc else warn_sdc
-    signal(
-      "sampled_sets",
-      c(
-        paste0("Not all key sets were counted (", sizes(unique(sampling$p)), ")."),
-        x = paste0(
-          "Counted: ", format_count(first$n_counted), " of ", format_count(first$n_sets), "; ",
-          sampling_error(first), "."
-        ),
-        i = "A larger `max_sets` counts more."
-      ),
-      n_counted = sampling$n_counted
-    )
+  if (is.null(sampling)) {
+    return(invisible())
   }
-  if (length(p <- with_status("theta_one"))) {
-    outcome <- if (x$settings$theta_one == "one") {
-      ": the extreme risk is 1."
-    } else {
-      ": no key set is left to estimate from."
-    }
-    warn_sdc(
-      "theta_one",
-      c(
-        paste0("A key set identifies every record (", sizes(p), ")", outcome),
-        x = paste0("Identifying: ", identifying_words(x, p[[1]]), "."),
-        i = identifying_advice(x, p[[1]])
+  first <- sampling[1, ]
+  signal <- if (all(sampling$exact)) inform_sdc else warn_sdc
+  signal(
+    "sampled_sets",
+    c(
+      paste0("Not all key sets were counted (", in_sizes(unique(sampling$p)), ")."),
+      x = paste0(
+        "Counted: ", format_count(first$n_counted), " of ", format_count(first$n_sets), "; ",
+        sampling_error(first), "."
       ),
-      p = p
-    )
+      i = "A larger `max_sets` counts more."
+    ),
+    n_counted = sampling$n_counted
+  )
+}
+
+signal_identifying <- function(x) {
+  p <- sizes_with(x, "theta_one")
+  if (length(p) == 0) {
+    return(invisible())
   }
-  if (length(p <- with_status("few"))) {
+  outcome <- if (x$settings$theta_one == "one") {
+    ": the extreme risk is 1."
+  } else {
+    ": no key set is left to estimate from."
+  }
+  warn_sdc(
+    "theta_one",
+    c(
+      paste0("A key set identifies every record (", in_sizes(p), ")", outcome),
+      x = paste0("Identifying: ", identifying_words(x, p[[1]]), "."),
+      i = identifying_advice(x, p[[1]])
+    ),
+    p = p
+  )
+}
+
+signal_exceedances <- function(x) {
+  estimates <- x$estimates
+  p <- sizes_with(x, "few")
+  if (length(p)) {
     few <- which(estimates$status == "few")
     warn_sdc(
       "few_exceedances",
       c(
-        paste0("The tail should rest on 10 key sets or more (", sizes(p), ")."),
+        paste0("The tail should rest on 10 key sets or more (", in_sizes(p), ")."),
         x = paste0(
           "Exceedances: ", paste(unique(estimates$n_exceedances[few]), collapse = ", "), "."
         ),
@@ -77,38 +112,33 @@ signal_qar <- function(x) {
       p = p
     )
   }
-  if (length(p <- with_status("no_exceedance"))) {
+  p <- sizes_with(x, "no_exceedance")
+  if (length(p)) {
+    none <- which(estimates$status == "no_exceedance")
     warn_sdc(
       "no_exceedance",
       c(
-        paste0("No key set has a risk above the threshold (", sizes(p), ")."),
+        paste0("No key set has a risk above the threshold (", in_sizes(p), ")."),
         x = "The largest risks are equal, or there are fewer key sets than 1 / pi_u.",
         i = paste0(
-          "The extreme risk reported is the threshold. ",
-          tail_advice(x, estimates[estimates$status == "no_exceedance", ][1, ])
+          "The extreme risk reported is the threshold. ", tail_advice(x, estimates[none[[1]], ])
         )
       ),
       p = p
     )
   }
-  if (any(x$diagnostics$fit$equal)) {
-    equal <- x$diagnostics$fit[x$diagnostics$fit$equal, ]
+}
+
+signal_equal <- function(x) {
+  fit <- x$diagnostics$fit
+  if (any(fit$equal)) {
+    p <- unique(fit$p[fit$equal])
     inform_sdc(
       "equal_excesses",
       c(
-        paste0("The key sets above the threshold have equal risks (", sizes(unique(equal$p)), ")."),
+        paste0("The key sets above the threshold have equal risks (", in_sizes(p), ")."),
         i = "Unbiased weights give no shape then: the extreme risk is their risk."
       ),
-      p = unique(equal$p)
-    )
-  }
-  if (length(p <- with_status("single"))) {
-    inform_sdc(
-      "single_set",
-      c(paste0(
-        "There is one key set of size ", paste(p, collapse = ", "),
-        ": the extreme risk is its risk."
-      )),
       p = p
     )
   }
