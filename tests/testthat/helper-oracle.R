@@ -205,11 +205,14 @@ expect_oracle <- function(result, oracle, info = NULL) {
 }
 
 # A file of the trial data, or a skip where they are not installed.
-trial_file <- function(name) {
+trial_file <- function(name, ...) utils::read.csv(trial_path(name), ...)
+
+trial_path <- function(name) {
   folder <- Sys.getenv("SDCRISK_DATA")
   path <- file.path(folder, name)
-  testthat::skip_if(!nzchar(folder) || !file.exists(path), "trial data not at hand")
-  utils::read.csv(path)
+  there <- nzchar(folder) && all(file.exists(path))
+  testthat::skip_if_not(there, paste("SDCRISK_DATA does not hold", toString(name)))
+  path
 }
 
 # Seeds of random files. The check of a built package, which runs after the

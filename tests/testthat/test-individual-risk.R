@@ -140,9 +140,7 @@ test_that("permuting records permutes risks, and threads change nothing", {
 })
 
 test_that("another program's file risk is near, without its approximation", {
-  path <- file.path(Sys.getenv("SDCRISK_DATA"), "testdata.csv")
-  skip_if_not(file.exists(path), "SDCRISK_DATA does not hold testdata.csv")
-  data <- read.csv(path)
+  data <- trial_file("testdata.csv")
   keys <- c("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
   found <- individual_risk(data, keys, "sampling_weight", "ori_hid")
   # sdcMicro 5.8.0 gives 10.7783 and 51.8129; from f = 3 on it approximates.

@@ -93,9 +93,7 @@ test_that("three records by hand", {
 })
 
 attack_file <- function(name) {
-  path <- file.path(Sys.getenv("SDCRISK_DATA"), name)
-  skip_if_not(file.exists(path), paste("SDCRISK_DATA does not hold", name))
-  utils::read.csv(path, strip.white = TRUE, colClasses = "character", na.strings = "")
+  trial_file(name, strip.white = TRUE, colClasses = "character", na.strings = "")
 }
 
 febrl <- function() {

@@ -79,9 +79,7 @@ test_that("nothing is advised that does not help", {
 
 test_that("linkage of FEBRL 4 is hidden by 2.9 % of the records, and found again", {
   waves <- lapply(c("febrl4a.csv", "febrl4b.csv"), function(name) {
-    path <- file.path(Sys.getenv("SDCRISK_DATA"), name)
-    skip_if_not(file.exists(path), paste("SDCRISK_DATA does not hold", name))
-    wave <- utils::read.csv(path, strip.white = TRUE, colClasses = "character", na.strings = "")
+    wave <- trial_file(name, strip.white = TRUE, colClasses = "character", na.strings = "")
     wave$id <- as.integer(sub("rec-([0-9]+)-.*", "\\1", wave$rec_id))
     wave$year <- substr(wave$date_of_birth, 1, 4)
     wave$month <- substr(wave$date_of_birth, 5, 6)

@@ -169,9 +169,7 @@ test_that("with equal weights all fractions and numbers are the same", {
 })
 
 test_that("the sample with a known population is described", {
-  path <- file.path(Sys.getenv("SDCRISK_DATA"), "loglin_sample.csv")
-  skip_if_not(file.exists(path), "SDCRISK_DATA does not hold loglin_sample.csv")
-  data <- read.csv(path)
+  data <- trial_file("loglin_sample.csv")
   keys <- c("a", "s", "r", "e", "m", "k")
   estimates <- function(model, ...) {
     quiet_loglinear(data, keys, weight_var = "w", model = model, ...)$estimates

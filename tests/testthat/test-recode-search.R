@@ -2,15 +2,13 @@ toy <- data.frame(age = c(21:24, 31:34), sex = rep(c("m", "m", "f", "f"), 2))
 toy_levels <- list(age = hierarchy(toy$age, widths = 10), sex = hierarchy(toy$sex))
 
 arx <- function() {
-  folder <- Sys.getenv("SDCRISK_DATA")
-  skip_if(!nzchar(folder) || !dir.exists(file.path(folder, "arx")), "no data folder")
-  data <- utils::read.csv(file.path(folder, "arx", "adult.csv"), sep = ";", check.names = FALSE)
+  data <- trial_file("arx/adult.csv", sep = ";", check.names = FALSE)
   # The order in which the published vectors name the variables.
   keys <- c(
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",
     "occupation", "salary-class"
   )
-  files <- file.path(folder, "arx", paste0("adult_hierarchy_", keys, ".csv"))
+  files <- trial_path(paste0("arx/adult_hierarchy_", keys, ".csv"))
   list(data = data[keys], keys = keys, levels = rlang::set_names(as.list(files), keys))
 }
 

@@ -3,9 +3,7 @@
 test_that("no rectangle is missed near a projected matrix", {
   skip_on_cran()
   skip_if_not_installed("mvtnorm")
-  folder <- Sys.getenv("SDCRISK_DATA")
-  skip_if_not(nzchar(folder), "SDCRISK_DATA is not set")
-  esl <- utils::read.csv(file.path(folder, "income_esl14.csv"), stringsAsFactors = TRUE)
+  esl <- trial_file("income_esl14.csv", stringsAsFactors = TRUE)
   keys <- names(esl)[c(1, 2, 4, 5, 6, 9)]
   set.seed(1)
   fit <- suppressWarnings(copula_fit(esl[sample(6876, 688), ], keys))

@@ -26,9 +26,7 @@ test_that("no removal goes below the bound, and the bound is simple arithmetic",
 })
 
 test_that("bounds on a survey file are the known ones", {
-  folder <- Sys.getenv("SDCRISK_DATA")
-  skip_if(!file.exists(file.path(folder, "gss18.csv")), "trial data not at hand")
-  data <- utils::read.csv(file.path(folder, "gss18.csv"))
+  data <- trial_file("gss18.csv")
   bound <- removal_bound(qar_risk(data), data, n = c(100, 500, 1000, 2500))
   expect_equal(
     round(100 * bound$estimates$risk_empirical_reduction, 1), c(1.2, 6.2, 13.1, 36.3)

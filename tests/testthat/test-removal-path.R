@@ -197,9 +197,7 @@ test_that("the print warns where T fell by its fit alone", {
   expect_false(sdcRisk:::fit_moved(estimates))
   estimates$risk <- NA_real_
   expect_false(sdcRisk:::fit_moved(estimates))
-  path <- file.path(Sys.getenv("SDCRISK_DATA"), "gss18b.csv")
-  skip_if_not(file.exists(path), "SDCRISK_DATA does not hold gss18b.csv")
-  gss <- read.csv(path)
+  gss <- trial_file("gss18b.csv")
   x <- qar_risk(gss)
   proper <- removal_path(x, gss, 1000, "proper")
   expect_true(proper$diagnostics$fit_moved)

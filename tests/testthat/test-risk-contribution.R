@@ -196,9 +196,7 @@ test_that("threads change nothing", {
 })
 
 test_that("real data have the published clusters and correlations", {
-  path <- file.path(Sys.getenv("SDCRISK_DATA"), "gss18.csv")
-  skip_if_not(file.exists(path), "SDCRISK_DATA does not hold gss18.csv")
-  gss <- read.csv(path)
+  gss <- trial_file("gss18.csv")
   found <- summary(risk_contribution(qar_risk(gss), gss))
   expect_equal(found$correlations$pearson[[1]], 0.535, tolerance = 1e-3)
   expect_equal(found$clusters$cor_u_plus, c(0.958, 0.907), tolerance = 1e-3)

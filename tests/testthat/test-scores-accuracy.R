@@ -76,11 +76,9 @@ test_that("50 sets of columns meet the targets at 10 % and 1 %", {
 
 test_that("on other surveys the tree is better than the best constant", {
   skip_unless_extended()
-  folder <- Sys.getenv("SDCRISK_DATA")
-  skip_if_not(nzchar(folder), "SDCRISK_DATA is not set")
-  hdv <- utils::read.csv(file.path(folder, "hdv2003.csv"))
+  hdv <- trial_file("hdv2003.csv")
   hdv <- hdv[setdiff(names(hdv), c("id", "poids"))]
-  esl <- utils::read.csv(file.path(folder, "income_esl14.csv"))
+  esl <- trial_file("income_esl14.csv")
   for (data in list(hdv, esl)) {
     tree <- score_accuracy(data, 0.1, n_sets = 50, n_samples = 2, seed = 5503)
     expect_gte(tree[["skill"]], 0.15)

@@ -120,8 +120,7 @@ test_that("\"own\" costs the sum of enumerated optima, and every release holds",
 })
 
 test_that("real files lose about what is known to be needed", {
-  skip_if(!nzchar(Sys.getenv("SDCRISK_DATA")), "no real data")
-  data <- utils::read.csv(file.path(Sys.getenv("SDCRISK_DATA"), "testdata.csv"))
+  data <- trial_file("testdata.csv")
   keys <- c("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
   data <- data[keys]
   own <- suppress_cells(data, keys)
