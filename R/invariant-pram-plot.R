@@ -103,4 +103,3 @@ count_breaks <- function(top) {
   breaks <- c(0, 1, 2, 5) * rep(10^(0:9), each = 4)
   unique(breaks[breaks <= max(top, 2)])
 }
-
