@@ -145,8 +145,8 @@
 #' this warning held the truth in 18, 52, 55 and 75 % of 130 runs at these fractions, those
 #' without it in 71, 81, 87 and 95 % of 406. It came in a third of the runs of files with
 #' groups or repeated rows, and in 8 % of the others: **the absence of a warning does
-#' not show that persons have one row each.** Take one row per person or per household where you can, and key
-#' variables of persons. The interval is good guidance, and no guarantee.
+#' not show that persons have one row each.** Take one row per person or per household where you
+#' can, and key variables of persons. The interval is good guidance, and no guarantee.
 #'
 #' A joint pattern of missing values that many records share does not show in pairs of
 #' variables either: in `STAR` of the package AER, where pupils who were not in the
