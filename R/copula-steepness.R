@@ -19,25 +19,39 @@ share_alone <- function(cells, m) {
   }, 0)
 }
 
-# By how much the sample falls faster per unit of ln m, with its standard error, and how
-# much coarser its cells are than the model's (ln lambda); NA where it shows nothing.
-steepness <- function(fit) {
+# What the sample shows: the share `own` that is alone in it and in subsets of a half to a
+# 32nd, and the `sizes`, with y = ln(m - 1), at which the model is asked for the same; none
+# where nobody is alone, or everybody.
+subsets_of_sample <- function(fit) {
   n <- fit$n
   sizes <- n / 2^(0:5)
   own <- share_alone(fit$cell_sizes, sizes[sizes >= 8])
-  shown <- which(own >= 3 / n & own <= 1 - 3 / n)
-  found <- list(excess = NA_real_, excess_se = NA_real_, ln_coarser = NA_real_)
+  shown <- list(n = n, own = own)
   if (length(own) > 0 && own[[1]] > 0 && own[[1]] < 1) {
-    # ln(m - 1), from well below the smallest subset to twice the sample.
-    y <- seq(log(max(n / 128, 1)), log(2.2 * n), by = 0.2)
-    drawn <- draw_population(fit, pmin(1 + exp(y), most_people), FALSE, 0)
-    curve <- cummin(drawn$model_uniqueness)
+    # From well below the smallest subset to twice the sample.
+    shown$y <- seq(log(max(n / 128, 1)), log(2.2 * n), by = 0.2)
+    shown$sizes <- pmin(1 + exp(shown$y), most_people)
+  }
+  shown
+}
+
+# By how much the sample falls faster per unit of ln m than the model, whose shares are
+# `model`, with its standard error, and how much coarser its cells are than the model's
+# (ln lambda); NA where it shows nothing.
+steepness <- function(shown, model) {
+  n <- shown$n
+  own <- shown$own
+  found <- list(excess = NA_real_, excess_se = NA_real_, ln_coarser = NA_real_)
+  if (!is.null(shown$y)) {
+    y <- shown$y
+    curve <- cummin(model)
     at <- function(y0) stats::approx(y, curve, y0, rule = 2)$y
     place <- function(share) {
       if (share < min(curve)) Inf else stats::approx(curve, y, share, ties = mean)$y
     }
     found$ln_coarser <- place(own[[1]]) - log(n - 1)
-    ends <- if (length(shown)) range(shown[shown <= min(shown) + 3])
+    inner <- which(own >= 3 / n & own <= 1 - 3 / n)
+    ends <- if (length(inner)) range(inner[inner <= min(inner) + 3])
     if (length(unique(ends)) == 2) {
       places <- vapply(own[ends], place, 0)
       slope <- (at(places + 0.2) - at(places - 0.2)) / 0.4
@@ -63,7 +77,7 @@ signal_steepness <- function(found) {
     c(
       "Uniqueness falls faster in this sample than its model says.",
       x = if (coarser) {
-        "Its cells are more than twice as coarse as those of the model."
+        "Its cells are about twice as coarse as those of the model, or more."
       } else {
         paste0("By its own subsets it falls ", format_number(signif(1 + found$excess, 2)),
           " times as fast."

@@ -138,7 +138,7 @@
 #' small sample the like are rarely drawn together, so that the sample itself does not show
 #' it: in a census whose households repeat one row no interval held at 1 to 50 %.
 #' Where the sample does show it there is a warning of class
-#' `sdcRisk_warning_overstated`: its cells are more than twice as coarse as the model's, or
+#' `sdcRisk_warning_overstated`: its cells are about twice as coarse as the model's or more, or
 #' uniqueness falls faster over its own subsets than on the model's curve, by more than a
 #' tenth per unit of \eqn{\ln m}{ln m} and two standard errors (`diagnostics$fall`). The
 #' thresholds were chosen on the 39 and the first 27 files. On the other 45, intervals with
@@ -320,7 +320,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   signal_few_records(fit$n)
   with_progress("Drawing people from the model", {
     sizes <- c(pop_size, curve_sizes(fit$n, pop_size))
-    found <- draw_population(fit, sizes, calibrated, level)
+    shown <- if (calibrated && any(pop_size > fit$n)) subsets_of_sample(fit)
+    found <- draw_population(fit, sizes, calibrated, level, shown$sizes)
     estimates <- population_estimates(found, sizes)
     curve <- estimates[-seq_along(pop_size), ]
     estimates <- estimates[seq_along(pop_size), ]
@@ -333,7 +334,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     estimates$pitman_yor <- pitman$uniqueness
     estimates$score <- score
     rownames(estimates) <- rownames(curve) <- NULL
-    fall <- if (calibrated && any(pop_size > fit$n)) steepness(fit)
+    fall <- if (!is.null(shown)) steepness(shown, found$subsets)
     result <- new_sdc_result(
       "sdc_copula_uniqueness",
       estimates = estimates[copula_columns], records = scored$records,
@@ -442,13 +443,15 @@ curve_sizes <- function(n, pop_size, length = 25) {
 
 # Uniqueness and correctness in populations of several sizes. The people drawn
 # are always the same: no seed is needed. Who wants estimates alone gives a
-# `level` of 0, at which intervals have no meaning.
-draw_population <- function(fit, sizes, calibrated, level) {
+# `level` of 0, at which intervals have no meaning. `subsets` are sizes at which the model
+# alone is asked, below the sample's too.
+draw_population <- function(fit, sizes, calibrated, level, subsets = NULL) {
   found <- core(
     rs_copula_population, core_model(fit), list(
       sizes = as.double(sizes), n = as.double(fit$n), n_single = as.double(fit$n_singletons),
       n_distinct = as.double(sum(fit$cell_sizes$n)), calibrated = calibrated,
-      bounded = fit$settings$equal_weights, level = as.double(level)
+      bounded = fit$settings$equal_weights, level = as.double(level),
+      subsets = as.double(subsets)
     )
   )
   found$intervals <- found[c("uniqueness", "correctness")]

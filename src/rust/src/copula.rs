@@ -2,9 +2,9 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::copula::{
-    fit, judge, uniqueness_of_sets, Family, Fit, Margin, Marginals, Model, ModelShares, Moments,
-    Order, PairTable, PopulationEstimate as Estimate, PopulationSettings, Range, Sample,
-    SampleTree, Sampler, Seen, Settings,
+    fit, judge, model_uniqueness, uniqueness_of_sets, Family, Fit, Margin, Marginals, Model,
+    ModelShares, Moments, Order, PairTable, PopulationEstimate as Estimate, PopulationSettings,
+    Range, Sample, SampleTree, Sampler, Seen, Settings,
 };
 use sdcrisk_core::{Monitor, Result, Weights};
 
@@ -225,8 +225,16 @@ fn rs_copula_population(model: Robj, settings: Robj, run: Robj) -> Robj {
             level: given.number("level")?,
         };
         let sizes = given.doubles("sizes")?;
+        let subsets = given.doubles("subsets")?;
         let run = Run::new(&run)?;
-        let found = run.watched(|monitor| judge(&model, &sizes, &settings, monitor))?;
+        let (found, shares) = run.watched(|monitor| {
+            let found = judge(&model, &sizes, &settings, monitor)?;
+            let shares = match subsets.is_empty() {
+                true => Vec::new(),
+                false => model_uniqueness(&model, &subsets, settings.seen.n, monitor)?,
+            };
+            Ok((found, shares))
+        })?;
         let column =
             |of: fn(&Estimate) -> f64| found.estimates.iter().map(of).collect::<Vec<f64>>();
         Ok(list!(
@@ -237,6 +245,7 @@ fn rs_copula_population(model: Robj, settings: Robj, run: Robj) -> Robj {
             model_uniqueness = column(|e| e.model_uniqueness),
             ln_scale = moments(&found.posterior.shift),
             ln_spread = moments(&found.posterior.spread),
+            subsets = shares,
             n_draws = found.n_draws as f64
         )
         .into())

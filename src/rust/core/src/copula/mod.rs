@@ -70,7 +70,7 @@ pub use margins::{Family, Margin};
 pub use mixture::{Cluster, Likelihood, Mixture, Point};
 pub use orders::Order;
 pub use population::{
-    judge, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
+    judge, model_uniqueness, uniqueness_of_sets, Estimate as PopulationEstimate, ModelShares,
     Settings as PopulationSettings,
 };
 pub use records::{tree_of_pairs, Populations, SampleTree};

@@ -84,10 +84,9 @@ pub fn judge(
     monitor: &Monitor,
 ) -> Result<Found> {
     let seen = settings.seen;
-    let largest = sizes.iter().copied().fold(1.0, f64::max);
+    let largest = largest_of(sizes);
     let n_draws = n_draws(largest, seen.n);
-    monitor.set_total(n_steps(n_draws));
-    let spectrum = Sampler::new(model)?.spectrum(n_draws, fixed_seed(), monitor)?;
+    let spectrum = drawn(model, n_draws, monitor)?;
     let curve = Falling::of_spectrum(&spectrum, largest.max(seen.n).ln() + BEYOND);
     let shown = settings.calibrated.then_some(&seen);
     let posterior = Posterior::new(&curve, seen.n, shown);
@@ -107,6 +106,27 @@ pub fn judge(
         posterior,
         n_draws,
     })
+}
+
+/// Share of people that are unique in files of `sizes`, below a sample of `n` or above
+/// it, as the model says alone.
+pub fn model_uniqueness(
+    model: &Model,
+    sizes: &[f64],
+    n: f64,
+    monitor: &Monitor,
+) -> Result<Vec<f64>> {
+    let spectrum = drawn(model, n_draws(largest_of(sizes), n), monitor)?;
+    Ok(sizes.iter().map(|&m| spectrum.unique_share(m)).collect())
+}
+
+fn largest_of(sizes: &[f64]) -> f64 {
+    sizes.iter().copied().fold(1.0, f64::max)
+}
+
+fn drawn(model: &Model, n_draws: u64, monitor: &Monitor) -> Result<Spectrum> {
+    monitor.set_total(n_steps(n_draws));
+    Sampler::new(model)?.spectrum(n_draws, fixed_seed(), monitor)
 }
 
 /// One population: not calibrated, the estimate is the model's own, and the
@@ -227,5 +247,9 @@ mod tests {
             assert!(e.uniqueness.high > e.model_uniqueness);
             assert!(e.correctness.estimate > e.uniqueness.estimate);
         }
+        let shares: Vec<f64> = alone(false).iter().map(|e| e.model_uniqueness).collect();
+        let sizes = [2000.0, 9000.0];
+        let curve = model_uniqueness(&model(), &sizes, 2000.0, &Monitor::new()).unwrap();
+        assert_eq!(curve, shares);
     }
 }
