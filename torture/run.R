@@ -5,6 +5,7 @@
 #   Rscript torture/run.R case <function> <seed>    one of them, in this process
 #   Rscript torture/run.R failures             the recorded failures once more
 #   Rscript torture/run.R interrupts <minutes> interrupts at random moments
+#   Rscript torture/run.R properties <minutes> random cases of the core's property tests
 
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -242,5 +243,9 @@ switch(part,
   failures = run_failures(),
   case = run_case(arguments[2], as.integer(arguments[3])),
   interrupts = source("torture/interrupts.R"),
+  properties = {
+    source("torture/properties.R")
+    run_properties(minutes)
+  },
   stop("Unknown part: ", part, call. = FALSE)
 )
