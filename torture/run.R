@@ -6,6 +6,7 @@
 #   Rscript torture/run.R failures             the recorded failures once more
 #   Rscript torture/run.R interrupts <minutes> interrupts at random moments
 #   Rscript torture/run.R properties <minutes> random cases of the core's property tests
+#   Rscript torture/run.R texts <minutes>      random logs, formulas, hierarchies, candidates
 
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -47,7 +48,10 @@ start_child <- function(tasks) {
 seconds_of <- function(pid) {
   file <- file.path("/proc", pid, "stat")
   if (length(pid) == 0 || !file.exists(file)) return(0)
-  fields <- strsplit(sub(".*[)] ", "", readLines(file)), " ")[[1]]
+  # It may end while it is looked at.
+  text <- tryCatch(suppressWarnings(readLines(file)), error = function(e) character())
+  if (length(text) == 0) return(0)
+  fields <- strsplit(sub(".*[)] ", "", text), " ")[[1]]
   sum(as.numeric(fields[12:13])) / 100
 }
 
@@ -89,7 +93,13 @@ harvest <- function(child) {
   last <- if (length(lines)) lines[[length(lines)]] else NULL
   tasks <- child$tasks
   if (is.null(last)) {
-    stop("A child could not begin: ", readLines(file.path(child$folder, "output")), call. = FALSE)
+    said <- readLines(file.path(child$folder, "output"))
+    # Ended from outside before it began: once more.
+    if (!isTRUE(child$again)) {
+      message("A child could not begin, and is started again: ", paste(said, collapse = " / "))
+      return(list(table = NULL, left = tasks, again = TRUE))
+    }
+    stop("A child could not begin: ", said, call. = FALSE)
   }
   left <- character()
   if (last[[1]] == "began") {
@@ -161,7 +171,9 @@ run_children <- function(next_tasks, until, take) {
       tasks <- if (length(waiting)) waiting[[1]] else next_tasks()
       waiting <- waiting[-1]
       if (length(tasks) == 0) break
-      children <- c(children, list(start_child(tasks)))
+      child <- start_child(tasks)
+      child$again <- attr(tasks, "again")
+      children <- c(children, list(child))
     }
     if (length(children) == 0) break
     Sys.sleep(0.2)
@@ -169,8 +181,8 @@ run_children <- function(next_tasks, until, take) {
     ended <- vapply(children, `[[`, NA, "ended")
     for (child in children[ended]) {
       got <- harvest(child)
-      take(got$table)
-      if (length(got$left)) waiting <- c(waiting, list(got$left))
+      if (!is.null(got$table)) take(got$table)
+      if (length(got$left)) waiting <- c(waiting, list(structure(got$left, again = got$again)))
     }
     children <- children[!ended]
   }
@@ -243,6 +255,10 @@ switch(part,
   failures = run_failures(),
   case = run_case(arguments[2], as.integer(arguments[3])),
   interrupts = source("torture/interrupts.R"),
+  texts = {
+    source("torture/texts.R")
+    run_texts(minutes)
+  },
   properties = {
     source("torture/properties.R")
     run_properties(minutes)
