@@ -342,7 +342,8 @@ proptest! {
         t.recode(0, &map, k + shift).unwrap();
         let after = t.group(&Monitor::new()).unwrap();
         prop_assert_eq!(after.row_group(), before.row_group());
-        prop_assert!(t.recode(0, &[], 1).is_err());
+        // Of a column without values no map is too short.
+        prop_assert_eq!(t.recode(0, &[], 1).is_err(), k + shift > 0);
     }
 }
 
