@@ -49,12 +49,20 @@ are_apart <- function(x, y, pop_size) {
   abs(x - y) > 0.05 | (larger > 3 * pmin(x, y) & larger > pmax(5e-4, 20 / pop_size))
 }
 
+# Whether the calibration left both numbers as they were, and much is open. Of thousands
+# of records none of which is unique, both may stay as they were: still the sample and the
+# model agree on nobody, and there is nothing to mind.
+leaves_much_open <- function(x) {
+  width <- x$estimates$uniqueness_high - x$estimates$uniqueness_low
+  x$settings$calibrate && x$diagnostics$calibration$shrunk && any(width > 0.05)
+}
+
 signal_copula_uniqueness <- function(x) {
-  if (x$settings$calibrate && x$diagnostics$calibration$shrunk) {
+  if (leaves_much_open(x)) {
     inform_sdc(
       "weak_calibration",
       c(
-        "The sample says little of how the model is to be calibrated.",
+        "The sample has hardly changed what the model says.",
         x = paste0(
           "Of ", plural(x$fit$n, "record"), ", ", format_count(x$fit$n_singletons),
           " are unique."

@@ -46,7 +46,7 @@ method_words <- function(x) {
   }
   paste0(
     "the model, calibrated on the sample's uniqueness",
-    if (calibration$shrunk) " (which says little here)"
+    if (leaves_much_open(x)) " (which says little here)"
   )
 }
 

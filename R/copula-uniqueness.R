@@ -27,7 +27,7 @@
 #' unique records among the \eqn{n} of the sample. Thousands of records decide; where
 #' few are unique, or few are not, the model keeps its say, and a message of class
 #' `sdcRisk_message_weak_calibration` tells when the sample left both numbers as
-#' they were. This calibration is ours, not the paper's. It is made by default at
+#' they were and the interval is wider than 0.05. This calibration is ours, not the paper's. It is made by default at
 #' any number of records if weights are equal.
 #'
 #' **From the sample to the population.** The people in the sample are known. Its

@@ -155,6 +155,14 @@ test_that("what the sample does not say is told", {
     found <- copula_uniqueness(sample_of(3000, five_keys), pop_size = 1e5, records = FALSE)
   ))
   expect_false(found$diagnostics$calibration$shrunk)
+  # Of 4,000 records in four cells none is unique: both numbers stay as they were, and
+  # the answer is known.
+  few <- sample_of(4000, c("sex", "income"))
+  expect_no_message(suppressWarnings(
+    none <- copula_uniqueness(few, pop_size = 1e5, records = FALSE)
+  ))
+  expect_true(none$diagnostics$calibration$shrunk)
+  expect_lt(none$estimates$uniqueness_high, 1e-3)
   expect_message(
     suppressWarnings(copula_uniqueness(found$fit, pop_size = 1e5, n_refits = 5)),
     class = "sdcRisk_message_no_refits"
