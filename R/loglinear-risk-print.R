@@ -76,9 +76,9 @@ sample_unique_line <- function(x, first) {
 loglinear_household_line <- function(first) {
   if (!is.null(first$n_households)) {
     paste0(
-      "Households: ", format_short(first$households_tau2), " of ",
+      "Households: ", format_tau(first$households_tau2), " of ",
       format_count(first$n_households), " expected to have a member matched correctly, ",
-      format_short(first$households_tau1), " one that is unique in the population",
+      format_tau(first$households_tau1), " one that is unique in the population",
       if (!is.na(first$tau2_corrected)) " (not corrected for bias)", "."
     )
   }
@@ -140,6 +140,9 @@ format_short <- function(x) {
   )
 }
 
+# The same in sentences.
+format_tau <- function(x) words_of_small(x, format_short)
+
 # The value to report: corrected where there is a correction.
 reported <- function(estimates, measure) {
   corrected <- estimates[[paste0(measure, "_corrected")]]
@@ -149,9 +152,9 @@ reported <- function(estimates, measure) {
 loglinear_meaning_line <- function(first, level) {
   tau1 <- reported(first, "tau1")
   paste0(
-    "Meaning: ", if (first$status == "underfits") "roughly ", format_short(tau1),
+    "Meaning: ", if (first$status == "underfits") "roughly ", format_tau(tau1),
     " population uniques expected among the sample uniques (", format_percent(tau1 / first$n),
-    " of the records), ", format_short(reported(first, "tau2")), " correct matches",
+    " of the records), ", format_tau(reported(first, "tau2")), " correct matches",
     if (first$interval == "corrected") {
       paste0("; corrected for bias, with ", format_percent(level), " intervals")
     },
@@ -241,7 +244,7 @@ loglinear_range_line <- function(models, first) {
       ": coarser categories help."
     ))
   }
-  between <- function(r) paste(format_short(r), collapse = " to ")
+  between <- function(r) paste(format_tau(r), collapse = " to ")
   paste0(
     "Over the ", plural(range$n, "model"), " with |z2| < ", z_limit(), ": tau1 ",
     between(range$tau1),
@@ -362,13 +365,13 @@ loglinear_cited <- function(x, first) {
 tau_words_of <- function(row, measure, level) {
   of <- function(suffix) row[[paste0(measure, suffix)]]
   if (is.na(of("_low"))) {
-    return(paste0(if (row$status == "underfits") "roughly ", format_short(of(""))))
+    return(paste0(if (row$status == "underfits") "roughly ", format_tau(of(""))))
   }
-  plain <- format_short(of(""))
-  corrected <- format_short(of("_corrected"))
+  plain <- format_tau(of(""))
+  corrected <- format_tau(of("_corrected"))
   paste0(
-    corrected, " (", format_percent(level), " interval ", format_short(of("_low")), " to ",
-    format_short(of("_high")),
+    corrected, " (", format_percent(level), " interval ", format_tau(of("_low")), " to ",
+    format_tau(of("_high")),
     if (plain != corrected) {
       paste0("; ", plain, " before correction for ", bias_words(of("_bias"), row))
     },

@@ -42,6 +42,16 @@ format_amount <- function(x) {
   ifelse(!is.na(x) & x == round(x), format_count(x), format_risk(x))
 }
 
+# What is next to nothing, in sentences: the size of a tail that no model knows, such as
+# 2.1e-75, would claim more than anybody knows. Tables keep the figure.
+next_to_nothing <- 1e-6
+words_of_small <- function(x, format) {
+  small <- !is.na(x) & x > 0 & x < next_to_nothing
+  out <- format(x)
+  out[small] <- "below 1e-6"
+  out
+}
+
 # A likelihood in words that fit one that is next to nothing.
 format_likelihood <- function(x) {
   ifelse(!is.na(x) & x < 1e-4, paste("below", format_risk(0.0001)), format_risk(x))
@@ -68,9 +78,10 @@ plural <- function(n, noun, ending = "s") {
 # The largest of the records' numbers never stands alone. "At most", since many
 # records can have the same number.
 format_spread <- function(largest, q99, q95, format = format_risk, noun = "records") {
+  at_most <- function(x) sub("^at most below", "below", paste("at most", words_of_small(x, format)))
   paste0(
-    "largest ", format(largest), ", 99 % of the ", noun, " at most ", format(q99),
-    ", 95 % at most ", format(q95)
+    "largest ", words_of_small(largest, format), ", 99 % of the ", noun, " ", at_most(q99),
+    ", 95 % ", at_most(q95)
   )
 }
 

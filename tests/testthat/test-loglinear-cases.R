@@ -252,6 +252,14 @@ test_that("a percentage of next to nothing is short", {
   expect_lt(found$estimates$tau1, 1e-50)
   expect_true(all(nchar(strsplit(interpret(found), "[[:space:]]+")[[1]]) < 20))
   expect_no_match(paste(lines_of(found), collapse = " "), "0.0000000", fixed = TRUE)
+  # Sentences do not tell powers of ten of what nobody knows; the result does.
+  expect_match(
+    interpret(found), "(95 % interval 0 to below 1e-6; below 1e-6 before correction", fixed = TRUE
+  )
+  expect_match(
+    lines_of(found), "Risk of single records (1/F): largest below 1e-6, 99 % of the",
+    fixed = TRUE, all = FALSE
+  )
 })
 
 test_that("records left out for a missing value are told with their share", {

@@ -18,6 +18,19 @@ test_that("shares are neither 0 nor 100 % unless they are", {
   expect_identical(format_amount(c(7, 2.25)), c("7", "2.250"))
 })
 
+test_that("next to nothing is said as such in sentences", {
+  expect_identical(
+    words_of_small(c(2.1e-75, 9.9e-7, 1e-6, 0, 0.5, NA), format_short),
+    c("below 1e-6", "below 1e-6", "1e-06", "0", "0.5", "NA")
+  )
+  expect_identical(
+    format_spread(0.25, 1.092e-45, 0, format_short),
+    "largest 0.25, 99 % of the records below 1e-6, 95 % at most 0"
+  )
+  # Tables keep the figure.
+  expect_identical(format_short(1.092e-45), "1.092e-45")
+})
+
 test_that("numbers follow OutDec and never have one mark for both", {
   with_options(list(OutDec = ",", warn = 2), {
     expect_identical(format_count(c(14827, 3)), c("14.827", "3"))
