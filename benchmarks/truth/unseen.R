@@ -3,9 +3,10 @@
 #
 #   Rscript benchmarks/truth/unseen.R
 #
-# The list and the kinds of its files were written down before any figure was seen. Of
-# every file four random sets of 2 to 8 columns, and one sample per fraction. A file that
-# is not at hand is left out. About ten minutes of one core.
+# Two lists, the second one in unseen-second.R. Each was written down with the kinds of its
+# files before any figure of them was seen. Of every file four random sets of 2 to 8 columns,
+# and one sample per fraction. A file that is not at hand is left out. About ten minutes of
+# one core for each list.
 
 source("benchmarks/machine.R")
 for (part in c("populations", "samples", "truth")) {
@@ -237,7 +238,7 @@ run_sample <- function(data, keys, fraction, seed) {
   )
 }
 
-run_file <- function(name, kind, make) {
+run_file <- function(name, kind, list, make) {
   data <- make()
   if (is.null(data)) {
     message("not at hand: ", name)
@@ -245,14 +246,14 @@ run_file <- function(name, kind, make) {
   }
   data <- as.data.frame(lapply(data[key_columns(data)], missing_as_value))
   runs <- lapply(1:4, function(i) {
-    set.seed(seed_of("judge two", name, i))
+    set.seed(seed_of(list_words[[list]], name, i))
     keys <- names(data)[sort(sample(ncol(data), sample(2:min(8, ncol(data)), 1)))]
     do.call(rbind, lapply(c(0.01, 0.05, 0.1, 0.5), function(fraction) {
-      run_sample(data, keys, fraction, seed_of("judge two", name, i, fraction))
+      run_sample(data, keys, fraction, seed_of(list_words[[list]], name, i, fraction))
     }))
   })
   runs <- do.call(rbind, runs)
-  cbind(file = name, kind = kind, people = nrow(data), runs)
+  cbind(file = name, kind = kind, list = list, people = nrow(data), runs)
 }
 
 # Counts of runs, and means over them.
@@ -260,7 +261,7 @@ summed <- function(runs) {
   by <- split(runs, list(runs$kind, runs$file, runs$fraction), drop = TRUE)
   rows <- lapply(by, function(r) {
     data.frame(
-      r[1, c("file", "kind", "people", "fraction")], runs = nrow(r), held = sum(r$held),
+      r[1, c("file", "kind", "list", "people", "fraction")], runs = nrow(r), held = sum(r$held),
       truth_below = sum(r$below), held_correctness = sum(r$held_correctness),
       warned = sum(r$warned), held_unwarned = sum(r$held & !r$warned),
       uniqueness = signif(mean(r$uniqueness), 4), mean_width = signif(mean(r$width), 4),
@@ -268,11 +269,18 @@ summed <- function(runs) {
     )
   })
   out <- do.call(rbind, unname(rows))
-  out[order(out$kind, out$file, out$fraction), ]
+  out[order(out$list, out$kind, out$file, out$fraction), ]
 }
 
-runs <- do.call(rbind, lapply(names(unseen), function(kind) {
-  files <- unseen[[kind]]
-  do.call(rbind, Map(run_file, names(files), kind, files))
+source(file.path("benchmarks", "truth", "unseen-second.R"))
+lists <- list(first = unseen, second = unseen_second)
+# Words that the seeds of a list are made of.
+list_words <- c(first = "judge two", second = "judge three")
+
+runs <- do.call(rbind, lapply(names(lists), function(list) {
+  do.call(rbind, lapply(names(lists[[list]]), function(kind) {
+    files <- lists[[list]][[kind]]
+    do.call(rbind, Map(run_file, names(files), kind, list, files))
+  }))
 }))
 write_results(summed(runs), file.path("benchmarks", "results", "truth-unseen.csv"))
