@@ -1,14 +1,19 @@
 # Which lines the tests reach, in a table with one row per file, the least reached first:
 #   coverage.R run FOLDER      runs the test files that no other process took, on the
-#                              installed package, and writes to FOLDER what they reached
+#                              installed package, and writes to FOLDER what they reached,
+#                              after each file: a run that is stopped is not lost
 #   coverage.R report FOLDER   R: all that was written there
 #   coverage.R core FILE       the core: a file that llvm-cov wrote in the format of lcov
 
 # What a test starts in another process is not counted. A file of tests belongs to the
-# process that makes its folder first.
+# process that makes its folder first. covr hands its counts over when all is done; they are
+# read where it keeps them, so that each file of tests leaves what was reached by then.
 run_tests <- function(folder) {
   runner <- tempfile(fileext = ".R")
+  found_in <- tempfile("found-", folder, ".rds")
   body <- bquote({
+    counters <- get(".counters", asNamespace("covr"))
+    reached <- function() structure(as.list(counters), class = "coverage")
     for (file in list.files("tests/testthat", "^test-.*[.]R$")) {
       if (dir.create(file.path(.(folder), file), showWarnings = FALSE)) {
         name <- sub("^test-(.*)[.]R$", "\\1", file)
@@ -22,12 +27,13 @@ run_tests <- function(folder) {
           sum(found$passed), sum(found$failed) + sum(found$error), sum(found$skipped),
           sum(spent[c(1, 2, 4, 5)])
         ))
+        saveRDS(reached(), .(paste0(found_in, ".new")))
+        file.rename(.(paste0(found_in, ".new")), .(found_in))
       }
     }
   })
   writeLines(deparse(body), runner)
-  found <- covr::environment_coverage(asNamespace("sdcRisk"), runner)
-  saveRDS(found, tempfile("found-", folder, ".rds"))
+  covr::environment_coverage(asNamespace("sdcRisk"), runner)
 }
 
 lines_of_r <- function(folder) {
