@@ -190,6 +190,10 @@
 #' Nayak, T. K. Identity disclosure risk control in microdata release via
 #' post-randomization. Department of Statistics, George Washington University.
 #'
+#' Nayak, T. K., Zhang, C. and You, J. (2018). Measuring identification risk in microdata
+#' release and its control by post-randomisation. International Statistical Review 86,
+#' 300-321. \doi{10.1111/insr.12252}: the same goal, met by other probabilities.
+#'
 #' Gouweleeuw, J. M., Kooiman, P., Willenborg, L. C. R. J. and de Wolf, P.-P.
 #' (1998). Post randomisation for statistical disclosure control: theory and
 #' implementation. Journal of Official Statistics 14, 463-478.
