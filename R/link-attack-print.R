@@ -185,12 +185,12 @@ attack_cited <- function(x) {
 found_words <- function(x) {
   e <- x$estimates
   words <- c(
-    calibrated = "when he knows how often each key variable changes",
+    calibrated = "when they know how often each key variable changes",
     prior = paste(
-      "when he believes that every key variable agrees with probability",
+      "when they believe that every key variable agrees with probability",
       format_number(x$settings$prior_match)
     ),
-    em = "when he must learn it from the files", count = "when he only counts differences"
+    em = "when they must learn it from the files", count = "when they only count differences"
   )
   rows <- e[match(intersect(all_intruders, e$intruder), e$intruder), ]
   parts <- paste0(
@@ -199,11 +199,11 @@ found_words <- function(x) {
   )
   main <- main_attack(x)
   paste0(
-    "of ", plural(e$n_linked[[1]], "person"), " in both files he is expected to pick the right ",
+    "of ", plural(e$n_linked[[1]], "person"), " in both files they are expected to pick the right ",
     "record for ", paste(parts, collapse = ", "),
     if (nrow(main) == 1) {
       paste0(
-        "; of the matches he would hold to be at least 90 % sure (",
+        "; of the matches they would hold to be at least 90 % sure (",
         format_count(main$n_claims_90), ", ", main$intruder, "), ",
         format_one_digit(main$n_right_90), " are right"
       )
@@ -216,11 +216,11 @@ blind_words <- function(x) {
   paste0(
     if (nrow(main) == 1) {
       paste0(
-        "he expects to be right for ", format_one_digit(main$own_estimate), " (", main$intruder,
-        " weights), and is at least 90 % sure of ", format_count(main$n_claims_90)
+        "they expect to be right for ", format_one_digit(main$own_estimate), " (", main$intruder,
+        " weights), and are at least 90 % sure of ", format_count(main$n_claims_90)
       )
     } else {
-      paste0("he finds a single best match for ", format_count(x$estimates$n_single_best[[1]]))
+      paste0("they find a single best match for ", format_count(x$estimates$n_single_best[[1]]))
     },
     if (is.na(x$estimates$n_linked[[1]])) {
       "; true links were not at hand to tell how many matches are right"

@@ -1,7 +1,7 @@
 #' The intruder who weighs key variables
 #'
 #' Someone holds a file with names and gets the released one. How many released
-#' records can he lead back to the right person, and how sure can he be? The
+#' records can they lead back to the right person, and how sure can they be? The
 #' intruder of [longitudinal_link()] counts differing keys; a real one gives more
 #' weight to a rare name than to the sex, and less to a difference in a key that
 #' often changes. This function measures what such an intruder gets, over all
@@ -20,9 +20,9 @@
 #'
 #' Let \eqn{w_i} be the largest weight of record \eqn{i} and \eqn{b_i} the number of
 #' known records that have it. The intruder takes one of them; with \eqn{t(i)} the
-#' record of the same person, he is right with the matching probability
+#' record of the same person, the intruder is right with the matching probability
 #' \deqn{p_i = [W_{i,t(i)} = w_i] / b_i,}{p_i = [W_i,t(i) = w_i] / b_i,}
-#' whose sum is the expected number of correct matches. He himself gives each of
+#' whose sum is the expected number of correct matches. The intruder gives each of
 #' the best records the posterior
 #' \deqn{\frac{e^{w_i}}{\sum_j e^{W_{ij}} + n_1 (1 - \rho) / \rho},}{%
 #'   exp(w_i) / (sum over j of exp(W_ij) + n1 (1 - rho) / rho),}
@@ -34,7 +34,7 @@
 #' They differ in where the weights come from:
 #' \describe{
 #'   \item{`"count"`}{counts differing keys, as [longitudinal_link()]; always
-#'     computed. He has no posterior}
+#'     computed. It has no posterior}
 #'   \item{`"calibrated"`}{knows how often each key agrees for one person:
 #'     \eqn{m_v} and \eqn{u_v} from the true links, half a pair added to
 #'     agreements and disagreements. Needs `id`}
@@ -82,7 +82,7 @@
 #' @section When learned weights are not to be trusted:
 #' `diagnostics` holds the largest correlation of the agreements on two keys over all
 #' pairs (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same
-#' evidence twice, and the figure of an intruder who learns his weights is too low.
+#' evidence twice, and the figure of an intruder who learns the weights is too low.
 #' `m_at_one` names keys whose learned \eqn{m_v} is at least 0.9999, and
 #' `m_near_u` those where it is at most \eqn{u_v}: something other than the person
 #' was learned. `log_likelihood` compares intruders: one whose learned weights

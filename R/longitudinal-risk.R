@@ -10,7 +10,7 @@
 #' An intruder who holds both files links them by variables that rarely change
 #' ([longitudinal_link()]) and learns what changed in between
 #' ([change_indicators()]). Of a person who is looked for, the same may be known:
-#' that he or she had another child, changed the job. Changes are rare, so they
+#' that somebody had another child, changed the job. Changes are rare, so they
 #' single people out. With \eqn{x_{iv}}{x_iv} the value of `change_vars` \eqn{v}
 #' in the latest wave and \eqn{y_{iv}}{y_iv} that of the same person earlier, the
 #' indicator is \eqn{c_{iv} = [x_{iv} \ne y_{iv}]}{c_iv = [x_iv differs from y_iv]},
@@ -37,7 +37,7 @@
 #' four times the cross-sectional risk.
 #'
 #' Indicators stand for what people remember of others, and keep from the intruder
-#' what the earlier value was. `detail = "previous_value"` gives him the earlier
+#' what the earlier value was. `detail = "previous_value"` gives the intruder the earlier
 #' value itself, an upper bound: the key variable is then \eqn{y_{iv}}{y_iv} where
 #' it is known to differ from \eqn{x_{iv}}{x_iv}, and "no change" elsewhere. This
 #' table splits the cells of the indicators, and has no fewer sample uniques; for a

@@ -312,7 +312,7 @@ test_that("without ids the intruder learns and no match is known to be right", {
   expect_true(all(is.na(found$curve$n_right)))
   expect_false(anyNA(found$records$posterior))
   expect_output(print(found), "Without true links")
-  expect_match(interpret(found), "He expects to be right for")
+  expect_match(interpret(found), "They expect to be right for")
 })
 
 test_that("candidates and protected files are attacked like others", {
@@ -412,7 +412,7 @@ test_that("print, sentence and tables go with the numbers", {
   expect_match(text_of(found), "Largest of the intruders tried")
   expect_no_match(text_of(found), "upper bound")
   sentence <- interpret(found)
-  expect_match(sentence, "when he only counts differences")
+  expect_match(sentence, "when they only count differences")
   expect_match(sentence, "at least 90 % sure")
   expect_identical(nrow(generics::tidy(found)), 4L * 12L)
   expect_identical(generics::glance(found)$n_intruders, 4L)

@@ -129,7 +129,7 @@ test_that("the panel's known population is met", {
   cross <- truth(key_vars)
   expect_equal(found$estimates$tau1[[1]], cross[["tau1"]], tolerance = 0.06)
   expect_equal(found$estimates$tau2[[1]], cross[["tau2"]], tolerance = 0.02)
-  # A respondent of both waves is in the cell of his or her changes; one of wave
+  # A respondent of both waves is in the cell of their changes; one of wave
   # 2 alone may not be. Taken as unchanged, they make changes look rare.
   all <- truth(c(key_vars, indicators))
   linked <- found$records$linked
