@@ -141,21 +141,26 @@ board_rows.sdc_n_matches <- function(x, limit) {
   parts <- lapply(seq_len(nrow(e)), function(i) {
     on <- if (nrow(e) > 1) paste0(" on ", e$key_set[[i]]) else ""
     k <- limit$k
+    # A figure about households has a name of its own: it is not one about records.
+    households <- !is.null(x$settings$hh_id)
+    alone <- if (households) "Records that match one household only" else "Sample uniques"
+    fewer <- if (households) paste(k, "matching households") else paste(k, "matches")
     rows <- list(board_row(
-      paste0("Sample uniques", on), e$n_unique[[i]], "count",
+      paste0(alone, on), e$n_unique[[i]], "count",
       limit = if (isTRUE(k >= 2)) 0, n_above = e$n_unique[[i]],
       note = paste0(format_percent(e$prop_unique[[i]]), " of ", format_count(e$n[[i]]))
     ))
     below <- if (isTRUE(k > 2)) matched_below(x, i, k)
     if (!is.null(below)) {
       rows <- c(rows, list(board_row(
-        paste0("Records with fewer than ", k, " matches", on), below, "count", limit = 0,
+        paste0("Records with fewer than ", fewer, on), below, "count", limit = 0,
         n_above = below
       )))
     }
     c(rows, list(
       board_row(
-        paste0("Probability to pick the right record", on, ", mean"), e$risk_mean[[i]], "risk",
+        paste0("Probability to pick the right ", match_unit(x, 1), on, ", mean"), e$risk_mean[[i]],
+        "risk",
         attempt = TRUE,
         note = format_spread(e$risk_max[[i]], e$risk_q99[[i]], e$risk_q95[[i]])
       ),

@@ -217,7 +217,8 @@ own_unique <- function(entries) {
         paste0("the worst of ", nrow(e), " key sets")
       } else {
         plural(length(x$settings$key_vars), "key variable")
-      }, "."
+      },
+      if (!is.null(x$settings$hh_id)) ", where they match one household only", "."
     )
   })
 }
@@ -309,6 +310,14 @@ own_tables <- function(entries) {
 
 answer_protection <- function(entries) {
   c(
+    unlist(lapply(of_function(entries, "recode_search"), function(x) {
+      e <- x$result$estimates
+      blanked <- if (identical(x$result$settings$blanks, "cells")) "cell" else "record"
+      paste0(
+        "The cheapest recoding: ", format_percent(e$cost_share), " of the information lost, ",
+        plural(e$n_suppressed, blanked), " blanked."
+      )
+    })),
     unlist(lapply(of_function(entries, "suppress_cells"), function(x) {
       e <- x$result$estimates
       paste0(plural(e$n_suppressed, "cell"), " blanked (rule \"", e$rule, "\", k = ", e$k, ").")

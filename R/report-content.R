@@ -72,9 +72,11 @@ counts_perturbed <- function(entry, entries) {
 
 sees_perturbation <- c("pram_audit", "link_attack", "longitudinal_link", "utility_loss")
 
+word_note <- "values taken at their word, see below"
+
 without_verdict <- function(rows) {
   rows$verdict[rows$verdict %in% c("ok", "above")] <- "not judged"
-  rows$note <- "values taken at their word, see below"
+  rows$note <- word_note
   rows
 }
 

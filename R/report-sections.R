@@ -19,6 +19,12 @@ html_before_after <- function(content) {
         c(FALSE, TRUE, TRUE, TRUE), values = list(Before = pairs$before, After = pairs$after)
       )
     },
+    if (any(pairs$at_their_word)) {
+      html_p(
+        "After the protection these take perturbed values at their word, and are not judged: ",
+        paste(pairs$measure[pairs$at_their_word], collapse = "; "), ".", class = "quiet"
+      )
+    },
     if (!is.null(cost)) c(html_tag("h3", "What it cost"), cost)
   )
 }
@@ -41,7 +47,8 @@ paired_figures <- function(board) {
   at <- match(key(before), key(after))
   pairs <- frame(
     measure = before$plain, kind = before$kind, before = before$value,
-    after = after$value[at], ratio = finite_or_na(after$value[at] / before$value)
+    after = after$value[at], ratio = finite_or_na(after$value[at] / before$value),
+    at_their_word = after$note[at] == word_note
   )
   # What two functions found alike stands once.
   pairs[!duplicated(pairs[c("measure", "before", "after")]), ]

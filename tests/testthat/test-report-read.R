@@ -107,3 +107,35 @@ test_that("answers say whether they are of the file before or after", {
   attack <- quiet(link_attack(one, two, c("gender", "age_group"), "id"))
   expect_match(report_text(attack), "of them as the only best match.", fixed = TRUE)
 })
+
+# The values 1 and 2 stand in two households each, and 3 in one.
+test_that("figures about households are not set beside those about records", {
+  data <- data.frame(hh = rep(1:4, each = 2), a = c(1, 1, 1, 2, 2, 2, 3, 3))
+  before <- n_matches(data, "a", hh_id = "hh")
+  expect_identical(before$estimates$n_unique, 2)
+  rows <- sdcRisk:::board_rows(before, list(k = 3))
+  expect_identical(rows$measure, c(
+    "Records that match one household only", "Records with fewer than 3 matching households",
+    "Probability to pick the right household, mean"
+  ))
+  expect_identical(rows$value, c(2, 8, (6 / 2 + 2) / 8))
+  text <- report_text(before, after = n_matches(data[, "a", drop = FALSE], "a"))
+  expect_no_match(text, "Ratio", fixed = TRUE)
+  expect_match(text, paste(
+    "unique on them? Before: 2 (25 %) on 1 key variable, where they match one household only.",
+    "After: 0 (0 %) on 1 key variable."
+  ), fixed = TRUE)
+})
+
+test_that("the checklist says what a recoding cost", {
+  data <- data.frame(a = c(1, 1, 1, 2, 2, 3, 3, 3), b = "x")
+  recoding <- quiet(recode_search(
+    data, c("a", "b"), list(a = hierarchy(data$a, widths = 10)), constraint = list(k = 3),
+    suppress = 0.25
+  ))
+  expect_identical(recoding$estimates$n_suppressed, 2)
+  share <- sdcRisk:::format_percent(recoding$estimates$cost_share)
+  expect_match(report_text(recoding), paste0(
+    "The cheapest recoding: ", share, " of the information lost, 2 records blanked."
+  ), fixed = TRUE)
+})

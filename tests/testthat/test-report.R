@@ -204,6 +204,11 @@ test_that("counts of records in a perturbed file are not judged", {
   expect_match(made$html, "Not judged: figures that count records with equal keys")
   expect_match(made$html, "After the protection: within the limit: all figures that have one (1)",
                fixed = TRUE)
+  expect_match(made$html, paste(
+    "<p class=\"quiet\">After the protection these take perturbed values at their word, and are",
+    "not judged: Sample uniques; Records with fewer than 3 matches; Probability to pick the right",
+    "record, mean.</p>"
+  ), fixed = TRUE)
   expect_gt(after$estimates$n_unique, 0)
   plain <- write_made(n_matches(data, made_keys), after = after)
   expect_no_match(plain$html, "not judged")
