@@ -309,6 +309,9 @@ test_that("the search obeys the seed and the threads do not matter", {
   expect_identical(first$cells, second$cells)
   plain <- suppress_cells(data, rule = "shared")
   expect_lte(first$estimates$cost, plain$estimates$cost)
+  one <- suppress_cells(data, rule = "strict")
+  options(sdcRisk.threads = 2)
+  expect_identical(suppress_cells(data, rule = "strict")$cells, one$cells)
 })
 
 test_that("individual risks stand beside where weights are given", {

@@ -53,6 +53,8 @@ struct Filling {
 #[derive(Debug)]
 pub(super) struct Places {
     k: usize,
+    /// Pairs of a cell and a place.
+    pub n_pairs: usize,
     cells: Vec<u32>,
     size: Vec<usize>,
     places: Vec<Place>,
@@ -75,6 +77,7 @@ impl Places {
         let mut item = filled(NONE, turn.cells.len())?;
         let mut all = Self {
             k: turn.k(),
+            n_pairs: 0,
             cells: Vec::new(),
             size: Vec::new(),
             places: Vec::new(),
@@ -112,6 +115,7 @@ impl Places {
                 left = levels.next(0.0);
             }
         }
+        all.n_pairs = pairs;
         // What a set that opens no place here costs at least.
         let least = |blank: u64| {
             let fits = |&&set: &&u64| blank & !set & turn.problem.blankable == 0;

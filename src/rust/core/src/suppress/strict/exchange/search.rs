@@ -19,6 +19,8 @@ const TOGETHER: f64 = 0.5;
 /// How much chance there is in the order in which buckets are filled.
 const CHANCE: f64 = 0.4;
 const MOST_TAKEN: usize = 24;
+/// Places looked at for a cell, the cheapest, at most.
+const MOST_OPTIONS: usize = 40;
 
 /// A place that those taken out could go to: all of them that can to an empty
 /// one, a single one to others.
@@ -27,6 +29,8 @@ struct Candidate {
     at: u32,
     /// The cell that would join others.
     joins: u32,
+    /// Those that would go there, by their bits.
+    members: u32,
     n: u32,
     worth: f64,
     price: f64,
@@ -101,8 +105,10 @@ impl Search {
             }
         }
         self.power = Power::ALL[rng.random_range(0..Power::ALL.len())];
-        let served = self.serve(&open, dearest, rng.random());
-        let old: f64 = self.before.iter().map(|b| self.places.cost(&b.1)).sum();
+        let old = self.cost_before();
+        let most = old + 1e-9 * (1.0 + old);
+        let served = self.serve(&open, dearest, most, rng.random());
+        let old = self.cost_before();
         let now = |at: u32| self.places.cost(&self.places.fillings[at as usize]);
         let new: f64 = self.before.iter().map(|b| now(b.0)).sum();
         let worse = !served || new > old + 1e-9 * (1.0 + old);
@@ -120,6 +126,11 @@ impl Search {
             }
         }
         better
+    }
+
+    /// What the places touched so far cost before.
+    fn cost_before(&self) -> f64 {
+        self.before.iter().map(|b| self.places.cost(&b.1)).sum()
     }
 
     /// Of two of `movable` the one that costs more beyond its worth.
@@ -181,21 +192,28 @@ impl Search {
         chosen
     }
 
-    /// Places all of `open`; whether that was possible.
-    fn serve(&mut self, open: &[u32], dearest: f64, salt: u64) -> bool {
+    /// Places all of `open`; whether that was possible for at most `most`.
+    fn serve(&mut self, open: &[u32], dearest: f64, most: f64, salt: u64) -> bool {
+        let mut rest: f64 = open.iter().map(|&i| self.least(i)).sum();
         self.collect(open, dearest, salt);
+        let mut spent = 0.0;
         let mut left = open.len();
         while left > 0 {
             let Some(best) = self.best() else {
                 return false;
             };
-            let Candidate { at, joins, .. } = self.candidates[best];
+            let Candidate {
+                at,
+                joins,
+                mut members,
+                ..
+            } = self.candidates[best];
             self.touch(at);
-            for (o, &i) in open.iter().enumerate() {
-                let free = self.places.place_of[i as usize] == NONE;
-                if !free || joins != NONE && joins != i {
-                    continue;
-                }
+            let was = self.places.cost(&self.places.fillings[at as usize]);
+            while members != 0 {
+                let o = members.trailing_zeros() as usize;
+                members &= members - 1;
+                let i = open[o];
                 let Some(link) = self.links[o].iter().find(|l| l.0 as usize == best) else {
                     continue;
                 };
@@ -205,10 +223,15 @@ impl Search {
                 filling.n += n;
                 self.places.place_of[i as usize] = at;
                 left -= 1;
+                rest -= self.least(i);
                 self.forget(o, i);
             }
             self.give_back(at);
             if !self.supply(at) {
+                return false;
+            }
+            spent += self.places.cost(&self.places.fillings[at as usize]) - was;
+            if spent + rest > most {
                 return false;
             }
             if joins != NONE {
@@ -238,11 +261,17 @@ impl Search {
         best.1
     }
 
+    /// What placing an item costs at least.
+    fn least(&self, i: u32) -> f64 {
+        self.places.options[i as usize][0].1 * self.places.size[i as usize] as f64
+    }
+
     /// A cell that was placed is no longer to be had.
     fn forget(&mut self, o: usize, i: u32) {
         let n = self.places.size[i as usize];
         for &(c, price) in &self.links[o] {
             let candidate = &mut self.candidates[c as usize];
+            candidate.members &= !(1 << o);
             candidate.n -= n as u32;
             candidate.worth -= self.places.worth[i as usize];
             candidate.price -= price * n as f64;
@@ -257,7 +286,8 @@ impl Search {
         for (o, &i) in open.iter().enumerate() {
             let n = self.places.size[i as usize];
             self.links[o].clear();
-            for &(at, price) in &self.places.options[i as usize] {
+            let options = &self.places.options[i as usize];
+            for &(at, price) in options.iter().take(MOST_OPTIONS) {
                 if price > dearest {
                     break;
                 }
@@ -271,6 +301,7 @@ impl Search {
                     self.candidates.push(Candidate {
                         at,
                         joins: if empty { NONE } else { i },
+                        members: 0,
                         n: 0,
                         worth: 0.0,
                         price: 0.0,
@@ -282,6 +313,7 @@ impl Search {
                     c
                 };
                 let candidate = &mut self.candidates[c as usize];
+                candidate.members |= 1 << o;
                 candidate.n += n as u32;
                 candidate.worth += self.places.worth[i as usize];
                 candidate.price += price * n as f64;
