@@ -7,7 +7,8 @@ use rand::rngs::ChaCha8Rng;
 use crate::error::Result;
 use crate::memory::filled;
 
-use super::{Bucket, Donated, Levels, Turn, MOST_SETS};
+use super::levels::Levels;
+use super::{Bucket, Donated, Turn, MOST_SETS};
 
 pub(super) use prices::Prices;
 use search::{Search, MOST_LINKS};
