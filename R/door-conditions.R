@@ -35,7 +35,7 @@
 #' |---|---|---|
 #' | `few_exceedances`, `no_exceedance`, `theta_one` | warning | [qar_risk()] |
 #' | `constant_column` | warning | [qar_risk()] |
-#' | `ignores_case` | warning | [pattern_table()] |
+#' | `ignores_case`, `ignores_blanks` | warning | [pattern_table()] |
 #' | `sampled_sets` | warning, message | [qar_risk()] |
 #' | `single_set`, `equal_excesses` | message | [qar_risk()] |
 #' | `many_removed` | message | [removal_path()] |

@@ -52,6 +52,7 @@ code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, fr
   if (!is.null(columns$id)) {
     check_same_engine(waves)
     check_no_own_names(unlist(lapply(waves, colnames)))
+    check_joined_ids(waves, columns$id)
   }
   counted <- list(wave1 = wave_patterns(waves$wave1, keys, max_patterns, "wave1"))
   counted$wave2 <- if (is.null(columns$id)) {
@@ -61,7 +62,7 @@ code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, fr
     check_ids_once(vapply(ids, `[[`, 0, "n_repeated"), names(waves), columns$id)
     joined_patterns(waves, keys, columns$id, max_patterns)
   }
-  check_waves_case(waves, counted, keys, columns$id)
+  check_waves_text(waves, counted, keys)
   n <- vapply(counted, function(one) sum(one$n), 0)
   check_spread(n)
   asked <- ask_waves(counted$wave1$patterns, counted$wave2$patterns[keys], keys, NULL, arg)
@@ -117,15 +118,14 @@ joined_patterns <- function(waves, keys, id, max_patterns) {
   wave_patterns(joined, c(keys, before, "sdc_partner"), max_patterns, "wave2")
 }
 
-# Text that compares without regard to case makes one value of two, and one person of two.
-check_waves_case <- function(waves, counted, keys, id) {
+# Text that compares without regard to case, or to blanks, makes one value of two.
+check_waves_text <- function(waves, counted, keys) {
   for (name in names(waves)) {
     wave <- waves[[name]]
     if (is_lazy_table(wave)) {
-      table <- list(patterns = counted[[name]]$patterns, key_vars = keys)
-      stop_ignored_case(with_engine(c(
-        columns_ignoring_case(wave, table), id[!is.null(id) && id_ignores_case(wave, id)]
-      )))
+      stop_ignored_text(
+        columns_ignoring(wave, list(patterns = counted[[name]]$patterns, key_vars = keys))
+      )
     }
   }
 }

@@ -59,8 +59,9 @@
 #' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does without.
 #'
 #' @section When something goes wrong:
-#' A connection that may not write, a name that is taken, a row id that is missing or not
-#' single, are errors (`bad_argument`) before anything is counted. After an error or an
+#' A connection that may not write, a name that is taken, a row id that is missing, not
+#' single or text with blanks at its end that the engine ignores, are errors (`bad_argument`)
+#' before anything is counted. After an error or an
 #' interrupt both the table of changes and an unfinished new table are removed. Row ids that
 #' the engine does not find again, such as numbers whose last digits a driver does not write,
 #' and a table that changes while it is read, are errors, and nothing is released.
@@ -294,7 +295,9 @@ check_row_ids <- function(lazy) {
   ends <- with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
     sdc_least = rlang::expr(min(!!x, na.rm = TRUE)), sdc_most = rlang::expr(max(!!x, na.rm = TRUE))
   ))))
-  if (!is.character(ends[[1]])) {
+  if (is.character(ends[[1]])) {
+    check_row_text(lazy, telling_value(unlist(ends)))
+  } else {
     values <- unlist(lapply(ends, bare_counts))
     whole <- length(values) == 2 && all(is.finite(values) & abs(values) < most_records)
     broken <- if (whole) with_engine(collect_query(dplyr::summarise(lazy$data, !!!list(
@@ -312,6 +315,22 @@ check_row_ids <- function(lazy) {
   n
 }
 
+# Row ids go to the table of changes as R has them, and must be found again.
+check_row_text <- function(lazy, value) {
+  if (is.na(value) || !ignored_in_text(lazy$data, lazy$row_id, value)[["blanks"]]) {
+    return(invisible())
+  }
+  blank <- rlang::call2("%like%", as.name(lazy$row_id), "% ")
+  n <- rows_of_engine(dplyr::filter(lazy$data, !!blank))
+  if (n > 0) {
+    stop_argument(
+      "row_id", "name a column whose text the engine compares with its blanks",
+      paste0(plural(n, "record"), " with blanks at the end, which it ignores."),
+      "Take them off in the query: dplyr::mutate(data, id = trimws(id))."
+    )
+  }
+}
+
 # The patterns in the order of their first records, and the ids of these.
 release_patterns <- function(lazy) {
   asked <- list(
@@ -319,7 +338,7 @@ release_patterns <- function(lazy) {
     row_id = lazy$row_id
   )
   table <- engine_patterns(lazy$data, asked, lazy$max_patterns)
-  stop_ignored_case(columns_ignoring_case(lazy$data, table))
+  stop_ignored_text(columns_ignoring(lazy$data, table))
   if (table$n_records != lazy$n) stop_table_changed()
   list(table = table, first = table$first)
 }

@@ -27,16 +27,19 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #' * Sums of weights are made in the engine's widest number of the kind `as.numeric()`
 #'   is translated to. Missing, infinite and negative weights are found, as in a data frame.
 #' * Text of fixed width (`CHAR(n)`) keeps the blanks the engine pads it with, and is equal
-#'   to no unpadded text in [update()]: `trimws()` it in the query before.
-#' * Where text compares without regard to case, `a` and `A` are one value to the engine,
-#'   and the risk looks smaller than it is: a warning of class
-#'   `sdcRisk_warning_ignores_case` names the columns. Give them a binary collation.
+#'   to no unpadded text, in [update()] and in linkage: `trimws()` it in the query before.
+#' * Where text compares without regard to case, or to blanks at its end where some are, `a`
+#'   and `A`, or `a` and `a` with a blank, are one value to the engine, and the risk looks
+#'   smaller than it is: warnings of class `sdcRisk_warning_ignores_case` and
+#'   `sdcRisk_warning_ignores_blanks` name the columns. Give them a binary collation. In
+#'   linkage and in releases this is an error.
 #' * The empty text is a value, but to an engine that takes it for `NULL`.
 #'
 #' SQLite and PostgreSQL are tested with every release, DuckDB and Apache Spark by suites of
 #' their own; other engines are expected to work as far as dbplyr translates for them.
 #'
-#' [longitudinal_link()] and [link_attack()] take two tables of a database.
+#' [longitudinal_link()] and [link_attack()] take two tables of a database. The engine joins
+#' them by the ids, which must be text in both or numbers in both.
 #' @export
 pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                    count_var = NULL, max_patterns = 5e6, collect = TRUE) {
@@ -50,7 +53,7 @@ pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL
     return(pattern_query(data, asked))
   }
   table <- engine_patterns(data, asked, max_patterns)
-  signal_ignored_case(data, table)
+  warn_ignored_text(data, table)
   table
 }
 
@@ -240,69 +243,6 @@ engine_weights <- function(found, n, asked) {
 
 bare_weights_of <- function(x) {
   if (is.character(x)) x else if (inherits(x, "integer64")) wide_to_double(x) else as.double(x)
-}
-
-# Whether text compares without regard to case: values with letters that are equal to
-# themselves in capitals and in small letters.
-columns_ignoring_case <- function(data, table) {
-  of_text <- function(key) {
-    values <- unique(table$patterns[[key]])
-    is.character(values) && any(grepl("[A-Za-z]", values))
-  }
-  keys <- Filter(of_text, table$key_vars)
-  Filter(function(key) {
-    x <- as.name(key)
-    some <- dplyr::distinct(dplyr::ungroup(data), !!x)
-    some <- dplyr::filter(some, !!x == toupper(!!x), !!x == tolower(!!x))
-    same <- tryCatch(
-      as.data.frame(dplyr::collect(utils::head(some, 1000)))[[1]], error = function(e) character()
-    )
-    any(grepl("[A-Za-z]", same))
-  }, keys)
-}
-
-# Of ids, which are in no pattern: text with letters that is equal to itself in capitals and
-# in small letters.
-id_ignores_case <- function(data, id) {
-  x <- as.name(id)
-  data <- dplyr::select(data, !!x)
-  one <- collect_query(utils::head(dplyr::filter(data, !is.na(!!x)), 1))[[1]]
-  if (!is.character(one)) {
-    return(FALSE)
-  }
-  same <- dplyr::filter(data, !!x == toupper(!!x), !!x == tolower(!!x))
-  any(grepl("[A-Za-z]", collect_query(utils::head(same, 1000))[[1]]))
-}
-
-# An error where numbers would differ from those of a data frame without a word.
-stop_ignored_case <- function(columns) {
-  if (length(columns)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "Text must be compared letter by letter, capitals and small letters apart.",
-        x = paste0("The engine takes them for the same in ", quote_names(columns), "."),
-        i = "Give these columns a binary collation, or use toupper() in the query."
-      ),
-      columns = columns
-    )
-  }
-}
-
-signal_ignored_case <- function(data, table) {
-  ignores <- columns_ignoring_case(data, table)
-  if (length(ignores)) {
-    warn_sdc(
-      "ignores_case",
-      c(
-        "Text must be compared letter by letter, capitals and small letters apart.",
-        x = paste0("The engine takes them for the same in ", quote_names(ignores), "."),
-        i = "Values that differ in case alone count as one, and the risk looks smaller: give",
-        i = "these columns a binary collation."
-      ),
-      columns = ignores
-    )
-  }
 }
 
 #' @exportS3Method dplyr::show_query

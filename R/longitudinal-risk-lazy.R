@@ -30,6 +30,7 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
   check_no_own_names(unlist(lapply(c(releases, list(wave2)), colnames)))
   for (earlier in releases) check_same_engine(list(wave1 = earlier, wave2 = wave2))
   all_waves <- c(releases, list(wave2 = wave2))
+  check_joined_ids(all_waves, id)
   repeated <- vapply(all_waves, function(wave) ids_of_engine(wave, id)$n_repeated, 0)
   check_ids_once(repeated, names(all_waves), id)
   at <- seq_along(releases)
@@ -48,7 +49,7 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
   persons <- wave_patterns(
     joined, c(used, "sdc_no_id", unlist(before), there), max_patterns, "wave2"
   )
-  check_releases_case(releases, wave2, persons, used, compared, before, id)
+  check_releases_text(releases, wave2, persons, used, compared, before)
   check_spread(sum(persons$n))
   rows <- rep.int(seq_along(persons$n), persons$n)
   ids <- seq_along(rows)
@@ -70,13 +71,13 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
   )
 }
 
-# As for two waves, see check_waves_case(); of the earlier ones what has a partner is looked at.
-check_releases_case <- function(releases, wave2, persons, used, compared, before, id) {
-  check_waves_case(list(wave2 = wave2), list(wave2 = persons), used, id)
+# As for two waves, see check_waves_text(); of the earlier ones what has a partner is looked at.
+check_releases_text <- function(releases, wave2, persons, used, compared, before) {
+  check_waves_text(list(wave2 = wave2), list(wave2 = persons), used)
   patterns <- lapply(before, function(columns) {
     list(patterns = rlang::set_names(persons$patterns[columns], compared))
   })
-  check_waves_case(releases, rlang::set_names(patterns, names(releases)), compared, id)
+  check_waves_text(releases, rlang::set_names(patterns, names(releases)), compared)
 }
 
 # The records of an earlier release of persons who are not in wave 2; NULL where there are

@@ -253,6 +253,68 @@ test_that("text that compares without regard to case is not linked", {
   expect_identical(found$estimates$n_linked, 2L)
 })
 
+test_that("ids that an engine joins and a data frame does not are no ids", {
+  make <- function(engine, name, type, values) {
+    rows <- paste0("('", values, "', '", c("x", "y", "y"), "')", collapse = ", ")
+    engine_sql(
+      engine, name, paste("CREATE TABLE", name, "(id", paste0(type, ", k TEXT)")),
+      paste("INSERT INTO", name, "VALUES", rows)
+    )
+  }
+  refused <- function(one, two) {
+    for (f in list(longitudinal_link, link_attack)) {
+      error <- expect_error(f(one, two, "k", "id"), "blanks", class = "sdcRisk_error_bad_data")
+      expect_identical(error$columns, "id")
+      expect_match(conditionMessage(error), "trimws")
+    }
+  }
+  linked <- function(one, two) quietly(longitudinal_link(one, two, "k", "id"))$estimates
+  same <- function(one, two, n_linked) {
+    expected <- linked(dplyr::collect(one), dplyr::collect(two))
+    expect_identical(expected$n_linked, n_linked)
+    expect_equal(linked(one, two), expected)
+  }
+  # Fixed width beside other text, and beside another width: PostgreSQL ignores the padding.
+  six <- make("postgres", "ids_6", "CHAR(6)", c("a", "b", "c"))
+  free <- make("postgres", "ids_free", "TEXT", c("a", "b ", "d"))
+  refused(six, free)
+  refused(free, six)
+  refused(six, make("postgres", "ids_8", "CHAR(8)", c("a", "b", "d")))
+  expect_error(
+    longitudinal_risk(free, six, "k", "k", "k", "id", pop_size = 100), "blanks at its end",
+    class = "sdcRisk_error_bad_data"
+  )
+  same(six, make("postgres", "ids_6b", "CHAR(6)", c("a", "b", "d")), 2L)
+  expect_identical(linked(dplyr::mutate(six, id = trimws(id)), free)$n_linked, 1L)
+  # Blanks that count, and a width that is full, tell nothing apart that R does not.
+  same(free, make("postgres", "ids_var", "VARCHAR(5)", c("a", "b", "d")), 2L)
+  same(
+    make("postgres", "ids_full", "CHAR(1)", c("a", "b", "c")),
+    make("postgres", "ids_one", "TEXT", c("a", "b", "d")), 2L
+  )
+  # A collation that ignores blanks.
+  rtrim <- make("sqlite", "ids_rtrim", "TEXT COLLATE RTRIM", c("a", "b ", "c"))
+  text <- make("sqlite", "ids_text", "TEXT", c("a ", "b", "c"))
+  refused(rtrim, text)
+  refused(text, rtrim)
+  same(text, make("sqlite", "ids_text_2", "TEXT", c("a", "b", "d")), 1L)
+  # Text of digits is compared with numbers as a number, in SQLite as in others.
+  digits <- make("sqlite", "ids_digits", "TEXT", c("01", "2", "3"))
+  for (type in c("INTEGER", "REAL")) {
+    numbers <- make("sqlite", paste0("ids_", type), type, c(1, 2, 3))
+    error <- expect_error(
+      longitudinal_link(numbers, digits, "k", "id"), "numbers in `wave1`, text in `wave2`",
+      class = "sdcRisk_error_bad_argument"
+    )
+    expect_identical(error$argument, "id")
+    expect_error(
+      link_attack(digits, numbers, "k", "id"), "text in `known`, numbers in `released`",
+      class = "sdcRisk_error_bad_argument"
+    )
+  }
+  same(dplyr::mutate(numbers, id = as.integer(id)), numbers, 3L)
+})
+
 test_that("pattern tables are waves where nobody asks who is who", {
   waves <- two_waves(6)
   tables <- lapply(waves, pattern_table, c(keys, "w"))

@@ -330,6 +330,25 @@ test_that("columns of the engine keep their types, and values their last digit",
   expect_false(DBI::dbExistsTable(connection, "p"))
 })
 
+test_that("row ids of fixed width are refused before any work, and taken without their blanks", {
+  table <- engine_sql(
+    "postgres", "padded_ids", "CREATE TABLE padded_ids (id CHAR(6), x TEXT)",
+    "INSERT INTO padded_ids VALUES ('a', 'p'), ('b', 'p'), ('c', 'q')"
+  )
+  connection <- dbplyr::remote_con(table)
+  for (f in list(suppress_cells, invariant_pram)) {
+    error <- expect_error(
+      f(table, "x", row_id = "id", into = "padded_out"), "3 records with blanks",
+      class = "sdcRisk_error_bad_argument"
+    )
+    expect_identical(error$argument, "row_id")
+    expect_false(DBI::dbExistsTable(connection, "padded_out"))
+  }
+  trimmed <- dplyr::mutate(table, id = trimws(id))
+  found <- quietly(suppress_cells(trimmed, "x", k = 2, row_id = "id", into = "padded_out"))
+  expect_identical(rows_of(found$data), data.frame(id = c("a", "b", "c"), x = c("p", "p", NA)))
+})
+
 test_that("text that compares without regard to case is not released", {
   table <- engine_sql(
     "sqlite", "nocase_release", "CREATE TABLE nocase_release (id INTEGER, x TEXT COLLATE NOCASE)",

@@ -188,6 +188,41 @@ test_that("text that compares without regard to case is pointed out", {
   expect_no_warning(pattern_table(table, "y"))
 })
 
+test_that("text that compares without regard to blanks is pointed out where some are", {
+  table <- engine_sql(
+    "sqlite", "rtrim", "CREATE TABLE rtrim (x TEXT COLLATE RTRIM, y TEXT, z TEXT COLLATE RTRIM)",
+    "INSERT INTO rtrim VALUES ('a', 'a', 'a'), ('a ', 'a ', 'b'), ('b', '1', 'bc')"
+  )
+  warning <- expect_warning(
+    found <- pattern_table(table, "x"), class = "sdcRisk_warning_ignores_blanks"
+  )
+  expect_identical(warning$columns, "x")
+  expect_identical(found$patterns$n, c(2L, 1L))
+  expect_warning(found <- pattern_table(table, c("y", "z")), NA)
+  expect_identical(nrow(found$patterns), 3L)
+  expect_warning(found <- pattern_table(dplyr::mutate(table, x = trimws(x)), "x"), NA)
+  expect_identical(found$patterns$n, c(2L, 1L))
+  # Fixed width: all values are as wide, to the engine and to R.
+  padded <- engine_sql(
+    "postgres", "padded_key", "CREATE TABLE padded_key (x CHAR(4), u UUID, t TIME)",
+    "INSERT INTO padded_key SELECT 'a', gen_random_uuid(), '10:00'",
+    "INSERT INTO padded_key VALUES ('bc')"
+  )
+  # What is no text is not asked about its letters and blanks.
+  suppressWarnings(
+    expect_warning(pattern_table(padded), NA, class = "sdcRisk_warning"), classes = "simpleWarning"
+  )
+})
+
+test_that("case is ignored among more codes of digits than are looked at", {
+  codes <- c(sprintf("%04d", 1:3000), "k1", "K1")
+  table <- engine_sql(
+    "sqlite", "digits", "CREATE TABLE digits (x TEXT COLLATE NOCASE)",
+    paste0("INSERT INTO digits VALUES ('", paste(codes, collapse = "'), ('"), "')")
+  )
+  expect_warning(pattern_table(table), class = "sdcRisk_warning_ignores_case")
+})
+
 test_that("the query is one GROUP BY, and can be seen before it runs", {
   table <- engine_table("sqlite", engine_file(8, 30))
   query <- pattern_table(table, keys, weight_var = "w", collect = FALSE)
