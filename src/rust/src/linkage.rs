@@ -3,7 +3,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{
-    add_greedily, scores, scores_by_shared, sensitivity, Agreement, KeyChanges, Method, Score,
+    add_greedily, nearest_and_scores, scores, sensitivity, Agreement, KeyChanges, Method, Score,
     Waves, NONE,
 };
 use sdcrisk_core::{KeyTable, Result};
@@ -150,12 +150,12 @@ fn link(waves: &Waves, asked: &Asked, run: &Run) -> Result<Vec<(&'static str, Ro
     let keys: Vec<usize> = (0..waves.n_keys()).collect();
     let (own, nearest, sensitivity, by_shared, changes) = run.watched(|monitor| {
         let own = waves.partner_differences(&keys, monitor)?;
-        let nearest = waves.nearest(&keys, Some(&own), asked.method, monitor)?;
+        let (nearest, by_shared) =
+            nearest_and_scores(waves, &own, asked.method, asked.most_pairs, monitor)?;
         let sensitivity = match asked.without {
             true => sensitivity(waves, monitor)?,
             false => Vec::new(),
         };
-        let by_shared = scores_by_shared(waves, nearest.n_patterns, asked.most_pairs, monitor)?;
         let changes = match asked.changes {
             true => waves.changes(monitor)?,
             false => Vec::new(),

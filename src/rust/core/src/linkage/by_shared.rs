@@ -1,15 +1,20 @@
 //! The nearest wave-1 rows under every least number of shared observed keys.
 //!
 //! With `d*_i(s)` the smallest difference to a record that shares at least `s`
-//! observed keys, `d*_i(s)` never falls with `s`. So one search with a growing
-//! budget answers for all `s`: what it finds is counted by the number of keys
-//! shared, and the numbers `s` are settled one after the other.
+//! observed keys, `d*_i(s)` never falls with `s`.
+//!
+//! Rows without missing values share as many keys with a query as it has observed,
+//! the most there can be: one search among them bounds `d*_i(s)` for every `s`.
+//! Among the others, often few, a search with a growing budget goes on up to that
+//! bound: what it finds is counted by the number of keys shared, and the numbers
+//! `s` are settled one after the other.
 
 use rayon::prelude::*;
 
 use super::patterns::Patterns;
+use super::tree::Tree;
 use super::walk::Search;
-use super::{Best, NS_PER_VISIT, TRIALS};
+use super::{best_of, Best, Method, NS_PER_VISIT, TRIALS};
 use crate::error::Result;
 use crate::memory::filled;
 use crate::parallel::Monitor;
@@ -20,46 +25,57 @@ const BLOCK: usize = 256;
 const MOST_PAIRS: usize = 100_000_000;
 /// Nanoseconds in which a query and a row are compared key by key, for each key.
 const NS_PER_KEY: f64 = 1.5;
+const NONE: Best = Best {
+    n_diff: 0,
+    n_best: 0,
+};
 
 /// Per query, the best matches that share at least `least`, `least + 1`, ... up to
-/// all keys; `None` where looking at all pairs is cheaper than the search.
+/// all keys; `None` where looking at all pairs so often, in `ns_per_pair` each, is
+/// cheaper than the search.
 pub(super) fn nearest(
     patterns: &Patterns,
     least: usize,
-    ns_per_query: f64,
+    ns_per_pair: f64,
     monitor: &Monitor,
 ) -> Result<Option<Vec<Best>>> {
-    let Some(attainable) = attainable(patterns) else {
+    let (complete, mut others) = patterns.split()?;
+    others.observe();
+    let Some(attainable) = attainable(&others) else {
         return Ok(None);
     };
-    let n = patterns.n_queries();
-    let width = patterns.n_keys() + 1 - least;
+    let complete = match complete {
+        None => None,
+        Some(mut complete) => {
+            complete.bound(None, monitor)?;
+            Some(best_of(&complete, Method::Estimate, monitor, false)?.0)
+        }
+    };
     let asked = Asked {
-        patterns,
-        least,
+        tree: Tree::new(others.rows(), monitor)?,
         // From here on the search costs as much as comparing all rows one by one.
-        limit: (patterns.n_rows() as f64 * patterns.n_keys() as f64 * NS_PER_KEY / NS_PER_VISIT)
-            as u64,
+        limit: (others.n_rows() as f64 * others.n_keys() as f64 * NS_PER_KEY / NS_PER_VISIT) as u64,
+        patterns: &others,
+        least,
+        complete,
     };
-    let none = Best {
-        n_diff: 0,
-        n_best: 0,
-    };
+    let n = others.n_queries();
+    let width = others.n_keys() + 1 - least;
     let n_trials = TRIALS.min(n);
     let visits = (0..n_trials)
         .into_par_iter()
         .map(|t| {
             monitor.check()?;
             let query = t * n / n_trials;
-            Ok(asked.search(query, attainable[query], &mut vec![none; width]))
+            Ok(asked.search(query, attainable[query], &mut vec![NONE; width]))
         })
         .collect::<Result<Vec<u64>>>()?;
     let mean = visits.iter().sum::<u64>() as f64 / n_trials.max(1) as f64;
-    if mean * NS_PER_VISIT > ns_per_query * width as f64 {
+    if mean * NS_PER_VISIT > ns_per_pair * (patterns.n_rows() * width) as f64 {
         return Ok(None);
     }
     monitor.set_total(n as u64);
-    let mut found = filled(none, n * width)?;
+    let mut found = filled(NONE, n * width)?;
     found
         .par_chunks_mut(BLOCK * width)
         .enumerate()
@@ -99,29 +115,51 @@ fn attainable(patterns: &Patterns) -> Option<Vec<usize>> {
 
 /// What is asked of every query.
 struct Asked<'p> {
+    /// The rows with missing values, or one row.
     patterns: &'p Patterns<'p>,
+    tree: Tree,
     least: usize,
     limit: u64,
+    /// Per query, the best of the rows without missing values, where there are any.
+    complete: Option<Vec<Best>>,
 }
 
 impl Asked<'_> {
-    /// Settles what a query that shares at most `attainable` keys can be matched with:
-    /// the ranges visited.
+    /// Settles what a query that shares at most `attainable` keys with the rows of the
+    /// tree can be matched with: the nodes visited.
     fn search(&self, query: usize, attainable: usize, best: &mut [Best]) -> u64 {
-        let mut search = Search::new(self.patterns, query, self.limit);
-        let can = (attainable + 1).saturating_sub(self.least);
+        let complete = self.complete.as_ref().map(|complete| complete[query]);
+        let n_keys = self.patterns.n_keys();
+        // Numbers of shared keys from `least` on that rows of the tree, and all rows, reach.
+        let numbers = |most: usize| (most + 1).saturating_sub(self.least);
+        let in_tree = numbers(attainable);
+        let can = match complete {
+            Some(_) => numbers(self.patterns.n_observed(query)).max(in_tree),
+            None => in_tree,
+        };
+        let mut search = Search::new(self.patterns, &self.tree, query, self.limit);
         let mut settled = 0;
-        for budget in 0..=self.patterns.n_keys() as u8 {
+        for budget in 0..=n_keys as u8 {
             if settled == can {
                 break;
             }
-            let Some(found) = search.by_shared(budget) else {
-                self.compare_all(query, best);
+            let of_complete = match complete {
+                Some(complete) if complete.n_diff == budget => complete.n_best,
+                _ => 0,
+            };
+            // Nothing in the tree shares more.
+            let found = match settled < in_tree {
+                true => search.by_shared(budget),
+                false => Some(&[][..]),
+            };
+            let Some(found) = found else {
+                self.compare_all(query, complete, best);
                 break;
             };
             // What costs less was not found, so what is found costs `budget`.
             while settled < can {
-                let n_best = found[self.least + settled..].iter().sum();
+                let shared = self.least + settled;
+                let n_best = found.iter().skip(shared).sum::<u64>() + of_complete;
                 if n_best == 0 {
                     break;
                 }
@@ -136,8 +174,12 @@ impl Asked<'_> {
     }
 
     /// The same by a look at every row.
-    fn compare_all(&self, query: usize, best: &mut [Best]) {
-        best.iter_mut().for_each(|best| best.n_best = 0);
+    fn compare_all(&self, query: usize, complete: Option<Best>, best: &mut [Best]) {
+        best.fill(NONE);
+        if let Some(complete) = complete {
+            let shared = (self.patterns.n_observed(query) + 1).saturating_sub(self.least);
+            best[..shared].fill(complete);
+        }
         for (row, &count) in self.patterns.counts().iter().enumerate() {
             let n_diff = self.patterns.distance(query, row);
             let shared = (self.patterns.shared(query, row) + 1).saturating_sub(self.least);

@@ -29,8 +29,8 @@
 //!
 //! * [`counters`]: every pair is looked at, hundreds of wave-1 rows at a time,
 //!   their differences being counted in bits;
-//! * [`walk`]: the sorted wave-1 rows are read as a tree of keys and searched
-//!   with a budget of differences that grows from zero. Under every least number
+//! * [`walk`]: the [`tree`] of the sorted wave-1 rows is searched with a budget
+//!   of differences that grows from zero. Under every least number
 //!   of shared keys ([`by_shared`]) one such search answers.
 //!
 //! The ties are counted and never listed.
@@ -41,12 +41,13 @@ mod counters;
 mod partners;
 mod patterns;
 mod score;
+mod tree;
 mod walk;
 
 pub use agreement::Agreement;
 pub use partners::{partners, Partners};
 pub(crate) use patterns::sorted_rows;
-pub use score::{add_greedily, scores, scores_by_shared, sensitivity, Score};
+pub use score::{add_greedily, nearest_and_scores, scores, sensitivity, Score};
 
 use rayon::prelude::*;
 
@@ -54,6 +55,7 @@ use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
 use patterns::Patterns;
+use tree::Tree;
 
 /// Most keys two waves can be linked on: missing values of a row are 64 bits.
 pub const MAX_KEYS: usize = 64;
@@ -102,8 +104,10 @@ pub struct Nearest {
 pub struct PartnerDifferences {
     /// Number of differing keys; `None` without a partner.
     pub n_diff: Vec<Option<u32>>,
-    /// Whether the partner shares enough observed keys to be a match at all.
-    pub admissible: Vec<bool>,
+    /// Number of keys observed in both records; 0 without a partner.
+    n_shared: Vec<u8>,
+    /// So many must be for the partner to be a match at all.
+    min_shared: u32,
 }
 
 /// How often one key changed between the two records of a person.
@@ -154,6 +158,11 @@ impl<'a> Waves<'a> {
     /// Number of keys.
     pub fn n_keys(&self) -> usize {
         self.agreements.len()
+    }
+
+    /// Pairs of records.
+    fn n_pairs(&self) -> f64 {
+        self.wave1.n_rows() as f64 * self.wave2.n_rows() as f64
     }
 
     fn check_keys(&self, keys: &[usize]) -> Result<()> {
@@ -288,9 +297,8 @@ impl<'a> Waves<'a> {
             n_diff: (0..n)
                 .map(|row| has_partner(row).then_some(u32::from(diff[row])))
                 .collect(),
-            admissible: (0..n)
-                .map(|row| has_partner(row) && u32::from(shared[row]) >= self.min_shared)
-                .collect(),
+            n_shared: shared,
+            min_shared: self.min_shared,
         })
     }
 
@@ -316,35 +324,32 @@ impl<'a> Waves<'a> {
         report: bool,
     ) -> Result<Nearest> {
         self.check_keys(keys)?;
-        let patterns = Patterns::new(self, keys, own, monitor)?;
-        let method = match method {
-            Method::Estimate => cheaper(&patterns, monitor)?,
-            given => given,
-        };
-        let found = match method {
-            Method::Walk => walk::nearest(&patterns, monitor, report)?,
-            _ => counters::nearest(&patterns, monitor, report)?,
-        };
+        let mut patterns = Patterns::new(self, keys, monitor)?;
+        patterns.bound(own, monitor)?;
+        let (found, method) = best_of(&patterns, method, monitor, report)?;
         Ok(patterns.nearest(|query| found[query], method))
     }
 
     /// The nearest wave-1 records where a match must share at least so many observed
-    /// keys as here, one more, ... up to all of them, in one search; `None` where
-    /// looking at all pairs, in `ns_per_pair` each, would be cheaper.
+    /// keys as here, one more, ... up to all of them, in one search; `None` where there
+    /// are fewer or more `pairs` of distinct rows, or where comparing them so often, in
+    /// `ns_per_pair` each, would be cheaper.
     fn search_by_shared(
         &self,
         keys: &[usize],
+        pairs: std::ops::RangeInclusive<f64>,
         ns_per_pair: f64,
         monitor: &Monitor,
     ) -> Result<Option<Vec<Nearest>>> {
         self.check_keys(keys)?;
-        let mut patterns = Patterns::new(self, keys, None, monitor)?;
-        patterns.observe();
         let least = self.min_shared as usize;
-        let ns_per_query = ns_per_pair * patterns.n_rows() as f64;
-        let found = by_shared::nearest(&patterns, least, ns_per_query, monitor)?;
+        let width = keys.len() + 1 - least;
+        let patterns = Patterns::new(self, keys, monitor)?;
+        if !pairs.contains(&patterns.n_pairs()) {
+            return Ok(None);
+        }
+        let found = by_shared::nearest(&patterns, least, ns_per_pair, monitor)?;
         Ok(found.map(|found| {
-            let width = keys.len() + 1 - least;
             (0..width)
                 .map(|more| patterns.nearest(|query| found[query * width + more], Method::Walk))
                 .collect()
@@ -360,22 +365,46 @@ struct Best {
     n_best: u64,
 }
 
-/// Nanoseconds for one visit of the walk to a run of rows, and for one pair
+/// Nanoseconds for one visit of the walk to a node, and for one pair
 /// of the counters: measured once, only their ratio matters.
-const NS_PER_VISIT: f64 = 12.0;
+const NS_PER_VISIT: f64 = 100.0;
 const NS_PER_PAIR: f64 = 0.07;
 /// The counters need less than a moment for so many pairs: nothing to choose.
 const FEW_PAIRS: f64 = 1e9;
 /// Distinct wave-2 rows on which the walk is tried.
-const TRIALS: usize = 64;
+const TRIALS: usize = 256;
 
-/// The method that a trial of the walk on some rows finds cheaper. Counts
-/// work, not time, so that the choice is the same on every machine.
-fn cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Method> {
-    let pairs = patterns.n_rows() as f64 * patterns.n_queries() as f64;
-    if pairs < FEW_PAIRS {
-        return Ok(Method::Counters);
+/// The best matches of every query, and what found them.
+fn best_of(
+    patterns: &Patterns,
+    method: Method,
+    monitor: &Monitor,
+    report: bool,
+) -> Result<(Vec<Best>, Method)> {
+    let tree = match method {
+        Method::Estimate => tree_if_cheaper(patterns, monitor)?,
+        Method::Walk => Some(Tree::new(patterns.rows(), monitor)?),
+        Method::Counters => None,
+    };
+    Ok(match tree {
+        Some(tree) => (
+            walk::nearest(patterns, &tree, monitor, report)?,
+            Method::Walk,
+        ),
+        None => (
+            counters::nearest(patterns, monitor, report)?,
+            Method::Counters,
+        ),
+    })
+}
+
+/// The tree, where a trial on some rows finds the walk cheaper. Counts work, not
+/// time, so that the choice is the same on every machine.
+fn tree_if_cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Option<Tree>> {
+    if patterns.n_pairs() < FEW_PAIRS {
+        return Ok(None);
     }
+    let tree = Tree::new(patterns.rows(), monitor)?;
     let per_query = NS_PER_PAIR * patterns.n_rows() as f64;
     let limit = (per_query / NS_PER_VISIT) as u64;
     let n = patterns.n_queries();
@@ -384,15 +413,16 @@ fn cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Method> {
         .map(|t| {
             monitor.check()?;
             // A query beyond thirty times what the counters need settles it.
-            Ok(walk::visits(patterns, t * n / TRIALS.min(n), 30 * limit))
+            Ok(walk::visits(
+                patterns,
+                &tree,
+                t * n / TRIALS.min(n),
+                30 * limit,
+            ))
         })
         .collect::<Result<Vec<u64>>>()?;
     let mean = visits.iter().sum::<u64>() as f64 / visits.len().max(1) as f64;
-    Ok(if mean * NS_PER_VISIT < per_query {
-        Method::Walk
-    } else {
-        Method::Counters
-    })
+    Ok((mean * NS_PER_VISIT < per_query).then_some(tree))
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ pub(super) struct Patterns<'a> {
     query_of_row: Vec<u32>,
     /// Per key, in the order of the columns of `rows` and `queries`.
     agreements: Vec<&'a Agreement>,
-    /// Per query, a number that no smallest difference exceeds.
+    /// Per query, a number that no smallest difference exceeds; empty before
+    /// [`Patterns::bound`].
     bounds: Vec<u8>,
     /// Per query and per row, the observed keys as bits, where `min_shared`
     /// asks for them.
@@ -31,12 +32,7 @@ pub(super) struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    pub(super) fn new(
-        waves: &Waves<'a>,
-        keys: &[usize],
-        own: Option<&PartnerDifferences>,
-        monitor: &Monitor,
-    ) -> Result<Self> {
+    pub(super) fn new(waves: &Waves<'a>, keys: &[usize], monitor: &Monitor) -> Result<Self> {
         let order = order_of_search(waves, keys, monitor)?;
         let (queries, groups) = distinct_rows(waves.wave2, &order, monitor)?;
         let query_of_row = groups.row_group().to_vec();
@@ -53,7 +49,7 @@ impl<'a> Patterns<'a> {
         drop(unsorted);
         let observed =
             (waves.min_shared > 0).then(|| (observed_keys(&queries), observed_keys(&rows)));
-        let mut patterns = Self {
+        Ok(Self {
             rows,
             counts,
             queries,
@@ -62,12 +58,52 @@ impl<'a> Patterns<'a> {
             bounds: Vec::new(),
             observed,
             min_shared: waves.min_shared,
+        })
+    }
+
+    /// Rows without missing values, all of which share as many keys with a query, where
+    /// there are any, and the others, of which there is one at least.
+    pub(super) fn split(&self) -> Result<(Option<Self>, Self)> {
+        let missing = |row: &u32| {
+            let mut columns = self.rows.columns().iter();
+            columns.any(|c| c.codes().get(*row as usize) == 0)
         };
-        patterns.bounds = patterns.bound_by_neighbours(monitor)?;
-        if let Some(own) = own {
-            patterns.bound_by_partners(own);
+        let (mut others, mut complete): (Vec<u32>, Vec<u32>) =
+            (0..self.n_rows() as u32).partition(missing);
+        if others.is_empty() {
+            others.extend(complete.pop());
         }
-        Ok(patterns)
+        let part = |rows: &[u32]| {
+            Ok(Self {
+                rows: self.rows.select(rows)?,
+                counts: rows.iter().map(|&row| self.counts[row as usize]).collect(),
+                queries: self.queries.clone(),
+                query_of_row: Vec::new(),
+                agreements: self.agreements.clone(),
+                bounds: Vec::new(),
+                observed: None,
+                min_shared: 0,
+            })
+        };
+        let complete = match complete.is_empty() {
+            true => None,
+            false => Some(part(&complete)?),
+        };
+        Ok((complete, part(&others)?))
+    }
+
+    /// Bounds the smallest differences by neighbours and by the partners that share
+    /// enough keys.
+    pub(super) fn bound(
+        &mut self,
+        own: Option<&PartnerDifferences>,
+        monitor: &Monitor,
+    ) -> Result<()> {
+        self.bounds = self.bound_by_neighbours(monitor)?;
+        if let Some(own) = own {
+            self.bound_by_partners(own);
+        }
+        Ok(())
     }
 
     pub(super) fn rows(&self) -> &KeyTable {
@@ -96,6 +132,11 @@ impl<'a> Patterns<'a> {
 
     pub(super) fn n_queries(&self) -> usize {
         self.queries.n_rows()
+    }
+
+    /// Pairs of distinct rows.
+    pub(super) fn n_pairs(&self) -> f64 {
+        self.n_rows() as f64 * self.n_queries() as f64
     }
 
     pub(super) fn n_keys(&self) -> usize {
@@ -152,6 +193,14 @@ impl<'a> Patterns<'a> {
     pub(super) fn observed(&self) -> Option<(&[u64], &[u64])> {
         let (queries, rows) = self.observed.as_ref()?;
         Some((queries, rows))
+    }
+
+    /// How many keys of a query are observed, where they are kept in mind.
+    pub(super) fn n_observed(&self, query: usize) -> usize {
+        let (queries, _) = self.observed().unwrap_or_default();
+        queries
+            .get(query)
+            .map_or(0, |query| query.count_ones() as usize)
     }
 
     /// How many observed keys a pair shares, where they are kept in mind.
@@ -211,13 +260,8 @@ impl<'a> Patterns<'a> {
     }
 
     fn bound_by_partners(&mut self, own: &PartnerDifferences) {
-        for ((&query, diff), &admissible) in self
-            .query_of_row
-            .iter()
-            .zip(&own.n_diff)
-            .zip(&own.admissible)
-        {
-            if let (Some(diff), true) = (*diff, admissible) {
+        for (row, &query) in self.query_of_row.iter().enumerate() {
+            if let (Some(diff), true) = (own.n_diff[row], own.is_admissible(row)) {
                 let bound = &mut self.bounds[query as usize];
                 *bound = (*bound).min(diff as u8);
             }

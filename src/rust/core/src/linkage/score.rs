@@ -32,9 +32,14 @@ impl Score {
             score.n_single_best += u64::from(n_best == 1);
             score.n_matched += u64::from(n_best > 0);
             if own.is_best(row, nearest.n_diff[row]) {
-                score.n_certain += u64::from(n_best == 1);
-                *ties.entry(n_best).or_default() += 1;
+                match n_best {
+                    1 => score.n_certain += 1,
+                    _ => *ties.entry(n_best).or_default() += 1,
+                }
             }
+        }
+        if score.n_certain > 0 {
+            ties.insert(1, score.n_certain);
         }
         // The sum of nothing would be -0.
         score.expected = ties
@@ -47,7 +52,18 @@ impl Score {
 impl PartnerDifferences {
     /// Whether the partner of a row is among its best matches.
     pub fn is_best(&self, row: usize, smallest: Option<u32>) -> bool {
-        self.admissible[row] && self.n_diff[row] == smallest
+        self.n_diff[row] == smallest && self.is_admissible(row)
+    }
+
+    /// Whether a row has a partner that shares enough observed keys to be a match.
+    pub(super) fn is_admissible(&self, row: usize) -> bool {
+        self.n_diff[row].is_some() && u32::from(self.n_shared[row]) >= self.min_shared
+    }
+
+    /// The same where a match must share at least so many observed keys.
+    fn sharing(&mut self, min_shared: u32) -> &Self {
+        self.min_shared = min_shared;
+        self
     }
 }
 
@@ -78,46 +94,50 @@ fn score(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Score> {
     Ok(Score::new(&nearest, &own))
 }
 
-/// The scores on all keys where the records of a match must share at least 0,
-/// 1, ... observed keys, up to all of them. `None` where no value is missing, so
-/// that all are the same, or where more than `most_pairs` pairs of distinct rows
-/// would have to be compared.
-pub fn scores_by_shared(
+/// The nearest wave-1 records on all keys, and the scores where the records of a match
+/// must share at least 0, 1, ... observed keys, up to all of them: one search for both
+/// where that is cheaper. No scores where no value is missing, so that all are the same,
+/// or where more than `most_pairs` pairs of distinct rows would have to be compared.
+pub fn nearest_and_scores(
     waves: &Waves,
-    n_patterns: (usize, usize),
+    own: &PartnerDifferences,
+    method: Method,
     most_pairs: f64,
     monitor: &Monitor,
-) -> Result<Option<Vec<Score>>> {
+) -> Result<(Nearest, Option<Vec<Score>>)> {
+    let keys: Vec<usize> = (0..waves.n_keys()).collect();
     let n_keys = waves.n_keys() as u32;
     let (one, two) = waves.fewest_observed();
     // All pairs share so many keys: smaller numbers ask for nothing more.
     let always = (one + two).saturating_sub(n_keys);
-    let pairs = n_patterns.0 as f64 * n_patterns.1 as f64;
-    if always == n_keys || pairs * f64::from(n_keys - always + 1) > most_pairs {
-        return Ok(None);
-    }
-    let keys: Vec<usize> = (0..waves.n_keys()).collect();
-    let at_once = match pairs < FEW_PAIRS {
-        true => None,
-        false => (waves.sharing(always)).search_by_shared(&keys, NS_PER_PAIR, monitor)?,
+    let most = most_pairs / f64::from(n_keys - always + 1);
+    let repeated = |found: Vec<Score>| {
+        let repeated = std::iter::repeat_n(found[0], always as usize);
+        repeated.chain(found.iter().copied()).collect()
     };
-    let found = match at_once {
-        Some(nearest) => (always..)
-            .zip(&nearest)
-            .map(|(least, nearest)| {
-                let own = waves.sharing(least).partner_differences(&keys, monitor)?;
-                Ok(Score::new(nearest, &own))
-            })
-            .collect::<Result<Vec<Score>>>()?,
-        None => {
-            monitor.set_total(u64::from(n_keys - always) + 1);
-            (always..=n_keys)
-                .map(|least| score(&waves.sharing(least), &keys, monitor))
-                .collect::<Result<Vec<Score>>>()?
+    if always < n_keys && method == Method::Estimate && waves.n_pairs() >= FEW_PAIRS {
+        let from = waves.sharing(always);
+        let pairs = FEW_PAIRS..=most;
+        if let Some(mut found) = from.search_by_shared(&keys, pairs, NS_PER_PAIR, monitor)? {
+            let mut own = own.clone();
+            let scores = (always..)
+                .zip(&found)
+                .map(|(least, nearest)| Score::new(nearest, own.sharing(least)))
+                .collect();
+            let asked = waves.min_shared.saturating_sub(always) as usize;
+            return Ok((found.swap_remove(asked), Some(repeated(scores))));
         }
-    };
-    let repeated = std::iter::repeat_n(found[0], always as usize);
-    Ok(Some(repeated.chain(found.iter().copied()).collect()))
+    }
+    let nearest = waves.nearest(&keys, Some(own), method, monitor)?;
+    let pairs = nearest.n_patterns.0 as f64 * nearest.n_patterns.1 as f64;
+    if always == n_keys || pairs > most {
+        return Ok((nearest, None));
+    }
+    monitor.set_total(u64::from(n_keys - always) + 1);
+    let scores = (always..=n_keys)
+        .map(|least| score(&waves.sharing(least), &keys, monitor))
+        .collect::<Result<Vec<Score>>>()?;
+    Ok((nearest, Some(repeated(scores))))
 }
 
 /// Adds the key that brings most expected correct matches, until all of `keys`

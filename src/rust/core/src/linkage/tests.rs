@@ -119,13 +119,16 @@ proptest! {
         let waves = Waves::new(&t1, &t2, &agreements, None, least).unwrap();
         let keys: Vec<usize> = (0..levels.len()).collect();
         let monitor = Monitor::new();
-        let found = waves.search_by_shared(&keys, f64::INFINITY, &monitor).unwrap().unwrap();
+        let found = waves.search_by_shared(&keys, 0.0..=1e9, f64::INFINITY, &monitor).unwrap().unwrap();
         prop_assert_eq!(found.len() + least as usize, keys.len() + 1);
         for (least, nearest) in (least..).zip(found) {
             let found: Vec<_> = nearest.n_diff.into_iter().zip(nearest.n_best).collect();
             prop_assert_eq!(found, brute(&one, &two, &agreements, least));
         }
-        prop_assert!(waves.search_by_shared(&keys, -1.0, &monitor).unwrap().is_none());
+        let none = |pairs, ns| waves.search_by_shared(&keys, pairs, ns, &monitor).unwrap().is_none();
+        prop_assert!(none(0.0..=1e9, -1.0));
+        prop_assert!(none(0.0..=0.5, f64::INFINITY));
+        prop_assert!(none(1e9..=2e9, f64::INFINITY));
     }
 
     #[test]
@@ -137,7 +140,10 @@ proptest! {
         let keys: Vec<usize> = (0..levels.len()).collect();
         let monitor = Monitor::new();
         let with = |least| Waves::new(&t1, &t2, &agreements, Some(&partners), least).unwrap();
-        let by_shared = |most| scores_by_shared(&with(0), (1, 1), most, &monitor).unwrap();
+        let own = with(0).partner_differences(&keys, &monitor).unwrap();
+        let by_shared = |most| {
+            nearest_and_scores(&with(0), &own, Method::Walk, most, &monitor).unwrap().1
+        };
         let complete = one.iter().chain(&two).flatten().all(|&c| c > 0);
         match by_shared(f64::INFINITY) {
             None => prop_assert!(complete),
@@ -188,7 +194,7 @@ proptest! {
         let keys: Vec<usize> = (0..levels.len()).collect();
         let own = waves.partner_differences(&keys, &Monitor::new()).unwrap();
         for (row, (smallest, _)) in found(&waves, Method::Walk).into_iter().enumerate() {
-            if own.admissible[row] {
+            if own.is_admissible(row) {
                 prop_assert!(smallest <= own.n_diff[row]);
             }
         }
