@@ -44,3 +44,28 @@ pub fn partners(one: &Column, two: &Column) -> Result<Partners> {
         n_repeated: (repeated1, repeated2),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_table::Codes;
+
+    fn ids(codes: &[u32], n_values: u32) -> Column {
+        Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
+    }
+
+    #[test]
+    fn partners_are_the_last_rows_with_the_id() {
+        let one = ids(&[1, 2, 2, 0, 3], 4);
+        let two = ids(&[3, 0, 2, 2, 4], 4);
+        let found = partners(&one, &two).unwrap();
+        assert_eq!(found.rows, [4, NONE, 2, 2, NONE]);
+        assert_eq!(found.n_repeated, (1, 1));
+    }
+
+    #[test]
+    fn ids_of_two_dictionaries_are_refused() {
+        let error = partners(&ids(&[1], 1), &ids(&[1], 2)).unwrap_err();
+        assert!(error.to_string().contains("must be coded together"));
+    }
+}

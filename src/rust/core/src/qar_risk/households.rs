@@ -75,3 +75,59 @@ pub fn qar_risk_of_households(
         n_records,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_table::{Codes, Column};
+    use crate::qar_risk::{Pwm, ThetaOne};
+
+    fn table(columns: &[Vec<u32>]) -> KeyTable {
+        let column = |codes: &Vec<u32>| {
+            let n_values = codes.iter().copied().max().unwrap();
+            Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
+        };
+        KeyTable::new(columns.iter().map(column).collect()).unwrap()
+    }
+
+    fn counted(keys: &[Vec<u32>], homes: Vec<u32>, complete_only: bool) -> Result<HouseholdQar> {
+        let settings = TailSettings {
+            alpha: vec![Probability::new(0.5, "x").unwrap()],
+            pi_u: Probability::new(0.5, "x").unwrap(),
+            pwm: Pwm::Unbiased,
+            theta_one: ThetaOne::One,
+        };
+        qar_risk_of_households(
+            &table(keys),
+            &table(&[homes]),
+            complete_only,
+            KeySets::new(keys.len(), 1, 10).unwrap(),
+            (&settings, &[]),
+            &Monitor::new(),
+        )
+    }
+
+    /// On the first key the compositions are {1, 2} twice, {1} and {3}; on the
+    /// second, where all agree, two households of two persons and two of one.
+    #[test]
+    fn compositions_are_the_cells() {
+        let keys = [vec![1, 2, 2, 1, 1, 3], vec![1; 6]];
+        let found = counted(&keys, vec![1, 1, 2, 2, 3, 4], false).unwrap();
+        assert_eq!((found.n_households, found.n_records), (4, 6));
+        assert_eq!(found.risk.counts.distinct, [3, 2]);
+        assert_eq!(found.risk.counts.unique, [2, 0]);
+        assert_eq!(found.risk.counts.pairs, [1, 2]);
+        assert_eq!(found.risk.key_distinct, [3, 2]);
+        assert_eq!(found.risk.order, [0, 1]);
+    }
+
+    #[test]
+    fn a_household_with_an_incomplete_member_is_left_out() {
+        let keys = [vec![1, 0, 2, 1, 1, 3]];
+        let found = counted(&keys, vec![1, 1, 2, 2, 3, 4], true).unwrap();
+        assert_eq!((found.n_households, found.n_records), (3, 4));
+        assert_eq!(found.risk.counts.distinct, [3]);
+        let error = counted(&keys, vec![1, 1], true).unwrap_err();
+        assert!(error.to_string().contains("Every record needs a household"));
+    }
+}

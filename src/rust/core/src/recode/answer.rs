@@ -189,3 +189,101 @@ fn seen_points(problem: &Problem, seen: &[Seen], measure: Measure) -> Vec<Point>
     };
     undominated(seen.iter().filter_map(point).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key_table::{Codes, Column};
+    use crate::recode::Cost;
+
+    /// Eight ages in years, tens and together; two sexes, and together.
+    fn file() -> (KeyTable, Vec<Variable>) {
+        let column = |codes: &[u32], n_values: u32| {
+            Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
+        };
+        let ages = column(&[1, 2, 3, 4, 5, 6, 7, 8], 8);
+        let sexes = column(&[1, 1, 2, 2, 1, 1, 2, 2], 2);
+        let age = Variable {
+            groups: vec![
+                (0..9).collect(),
+                vec![0, 1, 1, 1, 1, 2, 2, 2, 2],
+                vec![0; 9],
+            ],
+            leaves: vec![vec![1.0; 9], vec![4.0; 9], vec![8.0; 9]],
+            n_leaves: 8.0,
+            allowed: vec![0, 1, 2],
+            weight: 1.0,
+        };
+        let sex = Variable {
+            groups: vec![vec![0, 1, 2], vec![0; 3]],
+            leaves: vec![vec![1.0; 3], vec![2.0; 3]],
+            n_leaves: 2.0,
+            allowed: vec![0, 1],
+            weight: 1.0,
+        };
+        (KeyTable::new(vec![ages, sexes]).unwrap(), vec![age, sex])
+    }
+
+    fn question(k: u64, blankable: u64) -> Question {
+        Question {
+            charge: Charge {
+                cost: Cost::Entropy,
+                blank_price: 1.0,
+            },
+            limit: Limit {
+                k,
+                prop_unique: None,
+                blankable,
+            },
+            asked: Asked::default(),
+            request: Request {
+                n_best: 2,
+                seconds: 1e6,
+            },
+            frontier: Some(Measure::Smallest),
+        }
+    }
+
+    /// Tens cost 2 bits for each record, ages together 3, sexes together 1.
+    #[test]
+    fn the_cheapest_and_the_frontier_are_those_counted_by_hand() {
+        let (table, variables) = file();
+        let found = answer(&table, &variables, None, question(2, 0), &Monitor::new()).unwrap();
+        assert_eq!(found.n_nodes.to_bits(), 6.0_f64.to_bits());
+        assert!(found.proven && found.whole_frontier && found.reached.is_empty());
+        let first = &found.best[0];
+        assert_eq!(first.levels, [1, 0]);
+        assert!((first.measured.cost - 16.0).abs() < 1e-9);
+        let measured = &first.measured;
+        assert_eq!(
+            (measured.n_blanked, measured.smallest, measured.n_unique),
+            (0, 2, 0)
+        );
+        let points: Vec<(u64, u64)> = (found.frontier.iter())
+            .map(|p| (p.cost.round() as u64, (1.0 / p.risk).round() as u64))
+            .collect();
+        assert_eq!(points, [(0, 1), (16, 2), (24, 4), (32, 8)]);
+    }
+
+    #[test]
+    fn without_an_answer_it_says_what_the_coarsest_reaches() {
+        let (table, variables) = file();
+        let found = answer(&table, &variables, None, question(9, 0), &Monitor::new()).unwrap();
+        assert!(found.best.is_empty());
+        assert_eq!(found.reached[0].levels, [2, 1]);
+        assert_eq!(found.reached[0].measured.violating, 8);
+        assert!((found.reached[0].measured.cost - 32.0).abs() < 1e-9);
+    }
+
+    /// Tens by sex make four cells of two.
+    #[test]
+    fn records_of_small_cells_are_blanked() {
+        let (table, variables) = file();
+        let blanked = |k, levels: &[usize]| {
+            blanked_records(&table, &variables, &question(k, 8), levels, &Monitor::new()).unwrap()
+        };
+        assert_eq!(blanked(2, &[1, 0]), [false; 8]);
+        assert_eq!(blanked(3, &[1, 0]), [true; 8]);
+        assert_eq!(blanked(4, &[1, 1]), [false; 8]);
+    }
+}
