@@ -380,6 +380,9 @@ unite_factors <- function(pieces) {
 #'   `id` (under its own name), `background` (whether there is any), `n_modules`,
 #'   `member`, and `reason`: `"member"`, `"background only"`, `"modules only"`,
 #'   `"nothing"` (blank rows alone). Printing it counts the reasons.
+#'
+#'   Errors: a table that is not a data frame (`bad_data`), an `id` that is not a column of
+#'   all of them (`unknown_key_var`).
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1: of 17,924
 #' people 6,927 have background only, and 10,997 are members.

@@ -53,6 +53,11 @@
 #'     of a group of that count}
 #'   \item{`records`}{`group`, `match_prob_before`, `match_prob`}
 #' }
+#'
+#'   Errors: an `x` of another function or about a table of a database (`bad_argument`);
+#'   `known_keys` that `data` does not have (`unknown_key_var`); data that `x` was not made
+#'   from (`mismatched_data`).
+#' @inherit invariant_pram references
 #' @family perturbation
 #' @export
 #' @examples
@@ -373,6 +378,11 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' @return A data frame with a row per level. With `vars`: their values, `count`
 #'   (records before), `std_error` (of the released count, from perturbation),
 #'   `se_inflation`. Without: `variable`, `level` and the same.
+#'
+#'   Errors: an `x` of another function or about a table of a database (`bad_argument`);
+#'   `vars` that `data` does not have (`unknown_key_var`); data that `x` was not made from
+#'   (`mismatched_data`).
+#' @inherit invariant_pram references
 #' @family perturbation
 #' @export
 #' @examples
@@ -430,6 +440,12 @@ pram_margins <- function(x, table, sets) {
 #' Where can the records of a cell go, and how likely? With these an analyst can
 #' undo the perturbation in a table or a likelihood.
 #'
+#' @details
+#' A record of cell \eqn{i} stays with probability \eqn{1 - \theta / T_i}{1 - theta / T_i},
+#' \eqn{\theta}{theta} being that of its block, and moves to each of the \eqn{k - 1} other
+#' cells of the block with \eqn{\theta / (T_i (k - 1))}{theta / (T_i (k - 1))}. A cell
+#' without a block keeps its records.
+#'
 #' @param x A result of [invariant_pram()].
 #' @param cell Rows of `x$cells`, as in `x$records$cell`.
 #' @param data The data `x` was made from, to name the target cells by the values
@@ -438,6 +454,10 @@ pram_margins <- function(x, table, sets) {
 #' @return A data frame with a row per cell and possible destination: `from`,
 #'   `to` (rows of `x$cells`), `prob`, and the values of the key variables at `to`
 #'   where `data` is given. Probabilities of one `from` add up to 1.
+#'
+#'   Errors: an `x` of another function, and a `cell` that is not a row of `x$cells`
+#'   (`bad_argument`); data that `x` was not made from (`mismatched_data`).
+#' @inherit invariant_pram references
 #' @family perturbation
 #' @export
 #' @examples

@@ -34,6 +34,9 @@
 #'   \item{`subsets`}{one row per set: `key_set`, `n_keys`, `uniqueness`,
 #'     `uniqueness_mc_se`, `correctness`; this is `as.data.frame()`}
 #' }
+#'
+#'   Errors (`bad_argument`): an `x` that has no fit, a `pop_size` below the records of the
+#'   sample, `sizes` beyond the number of key variables.
 #' @inherit copula_fit references
 #' @family copula
 #' @export

@@ -44,6 +44,9 @@
 #'     model), `prob`, `xi`, `kappa`; this is `as.data.frame()`}
 #'   \item{`base`}{one row: `prob`, `xi`, `kappa`, `prob_error`}
 #' }
+#'
+#'   Errors (`bad_argument`): no `pop_size`, a `record` of more than one row or without a key
+#'   variable of `x`, a `vary` that `record` does not have, an `add` that it has.
 #' @inherit predict.sdc_copula_fit references
 #' @family copula
 #' @export

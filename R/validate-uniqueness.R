@@ -43,6 +43,9 @@
 #'     `mean_xi`, `prop_unique`}
 #'   \item{`roc`}{`false_positive`, `true_positive`}
 #' }
+#'
+#'   Errors: a `population` with fewer rows than the sample, `rows` beyond it
+#'   (`bad_argument`), or without one of the key variables (`unknown_key_var`).
 #' @inherit predict.sdc_copula_fit references
 #' @family copula
 #' @export
