@@ -11,7 +11,7 @@ stop_needs <- function(about, arg, what, x) {
 }
 
 check_rising <- function(x, about, arg, falling = FALSE) {
-  if (!is.numeric(x) || !length(x) || anyNA(x) || any(!is.finite(x)) ||
+  if (!is.numeric(x) || !length(x) || length(dim(x)) || anyNA(x) || any(!is.finite(x)) ||
         any(diff(if (falling) -x else x) <= 0)) {
     stop_hierarchy(
       about, paste0("have ", if (falling) "falling" else "rising", " numbers as `", arg, "`"),
@@ -85,6 +85,7 @@ width_steps <- function(values, widths, about) {
     return(unit_steps(values, ifelse(widths == 1, "year", paste(widths, "years")), about))
   }
   if (!is.numeric(x)) stop_needs(about, "widths", "a number or a date", x)
+  check_bands(x, widths, about)
   steps <- lapply(widths, function(width) {
     level_step(
       band_expr(quote(x), x, width, about),
@@ -106,24 +107,59 @@ ends_words <- function(about) {
   if (length(ends)) paste0(" (", paste(ends, collapse = ", "), ")") else ""
 }
 
+# Bands are lines of code and levels: a slip in a width must not make a billion of them.
+most_bands <- 1e5
+
+# Values must be finite, and their bands not too many and different numbers.
+check_bands <- function(x, widths, about) {
+  if (any(!is.finite(x))) {
+    stop_hierarchy(
+      about, "have finite values for `widths`", "Infinite ones were found.",
+      "`top` and `bottom`, without `widths`, set them to numbers."
+    )
+  }
+  inner <- within_ends(x, about)
+  if (max(abs(inner)) / widths[[1]] > 1e11) {
+    stop_hierarchy(
+      about, "have larger `widths`", "Beside its largest value the first width is nothing."
+    )
+  }
+  found <- diff(range(inner)) / widths[[1]]
+  if (found > most_bands) {
+    stop_hierarchy(
+      about, paste("have `widths` of at most", format_number(most_bands), "bands"),
+      paste0("The values span ", format_number(signif(found, 2)), " of the first width.")
+    )
+  }
+}
+
+# The values between bottom and top; without any, what is between these.
+within_ends <- function(values, about) {
+  inner <- values
+  if (length(about$top)) inner <- inner[inner < about$top]
+  if (length(about$bottom)) inner <- inner[inner > about$bottom]
+  if (length(inner)) inner else c(about$bottom, about$top)
+}
+
 # Bands of a width over the values, by cut(); `of` is the expression cut.
 band_expr <- function(of, values, width, about = list(origin = 0)) {
   whole <- all(values == round(values)) && width == round(width) &&
     about$origin == round(about$origin)
-  inner <- values
-  if (length(about$top)) inner <- inner[inner < about$top]
-  if (length(about$bottom)) inner <- inner[inner > about$bottom]
-  if (!length(inner)) inner <- range(values)
+  inner <- within_ends(values, about)
   first <- floor(round((min(inner) - about$origin) / width, 9))
   last <- floor(round((max(inner) - about$origin) / width, 9))
   starts <- about$origin + width * (first:(last + 1))
   # Top and bottom cut the bands they lie in.
   low <- max(starts[[1]], if (length(about$bottom)) about$bottom + if (whole) 1 else 0)
   high <- min(starts[[length(starts)]], about$top)
-  # As many digits as code shows, so that the code cuts at the same numbers.
-  cuts <- signif(c(low, starts[starts > low & starts < high], high), 12)
-  labels <- band_labels(cuts, whole)
+  # As many digits as code shows, so that the code cuts at the same numbers. All values may
+  # lie beyond the ends: then there is no band.
+  if (low >= high) low <- high <- if (length(about$top)) about$top else low
+  cuts <- signif(unique(c(low, starts[starts > low & starts < high], high)), 12)
+  labels <- if (length(cuts) > 1) band_labels(cuts, whole)
   if (length(about$bottom)) {
+    # Bands hold their lower ends, the bottom band its upper one.
+    if (!whole) of <- bquote(replace(.(of), .(of) <= .(about$bottom), -Inf))
     cuts <- c(-Inf, cuts)
     labels <- c(paste0("<=", format_number(about$bottom)), labels)
   }

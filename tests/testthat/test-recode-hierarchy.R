@@ -167,3 +167,32 @@ test_that("a level that is missing is a missing value", {
     expect_identical(as.character(recoded$x), as.character(apply_recoding(other, plain)$x))
   }
 })
+
+test_that("values beyond the top and the bottom need no band", {
+  levels_of <- function(...) {
+    unname(as.list(as.data.frame(suppressMessages(hierarchy(..., drop = FALSE, name = "x")))))
+  }
+  # All of them, which were an error.
+  expect_identical(levels_of(85L, top = 80, bottom = 10, widths = 10)[[1]], "85")
+  beyond <- levels_of(c(85L, 90L, 95L), top = 80, widths = 10)
+  expect_identical(beyond[[2]], rep("80", 3))
+  # Those at both ends alone.
+  ends <- levels_of(c(5L, 8L, 10L, 11L, 30L), bottom = 10, top = 11, widths = 20)
+  expect_identical(ends[[2]], rep(c("10", "11"), c(3, 2)))
+  # A bottom is in the bottom band of numbers that are not whole, too.
+  parts <- levels_of(c(5, 10, 15.5, 17.25), bottom = 10, widths = 10)
+  expect_identical(parts[[2]], c("10", "10", "15.5", "17.25"))
+  expect_identical(parts[[3]], c("<=10", "<=10", "[10,20)", "[10,20)"))
+})
+
+test_that("widths that make no sense of the values are refused", {
+  refused <- function(..., found) {
+    expect_error(hierarchy(..., name = "x"), found, class = "sdcRisk_error_bad_argument")
+  }
+  refused(c(1, 1e7), widths = 1e-3, found = "of the first width")
+  refused(1e308, widths = c(5, 10), found = "larger `widths`")
+  refused(c(1, -Inf), widths = 5, found = "Infinite ones")
+  refused(1:4, widths = matrix(1:4, 2), found = "rising numbers")
+  refused(1:4 + 0i, found = "class \"complex\"")
+  refused(as.raw(1:4), found = "class \"raw\"")
+})
