@@ -1,6 +1,6 @@
 # The campaign's functions, and the oracles of the tests.
 for (oracle in list.files("tests/testthat", "^helper-oracle", full.names = TRUE)) source(oracle)
-for (part in c("data", "calls-files", "calls-risk", "calls-linked", "calls-verbs", "calls-lazy", "judge")) {
+for (part in c("data", "calls-files", "calls-risk", "calls-linked", "calls-verbs", "calls-lazy", "calls-texts", "judge")) {
   source(file.path("torture", paste0(part, ".R")))
 }
 
