@@ -8,7 +8,8 @@
 #' @details
 #' Say one of the following, or nothing for a proposal:
 #' * `widths`: bands of a number, or of the years of a date, counted from
-#'   `origin`. Every width must divide the next: 5, 10, 20, not 2, 5.
+#'   `origin`. Every width must divide the next: 5, 10, 20, not 2, 5. Values must be finite
+#'   and span at most 100,000 of the first width.
 #' * `breaks`: cut points, a vector for one level or a list of vectors, each a
 #'   subset of the one before. Bands are closed below, and the first and last are
 #'   open: `c(18, 65)` gives below 18, 18 to 64, and 65 and over.
@@ -56,7 +57,7 @@
 #'   of levels. Equal levels are dropped with a message of class
 #'   `sdcRisk_message_dropped_level`. Errors (`sdcRisk_error_bad_argument`) name
 #'   the variable: levels that are not nested, values without a group, widths that
-#'   do not divide each other, codes of different lengths.
+#'   do not divide each other or make too many bands, codes of different lengths.
 #' @references
 #' Samarati, P. (2001). Protecting respondents' identities in microdata release.
 #' IEEE Transactions on Knowledge and Data Engineering 13, 1010-1027.
