@@ -31,11 +31,13 @@ html_before_after <- function(content) {
 
 ratio_text <- function(x) ifelse(is.na(x), "\u2013", format_risk(x))
 
-# Figures of one function and measure in both stages.
+# Figures of one function and measure in both stages, but for those of a model that does
+# not fit, which are not to be reported.
 paired_figures <- function(board) {
   if (is.null(board)) {
     return(NULL)
   }
+  board <- board[!grepl("^the model does not fit", board$note), ]
   before <- board[board$stage == "before", ]
   after <- board[board$stage == "after", ]
   # Figures of equal key variables alone are compared.

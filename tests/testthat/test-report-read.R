@@ -139,3 +139,14 @@ test_that("the checklist says what a recoding cost", {
     "The cheapest recoding: ", share, " of the information lost, 2 records blanked."
   ), fixed = TRUE)
 })
+
+test_that("figures of a model that does not fit are not compared", {
+  board <- data.frame(
+    stage = rep(c("before", "after"), 2), fun = "file_check", keys = "a", kind = "count",
+    plain = rep(c("Sample uniques", "Population uniques, tau1"), each = 2),
+    value = c(8, 2, 29.4, 0), note = c("", "", "", "the model does not fit")
+  )
+  pairs <- sdcRisk:::paired_figures(board)
+  expect_identical(pairs$measure, "Sample uniques")
+  expect_identical(pairs$ratio, 0.25)
+})
