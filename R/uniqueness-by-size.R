@@ -14,6 +14,11 @@
 #' Estimates are those of the model, not calibrated: the fit does not hold the
 #' sample's uniqueness on every set.
 #'
+#' @section Cost:
+#' Draws from the model for every set, whatever the number of records: 31 sets of up to 5
+#' key variables in a population of 100,000 take 0.4 seconds of one processor, 117 sets of up
+#' to 8 in one of a million about 9. Fewer `sizes` or a smaller `n_sim` take less.
+#'
 #' @param x A result of [copula_fit()], or of [copula_uniqueness()].
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
