@@ -149,13 +149,18 @@ stop_hierarchy <- function(about, must, found = NULL, advice = NULL) {
   )
 }
 
+# Complex numbers and raw bytes do not sort.
+is_sortable <- function(x) {
+  if (is.object(x)) {
+    return(is.atomic(x) && inherits(x, c("factor", "Date", "POSIXct")))
+  }
+  is.numeric(x) || is.character(x) || is.logical(x)
+}
+
 # The distinct values of a variable in order, and how many records have each.
 hierarchy_values <- function(x, about) {
   bare <- if (inherits(x, "haven_labelled")) as_bare(drop_user_missing(x)) else x
-  # What sorts: complex numbers and raw bytes do not.
-  known <- (is.numeric(bare) || is.character(bare) || is.logical(bare)) &&
-    length(dim(bare)) == 0 && !is_candidates(x) && !is.object(bare) ||
-    inherits(bare, c("factor", "Date", "POSIXct"))
+  known <- is_sortable(bare) && length(dim(bare)) == 0 && !is_candidates(x)
   if (!known || !length(bare)) {
     stop_hierarchy(
       about, "be made from a number, a date, text, a logical or a factor",
