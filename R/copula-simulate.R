@@ -55,7 +55,7 @@ restore_state <- function(state) {
 bytes_per_value <- 16
 
 check_simulable <- function(nsim, n_keys, max_memory) {
-  bytes <- nsim * n_keys * bytes_per_value
+  bytes <- as.double(nsim) * n_keys * bytes_per_value
   if (bytes > max_memory) {
     stop_sdc(
       "too_large",

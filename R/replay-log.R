@@ -15,7 +15,11 @@ read_log <- function(log) {
     jsonlite::fromJSON(path, simplifyVector = FALSE),
     error = function(e) stop_log("It is not JSON, or cut short.")
   )
-  check_log(parsed)
+  # Whatever stands where: a part that cannot even be looked at is a damaged one.
+  tryCatch(check_log(parsed), error = function(e) {
+    if (inherits(e, "sdcRisk_error")) stop(e)
+    stop_log("A part of it is not what it should be.")
+  })
   parsed
 }
 
@@ -150,13 +154,21 @@ decode_value <- function(x) {
   if (x$type == "formula") {
     return(decode_formula(x$text))
   }
+  damaged <- function(c) stop_log("A value in it is damaged.")
+  tryCatch(decoded(x), error = function(e) {
+    if (inherits(e, "sdcRisk_error")) stop(e)
+    damaged(e)
+  }, warning = damaged)
+}
+
+decoded <- function(x) {
   values <- x$values
-  out <- tryCatch(switch(x$type,
+  out <- switch(x$type,
     list = lapply(values, decode_value),
     character = vapply(values, function(v) if (is.null(v)) NA_character_ else v, ""),
     double = log_numbers(values), integer = as.integer(log_numbers(values)),
     logical = as.logical(vapply(values, function(v) if (is.null(v)) NA else as.logical(v), NA))
-  ), error = function(e) stop_log("A value in it is damaged."))
+  )
   if (length(x$dim)) {
     out <- array(out, log_numbers(x$dim), lapply(x$dimnames, function(d) {
       if (length(d)) unlist(d)

@@ -79,6 +79,7 @@ replay <- function(log, data, ..., hierarchies = NULL) {
   check_used_hierarchies(given, done)
   rows <- Map(compare_figures, log$results, done)
   out <- do.call(rbind, unname(rows))
+  if (is.null(out)) stop_log("It holds no figures.")
   rownames(out) <- NULL
   structure(out, class = c("sdc_replay", "data.frame"), version = log$versions$sdcRisk)
 }
@@ -185,7 +186,7 @@ why_not <- function(asked) {
 # this package with values.
 ask_again <- function(asked, marks, plan) {
   arguments <- asked$arguments
-  values <- lapply(rlang::set_names(names(arguments)), function(name) {
+  values <- lapply(rlang::set_names(as.character(names(arguments))), function(name) {
     value <- arguments[[name]]
     switch(value$type,
       file = file_with_roles(plan$files[[name]], value$roles),
@@ -372,7 +373,8 @@ compare_figures <- function(entry, done) {
       logged <- log_numbers(columns[[column]])
       again <- rep(NA_real_, length(logged))
       n <- min(length(logged), NROW(now))
-      if (column %in% names(now)) again[seq_len(n)] <- as.double(now[[column]])[seq_len(n)]
+      is_figure <- is.numeric(now[[column]]) || is.logical(now[[column]])
+      if (is_figure) again[seq_len(n)] <- as.double(now[[column]])[seq_len(n)]
       equal <- equal_bits(logged, again, done, NROW(now))
       frame(
         figure = paste0(
@@ -403,9 +405,12 @@ unsure_words <- function(unsure) {
 }
 
 is_figures <- function(column) {
-  texts <- vapply(column, is.character, NA)
-  length(column) > 0 && all(vapply(column[texts], `%in%`, NA, c("NaN", "Inf", "-Inf")))
+  is.list(column) && length(column) > 0 && all(vapply(column, function(v) {
+    is.null(v) || length(v) == 1 && (is.numeric(v) || is.logical(v) || is_number_word(v))
+  }, NA))
 }
+
+is_number_word <- function(x) isTRUE(x %in% c("NaN", "Inf", "-Inf"))
 
 equal_bits <- function(logged, now, done, n_now) {
   if (is.null(done$result)) {

@@ -363,6 +363,8 @@ test_that("bad input is refused by class before any work", {
   refused(simulate(fit, 2, 1, 3))
   refused(simulate(fit, 2, max_memory = -1))
   refused(simulate(fit, 1e9), "too_large")
+  # Whole numbers whose product is none of R's integers.
+  refused(simulate(fit, .Machine$integer.max), "too_large")
   refused(simulate(fit, 5, max_memory = 159), "too_large")
 })
 

@@ -245,3 +245,42 @@ test_that("an sdcMicroObj is a file, and so is what was released from it", {
   expect_true(all(replay(log, list(object, protected$data))$equal))
   expect_true(all(replay(log, place$testdata)$equal))
 })
+
+test_that("whatever part of a log is damaged, it is refused, without a word of R's", {
+  log <- write_log(suppressWarnings(n_matches(nals_prison, replay_keys[1:3])))
+  tree <- jsonlite::fromJSON(log, simplifyVector = FALSE)
+  found <- function(change) {
+    path <- tempfile(fileext = ".json")
+    text <- jsonlite::toJSON(change(tree), auto_unbox = TRUE, null = "null", digits = NA)
+    writeLines(text, path)
+    tryCatch(
+      replay(path, nals_prison),
+      sdcRisk_error_bad_argument = function(e) conditionMessage(e), warning = identity
+    )
+  }
+  expect_match(found(function(l) replace(l, "versions", "0.1.0")), "not what it should be")
+  expect_match(found(function(l) replace(l, "results", list(list(1)))), "damaged")
+  expect_match(found(function(l) {
+    l$results[[1]]$tables <- stats::setNames(list(), character())
+    l
+  }), "no figures")
+  # Arguments lost, a column of texts under the name of figures, one figure that is two.
+  expect_error(found(function(l) {
+    l$results[[1]]$call$arguments <- list()
+    l
+  }), class = "sdcRisk_error_mismatched_data")
+  estimates <- tree$results[[1]]$tables$estimates
+  texts <- found(function(l) {
+    names(l$results[[1]]$tables$estimates)[[match("n", names(estimates))]] <- "key_set"
+    l
+  })
+  expect_s3_class(texts, "sdc_replay")
+  expect_true(any(texts$equal %in% FALSE))
+  two <- found(function(l) {
+    l$results[[1]]$tables$estimates$n <- list(list(1, 2))
+    l
+  })
+  expect_false(any(grepl(": n$", two$figure)))
+  # Fifteen digits are written here: whole numbers stay what they are.
+  expect_true(all(two$equal[grepl(": n_unique$", two$figure)]))
+})
