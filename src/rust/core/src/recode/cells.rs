@@ -53,15 +53,6 @@ impl Numbering {
         self.keys.clear();
     }
 
-    /// Begins anew with as many slots as `n_rows` rows need: at most as many as
-    /// before.
-    pub fn restart(&mut self, n_rows: usize) {
-        let n = (2 * n_rows.max(1)).next_power_of_two();
-        self.slots.truncate(0);
-        self.slots.resize(n, EMPTY);
-        self.keys.clear();
-    }
-
     /// The number of this key, and whether it is new.
     pub fn number(&mut self, key: u64) -> Result<(u32, bool)> {
         let mask = self.slots.len() - 1;

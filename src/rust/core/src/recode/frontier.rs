@@ -1,15 +1,17 @@
 //! Risk against cost over all recodings of a small lattice.
 //!
 //! A recoding's cells are made from those of the one that is one level lower in
-//! the last variable raised: few cells are touched, far fewer than rows.
+//! the last variable raised: few cells are touched, far fewer than rows. The
+//! variable of most levels is raised last, and cells are kept in an order in which
+//! those that it merges are neighbours.
 //! Every recoding gives the point without blanks, and where records may be
 //! blanked the point with as many blanks as the risk can use.
 
 use rayon::prelude::*;
 
 use super::best::Recoding;
-use super::cells::Numbering;
 use super::limits::{Limits, Risks};
+use super::tables::Level;
 use super::Problem;
 use crate::error::Result;
 use crate::parallel::Monitor;
@@ -71,7 +73,10 @@ pub fn undominated(mut points: Vec<Point>) -> Vec<Point> {
 pub fn is_small(problem: &Problem, measure: Measure) -> bool {
     match measure {
         Measure::Qar => problem.n_nodes() <= MOST_COUNTED,
-        _ => problem.n_nodes() * problem.n_rows() as f64 <= MOST_WORK && fields(problem).is_some(),
+        _ => {
+            problem.n_nodes() * problem.n_rows() as f64 <= MOST_WORK
+                && fields(problem, &problem.order).is_some()
+        }
     }
 }
 
@@ -82,9 +87,13 @@ pub fn enumerate(
     measure: Measure,
     monitor: &Monitor,
 ) -> Result<Vec<Point>> {
+    let order = raised(problem);
+    let numbers: Vec<Vec<Vec<u32>>> = (problem.variables.iter())
+        .map(|variable| numbers(&variable.levels))
+        .collect();
     let n_shared = problem.order.len().min(2);
     let mut tasks = vec![vec![0u8; problem.order.len()]];
-    for &j in &problem.order[..n_shared] {
+    for &j in &order[..n_shared] {
         tasks = tasks
             .into_iter()
             .flat_map(|places| {
@@ -96,7 +105,7 @@ pub fn enumerate(
             })
             .collect();
     }
-    let fields = fields(problem).unwrap_or_default();
+    let fields = fields(problem, &order).unwrap_or_default();
     let points: Vec<Vec<Point>> = tasks
         .into_par_iter()
         .with_max_len(1)
@@ -107,7 +116,8 @@ pub fn enumerate(
                 measure,
                 monitor,
                 fields: &fields,
-                numbering: Numbering::new(problem.n_rows())?,
+                order: &order,
+                numbers: &numbers,
                 points: Vec::new(),
                 stairs: Vec::new(),
             };
@@ -119,15 +129,53 @@ pub fn enumerate(
     Ok(undominated(points.into_iter().flatten().collect()))
 }
 
-/// Where the group of every variable begins in a key of 64 bits.
-fn fields(problem: &Problem) -> Option<Vec<u32>> {
-    let mut at = 0;
-    let fields = problem.variables.iter().map(|variable| {
-        let from = at;
-        at += u64::BITS - (variable.levels[0].n_groups as u64).leading_zeros();
-        from
+/// Per level of a variable its groups, numbered so that those which a higher level
+/// merges follow each other.
+fn numbers(levels: &[Level]) -> Vec<Vec<u32>> {
+    let n_codes = levels.first().map_or(0, |level| level.group_of_code.len());
+    let mut codes: Vec<usize> = (0..n_codes).collect();
+    codes.sort_by_cached_key(|&code| {
+        let groups = levels.iter().rev().map(|level| level.group_of_code[code]);
+        groups.collect::<Vec<u32>>()
     });
-    let fields = fields.collect();
+    let number = |level: &Level| {
+        let mut numbers = vec![u32::MAX; level.n_groups];
+        let mut next = 0;
+        for &code in &codes {
+            let number = &mut numbers[level.group_of_code[code] as usize];
+            if *number == u32::MAX {
+                *number = next;
+                next += 1;
+            }
+        }
+        numbers
+    };
+    levels.iter().map(number).collect()
+}
+
+/// The order in which variables are raised: by falling number of levels, that of most,
+/// whose groups are neighbours in the order of keys, last.
+fn raised(problem: &Problem) -> Vec<usize> {
+    let mut order = problem.order.clone();
+    order.sort_by_key(|&j| std::cmp::Reverse(problem.variables[j].levels.len()));
+    order.rotate_left(1);
+    order
+}
+
+/// Bits for a group.
+fn width(levels: &[Level]) -> u32 {
+    u64::BITS - (levels[0].n_groups as u64).leading_zeros()
+}
+
+/// Where the group of every variable begins in a key of 64 bits, that of the last one
+/// in `order` lowest.
+fn fields(problem: &Problem, order: &[usize]) -> Option<Vec<u32>> {
+    let mut at = 0;
+    let mut fields = vec![0; order.len()];
+    for &j in order.iter().rev() {
+        fields[j] = at;
+        at += width(&problem.variables[j].levels);
+    }
     (at <= u64::BITS).then_some(fields)
 }
 
@@ -145,7 +193,8 @@ struct Walk<'a> {
     measure: Measure,
     monitor: &'a Monitor,
     fields: &'a [u32],
-    numbering: Numbering,
+    order: &'a [usize],
+    numbers: &'a [Vec<Vec<u32>>],
     points: Vec<Point>,
     /// Cost and risk of undominated points so far, the cost rising.
     stairs: Vec<(f64, f64)>,
@@ -158,60 +207,84 @@ impl Walk<'_> {
         }
         let cells = self.problem.cells(places)?;
         let of = cells.first.iter().zip(&cells.count);
-        Ok(of
+        let mut cells: Vec<Cell> = of
             .map(|(&row, &count)| Cell {
                 key: self.key(places, row),
                 row,
                 count,
             })
-            .collect())
+            .collect();
+        cells.sort_unstable_by_key(|cell| cell.key);
+        Ok(cells)
     }
 
     fn key(&self, places: &[u8], row: u32) -> u64 {
-        let of = self.problem.variables.iter().zip(places).zip(self.fields);
-        of.map(|((variable, &place), &field)| {
-            u64::from(variable.levels[place as usize].column[row as usize]) << field
-        })
-        .sum()
+        let of = places.iter().zip(self.fields).enumerate();
+        of.map(|(j, (&place, &field))| u64::from(self.group(j, place, row)) << field)
+            .sum()
+    }
+
+    /// The number of a row's group in a key.
+    fn group(&self, j: usize, place: u8, row: u32) -> u32 {
+        let group = self.problem.variables[j].levels[place as usize].column[row as usize];
+        self.numbers[j][place as usize][group as usize]
     }
 
     /// This recoding and all that raise variables from the `from`th on.
     fn visit(&mut self, places: Vec<u8>, cells: &[Cell], from: usize) -> Result<()> {
         self.monitor.check()?;
         self.note(&places, cells)?;
-        for d in from..self.problem.order.len() {
-            let j = self.problem.order[d];
+        for d in from..self.order.len() {
+            let j = self.order[d];
             if places[j] < self.problem.top(j) {
                 let mut higher = places.clone();
                 higher[j] += 1;
-                let merged = self.merge(&higher, j, cells)?;
-                self.visit(higher, &merged, d)?;
+                // Cost does not fall from here on, and no risk is below 0.
+                if !self.is_beaten(self.problem.base(&higher), 0.0) {
+                    let merged = self.merge(&higher, j, cells);
+                    self.visit(higher, &merged, d)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn merge(&mut self, places: &[u8], j: usize, cells: &[Cell]) -> Result<Vec<Cell>> {
-        let mut merged: Vec<Cell> = Vec::with_capacity(cells.len());
+    /// The cells with variable `j` at its place in `places`, one level higher than in
+    /// `cells`. Those that become equal lie in one run of the variables before `j`,
+    /// in as many ordered parts as groups are merged.
+    fn merge(&self, places: &[u8], j: usize, cells: &[Cell]) -> Vec<Cell> {
         if cells.is_empty() {
-            return Ok(merged);
+            return Vec::new();
         }
-        let levels = &self.problem.variables[j].levels;
-        let (below, above) = (&levels[places[j] as usize - 1], &levels[places[j] as usize]);
+        let level = &self.problem.variables[j].levels[places[j] as usize];
+        let numbers = &self.numbers[j][places[j] as usize];
         let field = self.fields[j];
-        self.numbering.restart(cells.len());
-        for cell in cells {
-            let row = cell.row as usize;
-            let key = cell.key - (u64::from(below.column[row]) << field)
-                + (u64::from(above.column[row]) << field);
-            let (number, new) = self.numbering.number(key)?;
-            if new {
-                merged.push(Cell { key, ..*cell });
-            } else {
-                merged[number as usize].count += cell.count;
+        let mask = self.mask(j) << field;
+        let mut merged: Vec<Cell> = (cells.iter())
+            .map(|cell| {
+                let group = numbers[level.column[cell.row as usize] as usize];
+                Cell {
+                    key: cell.key & !mask | u64::from(group) << field,
+                    ..*cell
+                }
+            })
+            .collect();
+        if field > 0 {
+            for run in merged.chunk_by_mut(|a, b| a.key >> field == b.key >> field) {
+                run.sort_by_key(|cell| cell.key);
             }
         }
-        Ok(merged)
+        merged.dedup_by(|next, kept| {
+            let same = next.key == kept.key;
+            kept.count += if same { next.count } else { 0 };
+            same
+        });
+        merged
+    }
+
+    /// The bits of a group of variable `j`.
+    fn mask(&self, j: usize) -> u64 {
+        u64::MAX >> (u64::BITS - width(&self.problem.variables[j].levels))
     }
 
     fn note(&mut self, places: &[u8], cells: &[Cell]) -> Result<()> {
@@ -228,22 +301,35 @@ impl Walk<'_> {
                 self.note_largest_k(places, cells);
             }
             Measure::Unique => {
-                let mut lifts: Vec<f64> = cells
-                    .iter()
-                    .filter(|c| c.count == 1)
-                    .map(|c| self.problem.lift(places, c.row))
-                    .collect();
-                self.push(places, lifts.len() as f64 / n, 0.0, 0);
-                let blanks = lifts.len().min(self.problem.limit.blankable as usize);
-                if blanks > 0 && n > blanks as f64 {
-                    lifts.sort_by(f64::total_cmp);
-                    let risk = (lifts.len() - blanks) as f64 / (n - blanks as f64);
-                    let lift = lifts[..blanks].iter().sum();
-                    self.push(places, risk, lift, blanks as u64);
-                }
+                let uniques = cells.iter().filter(|c| c.count == 1).count();
+                self.push(places, uniques as f64 / n, 0.0, 0);
+                self.note_fewest_uniques(places, cells, uniques);
             }
         }
         Ok(())
+    }
+
+    /// The smallest share of uniques that blanks can bring, those blanked that cost
+    /// least.
+    fn note_fewest_uniques(&mut self, places: &[u8], cells: &[Cell], uniques: usize) {
+        let blanks = uniques.min(self.problem.limit.blankable as usize);
+        let left = self.problem.n_records as f64 - blanks as f64;
+        if blanks == 0 || left <= 0.0 {
+            return;
+        }
+        let risk = (uniques - blanks) as f64 / left;
+        if self.is_beaten(self.problem.base(places), risk) {
+            return;
+        }
+        let blanked = cells.iter().filter(|c| c.count == 1);
+        let mut lifts: Vec<f64> = blanked.map(|c| self.problem.lift(places, c.row)).collect();
+        if blanks < lifts.len() {
+            lifts.select_nth_unstable_by(blanks, f64::total_cmp);
+            lifts.truncate(blanks);
+        }
+        // One order of the sum, whatever that of the cells.
+        lifts.sort_unstable_by(f64::total_cmp);
+        self.push(places, risk, lifts.iter().sum(), blanks as u64);
     }
 
     /// The largest k that blanking whole cells can bring.
