@@ -370,6 +370,40 @@ proptest! {
     }
 
     #[test]
+    fn the_frontier_blanks_the_uniques_that_cost_least(file in file(), blankable in 1u64..5) {
+        let n = file.columns[0].len() as u64;
+        let limit = Limit { prop_unique: Some(0.0), ..limit(1, blankable) };
+        let problem = problem_of(&file.columns, &file.groups, BITS, limit, None);
+        let limits = Limits::new(&problem, Asked::default()).unwrap();
+        let found = enumerate(&problem, &limits, Measure::Unique, &Monitor::new()).unwrap();
+        let points = all(&problem).into_iter().flat_map(|places| {
+            let cells = problem.cells(&places).unwrap();
+            let uniques = (0..cells.count.len()).filter(|&cell| cells.count[cell] == 1);
+            let lift = |cell: usize| problem.lift(&places, cells.first[cell]);
+            let mut lifts: Vec<f64> = uniques.map(lift).collect();
+            lifts.sort_by(f64::total_cmp);
+            let fewest = lifts.len().min(blankable as usize);
+            [0, fewest].map(|blanks| Point {
+                risk: (lifts.len() - blanks) as f64 / (n - blanks as u64).max(1) as f64,
+                recoding: Recoding::new(
+                    &problem,
+                    problem.base(&places) + lifts[..blanks].iter().sum::<f64>(),
+                    &places,
+                ),
+                n_blanked: blanks as u64,
+            })
+        });
+        let points: Vec<Point> = points.filter(|p| p.n_blanked < n).collect();
+        let expected = undominated(points);
+        prop_assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(&expected) {
+            prop_assert!((a.risk - b.risk).abs() < 1e-9);
+            prop_assert_eq!(&a.recoding.places, &b.recoding.places);
+            prop_assert_eq!(a.n_blanked, b.n_blanked);
+        }
+    }
+
+    #[test]
     fn the_frontier_is_that_of_all_recodings(file in file()) {
         let n = file.columns[0].len() as u64;
         let problem = problem_of(&file.columns, &file.groups, BITS, limit(1, 0), None);
