@@ -18,7 +18,7 @@
 #' * `units`: of dates, any of `"day"`, `"month"`, `"quarter"`, `"year"`,
 #'   `"5 years"`, `"10 years"`. Weeks do not nest in months.
 #' * `table`: one column per level, the first the values; a matrix, a data frame,
-#'   or the name of a CSV file without a header, fields separated by semicolons, as
+#'   or the name of a CSV file in UTF-8 without a header, fields separated by semicolons, as
 #'   ARX writes them. A blank or `NA` in the first column means missing.
 #' * `rare`: values with fewer records than this, or a smaller share, become
 #'   `"(other)"`; several, rising, make several levels.
@@ -79,6 +79,9 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   check_given("x")
   name <- if (is.null(name)) variable_name(substitute(x)) else as.character(name)[[1]]
   check_flag(drop, "drop")
+  if (!are_distinct_numbers(origin, FALSE) || !is.finite(origin)) {
+    stop_argument("origin", "be one finite number")
+  }
   asked <- list(
     widths = widths, breaks = breaks, digits = digits, units = units, table = table, rare = rare
   )

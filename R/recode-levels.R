@@ -200,10 +200,9 @@ break_steps <- function(values, breaks, about) {
   x <- values$values
   if (!is.numeric(x)) stop_needs(about, "breaks", "a number", x)
   if (!is.list(breaks)) breaks <- list(breaks)
-  for (at in breaks) {
-    check_rising(if (is.numeric(at)) at[is.finite(at)] else at, about, "breaks")
-  }
-  breaks <- lapply(breaks, function(at) at[is.finite(at)])
+  inner <- function(at) if (is.numeric(at)) at[!is.infinite(at)] else at
+  breaks <- lapply(breaks, inner)
+  for (at in breaks) check_rising(at, about, "breaks")
   for (i in seq_along(breaks)[-1]) {
     if (!all(breaks[[i]] %in% breaks[[i - 1]])) {
       stop_hierarchy(
@@ -223,7 +222,10 @@ break_expr <- function(values, at, whole) {
   inner <- if (length(at) > 1) band_labels(at, whole)
   first <- paste0("<", number_text(at[[1]]))
   last <- paste0(number_text(at[[length(at)]]), "+")
-  cut_expr(quote(x), c(-Inf, at, Inf), c(first, inner, last))
+  expr <- cut_expr(quote(x), c(-Inf, at, Inf), c(first, inner, last))
+  # Bands are open above, and the last one holds infinity where there is any.
+  if (any(values == Inf)) expr$include.lowest <- TRUE
+  expr
 }
 
 # Codes ---------------------------------------------------------------------
@@ -236,6 +238,14 @@ digit_steps <- function(values, digits, about) {
   }
   if (is_time(x) || is.logical(x)) {
     stop_needs(about, "digits", "text, a factor or whole numbers", x)
+  }
+  # Leading digits of numbers come from dividing them.
+  if (is.numeric(x) && any(!is.finite(x) | x < 0 | x != round(x))) {
+    stop_hierarchy(
+      about, "have `digits` for text, a factor or whole numbers",
+      "Other numbers were found: with a fraction, negative or infinite.",
+      "`widths` and `breaks` make bands of any numbers."
+    )
   }
   text <- if (is.numeric(x)) number_text(x) else as.character(x)
   size <- nchar(text)
@@ -349,20 +359,18 @@ table_expr <- function(values, labels) {
 }
 
 read_levels <- function(table, about) {
-  if (is_csv_name(table)) {
-    if (!file.exists(table)) {
-      stop_hierarchy(about, "come from a file that exists", "There is none of this name.")
-    }
-    table <- utils::read.csv(
-      table, header = FALSE, sep = ";", colClasses = "character", na.strings = "",
-      strip.white = TRUE, quote = "\"", encoding = "UTF-8"
-    )
-  }
+  from_file <- is_csv_name(table)
+  if (from_file) table <- read_level_file(table, about)
   if (is.matrix(table)) table <- as.data.frame(table, stringsAsFactors = FALSE)
   if (!is.data.frame(table) || nrow(table) == 0 || ncol(table) < 2) {
     stop_hierarchy(
       about, "be a table with one column per level, the first the values",
-      given_words(table)
+      if (is.data.frame(table)) {
+        paste0("It has ", plural(nrow(table), "row"), " and ", plural(ncol(table), "column"), ".")
+      } else {
+        given_words(table)
+      },
+      if (from_file) "In a file semicolons separate the columns."
     )
   }
   # Values of a table are compared as text: it may come from a file.
@@ -371,6 +379,42 @@ read_levels <- function(table, about) {
     text[!is.na(text) & !nzchar(text)] <- NA
     text
   })
+}
+
+# The lines may differ in their number of fields, and the longest need not be among the
+# first, by which read.csv() goes.
+read_level_file <- function(file, about) {
+  lines <- level_lines(file, about)
+  text <- textConnection(lines, encoding = "UTF-8")
+  on.exit(close(text))
+  n_fields <- utils::count.fields(text, sep = ";", quote = "\"", comment.char = "")
+  if (!length(n_fields)) stop_hierarchy(about, "come from a file with lines", "It is empty.")
+  quotes <- lengths(regmatches(lines, gregexpr("\"", lines, fixed = TRUE)))
+  if (sum(quotes) %% 2 == 1) {
+    stop_hierarchy(about, "come from a file in which every quote is closed", "One is not.")
+  }
+  utils::read.csv(
+    text = lines, header = FALSE, sep = ";", colClasses = "character", na.strings = "",
+    strip.white = TRUE, quote = "\"", encoding = "UTF-8",
+    col.names = paste0("level_", seq_len(max(n_fields, na.rm = TRUE)) - 1L)
+  )
+}
+
+level_lines <- function(file, about) {
+  if (!file.exists(file) || dir.exists(file)) {
+    stop_hierarchy(about, "come from a file that exists", "There is none of this name.")
+  }
+  bytes <- readBin(file, "raw", file.size(file))
+  if (identical(utils::head(bytes, 3), as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)]
+  text <- if (any(bytes == 0)) NA else rawToChar(bytes)
+  if (is.na(text) || !validUTF8(text)) {
+    stop_hierarchy(
+      about, "come from a file in UTF-8", "This one has another encoding.",
+      "Read it by `read.csv2(header = FALSE, fileEncoding = )`, and give the data frame."
+    )
+  }
+  Encoding(text) <- "UTF-8"
+  strsplit(gsub("\r\n?", "\n", text), "\n", fixed = TRUE)[[1]]
 }
 
 # What a search needs of some values of a variable: their groups at every level,

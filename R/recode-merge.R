@@ -15,6 +15,7 @@ merge_expr <- function(values, labels, ordered = is.ordered(values)) {
 
 rare_steps <- function(values, rare, about) {
   check_rising(rare, about, "rare")
+  if (any(rare <= 0)) stop_hierarchy(about, "have numbers above 0 as `rare`", given_words(rare))
   n <- sum(values$counts)
   lapply(rare, function(limit) {
     least <- if (limit < 1) limit * n else limit

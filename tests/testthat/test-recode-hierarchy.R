@@ -43,6 +43,35 @@ test_that("breaks are open at both ends and must be subsets", {
   )
 })
 
+test_that("breaks hold infinite values and refuse missing ones", {
+  h <- hierarchy(c(-Inf, 1, 2, 3, Inf), breaks = c(2, 3))
+  expect_identical(as.data.frame(h)$level_1, c("<2", "<2", "2", "3+", "3+"))
+  expect_error(hierarchy(1:9, breaks = c(3, NA), name = "v"), "\"v\" must have rising numbers")
+  expect_error(hierarchy(1:9, breaks = Inf, name = "v"), "\"v\" must have rising numbers")
+})
+
+test_that("digits of numbers are those of whole ones that are not negative", {
+  for (x in list(c(1.5, 2.5), c(-11, 12), c(11, Inf))) {
+    expect_error(
+      hierarchy(x, digits = 1, name = "v"), "\"v\" must have `digits` for text",
+      class = "sdcRisk_error_bad_argument"
+    )
+  }
+})
+
+test_that("an origin and a number of rare records that are none are refused", {
+  for (origin in list(NA, Inf, "1", 1:2)) {
+    expect_error(
+      hierarchy(1:9, widths = 2, origin = origin), "`origin` must be one finite number",
+      class = "sdcRisk_error_bad_argument"
+    )
+  }
+  expect_error(
+    hierarchy(letters, rare = c(-1, 2), name = "v"), "\"v\" must have numbers above 0 as `rare`",
+    class = "sdcRisk_error_bad_argument"
+  )
+})
+
 test_that("codes lose digits, and codes of different lengths are refused", {
   isco <- c("2511", "2512", "2521", "2611", "9111", NA)
   h <- hierarchy(isco, digits = c(3, 2, 1))
@@ -195,4 +224,48 @@ test_that("widths that make no sense of the values are refused", {
   refused(1:4, widths = matrix(1:4, 2), found = "rising numbers")
   refused(1:4 + 0i, found = "class \"complex\"")
   refused(as.raw(1:4), found = "class \"raw\"")
+})
+
+level_file <- function(...) {
+  file <- tempfile(fileext = ".csv")
+  con <- file(file, "wb")
+  on.exit(close(con))
+  for (part in list(...)) writeBin(if (is.character(part)) charToRaw(part) else part, con)
+  file
+}
+
+test_that("files of levels are read with any line ends, quotes and byte order mark", {
+  same <- as.data.frame(hierarchy(level_file("a;x;*\nb;x;*\nc;y;*\n")))
+  expect_identical(same$level_1, c("x", "x", "y"))
+  bom <- as.raw(c(0xef, 0xbb, 0xbf))
+  files <- list(
+    level_file(bom, "a;x;*\nb;x;*\nc;y;*\n"), level_file("a;x;*\r\nb;x;*\r\nc;y;*\r\n"),
+    level_file("a;x;*\rb;x;*\rc;y;*"), level_file("\"a\"; x ;\"*\"\n\nb;x;*\n\nc;y;*\n\n")
+  )
+  for (file in files) expect_identical(as.data.frame(hierarchy(file)), same)
+  quoted <- as.data.frame(hierarchy(level_file("\"a;b\nc\";\"an \"\"x\"\"\"\nd;y\n"), drop = FALSE))
+  expect_identical(quoted$level_0, c("a;b\nc", "d"))
+})
+
+test_that("the longest line of a file of levels can be any", {
+  lines <- paste0(letters[1:9], ";", rep(c("x", "y", "z"), each = 3), c(rep("", 8), ";*"))
+  expect_error(
+    hierarchy(level_file(paste(lines, collapse = "\n"))), "At level 2, 8 values without one",
+    class = "sdcRisk_error_bad_argument"
+  )
+})
+
+test_that("files that hold no levels are refused by what is wrong with them", {
+  refused <- function(file, what) {
+    expect_no_warning(expect_error(hierarchy(file), what, class = "sdcRisk_error_bad_argument"))
+  }
+  refused(level_file(""), "It is empty")
+  refused(level_file("\n\n"), "It is empty")
+  refused(level_file("a,x,*\nb,x,*\n"), "1 column.*semicolons separate")
+  refused(level_file("\"a;x;*\nb;x;*\n"), "every quote is closed")
+  refused(level_file(as.raw(0xe9), ";x\nb;x\n"), "come from a file in UTF-8")
+  refused(level_file(as.raw(c(0xff, 0xfe)), as.raw(c(0x61, 0, 0x3b, 0, 0x78, 0))), "in UTF-8")
+  folder <- file.path(tempfile(), "levels.csv")
+  dir.create(folder, recursive = TRUE)
+  refused(folder, "come from a file that exists")
 })
