@@ -198,7 +198,6 @@ stop_no_recoding <- function(found, problem) {
 reach_words <- function(name, reached, settings) {
   wanted <- settings$constraint[[name]]
   n <- settings$n
-  top <- reached[1, ]
   switch(name,
     k = if (all(is.na(reached$violating))) {
       paste0("k (", wanted, ") by blanks")
