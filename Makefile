@@ -58,6 +58,9 @@ fmt: ## format the Rust code
 vendor: ## write the archive of vendored crates and LICENSE.note
 	sh tools/vendor.sh
 
+crates: ## check licences of the crates that ship, and advisories (ADVISORIES=clone of RustSec's)
+	sh tools/crates.sh
+
 tarball: ## build the source package with vendored crates, in check/
 	$(QUICK_BUILD) sh tools/tarball.sh
 
@@ -86,4 +89,4 @@ torture: ## random inputs to every function for MINUTES=5; PART=failures, interr
 release: ## say what is left to do by hand before a release
 	sh tools/release.sh
 
-.PHONY: help demo test test-spark test-duckdb setup install doc fmt vendor tarball check site coverage bench truth torture release
+.PHONY: help demo test test-spark test-duckdb setup install doc fmt vendor crates tarball check site coverage bench truth torture release

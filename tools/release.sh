@@ -26,7 +26,7 @@ else
   say ' ' "make check: the source package, its manual and its vignettes"
 fi
 say ' ' "make bench and make truth, and read what changed in benchmarks/results"
-say ' ' "read LICENSE.note beside Cargo.lock"
+say ' ' "make crates: licences of the crates that ship, and open advisories"
 say ' ' "put a real maintainer with an address into DESCRIPTION and CITATION.cff"
 say ' ' "try it on Windows, macOS, the oldest and the newest R and rustc"
 say ' ' "read a report of sdc_report() as a page, in both variants"
