@@ -6,7 +6,7 @@
 # the process that had only loaded the data. At the end stands what got slower than
 # the results that the files held before.
 
-for (part in c("fixtures", "machine", "compare")) {
+for (part in c("fixtures", "machine", "compare", "ship")) {
   source(file.path("benchmarks", paste0(part, ".R")))
 }
 
@@ -84,3 +84,4 @@ for (group in wanted) {
   if (!is.null(summaries[[group]])) summaries[[group]](rows)
 }
 if (!is.null(both)) report_slower(both)
+ship_results()

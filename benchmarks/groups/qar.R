@@ -52,7 +52,8 @@ tasks$peers <- rbind(
   c("qar@duckdb 1000", "synthetic:1e5:60", 2, 1)
 )
 
-tasks$growth <- rbind(
+# With records, columns and p.
+tasks$sizes <- rbind(
   c("qar@sdcRisk", "synthetic:1e4:20", 2, 5),
   c("qar@sdcRisk", "synthetic:1e5:20", 2, 5),
   c("qar@sdcRisk", "synthetic:1e6:20", 2, 3),

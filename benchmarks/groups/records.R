@@ -1,5 +1,6 @@
 # Contributions and removal. Targets on gss18: contributions 0.3 s, removal by
-# top_count and u_plus_updated 3 s, proper 15 s; contributions of 10^6 x 20 10 s.
+# top_count and u_plus_updated 3 s, proper 15 s; on 10^6 x 20 contributions 10 s,
+# 1,000 steps of proper 20 s.
 
 tasks$records <- rbind(
   c("contribution@sdcRisk", "gss18", 2, 15),
@@ -12,6 +13,7 @@ tasks$records <- rbind(
   c("removal_bound@sdcRisk", "gss18", 2, 5),
   c("contribution@sdcRisk", "adult", 2, 5),
   c("removal_proper@sdcRisk", "adult", 2, 3),
+  c("removal_proper_1000@sdcRisk", "synthetic:1e6:20", 2, 1),
   c("contribution@sdcRisk", "synthetic:1e6:20", 1, 3),
   c("contribution@sdcRisk", "synthetic:1e6:20", 2, 3)
 )
@@ -43,6 +45,7 @@ runs[["removal_top_count@sdcRisk"]] <- function() removal(2500, "top_count")
 runs[["removal_u_plus_updated@sdcRisk"]] <- function() removal(2500, "u_plus_updated")
 
 runs[["removal_proper@sdcRisk"]] <- function() removal(2500, "proper")
+runs[["removal_proper_1000@sdcRisk"]] <- function() removal(1000, "proper")
 
 runs[["removal_contribution@sdcRisk"]] <- function() removal(2500, "contribution")
 
