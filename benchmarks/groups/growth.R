@@ -127,12 +127,17 @@ for (name in c(names(growing), names(growing_waves))) {
   runs[[paste0("grow_", name, "@sdcRisk")]] <- c(growing, growing_waves)[[name]]
 }
 
+# The slope of log seconds on log records.
+exponent <- function(one) {
+  if (nrow(one) < 2) return(NA)
+  round(stats::coef(stats::lm(log(median_s) ~ log(rows), one))[[2]], 2)
+}
+
 summaries$growth <- function(rows) {
   large <- rows[rows$median_s >= 0.02, ]
   exponents <- lapply(split(large, large$task), function(one) {
-    slope <- if (nrow(one) > 1) stats::coef(stats::lm(log(median_s) ~ log(rows), one))[[2]]
     data.frame(
-      task = one$task[[1]], exponent = round(if (is.null(slope)) NA else slope, 2),
+      task = one$task[[1]], exponent = exponent(one),
       from = min(one$rows), to = max(one$rows), slowest_s = max(one$median_s)
     )
   })
