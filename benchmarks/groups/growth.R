@@ -103,7 +103,9 @@ to_ten_million <- c(
   "household_risk", "population_uniqueness", "invariant_pram"
 )
 
-blanked <- function(rule) suppress_cells(data, person_keys, k = 3, rule = rule)$estimates$n_suppressed
+blanked <- function(rule) {
+  suppress_cells(data, person_keys, k = 3, rule = rule)$estimates$n_suppressed
+}
 
 # Values in pairs, in fours, all.
 grown_levels <- function() {
