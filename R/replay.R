@@ -57,8 +57,8 @@ replay <- function(log, data, ..., hierarchies = NULL) {
   log <- read_log(log)
   given <- given_hierarchies(hierarchies, log)
   files <- replay_files(data)
-  matched <- logical(length(files))
-  names <- names(files)
+  plans <- lapply(log$results, plan_entry, files)
+  check_matched(plans, names(files))
   # Protections first: what they release may be the file of other results.
   funs <- vapply(log$results, `[[`, "", "function")
   open <- order(match(funs, protections, length(protections) + 1L))
@@ -66,16 +66,16 @@ replay <- function(log, data, ..., hierarchies = NULL) {
   repeat {
     n_files <- length(files)
     for (i in open) {
-      done[[i]] <- replay_entry(log$results[[i]], files, given)
-      used <- done[[i]]$used
-      matched[used[used <= length(matched)]] <- TRUE
+      plan <- plans[[i]]
+      # What was not there at first may have been released since.
+      if (length(plan$absent)) plan <- plan_entry(log$results[[i]], files)
+      done[[i]] <- replay_entry(log$results[[i]], plan, given)
       files <- c(files, replayed_files(done[[i]], log$results[[i]], log))
     }
     # A file that was protected twice needs another look.
     open <- open[vapply(done[open], function(d) length(d$absent) > 0, NA)]
     if (length(open) == 0 || length(files) == n_files) break
   }
-  check_matched(done, matched, names)
   check_used_hierarchies(given, done)
   rows <- Map(compare_figures, log$results, done)
   out <- do.call(rbind, unname(rows))
@@ -130,18 +130,22 @@ replay_files <- function(data) {
 
 # One result -----------------------------------------------------------------
 
-# The result computed again and its files, or why it was not; `used` are the places of its
-# files, `absent` the arguments whose file was not given.
-replay_entry <- function(entry, files, given) {
+# Which files a result is computed from; NULL where what was asked is not known.
+plan_entry <- function(entry, files) {
+  if (isTRUE(entry$call$known)) plan_call(entry$call, entry$file, files, entry$stage)
+}
+
+# The result computed again and its files, or why it was not; `absent` are the arguments
+# whose file was not given.
+replay_entry <- function(entry, plan, given) {
   asked <- entry$call
-  if (!isTRUE(asked$known)) {
-    return(list(note = "what was asked is not known", used = integer()))
+  if (is.null(plan)) {
+    return(list(note = "what was asked is not known"))
   }
-  plan <- plan_call(asked, entry$file, files, entry$stage)
   if (length(plan$absent)) {
     return(absent_files(entry, plan))
   }
-  out <- list(used = plan$used, files = plan$files, unsure = plan$unsure)
+  out <- list(files = plan$files, unsure = plan$unsure)
   note <- why_not(asked)
   if (is.null(note) && identical(asked$arguments$hierarchies$type, "hierarchies")) {
     out$asked_hierarchies <- TRUE
@@ -156,7 +160,9 @@ replay_entry <- function(entry, files, given) {
   }
   result <- tryCatch(ask_again(asked, entry$file, plan), sdcRisk_error = function(e) e)
   other_data <- c("sdcRisk_error_mismatched_data", "sdcRisk_error_unknown_key_var")
-  if (inherits(result, other_data)) stop_other_data()
+  if (inherits(result, other_data)) {
+    if (isTRUE(result$says_which)) stop(result) else stop_other_data()
+  }
   if (inherits(result, "sdcRisk_error")) {
     return(c(out, note = paste("it stops now:", conditionMessage(result))))
   }
@@ -307,7 +313,9 @@ file_by_print <- function(files, marks, print, released) {
 # A released file may be missing, the file of the report may not.
 absent_files <- function(entry, plan) {
   several <- length(c(plan$files, plan$absent, unlist(lapply(plan$nested, `[[`, "files")))) > 1
-  if (entry$stage == "before" && !several) stop_other_data()
+  if (entry$stage == "before" && !several) {
+    stop_other_data(paste0("It is not that of ", quote_names(entry$id), "."))
+  }
   list(
     note = if (several) {
       paste0(
@@ -317,7 +325,7 @@ absent_files <- function(entry, plan) {
     } else {
       "the released file is not among the files; give data = list(before, after)"
     },
-    used = plan$used, absent = plan$absent
+    absent = plan$absent
   )
 }
 
@@ -326,39 +334,58 @@ list_words <- function(names) paste0("data = list(", paste0(names, " = ", collap
 # What the result says of its files, which fingerprints of waves need.
 check_same_files <- function(marks, result) {
   digits <- marks$digits
+  if (digits == 0) {
+    return(invisible())
+  }
   now <- result$settings
   same <- function(then, now) {
     is.null(then) || is.null(now) || identical(cut_fingerprint(now, digits), then)
   }
   waves <- names(marks$wave_fingerprints)
-  all_same <- digits == 0 || same(marks$fingerprint, now$fingerprint) &&
-    all(vapply(waves, function(wave) {
-      same(marks$wave_fingerprints[[wave]], as.list(now$wave_fingerprints)[[wave]])
-    }, NA))
-  if (!all_same) stop_other_data()
+  others <- waves[!vapply(waves, function(wave) {
+    same(marks$wave_fingerprints[[wave]], as.list(now$wave_fingerprints)[[wave]])
+  }, NA)]
+  if (length(others)) {
+    stop_other_data(paste0("It differs in ", quote_names(others), "."))
+  }
+  if (!same(marks$fingerprint, now$fingerprint)) stop_other_data()
 }
 
 # Every file given must be that of some result; those with names are argued about by
 # the functions themselves.
-check_matched <- function(done, matched, names) {
-  unknown <- vapply(done, function(d) identical(d$note, "what was asked is not known"), NA)
-  if (any(!matched & !nzchar(names)) && !all(unknown)) {
-    stop_other_data(unique(unlist(lapply(done, `[[`, "absent"))))
+check_matched <- function(plans, names) {
+  known <- !vapply(plans, is.null, NA)
+  used <- unlist(lapply(plans, `[[`, "used"))
+  at <- setdiff(which(!nzchar(names)), used)
+  if (any(known) && length(at)) {
+    absent <- unique(unlist(lapply(plans, `[[`, "absent")))
+    stop_other_data(
+      if (length(names) > 1) {
+        paste(
+          if (length(at) > 1) "Elements" else "Element",
+          paste(at, collapse = between_numbers()), "of the list",
+          if (length(at) > 1) "fit" else "fits", "none of its results."
+        )
+      },
+      setdiff(absent, "data")
+    )
   }
 }
 
-# `absent` are arguments for which no file was found.
-stop_other_data <- function(absent = NULL) {
+# `found` says which; `absent` are arguments for which no file was found.
+stop_other_data <- function(found = NULL, absent = NULL) {
   stop_sdc(
     "mismatched_data",
     c(
       "`data` must be the file that the report is about.",
+      x = found,
       x = "Its key variables, weights or other columns used, or their values, differ.",
       i = "Was it sorted, filtered, weighted anew or recoded since?",
       i = if (length(absent)) {
         paste0("Files that are no `data` are given by name: ", list_words(absent), ".")
       }
-    )
+    ),
+    says_which = !is.null(found)
   )
 }
 

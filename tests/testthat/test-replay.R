@@ -157,6 +157,31 @@ test_that("other data are refused", {
   expect_error(replay(external, other), class = wrong)
 })
 
+test_that("an error says which of several files are of no result, before any work", {
+  released <- release_data(suppress_cells(nals_prison, replay_keys, k = 3))
+  log <- write_log(
+    n_matches(nals_prison, replay_keys), after = n_matches(released, replay_keys)
+  )
+  refused <- function(data, ...) {
+    expect_error(replay(log, data), paste0(...), class = "sdcRisk_error_mismatched_data")
+  }
+  other <- nals_prison[-1, ]
+  refused(list(nals_prison, released, other), "Element 3 of the list fits none of its results")
+  refused(list(other, nals_prison, other), "Elements 1, 3 of the list fit none of its results")
+  # The released file alone fits, and the file of the report is missing.
+  refused(list(released), "It is not that of \"n_matches\"")
+  expect_no_match(
+    conditionMessage(tryCatch(replay(log, other), error = identity)), "Element", fixed = TRUE
+  )
+  one <- panel_waves$wave1[1:300, ]
+  two <- panel_waves$wave2[1:300, ]
+  log <- write_log(suppressWarnings(
+    longitudinal_link(one, two, c("gender", "age_group", "education"), "id")
+  ))
+  refused(list(wave1 = one, wave2 = two[-3, ]), "It differs in \"wave2\"")
+  refused(list(wave1 = one[-3, ], wave2 = two[-3, ]), "It differs in \"wave1\", \"wave2\"")
+})
+
 test_that("a figure that was changed in the log is found", {
   log <- write_log(n_matches(nals_prison, replay_keys))
   first <- replay(log, nals_prison)
