@@ -174,29 +174,40 @@ gadget_page <- function(names) {
 gadget_server <- function(envir) {
   function(input, output, session) {
     state <- shiny::reactiveValues(checked = NULL, code = NULL, report = NULL, written = "")
-    proposed <- shiny::reactive(proposed_roles(get(shiny::req(input$data), envir)))
+    # What cannot be a file is said, and offers no columns.
+    proposed <- shiny::reactive({
+      name <- shiny::req(input$data)
+      said_or_error(proposed_roles(get(name, envir)))
+    })
     shiny::observeEvent(input$data, {
-      found <- proposed()
-      columns <- found$seen$variable
+      found <- if (inherits(proposed(), "error")) list() else proposed()
+      columns <- as.character(found$seen$variable)
       update <- function(id, selected, choices = columns) {
         shiny::updateSelectInput(session, id, choices = choices, selected = selected)
       }
       for (id in c("key_vars", "sensitive")) {
         shiny::updateSelectizeInput(
-          session, id, choices = columns, selected = if (id == "key_vars") found$key_vars
+          session, id, choices = columns,
+          selected = if (id == "key_vars") as.character(found$key_vars)
         )
       }
       for (id in c("weight_var", "hh_id")) {
         update(id, if (length(found[[id]])) found[[id]] else "", c("(none)" = "", columns))
       }
-      state$checked <- state$report <- NULL
+      # The code stays that of the last check.
+      state$checked <- NULL
       state$written <- ""
     })
     shiny::observeEvent(input$run, {
       asked <- gadget_call(input$data, roles_of_input(input), limits_of_input(input))
       state$report <- NULL
       state$written <- ""
-      state$checked <- said_or_error(eval(asked, list(file_check = file_check), envir))
+      # Without names all columns would be key variables, which an empty field does not say.
+      state$checked <- if (is.null(asked$key_vars)) {
+        simpleError("Choose key variables first.")
+      } else {
+        said_or_error(eval(asked, list(file_check = file_check), envir))
+      }
       state$code <- if (is_checked(state$checked)) check_code(asked)
     })
     shiny::observeEvent(input$write, {
@@ -214,13 +225,17 @@ gadget_server <- function(envir) {
       state$written <- if (good) {
         paste("Written, with its log beside it:", normalizePath(written))
       } else {
-        conditionMessage(written)
+        error_text(written)
       }
     })
     code <- shiny::reactive(c(
       state$code, if (!is.null(state$report)) report_code(state$report)
     ))
-    output$looks <- shiny::renderText(paste(looks_text(proposed()$seen), collapse = " "))
+    output$looks <- shiny::renderText({
+      found <- proposed()
+      lines <- if (inherits(found, "error")) error_text(found) else looks_text(found$seen)
+      paste(lines, collapse = " ")
+    })
     output$found <- shiny::renderText(checked_text(state$checked))
     output$picture <- shiny::renderPlot({
       shiny::req(is_checked(state$checked), requireNamespace("ggplot2", quietly = TRUE))
@@ -238,13 +253,15 @@ gadget_server <- function(envir) {
 # A result, or the error as a value: a window says what was wrong and stays open.
 said_or_error <- function(code) tryCatch(code, error = identity)
 
+error_text <- function(x) cli::ansi_strip(conditionMessage(x))
+
 is_checked <- function(x) inherits(x, "sdc_file_check")
 
 checked_text <- function(x) {
   if (is.null(x)) {
     "No check has run yet."
   } else if (inherits(x, "error")) {
-    cli::ansi_strip(conditionMessage(x))
+    error_text(x)
   } else {
     paste(format(x, width = 90), collapse = "\n")
   }

@@ -74,6 +74,91 @@ test_that("the window checks, reports, and its code does the same", {
   expect_true(all(replay(file, nals_prison)$equal))
 })
 
+test_that("the roles and limits of all fields are those of the check", {
+  set.seed(4)
+  place <- new.env()
+  place[["my file"]] <- data.frame(
+    town = sample(letters[1:6], 90, TRUE), age = sample(20:27, 90, TRUE),
+    ill = sample(c("yes", "no"), 90, TRUE), home = rep(1:30, each = 3), wgt = 4 + (1:90 %% 3)
+  )
+  data <- place[["my file"]]
+  found <- suppressWarnings(suppressMessages(file_check(
+    sdc_file(data, c("town", "age"), weight_var = "wgt", hh_id = "home", sensitive = "ill",
+             pop_size = 600),
+    limit = list(k = 2, journalist = 0.2)
+  )))
+  shiny::testServer(sdcRisk:::gadget_server(place), {
+    session$setInputs(data = "my file", k = 2, journalist = 0.2, pop_size = 600)
+    session$setInputs(
+      key_vars = c("town", "age"), weight_var = "wgt", hh_id = "home", sensitive = "ill", run = 1
+    )
+    checked <- suppressWarnings(suppressMessages(state$checked))
+    expect_identical(checked$estimates, found$estimates)
+    expect_identical(
+      checked$estimates$value[checked$estimates$measure == "n_unique"],
+      as.double(sum(!duplicated(data[1:2]) & !duplicated(data[1:2], fromLast = TRUE)))
+    )
+    expect_identical(unlist(checked$settings$limit), c(k = 2, journalist = 0.2))
+    for (part in c(
+      "file_check(`my file`", "hh_id = \"home\"", "sensitive = \"ill\"", "pop_size = 600",
+      "limit = list(k = 2,"
+    )) {
+      expect_match(gsub("\\s+", " ", output$code), part, fixed = TRUE)
+    }
+    there <- new.env()
+    there[["my file"]] <- data
+    suppressWarnings(suppressMessages(
+      for (line in head(parse(text = output$code), -1)) eval(line, there)
+    ))
+    expect_identical(there$checked$estimates, found$estimates)
+    skip_if_not_installed("ggplot2")
+    expect_true(file.size(output$picture$src) > 5000 || nchar(output$picture$src) > 5000)
+  })
+})
+
+test_that("without key variables nothing is checked, and another file begins anew", {
+  place <- workspace()
+  shiny::testServer(sdcRisk:::gadget_server(place), {
+    session$setInputs(data = "prison", k = 3, journalist = 0.05, pop_size = NA)
+    session$setInputs(key_vars = NULL, weight_var = "", run = 1)
+    expect_identical(output$found, "Choose key variables first.")
+    expect_identical(output$code, "No check has run yet.")
+    session$setInputs(key_vars = keys, run = 2)
+    expect_match(output$found, "182 records", fixed = TRUE)
+    code <- output$code
+    # What ran stays to be copied, what it found does not.
+    session$setInputs(data = "other")
+    expect_identical(output$found, "No check has run yet.")
+    expect_identical(output$code, code)
+    expect_match(output$looks, "\"wgt\" a weight", fixed = TRUE)
+    session$setInputs(file = file.path(tempdir(), "never.html"), write = 1)
+    expect_identical(output$written, "Check the file first.")
+    expect_false(file.exists(file.path(tempdir(), "never.html")))
+    # Limits that cannot be are said.
+    session$setInputs(data = "prison", key_vars = keys, k = -1, run = 3)
+    expect_match(output$found, "-1 was given", fixed = TRUE)
+    expect_identical(output$code, "No check has run yet.")
+    session$setInputs(k = 3, journalist = 5, run = 4)
+    expect_match(output$found, "journalist", fixed = TRUE)
+  })
+})
+
+test_that("a file that cannot be taken is said, and the window stays open", {
+  place <- workspace()
+  place$twice <- stats::setNames(data.frame(1:4, 2:5), c("a", "a"))
+  shiny::testServer(sdcRisk:::gadget_server(place), {
+    session$setInputs(data = "twice")
+    expect_match(output$looks, "\"a\"", fixed = TRUE)
+    session$setInputs(data = "prison")
+    expect_match(output$looks, "WEIGHT", fixed = TRUE)
+    rm("other", envir = place)
+    session$setInputs(data = "other")
+    expect_match(output$looks, "other", fixed = TRUE)
+    session$setInputs(data = "prison", key_vars = keys, k = 3, journalist = 0.05, run = 1)
+    expect_match(output$found, "182 records", fixed = TRUE)
+  })
+})
+
 test_that("RStudio finds the addin", {
   found <- read.dcf(system.file("rstudio", "addins.dcf", package = "sdcRisk"))
   expect_true(all(found[, "Binding"] %in% getNamespaceExports("sdcRisk")))
