@@ -165,7 +165,7 @@ stated_settings <- function(entry, settings) {
   arguments <- arguments[!is_file]
   text <- vapply(names(arguments), function(name) {
     value <- arguments[[name]]
-    if (!settings$internal && !is_external_value(value, entry)) {
+    if (!settings$internal && !is_external_argument(name, value, entry)) {
       return("(not in an external report)")
     }
     stated_value(value, settings)
@@ -209,7 +209,12 @@ stated_value <- function(value, settings) {
   }
 }
 
-# Whether an argument may leave the agency: it tells nothing of a value in the file.
+# Whether an argument may leave the agency: it names no record, and tells nothing of a value
+# in the file.
+is_external_argument <- function(name, value, entry) {
+  name != "rows" && is_external_value(value, entry)
+}
+
 is_external_value <- function(value, entry) {
   words <- c(known_columns(entry), offered_words(entry$fun), "wildcard", "category", "exclude")
   short <- length(value) <= 100 && is.null(dim(value))

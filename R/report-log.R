@@ -45,13 +45,14 @@ log_call <- function(asked, entry, settings) {
   list(
     known = TRUE, "function" = asked$name,
     arguments = if (length(asked$arguments)) {
-      lapply(asked$arguments, function(value) {
-        if (settings$internal || is_external_value(value, entry)) {
+      given <- asked$arguments
+      Map(function(name, value) {
+        if (settings$internal || is_external_argument(name, value, entry)) {
           encode_value(value, entry, settings)
         } else {
           list(type = "withheld", why = "not in an external report")
         }
-      })
+      }, names(given), given)
     } else {
       empty_object()
     },

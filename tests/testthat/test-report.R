@@ -121,6 +121,25 @@ test_that("an external report holds no category, no record number, no seed", {
   expect_match(internal$log, protected$settings$fingerprint, fixed = TRUE)
 })
 
+test_that("numbers of records that were an argument stay in the agency", {
+  keys <- c("age", "sex", "education_num")
+  known <- c(1217, 1318, 1419, 1511, 1612, 1713, 1814, 1915, 2016, 2117)
+  fit <- copula_uniqueness(adult[1:1000, ], keys, 2500)
+  x <- suppressWarnings(suppressMessages(validate_uniqueness(fit, adult[1:2500, ], rows = known)))
+  external <- write_made(x)
+  internal <- write_made(x, internal = TRUE)
+  for (row in known[c(1, 5, 10)]) {
+    alone <- paste0("(?<![0-9.])", row, "(?![0-9.])")
+    expect_no_match(external$log, alone, perl = TRUE)
+    expect_no_match(external$html, alone, perl = TRUE)
+    expect_match(internal$log, alone, perl = TRUE)
+  }
+  expect_match(external$html, "<td>rows</td><td>(not in an external report)</td>", fixed = TRUE)
+  files <- list(data = adult[1:1000, ], population = adult[1:2500, ])
+  expect_identical(unique(replay(external$file, files)$note), "not in the log: rows")
+  expect_true(all(replay(internal$file, files)$equal))
+})
+
 test_that("records of highest risk stand by what they share, at most twenty", {
   top <- function(risk, fun = "n_matches") {
     rows <- strsplit(html_top_records(risk, fun), "</tr>", fixed = TRUE)[[1]]
