@@ -17,7 +17,10 @@ check_catalogue <- function() {
       "How many people does an intruder find who tries every record?"
     ),
     "reidentification_rate|journalist|share|re-identifications, share|What share is found?",
-    "household|journalist|risk|largest household risk|How likely is a household found?",
+    paste0(
+      "household|journalist|risk|largest risk, any member|",
+      "How likely is a member of a household found?"
+    ),
     "tau1|journalist|count|population uniques, tau1|How many sample uniques are so among all?",
     "tau1_corrected|journalist|count|population uniques, tau1|The same, the model's bias corrected",
     "tau1_rate|journalist|share|tau1, share|What share of the records is that?",

@@ -393,6 +393,7 @@ board_rows.sdc_file_check <- function(x, limit) {
   )
   rows$limit <- e$limit
   rows$verdict <- e$verdict
+  rows <- with_limit_on_uniques(rows, e$measure, x$settings$limit)
   rows$plain <- capitalised(label)
   rows$at_least <- about$unit == "matches"
   who <- c(
@@ -402,6 +403,17 @@ board_rows.sdc_file_check <- function(x, limit) {
   )
   rows$question <- unname(ifelse(e$scenario %in% names(who), who[e$scenario], e$scenario))
   rows$scenario <- ifelse(e$scenario == "tables", "", e$scenario)
+  rows
+}
+
+# Where every key must be shared, a record alone is one too many, as n_matches() says in the
+# same table; a limit on uniques that was given stays.
+with_limit_on_uniques <- function(rows, measure, limit) {
+  at <- measure == "n_unique"
+  if (isTRUE(limit$k >= 2) && !any(c("n_unique", "prop_unique") %in% names(limit))) {
+    rows$limit[at] <- 0
+    rows$verdict[at] <- ifelse(rows$value[at] > 0, "above", "ok")
+  }
   rows
 }
 

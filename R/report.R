@@ -43,7 +43,9 @@
 #' that may share a key, and `journalist`, the largest probability that a record is
 #' led back to the right person of the population. A promise of a protection, such as
 #' `max_match_prob` of [invariant_pram()], is judged by itself. Limits and verdicts
-#' of [file_check()] are taken as they are. Everything else has `"no limit"`.
+#' of [file_check()] are taken as they are; its sample uniques, where it has no limit on them
+#' but a `k` of 2 or more, have the limit 0, as those of [n_matches()] do. Everything else has
+#' `"no limit"`.
 #'
 #' Figures that count records with equal keys, taken of a file that [invariant_pram()]
 #' perturbed, are `"not judged"`: they take values at their word, and say nothing of what

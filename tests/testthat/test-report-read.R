@@ -150,3 +150,22 @@ test_that("figures of a model that does not fit are not compared", {
   expect_identical(pairs$measure, "Sample uniques")
   expect_identical(pairs$ratio, 0.25)
 })
+
+test_that("uniques have one limit, whichever function counted them", {
+  check <- function(...) {
+    quiet(file_check(sdc_file(nals_prison, read_keys, weight_var = "WEIGHT"), models = FALSE, ...))
+  }
+  uniques <- function(x, limit = list(k = 3)) {
+    rows <- sdcRisk:::board_rows(x, limit)
+    rows[rows$plain == "Sample uniques", c("value", "limit", "verdict")]
+  }
+  own <- uniques(n_matches(nals_prison, read_keys))
+  expect_identical(own$limit, 0)
+  expect_identical(own$verdict, "above")
+  expect_equal(uniques(check()), own, ignore_attr = TRUE)
+  expect_identical(uniques(check(limit = list(k = 1)))$verdict, "no limit")
+  expect_identical(uniques(check(limit = list(k = 3, n_unique = 60)))$verdict, "ok")
+  expect_identical(uniques(check(limit = list(k = 3, prop_unique = 0.5)))$verdict, "no limit")
+  safe <- data.frame(a = rep(1:2, each = 40))
+  expect_identical(uniques(quiet(file_check(sdc_file(safe, "a"))))$verdict, "ok")
+})
