@@ -247,10 +247,8 @@ signal_bias <- function(estimates, label) {
       c(
         "An estimate to report should agree with what corrects its bias.",
         x = found(off & !single),
-        i = paste(
-          "Report the corrected values, which the intervals belong to; a search, fewer",
-          "interactions or coarser categories leave less to correct."
-        )
+        i = "Report the corrected values, which the intervals belong to.",
+        i = "A search, fewer interactions or coarser categories leave less to correct."
       ),
       models = label[off & !single]
     )
