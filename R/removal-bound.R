@@ -17,6 +17,7 @@
 #'
 #' With `theta_one = "exclude"` in `x`, as many of the largest risks are left
 #' out as there are key sets that might come to identify all records left.
+#' Missing values are treated as in `x`.
 #'
 #' @section Cost:
 #' One pass over the key sets that records are unique on: 0.05 seconds of one processor for

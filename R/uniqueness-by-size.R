@@ -12,7 +12,7 @@
 #' This is Figure 3b of Rocher and others (2019).
 #'
 #' Estimates are those of the model, not calibrated: the fit does not hold the
-#' sample's uniqueness on every set.
+#' sample's uniqueness on every set. Missing values are treated as in the fit.
 #'
 #' @section Cost:
 #' Draws from the model for every set, whatever the number of records: 31 sets of up to 5
@@ -187,7 +187,7 @@ by_size_cited <- function(x) {
 #' @name autoplot.sdc_uniqueness_by_size
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
-#' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_subsets = 10))
+#' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_sim = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
   check_no_dots(...)
   subsets <- object$subsets
