@@ -7,6 +7,9 @@
 #   Rscript torture/run.R interrupts <minutes> interrupts at random moments
 #   Rscript torture/run.R properties <minutes> random cases of the core's property tests
 #   Rscript torture/run.R texts <minutes>      random logs, formulas, hierarchies, candidates
+#   Rscript torture/run.R calls | examples | tests <minutes>    collections at every allocation
+#   Rscript torture/run.R memory               large calls under limits of memory
+#   Rscript torture/run.R kept                 what is kept after calls, and by whom
 
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -250,6 +253,11 @@ run_case <- function(name, seed) {
   print(utils::head(rlang::set_names(judge(name, seed))))
 }
 
+# A part that is a program of its own.
+program <- function(file, ...) {
+  quit(status = system2("Rscript", c(file.path("torture", file), ...)))
+}
+
 switch(part,
   inputs = run_inputs(),
   failures = run_failures(),
@@ -263,5 +271,10 @@ switch(part,
     source("torture/properties.R")
     run_properties(minutes)
   },
+  calls = ,
+  examples = ,
+  tests = program("entry-points.R", part, if (is.na(minutes)) 600 else minutes),
+  memory = program("memory.R"),
+  kept = program("memory.R", "kept"),
   stop("Unknown part: ", part, call. = FALSE)
 )
