@@ -71,7 +71,10 @@ with_progress <- function(label, code) {
   bar <- NULL
   here <- environment()
   began <- proc.time()[["elapsed"]]
-  on.exit(if (!is.null(bar)) cli::cli_progress_done(id = bar, .envir = here))
+  # The answer is there: a bar that cannot be drawn does not take it away.
+  on.exit(if (!is.null(bar)) {
+    tryCatch(cli::cli_progress_done(id = bar, .envir = here), error = function(e) NULL)
+  })
   draw <- function(done, total) {
     if (proc.time()[["elapsed"]] - began < 1 || total <= 0) {
       return(TRUE)
@@ -83,7 +86,7 @@ with_progress <- function(label, code) {
         label, total = total, .auto_close = FALSE, .envir = here
       )
     }
-    cli::cli_progress_update(set = done, total = total, id = bar, .envir = here)
+    cli::cli_progress_update(set = min(done, total), total = total, id = bar, .envir = here)
     TRUE
   }
   # A method within a method has no bar of its own.

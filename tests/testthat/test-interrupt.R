@@ -104,6 +104,21 @@ test_that("progress is told in steps that rise to the total", {
   expect_identical(unique(vapply(told, `[[`, 0, 2)), 400)
 })
 
+test_that("a bar that is told more than there is, or cannot be drawn, costs no answer", {
+  old <- options(sdcRisk.progress = TRUE)
+  on.exit(options(old))
+  told <- function(...) {
+    utils::capture.output(type = "message", answer <- with_progress("Work", {
+      Sys.sleep(1.1)
+      for (done in c(...)) running$tick(done, 10)
+      "answer"
+    }))
+    answer
+  }
+  expect_identical(told(12, 13), "answer")
+  expect_identical(told(5, NaN), "answer")
+})
+
 test_that("progress that is shown changes no result", {
   old <- options(sdcRisk.progress = FALSE)
   on.exit(options(old))
