@@ -2,8 +2,14 @@
 
 #' @export
 format.sdc_panel_table <- function(x, ..., width = console_width(), rows = 16) {
-  said <- describe(x)
+  said <- describe_table(x)
   if (!is.null(said)) format_description(said, width, rows)
+}
+
+# An overview of key variables was a table in version 0.1.0, and is a result now.
+describe_table <- function(x) {
+  if (inherits(x, "sdc_key_overview")) check_result(x)
+  describe(x)
 }
 
 #' @export
@@ -25,7 +31,7 @@ interpret.sdc_panel_table <- function(x, ...) {
 
 # The sentences of a table whose print is in words.
 interpret_table <- function(x) {
-  said <- describe(x)
+  said <- describe_table(x)
   if (is.null(said$sentence)) {
     stop_argument(
       "x", "be a result of sdcRisk", found = "It has lost the columns that say what was found."
