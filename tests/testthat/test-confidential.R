@@ -1,70 +1,5 @@
 # ?confidential: which objects hold values, and that nothing that is said does.
 
-# Text values hold "zqc", numbers are near 774400.
-secret_file <- function(n = 120) {
-  set.seed(7)
-  data <- data.frame(
-    a = paste0("zqc", sample(letters[1:6], n, TRUE)), b = 774400 + sample(9, n, TRUE),
-    c = factor(paste0("zqc", sample(3, n, TRUE))), id = 774500L + seq_len(n),
-    home = rep(seq_len(n / 3), each = 3), w = 20
-  )
-  data$a[[1]] <- "zqc alone"
-  data
-}
-secret <- "zqc|(?<![0-9])(774[45][0-9][0-9]|774,[45][0-9][0-9])(?![0-9])"
-tells <- function(text) any(grepl(secret, text, perl = TRUE))
-holds <- function(x) tells(rawToChar(serialize(x, NULL, ascii = TRUE)))
-
-secret_results <- function() {
-  data <- secret_file()
-  keys <- c("a", "b", "c")
-  later <- data
-  later$b <- rev(later$b)
-  quietly({
-    qar <- qar_risk(data, keys, p = 2, pi_u = 0.4, alpha = 0.1)
-    fit <- copula_fit(data, keys)
-    bare <- invariant_pram(data[keys], unprotected = "keep")
-    list(
-      silent = list(
-        key_overview = key_overview(data, keys), n_matches = n_matches(data, keys),
-        household_risk = household_risk(data, keys, "home"),
-        individual_risk = individual_risk(data, keys, "w", "home"),
-        population_uniqueness = population_uniqueness(data, keys, 2400),
-        file_check = file_check(data, keys, weight_var = "w", hh_id = "home"),
-        utility_loss = utility_loss(data, later, keys), qar_risk = qar,
-        risk_contribution = risk_contribution(qar, data),
-        removal_path = removal_path(qar, data, 3), removal_bound = removal_bound(qar, data, 3),
-        uniqueness_by_size = uniqueness_by_size(fit, 2400),
-        validate_uniqueness = validate_uniqueness(fit, data),
-        pram_audit = pram_audit(bare, data[keys], n_sim = 3),
-        key_stability = key_stability(data, later, keys, id = "id"),
-        loglinear_risk = loglinear_risk(data, keys, weight_var = "w"),
-        compare_risk = compare_risk(n_matches(data, keys), n_matches(later, keys)),
-        predict = predict(fit, data, 2400),
-        records_at_risk = records_at_risk(n_matches(data, keys), 0.2)
-      ),
-      speaking = list(
-        sdc_file = sdc_file(data, keys), copula_fit = fit,
-        pattern_table = pattern_table(data, keys),
-        n_matches_of_patterns = n_matches(pattern_table(data, keys)),
-        copula_uniqueness = copula_uniqueness(fit, pop_size = 2400),
-        uniqueness_profile = uniqueness_profile(fit, data[1, keys], 2400),
-        exhaustive_tabulation = exhaustive_tabulation(data, keys),
-        hierarchy = hierarchy(data$a), recode_search = recode_search(data, keys),
-        invariant_pram = bare, suppress_cells = suppress_cells(data, keys, k = 2),
-        latest_values = latest_values(list(data, later), "id"),
-        panel_members = panel_members(data, list(later), "id"),
-        longitudinal_link = longitudinal_link(data, later, keys, "id"),
-        link_attack = link_attack(data, later, keys, "id"),
-        longitudinal_risk = longitudinal_risk(
-          data, later, keys, keys, "b", "id", weight_var = "w"
-        ),
-        pram_variance = pram_variance(bare, data[keys]), simulate = simulate(fit, 5)
-      )
-    )
-  })
-}
-
 test_that("the objects that hold values are those of the help page", {
   results <- secret_results()
   expect_identical(names(which(vapply(results$silent, holds, NA))), character())
@@ -101,6 +36,39 @@ test_that("no print, sentence, table of figures or report says a value", {
     expect_false(tells(readLines(path, warn = FALSE)))
     expect_false(tells(readLines(sub("html$", "json", path), warn = FALSE)))
   }
+})
+
+# What a picture writes, and the numbers of the data behind it as text.
+written_in <- function(picture) {
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
+  tryCatch(quietly(print(picture)), finally = grDevices::dev.off())
+  page <- readLines(file, warn = FALSE, encoding = "latin1")
+  texts <- grep("Tj", page, value = TRUE, useBytes = TRUE)
+  expect_gt(length(texts), 2)
+  gsub("^.*[(]|[)] Tj.*$", "", texts, useBytes = TRUE)
+}
+
+test_that("no picture says a value", {
+  skip_if_not_installed("ggplot2")
+  # The words of a picture are found.
+  words <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::ggtitle("zqc found")
+  expect_true(tells(written_in(words)))
+  results <- unlist(unname(secret_results()), recursive = FALSE)
+  drawn <- character()
+  for (name in names(results)) {
+    x <- results[[name]]
+    if (!inherits(x, c("sdc_result", "sdc_comparison"))) next
+    picture <- tryCatch(quietly(ggplot2::autoplot(x)), sdcRisk_error = function(e) NULL)
+    if (is.null(picture)) next
+    drawn <- c(drawn, name)
+    words <- written_in(picture)
+    # Categories, but none that few records hold.
+    if (name == "exhaustive_tabulation") words <- grep("zqc alone", words, value = TRUE)
+    expect_false(tells(words), info = name)
+  }
+  expect_gt(length(drawn), 15)
 })
 
 test_that("no error, warning or message says a value", {
