@@ -341,22 +341,6 @@ run_attack <- function(coded, agreements, settings) {
   core(rs_attack, core_waves(coded, agreements), settings)
 }
 
-# Work that takes a moment beside a linkage.
-moment_of_work <- 2e9
-
-# The calibrated intruder, of whom longitudinal_link() tells the expected correct
-# matches: NA where nobody is linked, or where that takes more work than `most`.
-calibrated_attack <- function(coded, most) {
-  if (is.null(coded$partners) || all(is.na(coded$partners))) {
-    return(NULL)
-  }
-  list(
-    intruders = "calibrated", by_value = TRUE, prior_match = 0.95, coverage = NULL,
-    engine = "choose", max_work = most, without_work = 0, one_to_one = FALSE, details = FALSE,
-    thresholds = double()
-  )
-}
-
 # Waves are two files in time; here they are what is known and what is released.
 file_words <- c(
   "`wave1`" = "`known`", "`wave2`" = "`released`", "in wave 1" = "in the known file",

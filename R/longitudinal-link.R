@@ -199,15 +199,21 @@ link_coded <- function(coded, min_overlap, tolerance, sensitivity, this_call) {
   )
 }
 
+# The most work, in nanoseconds of one processor, of the intruder who weighs key
+# variables: a moment beside the linkage.
+moment_of_work <- 2e9
+
 # `method`: "counters", "walk", or "estimate" for the cheaper one; results are
 # the same.
 find_links <- function(coded, agreements, min_overlap, method, sensitivity,
                        changes = FALSE) {
+  is_linked <- !all(is.na(coded$partners))
   settings <- list(
     min_overlap = min_overlap, method = method, sensitivity = sensitivity,
     # So many pairs are compared in a moment.
     most_pairs = if (sensitivity) Inf else 2e10, changes = changes,
-    attack = calibrated_attack(coded, if (sensitivity) Inf else moment_of_work)
+    # Where nobody is linked, nobody knows how often keys agree.
+    weighted_work = if (is_linked) if (sensitivity) Inf else moment_of_work
   )
   found <- core(rs_link, core_waves(coded, agreements), settings)
   # A sum of nothing is -0 in the core.

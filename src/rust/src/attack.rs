@@ -3,7 +3,7 @@
 
 use extendr_api::prelude::*;
 use sdcrisk_core::attack::{
-    attack, Attack, Claims, Engine, Files, Found, Intruder, Settings, Variable,
+    attack, expected_correct, Attack, Claims, Engine, Files, Found, Intruder, Settings, Variable,
 };
 use sdcrisk_core::{Error, Result};
 
@@ -60,26 +60,33 @@ impl Asked {
         })
     }
 
-    /// Runs the attack on two files, of whose keys `exact_first` says which hold one
-    /// value each.
-    fn run(
-        &self,
-        given: &Named,
-        files: &linkage::Files,
-        run: &Run,
-    ) -> Result<(Attack, Vec<Vec<Claims>>)> {
-        let exact = given.flags("exact_first")?;
-        files.with_tables(|known, released| {
-            let partners = files.partners.as_deref();
-            let files = Files::new(known, released, &files.agreements, &exact, partners)?;
-            run.watched(|monitor| {
-                let done = attack(&files, &self.settings, monitor)?;
-                let curve = |found: &Found| Claims::curve(&found.outcome, &self.thresholds);
-                let claims = done.found.iter().map(curve).collect();
-                Ok((done, claims))
-            })
+    fn run(&self, files: &Files, run: &Run) -> Result<(Attack, Vec<Vec<Claims>>)> {
+        run.watched(|monitor| {
+            let done = attack(files, &self.settings, monitor)?;
+            let curve = |found: &Found| Claims::curve(&found.outcome, &self.thresholds);
+            let claims = done.found.iter().map(curve).collect();
+            Ok((done, claims))
         })
     }
+}
+
+/// Works on two files, of whose keys `exact_first` says which hold one value each.
+fn with_files<T>(
+    given: &Named,
+    files: &linkage::Files,
+    work: impl FnOnce(&Files) -> Result<T>,
+) -> Result<T> {
+    let exact = given.flags("exact_first")?;
+    files.with_tables(|known, released| {
+        let partners = files.partners.as_deref();
+        work(&Files::new(
+            known,
+            released,
+            &files.agreements,
+            &exact,
+            partners,
+        )?)
+    })
 }
 
 /// Attacks of several intruders on one pair of files.
@@ -89,23 +96,25 @@ fn rs_attack(files: Robj, settings: Robj, run: Robj) -> Robj {
         let given = Named::new(&files, "files")?;
         let files = linkage::Files::new(&given)?;
         let asked = Asked::new(&settings)?;
-        let (done, claims) = asked.run(&given, &files, &Run::new(&run)?)?;
+        let run = Run::new(&run)?;
+        let (done, claims) = with_files(&given, &files, |files| asked.run(files, &run))?;
         attack_list(&done, &claims)
     })
 }
 
-/// The expected correct matches of the first intruder; `None` where they take more work
-/// than the settings allow.
+/// The expected correct matches of the calibrated intruder; `None` where they take more
+/// work, or memory, than there may be.
 pub fn expected_of(
     given: &Named,
     files: &linkage::Files,
-    settings: &Robj,
+    max_work: f64,
     run: &Run,
 ) -> Result<Option<f64>> {
-    match Asked::new(settings)?.run(given, files, run) {
-        Ok((done, _)) => Ok(done.found.first().map(|found| found.score.expected)),
+    let expected =
+        |files: &Files| run.watched(|monitor| expected_correct(files, max_work, monitor));
+    match with_files(given, files, expected) {
         Err(Error::TooLarge(_)) => Ok(None),
-        Err(error) => Err(error),
+        found => found,
     }
 }
 

@@ -127,7 +127,8 @@ impl Asked {
 }
 
 /// The nearest wave-1 records of every wave-2 record, and whether its partner
-/// is one of them. `attack` holds the settings of an attack to be run beside, if any.
+/// is one of them. `weighted_work` is the most work for the expected correct matches of an
+/// intruder who weighs the keys, if they are asked for.
 #[extendr]
 fn rs_link(waves: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
@@ -137,9 +138,9 @@ fn rs_link(waves: Robj, settings: Robj, run: Robj) -> Robj {
         let asked = Asked::new(&settings)?;
         let run = Run::new(&run)?;
         let mut found = files.with_waves(asked.min_shared, |waves| link(waves, &asked, &run))?;
-        let weighted = match settings.optional("attack")? {
+        let weighted = match settings.optional_number("weighted_work")? {
             None => None,
-            Some(attack) => expected_of(&waves, &files, &attack, &run)?,
+            Some(max_work) => expected_of(&waves, &files, max_work, &run)?,
         };
         found.push(("weighted", optional(std::iter::once(weighted))));
         Ok(List::from_pairs(found).into())

@@ -2,9 +2,12 @@
 //!
 //! Work is counted, not timed, so that the choice is the same on every machine.
 
+use std::collections::BTreeMap;
+
 use super::eliminate;
 use super::order::order_of_elimination;
 use super::patterns::Patterns;
+use super::score::sum_of_shares;
 use super::split;
 use super::tables;
 use super::trie::Trie;
@@ -97,6 +100,26 @@ impl Prepared {
             Engine::Tables => tables::best_matches(&self.patterns, weights, monitor),
             _ => eliminate::best_matches(&self.trie, weights, monitor),
         }
+    }
+
+    /// The expected correct matches, where `own` are the weights of the released
+    /// records and their partners, not numbers without one.
+    pub fn expected(
+        &self,
+        weights: &Weights,
+        plan: &Plan,
+        own: &[f64],
+        monitor: &Monitor,
+    ) -> Result<f64> {
+        let best = self.best_matches(weights, plan, monitor)?;
+        let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
+        for (&query, &own) in self.patterns.query_of_record.iter().zip(own) {
+            let best = best[query as usize];
+            if own >= best.weight {
+                *ties.entry(best.n).or_default() += 1;
+            }
+        }
+        Ok(sum_of_shares(&ties))
     }
 }
 

@@ -66,6 +66,11 @@ impl<'a> Files<'a> {
         self.agreements.len()
     }
 
+    /// The files as waves, in which any two records can be a match.
+    pub(super) fn waves(&self) -> Result<Waves<'a>> {
+        Waves::new(self.known, self.released, self.agreements, self.partners, 0)
+    }
+
     /// Released records with a partner, and the partner.
     pub(super) fn linked(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let partners = self.partners.unwrap_or(&[]).iter().enumerate();
@@ -74,7 +79,9 @@ impl<'a> Files<'a> {
             .map(|(row, &p)| (row, p as usize))
     }
 
-    fn levels(&self, split: bool) -> Vec<KeyLevels> {
+    /// The levels of every key; with `split` equal codes have one of their own where
+    /// that is their rule.
+    pub(super) fn levels(&self, split: bool) -> Vec<KeyLevels> {
         let rules = self.agreements.iter().zip(self.exact_first);
         rules
             .zip(self.released.columns())
@@ -85,7 +92,11 @@ impl<'a> Files<'a> {
     }
 
     /// The weight of every released record and its partner.
-    fn weights_of_partners(&self, weights: &Weights, keys: &[usize]) -> Result<Vec<f64>> {
+    pub(super) fn weights_of_partners(
+        &self,
+        weights: &Weights,
+        keys: &[usize],
+    ) -> Result<Vec<f64>> {
         let mut own = filled(f64::NAN, self.released.n_rows())?;
         let columns: Vec<_> = keys
             .iter()
@@ -286,15 +297,8 @@ impl<'a> Scene<'a> {
 
     /// The rule of the fewest differing keys.
     fn count(&self) -> Result<Found> {
-        let files = self.files;
-        let waves = Waves::new(
-            files.known,
-            files.released,
-            files.agreements,
-            files.partners,
-            0,
-        )?;
-        let keys: Vec<usize> = (0..files.n_keys()).collect();
+        let waves = self.files.waves()?;
+        let keys: Vec<usize> = (0..self.files.n_keys()).collect();
         let own = waves.partner_differences(&keys, self.monitor)?;
         let nearest = waves.search(&keys, Some(&own), Method::Estimate, self.monitor, false)?;
         let rows = 0..nearest.n_best.len();
@@ -510,18 +514,8 @@ impl<'a> Scene<'a> {
         let patterns = Patterns::new(self.files, keys, self.monitor)?;
         let prepared = Prepared::new(patterns, self.monitor)?;
         let plan = prepared.plan(&weights, self.settings.engine);
-        let best = prepared.best_matches(&weights, &plan, self.monitor)?;
         let own = self.files.weights_of_partners(&weights, keys)?;
-        let of_record = prepared.patterns.query_of_record.iter();
-        let outcome = Outcome {
-            n_best: of_record.clone().map(|&q| best[q as usize].n).collect(),
-            true_in_best: of_record
-                .zip(&own)
-                .map(|(&q, own)| *own >= best[q as usize].weight)
-                .collect(),
-            posterior: Vec::new(),
-        };
-        Ok(Score::new(&outcome).expected)
+        prepared.expected(&weights, &plan, &own, self.monitor)
     }
 }
 

@@ -37,6 +37,8 @@
 //! * [`tables`]: pair by pair with tables of groups of keys.
 //!
 //! [`choose`] takes the one with least work, which is counted before any is done.
+//! Where nothing is asked but the expected correct matches of the calibrated intruder,
+//! [`linked`] looks at few pairs, for the same number.
 
 mod assign;
 mod ceiling;
@@ -46,6 +48,7 @@ mod eliminate;
 mod em;
 mod files;
 mod levels;
+mod linked;
 mod order;
 mod patterns;
 mod reliability;
@@ -59,6 +62,7 @@ pub use choose::{Engine, Plan};
 pub use dependence::Dependence;
 pub use em::Learning;
 pub use files::{attack, Attack, Files, Found, Intruder, Outcome, Settings, Variable};
+pub use linked::expected_correct;
 pub use reliability::Reliability;
 pub use score::{Claims, Score};
 

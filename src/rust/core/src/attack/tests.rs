@@ -14,6 +14,8 @@ use crate::linkage::{Agreement, NONE};
 use crate::parallel::with_threads;
 use crate::{KeyTable, Monitor};
 
+mod linked;
+
 type Rows = Vec<Vec<u32>>;
 
 fn table(rows: &Rows, levels: &[u32]) -> KeyTable {

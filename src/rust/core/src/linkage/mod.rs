@@ -46,16 +46,15 @@ mod walk;
 
 pub use agreement::Agreement;
 pub use partners::{partners, Partners};
-pub(crate) use patterns::sorted_rows;
+pub(crate) use patterns::{sorted_rows, Patterns};
 pub use score::{add_greedily, nearest_and_scores, scores, sensitivity, Score};
+pub(crate) use tree::{Node, Tree};
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::parallel::Monitor;
-use patterns::Patterns;
-use tree::Tree;
 
 /// Most keys two waves can be linked on: missing values of a row are 64 bits.
 pub const MAX_KEYS: usize = 64;

@@ -12,7 +12,9 @@ use crate::parallel::Monitor;
 const NEIGHBOURS: usize = 3;
 
 /// Distinct wave-1 rows, sorted, and distinct wave-2 rows, called queries.
-pub(super) struct Patterns<'a> {
+pub(crate) struct Patterns<'a> {
+    /// The keys in the order of the columns of `rows` and `queries`.
+    order: Vec<usize>,
     /// Wave-1 rows in lexicographic order of the keys.
     rows: KeyTable,
     /// How many records each stands for.
@@ -20,7 +22,7 @@ pub(super) struct Patterns<'a> {
     /// Wave-2 rows in order of first appearance.
     queries: KeyTable,
     query_of_row: Vec<u32>,
-    /// Per key, in the order of the columns of `rows` and `queries`.
+    /// Per key, in that order.
     agreements: Vec<&'a Agreement>,
     /// Per query, a number that no smallest difference exceeds; empty before
     /// [`Patterns::bound`].
@@ -32,7 +34,7 @@ pub(super) struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    pub(super) fn new(waves: &Waves<'a>, keys: &[usize], monitor: &Monitor) -> Result<Self> {
+    pub(crate) fn new(waves: &Waves<'a>, keys: &[usize], monitor: &Monitor) -> Result<Self> {
         let order = order_of_search(waves, keys, monitor)?;
         let (queries, groups) = distinct_rows(waves.wave2, &order, monitor)?;
         let query_of_row = groups.row_group().to_vec();
@@ -55,6 +57,7 @@ impl<'a> Patterns<'a> {
             queries,
             query_of_row,
             agreements: order.iter().map(|&v| &waves.agreements[v]).collect(),
+            order,
             bounds: Vec::new(),
             observed,
             min_shared: waves.min_shared,
@@ -75,6 +78,7 @@ impl<'a> Patterns<'a> {
         }
         let part = |rows: &[u32]| {
             Ok(Self {
+                order: self.order.clone(),
                 rows: self.rows.select(rows)?,
                 counts: rows.iter().map(|&row| self.counts[row as usize]).collect(),
                 queries: self.queries.clone(),
@@ -106,16 +110,25 @@ impl<'a> Patterns<'a> {
         Ok(())
     }
 
-    pub(super) fn rows(&self) -> &KeyTable {
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    pub(crate) fn rows(&self) -> &KeyTable {
         &self.rows
     }
 
-    pub(super) fn counts(&self) -> &[u64] {
+    pub(crate) fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    pub(super) fn queries(&self) -> &KeyTable {
+    pub(crate) fn queries(&self) -> &KeyTable {
         &self.queries
+    }
+
+    /// Per wave-2 row, its query.
+    pub(crate) fn query_of_row(&self) -> &[u32] {
+        &self.query_of_row
     }
 
     pub(super) fn agreements(&self) -> &[&'a Agreement] {
@@ -126,11 +139,11 @@ impl<'a> Patterns<'a> {
         &self.bounds
     }
 
-    pub(super) fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.rows.n_rows()
     }
 
-    pub(super) fn n_queries(&self) -> usize {
+    pub(crate) fn n_queries(&self) -> usize {
         self.queries.n_rows()
     }
 
@@ -139,7 +152,7 @@ impl<'a> Patterns<'a> {
         self.n_rows() as f64 * self.n_queries() as f64
     }
 
-    pub(super) fn n_keys(&self) -> usize {
+    pub(crate) fn n_keys(&self) -> usize {
         self.agreements.len()
     }
 
