@@ -5,16 +5,18 @@
 //!
 //! Rows without missing values share as many keys with a query as it has observed,
 //! the most there can be: one search among them bounds `d*_i(s)` for every `s`.
-//! Among the others, often few, a search with a growing budget goes on up to that
-//! bound: what it finds is counted by the number of keys shared, and the numbers
-//! `s` are settled one after the other.
+//! Of the others, often few, those within that bound are counted by their difference
+//! and the number of keys shared, and the numbers `s` are settled one after the other.
+//! The counters find them in a look at all pairs, or a search of their tree with a
+//! growing budget, whichever an estimate finds cheaper.
 
 use rayon::prelude::*;
 
+use super::counters::{self, Within};
 use super::patterns::Patterns;
 use super::tree::Tree;
 use super::walk::Search;
-use super::{best_of, Best, Method, NS_PER_VISIT, TRIALS};
+use super::{best_of, Best, Method, MAX_KEYS, NS_PER_PAIR, NS_PER_VISIT, TRIALS};
 use crate::error::Result;
 use crate::memory::filled;
 use crate::parallel::Monitor;
@@ -32,10 +34,11 @@ const NONE: Best = Best {
 
 /// Per query, the best matches that share at least `least`, `least + 1`, ... up to
 /// all keys; `None` where looking at all pairs so often, in `ns_per_pair` each, is
-/// cheaper than the search.
+/// cheaper than the search. `method` says how rows with missing values are found.
 pub(super) fn nearest(
     patterns: &Patterns,
     least: usize,
+    method: Method,
     ns_per_pair: f64,
     monitor: &Monitor,
 ) -> Result<Option<Vec<Best>>> {
@@ -51,29 +54,41 @@ pub(super) fn nearest(
             Some(best_of(&complete, Method::Estimate, monitor, false)?.0)
         }
     };
+    let n = others.n_queries();
+    let n_keys = others.n_keys();
+    others.set_bounds(match &complete {
+        None => filled(n_keys as u8, n)?,
+        Some(complete) => complete.iter().map(|best| best.n_diff).collect(),
+    });
+    let width = n_keys + 1 - least;
     let asked = Asked {
         tree: Tree::new(others.rows(), monitor)?,
         // From here on the search costs as much as comparing all rows one by one.
-        limit: (others.n_rows() as f64 * others.n_keys() as f64 * NS_PER_KEY / NS_PER_VISIT) as u64,
+        limit: (others.n_rows() as f64 * n_keys as f64 * NS_PER_KEY / NS_PER_VISIT) as u64,
         patterns: &others,
         least,
+        attainable,
         complete,
     };
-    let n = others.n_queries();
-    let width = others.n_keys() + 1 - least;
-    let n_trials = TRIALS.min(n);
-    let visits = (0..n_trials)
-        .into_par_iter()
-        .map(|t| {
-            monitor.check()?;
-            let query = t * n / n_trials;
-            Ok(asked.search(query, attainable[query], &mut vec![NONE; width]))
-        })
-        .collect::<Result<Vec<u64>>>()?;
-    let mean = visits.iter().sum::<u64>() as f64 / n_trials.max(1) as f64;
-    if mean * NS_PER_VISIT > ns_per_pair * (patterns.n_rows() * width) as f64 {
+    let ns_of_search = NS_PER_VISIT * asked.mean_visits(monitor)?;
+    let ns_of_counters = match asked.complete {
+        // Without a bound all rows would be listed.
+        None => f64::INFINITY,
+        Some(_) => NS_PER_PAIR * others.n_rows() as f64,
+    };
+    let method = match method {
+        Method::Estimate if ns_of_counters < ns_of_search => Method::Counters,
+        Method::Estimate => Method::Walk,
+        given => given,
+    };
+    let ns = ns_of_search.min(ns_of_counters);
+    if ns > ns_per_pair * (patterns.n_rows() * width) as f64 {
         return Ok(None);
     }
+    let within = match method {
+        Method::Counters => Some(counters::within(&others, monitor)?),
+        _ => None,
+    };
     monitor.set_total(n as u64);
     let mut found = filled(NONE, n * width)?;
     found
@@ -82,7 +97,12 @@ pub(super) fn nearest(
         .try_for_each(|(b, found)| {
             for (query, best) in (b * BLOCK..).zip(found.chunks_mut(width)) {
                 monitor.check()?;
-                asked.search(query, attainable[query], best);
+                match &within {
+                    Some(within) => asked.look_up(query, &within[query], best),
+                    None => {
+                        asked.search(query, best);
+                    }
+                }
             }
             monitor.advance((found.len() / width) as u64);
             Ok(())
@@ -120,24 +140,78 @@ struct Asked<'p> {
     tree: Tree,
     least: usize,
     limit: u64,
+    /// Per query, the most keys that it shares with a row of the tree.
+    attainable: Vec<usize>,
     /// Per query, the best of the rows without missing values, where there are any.
     complete: Option<Vec<Best>>,
 }
 
 impl Asked<'_> {
-    /// Settles what a query that shares at most `attainable` keys with the rows of the
-    /// tree can be matched with: the nodes visited.
-    fn search(&self, query: usize, attainable: usize, best: &mut [Best]) -> u64 {
+    /// The nodes that the search visits for a query, by a trial.
+    fn mean_visits(&self, monitor: &Monitor) -> Result<f64> {
+        let n = self.patterns.n_queries();
+        let n_trials = TRIALS.min(n);
+        let width = self.patterns.n_keys() + 1 - self.least;
+        let visits = (0..n_trials)
+            .into_par_iter()
+            .map(|t| {
+                monitor.check()?;
+                Ok(self.search(t * n / n_trials, &mut vec![NONE; width]))
+            })
+            .collect::<Result<Vec<u64>>>()?;
+        Ok(visits.iter().sum::<u64>() as f64 / n_trials.max(1) as f64)
+    }
+
+    /// Settles what a query can be matched with by a search of the tree: the nodes
+    /// visited.
+    fn search(&self, query: usize, best: &mut [Best]) -> u64 {
+        let mut search = Search::new(self.patterns, &self.tree, query, self.limit);
+        let is_settled = self.settle(query, best, |budget, by_shared| {
+            match search.by_shared(budget) {
+                Some(found) => {
+                    by_shared.copy_from_slice(found);
+                    true
+                }
+                None => false,
+            }
+        });
+        if !is_settled {
+            self.compare_all(query, best);
+        }
+        search.visits()
+    }
+
+    /// The same of a query whose rows within its bound are known.
+    fn look_up(&self, query: usize, within: &Within, best: &mut [Best]) {
+        self.settle(query, best, |budget, by_shared| {
+            // Those of smaller budgets are there.
+            for near in within.near().iter().filter(|near| near.n_diff == budget) {
+                by_shared[usize::from(near.shared)] += near.n;
+            }
+            true
+        });
+    }
+
+    /// Settles the least numbers of shared keys one after the other. `find` is asked for
+    /// the records of the tree that cost at most a budget, by the number of keys shared,
+    /// for budgets from 0 on; where it gives up, nothing is settled.
+    fn settle(
+        &self,
+        query: usize,
+        best: &mut [Best],
+        mut find: impl FnMut(u8, &mut [u64]) -> bool,
+    ) -> bool {
         let complete = self.complete.as_ref().map(|complete| complete[query]);
         let n_keys = self.patterns.n_keys();
         // Numbers of shared keys from `least` on that rows of the tree, and all rows, reach.
         let numbers = |most: usize| (most + 1).saturating_sub(self.least);
-        let in_tree = numbers(attainable);
+        let in_tree = numbers(self.attainable[query]);
         let can = match complete {
             Some(_) => numbers(self.patterns.n_observed(query)).max(in_tree),
             None => in_tree,
         };
-        let mut search = Search::new(self.patterns, &self.tree, query, self.limit);
+        let mut by_shared = [0; MAX_KEYS + 1];
+        let by_shared = &mut by_shared[..=n_keys];
         let mut settled = 0;
         for budget in 0..=n_keys as u8 {
             if settled == can {
@@ -148,18 +222,13 @@ impl Asked<'_> {
                 _ => 0,
             };
             // Nothing in the tree shares more.
-            let found = match settled < in_tree {
-                true => search.by_shared(budget),
-                false => Some(&[][..]),
-            };
-            let Some(found) = found else {
-                self.compare_all(query, complete, best);
-                break;
-            };
+            if settled < in_tree && !find(budget, by_shared) {
+                return false;
+            }
             // What costs less was not found, so what is found costs `budget`.
             while settled < can {
                 let shared = self.least + settled;
-                let n_best = found.iter().skip(shared).sum::<u64>() + of_complete;
+                let n_best = by_shared.iter().skip(shared).sum::<u64>() + of_complete;
                 if n_best == 0 {
                     break;
                 }
@@ -170,15 +239,15 @@ impl Asked<'_> {
                 settled += 1;
             }
         }
-        search.visits()
+        true
     }
 
     /// The same by a look at every row.
-    fn compare_all(&self, query: usize, complete: Option<Best>, best: &mut [Best]) {
+    fn compare_all(&self, query: usize, best: &mut [Best]) {
         best.fill(NONE);
-        if let Some(complete) = complete {
+        if let Some(complete) = &self.complete {
             let shared = (self.patterns.n_observed(query) + 1).saturating_sub(self.least);
-            best[..shared].fill(complete);
+            best[..shared].fill(complete[query]);
         }
         for (row, &count) in self.patterns.counts().iter().enumerate() {
             let n_diff = self.patterns.distance(query, row);

@@ -332,10 +332,11 @@ impl<'a> Waves<'a> {
     /// The nearest wave-1 records where a match must share at least so many observed
     /// keys as here, one more, ... up to all of them, in one search; `None` where there
     /// are fewer or more `pairs` of distinct rows, or where comparing them so often, in
-    /// `ns_per_pair` each, would be cheaper.
+    /// `ns_per_pair` each, would be cheaper. `method` finds rows with missing values.
     fn search_by_shared(
         &self,
         keys: &[usize],
+        method: Method,
         pairs: std::ops::RangeInclusive<f64>,
         ns_per_pair: f64,
         monitor: &Monitor,
@@ -347,7 +348,7 @@ impl<'a> Waves<'a> {
         if !pairs.contains(&patterns.n_pairs()) {
             return Ok(None);
         }
-        let found = by_shared::nearest(&patterns, least, ns_per_pair, monitor)?;
+        let found = by_shared::nearest(&patterns, least, method, ns_per_pair, monitor)?;
         Ok(found.map(|found| {
             (0..width)
                 .map(|more| patterns.nearest(|query| found[query * width + more], Method::Walk))

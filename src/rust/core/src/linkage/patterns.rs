@@ -159,9 +159,8 @@ impl<'a> Patterns<'a> {
     /// The observed keys of queries and rows, and how many a pair must share;
     /// `None` where every pair counts.
     pub(super) fn sharing(&self) -> Option<(&[u64], &[u64], u32)> {
-        self.observed
-            .as_ref()
-            .map(|(queries, rows)| (queries.as_slice(), rows.as_slice(), self.min_shared))
+        let (queries, rows) = self.observed().filter(|_| self.min_shared > 0)?;
+        Some((queries, rows, self.min_shared))
     }
 
     /// Whether the pair shares enough observed keys.
@@ -194,6 +193,11 @@ impl<'a> Patterns<'a> {
             method,
             n_patterns: (self.n_rows(), self.n_queries()),
         }
+    }
+
+    /// Sets what bounds the smallest difference of every query.
+    pub(super) fn set_bounds(&mut self, bounds: Vec<u8>) {
+        self.bounds = bounds;
     }
 
     /// Keeps in mind which keys are observed, whatever a pair must share.

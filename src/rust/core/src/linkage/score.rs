@@ -118,7 +118,9 @@ pub fn nearest_and_scores(
     if always < n_keys && method == Method::Estimate && waves.n_pairs() >= FEW_PAIRS {
         let from = waves.sharing(always);
         let pairs = FEW_PAIRS..=most;
-        if let Some(mut found) = from.search_by_shared(&keys, pairs, NS_PER_PAIR, monitor)? {
+        if let Some(mut found) =
+            from.search_by_shared(&keys, method, pairs, NS_PER_PAIR, monitor)?
+        {
             let mut own = own.clone();
             let scores = (always..)
                 .zip(&found)

@@ -119,13 +119,22 @@ proptest! {
         let waves = Waves::new(&t1, &t2, &agreements, None, least).unwrap();
         let keys: Vec<usize> = (0..levels.len()).collect();
         let monitor = Monitor::new();
-        let found = waves.search_by_shared(&keys, 0.0..=1e9, f64::INFINITY, &monitor).unwrap().unwrap();
-        prop_assert_eq!(found.len() + least as usize, keys.len() + 1);
-        for (least, nearest) in (least..).zip(found) {
-            let found: Vec<_> = nearest.n_diff.into_iter().zip(nearest.n_best).collect();
-            prop_assert_eq!(found, brute(&one, &two, &agreements, least));
+        let all = 0.0..=1e9;
+        for method in [Method::Estimate, Method::Counters, Method::Walk] {
+            let found = waves
+                .search_by_shared(&keys, method, all.clone(), f64::INFINITY, &monitor)
+                .unwrap()
+                .unwrap();
+            prop_assert_eq!(found.len() + least as usize, keys.len() + 1);
+            for (least, nearest) in (least..).zip(found) {
+                let found: Vec<_> = nearest.n_diff.into_iter().zip(nearest.n_best).collect();
+                prop_assert_eq!(found, brute(&one, &two, &agreements, least));
+            }
         }
-        let none = |pairs, ns| waves.search_by_shared(&keys, pairs, ns, &monitor).unwrap().is_none();
+        let none = |pairs, ns| {
+            let found = waves.search_by_shared(&keys, Method::Estimate, pairs, ns, &monitor);
+            found.unwrap().is_none()
+        };
         prop_assert!(none(0.0..=1e9, -1.0));
         prop_assert!(none(0.0..=0.5, f64::INFINITY));
         prop_assert!(none(1e9..=2e9, f64::INFINITY));

@@ -1,9 +1,9 @@
 //! The comparison of a block of queries with the rows of a tile.
 
-use super::planes::{add, any_at_most, lowest, records, smallest, Planes, WORDS};
+use super::kept::{Kept, Rows};
+use super::planes::{add, any_at_most, smallest, Planes, WORDS};
 use super::queries::Queries;
 use super::tile::Tile;
-use crate::linkage::Best;
 
 /// A block of queries before one tile.
 pub(super) struct Block<'a, const P: usize> {
@@ -13,8 +13,7 @@ pub(super) struct Block<'a, const P: usize> {
     run_end: &'a [u32],
     masks: &'a [u32],
     first: usize,
-    /// Records that the rows of the tile stand for.
-    counts: &'a [u64],
+    rows: &'a Rows<'a>,
 }
 
 impl<'a, const P: usize> Block<'a, P> {
@@ -23,7 +22,7 @@ impl<'a, const P: usize> Block<'a, P> {
         queries: &'a Queries,
         first: usize,
         len: usize,
-        counts: &'a [u64],
+        rows: &'a Rows<'a>,
     ) -> Self {
         let range = first..first + len;
         Self {
@@ -36,19 +35,19 @@ impl<'a, const P: usize> Block<'a, P> {
             run_end: &queries.run_end[range.clone()],
             masks: &queries.mask[range],
             first,
-            counts,
+            rows,
         }
     }
 
     /// Compares all queries of the block with all rows of the tile.
-    pub fn scan(&self, best: &mut [Best]) {
+    pub fn scan<K: Kept>(&self, kept: &mut [K]) {
         let none = [[0; WORDS]; P];
         let mut start = 0;
-        while start < best.len() {
-            let end = (self.run_end[start] as usize - self.first).min(best.len());
+        while start < kept.len() {
+            let end = (self.run_end[start] as usize - self.first).min(kept.len());
             // The bound of a run only falls while it is searched.
-            let bound = best[start..end].iter().map(|b| b.n_diff).max().unwrap_or(0);
-            self.scan_run(0, start, end, &none, 0, bound, best);
+            let bound = kept[start..end].iter().map(Kept::bound).max().unwrap_or(0);
+            self.scan_run(0, start, end, &none, 0, bound, kept);
             start = end;
         }
     }
@@ -56,7 +55,7 @@ impl<'a, const P: usize> Block<'a, P> {
     /// Compares the queries `start..end`, which agree in the first groups:
     /// `sum` are the differences there, at least `low`.
     #[allow(clippy::too_many_arguments)]
-    fn scan_run(
+    fn scan_run<K: Kept>(
         &self,
         group: usize,
         start: usize,
@@ -64,15 +63,15 @@ impl<'a, const P: usize> Block<'a, P> {
         sum: &Planes<P>,
         low: u8,
         bound: u8,
-        best: &mut [Best],
+        kept: &mut [K],
     ) {
         let table = &self.tile.tables[group];
         let combinations = self.combinations[group];
         if group + 1 == self.combinations.len() {
             for q in start..end {
                 let entry = table.entry(combinations[q]);
-                if low + table.low[entry] <= best[q].n_diff {
-                    self.compare(q, sum, &table.planes[entry], &mut best[q]);
+                if low + table.low[entry] <= kept[q].bound() {
+                    self.compare(q, sum, &table.planes[entry], &mut kept[q]);
                 }
             }
             return;
@@ -88,12 +87,12 @@ impl<'a, const P: usize> Block<'a, P> {
             let alone = stop - i == 1;
             // What the groups to come add at least.
             let rest = if alone { self.low_after(group, i) } else { 0 };
-            let bound = if alone { best[i].n_diff } else { bound };
+            let bound = if alone { kept[i].bound() } else { bound };
             if low + table.low[entry] + rest <= bound {
                 let sum = add(sum, &table.planes[entry]);
                 let low = smallest(&sum, &self.tile.anywhere);
                 if low + rest <= bound {
-                    self.scan_run(group + 1, i, stop, &sum, low, bound, best);
+                    self.scan_run(group + 1, i, stop, &sum, low, bound, kept);
                 }
             }
             i = stop;
@@ -114,17 +113,10 @@ impl<'a, const P: usize> Block<'a, P> {
     }
 
     /// Compares one query, whose differences are the sum of `a` and `b`.
-    fn compare(&self, query: usize, a: &Planes<P>, b: &Planes<P>, best: &mut Best) {
+    fn compare<K: Kept>(&self, query: usize, a: &Planes<P>, b: &Planes<P>, kept: &mut K) {
         let admissible = &self.tile.admissible[self.masks[query] as usize];
-        if any_at_most(a, b, admissible, best.n_diff) {
-            let (least, rows) = lowest(&add(a, b), *admissible);
-            if least < best.n_diff {
-                *best = Best {
-                    n_diff: least,
-                    n_best: 0,
-                };
-            }
-            best.n_best += records(&rows, self.counts);
+        if any_at_most(a, b, admissible, kept.bound()) {
+            kept.take(&add(a, b), admissible, self.rows);
         }
     }
 }

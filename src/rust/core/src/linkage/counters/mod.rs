@@ -17,6 +17,7 @@
 
 mod block;
 mod groups;
+mod kept;
 mod planes;
 mod queries;
 mod tile;
@@ -30,6 +31,8 @@ use crate::parallel::Monitor;
 
 use block::Block;
 use groups::group_keys;
+pub(super) use kept::Within;
+use kept::{Kept, Rows};
 use planes::ROWS;
 use queries::sort_queries;
 use tile::Tile;
@@ -37,15 +40,43 @@ use tile::Tile;
 /// Queries per block of parallel work.
 const BLOCK: usize = 2048;
 
+/// Per query, the nearest rows.
 pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor, report: bool) -> Result<Vec<Best>> {
+    let bounds = patterns.bounds();
+    let begin = |query: usize| Best {
+        n_diff: bounds[query],
+        n_best: 0,
+    };
+    scan(patterns, monitor, report, begin)
+}
+
+/// Per query, all rows that differ on no more keys than its bound, by the number of
+/// observed keys that they share.
+pub(super) fn within(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Within>> {
+    let bounds = patterns.bounds();
+    let (observed, _) = patterns.observed().unwrap_or_default();
+    let begin = |query: usize| {
+        let observed = observed.get(query).copied().unwrap_or(u64::MAX);
+        Within::new(bounds[query], observed)
+    };
+    scan(patterns, monitor, false, begin)
+}
+
+/// What is kept of every query after all rows, `begin` giving what it begins with.
+fn scan<K: Kept>(
+    patterns: &Patterns,
+    monitor: &Monitor,
+    report: bool,
+    begin: impl Fn(usize) -> K,
+) -> Result<Vec<K>> {
     // The planes must hold one more than the number of keys: nothing found.
     match patterns.n_keys() {
-        0..=2 => Scan::<2>::run(patterns, monitor, report),
-        3..=6 => Scan::<3>::run(patterns, monitor, report),
-        7..=14 => Scan::<4>::run(patterns, monitor, report),
-        15..=30 => Scan::<5>::run(patterns, monitor, report),
-        31..=62 => Scan::<6>::run(patterns, monitor, report),
-        63..=126 => Scan::<7>::run(patterns, monitor, report),
+        0..=2 => Scan::<2>::run(patterns, monitor, report, begin),
+        3..=6 => Scan::<3>::run(patterns, monitor, report, begin),
+        7..=14 => Scan::<4>::run(patterns, monitor, report, begin),
+        15..=30 => Scan::<5>::run(patterns, monitor, report, begin),
+        31..=62 => Scan::<6>::run(patterns, monitor, report, begin),
+        63..=126 => Scan::<7>::run(patterns, monitor, report, begin),
         _ => Err(Error::TooLarge("Too many keys to link on.".into())),
     }
 }
@@ -53,17 +84,16 @@ pub(super) fn nearest(patterns: &Patterns, monitor: &Monitor, report: bool) -> R
 struct Scan<const P: usize>;
 
 impl<const P: usize> Scan<P> {
-    fn run(patterns: &Patterns, monitor: &Monitor, report: bool) -> Result<Vec<Best>> {
+    fn run<K: Kept>(
+        patterns: &Patterns,
+        monitor: &Monitor,
+        report: bool,
+        begin: impl Fn(usize) -> K,
+    ) -> Result<Vec<K>> {
         let groups = group_keys(patterns.queries(), monitor)?;
         let (queries, masks) = sort_queries(patterns, &groups, monitor)?;
-        let bounds = patterns.bounds();
-        let mut best: Vec<Best> = queries
-            .original
-            .iter()
-            .map(|&q| Best {
-                n_diff: bounds[q as usize],
-                n_best: 0,
-            })
+        let mut kept: Vec<K> = (queries.original.iter())
+            .map(|&q| begin(q as usize))
             .collect();
         let starts: Vec<usize> = (0..patterns.n_rows()).step_by(ROWS).collect();
         if report {
@@ -73,25 +103,24 @@ impl<const P: usize> Scan<P> {
         for start in starts {
             monitor.check()?;
             tile.fill(patterns, &groups, &masks, start);
-            let counts = &patterns.counts()[start..patterns.n_rows().min(start + ROWS)];
-            best.par_chunks_mut(BLOCK)
+            let rows = start..patterns.n_rows().min(start + ROWS);
+            let observed = patterns.observed().map(|(_, observed)| observed);
+            let rows = Rows {
+                counts: &patterns.counts()[rows.clone()],
+                observed: observed.map(|observed| &observed[rows]),
+            };
+            kept.par_chunks_mut(BLOCK)
                 .enumerate()
-                .try_for_each(|(b, best)| {
+                .try_for_each(|(b, kept)| {
                     monitor.check()?;
                     let first = b * BLOCK;
-                    Block::new(&tile, &queries, first, best.len(), counts).scan(best);
+                    Block::new(&tile, &queries, first, kept.len(), &rows).scan(kept);
                     Ok(())
                 })?;
             monitor.advance(u64::from(report));
         }
-        let mut out = vec![
-            Best {
-                n_diff: 0,
-                n_best: 0
-            };
-            best.len()
-        ];
-        for (&q, found) in queries.original.iter().zip(best) {
+        let mut out: Vec<K> = (0..kept.len()).map(begin).collect();
+        for (&q, found) in queries.original.iter().zip(kept) {
             out[q as usize] = found;
         }
         Ok(out)

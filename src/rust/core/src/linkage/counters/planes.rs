@@ -85,16 +85,3 @@ pub(super) fn any_at_most<const P: usize>(
     }
     (0..WORDS).fold(0, |any, w| any | (among[w] & !above[w])) != 0
 }
-
-/// How many records the marked rows stand for.
-pub(super) fn records(rows: &Lane, counts: &[u64]) -> u64 {
-    let mut n = 0;
-    for (w, &word) in rows.iter().enumerate() {
-        let mut word = word;
-        while word != 0 {
-            n += counts[w * 64 + word.trailing_zeros() as usize];
-            word &= word - 1;
-        }
-    }
-    n
-}
