@@ -330,7 +330,193 @@ fn whole_counts(counts: &[f64], n: f64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key_table::{Codes, Column};
     use ndarray::array;
+    use std::f64::consts::PI;
+
+    const CELLS: [(u32, u32, usize); 4] = [(1, 1, 14), (1, 2, 6), (2, 1, 6), (2, 2, 14)];
+
+    /// 40 records of two keys with two equally frequent values each; of 28 the values
+    /// have the same place.
+    fn halves() -> KeyTable {
+        let records = |of: fn(&(u32, u32, usize)) -> u32| {
+            let cells = CELLS.iter();
+            cells.flat_map(move |cell| std::iter::repeat_n(of(cell), cell.2))
+        };
+        table(&[records(|c| c.0).collect(), records(|c| c.1).collect()])
+    }
+
+    fn table(keys: &[Vec<u32>]) -> KeyTable {
+        let column = |codes: &Vec<u32>| {
+            let n_values = *codes.iter().max().unwrap();
+            Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
+        };
+        KeyTable::new(keys.iter().map(column).collect()).unwrap()
+    }
+
+    fn settings(n_keys: usize) -> Settings {
+        Settings {
+            order: Order::Natural,
+            nominal: vec![false; n_keys],
+            marginals: Marginals::Empirical,
+            exogenous: vec![None; n_keys],
+            correlation: None,
+            signed: true,
+        }
+    }
+
+    /// Information where two halves agree for a share `p` of the records.
+    fn information(p: f64) -> f64 {
+        p * (2.0 * p).ln() + (1.0 - p) * (2.0 * (1.0 - p)).ln()
+    }
+
+    /// Its mean over all ways to draw `m` of `2 m` records for a half.
+    fn by_chance(m: u32) -> f64 {
+        let choose = |k: u32| (0..k).fold(1.0, |c, i| c * f64::from(m - i) / f64::from(i + 1));
+        let total: f64 = (0..=m).map(|k| choose(k).powi(2)).sum();
+        let inner = 1..m;
+        let extremes = 2.0 * 2f64.ln();
+        let rest: f64 = inner
+            .map(|k| choose(k).powi(2) * information(f64::from(k) / f64::from(m)))
+            .sum();
+        (extremes + rest) / total
+    }
+
+    /// The correlation of normals whose halves have information `target`: they agree
+    /// with probability 1/2 + asin(rho) / pi.
+    fn correlation_of(target: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let rho: f64 = (low + high) / 2.0;
+            if information(0.5 + rho.asin() / PI) < target {
+                low = rho;
+            } else {
+                high = rho;
+            }
+        }
+        low
+    }
+
+    #[test]
+    fn two_halves_have_the_correlation_of_the_orthant_formula() {
+        let monitor = Monitor::new();
+        let sample = Sample::count(&halves(), None, &monitor).unwrap();
+        assert_eq!((sample.n, sample.scale), (40.0, 1.0));
+        let found = fit(&sample, &settings(2), &monitor).unwrap();
+        assert!((found.information[0] - information(0.7)).abs() < 1e-14);
+        assert!((found.expected[0] - by_chance(20)).abs() < 1e-12);
+        let rho = correlation_of(information(0.7) - by_chance(20));
+        assert!(
+            (found.model.correlation[[0, 1]] - rho).abs() < 1e-9,
+            "{rho}"
+        );
+        assert_eq!(found.model.shares, vec![vec![0.5, 0.5]; 2]);
+        assert_eq!(found.projection.steps, 0);
+        assert!(!found.roots[0].at_bound);
+    }
+
+    #[test]
+    fn the_sign_is_that_of_the_scores_where_signs_are_asked_for() {
+        let monitor = Monitor::new();
+        let positive = fit(
+            &Sample::count(&halves(), None, &monitor).unwrap(),
+            &settings(2),
+            &monitor,
+        )
+        .unwrap();
+        let turned: Vec<u32> = (CELLS.iter())
+            .flat_map(|cell| std::iter::repeat_n(3 - cell.1, cell.2))
+            .collect();
+        let first: Vec<u32> = (CELLS.iter())
+            .flat_map(|cell| std::iter::repeat_n(cell.0, cell.2))
+            .collect();
+        let sample = Sample::count(&table(&[first, turned]), None, &monitor).unwrap();
+        let rho = |signed: bool| {
+            let settings = Settings {
+                signed,
+                ..settings(2)
+            };
+            fit(&sample, &settings, &monitor).unwrap().roots[0].rho
+        };
+        assert!((rho(true) + positive.roots[0].rho).abs() < 1e-9);
+        assert!((rho(false) - positive.roots[0].rho).abs() < 1e-9);
+    }
+
+    #[test]
+    fn weights_count_as_the_effective_number_of_records() {
+        let monitor = Monitor::new();
+        let weights: Vec<f64> = (0..40).map(|i| [1.0, 3.0][i % 2]).collect();
+        let weights = Weights::new(&weights, 40).unwrap();
+        let sample = Sample::count(&halves(), Some(weights), &monitor).unwrap();
+        // (20 + 60)^2 / (20 + 20 * 9) = 32 records, 0.4 for a weight of 1.
+        assert_eq!((sample.n, sample.scale), (32.0, 0.4));
+        assert_eq!(sample.counts, vec![vec![40.0, 40.0]; 2]);
+        let found = fit(&sample, &settings(2), &monitor).unwrap();
+        assert!((found.expected[0] - by_chance(16)).abs() < 1e-12);
+        let rho = correlation_of(information(0.7) - by_chance(16));
+        assert!((found.roots[0].rho - rho).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_that_stand_for_records_are_those_records() {
+        let monitor = Monitor::new();
+        let rows = table(&[
+            CELLS.iter().map(|cell| cell.0).collect(),
+            CELLS.iter().map(|cell| cell.1).collect(),
+        ])
+        .with_multiplicity(CELLS.iter().map(|cell| cell.2 as u64).collect())
+        .unwrap();
+        let one_by_one = Sample::count(&halves(), None, &monitor).unwrap();
+        assert_eq!(Sample::count(&rows, None, &monitor).unwrap(), one_by_one);
+        // Weights of a row are the sum of its records' equal weights.
+        let weights: Vec<f64> = CELLS.iter().map(|cell| 2.5 * cell.2 as f64).collect();
+        let weights = Weights::new(&weights, 4).unwrap();
+        let sample = Sample::count(&rows, Some(weights), &monitor).unwrap();
+        assert_eq!((sample.n, sample.scale), (40.0, 0.4));
+    }
+
+    #[test]
+    fn given_margins_and_correlations_are_taken() {
+        let monitor = Monitor::new();
+        let sample = Sample::count(&halves(), None, &monitor).unwrap();
+        let given = Settings {
+            exogenous: vec![Some((vec![0.3, 0.7], vec![1, 0])), None],
+            correlation: Some(array![[1.0, -0.25], [-0.25, 1.0]]),
+            ..settings(2)
+        };
+        let found = fit(&sample, &given, &monitor).unwrap();
+        assert_eq!(found.model.shares, vec![vec![0.3, 0.7], vec![0.5, 0.5]]);
+        assert_eq!(found.model.orders, vec![vec![1, 0], vec![0, 1]]);
+        assert_eq!(found.model.correlation[[0, 1]], -0.25);
+        assert!(found.margins[0].is_none());
+        // Two parameters less one, two shares of one half: 2 n ln 2 + ln n.
+        let bic = found.margins[1].as_ref().unwrap().bic;
+        assert!((bic - (80.0 * 2f64.ln() + 40f64.ln())).abs() < 1e-10);
+        // What no three normals can have is projected.
+        let third: Vec<u32> = (0..40).map(|i| 1 + i % 2).collect();
+        let columns = halves();
+        let codes = |j: usize| -> Vec<u32> {
+            let categories = categories(&columns.columns()[j]);
+            categories.iter().map(|c| c + 1).collect()
+        };
+        let three = table(&[codes(0), codes(1), third]);
+        let sample = Sample::count(&three, None, &monitor).unwrap();
+        let impossible = Settings {
+            correlation: Some(array![
+                [1.0, -0.9, -0.9],
+                [-0.9, 1.0, -0.9],
+                [-0.9, -0.9, 1.0]
+            ]),
+            ..settings(3)
+        };
+        let found = fit(&sample, &impossible, &monitor).unwrap();
+        // By symmetry all are -1/2, where the matrix begins to be singular.
+        for (&(i, j), root) in pairs(3).iter().zip(&found.roots) {
+            assert!((found.model.correlation[[i, j]] + 0.5).abs() < 1e-3);
+            assert_eq!(root.rho, 0.0);
+        }
+        assert!((found.projection.least_eigenvalue + 0.8).abs() < 1e-12);
+    }
 
     #[test]
     fn whole_counts_add_up() {
