@@ -78,9 +78,9 @@
 #' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 key variables
 #' take a fraction of a second. Memory beyond the waves: below 100 bytes a
 #' record. Where values are missing, `overlap` looks once more at the wave-1 records
-#' that miss some, or runs the linkage once for every number of shared keys, whichever is
-#' cheaper; `sensitivity` runs it once more per key. `expected_weighted` is a search
-#' whose cost grows with the number of changes, too.
+#' that miss some, or runs the linkage once for every number of shared key variables,
+#' whichever is cheaper; `sensitivity` runs it once more per key variable.
+#' `expected_weighted` is a search whose cost grows with the number of changes, too.
 #'
 #' @param wave1,wave2 Data frames, one row per person; `wave2` is the later
 #'   one, whose records are matched.

@@ -41,13 +41,13 @@ tasks$coding <- rbind(
 
 runs[["code@sdcRisk"]] <- function() {
   table <- sdcRisk:::key_table(data)
-  on.exit(sdcRisk:::release(table))
+  on.exit(sdcRisk:::release(list(table)))
   table$n_values
 }
 
 runs[["group@sdcRisk"]] <- function() {
   table <- sdcRisk:::key_table(data)
-  on.exit(sdcRisk:::release(table))
+  on.exit(sdcRisk:::release(list(table)))
   length(sdcRisk:::group_records(table)$counts)
 }
 
