@@ -2,7 +2,7 @@
 //! headline rows of the benchmarks are made of. Prints `what,value,unit`, the best of
 //! several sweeps.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout)]
 
 use std::hint::black_box;
 use std::time::Instant;

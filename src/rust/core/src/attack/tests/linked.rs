@@ -112,7 +112,10 @@ fn five_records_by_hand() {
         let patterns = linkage::Patterns::new(&waves, &[0, 1], &monitor).unwrap();
         let linked = Linked::new(&patterns, &weights, &own, &monitor).unwrap();
         // Nothing, one of two, and one of one.
-        assert_eq!(linked.expected(&monitor).unwrap(), 1.5);
+        assert_eq!(
+            linked.expected(&monitor).unwrap().to_bits(),
+            1.5f64.to_bits()
+        );
         monitor.cancel();
         assert_eq!(linked.expected(&monitor).unwrap_err().kind(), "interrupted");
     });
