@@ -1,7 +1,6 @@
 //! `invariant_pram()` and its audit: settings in, donor records and cells out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::memory::room_for;
 use sdcrisk_core::pram::{
     draw_next, exact_theta, margins, new_pairs, paper_theta, reach, release, simulate, Calibration,
     Design, Drawn, Forbidden, Layout, Moves, Prefer, Scope, Settings, Tally, Unprotected,
@@ -132,17 +131,12 @@ fn rs_invariant_pram(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
-/// What a design takes at most for each unit, where all are cells of their own: many
-/// vectors of many lengths, which ask for room before the first of them.
-const BYTES_PER_UNIT: usize = 500;
-
 fn designed(table: &KeyTable, settings: &Settings, streams: &Streams, run: &Run) -> Result<Robj> {
     let columns = table.columns().len();
     let of_keys = settings.forbidden.iter().all(|rule| rule.key < columns);
     if settings.ordered.len() != columns || !of_keys {
         return Err(bad_call("ordered"));
     }
-    room_for(BYTES_PER_UNIT * table.n_rows())?;
     let (found, donors) = run.watched(|monitor| release(table, settings, streams, monitor))?;
     Ok(design_list(&found, &donors))
 }

@@ -55,6 +55,7 @@ pub use plausibility::{new_pairs, NewPairs};
 
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
+use crate::memory::room_for;
 use crate::parallel::Monitor;
 use crate::probability::Probability;
 use crate::random::Streams;
@@ -164,6 +165,10 @@ impl Design {
     }
 }
 
+/// What a design takes at most for each row, where all are cells of their own: vectors of
+/// many lengths, which ask for room before the first of them.
+const BYTES_PER_ROW: usize = 500;
+
 /// Finds blocks and their thetas.
 pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Result<Design> {
     if settings.weights.is_some_and(|w| w.len() != table.n_rows()) {
@@ -172,6 +177,7 @@ pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Resul
     if settings.calibration == Calibration::Paper {
         paper_theta(settings.bound)?;
     }
+    room_for(BYTES_PER_ROW * table.n_rows())?;
     let (cells, formed, n_merged) = arrange(table, settings, monitor)?;
     let mut design = finish(cells, formed, settings, n_merged, monitor)?;
     if lowest::is_wanted(settings, design.lowest, &design.unreached) {
