@@ -96,6 +96,8 @@ rs_draws <- function(seed, n, threads) .Call(wrap__rs_draws, seed, n, threads)
 
 rs_fail <- function(how, message) .Call(wrap__rs_fail, how, message)
 
+rs_hoard <- function(pieces, bytes) .Call(wrap__rs_hoard, pieces, bytes)
+
 rs_wait <- function(milliseconds, tick) .Call(wrap__rs_wait, milliseconds, tick)
 
 rs_suppress_cells <- function(table, settings, run) .Call(wrap__rs_suppress_cells, table, settings, run)

@@ -10,11 +10,15 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use extendr_api::prelude::*;
 use sdcrisk_core::{Error, Result};
 
+use crate::allocator::Reserve;
 use crate::watch::take_condition;
 
 /// Runs the body of an exported function.
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        let _reserve = Reserve::take()?;
+        body()
+    })) {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => {
             let more = match &error {

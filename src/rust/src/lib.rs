@@ -3,6 +3,7 @@
 //! Every exported body runs inside [`guard::guard`]; nothing here decides
 //! anything about data.
 
+mod allocator;
 mod attack;
 mod columns;
 mod contribution;

@@ -1,5 +1,5 @@
-//! Failures, waiting and random draws on purpose, so that tests can see R
-//! survive them and `set.seed()` govern them.
+//! Failures, waiting, memory taken and random draws on purpose, so that tests can
+//! see R survive them and `set.seed()` govern them.
 
 #![allow(clippy::panic, reason = "a panic is what is tested here")]
 
@@ -67,6 +67,23 @@ fn rs_wait(milliseconds: Robj, tick: Robj) -> Robj {
     })
 }
 
+/// Takes `pieces` times `bytes` of memory on two threads, in the way of the standard
+/// library, which ends the process where there is none.
+#[extendr]
+fn rs_hoard(pieces: Robj, bytes: Robj) -> Robj {
+    guard(|| {
+        let pieces = count(&pieces, "pieces")?;
+        let bytes = count(&bytes, "bytes")?;
+        let held = watched(2, &r!(NULL), |monitor| {
+            (0..pieces)
+                .into_par_iter()
+                .map(|_| monitor.check().map(|()| vec![1u8; bytes]))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        Ok(r!(held.iter().map(Vec::len).sum::<usize>() as f64))
+    })
+}
+
 /// `n` random numbers between 0 and 1, drawn in blocks of 1024.
 #[extendr]
 fn rs_draws(seed: Robj, n: Robj, threads: Robj) -> Robj {
@@ -93,5 +110,6 @@ extendr_module! {
     mod self_test;
     fn rs_draws;
     fn rs_fail;
+    fn rs_hoard;
     fn rs_wait;
 }

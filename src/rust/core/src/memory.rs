@@ -3,12 +3,34 @@
 //! Where the standard library finds no memory it ends the process, and R with
 //! it. So vectors as long as the data are made here, where no memory is an
 //! error; and work that makes many of them asks for room before it begins.
+//! Whoever calls the core may hold memory in reserve for all others, and
+//! says here when it is used: the work then ends at its next look at the
+//! monitor.
 
+use std::hash::{BuildHasher, Hash};
 use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 
-fn too_large(bytes: usize) -> Error {
+/// Whether an allocation was given what was held in reserve.
+static RESERVE_IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// Says whether the reserve is used: work that goes on must end.
+pub fn use_reserve(used: bool) {
+    RESERVE_IS_USED.store(used, Ordering::Relaxed);
+}
+
+/// Whether the reserve is used.
+#[inline]
+pub fn reserve_is_used() -> bool {
+    RESERVE_IS_USED.load(Ordering::Relaxed)
+}
+
+/// The error of `bytes` that are not there.
+pub fn too_large(bytes: usize) -> Error {
     Error::too_large(
         "The computation must find the memory that it needs.",
         &format!(
@@ -65,7 +87,7 @@ pub fn append<T: Copy>(values: &mut Vec<T>, more: &[T]) -> Result<()> {
 
 /// Room in a map for one key more.
 #[inline]
-pub fn map_room<K: Eq + std::hash::Hash, V>(map: &mut hashbrown::HashMap<K, V>) -> Result<()> {
+pub fn map_room<K: Eq + Hash, V, S: BuildHasher>(map: &mut HashMap<K, V, S>) -> Result<()> {
     if map.len() == map.capacity() {
         let doubled = 2 * map.len() * (size_of::<(K, V)>() + 1);
         map.try_reserve(1).map_err(|_| too_large(doubled))?;

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::memory::reserve_is_used;
 
 /// Rows a worker may treat between two looks at the cancel flag: far below
 /// half a second of work on any machine.
@@ -49,10 +50,17 @@ impl Monitor {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// `Err(Interrupted)` once [`Monitor::cancel`] was called.
+    /// `Err(Interrupted)` once [`Monitor::cancel`] was called, and another error
+    /// once memory has run out.
     pub fn check(&self) -> Result<()> {
         if self.cancelled.load(Ordering::Relaxed) {
             Err(Error::Interrupted)
+        } else if reserve_is_used() {
+            Err(Error::too_large(
+                "The computation must find the memory that it needs.",
+                "There was none left while it ran.",
+                "Free memory, or take fewer records or key variables.",
+            ))
         } else {
             Ok(())
         }
@@ -69,5 +77,11 @@ pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
         .build()
-        .map_err(|e| Error::Internal(format!("Threads could not be started: {e}.")))
+        .map_err(|e| {
+            Error::too_large(
+                "The computation must be able to start its threads.",
+                &format!("The system said: {e}."),
+                "Free memory, or take fewer threads: `options(sdcRisk.threads = 1)`.",
+            )
+        })
 }

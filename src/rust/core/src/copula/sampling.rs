@@ -20,6 +20,7 @@ use super::information::cuts;
 use super::orders::{in_order, inverse};
 use crate::error::{Error, Result};
 use crate::hash::spread;
+use crate::memory::{filled, reserved};
 use crate::parallel::Monitor;
 use crate::random::{Seed, Streams};
 
@@ -155,7 +156,7 @@ impl Sampler {
     pub fn records(&self, n: usize, seed: Seed, monitor: &Monitor) -> Result<Vec<Vec<u32>>> {
         let streams = Streams::new(seed);
         let mut columns: Vec<Vec<u32>> = (0..self.margins.len())
-            .map(|_| zeros(n))
+            .map(|_| filled(0, n))
             .collect::<Result<_>>()?;
         // Per block its part of every column.
         let mut parts: Vec<Vec<&mut [u32]>> = blocks(n as u64).iter().map(|_| Vec::new()).collect();
@@ -251,7 +252,7 @@ impl Sampler {
         };
         let blocks = blocks(n);
         let mut keys: Vec<K> = if bound == u64::MAX {
-            let mut keys = vec![K::default(); n as usize];
+            let mut keys = filled(K::default(), n as usize)?;
             keys.par_chunks_mut(BLOCK).zip(blocks).try_for_each_init(
                 Vec::new,
                 |latent, (keys, (block, _))| {
@@ -270,7 +271,11 @@ impl Sampler {
                     Ok(keys)
                 })
                 .collect::<Result<_>>()?;
-            parts.concat()
+            let mut keys = reserved(parts.iter().map(Vec::len).sum())?;
+            for part in parts {
+                keys.extend(part);
+            }
+            keys
         };
         monitor.check()?;
         Ok(Spectrum::of_keys(&mut keys, n))
@@ -301,16 +306,6 @@ impl Sampler {
 /// Steps that drawing `n` records reports to a monitor.
 pub fn n_steps(n: u64) -> u64 {
     n.div_ceil(BLOCK as u64)
-}
-
-/// `n` noughts, or an error where memory does not suffice.
-fn zeros(n: usize) -> Result<Vec<u32>> {
-    let mut column = Vec::new();
-    column
-        .try_reserve_exact(n)
-        .map_err(|_| Error::TooLarge(format!("There is no memory for {n} records.")))?;
-    column.resize(n, 0);
-    Ok(column)
 }
 
 /// Block numbers and sizes of `n` draws.

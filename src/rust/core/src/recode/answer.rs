@@ -10,6 +10,7 @@ use super::search::{search, Request};
 use super::{Charge, Limit, Problem, Variable};
 use crate::error::Result;
 use crate::key_table::KeyTable;
+use crate::memory::room_for;
 use crate::parallel::Monitor;
 
 /// What is asked.
@@ -72,6 +73,9 @@ pub struct Answer {
     pub reached: Vec<Judged>,
 }
 
+/// What a search takes at its peak for every distinct row, about.
+const SEARCH_BYTES: usize = 1500;
+
 /// Answers the question for a file.
 pub fn answer(
     table: &KeyTable,
@@ -89,6 +93,7 @@ pub fn answer(
     } = question;
     let problem = Problem::new(table, variables, weights, charge, limit, monitor)?;
     let limits = Limits::new(&problem, asked)?;
+    room_for(SEARCH_BYTES * problem.n_rows())?;
     let found = search(&problem, &limits, request, monitor)?;
     let best = found
         .best

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
-use crate::memory::filled;
+use crate::memory::{filled, map_room};
 use crate::parallel::Monitor;
 
 use super::listed::Listed;
@@ -48,6 +48,9 @@ impl Hasher for Spread {
         self.0 = product ^ product >> 32;
     }
 }
+
+/// Every record may be a class with memory of its own.
+const RECORDS_PER_CHECK: usize = 1 << 14;
 
 type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
@@ -221,7 +224,11 @@ impl<'p> Counter<'p> {
         };
         let ids = &self.projections[projection].ids;
         for (i, &own) in self.blank.iter().enumerate() {
+            if i % RECORDS_PER_CHECK == 0 {
+                monitor.check()?;
+            }
             if own == blank {
+                map_room(&mut table.classes)?;
                 let class = table
                     .classes
                     .entry(ids[self.listed.pattern[i] as usize])

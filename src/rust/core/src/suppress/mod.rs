@@ -51,6 +51,7 @@ pub use measure::{released_table, Counts};
 
 use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
+use crate::memory::room_for;
 use crate::parallel::Monitor;
 use crate::random::Streams;
 
@@ -128,6 +129,12 @@ pub fn suppress(
     // Shares of the work, roughly.
     monitor.set_total(100);
     let problem = Problem::new(table, settings, monitor)?;
+    room_for(match settings.rule {
+        Rule::Own => 700 * problem.violators.len(),
+        Rule::Shared => 1400 * problem.violators.len(),
+        // Records that are no violators may have to give what others lack.
+        Rule::Strict => 3000 * problem.distinct.n_rows(),
+    })?;
     monitor.advance(10);
     let scanned = match own::scans(&problem) {
         true => Some(own::by_scan(&problem, monitor)?),
@@ -147,7 +154,7 @@ pub fn suppress(
         .map(|(&p, optimum)| f64::from(problem.counts[p as usize]) * optimum.cost)
         .sum();
     let mut found = match settings.rule {
-        Rule::Own => own::release(&problem, &optima, own_cost)?,
+        Rule::Own => own::release(&problem, &optima, own_cost, monitor)?,
         Rule::Shared => shared::release(&problem, &listed, &mut counters, &optima, monitor)?,
         Rule::Strict => {
             let largest = optima.iter().map(|o| o.cost).fold(0.0, f64::max);

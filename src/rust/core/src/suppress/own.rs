@@ -3,6 +3,7 @@
 //! Sets of keys are looked at in the order of their cost, for all violators at
 //! once; those that remain are solved one by one ([`super::scan`]).
 
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
@@ -10,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::error::{in_lines, Error, Result};
 use crate::key_table::{Column, KeyTable};
+use crate::memory::{collected, filled, push, reserved};
 use crate::parallel::Monitor;
 
 use super::counter::Counter;
@@ -201,9 +203,10 @@ pub(super) fn release(
     problem: &Problem<'_>,
     optima: &[Optimum],
     own_cost: f64,
+    monitor: &Monitor,
 ) -> Result<Suppression> {
-    let chosen = choose(problem, optima)?;
-    let mut of_pattern = vec![0u64; problem.counts.len()];
+    let chosen = choose(problem, optima, monitor)?;
+    let mut of_pattern = filled(0u64, problem.counts.len())?;
     for (&p, set) in problem.violators.iter().zip(chosen) {
         of_pattern[p as usize] = set;
     }
@@ -216,85 +219,105 @@ pub(super) fn release(
 }
 
 /// Violators that would become equal by the same blanks.
-struct Bucket {
-    set: u64,
+struct Buckets {
+    /// The blanks of each, and where its members end.
+    each: Vec<(u64, usize)>,
+    /// Places among the violators.
     members: Vec<u32>,
 }
 
+impl Buckets {
+    fn new(problem: &Problem<'_>, optima: &[Optimum], monitor: &Monitor) -> Result<Self> {
+        // Sets by what is blank in the end, so that equal records meet.
+        let mut by_blank: HashMap<(u64, u64), Vec<u32>> = HashMap::new();
+        for (at, optimum) in (0u32..).zip(optima) {
+            let missing = problem.missing[problem.violators[at as usize] as usize];
+            for &set in &optimum.sets {
+                push(by_blank.entry((set | missing, set)).or_default(), at)?;
+            }
+        }
+        let mut sets: Vec<_> = by_blank.into_iter().collect();
+        sets.sort_unstable();
+        let union = problem.sets.iter().fold(0, |all, set| all | set);
+        let mut buckets = Self {
+            each: Vec::new(),
+            members: reserved(optima.iter().map(|o| o.sets.len()).sum())?,
+        };
+        for ((blank, set), members) in sets {
+            monitor.check()?;
+            let rows = members.iter().map(|&at| problem.violators[at as usize]);
+            let part = problem.distinct.select(&collected(rows, members.len())?)?;
+            let columns: Vec<Column> = (problem.columns(union, blank).iter())
+                .map(|&v| part.columns()[v].clone())
+                .collect();
+            if columns.is_empty() {
+                buckets.add(set, &members, &filled(0, members.len())?, 1)?;
+            } else {
+                let groups = KeyTable::new(columns)?.group(monitor)?;
+                buckets.add(set, &members, groups.row_group(), groups.len())?;
+            }
+        }
+        Ok(buckets)
+    }
+
+    /// A bucket for each class; `class_of` says in which a member is.
+    fn add(&mut self, set: u64, members: &[u32], class_of: &[u32], n: usize) -> Result<()> {
+        let before = self.members.len();
+        let mut end: Vec<usize> = filled(0, n)?;
+        for &class in class_of {
+            end[class as usize] += 1;
+        }
+        let mut from = before;
+        for size in &mut end {
+            from += std::mem::replace(size, from);
+        }
+        self.members.resize(before + members.len(), 0);
+        for (&at, &class) in members.iter().zip(class_of) {
+            let place = &mut end[class as usize];
+            self.members[*place] = at;
+            *place += 1;
+        }
+        for end in end {
+            push(&mut self.each, (set, end))?;
+        }
+        Ok(())
+    }
+
+    fn members(&self, bucket: usize) -> &[u32] {
+        let from = bucket
+            .checked_sub(1)
+            .map_or(0, |before| self.each[before].1);
+        &self.members[from..self.each[bucket].1]
+    }
+}
+
 /// One optimal set per violator.
-pub(super) fn choose(problem: &Problem<'_>, optima: &[Optimum]) -> Result<Vec<u64>> {
-    let buckets = buckets(problem, optima)?;
-    let mut chosen = vec![0u64; optima.len()];
-    let size = |bucket: &Bucket, chosen: &[u64]| -> u64 {
-        (bucket.members.iter())
+fn choose(problem: &Problem<'_>, optima: &[Optimum], monitor: &Monitor) -> Result<Vec<u64>> {
+    let buckets = Buckets::new(problem, optima, monitor)?;
+    let mut chosen = filled(0u64, optima.len())?;
+    let size = |bucket: usize, chosen: &[u64]| -> u64 {
+        (buckets.members(bucket).iter())
             .filter(|&&at| chosen[at as usize] == 0)
             .map(|&at| u64::from(problem.counts[problem.violators[at as usize] as usize]))
             .sum()
     };
-    let entry = |b: usize, size: u64| (size, std::cmp::Reverse(b));
-    let mut heap: BinaryHeap<_> = (buckets.iter().enumerate())
-        .map(|(b, bucket)| entry(b, size(bucket, &chosen)))
-        .collect();
+    let n = buckets.each.len();
+    let entries = (0..n).map(|b| (size(b, &chosen), Reverse(b)));
+    let mut heap = BinaryHeap::from(collected(entries, n)?);
     while let Some((before, b)) = heap.pop() {
-        let bucket = &buckets[b.0];
-        let now = size(bucket, &chosen);
+        let now = size(b.0, &chosen);
         if now == 0 {
             continue;
         }
         if now < before {
-            heap.push(entry(b.0, now));
+            heap.push((now, b));
             continue;
         }
-        for &at in &bucket.members {
+        for &at in buckets.members(b.0) {
             if chosen[at as usize] == 0 {
-                chosen[at as usize] = bucket.set;
+                chosen[at as usize] = buckets.each[b.0].0;
             }
         }
     }
     Ok(chosen)
-}
-
-fn buckets(problem: &Problem<'_>, optima: &[Optimum]) -> Result<Vec<Bucket>> {
-    // Sets by what is blank in the end, so that equal records meet.
-    let mut by_blank: HashMap<(u64, u64), Vec<u32>> = HashMap::new();
-    for (at, optimum) in (0u32..).zip(optima) {
-        let missing = problem.missing[problem.violators[at as usize] as usize];
-        for &set in &optimum.sets {
-            by_blank.entry((set | missing, set)).or_default().push(at);
-        }
-    }
-    let mut sets: Vec<_> = by_blank.into_iter().collect();
-    sets.sort_unstable();
-    let union = problem.sets.iter().fold(0, |all, set| all | set);
-    let mut buckets = Vec::new();
-    for ((blank, set), members) in sets {
-        let rows: Vec<u32> = members
-            .iter()
-            .map(|&at| problem.violators[at as usize])
-            .collect();
-        let part = problem.distinct.select(&rows)?;
-        let columns: Vec<Column> = (problem.columns(union, blank).iter())
-            .map(|&v| part.columns()[v].clone())
-            .collect();
-        let classes = if columns.is_empty() {
-            vec![0; rows.len()]
-        } else {
-            KeyTable::new(columns)?
-                .group(&Monitor::new())?
-                .row_group()
-                .to_vec()
-        };
-        let first = buckets.len();
-        for (&at, &class) in members.iter().zip(&classes) {
-            let place = first + class as usize;
-            if place == buckets.len() {
-                buckets.push(Bucket {
-                    set,
-                    members: Vec::new(),
-                });
-            }
-            buckets[place].members.push(at);
-        }
-    }
-    Ok(buckets)
 }
