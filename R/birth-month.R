@@ -39,8 +39,11 @@
 #' few; here more remain.
 #'
 #' @section Cost:
-#' Sorting the answers twice, and 24 numbers a person: about half a second and 90
-#' megabytes for a million answers.
+#' Sorting the answers twice, and 24 numbers a person: about half a second for a
+#' million answers.
+#'
+#' @section Memory:
+#' Beyond `data`: at most 200 bytes a record.
 #'
 #' @param data A data frame with one row per person and answered wave, in any
 #'   order.

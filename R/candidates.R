@@ -39,6 +39,9 @@
 #' table only, without a word. Combine the columns by `c()`, or the tables as
 #' data frames.
 #'
+#' @section Memory:
+#' Beyond the values: at most 450 bytes a record.
+#'
 #' @param ... One list with a vector of admissible values for every cell, or
 #'   several vectors of one length that are taken element by element.
 #' @param split For one column of text: what stands between two values, such as

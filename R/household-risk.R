@@ -68,7 +68,10 @@
 #' households hold too. A million persons: below a second, and one household may be
 #' nearly the whole file. More than \eqn{2^{32}}{2^32} pairs, as some hundred
 #' households of thousands would have, are an error of class
-#' `sdcRisk_error_too_large`. Memory beyond `data`: about 80 bytes a record.
+#' `sdcRisk_error_too_large`.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 160 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per person, or an
 #'   [sdc_file()].

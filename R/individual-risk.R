@@ -67,7 +67,9 @@
 #' @section Cost:
 #' Grouping the records by key, plus about a microsecond per cell; with
 #' `"wildcard"` the cost of [n_matches()] with weights.
-#' Memory beyond `data`: about 60 bytes a record.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 250 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns

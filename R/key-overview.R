@@ -35,8 +35,10 @@
 #'
 #' @section Cost:
 #' One two-way table per pair of keys and one grouping per key: for a million
-#' records and 20 key variables about a second, nearly all of it for the groupings; 100 bytes
-#' a record beyond `data`.
+#' records and 20 key variables about a second, nearly all of it for the groupings.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 90 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table.
 #' @param key_vars Names or positions of the key variables; `NULL` for all columns.

@@ -23,6 +23,10 @@
 #' @section Cost:
 #' One linkage per key, or `k (k + 1) / 2` with `steps = "greedy"`.
 #'
+#' @section Memory:
+#' Beyond the waves, with five key variables and two threads: at most 320 bytes a record of
+#' a wave.
+#'
 #' @inheritParams longitudinal_link
 #' @param key_vars Names of variables in both waves; `NULL` for all but `id`.
 #' @param steps How keys are added: `"stability"`, the least changed first;

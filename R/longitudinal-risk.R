@@ -74,6 +74,10 @@
 #' its values: see [loglinear_risk()] for what that costs, and take
 #' `model = "independence"` or a formula where it is too much.
 #'
+#' @section Memory:
+#' Beyond the waves, with five key variables and two threads: at most 400 bytes a record of
+#' a wave.
+#'
 #' @param wave1 The earlier release, a data frame with one row per person, or a
 #'   list of several, whose names tell them apart.
 #' @param wave2 The latest file, whose risk is asked for.

@@ -41,6 +41,9 @@ panel_table <- function(data, class) {
 #' @section Cost:
 #' One pass over every column; sorting once where a long table is not in time order.
 #'
+#' @section Memory:
+#' Beyond the waves: at most 400 bytes a record.
+#'
 #' @return A data frame of class `sdc_latest_values` with one row per person, in
 #'   order of first appearance: `id` (under its own name), the variables, and, with
 #'   `origin`, a column `<variable>_wave` for each of them. It holds the wave's name

@@ -41,6 +41,9 @@
 #' file to little; many or fine ones leave nearly as many patterns as records, and no
 #' pattern table is worth its name then: `max_patterns` stops before that.
 #'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 130 bytes a record.
+#'
 #' @param data A data frame, tibble, data.table, [sdc_file()], sdcMicroObj, or another
 #'   pattern table, of which a coarser one is made.
 #' @param key_vars Names or positions of the key variables. `NULL`: those of the file, or

@@ -39,6 +39,9 @@
 #' Grouping both files, and `n_sim` draws of what the intruder picks, in work that grows with
 #' the records: 100,000 records and 100 draws take 0.6 seconds of one processor.
 #'
+#' @section Memory:
+#' Beyond `data`, with five key variables: at most 300 bytes a record.
+#'
 #' @param x A result of [invariant_pram()].
 #' @param data The data `x` was made from, not the released ones.
 #' @param n_sim Number of simulated releases; 0 for none.
@@ -380,6 +383,9 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' @section Cost:
 #' Grouping the records by the cells of the key variables: 100,000 records take 0.2 seconds
 #' of one processor.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables: at most 300 bytes a record.
 #'
 #' @param x A result of [invariant_pram()].
 #' @param data The data `x` was made from.

@@ -122,10 +122,14 @@
 #'
 #' @section Cost:
 #' Time grows with the number of key sets times the number of records, less
-#' where records become unique early. Memory beyond `data`: one to four bytes
+#' where records become unique early. Memory grows by one to four bytes
 #' per cell of the key variables (one up to 255 values, two up to 65,535), 8
 #' bytes per record, thread and key variable in a set, and about 50 bytes per
 #' key set and member; results list every key set unless `sets = FALSE`.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 50 bytes a record; what
+#' it grows with stands under Cost.
 #'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns

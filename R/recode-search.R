@@ -56,6 +56,9 @@
 #' as T, cost an evaluation for every cheap recoding. Results do not depend on the
 #' number of threads, unless `max_seconds` ends the search.
 #'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 3300 bytes a record.
+#'
 #' @param data A data frame, tibble or data.table with one row per record.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns but
 #'   that of `weight_var`.

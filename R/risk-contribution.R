@@ -54,10 +54,13 @@
 #'
 #' @section Cost:
 #' That of [qar_risk()] twice: one count of all key sets and one walk to see
-#' who is unique, each about key sets times records. Memory beyond `data`: 30
+#' who is unique, each about key sets times records. Memory grows by 30
 #' bytes a record and one bit per record and key set near the threshold; with
 #' entropy 4 bytes per record and interval, and 4 bytes per cell of the largest
 #' table of levels and thread.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 150 bytes a record.
 #'
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.

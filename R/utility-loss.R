@@ -27,6 +27,9 @@
 #' @section Cost:
 #' A pass over the records per variable and per pair of variables.
 #'
+#' @section Memory:
+#' Beyond the files, with five key variables and two threads: at most 500 bytes a record.
+#'
 #' @param before,after The file before and after, with the same records in the same
 #'   order.
 #' @param key_vars Names or positions, in `before`, of the variables to compare.
