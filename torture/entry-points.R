@@ -6,12 +6,15 @@
 #   Rscript torture/entry-points.R examples    the first use of each in every help page
 #   Rscript torture/entry-points.R tests       the first use of each in every file of tests
 #
-# With COLLECT=no nothing is collected or written: for other checkers (valgrind). A second
-# argument is the number of minutes after which no call, page or file is begun.
+# With COLLECT=no nothing is collected or written, and each call is made twice: for other
+# checkers (checkers.R). A second argument is the number of minutes after which no call, page
+# or file is begun.
 #
 # `torture/results/entry-points.csv` has a row for each call, page or file; what has a row is
-# not run again. Each use is made twice, the second time with collections, and both answers
-# are compared. A row says "ended R" until its item has ended.
+# not run again. Each use is made without collections, and with: of pages and files at every
+# 10,000th, 1,000th, 100th, 10th and every allocation, as long as it takes a second at most.
+# The answers are compared. `every` is the coarsest of the steps at which uses of the item
+# ended. A row says "ended R" until its item has ended.
 
 suppressMessages(library(sdcRisk))
 options(sdcRisk.threads = 2)
@@ -20,10 +23,6 @@ minutes <- as.numeric(c(commandArgs(trailingOnly = TRUE), NA, NA)[[2]])
 until <- Sys.time() + 60 * if (is.na(minutes)) 600 else minutes
 entries_file <- "torture/results/entry-points.csv"
 
-# At most so many allocations, about, as what is given and answered has elements.
-elements <- function(x) {
-  if (is.list(x)) 1 + sum(vapply(x, elements, 0)) else if (is.vector(x)) length(x) else 1
-}
 # Tables of the core are pointers, which differ.
 comparable <- function(x) {
   if (typeof(x) == "externalptr") return(class(x))
@@ -41,6 +40,12 @@ seen <- new.env()
 seen$tortured <- !identical(Sys.getenv("COLLECT"), "no")
 seen$used <- character()
 seen$differ <- character()
+seen$calls <- 0
+# A collection at every so many allocations, until a call takes more than `enough` seconds of
+# the processor.
+steps <- if (part == "calls") 1 else c(10000, 1000, 100, 10, 1)
+enough <- 1
+seen$every <- 0
 originals <- mget(entries, envir = space)
 for (name in entries) {
   local({
@@ -49,17 +54,24 @@ for (name in entries) {
     wrapped <- function(...) {
       first <- !own %in% seen$used
       seen$used <- c(seen$used, if (first) own)
+      seen$calls <- seen$calls + 1
       if (!first || !seen$tortured) return(entry(...))
       arguments <- list(...)
       # What is let go cannot be let go twice.
       plain <- if (own != "rs_release") do.call(entry, arguments, quote = TRUE)
-      gctorture2(max(1, round((elements(arguments) + elements(plain)) / 1000)))
       on.exit(gctorture2(0))
-      out <- do.call(entry, arguments, quote = TRUE)
-      gctorture2(0)
-      if (own != "rs_release" && !identical(comparable(plain), comparable(out))) {
-        seen$differ <- c(seen$differ, own)
+      # Fewer collections first: nobody knows how many allocations a call makes.
+      for (step in if (own == "rs_release") 1 else steps) {
+        began <- sum(proc.time()[1:2])
+        gctorture2(step)
+        out <- do.call(entry, arguments, quote = TRUE)
+        gctorture2(0)
+        if (own != "rs_release" && !identical(comparable(plain), comparable(out))) {
+          seen$differ <- c(seen$differ, own)
+        }
+        if (sum(proc.time()[1:2]) - began > enough) break
       }
+      seen$every <- max(seen$every, step)
       out
     }
     get("unlockBinding", baseenv())(own, space)
@@ -71,7 +83,7 @@ quiet <- function(code) suppressMessages(suppressWarnings(code))
 
 none <- data.frame(
   source = character(), item = character(), outcome = character(), seconds = numeric(),
-  entries = character(), differ = character(), said = character()
+  entries = character(), differ = character(), every = numeric(), said = character()
 )
 rows <- if (file.exists(entries_file)) {
   utils::read.csv(entries_file, colClasses = unlist(lapply(none, class)), na.strings = NULL)
@@ -94,9 +106,10 @@ try_item <- function(item, code) {
     }
     now <- rbind(now[!(now$source == part & now$item == item), ], rows[at, ])
     now <- now[order(now$source, now$item, method = "radix"), ]
-    utils::write.csv(now, entries_file, row.names = FALSE)
+    utils::write.csv(now, entries_file, row.names = FALSE, na = "")
   }
-  write_row("ended R", 0, "", "", "")
+  write_row("ended R", 0, "", "", 0, "")
+  seen$every <- 0
   seen$used <- character()
   seen$differ <- character()
   began <- proc.time()[["elapsed"]]
@@ -105,9 +118,9 @@ try_item <- function(item, code) {
   outcome <- if (length(seen$differ)) "differs" else if (nzchar(said)) "failed" else "same"
   write_row(
     outcome, round(proc.time()[["elapsed"]] - began, 1), paste(seen$used, collapse = " "),
-    paste(seen$differ, collapse = " "), substr(gsub("[\r\n]+", " / ", said), 1, 200)
+    paste(seen$differ, collapse = " "), seen$every, substr(gsub("[\r\n]+", " / ", said), 1, 200)
   )
-  cat(item, outcome, rows$seconds[[at]], "s", length(seen$used), "entry points", said, "\n")
+  cat(item, outcome, rows$seconds[[at]], "s, every", seen$every, length(seen$used), "entry points", said, "\n")
 }
 
 run_calls <- function() {
@@ -139,14 +152,17 @@ run_calls <- function() {
   # Later calls ask the answers of earlier ones, which are needed even if they have a row.
   for (name in names(calls)) {
     if (seen$tortured) seen$used <- entries
-    set.seed(3)
-    place[[name]] <- tryCatch(quiet({
-      utils::capture.output(x <- eval(calls[[name]], place))
-      x
-    }), error = function(e) {
-      stopped <<- c(stopped, paste0(name, ": ", conditionMessage(e)))
-      NULL
-    })
+    # What each call leaves behind is seen in two.
+    for (again in seq_len(if (seen$tortured) 1 else 2)) {
+      set.seed(3)
+      place[[name]] <- tryCatch(quiet({
+        utils::capture.output(x <- eval(calls[[name]], place))
+        x
+      }), error = function(e) {
+        stopped <<- c(stopped, paste0(name, ": ", conditionMessage(e)))
+        NULL
+      })
+    }
     set.seed(3)
     if (seen$tortured) {
       try_item(name, {
@@ -286,6 +302,6 @@ if (seen$tortured) {
     "entry points; not called:", setdiff(entries, reached), "\n"
   )
 } else {
-  cat(length(seen$used), "of", length(entries), "entry points; not called:",
+  cat(seen$calls, "calls of", length(seen$used), "of", length(entries), "entry points; not called:",
     setdiff(entries, seen$used), "\n")
 }
