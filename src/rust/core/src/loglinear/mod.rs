@@ -262,3 +262,5 @@ fn spread_of(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tiny_tests;

@@ -145,3 +145,5 @@ fn of_nobody(question: &Question<'_>, monitor: &Monitor) -> Result<Answer> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tiny_tests;

@@ -48,6 +48,8 @@ pub mod tables;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tiny_tests;
 
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
