@@ -16,10 +16,11 @@ read_log <- function(log) {
     error = function(e) stop_log("It is not JSON, or cut short.")
   )
   # Whatever stands where: a part that cannot even be looked at is a damaged one.
-  tryCatch(check_log(parsed), error = function(e) {
-    if (inherits(e, "sdcRisk_error")) stop(e)
+  damaged <- function(c) {
+    if (inherits(c, "sdcRisk_error")) stop(c)
     stop_log("A part of it is not what it should be.")
-  })
+  }
+  tryCatch(check_log(parsed), error = damaged, warning = damaged)
   parsed
 }
 

@@ -284,6 +284,7 @@ test_that("whatever part of a log is damaged, it is refused, without a word of R
     )
   }
   expect_match(found(function(l) replace(l, "versions", "0.1.0")), "not what it should be")
+  expect_match(found(function(l) replace(l, "log_version", "x")), "not what it should be")
   expect_match(found(function(l) replace(l, "results", list(list(1)))), "damaged")
   expect_match(found(function(l) {
     l$results[[1]]$tables <- stats::setNames(list(), character())
