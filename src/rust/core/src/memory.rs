@@ -64,6 +64,14 @@ pub fn collected<T>(values: impl Iterator<Item = T>, n: usize) -> Result<Vec<T>>
     Ok(all)
 }
 
+/// Empties a vector and makes room in it for `n` values.
+pub fn room_of<T>(values: &mut Vec<T>, n: usize) -> Result<()> {
+    values.clear();
+    values
+        .try_reserve_exact(n)
+        .map_err(|_| too_large(n.saturating_mul(size_of::<T>())))
+}
+
 /// Adds a value to a vector whose length nobody knows beforehand.
 #[inline]
 pub fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {

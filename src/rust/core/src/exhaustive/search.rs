@@ -9,6 +9,7 @@ use super::{Cells, Rule, Table};
 use crate::error::{Error, Result};
 use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::{with_codes, Code, KeyTable};
+use crate::memory::{filled, map_room, reserved, room_of};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
 /// Cells whose counters are kept side by side although many may be empty.
@@ -83,13 +84,13 @@ impl<'a> Search<'a> {
     pub fn run(self) -> Result<Found> {
         let n_rows = self.data.table.n_rows();
         let whole = Prefix {
-            ids: vec![0; n_rows],
+            ids: filled(0, n_rows)?,
             first_rows: vec![0],
             members: Vec::new(),
         };
         self.descend(&whole)?;
         let mut found = Found {
-            violations: vec![0; n_rows],
+            violations: filled(0, n_rows)?,
             categories: self.no_categories(),
             tables: self
                 .data
@@ -170,8 +171,8 @@ impl<'a> Search<'a> {
         let width = u64::from(column.n_values() + 1 - self.shift);
         let out = prefix.n_cells() as u32;
         let n_keys = u64::from(out) * width;
-        let mut ids = Vec::with_capacity(n_rows);
-        let mut first_rows: Vec<u32> = Vec::new();
+        let mut ids = reserved(n_rows)?;
+        let mut first_rows: Vec<u32> = reserved(n_keys.min(n_rows as u64) as usize)?;
         let shift = self.shift;
         const LEFT_OUT: u32 = u32::MAX;
         let key = |id: u32, code: u32| {
@@ -180,7 +181,7 @@ impl<'a> Search<'a> {
         with_codes!(column.codes(), |codes| {
             let rows = prefix.ids.iter().zip(codes).zip(0u32..);
             if n_keys <= 16 * (n_rows as u64).max(SIDE_BY_SIDE as u64) {
-                let mut number = vec![LEFT_OUT; n_keys as usize];
+                let mut number = filled(LEFT_OUT, n_keys as usize)?;
                 ids.extend(rows.map(|((&id, &code), row)| {
                     let Some(key) = key(id, code.value()) else {
                         return LEFT_OUT;
@@ -198,6 +199,7 @@ impl<'a> Search<'a> {
                     if step % ROWS_PER_CHECK == 0 {
                         self.monitor.check()?;
                     }
+                    map_room(&mut number)?;
                     ids.push(match key(id, code.value()) {
                         None => LEFT_OUT,
                         Some(key) => *number.entry(key).or_insert_with(|| {
@@ -232,7 +234,7 @@ impl<'a> Search<'a> {
         if n_keys <= self.data.table.n_rows().max(SIDE_BY_SIDE) {
             let out = prefix.n_cells() as u32;
             let shift = self.shift;
-            worker.cell_of_row.clear();
+            room_of(&mut worker.cell_of_row, self.data.table.n_rows())?;
             with_codes!(column.codes(), |codes| {
                 let cells = prefix.ids.iter().zip(codes).map(|(&id, &code)| {
                     let code = code.value();
@@ -244,7 +246,7 @@ impl<'a> Search<'a> {
                 });
                 worker.cell_of_row.extend(cells);
             });
-            self.fill(n_keys, worker);
+            self.fill(n_keys, worker)?;
             for (id, &row) in prefix.first_rows.iter().enumerate() {
                 let mut of_prefix = Cells::default();
                 for code in 0..width {
@@ -259,9 +261,9 @@ impl<'a> Search<'a> {
             }
         } else {
             let fine = self.extend(prefix, v)?;
-            worker.cell_of_row.clear();
+            room_of(&mut worker.cell_of_row, fine.ids.len())?;
             worker.cell_of_row.extend_from_slice(&fine.ids);
-            self.fill(fine.n_cells(), worker);
+            self.fill(fine.n_cells(), worker)?;
             for (id, &row) in fine.first_rows.iter().enumerate() {
                 let cell = self.judge(id, worker);
                 self.tell(dim, &fine.members, row, cell, worker);
@@ -282,7 +284,7 @@ impl<'a> Search<'a> {
 
     /// Adds the rows up by cell; the cell after the last takes the rows left
     /// out.
-    fn fill(&self, n_cells: usize, worker: &mut Worker) {
+    fn fill(&self, n_cells: usize, worker: &mut Worker) -> Result<()> {
         let Worker {
             cell_of_row,
             counts,
@@ -290,21 +292,22 @@ impl<'a> Search<'a> {
             violated,
             ..
         } = worker;
-        counts.clear();
+        room_of(counts, n_cells + 1)?;
         counts.resize(n_cells + 1, 0);
         for (&cell, &n) in cell_of_row.iter().zip(self.data.counts) {
             let sum = &mut counts[cell as usize];
             *sum = sum.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
         }
         if let Some(of_rows) = self.data.weights {
-            weights.clear();
+            room_of(weights, n_cells + 1)?;
             weights.resize(n_cells + 1, 0.0);
             for (&cell, &weight) in cell_of_row.iter().zip(of_rows) {
                 weights[cell as usize] += weight;
             }
         }
-        violated.clear();
+        room_of(violated, n_cells + 1)?;
         violated.resize(n_cells + 1, false);
+        Ok(())
     }
 
     /// Whether a cell occurs and is a violation.
@@ -331,16 +334,18 @@ impl<'a> Search<'a> {
     }
 
     fn take_worker(&self) -> Result<Worker> {
-        let mut idle = self.lock()?;
-        Ok(idle.pop().unwrap_or_else(|| Worker {
-            violations: vec![0; self.data.table.n_rows()],
+        if let Some(idle) = self.lock()?.pop() {
+            return Ok(idle);
+        }
+        Ok(Worker {
+            violations: filled(0, self.data.table.n_rows())?,
             categories: self.no_categories(),
             tables: vec![Vec::new(); self.data.dims.len()],
             cell_of_row: Vec::new(),
             counts: Vec::new(),
             weights: Vec::new(),
             violated: Vec::new(),
-        }))
+        })
     }
 
     fn give_back(&self, worker: Worker) -> Result<()> {
