@@ -93,7 +93,9 @@ run_properties <- function(minutes) {
     } else {
       done$cases[[at]] <<- done$cases[[at]] + cases
       done$seconds[[at]] <<- round(done$seconds[[at]] + took, 1)
-      for (what in c("distinct", "reached")) done[[what]][[at]] <<- done[[what]][[at]] + told[[what]]
+      for (what in c("distinct", "reached")) {
+        done[[what]][[at]] <<- done[[what]][[at]] + told[[what]]
+      }
     }
     utils::write.csv(done[order(done$test), ], properties_file, row.names = FALSE)
   }

@@ -7,6 +7,7 @@
 #   Rscript torture/run.R interrupts <minutes> interrupts at random moments
 #   Rscript torture/run.R properties <minutes> random cases of the core's property tests
 #   Rscript torture/run.R texts <minutes>      random logs, formulas, hierarchies, candidates
+#   Rscript torture/run.R fuzz <minutes>       very many tiny texts and tables
 #   Rscript torture/run.R calls | examples | tests <minutes>    collections at every allocation
 #   Rscript torture/run.R memory               large calls under limits of memory
 #   Rscript torture/run.R kept                 what is kept after calls, and by whom
@@ -271,6 +272,7 @@ switch(part,
     source("torture/properties.R")
     run_properties(minutes)
   },
+  fuzz = program("fuzz.R", minutes),
   calls = ,
   examples = ,
   tests = program("entry-points.R", part, if (is.na(minutes)) 600 else minutes),
