@@ -82,7 +82,7 @@ bench: ## measure, and write benchmarks/results
 truth: ## compare estimates with known populations for MINUTES=5, and write the results
 	Rscript benchmarks/truth/run.R $(or $(MINUTES),5)
 
-torture: ## random inputs to every function for MINUTES=5; PART=interrupts, calls, memory, ...; see torture/README.md
+torture: ## random inputs to every function for MINUTES=5; PART=interrupts, calls, valgrind, ...; see torture/README.md
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript torture/run.R $(or $(PART),inputs) $(or $(MINUTES),5)
 

@@ -120,7 +120,10 @@ try_item <- function(item, code) {
     outcome, round(proc.time()[["elapsed"]] - began, 1), paste(seen$used, collapse = " "),
     paste(seen$differ, collapse = " "), seen$every, substr(gsub("[\r\n]+", " / ", said), 1, 200)
   )
-  cat(item, outcome, rows$seconds[[at]], "s, every", seen$every, length(seen$used), "entry points", said, "\n")
+  cat(
+    item, outcome, rows$seconds[[at]], "s, every", seen$every, length(seen$used),
+    "entry points", said, "\n"
+  )
 }
 
 run_calls <- function() {

@@ -9,6 +9,7 @@
 #   Rscript torture/run.R texts <minutes>      random logs, formulas, hierarchies, candidates
 #   Rscript torture/run.R fuzz <minutes>       very many tiny texts and tables
 #   Rscript torture/run.R calls | examples | tests <minutes>    collections at every allocation
+#   Rscript torture/run.R valgrind | sanitizer    the same calls under memory checkers
 #   Rscript torture/run.R memory               large calls under limits of memory
 #   Rscript torture/run.R kept                 what is kept after calls, and by whom
 
@@ -276,6 +277,8 @@ switch(part,
   calls = ,
   examples = ,
   tests = program("entry-points.R", part, if (is.na(minutes)) 600 else minutes),
+  valgrind = ,
+  sanitizer = program("checkers.R", part),
   memory = program("memory.R"),
   kept = program("memory.R", "kept"),
   stop("Unknown part: ", part, call. = FALSE)
