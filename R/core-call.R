@@ -50,7 +50,22 @@ sdc_threads <- function() {
 # Calls an entry point of the core: threads and progress are added, and what went
 # wrong is raised.
 core <- function(entry, ...) {
-  unwrap(entry(..., list(threads = sdc_threads(), tick = running$tick)))
+  unwrap(call_core(entry, ..., list(threads = sdc_threads(), tick = listen)))
+}
+
+# Calls compiled code, out of which R must not jump: after a garbage collection of any of
+# its values R would, where an interrupt waits, and memory and values would be left behind.
+call_core <- function(entry, ...) {
+  # Arguments are made here, where that can be interrupted.
+  list(...)
+  suspendInterrupts(entry(...))
+}
+
+# What the core calls while it works: the one place where it hears interrupts and time limits.
+listen <- function(done, total) {
+  goes_on <- is.null(running$tick) || running$tick(done, total)
+  allowInterrupts(Sys.sleep(0))
+  goes_on
 }
 
 # The version of the package, without a look into its files.

@@ -158,7 +158,7 @@ code_requests <- function(requests) {
       "times", "keys", "n_levels"
     )]
   }))
-  coded <- rs_code(asked, list(threads = sdc_threads(), tick = running$tick))
+  coded <- call_core(rs_code, asked, list(threads = sdc_threads(), tick = listen))
   if (inherits(coded, "sdcRisk_rust_error") && !is.null(coded$column)) {
     name <- unlist(lapply(requests, `[[`, "variables"))[[coded$column]]
     stop_sdc(
@@ -324,7 +324,7 @@ release <- function(tables) {
   pointers <- lapply(tables, function(table) {
     c(list(table$pointer), unname(lapply(table$labels, `[[`, "pointer")))
   })
-  invisible(rs_release(unlist(unname(pointers), recursive = FALSE)))
+  invisible(call_core(rs_release, unlist(unname(pointers), recursive = FALSE)))
 }
 
 # The same once the function with the frame `frame` ends, however it does: at once for

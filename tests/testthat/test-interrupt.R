@@ -174,3 +174,52 @@ test_that("an interrupt stops the matching of intervals and of sets", {
   expect_lt(took[["elapsed"]], 3)
   expect_healthy()
 })
+
+test_that("R does not jump out of compiled code, and hears the interrupt after it", {
+  skip_unless_signals()
+  steps <- character()
+  # As an entry point that allocates while an interrupt waits: a collection lets R jump.
+  entry <- function(...) {
+    system(paste0("(sleep 0.1; kill -INT ", Sys.getpid(), ") &"))
+    # Sys.sleep() would hear it all the same.
+    until <- Sys.time() + 0.5
+    while (Sys.time() < until) NULL
+    gc()
+    steps <<- c(steps, "entry ended")
+    "answer"
+  }
+  by <- tryCatch(
+    {
+      sdcRisk:::call_core(entry, 1)
+      Sys.sleep(2)
+      "nothing"
+    },
+    interrupt = function(i) "interrupt"
+  )
+  expect_identical(by, "interrupt")
+  expect_identical(steps, "entry ended")
+  # Arguments are made before that, where an interrupt stops at once.
+  outcome <- interrupted(sdcRisk:::call_core(entry, Sys.sleep(20)))
+  expect_stopped(outcome)
+  expect_identical(steps, "entry ended")
+})
+
+test_that("stops at any moment leave no memory behind", {
+  skip_unless_signals()
+  skip_if_not(file.exists("/proc/self/status"))
+  # An answer of 40 MB, which is most of the work.
+  long <- quote(pram_match_prob(rep(1:50, 500), 0.4, a = 1:200))
+  resident <- function() {
+    # R keeps what its last jump returned until its next one.
+    tryCatch(stop("another jump"), error = identity)
+    gc(full = TRUE)
+    line <- grep("^VmRSS:", readLines("/proc/self/status"), value = TRUE)
+    as.numeric(gsub("[^0-9]", "", line)) / 1024
+  }
+  took <- system.time(for (i in 1:2) eval(long))[["elapsed"]] / 2
+  before <- resident()
+  set.seed(71)
+  for (i in 1:30) interrupted(eval(long), delay = round(stats::runif(1, 0.01, took), 3))
+  # Each answer that was left behind would be 40 MB.
+  expect_lt(resident() - before, 100)
+})
