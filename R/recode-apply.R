@@ -149,8 +149,33 @@ column_code <- function(name, hierarchy, level, column) {
   code_text(call("<-", target, expr))
 }
 
-code_text <- function(expr) {
-  paste(trimws(deparse(expr, width.cutoff = 500L)), collapse = " ")
+# Code that R reads in every locale: where a locale lacks a letter, deparse() would put
+# "<U+0131>" for it, which is another value.
+code_text <- function(expr, locale_has_all = l10n_info()[["UTF-8"]]) {
+  if (!locale_has_all) expr <- mark_letters(expr)
+  text <- paste(trimws(deparse(expr, width.cutoff = 500L)), collapse = " ")
+  if (locale_has_all) text else gsub("\\\\001\\{([0-9a-f]+)\\}", "\\\\U{\\1}", text)
+}
+
+# Letters beyond ASCII in the texts of an expression, and in the names of its columns, as
+# marks of ASCII.
+mark_letters <- function(expr) {
+  marked <- function(text) {
+    points <- lapply(enc2utf8(text), utf8ToInt)
+    vapply(points, function(p) {
+      paste(ifelse(p > 127, sprintf("\001{%x}", p), intToUtf8(p, multiple = TRUE)), collapse = "")
+    }, "")
+  }
+  if (is.call(expr)) {
+    column <- if (identical(expr[[1]], as.name("$"))) as.character(expr[[3]]) else ""
+    # R reads no such marks in a name without quotes.
+    if (any(utf8ToInt(enc2utf8(column)) > 127)) expr <- call("[[", expr[[2]], column)
+    as.call(lapply(as.list(expr), mark_letters))
+  } else if (is.character(expr) && !anyNA(expr)) {
+    replace(expr, seq_along(expr), marked(expr))
+  } else {
+    expr
+  }
 }
 
 # A recoding in words, unchanged variables last.

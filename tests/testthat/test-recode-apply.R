@@ -48,3 +48,16 @@ test_that("all classes of data frames come back in their class", {
     )
   }
 })
+
+test_that("code says its values in a locale that lacks their letters", {
+  values <- c("\u0131", "\u00e4 b", "back\\slash", "10")
+  expr <- bquote(data$x <- factor(data$x, .(values)))
+  text <- sdcRisk:::code_text(expr, locale_has_all = FALSE)
+  expect_identical(
+    text, "data$x <- factor(data$x, c(\"\\U{131}\", \"\\U{e4} b\", \"back\\\\slash\", \"10\"))"
+  )
+  here <- list2env(list(data = data.frame(x = values[c(2, 1, 1, 4)])))
+  eval(parse(text = text), here)
+  expect_identical(here$data$x, factor(values[c(2, 1, 1, 4)], values))
+  expect_identical(eval(parse(text = sdcRisk:::code_text(expr))[[1]][[3]][[3]]), values)
+})
