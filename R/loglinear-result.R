@@ -237,7 +237,7 @@ signal_bias <- function(estimates, label) {
       )
     }
     paste0(
-      shorten(label[[at]], 60), ": ", pair(1), ", ", pair(2),
+      shorten(label[[at]], 60), ": ", pair(1L), ", ", pair(2L),
       if (sum(rows) > 1) paste0("; likewise ", sum(rows) - 1, " more"), "."
     )
   }

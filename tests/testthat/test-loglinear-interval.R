@@ -305,3 +305,20 @@ test_that("weights that average 1 are told", {
   records <- table(do.call(paste, data[1:3]))
   expect_identical(found$diagnostics$n_small_weights, as.double(sum(weights < records)))
 })
+
+test_that("estimates that lie off are named whatever options(scipen) says", {
+  data <- cbind(utils::head(adult, 300), w = 10:12)
+  keys <- c("age", "sex", "race")
+  estimates <- suppressWarnings(loglinear_risk(data, keys, weight_var = "w"))$estimates
+  estimates$status <- "biased"
+  said <- function() {
+    tryCatch(
+      sdcRisk:::signal_bias(estimates, "independence"), warning = conditionMessage
+    )
+  }
+  plain <- said()
+  expect_match(plain, "tau1")
+  old <- options(scipen = -9)
+  on.exit(options(old))
+  expect_identical(said(), plain)
+})
