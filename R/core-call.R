@@ -28,6 +28,15 @@ core_message <- function(text) {
   rlang::set_names(lines, c("", ifelse(advice, "i", "x")[-1]))
 }
 
+# An error of R's time limits, told in the language of the session, ends what is going on:
+# no handler may take it for a fault of what it watches.
+pass_on_time_limit <- function(e) {
+  limits <- paste("reached", c("", "session "), rep(c("elapsed", "CPU"), each = 2), "time limit")
+  limits <- gsub("  ", " ", limits)
+  said <- conditionMessage(e)
+  if (said %in% c(limits, vapply(limits, gettext, "", domain = "R"))) stop(e)
+}
+
 #' Threads that sdcRisk computes with
 #'
 #' Long computations run on several threads of the processor. Results never

@@ -190,7 +190,7 @@ attempt <- function(method, code, signals) {
   }
   withCallingHandlers(
     tryCatch(code, error = function(e) {
-      if (grepl("time limit", conditionMessage(e), fixed = TRUE)) stop(e)
+      pass_on_time_limit(e)
       found <- sub("[.]$", "", e$body[names(e$body) %in% "x"])
       paste(c(first_line(e), found), collapse = ". ")
     }),

@@ -144,6 +144,7 @@ query_text <- function(query) as.character(dbplyr::sql_render(query))
 with_engine <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "sdcRisk_error")) stop(e)
+    pass_on_time_limit(first_cause(e))
     stop_sdc(
       "bad_data",
       c(

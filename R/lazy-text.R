@@ -14,7 +14,11 @@ ignored_in_text <- function(data, column, value) {
     here, !!!list(sdc_case = is_other(swapped), sdc_blanks = is_other(paste0(value, " ")))
   )
   found <- tryCatch(
-    vapply(collect_query(asked), engine_counts, 0, USE.NAMES = FALSE), error = function(e) NA
+    vapply(collect_query(asked), engine_counts, 0, USE.NAMES = FALSE),
+    error = function(e) {
+      pass_on_time_limit(first_cause(e))
+      NA
+    }
   )
   found <- rep_len(found %in% 1, 2)
   c(case = found[[1]] && swapped != value, blanks = found[[2]])

@@ -329,5 +329,8 @@ quiet_picture <- function(x) {
       title = paste(c(picture$labels$title, ""), collapse = ""),
       png = jsonlite::base64_enc(readBin(path, "raw", file.size(path)))
     )
-  }, error = function(e) NULL)
+  }, error = function(e) {
+    pass_on_time_limit(e)
+    NULL
+  })
 }

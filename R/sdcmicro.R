@@ -225,6 +225,7 @@ give_back <- function(file, released, pram = NULL, k = NA) {
   tryCatch(
     sdcMicro::calcRisks(object),
     error = function(e) {
+      pass_on_time_limit(e)
       warn_sdc(
         "risks_not_computed",
         c(

@@ -223,3 +223,16 @@ test_that("stops at any moment leave no memory behind", {
   # Each answer that was left behind would be 40 MB.
   expect_lt(resident() - before, 100)
 })
+
+test_that("no handler takes a time limit for a fault of what it watches", {
+  out <- function() stop("reached elapsed time limit")
+  limit <- "^reached elapsed time limit$"
+  expect_error(sdcRisk:::with_engine(out()), limit)
+  expect_error(sdcRisk:::attempt("n_matches", out(), new.env()), limit)
+  registerS3method("autoplot", "slow_to_draw", function(...) out(), asNamespace("ggplot2"))
+  expect_error(sdcRisk:::quiet_picture(structure(1, class = "slow_to_draw")), limit)
+  # Other faults are what they were.
+  expect_error(sdcRisk:::with_engine(stop("no such table")), class = "sdcRisk_error_bad_data")
+  registerS3method("autoplot", "not_drawn", function(...) stop("no"), asNamespace("ggplot2"))
+  expect_null(sdcRisk:::quiet_picture(structure(1, class = "not_drawn")))
+})
