@@ -185,39 +185,13 @@ run_limits <- function() {
   print(done[done$outcome %in% c("ended R", "hangs", "failed"), ], row.names = FALSE)
 }
 
-# What the C library holds, by its own account; R's large vectors are part of it.
-allocator <- function() {
-  folder <- tempfile("trim")
-  dir.create(folder)
-  code <- file.path(folder, "trim.c")
-  writeLines(c(
-    "#include <malloc.h>",
-    "void trimmed(int *out) { *out = malloc_trim(0); }",
-    "void held(double *out) {",
-    "  struct mallinfo2 m = mallinfo2();",
-    "  out[0] = m.uordblks + m.hblkhd; out[1] = m.fordblks;",
-    "}"
-  ), code)
-  system(paste("cd", folder, "&& R CMD SHLIB trim.c > /dev/null"))
-  dyn.load(file.path(folder, paste0("trim", .Platform$dynlib.ext)))
-}
-mb <- function(bytes) round(bytes / 2^20)
-figures <- function() {
-  heap <- gc(full = TRUE)
-  line <- grep("^VmRSS:", readLines("/proc/self/status"), value = TRUE)
-  held <- .C("held", numeric(2))[[1]]
-  c(
-    resident = round(as.numeric(gsub("[^0-9]", "", line)) / 1024),
-    r_in_use = round(sum(heap[, 2])), malloc_in_use = mb(held[[1]]), malloc_free = mb(held[[2]])
-  )
-}
-
 # Resident memory before, after three calls whose answers are let go, and after the C library
 # has been told to give back what is free. What is then left beyond `before`, while R's heap
 # and malloc hold no more, are pages of R's heap that R keeps.
 run_kept <- function() {
   suppressMessages(library(sdcRisk))
   options(sdcRisk.threads = 2)
+  source("torture/held.R", local = globalenv())
   allocator()
   people <- large_files()$people
   fit <- suppressMessages(copula_fit(people[1:1e5, ], keys))

@@ -12,6 +12,7 @@
 #   Rscript torture/run.R valgrind | sanitizer    the same calls under memory checkers
 #   Rscript torture/run.R memory               large calls under limits of memory
 #   Rscript torture/run.R kept                 what is kept after calls, and by whom
+#   Rscript torture/run.R surroundings         the same answers in forks, options, locales, ...
 
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -264,7 +265,7 @@ switch(part,
   inputs = run_inputs(),
   failures = run_failures(),
   case = run_case(arguments[2], as.integer(arguments[3])),
-  interrupts = source("torture/interrupts.R"),
+  interrupts = program("interrupts.R", if (is.na(minutes)) 5 else minutes),
   texts = {
     source("torture/texts.R")
     run_texts(minutes)
@@ -281,5 +282,6 @@ switch(part,
   sanitizer = program("checkers.R", part),
   memory = program("memory.R"),
   kept = program("memory.R", "kept"),
+  surroundings = program("surroundings.R"),
   stop("Unknown part: ", part, call. = FALSE)
 )
