@@ -57,7 +57,8 @@ check_log <- function(log) {
 check_log_entry <- function(entry) {
   if (!is_log_entry(entry)) stop_log("A result in it is damaged.")
   for (table in entry$tables) {
-    if (!is.list(table) || !all(vapply(table, is.list, NA))) {
+    named <- length(names(table)) == length(table) && all(nzchar(names(table)))
+    if (!is.list(table) || !all(vapply(table, is.list, NA)) || !named) {
       stop_log(paste0("The figures of ", quote_names(entry$id), " are damaged."))
     }
   }

@@ -205,6 +205,7 @@ test_that("damaged logs and foreign calls are refused, and nothing is run", {
   }
   refused("\"sdcRisk report log\"", "\"another log\"", "does not say")
   refused("\"log_version\": 1", "\"log_version\": 2", "another version")
+  refused("\"n_unique\": ", "\"\": ", "are damaged")
   refused("\"sdcRisk\": \"0[^\"]*\"", "\"sdcRisk\": \"99.0.0\"", "99.0.0")
   for (foreign in c("system", "sdc_report", "eval")) {
     refused(
