@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::measures::{alpha_coefficient, factorial, gamma_coefficient, Terms};
 use super::model::for_each_cell;
 use super::raking::Effects;
-use super::tree::{times, Conditionals, Tables, FEW, NODES_PER_CHECK};
+use super::tree::{times, Conditionals, Pace, Tables, FEW};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -151,11 +151,10 @@ struct Raked<'a> {
 }
 
 struct Walk<'m> {
-    monitor: &'m Monitor,
+    pace: Pace<'m>,
     codes: Vec<u32>,
     products: [f64; PRODUCTS],
     terms: Terms,
-    nodes: u64,
 }
 
 impl Tables<'_> {
@@ -183,11 +182,10 @@ impl Tables<'_> {
             .into_par_iter()
             .map(|range| {
                 let mut walk = Walk {
-                    monitor,
+                    pace: Pace::new(monitor),
                     codes: vec![0; self.model.sizes().len()],
                     products: [0.0; PRODUCTS],
                     terms: Terms::default(),
-                    nodes: 0,
                 };
                 raked.walk(&mut walk, 0, range, of.total, scale)?;
                 walk.terms.add(&series.evaluate(&walk.products));
@@ -231,6 +229,7 @@ impl Raked<'_> {
         let start = table.row(&walk.codes) * table.n_residual;
         let line = &self.of.tables[clique][start..start + table.n_residual];
         let effects = &self.effects[clique][range.clone()];
+        walk.pace.go(range.len())?;
         if clique + 1 == tables.len() {
             for (&x, &effect) in line[range].iter().zip(effects) {
                 let mu = mu * x;
@@ -249,10 +248,6 @@ impl Raked<'_> {
             let (mu, factor) = (mu * x, factor * effect);
             if mu <= 0.0 {
                 continue;
-            }
-            walk.nodes += 1;
-            if walk.nodes % NODES_PER_CHECK == 0 {
-                walk.monitor.check()?;
             }
             if bounded && self.add_products(walk, clique, mu, factor) {
                 continue;

@@ -589,6 +589,23 @@ fn a_cancelled_analysis_is_interrupted() {
 }
 
 #[test]
+fn sums_over_all_cells_are_interrupted_however_few_their_nodes() {
+    let cells = cells_of(&[10, 10, 10, 20], 60, 12);
+    let sample = Sample::new(&cells, 0.2, Fractions::Raked, 1e9);
+    let fitted = fit(&sample, &[]);
+    let tree = Tree::new(&fitted.model);
+    let tables = Tables::new(&fitted.model, &tree);
+    let of = tables.conditionals(&fitted.u);
+    let effects = fitted.effects.as_ref().unwrap();
+    let monitor = Monitor::new();
+    monitor.cancel();
+    let raked = tables.raked_terms(&of, 5.0, effects, &monitor).map(|_| ());
+    assert_eq!(raked.unwrap_err().kind(), "interrupted");
+    let empty = tables.cells(&of, 5.0, 0.2, &monitor).map(|_| ());
+    assert_eq!(empty.unwrap_err().kind(), "interrupted");
+}
+
+#[test]
 fn a_census_identifies_its_uniques_for_certain() {
     let cells = cells_of(&[3, 4, 5], 40, 8);
     let mut request = request(Choice::TwoWay, Fractions::Raked, Some(1.96));

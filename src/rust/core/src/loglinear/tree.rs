@@ -28,8 +28,35 @@ const BLOCKS: f64 = 64.0;
 const CELLS_PER_BLOCK: f64 = 65_536.0;
 /// Cells below a node that cost no more than their series.
 pub(super) const FEW: f64 = 16.0;
-/// Nodes between two looks for interrupts.
-pub(super) const NODES_PER_CHECK: u64 = 1 << 16;
+/// Nodes and cells between two looks for interrupts: of raked cells, which take two
+/// exponentials each, a twentieth of a second.
+const STEPS_PER_CHECK: usize = 1 << 19;
+
+/// Looks for interrupts after so many steps of a walk.
+pub(super) struct Pace<'m> {
+    monitor: &'m Monitor,
+    steps: usize,
+}
+
+impl<'m> Pace<'m> {
+    /// Before the first step, which looks too: a walk may be shorter than all that.
+    pub fn new(monitor: &'m Monitor) -> Self {
+        Self {
+            monitor,
+            steps: STEPS_PER_CHECK,
+        }
+    }
+
+    /// So many steps more.
+    pub fn go(&mut self, steps: usize) -> Result<()> {
+        self.steps += steps;
+        if self.steps >= STEPS_PER_CHECK {
+            self.steps = 0;
+            self.monitor.check()?;
+        }
+        Ok(())
+    }
+}
 
 /// The tables of a model's junction tree.
 #[derive(Debug)]
@@ -208,11 +235,10 @@ impl<'a> Tables<'a> {
                 let mut walk = Walk {
                     of,
                     bounds: &bounds,
-                    monitor,
+                    pace: Pace::new(monitor),
                     codes: vec![0; self.model.sizes().len()],
                     powers: [0.0; POWERS],
                     cells: EmptyCells::new(pi),
-                    nodes: 0,
                 };
                 self.walk(&mut walk, 0, range, scale * of.total)?;
                 walk.cells.add_terms(&series.evaluate(&walk.powers));
@@ -256,6 +282,7 @@ impl<'a> Tables<'a> {
         let sizes = self.model.sizes();
         let start = table.row(&walk.codes) * table.n_residual;
         let line = &walk.of.tables[clique][start..start + table.n_residual];
+        walk.pace.go(range.len())?;
         if clique + 1 == self.tables.len() {
             walk.cells.add(value, &line[range]);
             return Ok(());
@@ -270,10 +297,6 @@ impl<'a> Tables<'a> {
             let value = value * x;
             if value <= 0.0 {
                 continue;
-            }
-            walk.nodes += 1;
-            if walk.nodes % NODES_PER_CHECK == 0 {
-                walk.monitor.check()?;
             }
             if bounded {
                 let mut largest = value;
@@ -368,9 +391,8 @@ struct Bounds {
 struct Walk<'w> {
     of: &'w Conditionals,
     bounds: &'w [Bounds],
-    monitor: &'w Monitor,
+    pace: Pace<'w>,
     codes: Vec<u32>,
     powers: [f64; POWERS],
     cells: EmptyCells,
-    nodes: u64,
 }

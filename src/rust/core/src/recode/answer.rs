@@ -92,13 +92,16 @@ pub fn answer(
         frontier,
     } = question;
     let problem = Problem::new(table, variables, weights, charge, limit, monitor)?;
-    let limits = Limits::new(&problem, asked)?;
+    let limits = Limits::new(&problem, asked, monitor)?;
     room_for(SEARCH_BYTES * problem.n_rows())?;
     let found = search(&problem, &limits, request, monitor)?;
     let best = found
         .best
         .iter()
-        .map(|recoding| judge(&problem, &limits, &recoding.places))
+        .map(|recoding| {
+            monitor.check()?;
+            judge(&problem, &limits, &recoding.places)
+        })
         .collect::<Result<Vec<_>>>()?;
     let reached = if best.is_empty() {
         let top: Vec<u8> = (0..variables.len()).map(|j| problem.top(j)).collect();

@@ -67,11 +67,11 @@ impl<'a> Incumbent<'a> {
             .into_iter()
             .filter(|p| self.known.insert(p.clone()))
             .collect();
-        self.monitor.check()?;
-        let (problem, limits) = (self.problem, self.limits);
+        let (problem, limits, monitor) = (self.problem, self.limits, self.monitor);
         let seen: Vec<Seen> = new
             .into_par_iter()
             .map(|places| {
+                monitor.check()?;
                 let (measured, cells, blanked) = problem.measure(&places)?;
                 let risks = limits.risks(problem, &places, &cells, &blanked)?;
                 Ok(Seen {

@@ -17,6 +17,7 @@ use super::Problem;
 use crate::error::{Error, Result};
 use crate::individual_risk::expected_inverse;
 use crate::key_sets::KeySets;
+use crate::parallel::Monitor;
 use crate::qar_risk::{estimate, TailSettings};
 
 /// Most counts of distinct cells that are made beforehand.
@@ -69,9 +70,9 @@ struct SetCounts {
 
 impl Limits {
     /// Counts what can be counted beforehand.
-    pub fn new(problem: &Problem, asked: Asked) -> Result<Self> {
+    pub fn new(problem: &Problem, asked: Asked, monitor: &Monitor) -> Result<Self> {
         let counts = match &asked.qar {
-            Some((p, ..)) => Some(SetCounts::new(problem, *p)?),
+            Some((p, ..)) => Some(SetCounts::new(problem, *p, monitor)?),
             None => None,
         };
         if asked.journalist.is_some() && problem.weights.is_none() {
@@ -249,7 +250,7 @@ fn tau1_rate(
 }
 
 impl SetCounts {
-    fn new(problem: &Problem, p: usize) -> Result<Self> {
+    fn new(problem: &Problem, p: usize, monitor: &Monitor) -> Result<Self> {
         let n_levels: Vec<usize> = problem.variables.iter().map(|v| v.levels.len()).collect();
         let sets = KeySets::new(problem.variables.len(), p, MOST_COUNTS)?;
         let members = sets.members();
@@ -275,7 +276,7 @@ impl SetCounts {
         let mut numbering = Numbering::new(problem.n_rows())?;
         let mut distinct = Vec::with_capacity(starts.last().copied().unwrap_or(0));
         for set in members.chunks(p) {
-            count_set(problem, set, &mut numbering, &mut distinct)?;
+            count_set(problem, set, &mut numbering, &mut distinct, monitor)?;
         }
         Ok(Self {
             sets,
@@ -330,12 +331,14 @@ fn count_set(
     set: &[u16],
     numbering: &mut Numbering,
     distinct: &mut Vec<u32>,
+    monitor: &Monitor,
 ) -> Result<()> {
     let all: Vec<u32> = (0..problem.n_rows() as u32).collect();
     // The distinct cells at the least levels stand for all rows.
     let mut at = vec![0u8; set.len()];
     let rows = distinct_rows(problem, set, &at, &all, numbering)?;
     loop {
+        monitor.check()?;
         distinct.push(count_distinct(problem, set, &at, &rows, numbering)?);
         let Some(i) = (0..set.len())
             .rev()

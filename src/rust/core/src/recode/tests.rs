@@ -57,7 +57,7 @@ fn problem_of(
 }
 
 fn run(problem: &Problem, asked: Asked, n_best: usize) -> Found {
-    let limits = Limits::new(problem, asked).unwrap();
+    let limits = Limits::new(problem, asked, &Monitor::new()).unwrap();
     let request = Request {
         n_best,
         seconds: 1e6,
@@ -326,7 +326,7 @@ proptest! {
             for limit in limits_to_try(file.columns[0].len() as u64) {
                 let charge = Charge { cost, blank_price: price };
                 let problem = problem_of(&file.columns, &file.groups, charge, limit, None);
-                let limits = Limits::new(&problem, Asked::default()).unwrap();
+                let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
                 let found = run(&problem, Asked::default(), n_best);
                 prop_assert!(found.proven);
                 same(&found.best, &exhaustive(&problem, &limits, n_best));
@@ -349,7 +349,7 @@ proptest! {
             for limit in [limit(1, 0), limit(2, 0), limit(2, n / 5)] {
                 let problem =
                     problem_of(&file.columns, &file.groups, BITS, limit, Some(&file.weights));
-                let limits = Limits::new(&problem, asked.clone()).unwrap();
+                let limits = Limits::new(&problem, asked.clone(), &Monitor::new()).unwrap();
                 let found = run(&problem, asked.clone(), 4);
                 prop_assert!(found.proven);
                 same(&found.best, &exhaustive(&problem, &limits, 4));
@@ -361,7 +361,7 @@ proptest! {
     fn a_bound_is_never_above_the_optimum(file in file()) {
         let limit = limit(3, file.columns[0].len() as u64 / 5);
         let problem = problem_of(&file.columns, &file.groups, BITS, limit, None);
-        let limits = Limits::new(&problem, Asked::default()).unwrap();
+        let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
         let request = Request { n_best: 1, seconds: 0.0 };
         let found = search(&problem, &limits, request, &Monitor::new()).unwrap();
         if let Some(best) = exhaustive(&problem, &limits, 1).first() {
@@ -374,7 +374,7 @@ proptest! {
         let n = file.columns[0].len() as u64;
         let limit = Limit { prop_unique: Some(0.0), ..limit(1, blankable) };
         let problem = problem_of(&file.columns, &file.groups, BITS, limit, None);
-        let limits = Limits::new(&problem, Asked::default()).unwrap();
+        let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
         let found = enumerate(&problem, &limits, Measure::Unique, &Monitor::new()).unwrap();
         let points = all(&problem).into_iter().flat_map(|places| {
             let cells = problem.cells(&places).unwrap();
@@ -408,7 +408,7 @@ proptest! {
         let n = file.columns[0].len() as u64;
         let problem = problem_of(&file.columns, &file.groups, BITS, limit(1, 0), None);
         let asked = Asked { qar: tail(2, 1.0), ..Asked::default() };
-        let limits = Limits::new(&problem, asked).unwrap();
+        let limits = Limits::new(&problem, asked, &Monitor::new()).unwrap();
         for measure in [Measure::Smallest, Measure::Unique, Measure::Qar] {
             let found = enumerate(&problem, &limits, measure, &Monitor::new()).unwrap();
             let points = all(&problem).into_iter().map(|places| {
@@ -456,4 +456,25 @@ fn threads_change_nothing() {
     let (one, three) = (once(1), once(3));
     same(&three.best, &one.best);
     assert_eq!(one.n_evaluated, three.n_evaluated);
+}
+
+#[test]
+fn a_cancelled_search_is_interrupted() {
+    let problem = toy(2);
+    let asked = || Asked {
+        qar: tail(1, 0.5),
+        ..Asked::default()
+    };
+    let monitor = Monitor::new();
+    let limits = Limits::new(&problem, asked(), &monitor).unwrap();
+    monitor.cancel();
+    // The counts of all choices of levels, which were made whole once.
+    let counted = Limits::new(&problem, asked(), &monitor).map(|_| ());
+    assert_eq!(counted.unwrap_err().kind(), "interrupted");
+    let request = Request {
+        n_best: 1,
+        seconds: 1e6,
+    };
+    let found = search(&problem, &limits, request, &monitor).map(|_| ());
+    assert_eq!(found.unwrap_err().kind(), "interrupted");
 }

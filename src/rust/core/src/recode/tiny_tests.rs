@@ -199,7 +199,7 @@ fn searches_and_frontiers_are_those_of_all_recodings() {
             priced.iter().filter_map(|p| Some((p.cost?, p))).collect();
         kept.sort_by(|&a, &b| order(a, b));
         let limited = problem(limit).unwrap();
-        let limits = Limits::new(&limited, Asked::default()).unwrap();
+        let limits = Limits::new(&limited, Asked::default(), &Monitor::new()).unwrap();
         let n_best = draws.within(1, 4) as usize;
         let request = Request {
             n_best,
@@ -219,7 +219,7 @@ fn searches_and_frontiers_are_those_of_all_recodings() {
             blankable: 0,
         })
         .unwrap();
-        let limits = Limits::new(&free, Asked::default()).unwrap();
+        let limits = Limits::new(&free, Asked::default(), &Monitor::new()).unwrap();
         let by_cells = draws.once_in(2);
         let measure = if by_cells {
             Measure::Smallest
