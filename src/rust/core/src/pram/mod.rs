@@ -167,7 +167,7 @@ impl Design {
 
 /// What a design takes at most for each row, where all are cells of their own: vectors of
 /// many lengths, which ask for room before the first of them.
-const BYTES_PER_ROW: usize = 500;
+const BYTES_PER_ROW: usize = 900;
 
 /// Finds blocks and their thetas.
 pub fn design(table: &KeyTable, settings: &Settings, monitor: &Monitor) -> Result<Design> {
