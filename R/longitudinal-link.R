@@ -76,7 +76,8 @@
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very
 #' large files a search whose cost grows with the number of changes instead,
 #' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 key variables
-#' take a fraction of a second. Where values are missing, `overlap` looks once more at the wave-1 records
+#' take a fraction of a second. Where values are missing, `overlap` looks once more at the
+#' wave-1 records
 #' that miss some, or runs the linkage once for every number of shared key variables,
 #' whichever is cheaper; `sensitivity` runs it once more per key variable.
 #' `expected_weighted` is a search whose cost grows with the number of changes, too.
