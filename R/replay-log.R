@@ -75,6 +75,7 @@ is_log_entry <- function(entry) {
 is_log_file <- function(file) {
   is_print <- function(x) is.null(x) || is_one_text(x)
   is.list(file) && is.numeric(file$digits) && length(file$digits) == 1 &&
+    file$digits %in% fingerprint_lengths &&
     is_print(file$fingerprint) &&
     (is.null(file$wave_fingerprints) || is.list(file$wave_fingerprints) &&
        all(vapply(file$wave_fingerprints, is_print, NA)))
@@ -172,7 +173,12 @@ decoded <- function(x) {
     logical = as.logical(vapply(values, function(v) if (is.null(v)) NA else as.logical(v), NA))
   )
   if (length(x$dim)) {
-    out <- array(out, log_numbers(x$dim), lapply(x$dimnames, function(d) {
+    dim <- log_numbers(x$dim)
+    # array() would fill what is not there, gigabytes of it.
+    if (!all(dim >= 0 & dim == floor(dim)) || prod(dim) != length(out)) {
+      stop_log("A value in it is damaged.")
+    }
+    out <- array(out, dim, lapply(x$dimnames, function(d) {
       if (length(d)) unlist(d)
     })[seq_along(x$dimnames)])
     if (length(x$dimnames) == 0) dimnames(out) <- NULL

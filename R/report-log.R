@@ -84,13 +84,14 @@ cut_fingerprint <- function(x, digits) {
 }
 
 # How much of a fingerprint may leave: 16 bits, too few to test guesses of 16 cells.
+fingerprint_lengths <- c(none = 0L, short = 4L, whole = 1000L)
 fingerprint_digits <- function(content) {
   if (content$settings$internal) {
-    1000L
+    fingerprint_lengths[["whole"]]
   } else if (isTRUE(content$changed < few_for_fingerprint)) {
-    0L
+    fingerprint_lengths[["none"]]
   } else {
-    4L
+    fingerprint_lengths[["short"]]
   }
 }
 

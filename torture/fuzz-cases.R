@@ -513,7 +513,7 @@ entry_wrong <- function(e) {
   if (!all(vapply(e[c("id", "function", "stage")], is_text_now, NA))) return("words")
   if (!e$stage %in% c("before", "after")) return("stage")
   if (!is.list(e$call) || !is.logical(e$call$known)) return("known")
-  if (!is.numeric(e$file$digits)) return("digits")
+  if (!isTRUE(e$file$digits %in% c(0, 4, 1000))) return("digits")
   if (isTRUE(e$call$known)) {
     f <- e$call[["function"]]
     if (!is_text_now(f) || !f %in% getNamespaceExports("sdcRisk")) return("function")

@@ -291,6 +291,25 @@ test_that("whatever part of a log is damaged, it is refused, without a word of R
     l$results[[1]]$tables <- stats::setNames(list(), character())
     l
   }), "no figures")
+  for (digits in list(1e10, 3, -4, "4", TRUE, list(4), NULL)) {
+    expect_match(found(function(l) {
+      l$results[[1]]$file["digits"] <- list(digits)
+      l
+    }), "damaged")
+  }
+  # An array is of the values that are there: nobody fills it up, or makes room for it.
+  for (dim in list(list(2), list(1.5), list(-1, -1), list(2147483647, 9), list(NULL), list("NaN"))) {
+    expect_match(found(function(l) {
+      l$results[[1]]$call$arguments$rule <- list(
+        type = "character", values = list("missing"), dim = dim
+      )
+      l
+    }), "damaged")
+    expect_match(found(function(l) {
+      l$results[[1]]$call$arguments$rule <- list(type = "double", dim = dim)
+      l
+    }), "damaged")
+  }
   # Arguments lost, a column of texts under the name of figures, one figure that is two.
   expect_error(found(function(l) {
     l$results[[1]]$call$arguments <- list()
