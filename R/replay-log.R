@@ -12,7 +12,7 @@ read_log <- function(log) {
     )
   }
   parsed <- tryCatch(
-    jsonlite::fromJSON(path, simplifyVector = FALSE),
+    suppressWarnings(read_json(path)),
     error = function(e) stop_log("It is not JSON, or cut short.")
   )
   # Whatever stands where: a part that cannot even be looked at is a damaged one.
@@ -22,6 +22,18 @@ read_log <- function(log) {
   }
   tryCatch(check_log(parsed), error = damaged, warning = damaged)
   parsed
+}
+
+# jsonlite 1.8.4 takes the words of a fault, with the text around it, for a format: a
+# percent sign in damaged JSON can end R. So the text it reads is valid, and has none.
+read_json <- function(path) {
+  bytes <- readBin(path, "raw", file.size(path))
+  mark <- as.raw(c(0xef, 0xbb, 0xbf))
+  if (identical(utils::head(bytes, 3), mark)) bytes <- bytes[-(1:3)]
+  text <- rawToChar(bytes)
+  Encoding(text) <- "UTF-8"
+  stopifnot(validUTF8(text), jsonlite::validate(text))
+  jsonlite::fromJSON(gsub("%", "\\u0025", text, fixed = TRUE), simplifyVector = FALSE)
 }
 
 stop_log <- function(found) {

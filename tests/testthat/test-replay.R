@@ -272,6 +272,36 @@ test_that("an sdcMicroObj is a file, and so is what was released from it", {
   expect_true(all(replay(log, place$testdata)$equal))
 })
 
+test_that("a log that is not JSON is refused, whatever its bytes, and one with a mark is read", {
+  log <- write_log(suppressWarnings(n_matches(nals_prison, replay_keys[1:3])))
+  bytes <- readBin(log, "raw", file.size(log))
+  path <- tempfile(fileext = ".json")
+  replayed <- function(bytes) {
+    writeBin(bytes, path)
+    replay(path, nals_prison)
+  }
+  refused <- function(bytes) {
+    expect_error(replayed(bytes), "not JSON", class = "sdcRisk_error_bad_argument")
+  }
+  # jsonlite took these for formats, and R ended.
+  for (sign in c("%s", "%n%n", "%s%s%s%s%s%s%s%s", "%5$n")) refused(c(charToRaw(sign), bytes))
+  refused(c(bytes[1], charToRaw("%n%s"), bytes[-1]))
+  refused(c(bytes[1:100], as.raw(c(0xff, 0xfe)), bytes[-(1:100)]))
+  refused(c(bytes[1:100], as.raw(0), bytes[-(1:100)]))
+  refused(raw())
+  right <- suppressWarnings(replayed(bytes))
+  expect_true(all(right$equal))
+  expect_identical(suppressWarnings(replayed(c(as.raw(c(0xef, 0xbb, 0xbf)), bytes))), right)
+})
+
+test_that("a percent sign in a name comes back from a log", {
+  data <- stats::setNames(nals_prison[replay_keys[1:3]], c("share %", "%s%n", "\\%"))
+  log <- write_log(suppressWarnings(n_matches(data, names(data))))
+  found <- suppressWarnings(replay(log, data))
+  expect_gt(nrow(found), 3)
+  expect_true(all(found$equal))
+})
+
 test_that("whatever part of a log is damaged, it is refused, without a word of R's", {
   log <- write_log(suppressWarnings(n_matches(nals_prison, replay_keys[1:3])))
   tree <- jsonlite::fromJSON(log, simplifyVector = FALSE)
