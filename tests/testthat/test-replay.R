@@ -328,7 +328,8 @@ test_that("whatever part of a log is damaged, it is refused, without a word of R
     }), "damaged")
   }
   # An array is of the values that are there: nobody fills it up, or makes room for it.
-  for (dim in list(list(2), list(1.5), list(-1, -1), list(2147483647, 9), list(NULL), list("NaN"))) {
+  sizes <- list(list(2), list(1.5), list(-1, -1), list(2147483647, 9), list(NULL), list("NaN"))
+  for (dim in sizes) {
     expect_match(found(function(l) {
       l$results[[1]]$call$arguments$rule <- list(
         type = "character", values = list("missing"), dim = dim

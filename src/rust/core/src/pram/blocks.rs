@@ -74,12 +74,8 @@ impl Search<'_> {
             Prefer::Nearest => {
                 let needs = |cell: u32| self.is_risky(cell);
                 let (pairs, rest) = pair_nearest(self.points, cells, &needs, marks, self.monitor)?;
-                let mut loose: Vec<Vec<u32>> = rest
-                    .into_iter()
-                    .filter(|&cell| self.is_risky(cell))
-                    .map(|cell| vec![cell])
-                    .collect();
-                self.sort_out(pairs.iter().map(|p| p.to_vec()), &mut formed, &mut loose);
+                let mut loose = self.alone(rest.into_iter().filter(|&cell| self.is_risky(cell)))?;
+                self.sort_out(pairs.iter().map(|p| p.to_vec()), &mut formed, &mut loose)?;
                 loose
             }
             Prefer::FewestChanges => {
@@ -93,10 +89,18 @@ impl Search<'_> {
                 }
                 loose
             }
-            Prefer::SimilarWeights => self.chain_by_weight(risky, &mut formed),
+            Prefer::SimilarWeights => self.chain_by_weight(risky, &mut formed)?,
         };
         self.take_in(cells, loose, &mut formed)?;
         Ok(formed)
+    }
+
+    /// A group of every cell. Many small vectors are many looks: where memory runs out,
+    /// each of them may take a page.
+    fn alone(&self, cells: impl Iterator<Item = u32>) -> Result<Vec<Vec<u32>>> {
+        cells
+            .map(|cell| self.monitor.check().map(|()| vec![cell]))
+            .collect()
     }
 
     /// Keeps the groups that suffice as blocks, the others stay loose.
@@ -105,14 +109,16 @@ impl Search<'_> {
         groups: impl Iterator<Item = Vec<u32>>,
         formed: &mut Formed,
         loose: &mut Vec<Vec<u32>>,
-    ) {
+    ) -> Result<()> {
         for group in groups {
+            self.monitor.check()?;
             if self.suffices(&group) {
                 formed.blocks.push(group);
             } else {
                 loose.push(group);
             }
         }
+        Ok(())
     }
 
     /// Pairs cells of one count, then pairs of pairs where the bound asks for
@@ -124,28 +130,27 @@ impl Search<'_> {
         marks: &mut [bool],
     ) -> Result<Vec<Vec<u32>>> {
         let first_block = formed.blocks.len();
-        let mut short: Vec<Vec<u32>> = alike.iter().map(|&cell| vec![cell]).collect();
+        let mut short = self.alone(alike.iter().copied())?;
         // A group is found again by its first cell.
         loop {
+            short.sort_unstable_by_key(|group| group[0]);
             let heads: Vec<u32> = short.iter().map(|group| group[0]).collect();
             let (pairs, _) = pair_nearest(self.points, &heads, &|_| true, marks, self.monitor)?;
-            let mut groups: std::collections::BTreeMap<u32, Vec<u32>> =
-                short.into_iter().map(|group| (group[0], group)).collect();
             let mut joined = Vec::new();
             for [i, j] in pairs {
-                let fits = match (groups.get(&i), groups.get(&j)) {
-                    (Some(x), Some(y)) => self.compatible(x, y),
-                    _ => false,
+                self.monitor.check()?;
+                let (Ok(i), Ok(j)) = (heads.binary_search(&i), heads.binary_search(&j)) else {
+                    continue;
                 };
-                if fits {
-                    let mut group = groups.remove(&i).unwrap_or_default();
-                    group.extend(groups.remove(&j).unwrap_or_default());
+                if self.compatible(&short[i], &short[j]) {
+                    let mut group = std::mem::take(&mut short[i]);
+                    group.append(&mut short[j]);
                     joined.push(group);
                 }
             }
             let moved = !joined.is_empty();
-            short = groups.into_values().collect();
-            self.sort_out(joined.into_iter(), formed, &mut short);
+            short.retain(|group| !group.is_empty());
+            self.sort_out(joined.into_iter(), formed, &mut short)?;
             if !moved || short.len() < 2 {
                 break;
             }
@@ -154,6 +159,7 @@ impl Search<'_> {
         // fewer records than it would with a cell of another count.
         let mut loose = Vec::new();
         for group in short {
+            self.monitor.check()?;
             let blocks = &mut formed.blocks[first_block..];
             let nearest = (0..blocks.len())
                 .filter(|&b| self.can_join(&group, &blocks[b]))
@@ -174,7 +180,7 @@ impl Search<'_> {
 
     /// Cells of one count after each other by mean weight, cut into blocks as
     /// soon as they suffice.
-    fn chain_by_weight(&self, mut risky: Vec<u32>, formed: &mut Formed) -> Vec<Vec<u32>> {
+    fn chain_by_weight(&self, mut risky: Vec<u32>, formed: &mut Formed) -> Result<Vec<Vec<u32>>> {
         let weight = |cell: u32| self.weights.map_or(1.0, |w| w[cell as usize]);
         risky.sort_by(|&i, &j| {
             self.counts[i as usize]
@@ -185,6 +191,7 @@ impl Search<'_> {
         let mut loose: Vec<Vec<u32>> = Vec::new();
         let mut open: Vec<u32> = Vec::new();
         for cell in risky {
+            self.monitor.check()?;
             if !self.points.compatible_with_all(cell, &open) {
                 loose.push(vec![cell]);
                 continue;
@@ -199,7 +206,7 @@ impl Search<'_> {
             Some(last) if self.can_join(&open, last) => last.extend(open),
             _ => loose.push(open),
         }
-        loose
+        Ok(loose)
     }
 
     /// Gives every loose group the nearest cells of the level, with the blocks
@@ -217,6 +224,7 @@ impl Search<'_> {
             block_of.extend(block.iter().map(|&cell| (cell, b)));
         }
         for b in 0..formed.blocks.len() {
+            self.monitor.check()?;
             while !formed.blocks[b].is_empty() && !self.suffices(&formed.blocks[b]) {
                 self.monitor.check()?;
                 let group = &formed.blocks[b];

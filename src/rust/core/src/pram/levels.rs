@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use super::pairing::{Forbidden, Points};
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
+use crate::memory::filled;
 use crate::parallel::Monitor;
 
 /// Comparisons that a round of merging may cost.
@@ -82,22 +83,24 @@ impl Cells {
     }
 
     /// Cells of every level, in order.
-    pub fn by_level(&self) -> Vec<Vec<u32>> {
-        let mut members = vec![Vec::new(); self.family.len()];
+    pub fn by_level(&self, monitor: &Monitor) -> Result<Vec<Vec<u32>>> {
+        let mut members = filled(Vec::new(), self.family.len())?;
         for (cell, &level) in (0u32..).zip(&self.level) {
+            monitor.check()?;
             members[level as usize].push(cell);
         }
         members.retain(|cells| !cells.is_empty());
-        members
+        Ok(members)
     }
 
     /// Cuts levels so that no forbidden pair of values is in one of them.
-    pub fn separate(&mut self, forbidden: &[Forbidden]) {
+    pub fn separate(&mut self, forbidden: &[Forbidden], monitor: &Monitor) -> Result<()> {
         let classes: Vec<HashMap<u32, u32>> = forbidden.iter().map(classes).collect();
         let mut number: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut families: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut family = Vec::new();
         for cell in 0..self.len() {
+            monitor.check()?;
             let old = self.level[cell];
             let mut name = vec![self.family[old as usize]];
             name.extend(forbidden.iter().zip(&classes).map(|(rule, classes)| {
@@ -115,6 +118,7 @@ impl Cells {
             self.level[cell] = level;
         }
         self.family = family;
+        Ok(())
     }
 
     /// Merges the level of every group with the level of the nearest cell of
@@ -170,12 +174,13 @@ impl Cells {
     }
 
     /// Makes one cell of cells with equal keys in one level.
-    pub fn collapse(&mut self) {
+    pub fn collapse(&mut self, monitor: &Monitor) -> Result<()> {
         let mut number: HashMap<(u32, Vec<u32>), u32> = HashMap::with_capacity(self.len());
         let mut new_cell = Vec::with_capacity(self.len());
         let mut kept: Vec<usize> = Vec::new();
         let mut counts: Vec<u64> = Vec::new();
         for cell in 0..self.len() {
+            monitor.check()?;
             let name = (
                 self.level[cell],
                 self.codes.iter().map(|codes| codes[cell]).collect(),
@@ -198,6 +203,7 @@ impl Cells {
             *codes = kept.iter().map(|&cell| codes[cell]).collect();
         }
         self.counts = counts;
+        Ok(())
     }
 }
 

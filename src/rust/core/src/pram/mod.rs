@@ -55,7 +55,7 @@ pub use plausibility::{new_pairs, NewPairs};
 
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
-use crate::memory::room_for;
+use crate::memory::{reserved, room_for};
 use crate::parallel::Monitor;
 use crate::probability::Probability;
 use crate::random::Streams;
@@ -213,7 +213,7 @@ fn arrange(
 ) -> Result<(Cells, Formed, usize)> {
     let mut cells = Cells::new(table, settings.level, settings.family, monitor)?;
     if settings.scope == Scope::All && !settings.forbidden.is_empty() {
-        cells.separate(settings.forbidden);
+        cells.separate(settings.forbidden, monitor)?;
     }
     let mut n_merged = 0;
     let formed = loop {
@@ -235,7 +235,7 @@ fn arrange(
             break formed;
         }
         n_merged += merged;
-        cells.collapse();
+        cells.collapse(monitor)?;
     };
     Ok((cells, formed, n_merged))
 }
@@ -257,7 +257,8 @@ fn form(cells: &Cells, points: &Points, settings: &Settings, monitor: &Monitor) 
     };
     let mut all = Formed::default();
     let mut marks = vec![false; cells.len()];
-    for members in cells.by_level() {
+    for members in cells.by_level(monitor)? {
+        monitor.check()?;
         match settings.scope {
             Scope::All => {
                 let safe = !members.iter().any(|&cell| search.is_risky(cell));
@@ -330,18 +331,21 @@ fn finish(
         .fold(0.0, f64::max);
     let n_reached = blocks.len();
     if settings.unprotected == Unprotected::Keep {
-        blocks.extend(unreached.iter().cloned());
+        for group in &unreached {
+            monitor.check()?;
+            blocks.push(group.clone());
+        }
     }
     let paper = match settings.calibration {
         Calibration::Paper => Some(paper_theta(settings.bound)?),
         Calibration::Exact => None,
     };
     // Small blocks have few different tallies.
-    let tallies: Vec<(Tally, bool)> = blocks
-        .iter()
-        .enumerate()
-        .map(|(b, members)| (tally_of(members), b < n_reached))
-        .collect();
+    let mut tallies: Vec<(Tally, bool)> = reserved(blocks.len())?;
+    for (b, members) in blocks.iter().enumerate() {
+        monitor.check()?;
+        tallies.push((tally_of(members), b < n_reached));
+    }
     let different: HashSet<&(Tally, bool)> = tallies.iter().collect();
     let different: Vec<&(Tally, bool)> = different.into_iter().collect();
     let solved: HashMap<&(Tally, bool), Solved> = different

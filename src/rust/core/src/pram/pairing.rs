@@ -12,6 +12,7 @@
 
 use crate::error::Result;
 use crate::hash::spread;
+use crate::memory::{collected, push, reserved};
 use crate::parallel::Monitor;
 
 /// Up to the square of this number of pairs are compared one by one.
@@ -116,8 +117,8 @@ fn pair_rounds(
     monitor: &Monitor,
 ) -> Result<(Vec<[u32; 2]>, Vec<u32>)> {
     let n_keys = points.codes.len();
-    let mut open = cells.to_vec();
-    let mut pairs = Vec::with_capacity(open.len() / 2);
+    let mut open = collected(cells.iter().copied(), cells.len())?;
+    let mut pairs = reserved(open.len() / 2)?;
     for differing in 1..=n_keys {
         loop {
             monitor.check()?;
@@ -126,7 +127,7 @@ fn pair_rounds(
                 return Ok((pairs, open));
             }
             if needy.saturating_mul(open.len()) <= COMPARE_ALL * COMPARE_ALL {
-                pair_all(points, &mut open, needs, taken, &mut pairs);
+                pair_all(points, &mut open, needs, taken, &mut pairs)?;
                 return Ok((pairs, open));
             }
             if choices(n_keys, differing).saturating_mul(open.len()) > MOST_SORTED {
@@ -160,12 +161,12 @@ fn pair_at(
     pairs: &mut Vec<[u32; 2]>,
     monitor: &Monitor,
 ) -> Result<()> {
-    let whole: Vec<u64> = open.iter().map(|&cell| points.whole_mix(cell)).collect();
+    let whole = collected(open.iter().map(|&cell| points.whole_mix(cell)), open.len())?;
     let mut edges: Vec<Edge> = Vec::new();
     let mut dropped: Vec<usize> = (0..differing).collect();
     loop {
         monitor.check()?;
-        let mut sorted: Vec<(u64, u64, u32)> = open
+        let still_open = open
             .iter()
             .zip(&whole)
             .filter(|(&cell, _)| !taken.contains(cell))
@@ -174,8 +175,8 @@ fn pair_at(
                     .iter()
                     .fold(whole, |sum, &key| sum.wrapping_sub(points.mix(key, cell)));
                 (rest, place(points, &dropped, cell), cell)
-            })
-            .collect();
+            });
+        let mut sorted: Vec<(u64, u64, u32)> = collected(still_open, open.len())?;
         sorted.sort_unstable();
         for two in sorted.windows(2) {
             let ((rest, _, i), (next_rest, _, j)) = (two[0], two[1]);
@@ -185,7 +186,7 @@ fn pair_at(
             let (different, steps) = points.distance(i, j);
             // Equal hashes of different values would be a farther pair.
             if different as usize <= differing {
-                edges.push((steps, i.min(j), i.max(j)));
+                push(&mut edges, (steps, i.min(j), i.max(j)))?;
             }
         }
         let more = next_choice(&mut dropped, points.codes.len());
@@ -255,7 +256,7 @@ fn pair_all(
     needs: &dyn Fn(u32) -> bool,
     taken: &mut Taken,
     pairs: &mut Vec<[u32; 2]>,
-) {
+) -> Result<()> {
     let mut edges: Vec<Edge> = Vec::new();
     for &i in open.iter().filter(|&&cell| needs(cell)) {
         for &j in open.iter() {
@@ -263,12 +264,14 @@ fn pair_all(
             if i != j && !(needs(j) && j < i) && points.compatible(i, j) {
                 let (differing, steps) = points.distance(i, j);
                 let steps = steps.min((1 << 48) - 1);
-                edges.push(((u64::from(differing) << 48) | steps, i.min(j), i.max(j)));
+                let key = (u64::from(differing) << 48) | steps;
+                push(&mut edges, (key, i.min(j), i.max(j)))?;
             }
         }
     }
     take_edges(&mut edges, taken, pairs);
     open.retain(|&cell| !taken.contains(cell));
+    Ok(())
 }
 
 /// Pairs neighbours in the lexicographic order of the codes, the keys with the
@@ -295,7 +298,7 @@ fn pair_sorted(
     });
     loop {
         monitor.check()?;
-        let mut left = Vec::new();
+        let mut left = reserved(open.len())?;
         let before = open.len();
         for &cell in open.iter() {
             match left.last() {
@@ -313,7 +316,7 @@ fn pair_sorted(
     }
     let needy = open.iter().filter(|&&cell| needs(cell)).count();
     if needy.saturating_mul(open.len()) <= COMPARE_ALL * COMPARE_ALL {
-        pair_all(points, open, needs, taken, pairs);
+        pair_all(points, open, needs, taken, pairs)?;
     }
     Ok(())
 }
