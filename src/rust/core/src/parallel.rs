@@ -4,7 +4,11 @@
 //! A [`Monitor`] is shared between the worker threads and the thread that
 //! watches them: workers report steps done and ask whether to stop.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
 use crate::memory::reserve_is_used;
@@ -72,10 +76,45 @@ pub fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + 
     pool(threads)?.install(work)
 }
 
+/// A pool whose threads have ended once it is dropped. A pool of rayon's does not wait
+/// for them, and while they live the C library gives each thread of the next call an
+/// arena of its own, whose memory it keeps.
+pub struct Pool {
+    // Dropped first: it tells the threads to end.
+    pool: ThreadPool,
+    _threads: Joined,
+}
+
+impl Deref for Pool {
+    type Target = ThreadPool;
+
+    fn deref(&self) -> &ThreadPool {
+        &self.pool
+    }
+}
+
+/// Threads, waited for when this is dropped.
+#[derive(Default)]
+struct Joined(Vec<JoinHandle<()>>);
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        for thread in self.0.drain(..) {
+            // What panicked in a thread was told where its work was asked for.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// A pool of `threads` threads, at least one.
-pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new()
+pub fn pool(threads: usize) -> Result<Pool> {
+    let mut joined = Joined::default();
+    let pool = ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
+        .spawn_handler(|thread| {
+            joined.0.push(Builder::new().spawn(|| thread.run())?);
+            Ok(())
+        })
         .build()
         .map_err(|e| {
             Error::too_large(
@@ -83,5 +122,44 @@ pub fn pool(threads: usize) -> Result<rayon::ThreadPool> {
                 &format!("The system said: {e}."),
                 "Free memory, or take fewer threads: `options(sdcRisk.threads = 1)`.",
             )
-        })
+        })?;
+    Ok(Pool {
+        pool,
+        _threads: joined,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Arc;
+
+    use super::with_threads;
+
+    /// Counts the ends of the threads that hold one.
+    struct End(Arc<AtomicUsize>);
+
+    impl Drop for End {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    thread_local! {
+        static HELD: RefCell<Option<End>> = const { RefCell::new(None) };
+    }
+
+    #[test]
+    fn a_call_returns_once_its_threads_have_ended() {
+        for _ in 0..50 {
+            let ended = Arc::new(AtomicUsize::new(0));
+            let asked = with_threads(3, || {
+                let hold = || HELD.with(|held| *held.borrow_mut() = Some(End(ended.clone())));
+                Ok(rayon::broadcast(|_| hold()).len())
+            });
+            assert_eq!(asked.unwrap(), 3);
+            assert_eq!(ended.load(Ordering::SeqCst), 3);
+        }
+    }
 }
