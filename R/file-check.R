@@ -307,19 +307,24 @@ check_limits <- function(limit) {
 
 check_one_limit <- function(value, name, unit) {
   number <- are_distinct_numbers(value, FALSE) && is.finite(value)
+  inside <- function(low, high) number && value >= low && value <= high
+  good <- switch(unit,
+    share = , risk = inside(0, 1), matches = inside(1, Inf) && value == round(value),
+    inside(0, Inf)
+  )
+  if (good) {
+    return(as.double(value))
+  }
   arg <- paste0("limit$", name)
   found <- given_words(value)
-  if (unit %in% c("share", "risk") && !(number && value >= 0 && value <= 1)) {
-    stop_argument(arg, "be one number from 0 to 1", found, percent_advice(value))
-  } else if (unit == "matches" && !(number && value >= 1)) {
-    stop_argument(
-      arg, "be a number of records of at least 1", found,
-      if (number && value > 0) {
+  switch(unit,
+    share = , risk = stop_argument(arg, "be one number from 0 to 1", found, percent_advice(value)),
+    matches = stop_argument(
+      arg, "be a whole number of records of at least 1", found,
+      if (inside(1e-9, 1)) {
         paste0("A risk of ", format_number(value), " is one of ", format_number(1 / value), ".")
       }
-    )
-  } else if (!(number && value >= 0)) {
+    ),
     stop_argument(arg, "be one number of at least 0", found)
-  }
-  as.double(value)
+  )
 }

@@ -35,7 +35,11 @@ check_new_files <- function(paths, overwrite) {
     stop_argument(
       "file", "name files that do not exist yet",
       found = paste0("There already: ", quote_names(basename(exists)), "."),
-      advice = if (length(folders) == 0) "overwrite = TRUE replaces them."
+      advice = if (length(folders)) {
+        "A folder is not replaced: take another name."
+      } else {
+        "overwrite = TRUE replaces them."
+      }
     )
   }
 }
