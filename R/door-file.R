@@ -19,8 +19,9 @@
 #' makes another data frame and leaves the `sdc_file` alone. Columns of a
 #' data.table that are changed in place by `:=` or `set()` do change in it. The
 #' codes of the key variables are kept with the file, so that a second method on
-#' the same key variables begins at once; they are made anew for a file that was
-#' saved and read again, and for a data.table.
+#' the same key variables begins at once; they are made anew where `data` have
+#' other columns by then, for a file that was saved and read again, and for a
+#' data.table.
 #'
 #' @section What the print looks for:
 #' Nothing is guessed in silence: a column that looks like a role gets none. What

@@ -54,7 +54,9 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
     positions = positions, keys = keys,
     candidates = candidates && any(vapply(unclass(data)[positions], is_candidates, NA)),
     listwise = listwise, merged = merged && any(lengths(keys) > 1), dense = dense,
-    labels = labels
+    labels = labels, variables = variables, times = times_of(data),
+    # Somebody may change the data of a file, or of its copy.
+    columns = unname(unclass(data)[c(positions, unlist(labels))])
   )
   table <- kept_codes(file, asked, roles)
   if (!is.null(table)) {
@@ -343,13 +345,18 @@ release_held <- function(held) release(held$tables)
 
 # Codes that an sdc_file has kept, NULL for none.
 kept_codes <- function(file, asked, roles) {
-  kept <- if (inherits(file, "sdc_file")) file$codes$tables
-  for (codes in kept) {
-    if (identical(codes$asked, asked) && identical(codes$roles, roles) &&
-          !is_gone(codes$table$pointer)) {
+  for (codes in codes_of(file)) {
+    if (identical(codes$asked, asked) && identical(codes$roles, roles)) {
       return(codes$table)
     }
   }
+}
+
+# All codes of a file. They hold its columns, and pointers that saved ones lack: a weak
+# reference is not saved.
+codes_of <- function(file) {
+  kept <- if (inherits(file, "sdc_file") && !is.null(file$codes)) file$codes$tables
+  if (rlang::is_weakref(kept)) rlang::wref_value(kept)
 }
 
 # A file that keeps its codes while the function with the frame `frame` runs, so that
@@ -373,13 +380,11 @@ keep_codes <- function(file, asked, roles, table) {
   if (keeps) {
     if (!is.null(file$codes$until)) release_later(list(table), file$codes$until)
     codes <- list(asked = asked, roles = roles, table = table)
-    file$codes$tables <- utils::head(c(list(codes), file$codes$tables), most_kept)
+    tables <- utils::head(c(list(codes), codes_of(file)), most_kept)
+    file$codes$tables <- rlang::new_weakref(file$codes, value = tables)
   }
   keeps
 }
-
-# Pointers that were saved and read point to nothing.
-is_gone <- function(pointer) identical(pointer, methods::new("externalptr"))
 
 check_records <- function(data, arg = "data") {
   n <- nrow(data)

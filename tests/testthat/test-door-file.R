@@ -94,6 +94,33 @@ test_that("waves are files, too", {
   )
 })
 
+test_that("codes that are kept with a file are those of its data", {
+  data <- data.frame(a = rep(1:5, 10), b = rep(1:2, 25), w = 1)
+  file <- sdc_file(data, c("a", "b"), weight_var = "w")
+  size <- length(serialize(file, NULL))
+  n_unique <- function(file) n_matches(file)$estimates$n_unique
+  expect_equal(n_unique(file), 0)
+  # What is saved is the file alone.
+  expect_lt(length(serialize(file, NULL)), size + 1000)
+  expect_equal(n_unique(unserialize(serialize(file, NULL))), 0)
+  # A copy shares the place of the codes.
+  copy <- file
+  copy$data$a <- 1:50
+  expect_equal(n_unique(copy), 50)
+  expect_equal(n_unique(file), 0)
+  file$data$a[[1]] <- 9L
+  expect_equal(n_unique(file), 1)
+  names(file$data)[1:2] <- names(file$data)[2:1]
+  expect_equal(n_matches(file)$estimates$n_unique, 1)
+  overview <- as.data.frame(key_overview(file))
+  expect_equal(overview$n_levels[match(c("a", "b"), overview$variable)], c(2, 6))
+  # Patterns that are other records.
+  table <- sdc_file(pattern_table(data, c("a", "b")))
+  expect_equal(n_matches(table)$estimates$n, 50)
+  attr(table$data, "patterns")$times <- rep(1, nrow(table$data))
+  expect_equal(n_unique(table), nrow(table$data))
+})
+
 test_that("results know their data in a file", {
   data <- survey()
   file <- survey_file()
