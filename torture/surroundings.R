@@ -287,7 +287,9 @@ run_surroundings <- function() {
   })
   table <- do.call(rbind, rows)
   if (nzchar(only) && file.exists(surroundings_file)) {
-    before <- utils::read.csv(surroundings_file, na.strings = NULL)
+    before <- utils::read.csv(
+      surroundings_file, na.strings = NULL, colClasses = c(which = "character")
+    )
     table <- rbind(before[!before$surrounding %in% table$surrounding, ], table)
   }
   table <- table[order(match(table$surrounding, names(ways()))), ]
