@@ -58,7 +58,7 @@ spread_sets <- function(columns, united) {
 # The column with every set once: columns made by hand, or saved by the first
 # version, may hold equal sets under several codes.
 distinct_sets <- function(x) {
-  if (are_distinct(candidate_sets(x))) {
+  if (are_distinct(whole_sets(x))) {
     return(x)
   }
   spread_sets(list(x), unite_sets(candidate_sets(x), is_interval(x)))[[1]]

@@ -80,7 +80,7 @@ is.numeric.sdc_candidates <- function(x) FALSE
 
 #' @export
 format.sdc_candidates <- function(x, ...) {
-  out <- set_text(candidate_sets(x), is_interval(x))[set_codes(x)]
+  out <- set_text(whole_sets(x), is_interval(x))[set_codes(x)]
   names(out) <- names(x)
   out
 }
@@ -150,7 +150,7 @@ summary.sdc_candidates <- function(object, ...) {
 # How many values every cell admits, Inf for an interval that is more than one
 # value, NA where nothing is known.
 n_values <- function(x) {
-  sets <- candidate_sets(x)
+  sets <- whole_sets(x)
   size <- if (is_interval(x)) {
     vapply(sets, function(s) if (s[[1]] == s[[2]]) 1 else Inf, 0)
   } else {

@@ -259,6 +259,9 @@ set_codes <- function(x) {
 # The list of distinct sets.
 candidate_sets <- function(x) attr(x, "sets", exact = TRUE)
 
+# The same, where their values are read.
+whole_sets <- function(x) check_whole_sets(candidate_sets(x), is_interval(x))
+
 stop_cells <- function(must, found = NULL, advice = NULL) {
   stop_sdc(
     "bad_argument",

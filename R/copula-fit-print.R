@@ -129,6 +129,7 @@ glance.sdc_copula_fit <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(copula_fit(adult))
 autoplot.sdc_copula_fit <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   matrix <- object$correlation
   if (nrow(matrix) < 2) {
@@ -136,6 +137,7 @@ autoplot.sdc_copula_fit <- function(object, ...) {
       "object", "have several key variables to draw their correlations", found = "It has one."
     )
   }
+  if (!all(is.finite(matrix))) stop_not_whole("result")
   order <- stats::hclust(stats::as.dist(1 - abs(matrix)), "average")$order
   names <- rownames(matrix)[order]
   long <- frame(

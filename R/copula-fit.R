@@ -178,6 +178,7 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
       shares = given$shares, places = given$places, correlation = given$correlation
     )
     result$tree <- fit_tree(found$tree)
+    result <- sealed(result)
     signal_copula_fit(result)
     result
   })

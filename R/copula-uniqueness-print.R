@@ -267,6 +267,7 @@ expected_clause <- function(x) {
 #' plot(risk, "records")
 autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), ...,
                                            by = NULL, data = NULL) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("size", "records"), "type")
   if (type == "size") {

@@ -22,7 +22,7 @@
 #' | `bad_weights` | weights that are missing, negative, not finite or too small | `column` |
 #' | `missing_package` | a suggested package is needed and not installed | `package` |
 #' | `mismatched_data` | a result was given other data than it was made from | |
-#' | `damaged_result` | a saved result of an older version, or one that has lost fields | |
+#' | `damaged_result` | a saved result of an older version, or a changed object of sdcRisk | |
 #' | `ambiguous_analysis` | a result holds several analyses and one must be chosen | |
 #' | `too_large` | more work or memory than a stated limit | |
 #' | `not_converged` | an iteration did not reach its tolerance | |

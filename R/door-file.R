@@ -130,6 +130,7 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
   check_no_dots(...)
+  check_whole_file(data)
   given <- given_roles()
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
   file <- do.call(sdc_file, c(list(data$data), kept, given), quote = TRUE)
@@ -210,7 +211,9 @@ enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
     wave <- get(arg, envir = frame)
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
     if (is_counted_wave(wave) && !lazy) stop_needs_records(arg, wave)
+    if (is_pattern_table(wave)) check_whole_patterns(wave)
     if (inherits(wave, "sdc_file")) {
+      check_whole_file(wave)
       check_takes_patterns(wave, lazy, arg)
       patterns <- !is.null(times_of(wave$data))
       assign(
@@ -227,7 +230,7 @@ enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
 
 as_file <- function(x, arg) {
   if (inherits(x, "sdc_file")) {
-    return(x)
+    return(check_whole_file(x))
   }
   if (is_sdcmicro(x)) {
     return(micro_file(x, arg))
@@ -293,7 +296,7 @@ file_data <- function(x) {
   } else if (is_pattern_table(x)) {
     pattern_file(x)$data
   } else if (inherits(x, "sdc_file")) {
-    x$data
+    check_whole_file(x)$data
   } else {
     x
   }

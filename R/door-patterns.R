@@ -24,6 +24,7 @@ as_count <- function(x) {
 
 # A pattern table as a file: see above.
 pattern_file <- function(x) {
+  check_whole_patterns(x)
   new_file(
     structure(
       x$patterns[c(x$key_vars, x$weight_var)],

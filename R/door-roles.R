@@ -159,6 +159,7 @@ high_codes <- function(values) {
 
 #' @export
 describe.sdc_file <- function(x) {
+  check_whole_file(x)
   seen <- look_at_columns(x)
   n <- n_records(x$data)
   keys <- seen[match(x$roles$key_vars, seen$variable), ]

@@ -257,6 +257,7 @@ tabulation_cited <- function(x) {
 autoplot.sdc_exhaustive_tabulation <- function(object,
                                                type = c("categories", "records", "strata"), ...,
                                                by = NULL, data = NULL, n = 15) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("categories", "records", "strata"), "type")
   n <- check_whole(n, "n")

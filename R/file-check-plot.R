@@ -15,6 +15,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(file_check(nals_prison, keys, weight_var = "WEIGHT"))
 autoplot.sdc_file_check <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   shown <- check_points(object)
   drawn <- unlist(shown[c("value", "low", "high", "limit")])

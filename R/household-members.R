@@ -36,7 +36,7 @@ add_household_tau <- function(x, data, hh_at) {
     x$estimates[i, "n_households"] <- found$tau1$n_households
   }
   x$records <- x$fits[[1]]$records
-  x
+  sealed(x)
 }
 
 # The records of an argument that may be a fit, which has none.
@@ -62,5 +62,5 @@ add_household_scores <- function(x, released, hh_at) {
     n_households = found$xi$n_households, expected_unique = found$xi$expected,
     expected_correct = found$kappa$expected
   )
-  x
+  sealed(x)
 }

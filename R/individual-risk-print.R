@@ -161,6 +161,7 @@ individual_cited <- function(x) {
 #' plot(individual_risk(nals_prison, keys, "WEIGHT"))
 autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequency", "strata"),
                                          ..., by = NULL, data = NULL) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("distribution", "frequency", "strata"), "type")
   switch(type,
@@ -174,7 +175,7 @@ autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequ
 }
 
 plot_individual_risks <- function(x) {
-  records <- judged_rows(x)
+  records <- needed_rows(x)
   records$times <- picture_times(x)
   records <- records[!is.na(records$risk), ]
   shared <- cut(

@@ -16,6 +16,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(invariant_pram(nals_prison[keys]))
 autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("match_prob", "counts"), "type")
   switch(type,

@@ -252,6 +252,7 @@ declared_only <- function(cells) {
 #' @rdname key_overview
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("adds", "values"), "type")
   if (type == "adds") draw_key_adds(object) else draw_key_values(object)

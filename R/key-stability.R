@@ -203,6 +203,7 @@ stability_words <- function(x) {
 #' wave1 <- cbind(id = 1:3000, adult[1:3000, c("age", "race", "sex", "education_num")])
 #' plot(key_stability(wave1, transform(wave1, age = age + id %% 2), id = "id"))
 autoplot.sdc_key_stability <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   if (!"step" %in% names(object$estimates)) {
     return(plot_change_rates(as.data.frame(object)))

@@ -17,6 +17,7 @@
 #' keys <- c("gender", "born_abroad", "education", "degree_year", "degree_field")
 #' plot(link_attack(panel_waves$wave1, panel_waves$wave2, keys, "id"))
 autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "keys"), ...) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("claims", "intruders", "keys"), "type")
   if (type != "claims" && !has_links(object)) {

@@ -24,6 +24,7 @@
 autoplot.sdc_longitudinal_link <- function(object,
                                            type = c("differences", "match_prob", "keys"),
                                            ..., by = NULL, data = NULL) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("differences", "match_prob", "keys"), "type")
   if (!is.null(by) && type != "match_prob") {

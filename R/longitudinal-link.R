@@ -351,7 +351,7 @@ new_longitudinal_link <- function(found, coded, min_overlap, tolerance, this_cal
     sensitivity = link_sensitivity(found, coded$key_vars), ...
   )
   result$patterns <- judged$patterns
-  result
+  sealed(result)
 }
 
 link_estimates <- function(found, records, linked, has_ids, n_wave1) {

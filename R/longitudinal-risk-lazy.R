@@ -122,7 +122,7 @@ of_patterns <- function(result, spread, keys) {
       x["records"] <- list(NULL)
       x$patterns <- judged$patterns
       x$settings$fingerprint <- NA_character_
-      return(x)
+      return(sealed(x))
     }
     lapply(x, converted, columns)
   }

@@ -143,7 +143,7 @@ summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
 
 # Which respondents carry the risk: linked with certainty, otherwise, or not.
 scenarios_by_link <- function(x) {
-  records <- judged_rows(x)
+  records <- needed_rows(x)
   times <- if (is.null(x$records)) judged_times(x) else rep(1L, nrow(records))
   group <- ifelse(records$certain, "certain", ifelse(records$linked, "linked", "not linked"))
   group <- factor(group, c("certain", "linked", "not linked"))
@@ -282,6 +282,7 @@ scenario_fit_sentence <- function(e) {
 #' @name autoplot.sdc_longitudinal_risk
 autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links", "strata"),
                                            ..., by = NULL, data = NULL) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("scenarios", "links", "strata"), "type")
   switch(type,

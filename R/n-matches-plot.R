@@ -24,6 +24,7 @@
 #' plot(n_matches(people, sets))
 autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata"), ...,
                                    n = 8, by = NULL, data = NULL) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("matches", "unique", "strata"), "type")
   n <- check_whole(n, "n")

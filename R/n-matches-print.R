@@ -227,7 +227,7 @@ match_distribution <- function(x) {
 
 # The numbers of matches by key set.
 match_columns <- function(x) {
-  rows <- judged_rows(x)
+  rows <- needed_rows(x)
   if (x$settings$named_sets) as.list(rows[x$estimates$key_set]) else rows["n_matches"]
 }
 

@@ -119,6 +119,7 @@ pattern_table.data.frame <- function(data, key_vars = NULL, ..., weight_var = NU
 pattern_table.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                    count_var = NULL, max_patterns = 5e6) {
   check_no_dots(...)
+  check_whole_file(data)
   if (!is.null(times_of(data$data))) {
     data$data <- as_pattern_table(data$data, data$roles$key_vars)
   }
@@ -329,7 +330,7 @@ wide_to_double <- function(x) {
 }
 
 #' @export
-as.data.frame.sdc_pattern_table <- function(x, ...) x$patterns
+as.data.frame.sdc_pattern_table <- function(x, ...) check_whole_patterns(x)$patterns
 
 #' @export
 dim.sdc_pattern_table <- function(x) dim(x$patterns)
@@ -348,8 +349,9 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
   check_no_dots(...)
   check_given("newdata")
   check_flag(remove, "remove")
+  check_whole_patterns(object)
   new <- if (is_pattern_table(newdata)) {
-    check_same_keys(object, newdata)
+    check_same_keys(object, check_whole_patterns(newdata))
     newdata
   } else {
     pattern_table(
@@ -449,6 +451,7 @@ places_of_patterns <- function(old, new) {
 
 #' @export
 describe.sdc_pattern_table <- function(x) {
+  check_whole_patterns(x)
   n <- x$n_records
   m <- nrow(x$patterns)
   counts <- x$patterns$n

@@ -311,7 +311,7 @@ glance.sdc_pram_audit <- function(x, ...) {
   if (is.null(known)) known <- x$settings$key_vars
   cbind(
     frame(
-      n_records = nrow(x$records), n_groups = x$diagnostics$n_groups,
+      n_records = x$settings$n, n_groups = x$diagnostics$n_groups,
       n_known = length(known)
     ),
     x$estimates
@@ -350,6 +350,7 @@ audit_cited <- function(x) {
 #' @param ... None.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_pram_audit <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   known <- object$settings$known_keys
   plot_match_prob(

@@ -23,6 +23,7 @@
 autoplot.sdc_qar_risk <- function(object,
                                   type = c("distribution", "sets", "variables", "threshold"),
                                   ..., n = 15) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type")
   n <- check_whole(n, "n")

@@ -273,11 +273,20 @@ length.sdc_hierarchy <- function(x) length(x$steps)
 
 #' @export
 as.data.frame.sdc_hierarchy <- function(x, ...) {
+  check_whole_hierarchy(x)
   do.call(frame, rlang::set_names(x$labels, paste0("level_", seq_along(x$labels) - 1L)))
 }
 
+hierarchy_kinds <- c(
+  proposal = "proposed from frequencies and range: look whether the groups have a meaning",
+  table = "from a table", widths = "bands of a width", breaks = "bands between breaks",
+  digits = "leading characters of a code", units = "units of time",
+  rare = "rare values merged", ends = "top and bottom coding"
+)
+
 #' @export
 format.sdc_hierarchy <- function(x, ...) {
+  check_whole_hierarchy(x)
   n_groups <- vapply(x$labels, function(l) length(unique(l)), 1L)
   examples <- vapply(x$labels, function(l) {
     shown <- unique(l)
@@ -287,16 +296,10 @@ format.sdc_hierarchy <- function(x, ...) {
     if (length(shown) > 4) text <- append(text, "...", 2)
     paste(text, collapse = ", ")
   }, "")
-  how <- c(
-    proposal = "proposed from frequencies and range: look whether the groups have a meaning",
-    table = "from a table", widths = "bands of a width", breaks = "bands between breaks",
-    digits = "leading characters of a code", units = "units of time",
-    rare = "rare values merged", ends = "top and bottom coding"
-  )
   c(
     paste0(
       "Hierarchy of ", quote_names(x$name), ": ", plural(length(x), "level"), " of ",
-      plural(length(x$values), "value"), ", ", how[[x$kind]]
+      plural(length(x$values), "value"), ", ", hierarchy_kinds[[x$kind]]
     ),
     format_table(frame(
       level = seq_along(x$labels) - 1L, groups = n_groups,

@@ -285,7 +285,7 @@ check_recode_population <- function(settings) {
 find_hierarchies <- function(hierarchies, data, table) {
   variables <- table$variables
   if (inherits(hierarchies, "sdc_hierarchy")) {
-    hierarchies <- rlang::set_names(list(hierarchies), hierarchies$name)
+    hierarchies <- rlang::set_names(list(check_whole_hierarchy(hierarchies)), hierarchies$name)
   }
   if (length(hierarchies)) {
     check_named_list(
@@ -298,6 +298,7 @@ find_hierarchies <- function(hierarchies, data, table) {
     about <- list(name = name, origin = 0)
     given <- hierarchies[[name]]
     if (inherits(given, "sdc_hierarchy")) {
+      check_whole_hierarchy(given)
       given$name <- name
       given
     } else if (is.null(given)) {

@@ -206,6 +206,7 @@ bound_cited <- function(x) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_bound <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   estimates <- object$estimates
   long <- frame(

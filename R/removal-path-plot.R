@@ -20,6 +20,7 @@
 #' proper <- removal_path(risk, some, n = 200, by = "proper")
 #' plot(compare_risk(top, proper))
 autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit"), ...) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("reduction", "fit"), "type")
   draw_paths(list(comparison_part(object)), object$estimates, type)

@@ -88,7 +88,9 @@ given_hierarchies <- function(given, log) {
   asked <- unlist(lapply(log$results, function(entry) {
     names(entry$call$arguments$hierarchies$of)
   }))
-  if (inherits(given, "sdc_hierarchy")) given <- rlang::set_names(list(given), given$name)
+  if (inherits(given, "sdc_hierarchy")) {
+    given <- rlang::set_names(list(check_whole_hierarchy(given)), given$name)
+  }
   if (length(given)) {
     if (length(asked) == 0) {
       stop_argument("hierarchies", "be NULL", "No result in the log was asked with hierarchies.")
@@ -98,7 +100,11 @@ given_hierarchies <- function(given, log) {
     )
   }
   made <- Map(function(h, name) {
-    if (inherits(h, "sdc_hierarchy")) h else table_hierarchy(h, NULL, TRUE, list(name = name))
+    if (inherits(h, "sdc_hierarchy")) {
+      check_whole_hierarchy(h)
+    } else {
+      table_hierarchy(h, NULL, TRUE, list(name = name))
+    }
   }, given, names(given))
   list(made = made, used = new.env(parent = emptyenv()))
 }

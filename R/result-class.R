@@ -23,28 +23,77 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     ),
     class = c(class, "sdc_result")
   )
-  attr(result, "fields") <- c(
-    list(result = setdiff(names(unclass(result)), "records")),
-    lapply(unclass(result)[named_parts], names)
-  )
   asked <- innermost_asked()
-  if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked)
+  sealed(if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked))
 }
 
 # The parts of a result whose fields are read by name.
-named_parts <- c("estimates", "settings", "diagnostics")
+named_parts <- c("estimates", "settings", "diagnostics", "records")
 
-# A result as it was made: what verbs read is all there. What was saved may be older
-# than the fields that they read, or have lost some since.
+# A result that knows what its fields hold: check_result() compares. What adds a field to a
+# result seals it anew.
+sealed <- function(result) {
+  attr(result, "fields") <- shapes_of_result(result)
+  result
+}
+
+# Some results have columns of their estimates behind `$`.
+shapes_of_result <- function(result) {
+  x <- unclass(result)
+  c(
+    list(
+      result = shapes_of(x[setdiff(names(x), named_parts)]),
+      asked = shape_of(attr(result, "asked"), 6)
+    ),
+    lapply(x[intersect(named_parts, names(x))], shapes_of)
+  )
+}
+
+shapes_of <- function(fields) vapply(unclass(fields), shape_of, "")
+
+# What a field holds, without its values: its type, its class and how much of it there is, the
+# names in a list, whether a single value is missing. Of a long list its parts are not looked at.
+shape_of <- function(x, depth = 4) {
+  class <- oldClass(x)
+  shape <- paste(c(typeof(x), class), collapse = " ")
+  if (is.atomic(x) && !is.null(x)) {
+    return(paste0(shape, " ", length(x), if (length(x) == 1 && is.na(x)) " missing"))
+  }
+  # Of others, such as tables of a database, R knows no more.
+  known <- is.null(class) || is.data.frame(x) || any(startsWith(class, "sdc_"))
+  if (!is.list(x) || !known) {
+    return(shape)
+  }
+  parts <- if (depth > 0 && length(x) <= 100) {
+    paste(names(x), vapply(unclass(x), shape_of, "", depth - 1))
+  }
+  if (is.data.frame(x)) shape <- paste(shape, nrow(x), "by")
+  paste0(shape, " ", length(x), " (", paste(parts, collapse = ", "), ")")
+}
+
+# A result as it was made: what verbs read is all there, and is what it was. What was saved
+# may be older than the fields that they read, or have been changed since. Records may be let
+# go, but for those of contributions, whose words are about them.
 check_result <- function(result) {
   fields <- attr(result, "fields")
-  # Some results have columns of their estimates behind `$`.
   x <- unclass(result)
-  whole <- is.list(x) && is.list(fields) && all(fields$result %in% names(x)) &&
-    is.data.frame(x$estimates) &&
-    all(vapply(named_parts, function(part) {
-      is.list(x[[part]]) && all(fields[[part]] %in% names(x[[part]]))
-    }, NA))
+  has <- function(part, shapes) {
+    is.list(part) && all(names(shapes) %in% names(part)) &&
+      identical(shapes_of(part[names(shapes)]), shapes)
+  }
+  is_table <- function(part) {
+    is.data.frame(part) && (length(part) == 0 || NROW(part[[1]]) == nrow(part))
+  }
+  let_go <- is.list(x) && is.null(x[["records"]]) && !inherits(result, "sdc_risk_contribution")
+  whole <- all_hold(
+    is.list(x), is.list(fields), is_table(x[["estimates"]]),
+    let_go || length(fields$records) && is_table(x[["records"]]),
+    has(x, fields$result),
+    has(unclass(x[["estimates"]]), fields$estimates), has(x[["settings"]], fields$settings),
+    has(x[["diagnostics"]], fields$diagnostics),
+    let_go || has(unclass(x[["records"]]), fields$records),
+    identical(shape_of(attr(result, "asked"), 6), fields$asked)
+  )
   if (whole) {
     return(invisible(result))
   }
@@ -57,7 +106,7 @@ check_result <- function(result) {
       x = if (old) {
         paste0("It was made by version ", version, " of sdcRisk.")
       } else {
-        "It has lost fields, or is not a result."
+        "It has lost fields, or they have been changed, or it is not a result."
       },
       i = "Compute it again. As it stands, unclass(x) shows what it holds."
     )
@@ -142,8 +191,11 @@ numbered_rows <- function(table, rows) {
 #'   values of the key variables and of the weights, households and sensitive
 #'   columns that the result depends on. Equal values may be stored differently:
 #'   a factor as text, the levels of an unordered factor in another order.
-#'   A result that was saved by an older version, or that has lost fields, is an
-#'   error of class `sdcRisk_error_damaged_result`: it must be computed again.
+#'   A result that was saved by an older version, or whose fields were lost or
+#'   changed (their types, classes, lengths and names are compared, not their
+#'   values), is an error of class `sdcRisk_error_damaged_result`: it must be
+#'   computed again. `records` may be let go, as by `x["records"] <- list(NULL)`:
+#'   what needs them is refused then.
 #' @param ... Passed on to methods.
 #' @return `summary()` an object of class `sdc_summary`, a list of data frames
 #'   with a print method. `tidy()` and `glance()` a data frame. `augment()`

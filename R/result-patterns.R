@@ -5,6 +5,15 @@
 # The rows a result judges: records, or patterns.
 judged_rows <- function(x) if (is.null(x$records)) x$patterns else x$records
 
+# The same, where nothing can be said without them: records may have been let go.
+needed_rows <- function(x) {
+  rows <- judged_rows(x)
+  if (is.null(rows)) {
+    stop_argument("x", "have its records for this", advice = "Compute it again, and keep them.")
+  }
+  rows
+}
+
 # How many records each of them stands for, NULL for one each.
 judged_times <- function(x) if (is.null(x$records)) x$patterns$n
 

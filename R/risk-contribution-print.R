@@ -109,7 +109,7 @@ threshold_groups <- function(x) {
 
 # Pearson's correlation, NA without variation and without a warning.
 correlation <- function(x, y) {
-  varies <- function(v) length(v) > 1 && stats::var(v) > 0
+  varies <- function(v) length(v) > 1 && isTRUE(stats::var(v) > 0)
   if (varies(x) && varies(y)) stats::cor(x, y) else NA_real_
 }
 

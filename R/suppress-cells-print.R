@@ -146,6 +146,7 @@ suppression_record_line <- function(x) {
 
 #' @export
 interpret.sdc_suppress_cells <- function(x, ...) {
+  check_result(x)
   estimates <- x$estimates
   sets <- x$settings$key_sets
   rule <- switch(estimates$rule,

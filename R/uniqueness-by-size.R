@@ -189,6 +189,7 @@ by_size_cited <- function(x) {
 #' set.seed(1)
 #' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_sim = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   subsets <- object$subsets
   subsets$size <- factor(subsets$n_keys, sort(unique(subsets$n_keys)))

@@ -194,7 +194,7 @@ select_keys <- function(fit, variables) {
     correlation = NULL
   )
   fit$tree <- part_tree(fit, fit$tree)
-  fit
+  sealed(fit)
 }
 
 # Scores of a person over the values of one variable.
@@ -347,6 +347,7 @@ profile_cited <- function(x) {
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' plot(uniqueness_profile(fit, person, pop_size = nrow(adult)))
 autoplot.sdc_uniqueness_profile <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   boxes <- object$estimates
   words <- c(vary = "another value", add = "one more variable")

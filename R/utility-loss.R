@@ -376,6 +376,7 @@ glance.sdc_utility_loss <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(utility_loss(adult, transform(adult, age = 10 * (age %/% 10)), c("age", "sex")))
 autoplot.sdc_utility_loss <- function(object, ...) {
+  check_result(object)
   check_no_dots(...)
   variables <- object$variables
   panels <- c("bits lost", "cells exchanged")

@@ -332,6 +332,7 @@ validation_words <- function(estimates) {
 autoplot.sdc_uniqueness_validation <- function(object,
                                                type = c("roc", "fdr", "brier", "calibration"),
                                                ...) {
+  check_result(object)
   check_no_dots(...)
   type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type")
   switch(type,

@@ -10,6 +10,7 @@
 #   Rscript torture/run.R fuzz <minutes>       very many tiny texts and tables
 #   Rscript torture/run.R calls | examples | tests <minutes>    collections at every allocation
 #   Rscript torture/run.R valgrind | sanitizer    the same calls under memory checkers
+#   Rscript torture/run.R damaged <minutes>    objects with something in them changed
 #   Rscript torture/run.R memory               large calls under limits of memory
 #   Rscript torture/run.R kept                 what is kept after calls, and by whom
 #   Rscript torture/run.R surroundings         the same answers in forks, options, locales, ...
@@ -280,6 +281,7 @@ switch(part,
   tests = program("entry-points.R", part, if (is.na(minutes)) 600 else minutes),
   valgrind = ,
   sanitizer = program("checkers.R", part),
+  damaged = program("damaged.R", if (is.na(minutes)) 5 else minutes),
   memory = program("memory.R"),
   kept = program("memory.R", "kept"),
   surroundings = program("surroundings.R"),

@@ -459,11 +459,28 @@ test_that("a saved result of an older version, or a damaged one, is refused", {
       x$diagnostics <- "none"
       x
     },
+    # The same names, and something else in them.
+    function(x) {
+      x$estimates[[1]] <- rep(1i, nrow(x$estimates))
+      x
+    },
+    function(x) {
+      x$settings$key_vars <- mean
+      x
+    },
+    function(x) {
+      x$settings$fingerprint <- NA_character_
+      x
+    },
+    function(x) {
+      x$records <- data.frame(risk = 1)
+      x
+    },
     function(x) structure(list(), class = class(x))
   )
   verbs <- list(
     print, summary, interpret, generics::tidy, function(x) compare_risk(x, x),
-    function(x) sdc_report(x, file = tempfile(fileext = ".html"))
+    function(x) sdc_report(x, file = tempfile(fileext = ".html")), ggplot2::autoplot
   )
   # As version 0.1.0 left them: without the names of their fields.
   for (x in whole) {
@@ -496,4 +513,19 @@ test_that("a saved result of an older version, or a damaged one, is refused", {
     copula_uniqueness(fit, pop_size = 1e4), class = "sdcRisk_error_damaged_result"
   )
   expect_error(stats::simulate(fit), class = "sdcRisk_error_damaged_result")
+  # A picture needs the records, and so does what counts them; what was asked is part of it.
+  matches <- whole[[1]]
+  matches["records"] <- list(NULL)
+  for (verb in list(summary, ggplot2::autoplot)) {
+    expect_error(verb(matches), "have its records", class = "sdcRisk_error_bad_argument")
+  }
+  asked <- whole[[1]]
+  attr(asked, "asked")$arguments <- "zqc"
+  expect_error(
+    sdc_report(asked, file = tempfile(fileext = ".html")),
+    class = "sdcRisk_error_damaged_result"
+  )
+  blanked <- quietly(suppress_cells(nals_prison, keys, k = 2))
+  blanked$estimates$rule <- NULL
+  expect_error(interpret(blanked), class = "sdcRisk_error_damaged_result")
 })
