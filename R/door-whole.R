@@ -29,7 +29,7 @@ check_whole_file <- function(x) {
   whole <- all_hold(
     is.list(file),
     is.data.frame(file$data) || is_lazy_table(file$data),
-    is.list(file$roles),
+    all_are(file$roles, function(role) is.character(role) || is.numeric(role) || is.list(role)),
     length(names(file$roles)) == length(file$roles),
     all(names(file$roles) %in% role_names),
     is.null(file$codes) || is.environment(file$codes)

@@ -47,7 +47,7 @@ test_that("a changed file of sdc_file() is refused by all that read it", {
   file <- sdc_file(data, c("age", "town"), weight_var = "w")
   changes <- list(
     data = "zqc", data = NULL, data = mean, roles = "zqc", roles = list(1), roles = NULL,
-    roles = list(zqc = 1), codes = "zqc"
+    roles = list(zqc = 1), roles = list(key_vars = mean), codes = "zqc"
   )
   for (i in seq_along(changes)) {
     changed <- with_part(file, names(changes)[[i]], changes[[i]])
