@@ -360,9 +360,15 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
     )
   }
   keys <- object$key_vars
-  place <- places_of_patterns(object$patterns[keys], new$patterns[keys])
-  sign <- if (remove) -1 else 1
   n_old <- nrow(object$patterns)
+  group <- groups_of_patterns(object$patterns[keys], new$patterns[keys])
+  place <- group[-seq_len(n_old)]
+  # Values of a table may have been recoded since: rows that are equal become one first.
+  if (anyDuplicated(group[seq_len(n_old)]) || anyDuplicated(place)) {
+    merge_rows <- function(table) pattern_table(table, max_patterns = Inf)
+    return(update(merge_rows(object), merge_rows(new), remove = remove))
+  }
+  sign <- if (remove) -1 else 1
   size <- max(n_old, place)
   merged <- function(old, new) {
     out <- c(as.double(old), numeric(size - n_old))
@@ -372,7 +378,7 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
   n <- merged(object$patterns$n, new$patterns$n)
   check_most_records(sum(n))
   fewer <- n < 0
-  added <- which(!duplicated(place) & place > n_old)
+  added <- which(place > n_old)
   columns <- Map(function(old, new, name) {
     unite_columns(list(old, new[added]), name)
   }, object$patterns[keys], new$patterns[keys], keys)
@@ -437,14 +443,17 @@ stop_not_there <- function(n) {
 
 # The row of `old` that every row of `new` is; what is not among them gets rows after
 # the last, in order of appearance.
-places_of_patterns <- function(old, new) {
+places_of_patterns <- function(old, new) groups_of_patterns(old, new)[-seq_len(nrow(old))]
+
+# The same number for equal rows of both, in order of appearance.
+groups_of_patterns <- function(old, new) {
   coded <- code_requests(
     list(shared_request(list(old, new), names(old)))
   )[[1]]
   release_later(coded, front())
   codes <- Map(c, all_codes(coded[1])[[1]], all_codes(coded[2])[[1]])
   both <- do.call(frame, rlang::set_names(codes, names(old)))
-  group_records(key_table(both))$row_group[-seq_len(nrow(old))]
+  group_records(key_table(both))$row_group
 }
 
 # Print ---------------------------------------------------------------------------

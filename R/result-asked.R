@@ -65,6 +65,7 @@ asked_value <- function(x) {
   if (is_file || is_list_of(x, is.data.frame)) {
     asked_part("file", patterns = if (is_file) pattern_roles(file_data(x)))
   } else if (inherits(x, "sdc_result")) {
+    check_result(x)
     asked_part("result", asked = attr(x, "asked"), settings = file_marks(x$settings))
   } else if (is.function(x) || is.environment(x) || is.object(x) && !rlang::is_formula(x)) {
     asked_part("withheld", why = paste0("an object of class ", quote_names(class(x))))

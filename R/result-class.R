@@ -52,12 +52,18 @@ shapes_of_result <- function(result) {
 shapes_of <- function(fields) vapply(unclass(fields), shape_of, "")
 
 # What a field holds, without its values: its type, its class and how much of it there is, the
-# names in a list, whether a single value is missing. Of a long list its parts are not looked at.
+# names in a list, whether a single value is missing, infinite or negative. Of a long list its
+# parts are not looked at.
 shape_of <- function(x, depth = 4) {
   class <- oldClass(x)
   shape <- paste(c(typeof(x), class), collapse = " ")
   if (is.atomic(x) && !is.null(x)) {
-    return(paste0(shape, " ", length(x), if (length(x) == 1 && is.na(x)) " missing"))
+    single <- if (length(x) == 1 && is.null(class)) {
+      c(" missing", " infinite", " negative")[
+        c(is.na(x), is.infinite(x), is.numeric(x) && !is.na(x) && x < 0)
+      ]
+    }
+    return(paste0(c(shape, " ", length(x), single), collapse = ""))
   }
   # Of others, such as tables of a database, R knows no more.
   known <- is.null(class) || is.data.frame(x) || any(startsWith(class, "sdc_"))
@@ -98,7 +104,7 @@ check_result <- function(result) {
     return(invisible(result))
   }
   version <- if (is.list(x) && is.list(x$settings)) x$settings$version
-  old <- is.null(fields) && is.character(version) && length(version) == 1
+  old <- is.null(fields) && is_one_text(version) && version != own_version()
   stop_sdc(
     "damaged_result",
     c(

@@ -46,5 +46,13 @@ release_data.default <- function(x, ...) {
 #' @export
 release_data.sdc_invariant_pram <- function(x, ...) {
   check_no_dots(...)
-  bare_data(x$data)
+  handed_out(x)
+}
+
+# The release of a result, which would change with a data.table that is changed in place.
+handed_out <- function(x) {
+  if (!is.data.frame(x$data) && !is_lazy_table(x$data)) stop_not_whole("release")
+  data <- bare_data(x$data)
+  is_data_table <- inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)
+  if (is_data_table) data.table::copy(data) else data
 }

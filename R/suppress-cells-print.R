@@ -200,7 +200,7 @@ as.data.frame.sdc_suppress_cells <- function(x, ...) {
 #' @export
 release_data.sdc_suppress_cells <- function(x, ...) {
   check_no_dots(...)
-  bare_data(x$data)
+  handed_out(x)
 }
 
 #' @export

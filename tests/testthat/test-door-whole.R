@@ -107,3 +107,52 @@ test_that("changed sets of candidates are refused by all that read them", {
     }
   }
 })
+
+test_that("equal rows of a pattern table whose values were recoded are one pattern", {
+  set.seed(72)
+  keys <- c("a", "b")
+  for (i in 1:40) {
+    random <- function(n) {
+      data.frame(
+        a = sample(6, n, TRUE), b = sample(c("x", "y", NA), n, TRUE), w = sample(1:5, n, TRUE)
+      )
+    }
+    weight_var <- if (i %% 2) "w"
+    first <- random(sample(2:12, 1))
+    later <- random(sample(2:5, 1))
+    table <- pattern_table(first, keys, weight_var = weight_var)
+    table$patterns$a <- table$patterns$a %/% 3
+    first$a <- first$a %/% 3
+    other <- pattern_table(later, keys, weight_var = weight_var)
+    other$patterns$a <- other$patterns$a %/% 3
+    later$a <- later$a %/% 3
+    both <- pattern_table(rbind(first, later), keys, weight_var = weight_var)
+    sorted <- function(table) {
+      patterns <- as.data.frame(table)
+      order <- order(patterns$a, patterns$b)
+      list(as.list(patterns[order, ]), table$squares[order], table$n_records)
+    }
+    expect_equal(sorted(update(table, other)), sorted(both))
+    expect_equal(sorted(update(table, later)), sorted(both))
+    # What was added is taken away again; weights, too.
+    again <- update(update(table, later), other, remove = TRUE)
+    expect_equal(sorted(again), sorted(pattern_table(first, keys, weight_var = weight_var)))
+  }
+})
+
+test_that("a release that is changed in place is another one", {
+  skip_if_not_installed("data.table")
+  data <- data.table::data.table(a = c(1, 1, 1, 1, 2), b = c("x", "x", "x", "y", "y"))
+  for (result in list(
+    quietly(suppress_cells(data, c("a", "b"), k = 2)),
+    quietly(invariant_pram(data, c("a", "b"), unprotected = "keep"))
+  )) {
+    before <- as.data.frame(release_data(result))
+    released <- release_data(result)
+    data.table::set(released, j = "a", value = 9)
+    expect_identical(as.data.frame(release_data(result)), before)
+    expect_identical(released$a, rep(9, 5))
+    result$data <- "zqc"
+    refused(release_data(result))
+  }
+})
