@@ -6,13 +6,14 @@
 #   Rscript torture/entry-points.R examples    the first use of each in every help page
 #   Rscript torture/entry-points.R tests       the first use of each in every file of tests
 #
-# With COLLECT=no nothing is collected or written, and each call is made twice: for other
-# checkers (checkers.R). A second argument is the number of minutes after which no call, page
-# or file is begun.
+# A second argument is the number of minutes after which no call, page or file is begun.
+# ENOUGH=0.2 is how many seconds of the processor a use may take until its collections are
+# frequent enough; without it a second. With COLLECT=no nothing is collected or written, and each
+# call is made twice: for other checkers (checkers.R).
 #
 # `torture/results/entry-points.csv` has a row for each call, page or file; what has a row is
 # not run again. Each use is made without collections, and with: of pages and files at every
-# 10,000th, 1,000th, 100th, 10th and every allocation, as long as it takes a second at most.
+# 10,000th, 1,000th, 100th, 10th and every allocation, until that takes long enough.
 # The answers are compared. `every` is the coarsest of the steps at which uses of the item
 # ended. A row says "ended R" until its item has ended.
 
@@ -44,7 +45,7 @@ seen$calls <- 0
 # A collection at every so many allocations, until a call takes more than `enough` seconds of
 # the processor.
 steps <- if (part == "calls") 1 else c(10000, 1000, 100, 10, 1)
-enough <- 1
+enough <- as.numeric(Sys.getenv("ENOUGH", "1"))
 seen$every <- 0
 originals <- mget(entries, envir = space)
 for (name in entries) {
