@@ -1,9 +1,10 @@
 # `make` alone prints the verbs.
 
-# Tests run in a library of their own, and need no link-time optimisation, which takes
-# most of a build: R CMD check builds with it.
+# Tests run in a library of their own.
 TEST_LIBRARY = $(CURDIR)/target/library
-QUICK_BUILD = CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+
+# A library with sdcMicro, which tests compare with, if its sources lie beside the checkout.
+PEERS = $$(test -x ../shared/peers/install && ../shared/peers/install | tail -n 1)
 
 ENGINE_TESTS = '^(lazy-table|lazy-release|door-lazy-waves|longitudinal-risk-lazy)$$'
 
@@ -17,26 +18,28 @@ demo: ## install what is missing, measure a real file, draw the pictures
 
 test: ## install what tests need, run all tests and linters
 	sh tools/setup.sh test
+	sh tools/setup.sh duckdb
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS $(QUICK_BUILD) sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/wrappers.R --check
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R
+	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
+	  R_LIBS=$(TEST_LIBRARY):$(PEERS):$$R_LIBS Rscript tools/test.R
 	Rscript tools/lint.R
 
 test-spark: ## run the tests of databases on Apache Spark too, one executor killed at work
 	sh tools/setup.sh spark
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS $(QUICK_BUILD) sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	SPARK_HOME=$$(echo $(CURDIR)/target/spark/lib/*/site-packages/pyspark) \
 	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R $(ENGINE_TESTS)
 
 test-duckdb: ## run the tests of databases on DuckDB too
 	sh tools/setup.sh duckdb
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS $(QUICK_BUILD) sh tools/install.sh
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS sh tools/install.sh
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
 	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R $(ENGINE_TESTS)
 
@@ -62,7 +65,7 @@ crates: ## check licences of the crates that ship, and advisories (ADVISORIES=cl
 	sh tools/crates.sh
 
 tarball: ## build the source package with vendored crates, in check/
-	$(QUICK_BUILD) sh tools/tarball.sh
+	sh tools/tarball.sh
 
 check: tarball ## R CMD check --as-cran on the source package
 	sh tools/check.sh
@@ -74,17 +77,17 @@ site: ## build the documentation site in site/, without a network
 
 coverage: ## measure which lines of the core and of R their tests reach
 	sh tools/setup.sh coverage
-	$(QUICK_BUILD) sh tools/coverage.sh
+	sh dev/coverage.sh
 
-bench: ## measure, and write benchmarks/results
-	Rscript benchmarks/run.R
+bench: ## measure GROUP=qar or all, and compare with the tracked results
+	Rscript dev/benchmarks/run.R $(GROUP)
 
-truth: ## compare estimates with known populations for MINUTES=5, and write the results
-	Rscript benchmarks/truth/run.R $(or $(MINUTES),5)
+truth: ## compare estimates with known populations for MINUTES=5
+	Rscript dev/benchmarks/truth/run.R $(or $(MINUTES),5)
 
-torture: ## random inputs to every function for MINUTES=5; PART=interrupts, calls, valgrind, ...; see torture/README.md
+torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valgrind or sanitizer
 	mkdir -p $(TEST_LIBRARY)
-	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript torture/run.R $(or $(PART),inputs) $(or $(MINUTES),5)
+	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript dev/torture/run.R $(or $(PART),inputs) $(or $(MINUTES),5)
 
 release: ## say what is left to do by hand before a release
 	sh tools/release.sh

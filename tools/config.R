@@ -24,7 +24,8 @@ if (!checkout) {
 target <- if (checkout) "../target" else "rust/target"
 jobs <- if (checkout) "" else "-j 2"
 offline <- if (vendored) "--offline --locked" else ""
-profile <- if (debug) "" else "--release"
+lto <- nzchar(Sys.getenv("SDCRISK_LTO"))
+profile <- if (debug) "dev" else if (lto) "release-lto" else "release"
 cargo_home <- if (vendored) "CARGO_HOME=\"$(CURDIR)/rust/.cargo\"" else ""
 
 link_flags <- if (linux) {
@@ -37,7 +38,7 @@ link_flags <- if (linux) {
 
 fields <- c(
   TARGET_DIR = target,
-  PROFILE_DIR = if (debug) "debug" else "release",
+  PROFILE_DIR = if (debug) "debug" else profile,
   MANIFEST = "rust/Cargo.toml",
   LINK_FLAGS = link_flags,
   UNPACK_VENDOR = if (vendored) {
@@ -49,7 +50,14 @@ fields <- c(
     "true"
   },
   CARGO_ENV = trimws(paste(sprintf("PATH=\"%s\"", path), cargo_home)),
-  CARGO_FLAGS = trimws(gsub(" +", " ", paste(profile, jobs, offline))),
+  CARGO_FLAGS = trimws(gsub(" +", " ", paste("--profile", profile, jobs, offline))),
+  # Names of functions are a megabyte; R CMD check looks for two of them.
+  STRIP = if (linux && !debug) {
+    "-@strip -s -K R_registerRoutines -K R_useDynamicSymbols $(SHLIB)"
+  } else {
+    "@true"
+  },
+  REMOVE_BUILD = if (checkout) "@true" else "@rm -rf rust/target",
   REMOVE_SOURCES = if (vendored) "rm -rf rust/vendor rust/.cargo" else "true",
   CLEAN = if (checkout) "" else "rust/target"
 )

@@ -1,5 +1,5 @@
 # Words that texts for people do not use, and what they use instead. Searched in
-# help pages, messages, README and vignettes; CONTRIBUTING.md has the glossary.
+# help pages, messages, README and vignettes.
 
 glossary <- c(
   "equivalence class|anonymity set|class(es)? of (equal|records)|distinct records?\\b" =
@@ -24,7 +24,8 @@ texts_of <- function(path) {
   if (!grepl("[.]R$", path)) {
     return(stats::setNames(lines, seq_along(lines)))
   }
-  help <- grep("^ *#'", lines)
+  # Concepts are words by which people look for a page.
+  help <- grep("^ *#'(?! @concept)", lines, perl = TRUE)
   data <- utils::getParseData(parse(path, keep.source = TRUE), includeText = TRUE)
   strings <- data[data$token == "STR_CONST", ]
   c(

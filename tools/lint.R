@@ -1,6 +1,6 @@
 # Lints the R code and fails where there is something to mend.
 
-folders <- c("R", "tests", "tools", "data-raw", "benchmarks", "vignettes")
+folders <- c("R", "tests", "tools", "data-raw", "dev", "vignettes")
 files <- list.files(folders, "[.](R|Rmd)$", full.names = TRUE, recursive = TRUE)
 files <- setdiff(files, "R/extendr-wrappers.R")
 cores <- if (.Platform$OS.type == "windows") 1L else 2L
@@ -24,6 +24,11 @@ defined <- unlist(lapply(list.files("R", "[.]R$", full.names = TRUE), function(f
 twice <- unique(defined[duplicated(defined)])
 for (name in twice) cat("defined twice:", name, "\n")
 
+# Three files that belong together may call each other; more cannot be read one by one.
+source("tools/circles.R")
+wide <- Filter(function(circle) length(circle) > 3, file_circles(files[startsWith(files, "R/")]))
+for (circle in wide) cat("in a circle:", circle, "\n")
+
 # The check of the package refuses a package that DESCRIPTION does not name.
 declared <- unlist(strsplit(
   read.dcf("DESCRIPTION", c("Package", "Imports", "Suggests", "Enhances")), "[,\\s]+(\\([^)]*\\))?",
@@ -38,6 +43,15 @@ undeclared <- unlist(lapply(with_code, function(file) {
 }))
 for (use in undeclared) cat("not in DESCRIPTION:", use, "\n")
 
+# The crates and the citation have the version of the package.
+version <- read.dcf("DESCRIPTION", "Version")[[1]]
+versioned <- c("CITATION.cff", "src/rust/Cargo.toml", "src/rust/core/Cargo.toml")
+others <- Filter(function(file) {
+  line <- grep("^version(:| =) ", readLines(file), value = TRUE)[[1]]
+  gsub("[^0-9.]", "", line) != version
+}, versioned)
+for (file in others) cat("not version", version, "as DESCRIPTION has:", file, "\n")
+
 # One word per thing in texts for people.
 source("tools/glossary.R")
 words <- find_words(texts_for_people())
@@ -49,7 +63,7 @@ for (i in seq_len(nrow(misspelt))) {
   cat("spelling:", misspelt$word[[i]], "in", paste(misspelt$found[[i]], collapse = ", "), "\n")
 }
 
-n_lints <- length(found) + sum(broken) + length(twice) + length(undeclared) + length(words) +
-  nrow(misspelt)
+n_lints <- length(found) + sum(broken) + length(twice) + length(wide) + length(undeclared) +
+  length(others) + length(words) + nrow(misspelt)
 cat(n_lints, "lints\n")
 if (n_lints > 0) quit(status = 1)

@@ -2,14 +2,8 @@
 # What is left to do by hand before a release; what can be looked up is.
 set -eu
 version=$(sed -n 's/^Version: //p' DESCRIPTION)
-cited=$(sed -n 's/^version: //p' CITATION.cff)
 echo "sdcRisk $version"
 say() { printf '  [%s] %s\n' "$1" "$2"; }
-if [ "$version" = "$cited" ]; then
-  say x "CITATION.cff has this version"
-else
-  say ' ' "CITATION.cff has version $cited: change it"
-fi
 if grep -q "^# sdcRisk $version" NEWS.md; then
   say x "NEWS.md has a heading for it"
 else
@@ -25,7 +19,7 @@ if [ -f "check/sdcRisk_$version.tar.gz" ]; then
 else
   say ' ' "make check: the source package, its manual and its vignettes"
 fi
-say ' ' "make bench and make truth, and read what changed in benchmarks/results"
+say ' ' "make bench and make truth, and read what changed in inst/extdata"
 say ' ' "make crates: licences of the crates that ship, and open advisories"
 say ' ' "put a real maintainer with an address into DESCRIPTION and CITATION.cff"
 say ' ' "try it on Windows, macOS, the oldest and the newest R and rustc"
