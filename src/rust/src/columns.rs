@@ -2,13 +2,12 @@
 
 use extendr_api::prelude::*;
 use extendr_ffi::{R_NaString, DATAPTR_RO, SEXP, STRING_PTR_RO};
-use rayon::prelude::*;
 use sdcrisk_core::key_table::{
     encode_doubles, encode_integers, encode_levels, encode_texts, encode_wide_integers,
     hash_numbers, hash_texts, text_ids, Coded, TextIds,
 };
 use sdcrisk_core::memory::{collected, reserved};
-use sdcrisk_core::{Monitor, Result};
+use sdcrisk_core::{parallel, Monitor, Result};
 
 use crate::convert::{doubles, list, Named, Run};
 use crate::guard::bad_call;
@@ -144,16 +143,11 @@ pub fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Ve
     let cells = columns.iter().map(Column::len).sum();
     let drafts = run.brief(cells, |monitor| {
         monitor.set_total(columns.len() as u64);
-        columns
-            .par_iter()
-            .enumerate()
-            .map(|(v, column)| {
-                monitor.check()?;
-                let draft = column.draft(missing_text, monitor);
-                monitor.advance(1);
-                draft.map_err(|error| error.at_column(n_before + v))
-            })
-            .collect::<Result<Vec<Draft>>>()
+        parallel::try_map(columns.iter().enumerate(), monitor, |(v, column)| {
+            let draft = column.draft(missing_text, monitor);
+            monitor.advance(1);
+            draft.map_err(|error| error.at_column(n_before + v))
+        })
     })?;
     let texts = drafts
         .iter()
@@ -163,17 +157,14 @@ pub fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Ve
         })
         .collect::<Result<Vec<Texts>>>()?;
     run.brief(cells, |monitor| {
-        drafts
-            .into_par_iter()
-            .zip(&texts)
-            .map(|(draft, texts)| {
-                monitor.check()?;
-                match draft {
-                    Draft::Done(coded) => Ok(coded),
-                    Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
-                }
-            })
-            .collect::<Result<Vec<Coded>>>()
+        parallel::try_map(
+            drafts.into_iter().zip(&texts),
+            monitor,
+            |(draft, texts)| match draft {
+                Draft::Done(coded) => Ok(coded),
+                Draft::Text(ids) => encode_texts(&ids, &texts.slices()?),
+            },
+        )
     })
 }
 

@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use sdcrisk_core::linkage::{partners, NONE};
 use sdcrisk_core::memory::{collected, reserved};
+use sdcrisk_core::random::secret_order;
 use sdcrisk_core::{KeyTable, Result};
 
 use crate::columns::{code_columns, hash_vectors, Column, Look, Mark};
@@ -385,6 +386,12 @@ fn codes_of(table: &KeyTable, run: &Run) -> Result<List> {
     Ok(List::from_values(columns))
 }
 
+/// Positions of rows in a secret order, rows of one group together.
+#[extendr]
+fn rs_secret_order(groups: Robj) -> Robj {
+    guard(|| Ok(positions(&secret_order(&whole(&groups, "groups")?))))
+}
+
 extendr_module! {
     mod key_table;
     fn rs_code;
@@ -394,4 +401,5 @@ extendr_module! {
     fn rs_fingerprint;
     fn rs_group;
     fn rs_codes;
+    fn rs_secret_order;
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use extendr_api::prelude::*;
 use rand::Rng;
-use rayon::prelude::*;
 use sdcrisk_core::random::Streams;
-use sdcrisk_core::{Error, Result};
+use sdcrisk_core::{parallel, Error, Result};
 
 use crate::convert::{self, count, text};
 use crate::guard::{bad_call, guard};
@@ -75,10 +74,7 @@ fn rs_hoard(pieces: Robj, bytes: Robj) -> Robj {
         let pieces = count(&pieces, "pieces")?;
         let bytes = count(&bytes, "bytes")?;
         let held = watched(2, &r!(NULL), |monitor| {
-            (0..pieces)
-                .into_par_iter()
-                .map(|_| monitor.check().map(|()| vec![1u8; bytes]))
-                .collect::<Result<Vec<_>>>()
+            parallel::try_map(0..pieces, monitor, |_| Ok(vec![1u8; bytes]))
         })?;
         Ok(r!(held.iter().map(Vec::len).sum::<usize>() as f64))
     })
@@ -93,13 +89,10 @@ fn rs_draws(seed: Robj, n: Robj, threads: Robj) -> Robj {
         let threads = count(&threads, "threads")?;
         let draws = watched(threads, &r!(NULL), |_| {
             let mut draws = vec![0.0f64; n];
-            draws
-                .par_chunks_mut(1024)
-                .enumerate()
-                .for_each(|(number, block)| {
-                    let mut rng = streams.block(number as u64);
-                    block.fill_with(|| rng.next_u32() as f64 / 4_294_967_296.0);
-                });
+            parallel::for_each(draws.chunks_mut(1024).enumerate(), |(number, block)| {
+                let mut rng = streams.block(number as u64);
+                block.fill_with(|| rng.next_u32() as f64 / 4_294_967_296.0);
+            });
             Ok(draws)
         })?;
         Ok(r!(draws))

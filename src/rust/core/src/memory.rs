@@ -29,7 +29,7 @@ pub fn reserve_is_used() -> bool {
     RESERVE_IS_USED.load(Ordering::Relaxed)
 }
 
-/// The error of `bytes` that are not there.
+/// Error for an allocation of `bytes` that failed.
 pub fn too_large(bytes: usize) -> Error {
     Error::too_large(
         "The computation must find the memory that it needs.",

@@ -4,6 +4,9 @@
 //! one ChaCha8 generator. Which thread treats a block, and when, is then of no
 //! consequence.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
 use rand::rngs::ChaCha8Rng;
 use rand::SeedableRng;
 
@@ -40,21 +43,32 @@ impl Streams {
     }
 }
 
+/// Row numbers in an order that cannot be computed again; rows of one group stay together.
+///
+/// The key comes from the operating system and not from a [`Seed`]: the order of a release
+/// would be undone by anyone who learns or guesses the seed of a script.
+pub fn secret_order(groups: &[u32]) -> Vec<u32> {
+    let key = RandomState::new();
+    let mut rows: Vec<(u64, u32, u64, u32)> = (0u32..)
+        .zip(groups)
+        .map(|(row, &group)| (key.hash_one(group), group, key.hash_one((group, row)), row))
+        .collect();
+    rows.sort_unstable();
+    rows.into_iter().map(|(.., row)| row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rand::Rng;
-    use rayon::prelude::*;
 
     fn draws(threads: usize, seed: Seed) -> Vec<u64> {
         crate::parallel::with_threads(threads, || {
-            Ok((0..97u64)
-                .into_par_iter()
-                .flat_map_iter(|block| {
-                    let mut rng = Streams::new(seed).block(block);
-                    (0..13).map(move |_| rng.next_u64())
-                })
-                .collect())
+            let draws = crate::parallel::map(0..97u64, |block| {
+                let mut rng = Streams::new(seed).block(block);
+                [(); 13].map(|()| rng.next_u64())
+            });
+            Ok(draws.concat())
         })
         .unwrap_or_default()
     }
@@ -67,5 +81,21 @@ mod tests {
         assert_eq!(one, draws(2, seed));
         assert_eq!(one, draws(7, seed));
         assert_ne!(one, draws(1, Seed::from_draws([1, 2, 3, 4, 5, 6, 7, 9])));
+    }
+
+    #[test]
+    fn secret_orders_are_permutations_that_keep_groups_together_and_differ() {
+        let groups: Vec<u32> = (0..1000).map(|row| row % 300).collect();
+        let (one, other) = (secret_order(&groups), secret_order(&groups));
+        assert_ne!(one, other);
+        let mut rows = one.clone();
+        rows.sort_unstable();
+        assert!(rows.into_iter().eq(0..1000));
+        let mut met: Vec<u32> = one.iter().map(|&row| groups[row as usize]).collect();
+        met.dedup();
+        assert_eq!(met.len(), 300);
+        // Neighbours in the file are not neighbours in the release.
+        let kept = one.windows(2).filter(|w| w[1] == w[0] + 1).count();
+        assert!(kept < 20);
     }
 }

@@ -9,15 +9,19 @@
 //! `c` released records of one row and the `k` known records of another, a
 //! released record of a true partner there is right with probability
 //! `f / (c k)`.
+//!
+//! Often several assignments have the largest sum. The duals of one of them tell which
+//! pairs of rows occur in any ([`ties`]); their assignments are spread as evenly as they
+//! can be, by largest entropy, so that the order of the records does not matter.
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use super::patterns::{codes_of, Patterns};
+use super::ties::{evenly, Ties};
 use super::weights::Weights;
 use crate::error::Result;
 use crate::memory::{filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Steps of a weight in one unit.
 const GRID: f64 = 65536.0;
@@ -32,8 +36,17 @@ struct Costs {
     n_other: usize,
 }
 
-/// Per record of the assigned side, the record of the other it gets.
-fn assign(costs: &Costs, monitor: &Monitor) -> Result<Vec<usize>> {
+/// An assignment of least cost, and its duals.
+struct Assigned {
+    /// Per record of the assigned side, the record of the other it gets.
+    of_record: Vec<usize>,
+    /// Per record of the assigned side, and of the other, where the cost of a pair is at
+    /// least the sum of both, and is it in every assignment of least cost.
+    own_price: Vec<i64>,
+    price: Vec<i64>,
+}
+
+fn assign(costs: &Costs, monitor: &Monitor) -> Result<Assigned> {
     let (n, m) = (costs.row_of.len(), costs.n_other);
     let mut price = filled(0i64, m)?;
     let mut owner = filled(NOBODY, m)?;
@@ -95,7 +108,47 @@ fn assign(costs: &Costs, monitor: &Monitor) -> Result<Vec<usize>> {
             of_record[record] = j;
         }
     }
-    Ok(of_record)
+    Ok(Assigned {
+        of_record,
+        own_price,
+        price,
+    })
+}
+
+/// Per pair of rows, of the assigned side and the other (`row_of_other`), the records that
+/// the assignments of least cost give each other on average.
+fn even_flows(
+    costs: &Costs,
+    row_of_other: &[u32],
+    monitor: &Monitor,
+) -> Result<HashMap<(u32, u32), f64>> {
+    let found = assign(costs, monitor)?;
+    let n_other = row_of_other.iter().max().map_or(0, |&row| row as usize + 1);
+    // Records of one row have one price.
+    let mut first = filled(NOBODY, n_other)?;
+    let mut ties = Ties::new(costs.of_row.len(), n_other)?;
+    for (j, &row) in row_of_other.iter().enumerate() {
+        first[row as usize] = j;
+        ties.count_other(row, found.price[j] < 0);
+    }
+    let mut own_price = filled(0i64, costs.of_row.len())?;
+    for ((&row, &j), &price) in (costs.row_of.iter())
+        .zip(&found.of_record)
+        .zip(&found.own_price)
+    {
+        own_price[row as usize] = price;
+        ties.add_flow(row, row_of_other[j]);
+    }
+    for (row, own) in (0u32..).zip(&own_price) {
+        monitor.check()?;
+        let of_row = &costs.of_row[row as usize];
+        for (other, &j) in (0u32..).zip(&first) {
+            if j != NOBODY && i64::from(of_row[j]) == own + found.price[j] {
+                ties.allow(row, other);
+            }
+        }
+    }
+    evenly(ties, monitor)
 }
 
 /// Expected correct matches of the best assignment; `row_of_known` and
@@ -133,33 +186,27 @@ pub(super) fn expected_one_to_one(
         let pairs = pairs.map(|(x, y)| (x[row as usize], y[query as usize]));
         -(weights.of_pair(pairs) * GRID).round() as i32
     };
-    let of_row = (0..n_mine as u32)
-        .into_par_iter()
-        .map(|a| {
-            monitor.check()?;
-            let costs = other.iter().map(|&b| match known_first {
-                true => cost(a, b),
-                false => cost(b, a),
-            });
-            Ok(costs.collect())
-        })
-        .collect::<Result<Vec<Vec<i32>>>>()?;
+    let of_row = parallel::try_map(0..n_mine as u32, monitor, |a| {
+        let costs = other.iter().map(|&b| match known_first {
+            true => cost(a, b),
+            false => cost(b, a),
+        });
+        Ok(costs.collect())
+    })?;
     let costs = Costs {
         of_row,
         row_of: mine.to_vec(),
         n_other: other.len(),
     };
-    let mut flows: HashMap<(u32, u32), f64> = HashMap::new();
-    for (record, &j) in assign(&costs, monitor)?.iter().enumerate() {
-        let pair = match known_first {
-            true => (mine[record], other[j]),
-            false => (other[j], mine[record]),
-        };
-        *flows.entry(pair).or_insert(0.0) += 1.0;
-    }
+    let flows = even_flows(&costs, other, monitor)?;
     let shares = partners.map(|(released, known)| {
         let (row, query) = (row_of_known[known], queries[released]);
-        let flow = flows.get(&(row, query)).copied().unwrap_or(0.0);
+        let pair = if known_first {
+            (row, query)
+        } else {
+            (query, row)
+        };
+        let flow = flows.get(&pair).copied().unwrap_or(0.0);
         let (c, k) = (
             patterns.query_counts[query as usize] as f64,
             patterns.counts[row as usize] as f64,
@@ -195,7 +242,71 @@ mod tests {
         best
     }
 
+    /// All assignments of least cost.
+    fn best(costs: &[Vec<i32>]) -> Vec<Vec<usize>> {
+        let least = brute(costs, &mut vec![false; costs[0].len()]);
+        let mut all = vec![Vec::new()];
+        for row in costs {
+            let longer = |chosen: &Vec<usize>| -> Vec<Vec<usize>> {
+                let free = (0..row.len()).filter(|j| !chosen.contains(j));
+                free.map(|j| [&chosen[..], &[j]].concat()).collect()
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all.retain(|chosen| total(costs, chosen) == least);
+        all
+    }
+
+    fn flows_of(costs: &[Vec<i32>]) -> HashMap<(u32, u32), f64> {
+        let m = costs[0].len();
+        let asked = Costs {
+            row_of: (0..costs.len() as u32).collect(),
+            of_row: costs.to_vec(),
+            n_other: m,
+        };
+        let other: Vec<u32> = (0..m as u32).collect();
+        even_flows(&asked, &other, &Monitor::new()).unwrap()
+    }
+
     proptest! {
+        #[test]
+        fn flows_are_on_the_pairs_of_the_best_assignments_whatever_the_order(
+            costs in (1usize..5, 0usize..3).prop_flat_map(|(n, more)| {
+                prop::collection::vec(prop::collection::vec(-1i32..2, n + more), n)
+            }),
+            turn in 0usize..5
+        ) {
+            let (n, m) = (costs.len(), costs[0].len());
+            let flows = flows_of(&costs);
+            let flow = |i: usize, j: usize| flows.get(&(i as u32, j as u32)).copied().unwrap_or(0.0);
+            let all = best(&costs);
+            for i in 0..n {
+                prop_assert!(((0..m).map(|j| flow(i, j)).sum::<f64>() - 1.0).abs() < 1e-6);
+                for j in 0..m {
+                    let n_there = all.iter().filter(|chosen| chosen[i] == j).count();
+                    prop_assert_eq!(flow(i, j) > 1e-9, n_there > 0);
+                    let mean = n_there as f64 / all.len() as f64;
+                    // The most even flows are the mean of all assignments but for their ends.
+                    let tolerance = if n == m && n <= 2 { 1e-6 } else { 0.2 };
+                    prop_assert!((flow(i, j) - mean).abs() < tolerance);
+                }
+            }
+            for j in 0..m {
+                prop_assert!((0..n).map(|i| flow(i, j)).sum::<f64>() < 1.0 + 1e-6);
+            }
+            let mut other = costs;
+            other.rotate_left(turn % n);
+            other.iter_mut().for_each(|row| row.rotate_left(turn % m));
+            let turned = flows_of(&other);
+            for i in 0..n {
+                for j in 0..m {
+                    let at = ((i + n - turn % n) % n, (j + m - turn % m) % m);
+                    let there = turned.get(&(at.0 as u32, at.1 as u32)).copied().unwrap_or(0.0);
+                    prop_assert!((flow(i, j) - there).abs() < 1e-6);
+                }
+            }
+        }
+
         #[test]
         fn the_assignment_costs_least(
             costs in (1usize..5, 0usize..3).prop_flat_map(|(n, more)| {
@@ -208,7 +319,7 @@ mod tests {
                 of_row: costs.clone(),
                 n_other: m,
             };
-            let chosen = assign(&asked, &Monitor::new()).unwrap();
+            let chosen = assign(&asked, &Monitor::new()).unwrap().of_record;
             let mut seen = chosen.clone();
             seen.sort_unstable();
             seen.dedup();

@@ -11,8 +11,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::files::Files;
 use super::levels::KeyLevels;
 use super::patterns::{codes_of, sorted_with_changes};
@@ -20,7 +18,7 @@ use super::score::sum_of_shares;
 use super::trie::{Level, Trie};
 use crate::error::Result;
 use crate::key_table::{Codes, Column, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Runs of conditions that are treated by themselves.
 const RUNS: usize = 32;
@@ -55,14 +53,9 @@ pub(super) fn ceiling(
     if linked.is_empty() || most.unwrap_or(0) >= u32::MAX / KINDS - 1 {
         return Ok(linked.is_empty().then_some(0.0));
     }
-    let columns = trie
-        .order
-        .par_iter()
-        .map(|&v| {
-            monitor.check()?;
-            conditions(files, &levels[v], v, &linked)
-        })
-        .collect::<Result<Vec<Column>>>()?;
+    let columns = parallel::try_map(&trie.order, monitor, |&v| {
+        conditions(files, &levels[v], v, &linked)
+    })?;
     let table = KeyTable::new(columns)?;
     let groups = table.group(monitor)?;
     let distinct = table.select(groups.first_rows())?;
@@ -80,12 +73,8 @@ pub(super) fn ceiling(
         codes: &codes,
     };
     let n = sorted.len();
-    let length = n.div_ceil(RUNS).max(1);
-    let starts: Vec<usize> = (0..n).step_by(length).collect();
-    let parts = starts
-        .par_iter()
-        .map(|&start| search.run(start..(start + length).min(n), monitor))
-        .collect::<Result<Vec<Option<Vec<u64>>>>>()?;
+    let runs = parallel::blocks(n, n.div_ceil(RUNS));
+    let parts = parallel::try_map(runs, monitor, |run| search.run(run, monitor))?;
     let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
     let mut place = 0;
     for part in parts {

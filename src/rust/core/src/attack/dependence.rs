@@ -6,13 +6,12 @@
 //! agree on both keys are the sum over the cells of the product of their counts.
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use super::patterns::Patterns;
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::memory::map_room;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// The two keys whose agreements depend most on each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,19 +121,13 @@ impl Dependence {
     /// The pair of keys with the largest correlation; `None` with one key.
     pub(super) fn largest(patterns: &Patterns, monitor: &Monitor) -> Result<Option<Self>> {
         let n_keys = patterns.n_keys();
-        let pairs: Vec<(usize, usize)> = (0..n_keys)
-            .flat_map(|v| (v + 1..n_keys).map(move |w| (v, w)))
-            .collect();
-        let found = pairs
-            .par_iter()
-            .map(|&(v, w)| {
-                monitor.check()?;
-                Ok(Self {
-                    keys: (v, w),
-                    phi: phi(patterns, v, w)?,
-                })
+        let pairs = (0..n_keys).flat_map(|v| (v + 1..n_keys).map(move |w| (v, w)));
+        let found = parallel::try_map(pairs, monitor, |(v, w)| {
+            Ok(Self {
+                keys: (v, w),
+                phi: phi(patterns, v, w)?,
             })
-            .collect::<Result<Vec<Self>>>()?;
+        })?;
         let larger = |a: Self, b: Self| if b.phi > a.phi { b } else { a };
         Ok(found.into_iter().reduce(larger))
     }

@@ -16,16 +16,13 @@
 //! without a sign.
 
 use std::ops::Range;
-use std::sync::Mutex;
-
-use rayon::prelude::*;
 
 use super::trie::{Level, Trie};
 use super::weights::{KeyWeights, Weights};
 use super::Best;
 use crate::error::Result;
 use crate::memory::room_for;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Runs of queries that are treated by themselves.
 const RUNS: usize = 32;
@@ -210,23 +207,14 @@ pub(super) fn best_matches(trie: &Trie, weights: &Weights, monitor: &Monitor) ->
     let n_cells: usize = (0..=n_keys).map(|d| 2 * trie.n_nodes(d)).sum();
     room_for(n_cells * size_of::<Cell>() * rayon::current_num_threads())?;
     let n = trie.sorted.len();
-    let length = n.div_ceil(RUNS).max(1);
-    let starts: Vec<usize> = (0..n).step_by(length).collect();
-    // A stack serves one run after the other: what level 0 says is the same.
-    let idle: Mutex<Vec<Stack>> = Mutex::new(Vec::new());
-    let parts = starts
-        .par_iter()
-        .map(|&start| {
-            let waiting = idle.lock().ok().and_then(|mut stacks| stacks.pop());
-            let mut stack = waiting.unwrap_or_else(|| Stack::new(trie));
-            let run = start..(start + length).min(n);
-            let found = matches_of_run(trie, weights, run, &mut stack, monitor)?;
-            if let Ok(mut stacks) = idle.lock() {
-                stacks.push(stack);
-            }
-            Ok(found)
-        })
-        .collect::<Result<Vec<Vec<Best>>>>()?;
+    let runs = parallel::blocks(n, n.div_ceil(RUNS));
+    // A stack serves one run after the other: level 0 is the same for all.
+    let parts = parallel::try_map_with(
+        runs,
+        monitor,
+        || Stack::new(trie),
+        |stack, run| matches_of_run(trie, weights, run, stack, monitor),
+    )?;
     let mut best = vec![Best::new(0.0, 0, 0.0); n];
     for (found, &query) in parts.into_iter().flatten().zip(&trie.sorted) {
         best[query as usize] = found;

@@ -20,14 +20,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::levels::KeyLevels;
 use super::reliability::{Margins, Reliability};
 use super::trie::Trie;
 use super::weights::{KeyWeights, Weights};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Runs of queries; fixed, since their sums are added up.
 const RUNS: usize = 32;
@@ -110,23 +108,19 @@ impl Em<'_> {
 
     /// One step from `m`, and the mean log-likelihood at `m`.
     pub(super) fn step(&self, m: &Expected, monitor: &Monitor) -> Result<(Expected, f64)> {
-        let keys = (0..m.len()).into_par_iter().map(|v| {
+        let keys = parallel::map(0..m.len(), |v| {
             let (margins, levels) = (&self.margins[v], &self.levels[v]);
             self.reliability(v, &m[v])
                 .weights(margins, levels, self.by_value, false)
         });
-        let weights = Weights::new(keys.collect())?;
+        let weights = Weights::new(keys)?;
         let n = self.trie.sorted.len();
-        let length = n.div_ceil(RUNS).max(1);
-        let starts: Vec<usize> = (0..n).step_by(length).collect();
-        let parts = starts
-            .par_iter()
-            .map(|&start| {
-                let mut pass = Pass::new(self, &weights);
-                pass.run(start..(start + length).min(n), monitor)?;
-                Ok((pass.expected, pass.observed, pass.log_likelihood))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let runs = parallel::blocks(n, n.div_ceil(RUNS));
+        let parts = parallel::try_map(runs, monitor, |run| {
+            let mut pass = Pass::new(self, &weights);
+            pass.run(run, monitor)?;
+            Ok((pass.expected, pass.observed, pass.log_likelihood))
+        })?;
         let mut total: Expected = m.iter().map(|m| vec![0.0; m.len() - 1]).collect();
         let mut observed = vec![0.0; m.len()];
         let mut likelihood = 0.0;

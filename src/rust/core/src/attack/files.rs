@@ -1,7 +1,5 @@
 //! The attack as a whole: both files, the intruders, what they get.
 
-use rayon::prelude::*;
-
 use super::assign::expected_one_to_one;
 use super::ceiling::ceiling;
 use super::choose::{Engine, Plan, Prepared};
@@ -17,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::linkage::{Agreement, Method, Waves, MAX_KEYS, NONE};
 use crate::memory::filled;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor, ROWS_PER_BLOCK};
 
 /// Two files coded together.
 #[derive(Debug, Clone, Copy)]
@@ -106,14 +104,17 @@ impl<'a> Files<'a> {
             })
             .collect();
         let partners = self.partners.unwrap_or(&[]);
-        own.par_iter_mut()
-            .zip(partners)
-            .enumerate()
-            .filter(|(_, (_, &p))| p != NONE)
-            .for_each(|(row, (own, &p))| {
+        let parts = own
+            .chunks_mut(ROWS_PER_BLOCK)
+            .zip(partners.chunks(ROWS_PER_BLOCK))
+            .enumerate();
+        parallel::for_each(parts, |(b, (own, partners))| {
+            let rows = (b * ROWS_PER_BLOCK..).zip(own.iter_mut().zip(partners));
+            for (row, (own, &p)) in rows.filter(|(_, (_, &p))| p != NONE) {
                 let pairs = columns.iter().map(|(x, y)| (x.get(p as usize), y.get(row)));
                 *own = weights.of_pair(pairs);
-            });
+            }
+        });
         Ok(own)
     }
 }
@@ -268,9 +269,8 @@ pub fn attack(files: &Files, settings: &Settings, monitor: &Monitor) -> Result<A
 
 impl<'a> Scene<'a> {
     fn new(files: &'a Files, settings: &'a Settings, monitor: &'a Monitor) -> Result<Self> {
-        let columns = files.known.columns().par_iter();
-        let margins = columns.zip(files.released.columns());
-        let margins = margins.map(|(one, two)| Margins::new(one, two)).collect();
+        let columns = files.known.columns().iter().zip(files.released.columns());
+        let margins = parallel::map(columns, |(one, two)| Margins::new(one, two));
         let levels = files.levels(true);
         let links = match files.partners {
             None => None,
@@ -350,11 +350,9 @@ impl<'a> Scene<'a> {
                 learned
             }
         };
-        let keys: Vec<KeyWeights> = reliabilities
-            .par_iter()
-            .enumerate()
-            .map(|(v, r)| r.weights(&self.margins[v], &levels[v], self.settings.by_value, true))
-            .collect();
+        let keys = parallel::map(reliabilities.iter().enumerate(), |(v, r)| {
+            r.weights(&self.margins[v], &levels[v], self.settings.by_value, true)
+        });
         let weights = Weights::new(keys)?;
         let plan = self.prepared.plan(&weights, self.settings.engine);
         plan.check(self.settings.max_work, "This attack")?;
@@ -401,18 +399,15 @@ impl<'a> Scene<'a> {
             .filter(|(key, _)| key.shift != 0.0)
             .map(|(key, &v)| (patterns.queries.columns()[v].codes(), key.shift))
             .collect();
-        let per_query: Vec<(f64, f64)> = best
-            .par_iter()
-            .enumerate()
-            .map(|(q, best)| {
-                let observed = shifts.iter().filter(|(codes, _)| codes.get(q) != 0);
-                let shift: f64 = observed.map(|(_, shift)| shift).sum();
-                // The best records are part of the sum, whatever its range lost.
-                let least = best.weight + (best.n as f64).ln();
-                let all = log_sum((best.sum.ln() + shift).max(least), outside);
-                ((best.weight - all).exp(), all + (rho / n_known).ln())
-            })
-            .collect();
+        let per_query = parallel::map_rows(best.len(), self.monitor, |q| {
+            let best = &best[q];
+            let observed = shifts.iter().filter(|(codes, _)| codes.get(q) != 0);
+            let shift: f64 = observed.map(|(_, shift)| shift).sum();
+            // The best records are part of the sum, whatever its range lost.
+            let least = best.weight + (best.n as f64).ln();
+            let all = log_sum((best.sum.ln() + shift).max(least), outside);
+            ((best.weight - all).exp(), all + (rho / n_known).ln())
+        })?;
         let logs = per_query.iter().zip(&patterns.query_counts);
         let log: f64 = logs.map(|((_, log), &n)| log * n as f64).sum();
         let own = self.files.weights_of_partners(weights, keys)?;

@@ -19,8 +19,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::choose::{Engine, Prepared};
 use super::patterns::Patterns;
 use super::reliability::{count_links, Margins, Reliability};
@@ -30,7 +28,7 @@ use super::Files;
 use crate::error::Result;
 use crate::linkage::{self, Node, Tree};
 use crate::memory::filled;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Nanoseconds of one processor for a visit to a node, and for one key of a row that is
 /// compared by itself: measured once.
@@ -73,16 +71,15 @@ pub fn expected_correct(files: &Files, max_work: f64, monitor: &Monitor) -> Resu
 fn calibrated(files: &Files, monitor: &Monitor) -> Result<Weights> {
     let levels = files.levels(true);
     let links = count_links(files, &levels, monitor)?;
-    let columns = files.known.columns().par_iter();
-    let columns = columns.zip(files.released.columns());
-    let keys: Vec<KeyWeights> = columns
-        .zip(levels.par_iter().zip(&links))
-        .map(|((known, released), (levels, links))| {
+    let columns = files.known.columns().iter().zip(files.released.columns());
+    let keys = columns.zip(levels.iter().zip(&links));
+    Weights::new(parallel::map(
+        keys,
+        |((known, released), (levels, links))| {
             let margins = Margins::new(known, released);
             Reliability::from_links(&margins, levels, links).weights(&margins, levels, true, true)
-        })
-        .collect();
-    Weights::new(keys)
+        },
+    ))
 }
 
 /// Released records that are alike and have partners of one weight.
@@ -145,15 +142,11 @@ impl<'a> Linked<'a> {
     fn work(&self, monitor: &Monitor) -> Result<f64> {
         let n = self.asked.len();
         let n_trials = TRIALS.min(n);
-        let visits = (0..n_trials)
-            .into_par_iter()
-            .map(|t| {
-                monitor.check()?;
-                let mut search = Search::new(self);
-                search.ties(&self.asked[t * n / n_trials]);
-                Ok(search.visits)
-            })
-            .collect::<Result<Vec<u64>>>()?;
+        let visits = parallel::try_map(0..n_trials, monitor, |t| {
+            let mut search = Search::new(self);
+            search.ties(&self.asked[t * n / n_trials]);
+            Ok(search.visits)
+        })?;
         let mean = visits.iter().sum::<u64>() as f64 / n_trials.max(1) as f64;
         Ok(mean * n as f64 * NS_PER_VISIT)
     }
@@ -161,20 +154,17 @@ impl<'a> Linked<'a> {
     /// The expected correct matches.
     pub(super) fn expected(&self, monitor: &Monitor) -> Result<f64> {
         monitor.set_total(self.asked.len() as u64);
-        let ties = (self.asked.par_chunks(BLOCK))
-            .map(|asked| {
-                monitor.check()?;
-                let mut search = Search::new(self);
-                let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
-                for asked in asked {
-                    if let Some(n) = search.ties(asked) {
-                        *ties.entry(n).or_default() += asked.n_records;
-                    }
+        let ties = parallel::try_map(self.asked.chunks(BLOCK), monitor, |asked| {
+            let mut search = Search::new(self);
+            let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
+            for asked in asked {
+                if let Some(n) = search.ties(asked) {
+                    *ties.entry(n).or_default() += asked.n_records;
                 }
-                monitor.advance(asked.len() as u64);
-                Ok(ties)
-            })
-            .collect::<Result<Vec<_>>>()?;
+            }
+            monitor.advance(asked.len() as u64);
+            Ok(ties)
+        })?;
         let mut all: BTreeMap<u64, u64> = BTreeMap::new();
         for (n, n_records) in ties.into_iter().flatten() {
             *all.entry(n).or_default() += n_records;

@@ -55,6 +55,7 @@ mod reliability;
 mod score;
 mod split;
 mod tables;
+mod ties;
 mod trie;
 mod weights;
 

@@ -1,11 +1,9 @@
 //! In which order elimination takes the keys.
 
-use rayon::prelude::*;
-
 use super::patterns::Patterns;
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows and queries that the order is chosen on.
 const SAMPLE: usize = 8192;
@@ -40,8 +38,9 @@ pub(super) fn order_of_elimination(patterns: &Patterns, monitor: &Monitor) -> Re
     let step = |n: usize| (n / SAMPLE).max(1);
     let of = |table: &crate::key_table::KeyTable| -> Vec<Vec<u64>> {
         let step = step(table.n_rows());
-        let columns = table.columns().par_iter().enumerate();
-        columns.map(|(v, c)| mixed(c, v, step)).collect()
+        parallel::map(table.columns().iter().enumerate(), |(v, c)| {
+            mixed(c, v, step)
+        })
     };
     let (rows, queries) = (of(&patterns.rows), of(&patterns.queries));
     let mut rest = rows.iter().fold(vec![0u64; rows[0].len()], |sums, key| {
@@ -52,13 +51,10 @@ pub(super) fn order_of_elimination(patterns: &Patterns, monitor: &Monitor) -> Re
     let mut order = Vec::with_capacity(n_keys);
     while !left.is_empty() {
         monitor.check()?;
-        let costs: Vec<f64> = left
-            .par_iter()
-            .map(|&v| {
-                n_distinct(added(&chosen, &queries[v], u64::wrapping_add))
-                    * n_distinct(added(&rest, &rows[v], u64::wrapping_sub))
-            })
-            .collect();
+        let costs = parallel::map(&left, |&v| {
+            n_distinct(added(&chosen, &queries[v], u64::wrapping_add))
+                * n_distinct(added(&rest, &rows[v], u64::wrapping_sub))
+        });
         let mut best = 0;
         for (at, cost) in costs.iter().enumerate() {
             if *cost < costs[best] {

@@ -1,13 +1,11 @@
 //! The distinct rows of both files on the keys in use.
 
-use rayon::prelude::*;
-
 use super::Files;
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, Groups, KeyTable};
 use crate::linkage::sorted_rows;
 use crate::memory::{filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor, ROWS_PER_BLOCK};
 
 /// Distinct rows of the known file, and of the released one, called queries.
 pub(super) struct Patterns {
@@ -103,15 +101,19 @@ pub(super) fn sorted_with_changes(
     for (place, column) in columns.iter().enumerate().rev() {
         monitor.check()?;
         with_codes!(column.codes(), |codes| {
-            changes[1..]
-                .par_iter_mut()
-                .zip(sorted.par_windows(2))
-                .with_min_len(1 << 14)
-                .for_each(|(change, pair)| {
-                    if codes[pair[0] as usize] != codes[pair[1] as usize] {
-                        *change = place as u8;
+            parallel::for_each(
+                changes.chunks_mut(ROWS_PER_BLOCK).enumerate(),
+                |(b, changes)| {
+                    // The row before stands in front of the block; the first row has none.
+                    let rows = &sorted[(b * ROWS_PER_BLOCK).saturating_sub(1)..];
+                    let skip = usize::from(b == 0);
+                    for (change, pair) in changes.iter_mut().skip(skip).zip(rows.windows(2)) {
+                        if codes[pair[0] as usize] != codes[pair[1] as usize] {
+                            *change = place as u8;
+                        }
                     }
-                });
+                },
+            );
         });
     }
     changes[0] = 0;

@@ -1,13 +1,11 @@
 //! How often keys agree: of one person (m), of two persons (u).
 
-use rayon::prelude::*;
-
 use super::levels::KeyLevels;
 use super::weights::{on_grid, KeyWeights};
 use super::Files;
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Records of one key by code, in each file; place 0 is missing.
 #[derive(Debug, Clone)]
@@ -109,23 +107,18 @@ pub(super) fn count_links(
     levels: &[KeyLevels],
     monitor: &Monitor,
 ) -> Result<Vec<Links>> {
-    levels
-        .par_iter()
-        .enumerate()
-        .map(|(v, levels)| {
-            monitor.check()?;
-            let mut links = vec![0.0; levels.len()];
-            let columns = (&files.known.columns()[v], &files.released.columns()[v]);
-            for (row, partner) in files.linked() {
-                let x = columns.0.codes().get(partner);
-                let y = columns.1.codes().get(row);
-                if x != 0 && y != 0 {
-                    links[levels.level(x, y)] += 1.0;
-                }
+    parallel::try_map(levels.iter().enumerate(), monitor, |(v, levels)| {
+        let mut links = vec![0.0; levels.len()];
+        let columns = (&files.known.columns()[v], &files.released.columns()[v]);
+        for (row, partner) in files.linked() {
+            let x = columns.0.codes().get(partner);
+            let y = columns.1.codes().get(row);
+            if x != 0 && y != 0 {
+                links[levels.level(x, y)] += 1.0;
             }
-            Ok(links)
-        })
-        .collect()
+        }
+        Ok(links)
+    })
 }
 
 /// The probabilities of the levels of one key: of one person and of two.

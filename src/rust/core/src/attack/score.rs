@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::files::Outcome;
+use crate::parallel;
 
 /// What one intruder gets.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -59,23 +58,20 @@ impl Score {
 impl Claims {
     /// The claims of one attack above every threshold.
     pub fn curve(outcome: &Outcome, thresholds: &[f64]) -> Vec<Self> {
-        thresholds
-            .par_iter()
-            .map(|&least| {
-                let mut claims = Self::default();
-                let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
-                for (row, &posterior) in outcome.posterior.iter().enumerate() {
-                    if posterior >= least {
-                        claims.n_claimed += 1;
-                        claims.expected += posterior;
-                        if outcome.true_in_best[row] {
-                            *ties.entry(outcome.n_best[row]).or_default() += 1;
-                        }
+        parallel::map(thresholds, |&least| {
+            let mut claims = Self::default();
+            let mut ties: BTreeMap<u64, u64> = BTreeMap::new();
+            for (row, &posterior) in outcome.posterior.iter().enumerate() {
+                if posterior >= least {
+                    claims.n_claimed += 1;
+                    claims.expected += posterior;
+                    if outcome.true_in_best[row] {
+                        *ties.entry(outcome.n_best[row]).or_default() += 1;
                     }
                 }
-                claims.n_right = sum_of_shares(&ties);
-                claims
-            })
-            .collect()
+            }
+            claims.n_right = sum_of_shares(&ties);
+            claims
+        })
     }
 }

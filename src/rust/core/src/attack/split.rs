@@ -19,7 +19,7 @@ use super::weights::Weights;
 use super::Best;
 use crate::error::Result;
 use crate::memory::{filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Records from which parts are treated in parallel.
 const LARGE: usize = if cfg!(test) { 24 } else { 1 << 13 };
@@ -265,16 +265,13 @@ impl Splitter<'_> {
     fn visit_apart(&self, depth: usize, parts: Vec<Part>, found: &mut [Found]) -> Result<()> {
         const TOGETHER: usize = 256;
         for some in parts.chunks(TOGETHER) {
-            let results = some
-                .par_iter()
-                .map(|part| {
-                    let mut own = vec![NOTHING; part.queries.len()];
-                    let queries = (0u32..).zip(&part.queries);
-                    let queries = queries.map(|(place, &q)| Partial { place, ..q }).collect();
-                    self.visit(depth, &part.rows, queries, &mut own)?;
-                    Ok(own)
-                })
-                .collect::<Result<Vec<Vec<Found>>>>()?;
+            let results = parallel::try_map(some, self.monitor, |part| {
+                let mut own = vec![NOTHING; part.queries.len()];
+                let queries = (0u32..).zip(&part.queries);
+                let queries = queries.map(|(place, &q)| Partial { place, ..q }).collect();
+                self.visit(depth, &part.rows, queries, &mut own)?;
+                Ok(own)
+            })?;
             for (part, own) in some.iter().zip(results) {
                 for (q, own) in part.queries.iter().zip(own) {
                     found[q.place as usize].take(own.weight, own.n, own.sum);

@@ -6,13 +6,11 @@
 //! sums over the first groups are shared by a run of queries; the last group is
 //! one addition, one maximum and one multiplication a pair.
 
-use rayon::prelude::*;
-
 use super::patterns::{codes_of, Patterns};
 use super::weights::Weights;
 use super::Best;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows of a tile.
 const TILE: usize = if cfg!(test) { 16 } else { 512 };
@@ -290,16 +288,12 @@ pub(super) fn best_matches(
     weights: &Weights,
     monitor: &Monitor,
 ) -> Result<Vec<Best>> {
-    let starts: Vec<usize> = (0..patterns.n_rows()).step_by(TILE).collect();
-    let tiles: Vec<Tile> = starts
-        .into_par_iter()
-        .map(|from| Tile::new(patterns, from))
-        .collect();
+    let starts = (0..patterns.n_rows()).step_by(TILE);
+    let tiles = parallel::map(starts, |from| Tile::new(patterns, from));
     let queries: Vec<u32> = (0..patterns.n_queries() as u32).collect();
-    let blocks = queries
-        .par_chunks(BLOCK)
-        .map(|queries| block(patterns, &tiles, weights, queries, monitor))
-        .collect::<Result<Vec<_>>>()?;
+    let blocks = parallel::try_map(queries.chunks(BLOCK), monitor, |queries| {
+        block(patterns, &tiles, weights, queries, monitor)
+    })?;
     let found = blocks.into_iter().flatten();
     Ok(found
         .map(|(_, f)| Best::new(f.weight, f.n, f.sum))

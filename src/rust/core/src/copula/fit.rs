@@ -1,7 +1,6 @@
 //! All steps of a fit, from counts to a model.
 
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::correlation::{solve, Root};
 use super::information::{expected_information, pair_tables, pairs, PairInformation, PairTable};
@@ -10,7 +9,7 @@ use super::orders::{in_order, normal_scores, orders, Order};
 use super::projection::{nearest_correlation, Projected};
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::weights::Weights;
 
 /// A Gaussian copula over d keys.
@@ -106,14 +105,10 @@ impl Sample {
         let single = |row: usize| times.as_ref().map_or(1.0, |times| times[row]);
         let weighted = weights.map(Weights::values);
         let weights = weighted.or(times.as_deref());
-        let counts: Vec<Vec<f64>> = columns
-            .par_iter()
-            .map(|column| {
-                monitor.check()?;
-                let categories = categories(column);
-                Ok(category_counts(&categories, n_categories(column), weights))
-            })
-            .collect::<Result<_>>()?;
+        let counts = parallel::try_map(columns, monitor, |column| {
+            let categories = categories(column);
+            Ok(category_counts(&categories, n_categories(column), weights))
+        })?;
         let tables = pair_tables(columns, weights, monitor)?;
         let (n, scale) = match weighted {
             None => (table.n_records() as f64, 1.0),
@@ -270,28 +265,24 @@ fn fit_pairs(
         .iter()
         .map(|counts| whole_counts(counts, sample.n))
         .collect();
-    pairs(shares.len())
-        .par_iter()
-        .zip(&sample.tables)
-        .map(|(&(i, j), table)| {
-            monitor.check()?;
-            let information = table.information();
-            let expected = expected_information(&whole[i], &whole[j]);
-            let root = if settings.correlation.is_some() {
-                solve(&PairInformation::new(vec![1.0], vec![1.0]), 0.0, 1.0)
+    let tables = pairs(shares.len()).into_iter().zip(&sample.tables);
+    parallel::try_map(tables, monitor, |((i, j), table)| {
+        let information = table.information();
+        let expected = expected_information(&whole[i], &whole[j]);
+        let root = if settings.correlation.is_some() {
+            solve(&PairInformation::new(vec![1.0], vec![1.0]), 0.0, 1.0)
+        } else {
+            let sign = if settings.signed {
+                score_product(table, &scores[i], &scores[j])
             } else {
-                let sign = if settings.signed {
-                    score_product(table, &scores[i], &scores[j])
-                } else {
-                    1.0
-                };
-                let rectangles = PairInformation::new(sorted[i].clone(), sorted[j].clone());
-                solve(&rectangles, information - expected, sign)
+                1.0
             };
-            monitor.advance(1);
-            Ok((information, expected, root))
-        })
-        .collect()
+            let rectangles = PairInformation::new(sorted[i].clone(), sorted[j].clone());
+            solve(&rectangles, information - expected, sign)
+        };
+        monitor.advance(1);
+        Ok((information, expected, root))
+    })
 }
 
 /// The sum of products of scores over the records, whose sign is that of the

@@ -29,14 +29,12 @@
 //! Where the sample's counts are not to be looked at, nobody is known:
 //! `U_N = u(N)` and `K_N = int_0^N u(m) dm / N`, over what was known beforehand.
 
-use rayon::prelude::*;
-
 use super::calibration::{Point, Posterior, Seen};
 use super::curve::Falling;
 use crate::error::Result;
 use crate::gamma::{beta_cdf, gamma_cdf, gamma_quantile};
 use crate::normal;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Variance of the model's error in ln N, per unit of ln(N / n); what one over n
 /// adds to it, as rare values are missing from small samples; and the square of
@@ -433,7 +431,6 @@ pub fn outlooks(
     let errors: [f64; N_ERRORS] =
         std::array::from_fn(|i| normal::quantile((i as f64 + 0.5) / N_ERRORS as f64));
     let of_point = |point: &Point| {
-        monitor.check()?;
         let sd = error_sd(n, point.excess);
         Ok(errors
             .iter()
@@ -447,21 +444,13 @@ pub fn outlooks(
             })
             .collect::<Vec<_>>())
     };
-    let parts: Vec<Vec<Vec<Parts>>> = posterior
-        .points
-        .par_iter()
-        .map(of_point)
-        .collect::<Result<_>>()?;
-    (0..sizes.len())
-        .into_par_iter()
-        .map(|i| {
-            monitor.check()?;
-            let pick = |of: fn(&Parts) -> Count| {
-                Mixture::new(parts.iter().flatten().map(|p| of(&p[i])).collect())
-            };
-            Ok(start.read_off(sizes[i], &pick(|p| p.unique), &pick(|p| p.new)))
-        })
-        .collect()
+    let parts: Vec<Vec<Vec<Parts>>> = parallel::try_map(&posterior.points, monitor, of_point)?;
+    parallel::try_map(0..sizes.len(), monitor, |i| {
+        let pick = |of: fn(&Parts) -> Count| {
+            Mixture::new(parts.iter().flatten().map(|p| of(&p[i])).collect())
+        };
+        Ok(start.read_off(sizes[i], &pick(|p| p.unique), &pick(|p| p.new)))
+    })
 }
 
 impl Start {

@@ -11,13 +11,12 @@
 //! deviations: on a smooth bell-shaped summand that is exact to rounding.
 
 use ndarray::{Array2, ArrayView1};
-use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column};
 use crate::normal;
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 use super::margins::n_categories;
 
@@ -86,13 +85,11 @@ pub fn pair_tables(
             "Leave out or recode key variables with very many values.",
         ));
     }
-    all.par_iter()
-        .map(|&(i, j)| {
-            let table = pair_table(&columns[i], &columns[j], weights, monitor);
-            monitor.advance(1);
-            table
-        })
-        .collect()
+    parallel::try_map(all, monitor, |(i, j)| {
+        let table = pair_table(&columns[i], &columns[j], weights, monitor);
+        monitor.advance(1);
+        table
+    })
 }
 
 fn pair_table(

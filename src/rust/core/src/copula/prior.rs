@@ -1,12 +1,11 @@
 //! How many records the prior of independence counts for in a pair.
 
-use rayon::prelude::*;
 use statrs::function::gamma::ln_gamma;
 
 use super::information::PairTable;
 use super::tree::Edge;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// The edges between these keys, each with the prior of its table.
 pub fn edges_with_priors(
@@ -15,14 +14,10 @@ pub fn edges_with_priors(
     scale: f64,
     monitor: &Monitor,
 ) -> Result<Vec<Edge>> {
-    keys.par_iter()
-        .zip(tables)
-        .map(|(&keys, table)| {
-            monitor.check()?;
-            let prior = prior_records(table, scale);
-            Ok(Edge { keys, prior })
-        })
-        .collect()
+    parallel::try_map(keys.iter().zip(tables), monitor, |(&keys, table)| {
+        let prior = prior_records(table, scale);
+        Ok(Edge { keys, prior })
+    })
 }
 
 /// The number of prior records under which the Dirichlet-multinomial likelihood

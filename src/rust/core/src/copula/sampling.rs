@@ -21,7 +21,7 @@ use super::orders::{in_order, inverse};
 use crate::error::{Error, Result};
 use crate::hash::spread;
 use crate::memory::{filled, reserved};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::random::{Seed, Streams};
 
 /// Draws per block: fixed, so that results cannot depend on threads.
@@ -165,19 +165,16 @@ impl Sampler {
                 part.push(slice);
             }
         }
-        parts
-            .into_par_iter()
-            .zip(blocks(n as u64))
-            .try_for_each_init(Vec::new, |latent, (part, (block, size))| {
-                monitor.check()?;
-                self.latent(&streams, block, size, latent);
-                for ((z, margin), codes) in latent.chunks(size).zip(&self.margins).zip(part) {
-                    for (code, &z) in codes.iter_mut().zip(z) {
-                        *code = margin.categories[margin.place(z)];
-                    }
+        let parts = parts.into_iter().zip(blocks(n as u64));
+        parallel::try_map_with(parts, monitor, Vec::new, |latent, (part, (block, size))| {
+            self.latent(&streams, block, size, latent);
+            for ((z, margin), codes) in latent.chunks(size).zip(&self.margins).zip(part) {
+                for (code, &z) in codes.iter_mut().zip(z) {
+                    *code = margin.categories[margin.place(z)];
                 }
-                Ok(())
-            })?;
+            }
+            Ok(())
+        })?;
         Ok(columns)
     }
 
@@ -253,24 +250,23 @@ impl Sampler {
         let blocks = blocks(n);
         let mut keys: Vec<K> = if bound == u64::MAX {
             let mut keys = filled(K::default(), n as usize)?;
-            keys.par_chunks_mut(BLOCK).zip(blocks).try_for_each_init(
-                Vec::new,
-                |latent, (keys, (block, _))| {
-                    self.fill(keys, digits, &streams, block, latent, monitor)
-                },
-            )?;
+            let parts = keys.chunks_mut(BLOCK).zip(blocks);
+            parallel::try_map_with(parts, monitor, Vec::new, |latent, (keys, (block, _))| {
+                self.fill(keys, digits, &streams, block, latent);
+                monitor.advance(1);
+                Ok(())
+            })?;
             keys
         } else {
-            let parts: Vec<Vec<K>> = blocks
-                .into_par_iter()
-                .map_init(Vec::new, |latent, (block, size)| {
+            let parts =
+                parallel::try_map_with(blocks, monitor, Vec::new, |latent, (block, size)| {
                     let mut keys = vec![K::default(); size];
-                    self.fill(&mut keys, digits, &streams, block, latent, monitor)?;
+                    self.fill(&mut keys, digits, &streams, block, latent);
+                    monitor.advance(1);
                     keys.retain(|key| key.hash() <= bound);
                     keys.shrink_to_fit();
                     Ok(keys)
-                })
-                .collect::<Result<_>>()?;
+                })?;
             let mut keys = reserved(parts.iter().map(Vec::len).sum())?;
             for part in parts {
                 keys.extend(part);
@@ -288,9 +284,7 @@ impl Sampler {
         streams: &Streams,
         block: u64,
         latent: &mut Vec<f64>,
-        monitor: &Monitor,
-    ) -> Result<()> {
-        monitor.check()?;
+    ) {
         let n = keys.len();
         self.latent(streams, block, n, latent);
         for ((z, margin), digits) in latent.chunks(n).zip(&self.margins).zip(digits) {
@@ -298,8 +292,6 @@ impl Sampler {
                 *key = key.plus(digits[margin.place(z)]);
             }
         }
-        monitor.advance(1);
-        Ok(())
     }
 }
 

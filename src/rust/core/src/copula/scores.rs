@@ -4,8 +4,6 @@
 //! once. A category that the sample does not have stands alone: its least
 //! probability times that of the rest.
 
-use rayon::prelude::*;
-
 use super::fit::Model;
 use super::lattice::{Effort, Estimate};
 use super::placement::{self, Placements};
@@ -13,7 +11,7 @@ use super::rectangle::{self, Rectangles};
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::normal::quantile;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::random::Streams;
 
 /// How a model gives a record its probability.
@@ -39,17 +37,13 @@ pub fn mapped_categories(table: &KeyTable, maps: &[Vec<u32>]) -> Result<Vec<Vec<
             "Every code of every key needs a category.".into(),
         ));
     }
-    Ok(table
-        .columns()
-        .par_iter()
-        .zip(maps)
-        .map(|(column, map)| {
-            with_codes!(column.codes(), |codes| codes
-                .iter()
-                .map(|code| map[code.index()])
-                .collect())
-        })
-        .collect())
+    let columns = table.columns().iter().zip(maps);
+    Ok(parallel::map(columns, |(column, map)| {
+        with_codes!(column.codes(), |codes| codes
+            .iter()
+            .map(|code| map[code.index()])
+            .collect())
+    }))
 }
 
 /// What the categories of one key are in the latent normal variable.
@@ -124,17 +118,14 @@ pub fn model_probabilities(
         .collect();
     let machine = Machine::new(model, method, effort, streams)?;
     monitor.set_total(n as u64);
-    let blocks: Vec<Vec<Estimate>> = (0..n)
-        .collect::<Vec<usize>>()
-        .par_chunks(BLOCK)
-        .map(|rows| {
-            monitor.check()?;
+    let blocks: Vec<Vec<Estimate>> =
+        parallel::try_map(parallel::blocks(n, BLOCK), monitor, |rows| {
             let mut scratch = (rectangle::Scratch::default(), placement::Scratch::default());
             let mut place = vec![(f64::NEG_INFINITY, f64::INFINITY); d];
             let mut share = vec![1.0; d];
+            let n_rows = rows.len() as u64;
             let found = rows
-                .iter()
-                .map(|&row| {
+                .map(|row| {
                     let mut outside = 1.0;
                     for (j, key) in keys.iter().enumerate() {
                         let category = categories[j][row] as usize;
@@ -160,10 +151,9 @@ pub fn model_probabilities(
                     }
                 })
                 .collect();
-            monitor.advance(rows.len() as u64);
+            monitor.advance(n_rows);
             Ok(found)
-        })
-        .collect::<Result<_>>()?;
+        })?;
     Ok(blocks.into_iter().flatten().collect())
 }
 

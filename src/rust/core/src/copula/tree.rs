@@ -19,14 +19,13 @@
 //! are judged by, in p and in the variance: a pair that nobody else has is uncertain.
 
 use ndarray::Array2;
-use rayon::prelude::*;
 
 use super::information::PairTable;
 use super::margins::categories;
 use super::mixture::{clusters, fit_mixture, Cluster, Mixture, Point};
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::weights::Weights;
 
 /// Records a category counts for at least.
@@ -198,20 +197,15 @@ impl<'a> Tree<'a> {
                     .collect()
             })
             .collect();
-        let factors: Vec<Array2<Point>> = self
-            .edges
-            .par_iter()
-            .map(|(edge, table)| {
-                monitor.check()?;
-                Ok(Array2::from_shape_fn(table.cells.dim(), |(x, y)| {
-                    let factor = self.factor(edge, table, (x as u32, y as u32), own);
-                    Point {
-                        ln_p: factor.value.ln(),
-                        variance: factor.variance,
-                    }
-                }))
-            })
-            .collect::<Result<_>>()?;
+        let factors = parallel::try_map(&self.edges, monitor, |(edge, table)| {
+            Ok(Array2::from_shape_fn(table.cells.dim(), |(x, y)| {
+                let factor = self.factor(edge, table, (x as u32, y as u32), own);
+                Point {
+                    ln_p: factor.value.ln(),
+                    variance: factor.variance,
+                }
+            }))
+        })?;
         let unseen = (LEAST_RECORDS / (self.n - own)).ln();
         self.over_records(keys, monitor, |row| {
             let mut point = Point {
@@ -239,29 +233,13 @@ impl<'a> Tree<'a> {
         monitor: &Monitor,
         of: impl Fn(usize) -> Point + Sync,
     ) -> Result<Vec<Point>> {
-        const BLOCK: usize = 1 << 14;
         let n = keys.first().map_or(0, Vec::len);
         if keys.len() != self.margins.len() || keys.iter().any(|column| column.len() != n) {
             return Err(Error::BadArgument(
                 "Records must have a category on every key of the tree.".into(),
             ));
         }
-        let nowhere = Point {
-            ln_p: 0.0,
-            variance: 0.0,
-        };
-        let mut found = vec![nowhere; n];
-        found
-            .par_chunks_mut(BLOCK)
-            .enumerate()
-            .try_for_each(|(block, found)| {
-                monitor.check()?;
-                for (k, slot) in found.iter_mut().enumerate() {
-                    *slot = of(block * BLOCK + k);
-                }
-                Ok(())
-            })?;
-        Ok(found)
+        parallel::map_rows(n, monitor, of)
     }
 
     /// The probability of a category, `own` records being left out.

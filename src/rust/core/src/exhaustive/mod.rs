@@ -18,12 +18,10 @@
 
 mod search;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::missing::Missing;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::weights::Weights;
 
 use crate::key_sets::{binomial, KeySets};
@@ -210,7 +208,7 @@ fn records_by_category(table: &KeyTable, counts: &[u64], violations: &[u32]) -> 
         });
         sums
     };
-    table.columns().par_iter().map(of_column).collect()
+    parallel::map(table.columns(), of_column)
 }
 
 /// Per row, the number of tables it is complete in.

@@ -3,14 +3,13 @@
 use std::sync::Mutex;
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use super::{Cells, Rule, Table};
 use crate::error::{Error, Result};
 use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::{with_codes, Code, KeyTable};
 use crate::memory::{filled, map_room, reserved, room_of};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Cells whose counters are kept side by side although many may be empty.
 const SIDE_BY_SIDE: usize = 1 << 16;
@@ -153,8 +152,7 @@ impl<'a> Search<'a> {
         if self.data.dims.iter().all(|&d| d <= size) {
             return Ok(());
         }
-        (from..n_keys).into_par_iter().try_for_each(|v| {
-            self.monitor.check()?;
+        parallel::try_for_each(from..n_keys, self.monitor, |v| {
             // A prefix that no wanted size can complete needs no cells.
             let longest = size + n_keys - v - 1;
             if !self.data.dims.iter().any(|&d| d > size && d <= longest) {

@@ -32,7 +32,7 @@ mod members;
 mod pairs;
 mod worst;
 
-pub(crate) use compositions::{CompositionCounts, Households};
+pub(crate) use compositions::Households;
 pub use worst::HouseholdRisk;
 
 use crate::error::{Error, Result};

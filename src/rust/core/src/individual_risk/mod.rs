@@ -26,13 +26,11 @@ mod inverse;
 pub use household::{household_risk, HouseholdRisk};
 pub use inverse::expected_inverse;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::missing::Missing;
 use crate::n_matches::{n_matches, Question, Relation, Settings};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor};
 use crate::weights::Weights;
 
 /// Sums of weights closer than this share to the frequency equal it.
@@ -127,15 +125,9 @@ fn by_matches(table: &KeyTable, weights: Weights<'_>, monitor: &Monitor) -> Resu
 }
 
 fn expected_inverses(frequency: &[u64], population: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
-    monitor.check()?;
-    let blocks = frequency.par_iter().zip(population);
-    blocks
-        .with_min_len(ROWS_PER_CHECK >> 6)
-        .map(|(&f, &population)| {
-            monitor.check()?;
-            Ok(expected_inverse(f, population))
-        })
-        .collect()
+    parallel::map_rows(frequency.len(), monitor, |row| {
+        expected_inverse(frequency[row], population[row])
+    })
 }
 
 /// How many frequencies the population falls short of, each counted `times` times.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Cells of a two-way table that is counted in full; of more, those that occur.
 const DENSE_CELLS: u64 = 1 << 22;
@@ -64,14 +64,11 @@ pub fn key_overview(table: &KeyTable, monitor: &Monitor) -> Result<KeyOverview> 
         .iter()
         .map(|column| shares(column, table.multiplicity()))
         .collect();
-    let values = pairs
-        .par_iter()
-        .map(|&(a, b)| {
-            let value = pair_association(table, a, b, monitor)?;
-            monitor.advance(1);
-            Ok(value)
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let values = parallel::try_map(&pairs, monitor, |&(a, b)| {
+        let value = pair_association(table, a, b, monitor)?;
+        monitor.advance(1);
+        Ok(value)
+    })?;
     let mut association = vec![None; p * p];
     for (&(a, b), value) in pairs.iter().zip(values) {
         association[a * p + b] = value;

@@ -1,9 +1,8 @@
 //! A 64-bit hash of a key table, stable across versions and platforms.
 
-use rayon::prelude::*;
-
 use super::{Codes, Column, KeyTable};
 use crate::hash::{chained, GOLDEN};
+use crate::parallel;
 
 /// Hashes words in four lanes, so that a word need not wait for the one
 /// before it.
@@ -66,15 +65,12 @@ fn hash_placed(column: &Column, places: &[u32]) -> u64 {
 }
 
 pub(super) fn fingerprint(table: &KeyTable, places: &[Option<&[u32]>], names: &[&[u8]]) -> u64 {
-    let columns: Vec<u64> = table
-        .columns
-        .par_iter()
-        .enumerate()
-        .map(|(v, c)| match places.get(v).copied().flatten() {
+    let columns = parallel::map(table.columns.iter().enumerate(), |(v, c)| {
+        match places.get(v).copied().flatten() {
             Some(places) => hash_placed(c, places),
             None => hash_codes(c.codes()),
-        })
-        .collect();
+        }
+    });
     let names = names.iter().map(|n| hash_bytes(n));
     let rows = table.multiplicity().map(|m| hash_words(m.iter().copied()));
     // The last steps spread the low bits over the whole word.

@@ -12,13 +12,11 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::column::{with_codes, Code, Codes, Column};
 use crate::error::Result;
 use crate::hash::mixed_up;
 use crate::memory::{filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows per block of parallel work: fixed, so that results cannot depend on
 /// the number of threads.
@@ -106,13 +104,14 @@ pub(super) fn group_columns(
             range = first_rows.len() as u64;
         }
         with_codes!(column.codes(), |codes| {
-            keys.par_chunks_mut(BLOCK)
-                .zip(codes.par_chunks(BLOCK))
-                .for_each(|(keys, codes)| {
+            parallel::for_each(
+                keys.chunks_mut(BLOCK).zip(codes.chunks(BLOCK)),
+                |(keys, codes)| {
                     for (key, code) in keys.iter_mut().zip(codes) {
                         *key = *key * radix + u64::from(code.value());
                     }
-                });
+                },
+            );
         });
         range *= radix;
     }
@@ -242,11 +241,8 @@ fn first_of_partition(blocks: &[SortedBlock], partition: usize) -> Vec<u32> {
 }
 
 fn first_of_group_by_partition(keys: &[u64]) -> Vec<u32> {
-    let blocks: Vec<SortedBlock> = keys.par_chunks(BLOCK).map(sort_block).collect();
-    let firsts: Vec<Vec<u32>> = (0..PARTITIONS)
-        .into_par_iter()
-        .map(|p| first_of_partition(&blocks, p))
-        .collect();
+    let blocks = parallel::map(keys.chunks(BLOCK), sort_block);
+    let firsts = parallel::map(0..PARTITIONS, |p| first_of_partition(&blocks, p));
     // Where the rows of a block start in the list of each partition.
     let mut offset = vec![0usize; PARTITIONS];
     let offsets: Vec<Vec<usize>> = blocks
@@ -260,10 +256,9 @@ fn first_of_group_by_partition(keys: &[u64]) -> Vec<u32> {
         })
         .collect();
     let mut first_of = vec![0u32; keys.len()];
-    first_of
-        .par_chunks_mut(BLOCK)
-        .zip(blocks.par_iter().zip(offsets))
-        .for_each(|(first_of, (block, offsets))| {
+    parallel::for_each(
+        first_of.chunks_mut(BLOCK).zip(blocks.iter().zip(offsets)),
+        |(first_of, (block, offsets))| {
             for (p, &offset) in offsets.iter().enumerate() {
                 let range = block.range(p);
                 let firsts = &firsts[p][offset..offset + range.len()];
@@ -271,6 +266,7 @@ fn first_of_group_by_partition(keys: &[u64]) -> Vec<u32> {
                     first_of[usize::from(row)] = first;
                 }
             }
-        });
+        },
+    );
     first_of
 }

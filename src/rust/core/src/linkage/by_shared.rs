@@ -10,8 +10,6 @@
 //! The counters find them in a look at all pairs, or a search of their tree with a
 //! growing budget, whichever an estimate finds cheaper.
 
-use rayon::prelude::*;
-
 use super::counters::{self, Within};
 use super::patterns::Patterns;
 use super::tree::Tree;
@@ -19,7 +17,7 @@ use super::walk::Search;
 use super::{best_of, Best, Method, MAX_KEYS, NS_PER_PAIR, NS_PER_VISIT, TRIALS};
 use crate::error::Result;
 use crate::memory::filled;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Queries per block of parallel work.
 const BLOCK: usize = 256;
@@ -91,10 +89,10 @@ pub(super) fn nearest(
     };
     monitor.set_total(n as u64);
     let mut found = filled(NONE, n * width)?;
-    found
-        .par_chunks_mut(BLOCK * width)
-        .enumerate()
-        .try_for_each(|(b, found)| {
+    parallel::try_for_each(
+        found.chunks_mut(BLOCK * width).enumerate(),
+        monitor,
+        |(b, found)| {
             for (query, best) in (b * BLOCK..).zip(found.chunks_mut(width)) {
                 monitor.check()?;
                 match &within {
@@ -106,7 +104,8 @@ pub(super) fn nearest(
             }
             monitor.advance((found.len() / width) as u64);
             Ok(())
-        })?;
+        },
+    )?;
     Ok(Some(found))
 }
 
@@ -152,13 +151,9 @@ impl Asked<'_> {
         let n = self.patterns.n_queries();
         let n_trials = TRIALS.min(n);
         let width = self.patterns.n_keys() + 1 - self.least;
-        let visits = (0..n_trials)
-            .into_par_iter()
-            .map(|t| {
-                monitor.check()?;
-                Ok(self.search(t * n / n_trials, &mut vec![NONE; width]))
-            })
-            .collect::<Result<Vec<u64>>>()?;
+        let visits = parallel::try_map(0..n_trials, monitor, |t| {
+            Ok(self.search(t * n / n_trials, &mut vec![NONE; width]))
+        })?;
         Ok(visits.iter().sum::<u64>() as f64 / n_trials.max(1) as f64)
     }
 

@@ -50,11 +50,9 @@ pub(crate) use patterns::{sorted_rows, Patterns};
 pub use score::{add_greedily, nearest_and_scores, scores, sensitivity, Score};
 pub(crate) use tree::{Node, Tree};
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Most keys two waves can be linked on: missing values of a row are 64 bits.
 pub const MAX_KEYS: usize = 64;
@@ -182,18 +180,14 @@ impl<'a> Waves<'a> {
 
     /// The changes of every key among known partners.
     pub fn changes(&self, monitor: &Monitor) -> Result<Vec<KeyChanges>> {
-        (0..self.n_keys())
-            .into_par_iter()
-            .map(|v| {
-                monitor.check()?;
-                let mut changes = KeyChanges::default();
-                self.for_partners(v, |_, observed, differs| {
-                    changes.n_compared += u64::from(observed);
-                    changes.n_changed += u64::from(differs);
-                });
-                Ok(changes)
-            })
-            .collect()
+        parallel::try_map(0..self.n_keys(), monitor, |v| {
+            let mut changes = KeyChanges::default();
+            self.for_partners(v, |_, observed, differs| {
+                changes.n_compared += u64::from(observed);
+                changes.n_changed += u64::from(differs);
+            });
+            Ok(changes)
+        })
     }
 
     /// Per wave-2 row, whether key `v` is observed in both waves and differs.
@@ -408,19 +402,15 @@ fn tree_if_cheaper(patterns: &Patterns, monitor: &Monitor) -> Result<Option<Tree
     let per_query = NS_PER_PAIR * patterns.n_rows() as f64;
     let limit = (per_query / NS_PER_VISIT) as u64;
     let n = patterns.n_queries();
-    let visits = (0..TRIALS.min(n))
-        .into_par_iter()
-        .map(|t| {
-            monitor.check()?;
-            // A query beyond thirty times what the counters need settles it.
-            Ok(walk::visits(
-                patterns,
-                &tree,
-                t * n / TRIALS.min(n),
-                30 * limit,
-            ))
-        })
-        .collect::<Result<Vec<u64>>>()?;
+    let visits = parallel::try_map(0..TRIALS.min(n), monitor, |t| {
+        // A query beyond thirty times what the counters need settles it.
+        Ok(walk::visits(
+            patterns,
+            &tree,
+            t * n / TRIALS.min(n),
+            30 * limit,
+        ))
+    })?;
     let mean = visits.iter().sum::<u64>() as f64 / visits.len().max(1) as f64;
     Ok((mean * NS_PER_VISIT < per_query).then_some(tree))
 }

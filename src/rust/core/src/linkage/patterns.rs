@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Agreement, Best, Method, Nearest, PartnerDifferences, Waves, BLOCK};
 use crate::error::Result;
 use crate::key_table::{Column, Groups, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Sorted neighbours on either side that bound the smallest difference.
 const NEIGHBOURS: usize = 3;
@@ -176,17 +176,17 @@ impl<'a> Patterns<'a> {
         let of_row = &self.query_of_row;
         let mut n_diff = vec![None; of_row.len()];
         let mut n_best = vec![0u64; of_row.len()];
-        n_diff
-            .par_chunks_mut(BLOCK)
-            .zip(n_best.par_chunks_mut(BLOCK))
-            .zip(of_row.par_chunks(BLOCK))
-            .for_each(|((n_diff, n_best), of_row)| {
-                for ((diff, best), &query) in n_diff.iter_mut().zip(n_best).zip(of_row) {
-                    let nearest = found(query as usize);
-                    *best = nearest.n_best;
-                    *diff = (nearest.n_best > 0).then_some(u32::from(nearest.n_diff));
-                }
-            });
+        let parts = n_diff
+            .chunks_mut(BLOCK)
+            .zip(n_best.chunks_mut(BLOCK))
+            .zip(of_row.chunks(BLOCK));
+        parallel::for_each(parts, |((n_diff, n_best), of_row)| {
+            for ((diff, best), &query) in n_diff.iter_mut().zip(n_best).zip(of_row) {
+                let nearest = found(query as usize);
+                *best = nearest.n_best;
+                *diff = (nearest.n_best > 0).then_some(u32::from(nearest.n_diff));
+            }
+        });
         Nearest {
             n_diff,
             n_best,
@@ -243,11 +243,10 @@ impl<'a> Patterns<'a> {
         let n = self.n_rows();
         let none = self.n_keys() as u8 + 1;
         let mut bounds = vec![none; self.n_queries()];
-        bounds
-            .par_chunks_mut(BLOCK)
-            .enumerate()
-            .try_for_each(|(b, bounds)| {
-                monitor.check()?;
+        parallel::try_for_each(
+            bounds.chunks_mut(BLOCK).enumerate(),
+            monitor,
+            |(b, bounds)| {
                 for (q, bound) in (b * BLOCK..).zip(bounds) {
                     let place = self.place_of(q);
                     let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS).min(n);
@@ -258,7 +257,8 @@ impl<'a> Patterns<'a> {
                         .unwrap_or(none);
                 }
                 Ok(())
-            })?;
+            },
+        )?;
         Ok(bounds)
     }
 
@@ -304,22 +304,18 @@ pub(super) fn first_from(low: usize, high: usize, after: impl Fn(usize) -> bool)
 /// Keys that tell most and change least come first: the search is then cut
 /// off early, and rows near each other in the order are alike.
 fn order_of_search(waves: &Waves, keys: &[usize], monitor: &Monitor) -> Result<Vec<usize>> {
-    let mut scored = keys
-        .par_iter()
-        .map(|&v| {
-            monitor.check()?;
-            let mut changes = super::KeyChanges::default();
-            waves.for_partners(v, |_, observed, differs| {
-                changes.n_compared += u64::from(observed);
-                changes.n_changed += u64::from(differs);
-            });
-            let rate = changes.n_changed as f64 / changes.n_compared.max(1) as f64;
-            Ok((
-                entropy(&waves.wave1.columns()[v]) * (1.0 - 5.0 * rate).max(0.0),
-                v,
-            ))
-        })
-        .collect::<Result<Vec<(f64, usize)>>>()?;
+    let mut scored = parallel::try_map(keys, monitor, |&v| {
+        let mut changes = super::KeyChanges::default();
+        waves.for_partners(v, |_, observed, differs| {
+            changes.n_compared += u64::from(observed);
+            changes.n_changed += u64::from(differs);
+        });
+        let rate = changes.n_changed as f64 / changes.n_compared.max(1) as f64;
+        Ok((
+            entropy(&waves.wave1.columns()[v]) * (1.0 - 5.0 * rate).max(0.0),
+            v,
+        ))
+    })?;
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     Ok(scored.into_iter().map(|(_, v)| v).collect())
 }
@@ -364,7 +360,7 @@ pub(crate) fn sorted_rows(columns: &[&Column], monitor: &Monitor) -> Result<Vec<
             break;
         }
         bits += width;
-        packed.par_chunks_mut(BLOCK).for_each(|chunk| {
+        parallel::for_each(packed.chunks_mut(BLOCK), |chunk| {
             for (key, row) in chunk {
                 // A shift by 64 would need a column of 2^64 values.
                 *key = (*key << width) | u64::from(column.codes().get(*row as usize));

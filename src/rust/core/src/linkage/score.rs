@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::{Method, Nearest, PartnerDifferences, Waves, FEW_PAIRS, NS_PER_PAIR};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Matches that linking on one set of keys brings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -155,13 +153,10 @@ pub fn add_greedily(
     let mut left = keys.to_vec();
     let mut steps = Vec::new();
     while !left.is_empty() {
-        let tried = left
-            .par_iter()
-            .map(|&v| {
-                let with: Vec<usize> = chosen.iter().copied().chain([v]).collect();
-                score(waves, &with, monitor)
-            })
-            .collect::<Result<Vec<Score>>>()?;
+        let tried = parallel::try_map(&left, monitor, |&v| {
+            let with: Vec<usize> = chosen.iter().copied().chain([v]).collect();
+            score(waves, &with, monitor)
+        })?;
         let mut best = 0;
         for (i, score) in tried.iter().enumerate() {
             if score.expected > tried[best].expected {

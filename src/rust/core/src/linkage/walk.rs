@@ -7,13 +7,11 @@
 //! Cost: with few changes a query sees a few hundred nodes, whatever the
 //! number of rows; it grows steeply with the smallest difference.
 
-use rayon::prelude::*;
-
 use super::patterns::Patterns;
 use super::tree::{Node, Tree};
 use super::{Best, MAX_KEYS};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Queries per block of parallel work.
 const BLOCK: usize = 256;
@@ -35,17 +33,18 @@ pub(super) fn nearest(
     if report {
         monitor.set_total(n as u64);
     }
-    found
-        .par_chunks_mut(BLOCK)
-        .enumerate()
-        .try_for_each(|(b, found)| {
+    parallel::try_for_each(
+        found.chunks_mut(BLOCK).enumerate(),
+        monitor,
+        |(b, found)| {
             for (query, best) in (b * BLOCK..).zip(found.iter_mut()) {
                 monitor.check()?;
                 *best = Search::new(patterns, tree, query, u64::MAX).nearest();
             }
             monitor.advance(if report { found.len() as u64 } else { 0 });
             Ok(())
-        })?;
+        },
+    )?;
     Ok(found)
 }
 

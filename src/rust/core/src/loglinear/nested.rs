@@ -12,14 +12,12 @@
 //! Work is cut into blocks of leading levels, a fixed number of them, and
 //! added up in their order: results do not depend on threads.
 
-use rayon::prelude::*;
-
 use super::measures::Terms;
 use super::model::Model;
 use super::moments::EmptyCells;
 use super::raking::Effects;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Cells below which one block does.
 const SMALL: f64 = 20_000.0;
@@ -125,21 +123,18 @@ impl<'a> Nested<'a> {
 
     /// The margins on all generators of the table with parameters `u`.
     pub fn margins(&self, u: &[f64], monitor: &Monitor) -> Result<Vec<f64>> {
-        let parts = (0..self.blocks.len())
-            .into_par_iter()
-            .map(|block| {
-                let mut work = self.work(u, block, monitor, true);
-                self.add_margins(&mut work, u, 0, 1.0, 0)?;
-                for &g in &self.single {
-                    let generator = &self.model.generators()[g];
-                    let start = self.starts[generator.vars[0]];
-                    for i in 0..generator.len {
-                        work.margins[generator.offset + i] += work.sums[0][start + i];
-                    }
+        let parts = parallel::try_map(0..self.blocks.len(), monitor, |block| {
+            let mut work = self.work(u, block, monitor, true);
+            self.add_margins(&mut work, u, 0, 1.0, 0)?;
+            for &g in &self.single {
+                let generator = &self.model.generators()[g];
+                let start = self.starts[generator.vars[0]];
+                for i in 0..generator.len {
+                    work.margins[generator.offset + i] += work.sums[0][start + i];
                 }
-                Ok(work.margins)
-            })
-            .collect::<Result<Vec<Vec<f64>>>>()?;
+            }
+            Ok(work.margins)
+        })?;
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_default();
         for part in parts {
@@ -278,17 +273,14 @@ impl<'a> Nested<'a> {
     /// All cells as empty ones, `lambda` being `scale` times the product of
     /// parameters.
     pub fn cells(&self, u: &[f64], scale: f64, pi: f64, monitor: &Monitor) -> Result<EmptyCells> {
-        let parts = (0..self.blocks.len())
-            .into_par_iter()
-            .map(|block| {
-                let mut cells = EmptyCells::new(pi);
-                let mut work = self.work(u, block, monitor, false);
-                self.lines(&mut work, u, 0, scale, 0, &mut |_, line| {
-                    cells.add(1.0, line)
-                })?;
-                Ok(cells)
-            })
-            .collect::<Result<Vec<EmptyCells>>>()?;
+        let parts = parallel::try_map(0..self.blocks.len(), monitor, |block| {
+            let mut cells = EmptyCells::new(pi);
+            let mut work = self.work(u, block, monitor, false);
+            self.lines(&mut work, u, 0, scale, 0, &mut |_, line| {
+                cells.add(1.0, line)
+            })?;
+            Ok(cells)
+        })?;
         let mut all = EmptyCells::new(pi);
         for part in &parts {
             all.append(part);
@@ -305,24 +297,21 @@ impl<'a> Nested<'a> {
         effects: &Effects,
         monitor: &Monitor,
     ) -> Result<Terms> {
-        let parts = (0..self.blocks.len())
-            .into_par_iter()
-            .map(|block| {
-                let mut terms = Terms::default();
-                let mut work = self.work(u, block, monitor, false);
-                let Some((last, outer)) = effects.split_last() else {
-                    return Ok(terms);
-                };
-                self.lines(&mut work, u, 0, 1.0, 0, &mut |codes, line| {
-                    let factors = outer.iter().zip(codes).map(|(e, &c)| e[c as usize]);
-                    let above = scale * factors.product::<f64>();
-                    for (&mu, &effect) in line.iter().zip(last) {
-                        terms.add(&Terms::of_empty_cell(mu, mu * above * effect));
-                    }
-                })?;
-                Ok(terms)
-            })
-            .collect::<Result<Vec<Terms>>>()?;
+        let parts: Vec<Terms> = parallel::try_map(0..self.blocks.len(), monitor, |block| {
+            let mut terms = Terms::default();
+            let mut work = self.work(u, block, monitor, false);
+            let Some((last, outer)) = effects.split_last() else {
+                return Ok(terms);
+            };
+            self.lines(&mut work, u, 0, 1.0, 0, &mut |codes, line| {
+                let factors = outer.iter().zip(codes).map(|(e, &c)| e[c as usize]);
+                let above = scale * factors.product::<f64>();
+                for (&mu, &effect) in line.iter().zip(last) {
+                    terms.add(&Terms::of_empty_cell(mu, mu * above * effect));
+                }
+            })?;
+            Ok(terms)
+        })?;
         let mut all = Terms::default();
         parts.iter().for_each(|part| all.add(part));
         Ok(all)

@@ -8,14 +8,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::measures::{alpha_coefficient, factorial, gamma_coefficient, Terms};
 use super::model::for_each_cell;
 use super::raking::Effects;
 use super::tree::{times, Conditionals, Pace, Tables, FEW};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Largest `lambda` that the series is used for.
 const SMALL: f64 = 0.25;
@@ -177,21 +175,17 @@ impl Tables<'_> {
             raked.bounds = raked.bounds();
         }
         let series = Series::new();
-        let parts = self
-            .blocks()
-            .into_par_iter()
-            .map(|range| {
-                let mut walk = Walk {
-                    pace: Pace::new(monitor),
-                    codes: vec![0; self.model.sizes().len()],
-                    products: [0.0; PRODUCTS],
-                    terms: Terms::default(),
-                };
-                raked.walk(&mut walk, 0, range, of.total, scale)?;
-                walk.terms.add(&series.evaluate(&walk.products));
-                Ok(walk.terms)
-            })
-            .collect::<Result<Vec<Terms>>>()?;
+        let parts: Vec<Terms> = parallel::try_map(self.blocks(), monitor, |range| {
+            let mut walk = Walk {
+                pace: Pace::new(monitor),
+                codes: vec![0; self.model.sizes().len()],
+                products: [0.0; PRODUCTS],
+                terms: Terms::default(),
+            };
+            raked.walk(&mut walk, 0, range, of.total, scale)?;
+            walk.terms.add(&series.evaluate(&walk.products));
+            Ok(walk.terms)
+        })?;
         let mut all = Terms::default();
         parts.iter().for_each(|part| all.add(part));
         Ok(all)

@@ -1,13 +1,11 @@
 //! Forward search: two-way interactions are added to independence, at every
 //! step the one that brings `z2` closest to zero, until none brings it closer.
 
-use rayon::prelude::*;
-
 use super::fitted::{measures, Fitted, Measures, Sample};
 use super::model::Model;
 use super::TOLERANCE;
 use crate::error::{Error, Result};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Precision of the fits of models that are only compared.
 const ROUGH: f64 = 1e-4;
@@ -73,18 +71,15 @@ pub fn search(sample: &Sample, monitor: &Monitor) -> Result<Found> {
     while let Some(z) = now.z[1] {
         let (done, _) = monitor.progress();
         monitor.set_total(done + candidates.len() as u64);
-        let outcomes: Vec<Option<Measures>> = candidates
-            .par_iter()
-            .map(|pair| {
-                let outcome = with_pair(sample, &current, &terms, *pair, ROUGH, monitor);
-                monitor.advance(1);
-                match outcome {
-                    Ok((_, measures)) => Ok(Some(measures)),
-                    Err(Error::TooLarge(_)) => Ok(None),
-                    Err(other) => Err(other),
-                }
-            })
-            .collect::<Result<_>>()?;
+        let outcomes = parallel::try_map(&candidates, monitor, |pair| {
+            let outcome = with_pair(sample, &current, &terms, *pair, ROUGH, monitor);
+            monitor.advance(1);
+            match outcome {
+                Ok((_, measures)) => Ok(Some(measures)),
+                Err(Error::TooLarge(_)) => Ok(None),
+                Err(other) => Err(other),
+            }
+        })?;
         let distance = |m: &Measures| m.z[1].map_or(f64::INFINITY, f64::abs);
         let best = outcomes
             .iter()

@@ -12,8 +12,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::cells::Cells;
 use super::clique::{normalise_rows, Part, Table};
 use super::graph::Tree;
@@ -21,7 +19,7 @@ use super::measures::{TermSeries, POWERS};
 use super::model::{for_each_cell, Model};
 use super::moments::EmptyCells;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Ranges of the root's table that are walked in parallel.
 const BLOCKS: f64 = 64.0;
@@ -228,23 +226,19 @@ impl<'a> Tables<'a> {
         } else {
             Vec::new()
         };
-        let parts = self
-            .blocks()
-            .into_par_iter()
-            .map(|range| {
-                let mut walk = Walk {
-                    of,
-                    bounds: &bounds,
-                    pace: Pace::new(monitor),
-                    codes: vec![0; self.model.sizes().len()],
-                    powers: [0.0; POWERS],
-                    cells: EmptyCells::new(pi),
-                };
-                self.walk(&mut walk, 0, range, scale * of.total)?;
-                walk.cells.add_terms(&series.evaluate(&walk.powers));
-                Ok(walk.cells)
-            })
-            .collect::<Result<Vec<EmptyCells>>>()?;
+        let parts = parallel::try_map(self.blocks(), monitor, |range| {
+            let mut walk = Walk {
+                of,
+                bounds: &bounds,
+                pace: Pace::new(monitor),
+                codes: vec![0; self.model.sizes().len()],
+                powers: [0.0; POWERS],
+                cells: EmptyCells::new(pi),
+            };
+            self.walk(&mut walk, 0, range, scale * of.total)?;
+            walk.cells.add_terms(&series.evaluate(&walk.powers));
+            Ok(walk.cells)
+        })?;
         let mut all = EmptyCells::new(pi);
         for part in &parts {
             all.append(part);

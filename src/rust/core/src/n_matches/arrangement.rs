@@ -15,13 +15,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::compatibility::Relation;
 use super::patterns::Patterns;
 use crate::error::Result;
 use crate::memory::{collected, filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Patterns per block.
 pub(super) const BLOCK: usize = 256;
@@ -144,26 +142,24 @@ impl Arrangement {
         }
         let n_bits = self.stride * self.patterns.len().div_ceil(BLOCK);
         let mut bits: Vec<Bits> = filled([0; BLOCK / 64], n_bits)?;
-        (bits.par_chunks_exact_mut(self.stride))
-            .zip(self.patterns.par_chunks(BLOCK))
-            .try_for_each_init(Vec::new, |known, (bits, patterns)| {
-                monitor.check()?;
-                for (&depth, map) in self.depths.iter().zip(&self.maps) {
-                    let Some(map) = *map else { continue };
-                    let n_values = file.layout.n_values[depth] as usize;
-                    known.clear();
-                    known.resize(n_values + 1, [0; BLOCK / 64]);
-                    // Word after word, which do not wait for one another.
-                    for i in 0..64 {
-                        for (word, &pattern) in patterns.iter().skip(i).step_by(64).enumerate() {
-                            let code = file.code(pattern as usize, depth) as usize;
-                            known[code][word] |= 1 << i;
-                        }
+        let parts = (bits.chunks_exact_mut(self.stride)).zip(self.patterns.chunks(BLOCK));
+        parallel::try_map_with(parts, monitor, Vec::new, |known, (bits, patterns)| {
+            for (&depth, map) in self.depths.iter().zip(&self.maps) {
+                let Some(map) = *map else { continue };
+                let n_values = file.layout.n_values[depth] as usize;
+                known.clear();
+                known.resize(n_values + 1, [0; BLOCK / 64]);
+                // Word after word, which do not wait for one another.
+                for i in 0..64 {
+                    for (word, &pattern) in patterns.iter().skip(i).step_by(64).enumerate() {
+                        let code = file.code(pattern as usize, depth) as usize;
+                        known[code][word] |= 1 << i;
                     }
-                    compatible(relations[depth], known, &mut bits[map..][..n_values]);
                 }
-                Ok(())
-            })?;
+                compatible(relations[depth], known, &mut bits[map..][..n_values]);
+            }
+            Ok(())
+        })?;
         self.bits = bits;
         Ok(())
     }
@@ -310,7 +306,7 @@ impl Sorting<'_> {
             Ok(below)
         };
         let below: Vec<Vec<Node>> = if column == 0 {
-            parts.into_par_iter().map(below).collect::<Result<_>>()?
+            parallel::try_map(parts, self.monitor, below)?
         } else {
             parts.into_iter().map(below).collect::<Result<_>>()?
         };
@@ -340,10 +336,8 @@ impl Sorting<'_> {
         if self.file.layout.n_values[depth] as usize >= PART {
             return self.sort(patterns, spare, depth);
         }
-        let parts: Vec<Vec<(u32, Range<usize>)>> = (patterns.par_chunks_mut(PART))
-            .zip(spare.par_chunks_mut(PART))
-            .map(|(patterns, spare)| self.sort(patterns, spare, depth))
-            .collect();
+        let parts = patterns.chunks_mut(PART).zip(spare.chunks_mut(PART));
+        let parts = parallel::map(parts, |(patterns, spare)| self.sort(patterns, spare, depth));
         let mut ranges = Vec::new();
         let mut rest: Vec<_> = parts.iter().map(|part| part.iter().peekable()).collect();
         let mut start = 0;

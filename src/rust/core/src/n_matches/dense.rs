@@ -12,13 +12,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::arrangement::{BLOCK, SMALL};
 use super::patterns::Patterns;
 use super::search::Amount;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Bytes of one table at most.
 const TABLE_BYTES: usize = 1 << 19;
@@ -170,29 +168,24 @@ pub(super) fn sums<T: Amount>(
     let file_runs = beginnings(file, plan.lead);
     let target_runs = beginnings(targets, plan.lead);
     monitor.set_total(target_runs.len() as u64);
-    let parts = target_runs
-        .into_par_iter()
-        .map_init(
-            || vec![T::default(); plan.cells],
-            |table, run| {
-                table.fill(T::default());
-                for other in &file_runs {
-                    monitor.check()?;
-                    let compatible = (0..plan.lead).all(|d| {
-                        let (a, b) = (targets.code(run.start, d), file.code(other.start, d));
-                        a == 0 || b == 0 || a == b
-                    });
-                    if compatible {
-                        for p in other.clone() {
-                            table[plan.cell(file, p)] += amounts[p];
-                        }
-                    }
+    let begin = || vec![T::default(); plan.cells];
+    let parts: Vec<Vec<T>> = parallel::try_map_with(target_runs, monitor, begin, |table, run| {
+        table.fill(T::default());
+        for other in &file_runs {
+            monitor.check()?;
+            let compatible = (0..plan.lead).all(|d| {
+                let (a, b) = (targets.code(run.start, d), file.code(other.start, d));
+                a == 0 || b == 0 || a == b
+            });
+            if compatible {
+                for p in other.clone() {
+                    table[plan.cell(file, p)] += amounts[p];
                 }
-                plan.transform(table);
-                monitor.advance(1);
-                Ok(run.map(|x| table[plan.cell(targets, x)]).collect())
-            },
-        )
-        .collect::<Result<Vec<Vec<T>>>>()?;
+            }
+        }
+        plan.transform(table);
+        monitor.advance(1);
+        Ok(run.map(|x| table[plan.cell(targets, x)]).collect())
+    })?;
     Ok(parts.concat())
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::memory::{filled, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows per block of parallel work.
 const BLOCK: usize = 1 << 15;
@@ -131,13 +131,9 @@ impl Patterns {
 /// values were compatible with themselves and missing only; columns without a
 /// value are left out.
 pub(super) fn walk_order(table: &KeyTable, n_values: &[u32]) -> Vec<usize> {
-    let mut order: Vec<(f64, usize)> = table
-        .columns()
-        .par_iter()
-        .enumerate()
-        .filter(|&(v, _)| n_values[v] > 0)
-        .map(|(v, column)| (compatible_share(column), v))
-        .collect();
+    let columns = table.columns().iter().enumerate();
+    let columns = columns.filter(|&(v, _)| n_values[v] > 0);
+    let mut order = parallel::map(columns, |(v, column)| (compatible_share(column), v));
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     order.into_iter().map(|(_, v)| v).collect()
 }
@@ -231,19 +227,17 @@ impl Key for u128 {
 }
 
 fn append<K: Key>(keys: &mut [K], table: &KeyTable, layout: &Layout, depths: &[usize]) {
-    keys.par_chunks_mut(BLOCK)
-        .enumerate()
-        .for_each(|(block, keys)| {
-            for &depth in depths {
-                let bits = layout.bits(depth);
-                let codes = table.columns()[layout.columns[depth]].codes();
-                with_codes!(codes, |codes| {
-                    for (key, code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
-                        key.append(bits, code.value());
-                    }
-                });
-            }
-        });
+    parallel::for_each(keys.chunks_mut(BLOCK).enumerate(), |(block, keys)| {
+        for &depth in depths {
+            let bits = layout.bits(depth);
+            let codes = table.columns()[layout.columns[depth]].codes();
+            with_codes!(codes, |codes| {
+                for (key, code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
+                    key.append(bits, code.value());
+                }
+            });
+        }
+    });
 }
 
 fn number<K: Key>(keys: &mut [K], row_bits: u32) {
@@ -272,29 +266,25 @@ fn ranks<K: Key>(sorted: &[K], row_bits: u32) -> (Vec<u32>, Vec<u32>) {
 fn gathered(table: &KeyTable, layout: &Layout, rows: &[u32]) -> (Vec<u8>, Vec<Vec<u32>>) {
     let depth = layout.depth();
     let mut bytes = vec![0u8; rows.len() * depth];
-    bytes
-        .par_chunks_mut(BLOCK * depth.max(1))
-        .zip(rows.par_chunks(BLOCK))
-        .for_each(|(bytes, rows)| {
-            for (d, &column) in layout.columns.iter().enumerate() {
-                with_codes!(table.columns()[column].codes(), |codes| {
-                    for (pattern, &row) in bytes.chunks_exact_mut(depth).zip(rows) {
-                        pattern[d] = codes[row as usize].value().min(255) as u8;
-                    }
-                });
-            }
-        });
-    let wide = layout
-        .columns
-        .par_iter()
-        .zip(&layout.n_values)
-        .map(|(&column, &n_values)| {
-            if n_values < 255 {
-                return Vec::new();
-            }
-            let codes = table.columns()[column].codes();
-            rows.iter().map(|&row| codes.get(row as usize)).collect()
-        })
-        .collect();
+    let parts = bytes
+        .chunks_mut(BLOCK * depth.max(1))
+        .zip(rows.chunks(BLOCK));
+    parallel::for_each(parts, |(bytes, rows)| {
+        for (d, &column) in layout.columns.iter().enumerate() {
+            with_codes!(table.columns()[column].codes(), |codes| {
+                for (pattern, &row) in bytes.chunks_exact_mut(depth).zip(rows) {
+                    pattern[d] = codes[row as usize].value().min(255) as u8;
+                }
+            });
+        }
+    });
+    let columns = layout.columns.iter().zip(&layout.n_values);
+    let wide = parallel::map(columns, |(&column, &n_values)| {
+        if n_values < 255 {
+            return Vec::new();
+        }
+        let codes = table.columns()[column].codes();
+        rows.iter().map(|&row| codes.get(row as usize)).collect()
+    });
     (bytes, wide)
 }

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::arrangement::{any, both, Arrangement, Bits, BLOCK};
 use super::search::{Amount, Search, Sink};
 
@@ -68,10 +66,10 @@ pub(super) struct Sum<T> {
 impl<T: Amount> Sum<T> {
     /// Sums of `amounts`, which are by pattern and of which most are `usual`.
     pub fn new(amounts: &[T], usual: T, arranged: &Arrangement) -> Self {
-        let amounts: Vec<T> = (arranged.patterns.par_iter())
+        let amounts: Vec<T> = (arranged.patterns.iter())
             .map(|&pattern| amounts[pattern as usize])
             .collect();
-        let others = amounts.par_chunks(BLOCK).map(|amounts| {
+        let others = amounts.chunks(BLOCK).map(|amounts| {
             let mut others = [0; BLOCK / 64];
             for (i, amount) in amounts.iter().enumerate() {
                 others[i / 64] |= u64::from(*amount != usual) << (i % 64);

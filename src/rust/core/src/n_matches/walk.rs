@@ -5,12 +5,10 @@
 //! tree, and ranges of patterns where it ends. Targets with a common beginning
 //! share this work; what is left is done target by target, with the bitmaps.
 
-use rayon::prelude::*;
-
 use super::arrangement::{any, both, Arrangement, Bits, Node, BLOCK};
 use super::search::{Search, Sink};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Columns whose bitmaps are joined before the first look at the result.
 const AT_ONCE: usize = 4;
@@ -34,21 +32,17 @@ pub(super) fn run<S: Sink>(
         };
         let sink = sink(&arranged);
         let parts = PARTS_PER_THREAD * rayon::current_num_threads();
-        let found = targets
-            .par_chunks(targets.len().div_ceil(parts))
-            .map_init(
-                || Walk::new(search, &arranged, sink.clone()),
-                |walk, targets| {
-                    let found = targets.iter().map(|&x| {
-                        monitor.check()?;
-                        Ok(walk.target(x as usize))
-                    });
-                    let found = found.collect::<Result<Vec<S::Amount>>>()?;
-                    monitor.advance(targets.len() as u64);
-                    Ok(found)
-                },
-            )
-            .collect::<Result<Vec<Vec<S::Amount>>>>()?;
+        let blocks = targets.chunks(targets.len().div_ceil(parts));
+        let begin = || Walk::new(search, &arranged, sink.clone());
+        let found = parallel::try_map_with(blocks, monitor, begin, |walk, targets| {
+            let found = targets.iter().map(|&x| {
+                monitor.check()?;
+                Ok(walk.target(x as usize))
+            });
+            let found = found.collect::<Result<Vec<S::Amount>>>()?;
+            monitor.advance(targets.len() as u64);
+            Ok(found)
+        })?;
         for (&x, result) in targets.iter().zip(found.into_iter().flatten()) {
             results[x as usize] = result;
         }

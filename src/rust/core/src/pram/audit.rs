@@ -20,12 +20,11 @@
 
 use hashbrown::HashMap;
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 
 use super::match_prob::{worst_match, Landing, Tally};
 use super::perturb::Members;
 use crate::error::{Error, Result};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::random::Streams;
 
 /// The cells of a released design.
@@ -336,24 +335,22 @@ pub fn simulate(
         .collect();
     monitor.set_total(n_sim as u64);
     let empty = vec![[Attempts::default(); FOUND_CLASSES]; COUNT_CLASSES];
-    (0..n_sim as u64)
-        .into_par_iter()
-        .map(|sim| {
+    let add = |mut sum: Vec<[Attempts; FOUND_CLASSES]>, table: Vec<[Attempts; FOUND_CLASSES]>| {
+        for (sum, table) in sum.iter_mut().flatten().zip(table.iter().flatten()) {
+            sum.add(table);
+        }
+        sum
+    };
+    let parts = parallel::try_map(parallel::blocks(n_sim, 16), monitor, |sims| {
+        sims.into_iter().try_fold(empty.clone(), |sum, sim| {
             monitor.check()?;
-            let mut rng = streams.block(sim);
+            let mut rng = streams.block(sim as u64);
             let table = release(layout, &moving, group, &before, &mut rng);
             monitor.advance(1);
-            Ok(table)
+            Ok(add(sum, table))
         })
-        .try_reduce(
-            || empty.clone(),
-            |mut sum, table| {
-                for (sum, table) in sum.iter_mut().flatten().zip(table.iter().flatten()) {
-                    sum.add(table);
-                }
-                Ok(sum)
-            },
-        )
+    })?;
+    Ok(parts.into_iter().fold(empty, add))
 }
 
 /// A cell that records can leave.

@@ -33,10 +33,8 @@
 
 use std::convert::Infallible;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Coefficients multiplied between two looks at the monitor.
 const CHUNK: usize = 1024;
@@ -215,10 +213,9 @@ impl Tally {
         a: &[u64],
         monitor: &Monitor,
     ) -> Result<Vec<Vec<Option<f64>>>> {
-        self.distinct
-            .par_iter()
-            .map(|&(t, _)| self.match_probs(t, theta, a, monitor))
-            .collect()
+        parallel::try_map(&self.distinct, monitor, |&(t, _)| {
+            self.match_probs(t, theta, a, monitor)
+        })
     }
 }
 

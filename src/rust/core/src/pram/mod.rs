@@ -44,7 +44,6 @@ mod perturb;
 mod plausibility;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 pub use audit::{margins, simulate, Layout};
 pub use calibrate::{exact_theta, paper_theta, reach};
@@ -56,7 +55,7 @@ pub use plausibility::{new_pairs, NewPairs};
 use crate::error::{Error, Result};
 use crate::key_table::KeyTable;
 use crate::memory::{reserved, room_for};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::probability::Probability;
 use crate::random::Streams;
 use crate::weights::Weights;
@@ -347,17 +346,11 @@ fn finish(
         tallies.push((tally_of(members), b < n_reached));
     }
     let different: HashSet<&(Tally, bool)> = tallies.iter().collect();
-    let different: Vec<&(Tally, bool)> = different.into_iter().collect();
-    let solved: HashMap<&(Tally, bool), Solved> = different
-        .into_par_iter()
-        .map(|kind| {
-            monitor.check()?;
-            let paper = paper.filter(|_| kind.1);
-            Ok((kind, solve(&kind.0, paper, settings.bound)))
-        })
-        .collect::<Result<Vec<_>>>()?
-        .into_iter()
-        .collect();
+    let solved = parallel::try_map(different, monitor, |kind| {
+        let paper = paper.filter(|_| kind.1);
+        Ok((kind, solve(&kind.0, paper, settings.bound)))
+    })?;
+    let solved: HashMap<&(Tally, bool), Solved> = solved.into_iter().collect();
     let mut block_of = vec![None; cells.len()];
     let mut match_prob: Vec<f64> = cells.counts.iter().map(|&t| 1.0 / t as f64).collect();
     for ((b, members), kind) in (0u32..).zip(&blocks).zip(&tallies) {

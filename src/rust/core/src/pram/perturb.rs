@@ -1,11 +1,10 @@
 //! Drawing: which record gives every record its new key values.
 
 use rand::RngExt;
-use rayon::prelude::*;
 
 use super::Design;
 use crate::error::{Error, Result};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::random::Streams;
 
 /// Records per stream of random numbers.
@@ -107,21 +106,17 @@ impl<'a> Moves<'a> {
 pub fn draw(design: &Design, streams: &Streams, monitor: &Monitor) -> Result<Vec<u32>> {
     let moves = Moves::new(&design.counts, &design.block, &design.thetas)?;
     let mut donors = vec![0u32; design.row_cell.len()];
-    donors
-        .par_chunks_mut(BLOCK)
-        .zip(design.row_cell.par_chunks(BLOCK))
-        .enumerate()
-        .try_for_each(|(b, (donors, cells))| {
-            monitor.check()?;
-            let mut rng = streams.block(b as u64);
-            let first = (b * BLOCK) as u32;
-            for (row, (donor, &cell)) in (first..).zip(donors.iter_mut().zip(cells)) {
-                let target = moves.target(cell, &mut rng);
-                *donor = target.map_or(row, |target| design.first_row[target as usize]);
-            }
-            monitor.advance(cells.len() as u64);
-            Ok(())
-        })?;
+    let parts = donors.chunks_mut(BLOCK).zip(design.row_cell.chunks(BLOCK));
+    parallel::try_for_each(parts.enumerate(), monitor, |(b, (donors, cells))| {
+        let mut rng = streams.block(b as u64);
+        let first = (b * BLOCK) as u32;
+        for (row, (donor, &cell)) in (first..).zip(donors.iter_mut().zip(cells)) {
+            let target = moves.target(cell, &mut rng);
+            *donor = target.map_or(row, |target| design.first_row[target as usize]);
+        }
+        monitor.advance(cells.len() as u64);
+        Ok(())
+    })?;
     Ok(donors)
 }
 

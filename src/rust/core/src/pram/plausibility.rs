@@ -1,10 +1,8 @@
 //! Pairs of values that the release brings together for the first time.
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Cells that the table of two columns may have.
 const MOST_CELLS: u64 = 100_000_000;
@@ -26,39 +24,36 @@ pub fn new_pairs(
         .filter(|(row, donor)| row != donor)
         .collect();
     monitor.set_total((keys.columns().len() * others.columns().len()) as u64);
-    keys.columns()
-        .par_iter()
-        .map(|key| {
-            let other_columns = others.columns().par_iter();
-            other_columns
-                .map(|other| {
-                    monitor.check()?;
-                    let width = u64::from(other.n_values()) + 1;
-                    let size = width * (u64::from(key.n_values()) + 1);
-                    if size > MOST_CELLS {
-                        return Ok(None);
-                    }
-                    let mut seen = vec![false; size as usize];
-                    let width = width as usize;
-                    with_codes!(key.codes(), |x| with_codes!(other.codes(), |y| {
-                        for (x, y) in x.iter().zip(y) {
-                            seen[x.index() * width + y.index()] = true;
-                        }
-                    }));
-                    let (mut changed, mut new) = (0, 0);
-                    for &(row, donor) in &moved {
-                        let (row, donor) = (row as usize, donor as usize);
-                        let value = key.codes().get(donor);
-                        if value != key.codes().get(row) {
-                            changed += 1;
-                            let pair = value as usize * width + other.codes().get(row) as usize;
-                            new += u64::from(!seen[pair]);
-                        }
-                    }
-                    monitor.advance(1);
-                    Ok(Some((changed, new)))
-                })
-                .collect::<Result<Vec<_>>>()
-        })
-        .collect()
+    let pairs = (keys.columns().iter())
+        .flat_map(|key| others.columns().iter().map(move |other| (key, other)));
+    let found = parallel::try_map(pairs, monitor, |(key, other)| {
+        let width = u64::from(other.n_values()) + 1;
+        let size = width * (u64::from(key.n_values()) + 1);
+        if size > MOST_CELLS {
+            return Ok(None);
+        }
+        let mut seen = vec![false; size as usize];
+        let width = width as usize;
+        with_codes!(key.codes(), |x| with_codes!(other.codes(), |y| {
+            for (x, y) in x.iter().zip(y) {
+                seen[x.index() * width + y.index()] = true;
+            }
+        }));
+        let (mut changed, mut new) = (0, 0);
+        for &(row, donor) in &moved {
+            let (row, donor) = (row as usize, donor as usize);
+            let value = key.codes().get(donor);
+            if value != key.codes().get(row) {
+                changed += 1;
+                let pair = value as usize * width + other.codes().get(row) as usize;
+                new += u64::from(!seen[pair]);
+            }
+        }
+        monitor.advance(1);
+        Ok(Some((changed, new)))
+    })?;
+    Ok(found
+        .chunks(others.columns().len())
+        .map(<[_]>::to_vec)
+        .collect())
 }

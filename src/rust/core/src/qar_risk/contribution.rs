@@ -23,7 +23,6 @@
 use std::ops::Range;
 
 use hashbrown::HashTable;
-use rayon::prelude::*;
 
 use super::planes::count_sets;
 use super::tail::{fit_tail_with, Position, TopRisks};
@@ -34,7 +33,7 @@ use crate::error::Result;
 use crate::hash::rolled;
 use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// The contributions of all records.
 #[derive(Debug, Clone, PartialEq)]
@@ -349,11 +348,8 @@ impl<'a> Without<'a> {
         bits: &BitRows,
         monitor: &Monitor,
     ) -> Result<Vec<Option<f64>>> {
-        let blocks = patterns
-            .first_rows
-            .par_chunks(256)
-            .map(|rows| {
-                monitor.check()?;
+        let blocks: Vec<Vec<Option<f64>>> =
+            parallel::try_map(patterns.first_rows.chunks(256), monitor, |rows| {
                 let mut numerators = Vec::new();
                 Ok(rows
                     .iter()
@@ -362,8 +358,7 @@ impl<'a> Without<'a> {
                         row => self.risk(bits.row(row as usize), &mut numerators),
                     })
                     .collect())
-            })
-            .collect::<Result<Vec<Vec<Option<f64>>>>>()?;
+            })?;
         Ok(blocks.concat())
     }
 

@@ -14,13 +14,11 @@
 //! prefix sums over the table of levels: records plus p times cells a key set.
 //! Missing, code 0, lies below all values.
 
-use rayon::prelude::*;
-
 use super::ties::merge_ties;
 use crate::error::{Error, Result};
 use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor, ROWS_PER_BLOCK};
 
 /// Cells that the table of levels of one key set may have.
 pub const MAX_CELLS: u64 = 100_000_000;
@@ -44,40 +42,35 @@ pub fn entropy(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<Vec
     // A few key sets at a time: their intervals are found in parallel and
     // counted in parallel over the records.
     for batch in members.chunks(sets.p() * 2 * rayon::current_num_threads()) {
-        let intervals = batch
-            .par_chunks(sets.p())
-            .map(|set| {
-                monitor.check()?;
-                let columns: Vec<&Column> = set
-                    .iter()
-                    .map(|&v| &table.columns()[usize::from(v)])
-                    .collect();
-                let found = intervals_of(&columns, n, m);
-                monitor.advance(1);
-                Ok(found)
-            })
-            .collect::<Result<Vec<Vec<u16>>>>()?;
-        counts
-            .par_chunks_mut(m)
-            .enumerate()
-            .for_each(|(row, counts)| {
-                for set in &intervals {
-                    counts[usize::from(set[row])] += 1;
+        let intervals: Vec<Vec<u16>> = parallel::try_map(batch.chunks(sets.p()), monitor, |set| {
+            let columns: Vec<&Column> = set
+                .iter()
+                .map(|&v| &table.columns()[usize::from(v)])
+                .collect();
+            let found = intervals_of(&columns, n, m);
+            monitor.advance(1);
+            Ok(found)
+        })?;
+        parallel::for_each(
+            counts.chunks_mut(ROWS_PER_BLOCK * m).enumerate(),
+            |(b, counts)| {
+                for (row, counts) in (b * ROWS_PER_BLOCK..).zip(counts.chunks_mut(m)) {
+                    for set in &intervals {
+                        counts[usize::from(set[row])] += 1;
+                    }
                 }
-            });
+            },
+        );
     }
     let n_sets = sets.len() as f64;
-    let mut sums: Vec<f64> = counts
-        .par_chunks(m)
-        .map(|counts| {
-            let terms = counts.iter().filter(|&&c| c > 0).map(|&c| {
-                let share = f64::from(c) / n_sets;
-                share * share.ln()
-            });
-            // Not -0 where all key sets lie in one interval.
-            0.0 - terms.sum::<f64>()
-        })
-        .collect();
+    let mut sums = parallel::map_rows(n, monitor, |row| {
+        let terms = counts[row * m..][..m].iter().filter(|&&c| c > 0).map(|&c| {
+            let share = f64::from(c) / n_sets;
+            share * share.ln()
+        });
+        // Not -0 where all key sets lie in one interval.
+        0.0 - terms.sum::<f64>()
+    })?;
     merge_ties(&mut sums);
     Ok(sums)
 }

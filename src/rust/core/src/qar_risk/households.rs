@@ -5,15 +5,13 @@
 //! key set `j`, `theta(j) = H(j) / L` is the average over households of `1/m`, `m`
 //! being the households of the same composition. The tail is that of persons.
 
-use rayon::prelude::*;
-
 use super::{judged, QarRisk, SetCounts, TailSettings};
 use crate::error::{Error, Result};
-use crate::household_risk::{CompositionCounts, Households};
+use crate::household_risk::Households;
 use crate::key_sets::KeySets;
 use crate::key_table::KeyTable;
 use crate::memory::room_for;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 use crate::probability::Probability;
 
 /// Bytes a record at the peak, for each thread.
@@ -53,13 +51,10 @@ pub fn qar_risk_of_households(
     };
     let members: Vec<usize> = sets.members().into_iter().map(usize::from).collect();
     monitor.set_total(sets.len() as u64);
-    let found = (members.par_chunks(sets.p()))
-        .map(|members| {
-            monitor.check()?;
-            monitor.advance(1);
-            count(members)
-        })
-        .collect::<Result<Vec<CompositionCounts>>>()?;
+    let found = parallel::try_map(members.chunks(sets.p()), monitor, |members| {
+        monitor.advance(1);
+        count(members)
+    })?;
     let counts = SetCounts {
         distinct: found.iter().map(|c| c.distinct).collect(),
         unique: found.iter().map(|c| c.unique).collect(),

@@ -12,12 +12,10 @@
 //! fewer as rows become unique. Memory: 8 bytes a row for each of the p - 1
 //! prefixes, per thread.
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::key_sets::KeySets;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Per key set, in the order of [`KeySets`]: the classes of equal keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,21 +68,18 @@ impl SetCounts {
 /// Counts all key sets of `sets` on the columns of `table`.
 pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<SetCounts> {
     monitor.set_total(sets.len() as u64);
-    let parts = sets
-        .prefixes(sets.p().min(3) - 1)
-        .into_par_iter()
-        .map(|prefix| {
-            let mut search = Search::new(table, monitor);
-            let mut partition = Partition::whole(table);
-            for &v in &prefix {
-                partition = search.refine(&partition, v)?;
-            }
-            let from = prefix.last().map_or(0, |&v| v + 1);
-            let mut counts = SetCounts::default();
-            search.descend(&partition, sets, from, prefix.len(), &mut counts)?;
-            Ok(counts)
-        })
-        .collect::<Result<Vec<SetCounts>>>()?;
+    let prefixes = sets.prefixes(sets.p().min(3) - 1);
+    let parts = parallel::try_map(prefixes, monitor, |prefix| {
+        let mut search = Search::new(table, monitor);
+        let mut partition = Partition::whole(table);
+        for &v in &prefix {
+            partition = search.refine(&partition, v)?;
+        }
+        let from = prefix.last().map_or(0, |&v| v + 1);
+        let mut counts = SetCounts::default();
+        search.descend(&partition, sets, from, prefix.len(), &mut counts)?;
+        Ok(counts)
+    })?;
     let mut counts = SetCounts::with_capacity(sets.len());
     for part in parts {
         counts.append(part);
@@ -100,16 +95,13 @@ pub(super) fn count_listed(
     monitor: &Monitor,
 ) -> Result<Vec<Tally>> {
     let first_two = |set: &[usize]| (set.first().copied(), set.get(1).copied());
-    let tasks: Vec<&[Vec<usize>]> = sets.chunk_by(|a, b| first_two(a) == first_two(b)).collect();
-    let parts = tasks
-        .into_par_iter()
-        .map(|task| {
-            let mut search = Search::new(table, monitor);
-            let mut tallies = Vec::with_capacity(task.len());
-            search.walk(&Partition::whole(table), task, 0, &mut tallies)?;
-            Ok(tallies)
-        })
-        .collect::<Result<Vec<Vec<Tally>>>>()?;
+    let tasks = sets.chunk_by(|a, b| first_two(a) == first_two(b));
+    let parts = parallel::try_map(tasks, monitor, |task| {
+        let mut search = Search::new(table, monitor);
+        let mut tallies = Vec::with_capacity(task.len());
+        search.walk(&Partition::whole(table), task, 0, &mut tallies)?;
+        Ok(tallies)
+    })?;
     Ok(parts.concat())
 }
 

@@ -12,13 +12,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::walk::{walk, Classes, Scratch, Visitor};
 use crate::error::{Error, Result};
 use crate::key_sets::KeySets;
 use crate::key_table::{Column, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Memory that the bits of all records may take.
 pub const MAX_BYTES: u64 = 4_000_000_000;
@@ -132,14 +130,8 @@ pub fn uniqueness(
     walk(table, sets, &wanted, &collector, monitor)?;
     let sums = &collector.sums;
     Ok(Uniqueness {
-        n_sets: (0..n_rows)
-            .into_par_iter()
-            .map(|i| sums[2 * i].load(Relaxed) as u32)
-            .collect(),
-        weight: (0..n_rows)
-            .into_par_iter()
-            .map(|i| sums[2 * i + 1].load(Relaxed))
-            .collect(),
+        n_sets: parallel::map_rows(n_rows, monitor, |i| sums[2 * i].load(Relaxed) as u32)?,
+        weight: parallel::map_rows(n_rows, monitor, |i| sums[2 * i + 1].load(Relaxed))?,
         bits: BitRows {
             words,
             bits: collector

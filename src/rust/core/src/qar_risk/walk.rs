@@ -12,12 +12,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::key_sets::{binomial, KeySets};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Rows by class on the first variables of a key set.
 #[derive(Debug, Default)]
@@ -275,8 +273,7 @@ impl<V: Visitor> Walk<'_, V> {
             }
             return Ok(());
         }
-        branches.into_par_iter().try_for_each(|(v, sets)| {
-            self.monitor.check()?;
+        parallel::try_for_each(branches, self.monitor, |(v, sets)| {
             let column = &self.table.columns()[v];
             let finer = Scratch::new(self.table).refine(prefix, column);
             let known = prefix.alone.len();

@@ -7,14 +7,12 @@
 //! Every recoding gives the point without blanks, and where records may be
 //! blanked the point with as many blanks as the risk can use.
 
-use rayon::prelude::*;
-
 use super::best::Recoding;
 use super::limits::{Limits, Risks};
 use super::tables::Level;
 use super::Problem;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Which risk is set against cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,26 +104,22 @@ pub fn enumerate(
             .collect();
     }
     let fields = fields(problem, &order).unwrap_or_default();
-    let points: Vec<Vec<Point>> = tasks
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|places| {
-            let mut walk = Walk {
-                problem,
-                limits,
-                measure,
-                monitor,
-                fields: &fields,
-                order: &order,
-                numbers: &numbers,
-                points: Vec::new(),
-                stairs: Vec::new(),
-            };
-            let cells = walk.first(&places)?;
-            walk.visit(places, &cells, n_shared)?;
-            Ok(undominated(walk.points))
-        })
-        .collect::<Result<_>>()?;
+    let points = parallel::try_map(tasks, monitor, |places| {
+        let mut walk = Walk {
+            problem,
+            limits,
+            measure,
+            monitor,
+            fields: &fields,
+            order: &order,
+            numbers: &numbers,
+            points: Vec::new(),
+            stairs: Vec::new(),
+        };
+        let cells = walk.first(&places)?;
+        walk.visit(places, &cells, n_shared)?;
+        Ok(undominated(walk.points))
+    })?;
     Ok(undominated(points.into_iter().flatten().collect()))
 }
 

@@ -4,14 +4,12 @@
 //! violating records, down to those allowed, per cost; then single steps up and
 //! down and exchanges are tried as long as one is cheaper. Good, never a proof.
 
-use rayon::prelude::*;
-
 use super::best::{Best, Recoding};
 use super::cells::Measured;
 use super::limits::{Limits, Risks};
 use super::Problem;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Recodings evaluated while steps are tried, at most.
 const MOST_STEPS: usize = 600;
@@ -68,19 +66,15 @@ impl<'a> Incumbent<'a> {
             .filter(|p| self.known.insert(p.clone()))
             .collect();
         let (problem, limits, monitor) = (self.problem, self.limits, self.monitor);
-        let seen: Vec<Seen> = new
-            .into_par_iter()
-            .map(|places| {
-                monitor.check()?;
-                let (measured, cells, blanked) = problem.measure(&places)?;
-                let risks = limits.risks(problem, &places, &cells, &blanked)?;
-                Ok(Seen {
-                    places,
-                    measured,
-                    risks,
-                })
+        let seen = parallel::try_map(new, monitor, |places| {
+            let (measured, cells, blanked) = problem.measure(&places)?;
+            let risks = limits.risks(problem, &places, &cells, &blanked)?;
+            Ok(Seen {
+                places,
+                measured,
+                risks,
             })
-            .collect::<Result<_>>()?;
+        })?;
         for one in &seen {
             if let Some(recoding) = self.admitted(one) {
                 self.best.insert(recoding);

@@ -13,15 +13,13 @@
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::best::{Best, Recoding};
 use super::incumbent::{Incumbent, Seen};
 use super::limits::Limits;
 use super::partition::{Scratch, State};
 use super::Problem;
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Prefixes that are worked on before the threads learn of each other.
 const BATCH: usize = 32;
@@ -281,17 +279,13 @@ impl<'a> Walk<'a> {
         let n = batch.len() as u64;
         let (problem, limits, monitor) = (self.problem, self.limits, self.monitor);
         let (best, deadline) = (&self.best, self.deadline);
-        let done: Vec<(Best, u64, bool)> = batch
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|state| {
-                let mut walk = Walk::new(problem, limits, best.clone(), deadline, monitor)?;
-                if !walk.best.excludes(problem, state.least, &state.places) {
-                    walk.descend(state)?;
-                }
-                Ok((walk.best, walk.n_prefixes, walk.late))
-            })
-            .collect::<Result<_>>()?;
+        let done = parallel::try_map(batch, monitor, |state| {
+            let mut walk = Walk::new(problem, limits, best.clone(), deadline, monitor)?;
+            if !walk.best.excludes(problem, state.least, &state.places) {
+                walk.descend(state)?;
+            }
+            Ok((walk.best, walk.n_prefixes, walk.late))
+        })?;
         for (best, n_prefixes, late) in done {
             self.best.merge(best);
             self.n_prefixes += n_prefixes;

@@ -25,11 +25,10 @@
 //! come to reach `i`, `d_i` is one less.
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 use super::own::Optimum;
 use super::problem::Problem;
@@ -135,7 +134,7 @@ impl Relaxation {
             .iter()
             .map(|d| problem.violators[d.0 as usize])
             .collect();
-        let Some(lacks) = lacks(problem, optima, described, &rows)? else {
+        let Some(lacks) = lacks(problem, optima, described, &rows, monitor)? else {
             return Ok(None);
         };
         let n_choices: Vec<u32> = described.iter().map(|d| d.1).collect();
@@ -189,7 +188,7 @@ impl Relaxation {
         while best.steps < most && theta >= 1e-4 {
             monitor.check()?;
             best.steps += 1;
-            let (value, slope) = self.value(&prices);
+            let (value, slope) = self.value(&prices, monitor)?;
             if value > best.value {
                 idle = 0;
                 best.value = value;
@@ -257,31 +256,27 @@ impl Relaxation {
 
     /// Per view and class, the sum of a number of every record.
     fn sums(&self, numbers: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        (self.views.par_iter())
-            .map(|view| {
-                let mut sums = vec![0.0; view.n_classes];
-                let numbers = numbers[view.key_set].iter().zip(&self.times);
-                for (&class, (number, times)) in view.classes.iter().zip(numbers) {
-                    sums[class as usize] += number * times;
-                }
-                sums
-            })
-            .collect()
+        parallel::map(&self.views, |view| {
+            let mut sums = vec![0.0; view.n_classes];
+            let numbers = numbers[view.key_set].iter().zip(&self.times);
+            for (&class, (number, times)) in view.classes.iter().zip(numbers) {
+                sums[class as usize] += number * times;
+            }
+            sums
+        })
     }
 
     /// The bound at some prices, and in which direction it rises.
-    fn value(&self, prices: &[Vec<f64>]) -> (f64, Vec<Vec<f64>>) {
+    fn value(&self, prices: &[Vec<f64>], monitor: &Monitor) -> Result<(f64, Vec<Vec<f64>>)> {
         let sums = self.sums(prices);
-        let best: Vec<(f64, u32)> = (0..self.times.len())
-            .into_par_iter()
-            .map(|p| self.best_choice(p, prices, &sums))
-            .collect();
+        let n = self.times.len();
+        let best = parallel::map_rows(n, monitor, |p| self.best_choice(p, prices, &sums))?;
         let of = |p: usize| -> f64 {
             let due = self.lacks.iter().zip(prices).map(|(l, y)| l[p] * y[p]);
             self.times[p] * (due.sum::<f64>() + best[p].0)
         };
-        let value = (0..self.times.len()).map(of).sum();
-        (value, self.slope(prices, &best))
+        let value = (0..n).map(of).sum();
+        Ok((value, self.slope(prices, &best, monitor)?))
     }
 
     /// The least of 0 and what every choice of a pattern costs beyond its worth.
@@ -304,7 +299,12 @@ impl Relaxation {
     }
 
     /// What every constraint lacks under the best choices.
-    fn slope(&self, prices: &[Vec<f64>], best: &[(f64, u32)]) -> Vec<Vec<f64>> {
+    fn slope(
+        &self,
+        prices: &[Vec<f64>],
+        best: &[(f64, u32)],
+        monitor: &Monitor,
+    ) -> Result<Vec<Vec<f64>>> {
         let opened = |p: usize| match best[p].1 {
             NONE => &[][..],
             c => &self.choices[c as usize].1,
@@ -344,7 +344,7 @@ impl Relaxation {
                         lacking
                     }
                 };
-                (0..self.times.len()).into_par_iter().map(of).collect()
+                parallel::map_rows(self.times.len(), monitor, of)
             })
             .collect()
     }
@@ -384,6 +384,7 @@ fn lacks(
     optima: &[Optimum],
     described: &[(u32, u32)],
     rows: &[u32],
+    monitor: &Monitor,
 ) -> Result<Option<Vec<Vec<f64>>>> {
     let mut out = vec![true; optima.len()];
     for &(at, _) in described {
@@ -408,24 +409,25 @@ fn lacks(
     let k = problem.settings.k;
     let of = |s: usize| {
         let keys = problem.sets[s];
-        (rows.par_iter())
-            .map(|&p| {
-                let lack = k.saturating_sub(problem.before[s][p as usize]);
-                let own = codes(p);
-                let mut reach = 0;
-                for (&at, other) in left_out.iter().zip(&outside) {
-                    if reach >= lack {
-                        break;
-                    }
-                    if reaches(problem, keys, &own, other, at, optima) {
-                        reach += problem.counts[problem.violators[at as usize] as usize];
-                    }
+        parallel::map_rows(rows.len(), monitor, |row| {
+            let p = rows[row];
+            let lack = k.saturating_sub(problem.before[s][p as usize]);
+            let own = codes(p);
+            let mut reach = 0;
+            for (&at, other) in left_out.iter().zip(&outside) {
+                if reach >= lack {
+                    break;
                 }
-                f64::from(lack.saturating_sub(reach))
-            })
-            .collect()
+                if reaches(problem, keys, &own, other, at, optima) {
+                    reach += problem.counts[problem.violators[at as usize] as usize];
+                }
+            }
+            f64::from(lack.saturating_sub(reach))
+        })
     };
-    Ok(Some((0..problem.sets.len()).map(of).collect()))
+    Ok(Some(
+        (0..problem.sets.len()).map(of).collect::<Result<_>>()?,
+    ))
 }
 
 /// Whether violator `at` with the codes `other` could come to match a pattern by

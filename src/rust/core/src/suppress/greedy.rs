@@ -3,11 +3,9 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::memory::room_for;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 use super::counter::Counter;
 use super::listed::Listed;
@@ -190,11 +188,10 @@ impl<'a, 'p> State<'a, 'p> {
         let n_moves: usize = self.choices.of.iter().map(|&(_, n)| n as usize).sum();
         room_for(n_moves * size_of::<Move>())?;
         let this = &*self;
-        let monitor = self.monitor;
-        let found: Vec<Move> = (0..this.blank.len() as u32)
-            .into_par_iter()
-            .filter(|&i| this.blank[i as usize] == 0 && monitor.check().is_ok())
-            .flat_map_iter(|i| {
+        let blocks = parallel::blocks(this.blank.len(), 256);
+        let found = parallel::try_map(blocks, this.monitor, |rows| {
+            let open = rows.filter(|&i| this.blank[i] == 0).map(|i| i as u32);
+            let moves = open.flat_map(|i| {
                 let sets = this.choices.sets(i).iter().enumerate();
                 sets.filter_map(move |(choice, &(cost, set))| {
                     let (ratio, f) = this.worth(i, cost, set)?;
@@ -205,10 +202,10 @@ impl<'a, 'p> State<'a, 'p> {
                         choice: choice as u32,
                     })
                 })
-            })
-            .collect();
-        monitor.check()?;
-        Ok(BinaryHeap::from(found))
+            });
+            Ok(moves.collect::<Vec<Move>>())
+        })?;
+        Ok(BinaryHeap::from(found.concat()))
     }
 
     /// Blanks until no violation is left.

@@ -7,12 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use crate::error::{in_lines, Error, Result};
 use crate::key_table::{Column, KeyTable};
 use crate::memory::{collected, filled, push, reserved};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 use super::counter::Counter;
 use super::listed::Listed;
@@ -60,21 +59,18 @@ pub(super) fn by_scan(
     problem: &Problem<'_>,
     monitor: &Monitor,
 ) -> Result<(Vec<Optimum>, Vec<Vec<Apart>>)> {
-    let solved: Vec<(Optimum, Vec<Apart>)> = (problem.violators.par_iter())
-        .map(|&p| {
-            monitor.check()?;
-            let mut apart = differences(problem, p)?;
-            let optimum = Optimum::new(cheapest(problem, p, &apart)?);
-            let union = problem.sets.iter().fold(0, |all, set| all | set);
-            // Differences are told per key set: what others count for does not
-            // depend on keys outside of it.
-            if problem.sets.iter().all(|&set| set == union) {
-                apart.retain(|a| at_most(problem.cost(a.keys), optimum.cost));
-            }
-            apart.retain(|a| a.others > 0);
-            Ok((optimum, apart))
-        })
-        .collect::<Result<_>>()?;
+    let solved = parallel::try_map(&problem.violators, monitor, |&p| {
+        let mut apart = differences(problem, p)?;
+        let optimum = Optimum::new(cheapest(problem, p, &apart)?);
+        let union = problem.sets.iter().fold(0, |all, set| all | set);
+        // Differences are told per key set: what others count for does not
+        // depend on keys outside of it.
+        if problem.sets.iter().all(|&set| set == union) {
+            apart.retain(|a| at_most(problem.cost(a.keys), optimum.cost));
+        }
+        apart.retain(|a| a.others > 0);
+        Ok((optimum, apart))
+    })?;
     let (optima, apart): (Vec<_>, Vec<_>) = solved.into_iter().unzip();
     check_all(problem, &optima)?;
     Ok((optima, apart))
@@ -145,8 +141,11 @@ fn levels_of(
                     problem.before[s][p] >= k || counter.count(i, plans[s]) >= k
                 })
             };
-            let served: Vec<usize> = asked.par_iter().filter(meets).map(|&(at, _)| at).collect();
-            for at in served {
+            let served = parallel::map(asked.chunks(1 << 10), |asked| {
+                let served = asked.iter().filter(meets);
+                served.map(|&(at, _)| at).collect::<Vec<_>>()
+            });
+            for at in served.into_iter().flatten() {
                 optima[at].cost = costed.cost;
                 optima[at].sets.push(costed.set);
             }
@@ -162,14 +161,11 @@ fn one_by_one(
     optima: &mut [Optimum],
     monitor: &Monitor,
 ) -> Result<()> {
-    let found: Vec<Optimum> = (asked.par_iter())
-        .map(|&(at, _)| {
-            monitor.check()?;
-            let p = problem.violators[at];
-            let apart = differences(problem, p)?;
-            Ok(Optimum::new(cheapest(problem, p, &apart)?))
-        })
-        .collect::<Result<_>>()?;
+    let found = parallel::try_map(asked, monitor, |&(at, _)| {
+        let p = problem.violators[at];
+        let apart = differences(problem, p)?;
+        Ok(Optimum::new(cheapest(problem, p, &apart)?))
+    })?;
     for (&(at, _), optimum) in asked.iter().zip(found) {
         optima[at] = optimum;
     }

@@ -4,8 +4,8 @@
 //! its records equal. Records of small cells go to the bucket that serves most
 //! of them for its cost; a bucket of fewer than `k` takes donors from cells that
 //! keep `k`, or one whole small cell. What no bucket serves is blanked in all
-//! keys, and if need be the cheapest bucket joins it. Of several tastes the best
-//! result is kept, and its buckets are exchanged: a few at a time are dissolved
+//! keys, and if need be the cheapest bucket joins it. Several scoring exponents are tried; the
+//! best result is kept, and its buckets are exchanged: a few at a time are dissolved
 //! and their cells placed anew ([`exchange`]). Prices of the records to be served
 //! say who is hard to serve, and bound what any release must cost
 //! ([`exchange::Places::prices`]).
@@ -13,11 +13,9 @@
 //! Several key sets, and keys that a household shares, are served in turn until
 //! all hold: every turn adds blanks, so there is an end.
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::key_table::{Column, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 use super::bound::rounded;
 use super::household::{shared_keys, spread};
@@ -45,10 +43,11 @@ struct Cell {
     blank: u64,
     /// Its records; donors leave from the end.
     rows: Vec<u32>,
-    /// What the keys outside a set are linked to depends on the first record.
+    /// Keys, of the key set or beyond it, that are missing or blank in some of its records:
+    /// a link to them costs nothing there, so that no record costs less than [`Turn::cost`].
     missing: u64,
     violating: bool,
-    /// Somebody relies on it: it must keep `k`.
+    /// A donor target depends on this cell, so it must keep at least `k` records.
     fixed: bool,
     /// It went to a bucket.
     gone: bool,
@@ -194,11 +193,9 @@ fn turns(
         Some(_) => &[PRICED],
         None => &PLAIN,
     };
-    let more = more.into_par_iter();
-    let more: Result<Vec<(f64, Turn<'_>)>> =
-        more.map(|&taste| serve(taste, prices.as_ref())).collect();
+    let more = parallel::try_map(more, monitor, |&taste| serve(taste, prices.as_ref()))?;
     let mut best = first;
-    for found in more? {
+    for found in more {
         if found.0 < best.0 {
             best = found;
         }
@@ -252,14 +249,16 @@ impl<'a> Turn<'a> {
             .collect();
         let part = KeyTable::new(chosen)?;
         let groups = part.group(monitor)?;
+        let missing_in = |row: u32| {
+            problem.missing[problem.row_pattern[row as usize] as usize] | blanks[row as usize]
+        };
         let mut cells: Vec<Cell> = (groups.first_rows().iter())
             .map(|&row| {
-                let missing = problem.missing[problem.row_pattern[row as usize] as usize];
-                let all = missing | blanks[row as usize];
+                let missing = missing_in(row);
                 Cell {
-                    blank: all & keys,
+                    blank: missing & keys,
                     rows: Vec::new(),
-                    missing: all,
+                    missing,
                     violating: false,
                     fixed: false,
                     gone: false,
@@ -267,7 +266,9 @@ impl<'a> Turn<'a> {
             })
             .collect();
         for (row, &cell) in (0u32..).zip(groups.row_group()) {
-            cells[cell as usize].rows.push(row);
+            let cell = &mut cells[cell as usize];
+            cell.rows.push(row);
+            cell.missing |= missing_in(row);
         }
         let mut turn = Self {
             problem,
@@ -362,7 +363,7 @@ impl<'a> Turn<'a> {
         (ROUNDS_EACH * n).min(most) + self.problem.settings.rounds
     }
 
-    /// What blanking `set` costs in a record of `cell`; `None` where it cannot be
+    /// What blanking `set` costs at least in a record of `cell`; `None` where it cannot be
     /// done, or asks for more keys of this key set than `set` has.
     fn cost(&self, cell: u32, set: u64) -> Option<f64> {
         let cell = &self.cells[cell as usize];

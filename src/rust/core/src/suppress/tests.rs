@@ -157,6 +157,48 @@ fn varied(n: usize) -> impl Strategy<Value = Asked> {
     )
 }
 
+/// Links to a variable outside a key set, or all, that is often missing.
+fn linked_outside() -> impl Strategy<Value = Asked> {
+    let row = (1..=3u32, 1..=2u32, 0..=2u32).prop_map(|(a, b, z)| vec![a, b, z]);
+    let rows = proptest::collection::vec(row, 4..=6);
+    let weights = proptest::collection::vec(1..=3u32, 3);
+    (rows, 2..=3u32, weights, 0..3usize, any::<bool>()).prop_map(
+        |(rows, k, weights, sets, chain)| {
+            let mut asked = Asked::new(rows, k);
+            asked.weights = weights.into_iter().map(f64::from).collect();
+            asked.sets = match sets {
+                0 => vec![vec![0]],
+                1 => vec![vec![0], vec![1, 2]],
+                _ => vec![vec![0, 1]],
+            };
+            asked.linked = if chain {
+                vec![(0, 2), (2, 1)]
+            } else {
+                vec![(0, 2)]
+            };
+            asked
+        },
+    )
+}
+
+#[test]
+fn a_link_to_a_missing_value_costs_nothing_in_the_bound() {
+    let z = [1, 2, 0, 0, 3, 4, 5];
+    let a = [1, 1, 1, 2, 3, 3, 3];
+    for (k, cost) in [(2, 2.0), (4, 12.0)] {
+        let mut asked = Asked::new(a.iter().zip(z).map(|(&a, z)| vec![a, z]).collect(), k);
+        asked.sets = vec![vec![0]];
+        asked.linked = vec![(0, 1)];
+        let found = asked.suppress(Rule::Strict).unwrap();
+        asked.check(Rule::Strict, &found);
+        assert!((found.cost - cost).abs() < 1e-9, "{found:?}");
+        assert!(
+            found.lower_bound <= cost && cost <= asked.least_strict() + 1e-9,
+            "{found:?}"
+        );
+    }
+}
+
 /// Whether the file has enough records, or households, in every stratum.
 fn feasible(asked: &Asked) -> bool {
     let all = (1u64 << asked.rows[0].len()) - 1;
@@ -266,6 +308,18 @@ proptest! {
         asked in proptest::prop_oneof![small(6, 3, 3), varied(4)]
     ) {
         if !feasible(&asked) || asked.households.is_some() {
+            return Ok(());
+        }
+        let found = asked.suppress(Rule::Strict).unwrap();
+        asked.check(Rule::Strict, &found);
+        let least = asked.least_strict();
+        prop_assert!(found.cost >= least - 1e-9, "{} below {least}: {found:?}", found.cost);
+        prop_assert!(found.lower_bound <= least + 1e-9, "{least}: {found:?}");
+    }
+
+    #[test]
+    fn strict_is_bounded_with_links_to_values_that_are_missing(asked in linked_outside()) {
+        if !feasible(&asked) {
             return Ok(());
         }
         let found = asked.suppress(Rule::Strict).unwrap();

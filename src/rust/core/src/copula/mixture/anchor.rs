@@ -1,10 +1,8 @@
 //! The factor of all probabilities in a population of known uniqueness.
 
-use rayon::prelude::*;
-
 use super::{alone, Mixture, Point, BLOCK};
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// ln lambda lies within this,
 const FARTHEST: f64 = 60.0;
@@ -120,11 +118,10 @@ fn mean_unique(
     ln_lambda: f64,
     monitor: &Monitor,
 ) -> Result<(f64, f64)> {
-    let parts: Vec<[f64; 3]> = points
-        .par_chunks(BLOCK)
-        .enumerate()
-        .map(|(block, points)| {
-            monitor.check()?;
+    let parts = parallel::try_map(
+        points.chunks(BLOCK).enumerate(),
+        monitor,
+        |(block, points)| {
             let mut sums = [0.0; 3];
             for (k, point) in points.iter().enumerate() {
                 let weight = weights.map_or(1.0, |w| w[block * BLOCK + k]);
@@ -136,8 +133,8 @@ fn mean_unique(
                 sums[2] -= unique * (1.0 + s) * x / (1.0 + x * s);
             }
             Ok(sums)
-        })
-        .collect::<Result<_>>()?;
+        },
+    )?;
     let sum = |k: usize| parts.iter().map(|part| part[k]).sum::<f64>();
     Ok((sum(1) / sum(0), sum(2) / sum(0)))
 }

@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 
 use ndarray::arr2;
-use rayon::prelude::*;
 
 use super::super::cholesky::cholesky;
 use super::{ln_alone, Mixture, Point, BLOCK};
 use crate::error::{Error, Result};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Standard deviations of the prior of ln alpha, ln lambda and ln c around 0.
 const PRIOR_SD: [f64; 3] = [0.8, 0.7, 0.5];
@@ -171,16 +170,13 @@ impl Posterior {
             alpha: at[0].exp(),
             spread: at[2].exp(),
         };
-        let parts: Vec<Self> = sample
-            .par_chunks(BLOCK)
-            .map(|clusters| {
-                let mut sum = Self::nothing();
-                for cluster in clusters {
-                    sum.add(&mixture, at[1], cluster, n);
-                }
-                sum
-            })
-            .collect();
+        let parts = parallel::map(sample.chunks(BLOCK), |clusters| {
+            let mut sum = Self::nothing();
+            for cluster in clusters {
+                sum.add(&mixture, at[1], cluster, n);
+            }
+            sum
+        });
         let mut sum = Self::nothing();
         for part in parts {
             sum.value += part.value;

@@ -8,7 +8,7 @@
 //! `1 / a = 1 / alpha + c V`:
 //!
 //! `alpha` says how far cells are from the tree, V is the variance of ln p that the
-//! counts of the record's pairs leave, and `c` how much of it tells. Someone drawn
+//! counts of the record's pairs leave, and `c` is the weight given to it. Someone drawn
 //! from the population is in a frequent cell rather than in a rare one, so that for
 //! the person g has the shape `a + 1`. With `x = (N - 1) lambda p` and
 //! `y = N lambda p`,
@@ -26,10 +26,8 @@
 mod anchor;
 mod fit;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 pub use anchor::{anchor, Anchor};
 pub use fit::{clusters, fit_mixture, Cluster};
@@ -55,7 +53,7 @@ pub struct Mixture {
     pub spread: f64,
 }
 
-/// What is said of a record.
+/// Estimates for one record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Likelihood {
     /// The mean probability of its values.
@@ -121,23 +119,13 @@ impl Mixture {
         sample: Option<(f64, &[f64])>,
         monitor: &Monitor,
     ) -> Result<Vec<Likelihood>> {
-        points
-            .par_iter()
-            .enumerate()
-            .with_min_len(BLOCK / 2)
-            .map(|(row, &point)| {
-                if row % (BLOCK / 2) == 0 {
-                    monitor.check()?;
-                }
-                Ok(match sample {
-                    None => self.likelihood(point, ln_lambda, n_people),
-                    Some((n, counts)) => {
-                        let seen = (n, counts[row] as u32);
-                        self.likelihood_given(point, ln_lambda, n_people, seen)
-                    }
-                })
-            })
-            .collect()
+        parallel::map_rows(points.len(), monitor, |row| match sample {
+            None => self.likelihood(points[row], ln_lambda, n_people),
+            Some((n, counts)) => {
+                let seen = (n, counts[row] as u32);
+                self.likelihood_given(points[row], ln_lambda, n_people, seen)
+            }
+        })
     }
 
     /// A record's likelihoods, given that `count` records of a sample of `n` have the record's

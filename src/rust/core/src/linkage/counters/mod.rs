@@ -22,12 +22,10 @@ mod planes;
 mod queries;
 mod tile;
 
-use rayon::prelude::*;
-
 use super::patterns::Patterns;
 use super::Best;
 use crate::error::{Error, Result};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 use block::Block;
 use groups::group_keys;
@@ -109,14 +107,11 @@ impl<const P: usize> Scan<P> {
                 counts: &patterns.counts()[rows.clone()],
                 observed: observed.map(|observed| &observed[rows]),
             };
-            kept.par_chunks_mut(BLOCK)
-                .enumerate()
-                .try_for_each(|(b, kept)| {
-                    monitor.check()?;
-                    let first = b * BLOCK;
-                    Block::new(&tile, &queries, first, kept.len(), &rows).scan(kept);
-                    Ok(())
-                })?;
+            parallel::try_for_each(kept.chunks_mut(BLOCK).enumerate(), monitor, |(b, kept)| {
+                let first = b * BLOCK;
+                Block::new(&tile, &queries, first, kept.len(), &rows).scan(kept);
+                Ok(())
+            })?;
             monitor.advance(u64::from(report));
         }
         let mut out: Vec<K> = (0..kept.len()).map(begin).collect();

@@ -1,12 +1,14 @@
 //! What is computed once for the rows of a tile.
 
-use rayon::prelude::*;
-
 use super::groups::Group;
 use super::planes::{add_bit, set, smallest, Lane, Planes, ROWS, WORDS};
 use crate::key_table::Column;
 use crate::linkage::patterns::Patterns;
 use crate::linkage::Agreement;
+use crate::parallel;
+
+/// Entries of a table that a thread fills at once.
+const ENTRIES: usize = 128;
 
 /// What one tile knows: planes per combination, and which rows are admissible.
 pub(super) struct Tile<const P: usize> {
@@ -66,56 +68,51 @@ impl<const P: usize> Tile<P> {
         let end = patterns.n_rows().min(start + ROWS);
         let mut valid = [0u64; WORDS];
         (0..end - start).for_each(|r| set(&mut valid, r));
-        let keys: Vec<KeyBitmaps> = (0..patterns.n_keys())
-            .into_par_iter()
-            .map(|v| {
-                let (rows, queries) = (
-                    &patterns.rows().columns()[v],
-                    &patterns.queries().columns()[v],
-                );
-                KeyBitmaps::new(
-                    rows,
-                    queries.n_values(),
-                    patterns.agreements()[v],
-                    start,
-                    end,
-                )
-            })
-            .collect();
+        let keys = parallel::map(0..patterns.n_keys(), |v| {
+            let (rows, queries) = (
+                &patterns.rows().columns()[v],
+                &patterns.queries().columns()[v],
+            );
+            KeyBitmaps::new(
+                rows,
+                queries.n_values(),
+                patterns.agreements()[v],
+                start,
+                end,
+            )
+        });
         for (table, group) in self.tables.iter_mut().zip(groups) {
             if !group.is_tabulated() {
                 *table = Table::of_key(&keys[group.keys[0]], patterns, group, &valid);
                 continue;
             }
-            table
+            let entries = table
                 .planes
-                .par_iter_mut()
-                .zip(&mut table.low)
-                .zip(&group.example)
-                .with_min_len(128)
-                .for_each(|((planes, low), &query)| {
+                .chunks_mut(ENTRIES)
+                .zip(table.low.chunks_mut(ENTRIES));
+            let parts = entries.zip(group.example.chunks(ENTRIES));
+            parallel::for_each(parts, |((planes, low), queries)| {
+                for ((planes, low), &query) in planes.iter_mut().zip(low).zip(queries) {
                     *planes = [[0; WORDS]; P];
                     for &v in &group.keys {
                         let code = patterns.queries().columns()[v].codes().get(query as usize);
                         add_bit(planes, keys[v].differing(code));
                     }
                     *low = smallest(planes, &valid);
-                });
+                }
+            });
         }
         self.admissible = match patterns.sharing() {
             None => vec![valid],
-            Some((_, rows, least)) => masks
-                .par_iter()
-                .map(|mask| {
-                    let mut lane = [0u64; WORDS];
-                    for (r, observed) in rows[start..end].iter().enumerate() {
-                        if (mask & observed).count_ones() >= least {
-                            set(&mut lane, r);
-                        }
+            Some((_, rows, least)) => parallel::map(masks, |mask| {
+                let mut lane = [0u64; WORDS];
+                for (r, observed) in rows[start..end].iter().enumerate() {
+                    if (mask & observed).count_ones() >= least {
+                        set(&mut lane, r);
                     }
-                    lane
-                })
-                .collect(),
+                }
+                lane
+            }),
         };
         self.anywhere = [0; WORDS];
         for lane in &self.admissible {

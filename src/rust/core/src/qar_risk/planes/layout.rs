@@ -1,13 +1,11 @@
 //! How the columns are lined up for counting: by number of values, the
 //! narrow ones as bits.
 
-use rayon::prelude::*;
-
 use super::super::partition::{Partition, Tally};
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::memory::{filled, room_for};
-use crate::parallel::{Monitor, ROWS_PER_CHECK};
+use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 
 /// Columns with more values than this are too wide for bits: a record would
 /// spend more time on them than on a look-up in a table.
@@ -41,11 +39,7 @@ impl Layout {
     /// Lines up the columns of `table`; columns of more than `max_bits`
     /// values are wide.
     pub fn new(table: &KeyTable, max_bits: usize, monitor: &Monitor) -> Result<Self> {
-        let renumbered = table
-            .columns()
-            .par_iter()
-            .map(|column| monitor.check().map(|()| dense(column)))
-            .collect::<Result<Vec<(usize, Vec<u32>)>>>()?;
+        let renumbered = parallel::try_map(table.columns(), monitor, |column| Ok(dense(column)))?;
         let mut column: Vec<usize> = (0..renumbered.len()).collect();
         column.sort_by_key(|&v| (renumbered[v].0, v));
         let levels: Vec<usize> = column
@@ -63,11 +57,10 @@ impl Layout {
         room_for(table.n_rows() * (n_narrow + 4 + sorted))?;
         let mut codes = filled(0u8, table.n_rows() * n_narrow)?;
         let some_rows = (n_narrow * ROWS_PER_BLOCK).max(1);
-        codes
-            .par_chunks_mut(some_rows)
-            .enumerate()
-            .try_for_each(|(i, block)| {
-                monitor.check()?;
+        parallel::try_for_each(
+            codes.chunks_mut(some_rows).enumerate(),
+            monitor,
+            |(i, block)| {
                 for (rank, &v) in column[..n_narrow].iter().enumerate() {
                     with_codes!(table.columns()[v].codes(), |old| {
                         let old = &old[i * ROWS_PER_BLOCK..];
@@ -77,7 +70,8 @@ impl Layout {
                     });
                 }
                 Ok(())
-            })?;
+            },
+        )?;
         let repeats = table.multiplicity().map_or_else(Vec::new, |m| {
             m.iter().map(|&records| records.min(3) as u8).collect()
         });

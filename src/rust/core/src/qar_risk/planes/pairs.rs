@@ -1,11 +1,9 @@
 //! Classes of all pairs of columns by tables of bytes: the quickest way where
 //! no more than their number is wanted and columns have few values.
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::key_table::{Codes, KeyTable};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows between two looks at whether there is anything left to see.
 const ROWS_PER_LOOK: usize = 1 << 13;
@@ -22,11 +20,10 @@ pub fn pairs_distinct(table: &KeyTable, monitor: &Monitor) -> Option<Result<Vec<
         })
         .collect();
     let columns = columns?;
-    let pairs: Vec<(usize, usize)> = (0..columns.len())
-        .flat_map(|a| (a + 1..columns.len()).map(move |b| (a, b)))
-        .collect();
+    let n = columns.len();
+    let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
     let new_table = || vec![0u8; 1 << 16];
-    let count = |cells: &mut Vec<u8>, &(a, b): &(usize, usize)| {
+    let count = |cells: &mut Vec<u8>, (a, b): (usize, usize)| {
         let stride = table.columns()[b].n_values() as usize + 1;
         let n_cells = (table.columns()[a].n_values() as usize + 1) * stride;
         let all = columns[a].1 * columns[b].1;
@@ -40,7 +37,7 @@ pub fn pairs_distinct(table: &KeyTable, monitor: &Monitor) -> Option<Result<Vec<
             monitor,
         )
     };
-    Some(pairs.par_iter().map_init(new_table, count).collect())
+    Some(parallel::try_map_with(pairs, monitor, new_table, count))
 }
 
 /// Marks the cells that occur, until all of them do.

@@ -1,8 +1,6 @@
 //! Who counts which sets: prefixes, pieces of rows, and the sets that bits
 //! do not suit.
 
-use rayon::prelude::*;
-
 use super::super::partition::{self, Partition, Search, Tally};
 use super::layout::{Layout, RowCodes};
 use super::leaf::{Job, Leaf, Split};
@@ -10,7 +8,7 @@ use super::seen::Sums;
 use crate::error::Result;
 use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::KeyTable;
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
 /// Rows that may be sorted at once, over all columns they are sorted by,
 /// unless more threads wait for work.
@@ -120,14 +118,10 @@ impl<'a> Plan<'a> {
         let ranks: Vec<usize> = (needed - 1..below).rev().collect();
         let mut counted = Vec::new();
         for some in ranks.chunks(at_once) {
-            let parts = some
-                .par_iter()
-                .with_max_len(1)
-                .map(|&rank| {
-                    let longer: Vec<usize> = prefix.iter().copied().chain([rank]).collect();
-                    self.begin_with(partition, &longer)
-                })
-                .collect::<Result<Vec<_>>>()?;
+            let parts = parallel::try_map(some, self.monitor, |&rank| {
+                let longer: Vec<usize> = prefix.iter().copied().chain([rank]).collect();
+                self.begin_with(partition, &longer)
+            })?;
             counted.append(&mut parts.concat());
         }
         Ok(counted)
@@ -183,19 +177,17 @@ impl<'a> Plan<'a> {
         prefix: &[usize],
         mut jobs: Vec<Job>,
     ) -> Result<Vec<Counted>> {
-        let parts = pieces(partition)
-            .into_par_iter()
-            .with_max_len(1)
-            .map_init(
-                || Leaf::new(self.layout, codes, self.monitor, self.wanted.is_some()),
-                |leaf, (start, ends)| {
-                    let rows = &partition.rows[start as usize..ends[ends.len() - 1] as usize];
-                    let mut mine = jobs.clone();
-                    leaf.count(rows, ends, start, &mut mine)?;
-                    Ok(mine)
-                },
-            )
-            .collect::<Result<Vec<Vec<Job>>>>()?;
+        let parts = parallel::try_map_with(
+            pieces(partition),
+            self.monitor,
+            || Leaf::new(self.layout, codes, self.monitor, self.wanted.is_some()),
+            |leaf, (start, ends)| {
+                let rows = &partition.rows[start as usize..ends[ends.len() - 1] as usize];
+                let mut mine = jobs.clone();
+                leaf.count(rows, ends, start, &mut mine)?;
+                Ok(mine)
+            },
+        )?;
         for part in &parts {
             for (job, other) in jobs.iter_mut().zip(part) {
                 job.merge(other);

@@ -1,6 +1,9 @@
 //! Which rows go next: the largest scores, the lowest rows among ties.
 
+use std::ops::Range;
+
 use super::*;
+use crate::parallel::{self, ROWS_PER_BLOCK};
 
 /// Contributions closer than this are ties.
 const TIE: f64 = 1e-15;
@@ -37,14 +40,19 @@ pub(super) fn largest(
     score: impl Fn(usize) -> u64 + Sync,
 ) -> Vec<u32> {
     let key = |row: usize| (std::cmp::Reverse(score(row)), row as u32);
-    let rows = (0..alive.len())
-        .into_par_iter()
-        .with_min_len(1 << 14)
-        .filter(|&row| alive[row]);
+    let keys = |rows: Range<usize>| rows.filter(|&row| alive[row]).map(key);
+    let blocks = parallel::blocks(alive.len(), ROWS_PER_BLOCK);
     if size == 1 {
-        return rows.map(key).min().map(|k| k.1).into_iter().collect();
+        let first = parallel::map(blocks, |rows| keys(rows).min());
+        return first
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|k| k.1)
+            .into_iter()
+            .collect();
     }
-    let mut keys: Vec<_> = rows.map(key).collect();
+    let mut keys = parallel::map(blocks, |rows| keys(rows).collect::<Vec<_>>()).concat();
     if size < keys.len() {
         keys.select_nth_unstable(size);
         keys.truncate(size);

@@ -1,6 +1,7 @@
 //! Orders that look at the file as it then is, by updating classes.
 
 use super::*;
+use crate::parallel::{self, ROWS_PER_BLOCK};
 
 /// The key sets that the incremental scheme keeps.
 pub(super) struct Kept {
@@ -130,13 +131,15 @@ impl State {
         let size: Vec<u32> = plain(numbering.size);
         let words = BitRows::words_for(n_kept);
         let mut bits = vec![0u64; n_rows * words];
-        bits.par_chunks_mut(words)
-            .zip(class_of.par_chunks(n_kept))
-            .for_each(|(bits, classes)| {
+        let parts =
+            (bits.chunks_mut(ROWS_PER_BLOCK * words)).zip(class_of.chunks(ROWS_PER_BLOCK * n_kept));
+        parallel::for_each(parts, |(bits, classes)| {
+            for (bits, classes) in bits.chunks_mut(words).zip(classes.chunks(n_kept)) {
                 for (k, &class) in classes.iter().enumerate() {
                     bits[k / 64] |= u64::from(size[class as usize] == 1) << (k % 64);
                 }
-            });
+            }
+        });
         let unique = BitRows::new(words, bits);
         let u_plus = (0..n_rows)
             .map(|row| {
@@ -185,20 +188,21 @@ impl State {
                 alive,
                 ..
             } = self;
-            u_plus
-                .par_iter_mut()
-                .with_min_len(1 << 14)
-                .enumerate()
-                .filter(|(other, _)| alive[*other])
-                .for_each(|(other, sum)| {
-                    let shared: u32 = unique
-                        .row(other)
-                        .iter()
-                        .zip(&gone)
-                        .map(|(a, b)| (a & b).count_ones())
-                        .sum();
-                    *sum -= u64::from(shared);
-                });
+            parallel::for_each(
+                u_plus.chunks_mut(ROWS_PER_BLOCK).enumerate(),
+                |(b, sums)| {
+                    let rows = (b * ROWS_PER_BLOCK..).zip(sums);
+                    for (other, sum) in rows.filter(|&(other, _)| alive[other]) {
+                        let shared: u32 = unique
+                            .row(other)
+                            .iter()
+                            .zip(&gone)
+                            .map(|(a, b)| (a & b).count_ones())
+                            .sum();
+                        *sum -= u64::from(shared);
+                    }
+                },
+            );
         }
         for k in ones(self.unique.row(row)) {
             self.distinct[k] -= 1;

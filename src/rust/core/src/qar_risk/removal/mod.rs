@@ -30,8 +30,6 @@ pub use fixed::fixed_path;
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::contribution::{count_at_depth, depth, Mask, Patterns, Without};
 use super::partition::SetCounts;
 use super::planes::count_sets;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::memory::filled;
 
 use super::levels::Levels;
-use super::{Bucket, Donated, Turn, MOST_SETS};
+use super::{Bucket, Cell, Donated, Turn, MOST_SETS};
 
 pub(super) use prices::Prices;
 use search::{Search, MOST_LINKS};
@@ -118,16 +118,18 @@ impl Places {
         }
         all.n_pairs = pairs;
         // What a set that opens no place here costs at least.
-        let least = |blank: u64| {
+        let least = |cell: &Cell| {
+            let blank = cell.blank;
             let fits = |&&set: &&u64| blank & !set & turn.problem.blankable == 0;
             let costs = left.iter().filter(fits);
             let costs = costs.map(|&set| turn.problem.cost(set & !blank));
-            costs.fold(levels.least(blank), f64::min)
+            costs.fold(levels.least(cell), f64::min)
         };
-        let mut beyond: HashMap<u64, f64> = HashMap::new();
+        let mut beyond: HashMap<(u64, u64), f64> = HashMap::new();
         for (&cell, options) in all.cells.iter().zip(&all.options) {
-            let blank = turn.cells[cell as usize].blank;
-            let least = *beyond.entry(blank).or_insert_with(|| least(blank));
+            let cell = &turn.cells[cell as usize];
+            let key = (cell.blank, cell.missing);
+            let least = *beyond.entry(key).or_insert_with(|| least(cell));
             let alone = options.is_empty() && least.is_infinite();
             all.beyond.push(if alone { 0.0 } else { least });
         }

@@ -5,12 +5,13 @@ use hashbrown::HashSet;
 use crate::suppress::problem::Problem;
 use crate::suppress::subsets::{at_most, keys_of, Subsets};
 
-use super::{Turn, MOST_SETS};
+use super::{Cell, Turn, MOST_SETS};
 
 /// Sets of keys to be tried, for the cells that are open, cheapest first.
 pub(super) struct Levels<'a> {
     problem: &'a Problem<'a>,
     keys: u64,
+    /// By the keys that are blank, and those that are missing where links lead.
     by_blank: Vec<(u64, Subsets<'a>)>,
     seen: HashSet<u64>,
 }
@@ -18,7 +19,7 @@ pub(super) struct Levels<'a> {
 impl<'a> Levels<'a> {
     pub fn new(turn: &Turn<'a>) -> Self {
         let mut blank: Vec<u64> = (turn.cells.iter().filter(|c| c.violating))
-            .map(|c| c.blank)
+            .map(|c| known_to_links(turn.problem, c))
             .collect();
         blank.sort_unstable();
         blank.dedup();
@@ -67,9 +68,9 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// What a set that is still to come costs at least in a record with the blanks
-    /// `blank`.
-    pub fn least(&self, blank: u64) -> f64 {
+    /// What a set that is still to come costs at least in a record of `cell`.
+    pub fn least(&self, cell: &Cell) -> f64 {
+        let blank = known_to_links(self.problem, cell);
         let subsets = self.by_blank.iter().find(|b| b.0 == blank);
         let least = subsets.map_or(0.0, |(_, subsets)| subsets.least());
         if least.is_finite() && !self.problem.settings.linked.is_empty() {
@@ -79,5 +80,14 @@ impl<'a> Levels<'a> {
                 .fold(f64::INFINITY, f64::min);
         }
         least
+    }
+}
+
+/// The blanks of a cell; a link that leads to a missing value ends there, so that with links
+/// these belong to them.
+fn known_to_links(problem: &Problem<'_>, cell: &Cell) -> u64 {
+    match problem.settings.linked.is_empty() {
+        true => cell.blank,
+        false => cell.missing,
     }
 }
