@@ -77,6 +77,7 @@
 #' found
 #' format(found$month) # "2|3" and "2|3|4|5"
 birth_month <- function(data, id, year, month, age, birth_year = NULL, ...) {
+  announce("birth_month")
   check_no_dots(...)
   check_given(c("data", "id", "year", "month", "age"))
   data <- bare_data(data)

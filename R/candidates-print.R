@@ -80,7 +80,7 @@ is.numeric.sdc_candidates <- function(x) FALSE
 
 #' @export
 format.sdc_candidates <- function(x, ...) {
-  out <- set_text(whole_sets(x), is_interval(x))[set_codes(x)]
+  out <- set_text(candidate_sets(x), is_interval(x))[set_codes(x)]
   names(out) <- names(x)
   out
 }
@@ -150,7 +150,7 @@ summary.sdc_candidates <- function(object, ...) {
 # How many values every cell admits, Inf for an interval that is more than one
 # value, NA where nothing is known.
 n_values <- function(x) {
-  sets <- whole_sets(x)
+  sets <- candidate_sets(x)
   size <- if (is_interval(x)) {
     vapply(sets, function(s) if (s[[1]] == s[[2]]) 1 else Inf, 0)
   } else {
@@ -181,6 +181,7 @@ Math.sdc_candidates <- function(x, ...) stop_operation(.Generic)
 Summary.sdc_candidates <- function(..., na.rm) stop_operation(.Generic)
 
 stop_operation <- function(operation) {
+  announce(operation)
   stop_cells(
     "be compared by == and != only", paste0("`", operation, "` has no meaning for sets."),
     "as.list() gives the values of every cell."

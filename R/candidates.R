@@ -76,7 +76,9 @@
 #' people$age <- candidate_interval(c(30, 41, NA, 18), c(34, 41, NA, Inf))
 #' people[people$sex == "f", ]
 candidates <- function(..., split = NULL) {
+  announce("candidates")
   given <- list(...)
+  check_cell_letters(given)
   if (!is.null(split)) {
     given <- list(split_text(given, split))
   }
@@ -135,6 +137,19 @@ candidates <- function(..., split = NULL) {
 
 # The cells of one column of text as the list of their values: numbers where all
 # of them are.
+check_cell_letters <- function(given) {
+  unclear <- rapply(given, function(x) {
+    text <- if (is.factor(x)) levels(x) else x
+    "bytes" %in% text_marks(text) || !all(validEnc(text))
+  }, c("character", "factor"), how = "unlist")
+  if (any(unclear)) {
+    stop_cells(
+      "be text in an encoding that is known", "Found: text that is marked as bytes, or no text.",
+      "Say what it is: Encoding(x) <- \"UTF-8\", or \"latin1\"."
+    )
+  }
+}
+
 split_text <- function(given, split) {
   if (!is.character(split) || length(split) != 1 || is.na(split) || !nzchar(split)) {
     stop_argument(
@@ -187,6 +202,7 @@ inform_unsplit <- function(values, cell) {
 #' @rdname candidates
 #' @export
 candidate_interval <- function(lower, upper, ...) {
+  announce("candidate_interval")
   check_no_dots(...)
   check_given(c("lower", "upper"))
   if (length(lower) != length(upper)) {
@@ -195,285 +211,11 @@ candidate_interval <- function(lower, upper, ...) {
       paste0("Lengths: ", length(lower), " and ", length(upper), ".")
     )
   }
-  n <- length(lower)
-  values <- unite_values(list(lower, upper))
-  if (is.character(values)) {
-    stop_cells("have numbers, Dates or times as bounds", "Found: text.")
-  }
-  low <- values[seq_len(n)]
-  high <- values[n + seq_len(n)]
-  unknown <- is.na(low) | is.na(high)
-  below <- sum(!unknown & low > high)
-  if (below > 0) {
-    stop_cells(
-      "have no lower bound above its upper bound", paste0(plural(below, "cell"), ".")
-    )
-  }
-  codes <- rep(NA_integer_, n)
-  key <- pair_codes(match(low, unique(low)), match(high, unique(high)))
-  key[unknown] <- NA
-  codes <- match(key, unique(key[!unknown]))
-  first <- match(seq_len(max(0L, codes, na.rm = TRUE)), codes)
-  both <- unclass_pairs(values, first, n)
-  names(codes) <- names(lower)
-  new_candidates(codes, both, interval = TRUE)
+  interval_sets(lower, upper)
 }
 
 # The bounds of the cells `first`, as a list of vectors of two.
 unclass_pairs <- function(values, first, n) {
   turned <- as.vector(rbind(first, n + first))
   cut_values(values[turned], rep(2L, length(first)))
-}
-
-new_candidates <- function(codes, sets, interval = FALSE) {
-  structure(
-    codes,
-    sets = sets,
-    class = c(if (interval) "sdc_candidate_interval", "sdc_candidates")
-  )
-}
-
-is_candidates <- function(x) inherits(x, "sdc_candidates")
-
-is_interval <- function(x) inherits(x, "sdc_candidate_interval")
-
-# The codes, without class and sets. Some that point beyond the sets show that
-# columns were put together without theirs.
-set_codes <- function(x) {
-  n_sets <- length(attr(x, "sets", exact = TRUE))
-  attr(x, "sets") <- NULL
-  codes <- unclass(x)
-  if (length(codes) && any(codes > n_sets, na.rm = TRUE)) {
-    stop_sdc(
-      "bad_column",
-      c(
-        "A column of candidates must hold its own sets.",
-        x = "Some cells point to sets of another column.",
-        i = "Combine such columns by c() or rbind() of data frames, not by rbindlist()."
-      )
-    )
-  }
-  codes
-}
-
-# The list of distinct sets.
-candidate_sets <- function(x) attr(x, "sets", exact = TRUE)
-
-# The same, where their values are read.
-whole_sets <- function(x) check_whole_sets(candidate_sets(x), is_interval(x))
-
-stop_cells <- function(must, found = NULL, advice = NULL) {
-  stop_sdc(
-    "bad_argument",
-    c(paste0("Candidates must ", must, "."), x = found, i = advice),
-    argument = "..."
-  )
-}
-
-# Sets and their values ----------------------------------------------------
-
-# One vector of all values, in a type that holds every one of them. Text,
-# numbers, Dates and times do not mix; what is missing everywhere has no type.
-unite_values <- function(parts) {
-  if (length(parts) > 1000 && is_one_plain_type(parts)) {
-    return(unlist(parts, use.names = FALSE))
-  }
-  parts <- lapply(parts, plain_values)
-  scale <- vapply(parts, value_scale, "")
-  scales <- unique(scale[nzchar(scale)])
-  if (length(scales) > 1) {
-    stop_cells(
-      "be of one type", paste0("Found: ", paste(scales, collapse = ", "), ".")
-    )
-  }
-  if (length(scales) == 0) {
-    return(rep(NA, sum(lengths(parts))))
-  }
-  parts[scale == ""] <- lapply(lengths(parts[scale == ""]), rep_len, x = NA)
-  values <- unlist(lapply(parts, as.vector), use.names = FALSE)
-  switch(scales,
-    dates = structure(as.double(values), class = "Date"),
-    times = structure(
-      as.double(values),
-      class = c("POSIXct", "POSIXt"), tzone = attr(parts[[match("times", scale)]], "tzone")
-    ),
-    values
-  )
-}
-
-# Whether very many vectors are, as most are, bare ones of one type, so that
-# they need not be looked at one by one.
-is_one_plain_type <- function(parts) {
-  types <- unique(vapply(parts, typeof, ""))
-  plain <- !any(vapply(parts, is.object, NA))
-  if (plain && "logical" %in% types && length(types) > 1) {
-    flags <- parts[vapply(parts, is.logical, NA)]
-    if (!all(is.na(unlist(flags)))) {
-      return(all(types %in% c("logical", "integer", "double")))
-    }
-    types <- setdiff(types, "logical")
-  }
-  plain && (identical(types, "character") || all(types %in% c("logical", "integer", "double")))
-}
-
-# Values without names, labels or levels.
-plain_values <- function(x) {
-  if (is.null(x)) {
-    return(NULL)
-  }
-  if (has_bad_codes(x)) {
-    stop_cells("be numbers, text, Dates or times", "Found: a factor with codes without a level."
-    )
-  }
-  if (is.factor(x)) {
-    return(as.character(x))
-  }
-  if (inherits(x, "haven_labelled")) {
-    return(drop_user_missing(x))
-  }
-  known <- if (is.object(x)) {
-    inherits(x, c("Date", "POSIXct")) && typeof(x) %in% c("integer", "double")
-  } else {
-    typeof(x) %in% c("logical", "integer", "double", "character")
-  }
-  if (!known) {
-    stop_cells(
-      "be numbers, text, Dates or times",
-      paste0("Found: class ", quote_names(class(x)), ".")
-    )
-  }
-  x
-}
-
-# What may stand in one column; "" for values that are all missing.
-value_scale <- function(x) {
-  if (all(is.na(x))) {
-    ""
-  } else if (inherits(x, "Date")) {
-    "dates"
-  } else if (inherits(x, "POSIXct")) {
-    "times"
-  } else if (is.character(x)) {
-    "text"
-  } else {
-    "numbers"
-  }
-}
-
-# Cuts a vector into consecutive pieces.
-cut_values <- function(values, sizes) {
-  ends <- cumsum(sizes)
-  Map(function(from, to) values[from:to], ends - sizes + 1L, ends)
-}
-
-# Two vectors of codes as one number each; exact while the codes are below 2^26.
-pair_codes <- function(a, b) {
-  a * (max(0, b, na.rm = TRUE) + 1) + b
-}
-
-# The distinct sets of `n` cells. `values` stand in the order of their cells.
-# Sets are grown value by value: cells that agree so far share a node, so that
-# the work is that of sorting the values, however many cells there are.
-find_sets <- function(values, cell, n) {
-  missing <- is.na(values)
-  unknown <- logical(n)
-  unknown[cell[missing]] <- TRUE
-  some <- logical(n)
-  some[cell[!missing]] <- TRUE
-  keep <- !unknown[cell]
-  values <- values[keep]
-  cell <- cell[keep]
-  # Dates are matched as the numbers they are.
-  bare <- as.vector(values)
-  distinct <- unique(bare)
-  code <- match(bare, distinct)
-  again <- duplicated(pair_codes(cell, code))
-  cell <- cell[!again]
-  code <- code[!again]
-  size <- tabulate(cell, n)
-  place <- sequence(size[size > 0])
-  node <- numeric(n)
-  made <- 0
-  by_place <- split(seq_along(place), place)
-  for (rows in by_place) {
-    at <- cell[rows]
-    key <- pair_codes(node[at], code[rows])
-    node[at] <- made + match(key, unique(key))
-    made <- max(node[at])
-  }
-  node[size == 0] <- NA
-  ids <- unique(node[!is.na(node)])
-  codes <- match(node, ids)
-  first <- match(seq_along(ids), codes)
-  chosen <- logical(n)
-  chosen[first] <- TRUE
-  in_sets <- chosen[cell]
-  place <- match(bare, distinct)[!again][in_sets]
-  kept <- values[match(distinct, bare)][place]
-  list(
-    codes = codes, sets = cut_values(kept, size[first]),
-    n_partial = sum(unknown & some)
-  )
-}
-
-# Any vector as candidates: a value becomes a cell with one value, in a column
-# of intervals the interval from it to itself.
-as_candidates <- function(x, interval = FALSE) {
-  if (is_candidates(x)) {
-    return(x)
-  }
-  values <- unite_values(list(x))
-  if (interval) {
-    return(candidate_interval(values, values))
-  }
-  found <- find_sets(values, seq_along(values), length(values))
-  new_candidates(found$codes, found$sets)
-}
-
-# The rank of every set: by its first value, then by its second, and so on.
-rank_sets <- function(sets) {
-  if (length(sets) == 0) {
-    return(integer())
-  }
-  values <- do.call(c, sets)
-  code <- match(values, sort(unique(values), method = "radix"))
-  size <- lengths(sets)
-  start <- cumsum(size) - size
-  keys <- lapply(seq_len(max(size)), function(p) {
-    ifelse(p > size, 0L, code[pmin(start + p, length(code))])
-  })
-  order(do.call(order, c(keys, method = "radix")))
-}
-
-set_text <- function(sets, interval) {
-  if (length(sets) == 0) {
-    return(character())
-  }
-  values <- value_text(do.call(c, sets))
-  size <- lengths(sets)
-  if (interval) {
-    pieces <- paste0("[", every_other(values, 1), ",", every_other(values, 2), "]")
-    if (all(size == 2)) {
-      return(pieces)
-    }
-    cell <- rep(seq_along(size), size / 2)
-    return(as.vector(tapply(pieces, cell, paste, collapse = "|")))
-  }
-  out <- values[cumsum(size) - size + 1L]
-  several <- size > 1
-  pieces <- split(values, rep(seq_along(size), size))[several]
-  out[several] <- vapply(pieces, paste, "", collapse = "|")
-  out
-}
-
-value_text <- function(x) {
-  if (is.character(x)) {
-    unclear <- grepl("[|\"\\\\]", x)
-    x[unclear] <- encodeString(x[unclear], quote = "\"")
-    x
-  } else if (is.object(x)) {
-    as.character(format(x))
-  } else {
-    number_text(x)
-  }
 }

@@ -21,11 +21,10 @@
 #'
 #' @inheritParams longitudinal_link
 #' @param vars Names of columns of both waves, or their positions in `wave1`.
-#' @param id Name of the column that identifies persons in both waves.
+#' @inheritParams sdcRisk-params
 #' @param link A result of [longitudinal_link()] on these waves, with `id`;
 #'   needed for `scope = "certain"`.
 #' @param scope Whose changes are known: `"all"` or `"certain"`.
-#' @param ... Must be empty.
 #' @return `wave2`, in its own class, with one more integer column of 0 and 1
 #'   per variable. A column of that name in `wave2` is an error of class
 #'   `sdcRisk_error_bad_argument`. `link` must be made from the same `wave1` and
@@ -42,8 +41,9 @@
 #' change_indicators(wave1, wave2, "children", id = "id")$children_changed # 0 1 0
 change_indicators <- function(wave1, wave2, vars, id, link = NULL,
                               scope = c("all", "certain"), ...) {
+  ask <- enter_waves("change_indicators")
+  wave2 <- ask$wave2
   check_no_dots(...)
-  enter_waves()
   check_given(c("vars", "id"))
   scope <- check_choice(scope, c("all", "certain"), "scope")
   if (missing(id) || is.null(id)) {
@@ -52,9 +52,9 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
   if (missing(vars) || is.null(vars)) {
     stop_argument("vars", "name columns of both waves")
   }
-  coded <- code_waves(wave1, wave2, vars, id, "vars")
-  known <- known_links(coded, list(wave1 = wave1, wave2 = wave2), id, link, scope)
-  agreements <- code_agreements(coded, list(wave1, wave2), NULL)
+  coded <- code_waves(ask$wave1, wave2, vars, id, "vars")
+  known <- known_links(coded, list(wave1 = ask$wave1, wave2 = wave2), id, link, scope)
+  agreements <- code_agreements(coded, list(ask$wave1, wave2), NULL)
   columns <- paste0(coded$key_vars, "_changed")
   taken <- intersect(columns, names(wave2))
   if (length(taken)) {

@@ -17,7 +17,7 @@ comparison_loss <- function(loss, labels, table) {
       advice = if (is_loss) nearest_names(setdiff(names(loss), labels), labels)
     )
   }
-  term <- order_terms(unique(table$term))[[1]]
+  term <- table$term[[1]]
   of <- function(column) {
     vapply(labels, function(label) {
       if (is.null(loss[[label]])) 0 else loss[[label]]$estimates[[column]]
@@ -81,7 +81,7 @@ plot_risk_utility <- function(x) {
     ggplot2::facet_wrap(ggplot2::vars(.data$panel), scales = "free_x") +
     ggplot2::labs(
       title = "What does less risk cost?", x = "share lost",
-      y = if (term %in% names(measure_words)) measure_words[[term]] else term
+      y = term_label(term, x$kind)
     ) +
     sdc_theme()
 }

@@ -44,11 +44,16 @@
 #' after <- qar_risk(coarser, pi_u = 0.1)
 #' compare_risk(before, after) # T falls from 0.2700 to 0.1862
 compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "after")) {
+  announce("compare_risk")
   check_whole_names(names(sys.call()))
   if (missing(before) || missing(after)) {
     stop_argument(
       "after", "be given", found = "Two results are needed at least.",
-      advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
+      advice = if (!missing(before) && is_remedy(before)) {
+        "Measure the file and its protection: compare_risk(n_matches(file), n_matches(x))."
+      } else {
+        "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
+      }
     )
   }
   more <- list(...)
@@ -132,9 +137,8 @@ check_comparable <- function(results) {
 }
 
 comparison_table <- function(results) {
-  spec <- tidy_terms(results[[1]])
   # What tells the analyses of one result apart, and the same in the others.
-  ids <- if (is.null(spec$aligned)) spec$ids else spec$aligned
+  ids <- declaration_of(results[[1]])$aligned
   parts <- lapply(names(results), function(label) {
     part <- comparison_rows(results[[label]])
     part$result <- rep(label, nrow(part))
@@ -165,12 +169,7 @@ comparison_rows <- function(x) {
 }
 
 #' @export
-comparison_rows.default <- function(x) tidy.sdc_result(x)
-
-finite_or_na <- function(x) {
-  x[!is.finite(x)] <- NA
-  x
-}
+comparison_rows.default <- function(x) as.data.frame(tidy.sdc_result(x))
 
 # What differs -------------------------------------------------------------
 
@@ -221,62 +220,46 @@ setting_differences <- function(results) {
   paste0("Settings differ: ", paste(words, collapse = ", "), ".")
 }
 
-# The terms in the order in which they matter ------------------------------
+# The first term of a kind, which a comparison is about ---------------------
 
-# The measures of a method and their names, the first of which the sentence is
-# about.
-measure_words <- c(
-  risk = "The extreme risk T",
-  expected_reidentifications = "The number of expected re-identifications",
-  tau1 = "The number of expected population uniques (tau1)",
-  n_records_violating = "The number of records in small cells",
-  worst_match_prob = "The largest matching probability",
-  expected_correct = "The number of expected correct matches",
-  population_uniqueness = "Population uniqueness",
-  threshold_least = "The least threshold u", contribution_max = "The largest contribution",
-  uniqueness_mean = "Mean uniqueness", xi_mean = "The mean likelihood of uniqueness",
-  auc = "The area under the ROC curve", sample_uniqueness = "Sample uniqueness",
-  n_unique = "The number of sample uniques"
-)
-
-# Measures first, then uniques, records above a limit and other risks, parameters
-# last.
-order_terms <- function(terms) {
-  rank <- rep(4, length(terms))
-  rank[grepl("^(risk|prop|mean|expected|largest)|_rate$|_max$|_mean$", terms)] <- 3
-  rank[grepl("uniqu|above|below|violat|certain", terms)] <- 2
-  sizes <- "^(n|n_wave[12]|n_linked|n_pairs|n_cells|n_blocks)$"
-  rank[grepl(sizes, terms) | grepl("^(shape|scale|threshold|b[12]|z[12].*|theta.*)$", terms)] <- 5
-  measure <- terms[terms %in% names(measure_words)]
-  rank[terms %in% utils::head(measure[order(match(measure, names(measure_words)))], 1)] <- 1
-  terms[order(rank)]
-}
-
-comparison_sentence <- function(table) {
-  term <- order_terms(unique(table$term))[[1]]
+comparison_sentence <- function(table, kind) {
+  term <- table$term[[1]]
   last <- utils::tail(unique(table$result), 1)
   shown <- table[table$term == term & table$result == last, ]
   # The first analysis that both results hold.
   shown <- utils::head(shown[order(is.na(shown$change)), ], 1)
-  label <- if (term %in% names(measure_words)) measure_words[[term]] else paste0("`", term, "`")
-  label <- paste0(tolower(substr(label, 1, 1)), substring(label, 2))
   ids <- setdiff(names(shown), c("term", "result", "estimate", "change", "ratio"))
   several <- sum(table$term == term & table$result == last) > 1
   which <- if (several && length(ids)) {
     paste0(" (", paste(ids, "=", vapply(shown[ids], value_names, ""), collapse = ", "), ")")
   }
+  label <- paste0(lower_first(term_label(term, kind)), which)
   if (is.na(shown$change)) {
-    return(paste0(label, which, " is not determined in both results"))
+    return(paste(label, "not determined in both results"))
   }
   from <- shown$estimate - shown$change
-  verb <- if (shown$change < 0) "falls" else if (shown$change > 0) "rises" else "stays"
   paste0(
-    label, which, if (verb == "stays") " stays at " else paste0(" ", verb, " from "),
-    if (verb != "stays") paste0(format_amount(from), " to "), format_amount(shown$estimate),
-    " (`", last, "`)", if (verb != "stays" && !is.na(shown$ratio)) {
-      paste0(", ", format_risk(shown$ratio), " times as much")
+    label, if (shown$change == 0) {
+      paste0(" unchanged at ", format_amount(from), " (`", last, "`)")
+    } else {
+      paste0(
+        if (shown$change < 0) " down from " else " up from ", format_amount(from), " to ",
+        format_amount(shown$estimate), " (`", last, "`)",
+        if (!is.na(shown$ratio)) paste0(", ", format_risk(shown$ratio), " times as much")
+      )
     }
   )
+}
+
+# What a figure is called.
+term_label <- function(term, kind) {
+  of <- if (kind == "sdc_file_check") {
+    about <- page_figures()
+    about$label[match(term, about$measure)]
+  } else {
+    declared[[sub("^sdc_", "", kind)]]$figures[[term]]$label
+  }
+  if (is.character(of) && !is.na(of)) of else gsub("_", " ", term)
 }
 
 # Verbs --------------------------------------------------------------------
@@ -304,12 +287,12 @@ as.data.frame.sdc_comparison <- function(x, ...) {
 
 #' @export
 tidy.sdc_comparison <- function(x, ...) {
-  x$table
+  as_tidy(x$table)
 }
 
 #' @export
 glance.sdc_comparison <- function(x, ...) {
-  term <- order_terms(unique(x$table$term))[[1]]
+  term <- x$table$term[[1]]
   last <- utils::tail(unique(x$table$result), 1)
   shown <- utils::head(x$table[x$table$term == term & x$table$result == last, ], 1)
   frame(
@@ -336,7 +319,7 @@ counting_kinds <- c(
 
 #' @export
 describe.sdc_comparison <- function(x) {
-  sentence <- comparison_sentence(x$table)
+  sentence <- comparison_sentence(x$table, x$kind)
   n <- length(unique(x$table$result))
   from <- paste0(sub("^sdc_", "", x$kind), "()")
   perturbed <- if (x$kind %in% counting_kinds) {
@@ -374,7 +357,6 @@ comparison_grid <- function(table) {
   # Where columns do not fit, the ratio stays.
   wide[["ratio"]] <- table$ratio[table$result == last]
   wide[["change"]] <- table$change[table$result == last]
-  wide <- wide[order(match(wide$term, order_terms(unique(wide$term)))), ]
   grid(utils::head(wide, 14), nrow(wide), rest = "rows in as.data.frame(x)")
 }
 
@@ -396,6 +378,7 @@ print.sdc_comparison <- function(x, ...) {
 
 #' @export
 plot.sdc_comparison <- function(x, ...) {
+  announce("plot")
   check_installed("ggplot2", "draw results")
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
@@ -404,6 +387,7 @@ plot.sdc_comparison <- function(x, ...) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), ...) {
+  announce("autoplot")
   check_no_dots(...)
   if (check_choice(type, c("terms", "risk_utility"), "type") == "risk_utility") {
     return(plot_risk_utility(object))
@@ -411,7 +395,7 @@ autoplot.sdc_comparison <- function(object, type = c("terms", "risk_utility"), .
   table <- object$table
   table <- table[is.finite(table$estimate), ]
   # Three pictures that can be read; the rest is in the table.
-  terms <- utils::head(order_terms(unique(table$term)), 3)
+  terms <- utils::head(unique(table$term), 3)
   table <- table[table$term %in% terms, ]
   ids <- telling_ids(object$table)
   name_analysis <- function(id) paste(id, "=", trimws(format(table[[id]], trim = TRUE)))

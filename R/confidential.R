@@ -43,7 +43,7 @@
 #' internal report, do so too. They are for those who may see the file. So is the log of an
 #' internal report, which holds values where they were arguments, such as the tables of
 #' [hierarchy()].
-#' A result keeps the call as code, without data, and a fingerprint of what it was made
+#' A result keeps the call as code, without data, and fingerprints of what it was made
 #' from; who can guess a whole file can confirm the guess by it.
 #'
 #' @section What is printed and said:

@@ -1,5 +1,11 @@
 # Reading a result of copula_fit(): words, tables, a picture.
 
+declare_measure(
+  "copula_fit",
+  reference = "rocher2019", terms = c("sample_uniqueness", "largest_correlation"),
+  sample_uniqueness = figure("Sample uniques, share", "share")
+)
+
 #' @export
 describe.sdc_copula_fit <- function(x) {
   estimates <- x$estimates
@@ -81,7 +87,7 @@ projection_line <- function(x) {
 
 #' @export
 summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   risk_by_strata(object, by, data)
   pairs <- object$diagnostics$pairs
   pairs$beyond_chance <- pmax(pairs$information - pairs$expected, 0)
@@ -94,7 +100,7 @@ summary.sdc_copula_fit <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 as.data.frame.sdc_copula_fit <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$marginals
 }
 
@@ -102,17 +108,6 @@ as.data.frame.sdc_copula_fit <- function(x, ...) {
 #' @export
 coef.sdc_copula_fit <- function(object, ...) {
   object$correlation
-}
-
-#' @export
-tidy_terms.sdc_copula_fit <- function(x) {
-  list(ids = character(), terms = c("sample_uniqueness", "largest_correlation"))
-}
-
-#' @export
-glance.sdc_copula_fit <- function(x, ...) {
-  check_result(x)
-  cbind(x$estimates, order = x$settings$order, marginals = x$settings$marginals)
 }
 
 #' Picture of a fitted copula
@@ -129,7 +124,7 @@ glance.sdc_copula_fit <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(copula_fit(adult))
 autoplot.sdc_copula_fit <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   matrix <- object$correlation
   if (nrow(matrix) < 2) {

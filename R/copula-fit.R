@@ -61,10 +61,7 @@
 #' Beyond `data`, with five key variables and two threads: at most 100 bytes a record; what
 #' it grows with stands under Cost.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   except the weight.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param marginals `"empirical"` or `"auto"`, see details.
 #' @param exogenous `list(marginals = , correlation = )`, both optional.
 #'   `marginals`: a named list with, for some key variables, the probability of
@@ -73,9 +70,6 @@
 #'   correlation matrix of all key variables, in their order.
 #' @param order `"scaling"`, `"natural"`, `"random"` or `"frequency"`, see
 #'   details.
-#' @param weight_var Name of the column of sampling weights.
-#' @param missing `"category"` treats missing as a value of its own;
-#'   `"exclude"` drops records that miss a key variable.
 #' @param signed Whether correlations may be negative. `NULL`: not for
 #'   `order = "random"` and `"frequency"`.
 #' @param min_records Fewer records than this are an error: the information of a
@@ -142,18 +136,19 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
                        order = c("scaling", "natural", "random", "frequency"),
                        weight_var = NULL, missing = "category", signed = NULL,
                        min_records = 50) {
-  file <- enter(patterns = TRUE)
-  this_call <- call_without_data(match.call(), "copula_fit")
+  ask <- enter("copula_fit", patterns = TRUE)
+  data <- ask$data
+  weight_var <- ask$weight_var
   check_no_dots(...)
-  settings <- check_copula_settings(marginals, order, missing, signed, min_records)
+  settings <- check_copula_settings(marginals, order, ask$missing, signed, min_records)
   weights <- check_weights(data, weight_var)
   check_equal_within(data, weights, weight_var)
   weight_at <- weight_position(data, weight_var)
-  check_no_roles(data, key_vars, weight_at)
+  check_no_roles(data, ask$key_vars, weight_at)
   with_progress("Fitting the copula", {
     table <- key_table(
-      file, key_vars,
-      exclude = weight_at, listwise = missing == "exclude", dense = TRUE,
+      ask$file, ask$key_vars,
+      exclude = weight_at, listwise = ask$missing == "exclude", dense = TRUE,
       roles = role_columns(data, list(weight_var = weight_var))
     )
     settings <- c(settings, file_settings(table, weight_var = weight_var))
@@ -173,12 +168,11 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
     settings$equal_weights <- is.null(weights) || diff(range(single)) <= 1e-9 * max(single)
     settings$exogenous <- names(exogenous$marginals)
     settings$exogenous_correlation <- !is.null(given$correlation)
-    result <- new_copula_fit(found, table, given$levels, settings, this_call)
+    result <- new_copula_fit(found, table, given$levels, settings, ask$call)
     result$exogenous <- list(
       shares = given$shares, places = given$places, correlation = given$correlation
     )
     result$tree <- fit_tree(found$tree)
-    result <- sealed(result)
     signal_copula_fit(result)
     result
   })

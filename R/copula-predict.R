@@ -47,9 +47,7 @@
 #' @param newdata A data frame with the key variables, one row per person.
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
-#' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample, records that are left out included.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param score `"tree"`, `"copula"` or `"placement"`. `NULL`: that of a result of
 #'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
 #' @param calibrate As in [copula_uniqueness()].
@@ -95,6 +93,7 @@ NULL
 predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
                                    score = NULL, calibrate = NULL, accuracy = 0.01,
                                    sampling_fraction = NULL) {
+  announce("predict")
   check_no_dots(...)
   check_result(object)
   score <- score_of(object, score)
@@ -126,10 +125,11 @@ predict.sdc_copula_fit <- function(object, newdata, pop_size, ...,
 predict.sdc_copula_uniqueness <- function(object, newdata, pop_size = NULL, ...,
                                           score = NULL, calibrate = NULL,
                                           accuracy = 0.01, sampling_fraction = NULL) {
+  announce("predict")
   check_no_dots(...)
+  check_result(object)
   check_given("newdata")
   newdata <- bare_data(newdata)
-  check_result(object)
   check_data_frame(newdata, "newdata")
   check_new_columns(newdata, object$settings$key_vars)
   score <- score_of(object, score)

@@ -260,7 +260,7 @@ code_as_sample <- function(fit, file) {
   table <- key_table(
     file, fit$settings$key_vars,
     listwise = fit$settings$missing == "exclude", dense = TRUE,
-    roles = role_columns(file_data(file), fit$settings), frame = front()
+    roles = role_columns(file_data(file), fit$settings)
   )
   maps <- Map(function(values, n_values) {
     missing <- which(is.na(values))
@@ -270,13 +270,12 @@ code_as_sample <- function(fit, file) {
 }
 
 # Any data frame, in the categories that its values have in the fit.
-code_by_fit <- function(fit, data, frame = parent.frame()) {
-  force(frame)
-  read_by_fit(fit, code_requests(list(fit = fit_request(fit, data))), frame)
+code_by_fit <- function(fit, data) {
+  read_by_fit(fit, code_requests(list(fit = fit_request(fit, data))))
 }
 
 # The same with the cells of `counted`, of all its values.
-code_released <- function(fit, data, counted = data, frame = front()) {
+code_released <- function(fit, data, counted = data) {
   coded <- code_requests(list(
     cells = key_request(
       counted, fit$settings$key_vars,
@@ -284,21 +283,26 @@ code_released <- function(fit, data, counted = data, frame = front()) {
     ),
     fit = fit_request(fit, data)
   ))
-  read_by_fit(fit, coded, frame)
+  read_by_fit(fit, coded)
 }
 
 fit_request <- function(fit, data) {
   values <- unname(lapply(fit$levels, function(values) values[!is.na(values)]))
   positions <- check_columns(fit$settings$key_vars, data, "key_vars")
+  # A part of the file lacks values of the fit, which tells nothing.
+  note_spellings(Map(function(known, at) {
+    check_letters(list(known, data[[at]]), names(data)[[at]])
+    list(known, setdiff(known_texts(data[[at]]), known_texts(known)))
+  }, rlang::set_names(values, fit$settings$key_vars), positions))
   coding_request(
     column_sources(data, positions), fit$settings$key_vars, positions,
     fingerprint = FALSE, levels = values, listwise = fit$settings$missing == "exclude"
   )
 }
 
-read_by_fit <- function(fit, coded, frame) {
+read_by_fit <- function(fit, coded) {
   tables <- lapply(coded, `[[`, 1)
-  release_later(tables, frame)
+  release_later(tables)
   maps <- lapply(fit$levels, function(values) {
     missing <- which(is.na(values))
     as.integer(c(if (length(missing)) missing else 0L, which(!is.na(values)), 0L))
@@ -379,7 +383,8 @@ correctness_of <- function(prob, n) {
 #' # With the number of his children too: xi = 0.997.
 #' uniqueness_to_correctness(0.997, 6.2e6) # 0.998
 uniqueness_to_correctness <- function(xi, pop_size, ...) {
-  check_no_dots(..., renamed = c(pop_size = "n"))
+  announce("uniqueness_to_correctness")
+  check_no_dots(...)
   check_given(c("xi", "pop_size"))
   n <- pop_size
   if (!is_plain_number(xi) || any(xi < 0 | xi > 1, na.rm = TRUE)) {

@@ -100,3 +100,6 @@ signal_copula_uniqueness <- function(x) {
   }
   signal_scores_differ(x)
 }
+
+# Fewer records than this are few.
+enough_records <- 1000

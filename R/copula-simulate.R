@@ -15,7 +15,7 @@
 #' @param seed A seed for [set.seed()], after which the generator is put back where
 #'   it was, as by [stats::simulate()]; or `NULL` to go on with the present
 #'   state of the generator.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param max_memory Bytes that the records may take while they are drawn, 16 for
 #'   each value of a key variable.
 #' @return A data frame of `nsim` rows with the key variables, in the classes of
@@ -30,6 +30,7 @@
 #' simulate(fit, 3, seed = 1)
 simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
                                     max_memory = 2e9) {
+  announce("simulate")
   check_no_dots(...)
   check_result(object)
   nsim <- check_whole(nsim, "nsim")
@@ -38,7 +39,7 @@ simulate.sdc_copula_fit <- function(object, nsim = 1, seed = NULL, ...,
     seed <- check_whole(seed, "seed", low = -.Machine$integer.max)
     # As simulate() of stats does: what comes after is as random as before.
     state <- get0(".Random.seed", globalenv(), inherits = FALSE)
-    on.exit(restore_state(state))
+    on.exit(restore_state(state), add = TRUE)
     set.seed(seed)
   }
   with_progress("Drawing records", {

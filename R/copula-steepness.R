@@ -90,3 +90,6 @@ signal_steepness <- function(found) {
     )
   )
 }
+
+# People drawn at most, a limit of the core.
+most_people <- 2e9

@@ -1,5 +1,18 @@
 # Reading a result of copula_uniqueness(): words, one sentence, pictures.
 
+# A small file is not calibrated and is still compared with a large one.
+declare_measure(
+  "copula_uniqueness",
+  reference = "rocher2019", ids = c("pop_size", "method"), aligned = "pop_size",
+  terms = c("population_uniqueness", "population_correctness"),
+  each = paste(" among", format_count(pop_size), "people"),
+  population_uniqueness = figure(
+    "Population uniqueness", "share", low = uniqueness_low, high = uniqueness_high,
+    scenario = "journalist", key = "population_uniqueness",
+    question = "What share of the people is unique in the population?"
+  )
+)
+
 score_words <- c(
   tree = "tree of pairs, scaled to the population uniqueness (not the paper's equation 18)",
   copula = "rectangle of the copula (equation 18)",
@@ -48,12 +61,6 @@ method_words <- function(x) {
     "the model, calibrated on the sample's uniqueness",
     if (leaves_much_open(x)) " (which says little here)"
   )
-}
-
-# Four digits of a share, and no tail of zeros.
-format_share <- function(x) {
-  small <- ifelse(x < 1e-9, "0", formatC(x, digits = 2, format = "g"))
-  ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))
 }
 
 uniqueness_grid <- function(x, most = 4) {
@@ -140,20 +147,10 @@ expected_words <- function(estimate) {
   )
 }
 
-#' @export
-tidy_terms.sdc_copula_uniqueness <- function(x) {
-  list(
-    ids = c("pop_size", "method"),
-    terms = c("population_uniqueness", "population_correctness"),
-    # A small file is not calibrated and is still compared with a large one.
-    aligned = "pop_size"
-  )
-}
-
 #' @rdname sdc_result
 #' @export
 tidy.sdc_copula_uniqueness <- function(x, ...) {
-  check_result(x)
+  enter_verb("tidy", x)
   for (measure in c("uniqueness", "correctness")) {
     for (bound in c("_low", "_high")) {
       x$estimates[[paste0("population_", measure, bound)]] <-
@@ -168,15 +165,6 @@ tidy.sdc_copula_uniqueness <- function(x, ...) {
 }
 
 #' @export
-glance.sdc_copula_uniqueness <- function(x, ...) {
-  check_result(x)
-  cbind(
-    x$estimates[1, ], n_records = x$fit$n, n_keys = x$fit$estimates$n_keys,
-    sample_uniqueness = x$fit$sample_uniqueness
-  )
-}
-
-#' @export
 record_risk.sdc_copula_uniqueness <- function(x) judged_rows(x)$kappa
 
 #' @export
@@ -184,7 +172,7 @@ comparison_part.sdc_copula_uniqueness <- function(x) x$curve
 
 #' @export
 as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
 }
 
@@ -267,7 +255,7 @@ expected_clause <- function(x) {
 #' plot(risk, "records")
 autoplot.sdc_copula_uniqueness <- function(object, type = c("size", "records"), ...,
                                            by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("size", "records"), "type")
   if (type == "size") {

@@ -211,8 +211,7 @@
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or a
 #'   result of [copula_fit()].
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   except the weight.
+#' @inheritParams sdcRisk-params
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
 #' @param ... Arguments of [copula_fit()], by their full names, where `data` is
@@ -233,13 +232,8 @@
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so where it is above 0.
-#' @param level Level of the interval.
 #' @param hh_id Name or position of the column of the records (`newdata` where given)
 #'   that identifies households, or `NULL`; see the section on households.
-#' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   file.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
 #' \describe{
@@ -292,15 +286,20 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
                               given_sample = FALSE, records = TRUE, n_refits = 0,
                               level = 0.95, sampling_fraction = NULL, hh_id = NULL,
                               limit = NULL) {
+  ask <- announce("copula_uniqueness")
   check_given("data")
-  file <- data
-  if (!inherits(data, "sdc_copula_fit")) {
-    file <- lend_codes(enter(patterns = TRUE), front())
+  if (inherits(data, "sdc_copula_fit")) {
+    file <- data
+    remember(ask)
   } else {
-    remember()
+    read_file(ask, patterns = TRUE)
+    file <- lend_codes(ask$file, ask)
+    data <- ask$data
+    key_vars <- ask$key_vars
+    sampling_fraction <- ask$sampling_fraction
+    hh_id <- ask$hh_id
   }
   if (is.null(sampling_fraction)) check_size_given(file)
-  this_call <- call_without_data(match.call(), "copula_uniqueness")
   score <- check_choice(score, c("tree", "copula", "placement"), "score")
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
   check_flag(given_sample, "given_sample")
@@ -322,7 +321,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   known <- fit_or_data(file, key_vars, ...)
   n_least <- known$n
   pop_size <- size_of_population(
-    known$n_file, if (was_given("pop_size")) pop_size, sampling_fraction
+    known$n_file, if (was_given("pop_size")) argument("pop_size"), sampling_fraction
   )
   check_pop_size(pop_size, n_least)
   if (!is.null(newdata)) check_pop_size(pop_size, nrow(newdata), "of `newdata`")
@@ -365,7 +364,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
         calibration = calibration_found(found, calibrated), n_draws = found$n_draws,
         pitman_status = pitman$status, fall = fall
       ),
-      call = this_call, curve = curve[curve_columns], fit = fit
+      call = ask$call, curve = curve[curve_columns], fit = fit
     )
     if (!is.null(hh_at)) result <- add_household_scores(result, bare_data(released), hh_at)
     signal_copula_uniqueness(result)
@@ -384,8 +383,6 @@ curve_columns <- c(
   "pop_size", "population_uniqueness", "uniqueness_low", "uniqueness_high",
   "population_correctness", "correctness_low", "correctness_high"
 )
-# Fewer records than this are few.
-enough_records <- 1000
 
 # A fit, or data to fit: `n` records, and `fit()` to get it.
 fit_or_data <- function(data, key_vars, ...) {
@@ -420,21 +417,6 @@ fit_or_data <- function(data, key_vars, ...) {
     fit = function() do.call(copula_fit, c(list(data, key_vars), given))
   )
 }
-
-check_pop_size <- function(pop_size, n, whose = "of the sample") {
-  if (!are_distinct_numbers(pop_size, TRUE) || any(!is.finite(pop_size) | pop_size < n)) {
-    stop_argument(
-      "pop_size",
-      paste0(
-        "be finite numbers without repetition, each at least the number of records ", whose,
-        ", ", format_count(n)
-      )
-    )
-  }
-}
-
-# People drawn at most, a limit of the core.
-most_people <- 2e9
 
 check_drawable <- function(pop_size) {
   if (any(pop_size > most_people)) {

@@ -80,11 +80,10 @@ listen <- function(done, total) {
 # The version of the package, without a look into its files.
 own_version <- function() getNamespaceVersion("sdcRisk")[["version"]]
 
-# What the core tells its progress, NULL where nobody watches.
-running <- new.env(parent = emptyenv())
 running$tick <- NULL
 # Seeds that replay() takes from a log, to be drawn next.
 running$seeds <- list()
+running$digits <- NULL
 
 # Runs `code`, whose calls into the core are watched. The bar appears after one
 # second.
@@ -155,4 +154,24 @@ with_drawn_seed <- function(code) {
 random_state <- function() {
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) set.seed(NULL)
   get(".Random.seed", globalenv(), inherits = FALSE)
+}
+
+# A seed would undo the release.
+keeps_no_seed <- function(name) name == "invariant_pram"
+
+# A seed that was drawn is noted by every function that is running; numbers drawn
+# from R's generator besides cannot be repeated from it.
+note_seed <- function(draw) {
+  notes <- running_asked()
+  before <- random_state()
+  for (asked in notes) {
+    if (!identical(before, asked$state)) asked$elsewhere <- TRUE
+  }
+  seed <- draw()
+  secret <- any(vapply(notes, function(asked) keeps_no_seed(asked$name), NA))
+  for (asked in notes) {
+    asked$state <- random_state()
+    if (!secret) asked$seeds <- c(asked$seeds, list(seed))
+  }
+  seed
 }

@@ -1,106 +1,5 @@
 # Checks of arguments, each made once, at the door of an exported function.
 
-# Nothing may come through `...`, but for arguments by their former names:
-# `renamed` holds these by their present ones, to which their values go.
-check_no_dots <- function(..., renamed = NULL) {
-  refuse_letters()
-  if (...length() == 0) {
-    return(invisible())
-  }
-  values <- list(...)
-  given <- names(values)
-  given <- if (is.null(given)) character(length(values)) else given
-  former <- given %in% renamed
-  if (any(former)) take_renamed(values[former], renamed)
-  given <- given[!former]
-  if (length(given) == 0) {
-    return(invisible())
-  }
-  given[!nzchar(given)] <- "(unnamed)"
-  arguments <- argument_names()
-  translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
-  stop_sdc(
-    "bad_argument",
-    c(
-      "All arguments must be arguments of this function.",
-      x = paste0("Unknown: ", quote_names(given), "."),
-      i = if (length(translated)) {
-        said <- paste0("`", translated, "` is `", micro_words[translated], "`", collapse = ", ")
-        paste0("From sdcMicro: ", said, " here.")
-      },
-      i = nearest_names(setdiff(given, c("(unnamed)", translated)), arguments),
-      i = role_advice(given),
-      i = "Arguments after the first ones are given by their full names."
-    ),
-    argument = given
-  )
-}
-
-# R takes `k = 3` for `key_vars`: a letter or two are no name of an argument.
-refuse_letters <- function() {
-  at <- front_at()
-  given <- names(sys.call(at))
-  given <- given[nchar(given) %in% 1:2]
-  if (length(given) == 0) {
-    return(invisible())
-  }
-  arguments <- names(formals(sys.function(at)))
-  short <- setdiff(given, arguments)
-  # What comes after `...` is never taken for a short name.
-  first <- utils::head(arguments, match("...", arguments) - 1)
-  short <- Filter(function(name) any(startsWith(first, name)), short)
-  if (length(short)) {
-    stop_sdc(
-      "bad_argument",
-      c(
-        "All arguments must be arguments of this function.",
-        x = paste0("Unknown: ", quote_names(short), "."),
-        i = if ("k" %in% short && "constraint" %in% arguments) {
-          "A smallest class is a constraint here: constraint = list(k = 3)."
-        },
-        i = "Arguments are given by their full names."
-      ),
-      argument = short
-    )
-  }
-}
-
-# Values given by former names go to the arguments of the exported function.
-take_renamed <- function(values, renamed) {
-  for (former in names(values)) {
-    present <- names(renamed)[match(former, renamed)]
-    if (was_given(present)) {
-      stop_argument(
-        present, paste0("be given once, not also as `", former, "`"),
-        found = "Both were given."
-      )
-    }
-    assign(present, values[[former]], envir = front())
-    inform_sdc(
-      "renamed",
-      c(
-        paste0("The argument `", former, "` is called `", present, "` now."),
-        i = "The former name will go with the next version."
-      ),
-      former = former, present = present
-    )
-  }
-}
-
-# Why an argument that other functions take has no meaning where it was given.
-role_advice <- function(given) {
-  why <- c(
-    weight_var = "Sampling weights change nothing that this function counts.",
-    hh_id = "This function looks at single records: household_risk() looks at households.",
-    key_groups = "This function keeps all key variables apart; paste() makes one of several.",
-    sensitive = "Sensitive values are looked at by n_matches().",
-    pop_size = "What this function counts does not depend on the population.",
-    sampling_fraction = "What this function counts does not depend on the population.",
-    missing = "This function has one rule for missing values, see its help page."
-  )
-  unname(why[intersect(names(why), given)])
-}
-
 # What an argument was, in words: an argument, never a column of data.
 given_words <- function(x) {
   if (is.null(x)) {
@@ -137,12 +36,6 @@ nearest_names <- function(wrong, known) {
   if (length(near)) paste0("Did you mean ", quote_names(unique(near)), "?")
 }
 
-# The arguments of the exported function.
-argument_names <- function() {
-  at <- front_at()
-  if (at > 0) setdiff(names(formals(sys.function(at))), "...")
-}
-
 # What was found is always said: where the caller does not, what was given.
 stop_argument <- function(arg, must, found = NULL, advice = NULL) {
   if (is.null(found)) found <- found_in(arg)
@@ -155,7 +48,7 @@ stop_argument <- function(arg, must, found = NULL, advice = NULL) {
 
 # What the argument `arg`, or a part of one, of the exported function was.
 found_in <- function(arg) {
-  frame <- front()
+  frame <- running$ask$.frame
   if (is.null(frame) || length(arg) != 1) {
     return(NULL)
   }
@@ -164,8 +57,7 @@ found_in <- function(arg) {
   if (length(name) == 0 || !exists(name, envir = frame, inherits = FALSE)) {
     return(NULL)
   }
-  is_absent <- as.call(list(base::missing, as.name(name)))
-  if (tryCatch(eval(is_absent, frame), error = function(e) FALSE)) {
+  if (name %in% setdiff(argument_names(), running$ask$.given)) {
     return("It was not given.")
   }
   tryCatch(given_words(eval(code, frame)), error = function(e) NULL)
@@ -206,13 +98,6 @@ check_flag <- function(x, arg) {
     stop_argument(arg, "be TRUE or FALSE", given_words(x))
   }
   x
-}
-
-is_plain_number <- function(x) is.numeric(x) && !is.object(x)
-
-are_distinct_numbers <- function(x, several) {
-  is_plain_number(x) && length(x) >= 1 && (several || length(x) == 1) &&
-    !anyNA(x) && !anyDuplicated(x)
 }
 
 # Distinct whole numbers between `low` and `high`.
@@ -371,83 +256,10 @@ check_missing_rule <- function(missing, choices) {
   check_choice(missing, choices, "missing")
 }
 
-# The way from other objects to a data frame.
-data_advice <- function(x) {
-  if (!is.null(micro_advice(x))) {
-    micro_advice(x)
-  } else if (is.matrix(x)) {
-    "as.data.frame() makes a data frame of a matrix."
-  } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {
-    "as.data.frame() makes a data frame of a list of columns."
+# The name or position of one column, as its position.
+check_column <- function(x, data, arg) {
+  if (length(x) != 1) {
+    stop_argument(arg, "name one column of `data`")
   }
-}
-
-check_data_frame <- function(x, arg) {
-  if (!is.data.frame(x)) {
-    stop_not_a_file(x, arg)
-  }
-  check_records(x, arg)
-}
-
-# A column of whole numbers within bounds, as integers; `column` is what the
-# argument `arg` names.
-whole_column <- function(data, column, arg, low, high) {
-  x <- data[[check_column(column, data, arg)]]
-  if (inherits(x, "haven_labelled")) {
-    x <- drop_user_missing(x)
-  }
-  good <- is.numeric(x) && !is.object(x) && length(dim(x)) == 0 &&
-    (is.integer(x) || all(x == round(x), na.rm = TRUE)) &&
-    all(x >= low & x <= high, na.rm = TRUE)
-  if (!good && !(is.logical(x) && all(is.na(x)))) {
-    stop_argument(
-      arg, paste("name a column of whole numbers from", low, "to", high),
-      found = if (is.numeric(x)) {
-        "It has other numbers."
-      } else {
-        paste0("It has class ", quote_names(class(x)), ".")
-      }
-    )
-  }
-  as.integer(x)
-}
-
-# People numbered in order of first appearance, and the record where each of
-# them first occurs.
-number_ids <- function(x, arg) {
-  source <- column_source(x, length(x))
-  if (has_bad_codes(x)) {
-    stop_sdc(
-      "bad_column",
-      c(
-        paste0("`", arg, "` must name a column of numbers, text or a factor."),
-        x = "The factor has codes without a level."
-      ),
-      columns = arg, classes = class(x)
-    )
-  }
-  if (is.null(source)) {
-    stop_argument(
-      arg, "name a column of numbers, text or a factor",
-      found = paste0("It has class ", quote_names(class(x)), ".")
-    )
-  }
-  values <- as_bare(source$values)
-  unknown <- anyNA(values) ||
-    (any(source$level_is_missing) && any(source$level_is_missing[values]))
-  if (unknown) {
-    stop_argument(
-      arg, "name a column without missing values", found = "It has missing values."
-    )
-  }
-  distinct <- unique(values)
-  list(number = match(values, distinct), first = match(distinct, values))
-}
-
-# Arguments without a default that the exported function was not given.
-check_given <- function(args, frame = front()) {
-  absent <- !was_given(args, frame)
-  if (any(absent)) {
-    stop_argument(args[absent][[1]], "be given", found = "It has no default.")
-  }
+  check_columns(x, data, arg)
 }

@@ -5,6 +5,7 @@
 # defined values. Columns of candidates are taken where `candidates` says so.
 column_sources <- function(data, positions, candidates = FALSE) {
   n <- nrow(data)
+  for (position in positions) check_letters(unclass(data)[position], names(data)[[position]])
   sources <- lapply(unname(unclass(data)[positions]), function(x) {
     if (candidates && is_candidates(x)) candidate_source(x, n) else column_source(x, n)
   })
@@ -33,8 +34,10 @@ column_sources <- function(data, positions, candidates = FALSE) {
           "Candidates are understood by n_matches(); elsewhere decide on one value."
         } else if (any(damaged)) {
           "Read the file again, or set these codes to NA: they stand for no value."
+        } else if (any(vapply(data[positions[bad]], is.list, NA))) {
+          "Make plain columns of them, or leave them out."
         } else {
-          "Convert these columns, or leave them out."
+          "Convert them, by as.vector(), unclass() or as.character(), or leave them out."
         }
       ),
       columns = names, classes = classes
@@ -47,6 +50,7 @@ column_sources <- function(data, positions, candidates = FALSE) {
 # codes it, `scale` how values of two tables compare. NULL for a column whose
 # class has no defined values.
 column_source <- function(x, n) {
+  x <- plain_column(x)
   if (length(dim(x)) > 0 || length(x) != n) {
     return(NULL)
   }
@@ -72,6 +76,18 @@ column_source <- function(x, n) {
   )
 }
 
+# The same in code.
+plain_code <- function(x, code) {
+  plain <- plain_column(x)
+  if (inherits(x, "difftime")) {
+    bquote(as.numeric(.(code), units = "secs"))
+  } else if (!identical(c(dim(x), oldClass(x)), c(dim(plain), oldClass(plain)))) {
+    bquote(structure(.(code), dim = NULL, class = .(oldClass(plain))))
+  } else {
+    code
+  }
+}
+
 # A column of candidates: every set is a level.
 candidate_source <- function(x, n) {
   if (length(x) != n) {
@@ -91,7 +107,7 @@ as_source <- function(values, kind, scale, ordered, level_names = NULL) {
 }
 
 factor_source <- function(x) {
-  levels <- levels(x)
+  levels <- if (is.null(levels(x))) character() else levels(x)
   if (typeof(x) != "integer" || !is.character(levels) || has_bad_codes(x)) {
     return(NULL)
   }
@@ -104,19 +120,11 @@ factor_source <- function(x) {
   as_source(x, "levels", "text", is.ordered(x), levels)
 }
 
-# Whether a factor has codes that no level belongs to.
-has_bad_codes <- function(x) {
-  if (!is.factor(x) || typeof(x) != "integer") {
-    return(FALSE)
-  }
-  codes <- unclass(x)
-  min(codes, 1L, na.rm = TRUE) < 1L || max(codes, 0L, na.rm = TRUE) > nlevels(x)
-}
-
 # How many cells of a column hold a code that it declares missing, a tagged one
 # included, and which such codes occur, as text.
 declared_missing <- function(x) {
   none <- list(n = 0L, codes = "")
+  x <- plain_column(x)
   if (is_candidates(x) || length(dim(x)) > 0) {
     return(none)
   }
@@ -133,7 +141,7 @@ declared_missing <- function(x) {
     n <- sum(among | within)
     # What is declared, never a record's own value within a range.
     found <- c(
-      if (any(among)) value_text(sort(unique(values[among]))),
+      if (any(among)) value_text(sorted_values(values[among])),
       if (any(within)) paste(value_text(range[[1]]), "to", value_text(range[[2]]))
     )
     x <- values
@@ -146,32 +154,6 @@ declared_missing <- function(x) {
   tags <- missing_tags(x)
   found <- c(found, if (length(tags)) paste0("NA(", sort(unique(tags)), ")"))
   list(n = n + length(tags), codes = paste(found, collapse = ", "))
-}
-
-# The letters of the tagged missing values of a vector of numbers: haven keeps
-# them in the fifth byte of the NaN, of which R itself makes no use.
-missing_tags <- function(x) {
-  if (!is.double(x) || !anyNA(x)) {
-    return(character())
-  }
-  bytes <- matrix(writeBin(x[is.na(x)], raw(), endian = "little"), nrow = 8)[5, ]
-  bytes <- as.integer(bytes[bytes != 0])
-  # Each byte is a letter.
-  strsplit(intToUtf8(bytes), "")[[1]]
-}
-
-# Values that a labelled column declares missing become NA.
-drop_user_missing <- function(x) {
-  declared <- attr(x, "na_values", exact = TRUE)
-  range <- attr(x, "na_range", exact = TRUE)
-  x <- as.vector(unclass(x))
-  if (length(declared)) {
-    x[x %in% declared] <- NA
-  }
-  if (length(range) == 2) {
-    x[!is.na(x) & x >= range[[1]] & x <= range[[2]]] <- NA
-  }
-  x
 }
 
 # Puts the values of several tables below each other, as values.
@@ -204,12 +186,6 @@ stack_sources <- function(sources, name) {
   as_source(text, "text", "text", FALSE)
 }
 
-# Values without class or names; an integer64 keeps its bits.
-as_bare <- function(x) {
-  attributes(x) <- NULL
-  x
-}
-
 # Values of any kind as text, for columns whose types differ between tables.
 source_text <- function(source, name) {
   switch(source$scale,
@@ -227,29 +203,225 @@ source_text <- function(source, name) {
   )
 }
 
-# Numbers as people write them: 100000 and not 1e+05, with as many digits as it
-# takes to tell them apart.
-number_text <- function(x) {
-  if (is.logical(x)) {
-    return(as.character(x))
+value_rank <- function(x) match(x, sorted_values(x))
+
+# A column of whole numbers within bounds, as integers; `column` is what the
+# argument `arg` names.
+whole_column <- function(data, column, arg, low, high) {
+  x <- plain_column(data[[check_column(column, data, arg)]])
+  if (inherits(x, "haven_labelled")) {
+    x <- drop_user_missing(x)
   }
-  values <- unique(as.double(x))
-  text <- as.character(values)
-  finite <- which(is.finite(values))
-  exact <- values[finite]
-  # Text that stands for data does not depend on options(OutDec = ).
-  as_text <- function(x, digits) {
-    formatC(x, digits = digits, width = 1, format = "fg", decimal.mark = ".")
+  good <- is.numeric(x) && !is.object(x) && length(dim(x)) == 0 &&
+    (is.integer(x) || all(x == round(x), na.rm = TRUE)) &&
+    all(x >= low & x <= high, na.rm = TRUE)
+  if (!good && !(is.logical(x) && all(is.na(x)))) {
+    stop_argument(
+      arg, paste("name a column of whole numbers from", low, "to", high),
+      found = if (is.numeric(x)) {
+        "It has other numbers."
+      } else {
+        paste0("It has class ", quote_names(class(x)), ".")
+      }
+    )
   }
-  digits <- as_text(exact, 15)
-  inexact <- as.double(digits) != exact
-  digits[inexact] <- as_text(exact[inexact], 17)
-  text[finite] <- digits
-  text[is.nan(values)] <- NA
-  text[match(as.double(x), values)]
+  as.integer(x)
 }
 
-# Values as text that stands for them.
-value_names <- function(values) {
-  if (is.numeric(values) && !is.object(values)) number_text(values) else as.character(values)
+# People numbered in order of first appearance, and the record where each of
+# them first occurs.
+number_ids <- function(x, arg) {
+  source <- column_source(x, length(x))
+  if (has_bad_codes(x)) {
+    stop_sdc(
+      "bad_column",
+      c(
+        paste0("`", arg, "` must name a column of numbers, text or a factor."),
+        x = "The factor has codes without a level."
+      ),
+      columns = arg, classes = class(x)
+    )
+  }
+  if (is.null(source)) {
+    stop_argument(
+      arg, "name a column of numbers, text or a factor",
+      found = paste0("It has class ", quote_names(class(x)), ".")
+    )
+  }
+  values <- as_bare(source$values)
+  unknown <- anyNA(values) ||
+    (any(source$level_is_missing) && any(source$level_is_missing[values]))
+  if (unknown) {
+    stop_argument(
+      arg, "name a column without missing values", found = "It has missing values."
+    )
+  }
+  distinct <- unique(values)
+  list(number = match(values, distinct), first = match(distinct, values))
+}
+
+# Values as doubles or UTF-8.
+bare_values <- function(source) {
+  values <- as_bare(source$values)
+  if (!is.null(source$level_names)) {
+    values <- source$level_names[values]
+  }
+  if (is.character(values)) {
+    enc2utf8(values)
+  } else if (source$kind == "wide") {
+    # Its 64 bits as two numbers.
+    as.double(readBin(writeBin(values, raw()), "integer", n = 2 * length(values)))
+  } else {
+    as.double(values)
+  }
+}
+
+# All values of a column that is no key.
+role_values <- function(x) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return(list(scale = "other", values = enc2utf8(as.character(unlist(x)))))
+  }
+  list(scale = source$scale, values = bare_values(source))
+}
+
+key_type <- function(x) {
+  if (is_interval(x)) {
+    "interval"
+  } else if (is_candidates(x)) {
+    "candidates"
+  } else if (is.factor(x)) {
+    if (is.ordered(x)) "ordered" else "factor"
+  } else if (inherits(x, "haven_labelled")) {
+    "labelled"
+  } else if (inherits(x, "Date")) {
+    "date"
+  } else if (inherits(x, "POSIXct")) {
+    "time"
+  } else if (inherits(x, "integer64")) {
+    "integer"
+  } else {
+    switch(typeof(x), character = "text", double = "number", typeof(x))
+  }
+}
+
+# Some values of a column, with its class and labels.
+take_values <- function(x, rows, name) {
+  if (is.list(x) || length(dim(x)) > 0) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "Every variable must be a vector.",
+        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
+      ),
+      columns = name, classes = paste(class(x), collapse = "/")
+    )
+  }
+  if (inherits(x, "haven_labelled")) {
+    # Their own method keeps labels only while haven is loaded.
+    values <- drop_user_missing(x)[rows]
+    attributes(values) <- attributes(x)[setdiff(names(attributes(x)), "names")]
+    return(values)
+  }
+  x[rows]
+}
+
+# Columns of several tables below each other, their type kept.
+unite_columns <- function(pieces, name) {
+  if (any(vapply(pieces, is_candidates, NA))) {
+    return(combine_candidates(pieces))
+  }
+  if (all(vapply(pieces, is.factor, NA))) {
+    return(unite_factors(pieces))
+  }
+  last <- pieces[[length(pieces)]]
+  kind <- unique(vapply(pieces, piece_kind, ""))
+  if (identical(sort(kind), c("factor", "text"))) {
+    return(unlist(lapply(pieces, as.character)))
+  }
+  if (length(kind) > 1) {
+    stop_sdc(
+      "bad_column",
+      c(
+        "A variable must have values of one kind in all waves.",
+        x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), ".")
+      ),
+      columns = name, classes = kind
+    )
+  }
+  if (inherits(last, "haven_labelled")) {
+    values <- unlist(lapply(pieces, drop_user_missing))
+    attributes(values) <- attributes(last)
+    return(values)
+  }
+  switch(kind,
+    wide = structure(unlist(lapply(pieces, as_bare)), class = "integer64"),
+    text = unlist(lapply(pieces, as_bare)),
+    number = unlist(lapply(pieces, as_bare)),
+    do.call(c, pieces)
+  )
+}
+
+# What the values of a column are, whatever wave they come from.
+piece_kind <- function(x) {
+  if (is.factor(x)) {
+    "factor"
+  } else if (inherits(x, "integer64")) {
+    "wide"
+  } else if (inherits(x, "haven_labelled")) {
+    paste("labelled", if (is.character(x)) "text" else "number")
+  } else if (is.object(x)) {
+    class(x)[[1]]
+  } else if (is.character(x)) {
+    "text"
+  } else {
+    "number"
+  }
+}
+
+unite_factors <- function(pieces) {
+  levels <- lapply(pieces, levels)
+  union <- unique(unlist(levels))
+  ordered <- all(vapply(pieces, is.ordered, NA)) &&
+    all(vapply(levels, function(l) !is.unsorted(match(l, union)), NA))
+  codes <- unlist(Map(function(x, l) match(l, union)[as.integer(x)], pieces, levels))
+  structure(codes, levels = union, class = c(if (ordered) "ordered", "factor"))
+}
+
+# 64-bit whole numbers as doubles, without a package that knows them: the low 32 bits
+# and the high ones. Beyond 2^53 the sum is rounded, and too large for its caller.
+wide_to_double <- function(x) {
+  words <- matrix(readBin(writeBin(as_bare(x), raw(), endian = "little"), "integer",
+    n = 2 * length(x), endian = "little"
+  ), nrow = 2)
+  # The missing integer is the word with the highest bit alone.
+  words[is.na(words)] <- -2^31
+  low <- ifelse(words[1, ] < 0, words[1, ] + 2^32, words[1, ])
+  value <- words[2, ] * 2^32 + low
+  value[value == -2^63] <- NA
+  value
+}
+
+# A column as expressions of a hierarchy see it.
+column_values <- function(x) {
+  x <- plain_column(x)
+  if (inherits(x, "haven_labelled")) {
+    as_bare(drop_user_missing(x))
+  } else if (inherits(x, "integer64")) {
+    wide_to_double(x)
+  } else {
+    x
+  }
+}
+
+# Missing values in place, whatever the class: its methods may not be loaded, or
+# may refuse.
+blank_values <- function(x, rows) {
+  kept <- attributes(x)
+  # The missing integer64 has the bits of -0.
+  missing <- if (inherits(x, "integer64")) -0.0 else NA
+  bare <- unclass(x)
+  bare[rows] <- missing
+  attributes(bare) <- kept
+  bare
 }

@@ -52,23 +52,31 @@
 #' | `many_excluded` | message | [n_matches()], [individual_risk()], [household_risk()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |
-#' | `no_sample_unique`, `replaced_interval` | message | [loglinear_risk()], [longitudinal_risk()] |
+#' | `no_sample_unique` | message | [loglinear_risk()], [longitudinal_risk()] |
 #' | `weighted_shift`, `unprotected_cells` | warning | [invariant_pram()] |
 #' | `nothing_to_do`, `identifying_key` | message | [suppress_cells()] |
-#' | `nothing_to_do`, `merged_levels`, `determined_keys` | message | [invariant_pram()] |
+#' | `nothing_to_do`, `merged_levels` | message | [invariant_pram()] |
+#' | `determined_keys` | message | [suppress_cells()], [invariant_pram()], [recode_search()] |
+#' | `determined_keys` | message | [apply_recoding()], [release_data()] |
+#' | `told_by_order` | message | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
+#' | `identifier_left_out`, `shuffled` | message | [release_data()] |
+#' | `other_order` | warning | [utility_loss()] |
 #' | `bounded_correlation`, `moved_correlation`, `identifying_key` | warning | [copula_fit()] |
 #' | `few_records`, `models_differ`, `overstated` | warning | [copula_uniqueness()] |
 #' | `not_calibrated`, `weak_calibration`, `no_refits` | message | [copula_uniqueness()] |
 #' | `zero_margins`, `rough_fit`, `search_limited` | warning | [loglinear_risk()] |
 #' | `no_sample_unique` | message | [loglinear_risk()] |
-#' | `renamed` | message | every function that was given an argument by its former name |
 #' | `unseen_categories` | message | [copula_uniqueness()], `predict()` |
 #' | `dropped_level` | message | [hierarchy()] |
 #' | `proposed_hierarchy` | message | [recode_search()] |
 #' | `suppressed_values`, `alpha_ignored` | message | functions given an sdcMicroObj |
+#' | `suppressed_values` | message | functions given a result of [suppress_cells()] |
 #' | `perturbed_keys` | message | functions given an sdcMicroObj |
+#' | `perturbed_keys` | message | functions given a result of [invariant_pram()] |
+#' | `ignored_groups` | message | functions given data with groups of dplyr |
 #' | `unsafe_copy` | warning | functions given an sdcMicroObj |
 #' | `risks_not_computed` | warning | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
+#' | `columns_left_out` | message | [sdc_file()], [file_check()] |
 #' | `stale_result` | message | [stored_results()] |
 #'
 #' @name sdcRisk_conditions
@@ -102,94 +110,14 @@ inform_sdc <- function(kind, message, ...) {
   rlang::inform(message, class = condition_class("message", kind), ..., call = call)
 }
 
-# The function at whose door we are is found where it is needed, and never handed on:
-# it is the innermost one on the stack that is exported or a method.
-front <- function() {
-  at <- front_at()
-  if (at > 0) sys.frame(at)
-}
-
-front_at <- function() {
-  here <- sys.nframe()
-  own <- parent.env(environment())
-  for (at in rev(seq_len(here))) {
-    f <- sys.function(at)
-    # Most are functions of R or of others, which cost no call to tell.
-    if (identical(environment(f), own) && is_front(f)) {
-      return(at)
-    }
-  }
-  # One that was changed, by trace() for instance: it was called from outside.
-  own <- vapply(seq_len(here), function(at) {
-    identical(environment(sys.function(at)), topenv())
-  }, NA)
-  c(rev(which(own & !c(FALSE, own[-here]))), 0L)[[1]]
-}
-
-is_front <- function(f) !is.null(front_name(f))
-
-# The name under which a user calls the function: of a method, that of its generic
-# function. NULL for one that is not for users.
-front_name <- function(f) {
-  # This is asked of every frame of the stack: most are functions of R or of others.
-  if (!identical(environment(f), parent.env(environment()))) {
-    return(NULL)
-  }
-  if (is.null(fronts$noted)) note_fronts()
-  same <- fronts[[rlang::obj_address(body(f))]]
-  for (i in seq_along(same)) {
-    if (identical(same[[i]], f)) {
-      return(names(same)[[i]])
-    }
-  }
-}
-
-# Exported functions and methods by the address of their bodies, each a list of
-# functions by name.
-fronts <- new.env(parent = emptyenv())
-
-note_fronts <- function() {
-  here <- topenv()
-  fronts$noted <- TRUE
-  note <- function(f, name) {
-    key <- rlang::obj_address(body(f))
-    fronts[[key]] <- c(fronts[[key]], rlang::set_names(list(f), name))
-  }
-  for (name in getNamespaceExports(here)) note(get(name, envir = here), name)
-  methods <- getNamespaceInfo(here, "S3methods")
-  for (i in seq_len(nrow(methods))) {
-    # Others may have registered methods of theirs.
-    name <- methods[[i, 3]]
-    f <- if (is.character(name)) get0(name, here, inherits = FALSE)
-    if (!is.null(f)) note(f, methods[[i, 1]])
-  }
-}
-
 # The call that the user made, without its arguments: after do.call() they are the
 # data themselves.
-bare_call <- function() {
-  at <- front_at()
-  if (at == 0) {
-    return(NULL)
-  }
-  # One function of ours may have called another.
-  parents <- sys.parents()
-  from <- parents[[at]]
-  # do.call() into an environment that is no frame gives a frame itself as parent.
-  while (from > 0 && parents[[from]] < from) {
-    if (is_front(sys.function(from))) at <- from
-    from <- parents[[from]]
-  }
-  name <- front_name(sys.function(at))
-  if (is.null(name)) sys.call(at)[1] else as.call(list(as.name(name)))
-}
+bare_call <- function() if (!is.null(running$ask)) as.call(list(as.name(running$ask$.said)))
 
 # A matched call as a result keeps it: code, never data. Code may hold data too:
 # do.call(quote = TRUE) puts quote(<data>) in place of an argument.
 call_without_data <- function(call, name) {
-  if (is.function(call[[1]])) {
-    call[[1]] <- as.name(name)
-  }
+  call[[1]] <- as.name(name)
   for (i in seq_along(call)[-1]) {
     if (holds_objects(call[[i]])) call[[i]] <- as.name(names(call)[[i]])
   }
@@ -209,21 +137,12 @@ holds_objects <- function(code) {
   !is.language(code) && !is.null(code) && (!is.atomic(code) || length(code) > 100)
 }
 
-# Names that fit a line.
-shorten <- function(x, width = 40) {
-  long <- !is.na(x) & nchar(x, "chars", allowNA = TRUE) > width
-  long <- long & !is.na(long)
-  x[long] <- paste0(substr(x[long], 1, width - 3), "...")
-  x
-}
-
-# "a", "b" and 3 more; long names are cut.
-quote_names <- function(x, most = 5) {
-  quoted <- encodeString(shorten(as.character(utils::head(x, most))), quote = "\"")
-  rest <- length(x) - most
-  if (rest > 0) {
-    paste0(paste(quoted, collapse = ", "), " and ", rest, " more")
-  } else {
-    paste(quoted, collapse = ", ")
-  }
+stop_not_whole <- function(what) {
+  stop_sdc(
+    "damaged_result",
+    c(
+      paste0("The ", what, " must be whole, as it was made."),
+      x = "It has lost parts.", i = "Make it again."
+    )
+  )
 }

@@ -28,8 +28,10 @@
 #' is said is a reason to look.
 #'
 #' \describe{
-#'   \item{an identifier}{text or whole numbers, nearly all different: more values
-#'     than 90 % of at least 20 records that are not missing}
+#'   \item{an identifier}{text, dates or whole numbers, nearly all different: more values
+#'     than 90 % of at least 20 records that are not missing. Whole numbers also need a name
+#'     such as id, no or person, or they rise or fall with every record, lie closer than two
+#'     apart on average, or all have the same number of digits}
 #'   \item{a weight}{positive numbers whose name says so (weight, wgt, wt, pond,
 #'     gewicht and the like)}
 #'   \item{a household}{values that repeat, 1.1 to 12 records each on average,
@@ -47,19 +49,18 @@
 #' every column once: about 0.1 s for a million records and ten key variables.
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
-#'   `sdc_file`, whose roles are kept where no new ones are given. An sdcMicroObj
-#'   brings its own, see [store_result()]. A [pattern_table()], or a table of a database,
-#'   of which one is made.
+#'   `sdc_file`, whose roles are kept if no new ones are given. An sdcMicroObj
+#'   brings its own, see [store_result()]. A result of [suppress_cells()] or
+#'   [invariant_pram()] is taken as its protected data, with the roles of the original. A
+#'   [pattern_table()], or a table of a database, of which one is made.
 #' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   that have no other role.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param weight_var Name of the column with sampling weights: finite, positive.
-#' @param hh_id Name of the column that identifies households.
+#'   that have no other role and do not look like a weight, a household or an
+#'   identifier; a message of class `sdcRisk_message_columns_left_out` names those.
+#' @inheritParams sdcRisk-params
 #' @param strata_var Names of the columns that make strata.
 #' @param sensitive Names of the sensitive variables.
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file. Where both are given they must agree.
-#' @param key_groups A named list of columns that count as one key variable each.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
 #'   values. `NULL`: that of every function.
 #'
@@ -69,6 +70,8 @@
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.
 #' @family data
+#' @concept quasi-identifier
+#' @concept direct identifier
 #' @export
 #' @examples
 #' file <- sdc_file(
@@ -84,16 +87,12 @@ sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL
   UseMethod("sdc_file")
 }
 
-# The names of the roles, which are arguments of the functions that use them.
-role_names <- c(
-  "key_vars", "weight_var", "hh_id", "strata_var", "sensitive", "pop_size",
-  "sampling_fraction", "key_groups", "missing"
-)
-
 #' @export
 sdc_file.default <- function(data, ...) {
+  announce("sdc_file")
   check_given("data")
-  stop_not_a_file(data, "data")
+  # The protected data of a result, or an error.
+  sdc_file(as_file(data, "data"), ...)
 }
 
 #' @export
@@ -101,8 +100,11 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                 hh_id = NULL, strata_var = NULL, sensitive = NULL,
                                 pop_size = NULL, sampling_fraction = NULL,
                                 key_groups = NULL, missing = NULL) {
+  announce("sdc_file")
   check_no_dots(...)
   check_records(data)
+  # A function that makes a file of its data has said so before.
+  if (length(running_asked()) == 0) inform_groups(data)
   one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg)]
   some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg)]
   roles <- list(
@@ -110,6 +112,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
     strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive")
   )
   check_roles_differ(roles)
+  inform_large_households(data, roles$hh_id)
   check_weights(data, weight_var)
   check_fraction(n_records(data), pop_size, sampling_fraction)
   keys <- file_keys(data, key_vars, key_groups, roles)
@@ -129,28 +132,18 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
 sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
+  announce("sdc_file")
   check_no_dots(...)
   check_whole_file(data)
   given <- given_roles()
   kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
   file <- do.call(sdc_file, c(list(data$data), kept, given), quote = TRUE)
-  for (part in c("object", "defaults", "protected")) file[[part]] <- data[[part]]
+  for (part in c("object", "defaults", "protected", "remedy")) file[[part]] <- data[[part]]
   file
 }
 
 # The roles that the exported function was given, NULL among them.
-given_roles <- function() mget(role_names[was_given(role_names)], envir = front())
-
-# `codes` is the place where the coded key variables are kept.
-new_file <- function(data, roles) {
-  structure(
-    list(
-      data = data, roles = roles[!vapply(roles, is.null, NA)],
-      codes = new.env(parent = emptyenv())
-    ),
-    class = "sdc_file"
-  )
-}
+given_roles <- function() lapply(rlang::set_names(role_names[was_given(role_names)]), argument)
 
 # The population size answers the question of the sampling fraction, too.
 same_question <- function(roles) {
@@ -174,6 +167,7 @@ check_roles_differ <- function(roles) {
 file_keys <- function(data, key_vars, key_groups, roles) {
   serving <- match(unlist(roles), names(data))
   positions <- resolve_key_vars(data, key_vars, serving)
+  if (is.null(key_vars)) positions <- without_other_looks(data, positions)
   check_no_roles(data, positions, match(c(roles$weight_var, roles$hh_id), names(data)))
   variables <- names(data)[positions]
   column_sources(data, positions, candidates = TRUE)
@@ -182,50 +176,99 @@ file_keys <- function(data, key_vars, key_groups, roles) {
   list(key_vars = variables, key_groups = if (length(groups)) groups)
 }
 
+# Of columns that nobody named, those that look like a weight, a household or an identifier
+# are no key variables: every record would count as unique.
+without_other_looks <- function(data, positions) {
+  if (!is.null(times_of(data))) {
+    return(positions)
+  }
+  looks <- vapply(positions, function(v) {
+    x <- data[[v]]
+    if (is.null(column_source(x, nrow(data)))) {
+      return("")
+    }
+    known <- x[!is.na(x)]
+    look_of(x, names(data)[[v]], length(known), length(unique(known)))
+  }, "")
+  out <- looks %in% c("weight", "household", "identifier")
+  if (!any(out) || all(out)) {
+    return(positions)
+  }
+  inform_sdc(
+    "columns_left_out",
+    c(
+      paste0("Not taken as key variables: ", looks_words(names(data)[positions], looks, out), "."),
+      i = "Name their role (`weight_var`, `hh_id`), or name them in `key_vars`."
+    ),
+    columns = names(data)[positions[out]]
+  )
+  positions[!out]
+}
+
 # Entering a method -----------------------------------------------------------
 
-# The file that an exported function was given, whatever its type. In the frame of
-# that function `arg` becomes the data frame, and arguments that were not given take
-# the file's roles. `patterns`: whether the function can do with patterns and their
-# counts instead of records.
-enter <- function(arg = "data", patterns = FALSE) {
-  frame <- front()
-  check_given(arg, frame)
-  file <- as_file(get(arg, envir = frame), arg)
-  assign(arg, file$data, envir = frame)
-  take_roles(file)
-  if (!is.null(file$defaults)) take_defaults(file)
+# The first line of an exported function that takes a file, whatever its type: what the
+# function goes on with is in the answer, see announce(). `patterns`: whether the function can
+# do with patterns and their counts instead of records.
+enter <- function(name, arg = "data", patterns = FALSE, at = sys.parent()) {
+  force(at)
+  read_file(announce(name, at), arg, patterns)
+}
+
+# Arguments that were not given take the file's roles.
+read_file <- function(ask, arg = "data", patterns = FALSE) {
+  force(ask)
+  check_given(arg)
+  check_column_arguments()
+  take_arguments(ask)
+  file <- as_file(argument(arg), arg)
+  ask$file <- file
+  ask[[arg]] <- file$data
+  take_roles(ask, file)
+  if (!is.null(file$defaults)) take_defaults(ask, file)
   check_takes_patterns(file, patterns, arg)
-  remember(rlang::set_names(list(file$roles), arg))
-  note_patterns(file)
-  file
+  # Not given at all, it is for the function itself to ask for.
+  if ("hh_id" %in% ask$.arguments) inform_large_households(file$data, get0("hh_id", ask))
+  remember(ask, rlang::set_names(list(file$roles), arg))
+  note_patterns(ask, file)
+}
+
+# Arguments that a file may answer, as they were given, or their defaults.
+take_arguments <- function(ask) {
+  no_default <- vapply(formals(sys.function(ask$.at)), identical, NA, rlang::missing_arg())
+  known <- c(ask$.given, names(no_default)[!no_default])
+  for (arg in intersect(c(role_names, micro_names), known)) ask[[arg]] <- argument(arg)
 }
 
 # The same for two waves or files, the first being perhaps a list of earlier
 # releases. Roles of the first come before those of the second. `lazy`: whether the
 # function takes tables of a database and pattern tables.
-enter_waves <- function(args = c("wave1", "wave2"), lazy = FALSE) {
-  frame <- front()
-  check_given(args, frame)
+enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys.parent()) {
+  force(at)
+  ask <- announce(name, at)
+  check_given(args)
+  check_column_arguments()
+  take_arguments(ask)
   for (arg in args) {
-    wave <- get(arg, envir = frame)
+    wave <- argument(arg)
+    if (is_remedy(wave)) {
+      wave <- if (arg == "after") check_result(wave)$data else released_file(wave, arg)
+    }
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
     if (is_counted_wave(wave) && !lazy) stop_needs_records(arg, wave)
     if (is_pattern_table(wave)) check_whole_patterns(wave)
     if (inherits(wave, "sdc_file")) {
       check_whole_file(wave)
       check_takes_patterns(wave, lazy, arg)
+      take_roles(ask, wave)
       patterns <- !is.null(times_of(wave$data))
-      assign(
-        arg, if (patterns) as_pattern_table(wave$data, wave$roles$key_vars) else wave$data,
-        envir = frame
-      )
-      take_roles(wave)
+      wave <- if (patterns) as_pattern_table(wave$data, wave$roles$key_vars) else wave$data
     } else if (is.list(wave) && !is.data.frame(wave) && !is_counted_wave(wave)) {
-      assign(arg, lapply(wave, bare_data), envir = frame)
+      wave <- lapply(wave, bare_data)
     }
+    ask[[arg]] <- wave
   }
-  remember()
+  remember(ask)
 }
 
 as_file <- function(x, arg) {
@@ -241,33 +284,70 @@ as_file <- function(x, arg) {
   if (is_lazy_table(x)) {
     return(lazy_file(x, arg))
   }
+  if (is_remedy(x)) {
+    inform_perturbed(x)
+    return(released_file(x, arg))
+  }
   if (!is.data.frame(x)) {
     stop_not_a_file(x, arg)
   }
   check_records(x, arg)
+  inform_groups(x)
   structure(list(data = x, roles = list(), codes = NULL), class = "sdc_file")
 }
 
-# Arguments that nobody gave become the file's roles.
-take_roles <- function(file) {
-  if (length(file$roles) == 0) {
-    return(invisible())
+# The protected data of a result as a file, with the roles that the original had: a
+# protected file can be measured without naming them again.
+released_file <- function(x, arg) {
+  check_result(x)
+  if (is_sdcmicro(x$data)) {
+    return(micro_file(x$data, arg))
   }
-  frame <- front()
-  takes <- intersect(role_names, argument_names())
-  open <- takes[!was_given(takes, frame)]
-  open <- setdiff(open, same_question(setdiff(takes, open)))
-  roles <- with_population(file, takes)
-  for (role in intersect(open, names(roles))) {
-    assign(role, roles[[role]], envir = frame)
+  used <- x$settings[c("weight_var", "hh_id", "strata_var")]
+  used <- c(
+    list(key_vars = unique(unlist(c(x$settings$key_sets, x$settings$key_vars)))),
+    used[lengths(used) > 0]
+  )
+  roles <- attr(x, "asked")$arguments$data$roles
+  roles <- c(roles[setdiff(names(roles), c(names(used), "missing"))], used)
+  file <- if (is_lazy_table(x$data)) {
+    pattern_file(pattern_table(x$data, roles$key_vars, weight_var = roles$weight_var))
+  } else {
+    new_file(x$data, roles)
+  }
+  file$remedy <- sub("^sdc_", "", class(x)[[1]])
+  file[c("original", "forgotten")] <- original_behind(x)
+  if (file$remedy == "suppress_cells") {
+    # Blanks can be any value, where the function knows of that.
+    file$defaults <- list(missing = "wildcard")
+    file$protected <- list(suppressed = x$estimates$n_suppressed)
+  }
+  file
+}
+
+inform_perturbed <- function(x) {
+  if (inherits(x, "sdc_invariant_pram")) {
+    inform_sdc(
+      "perturbed_keys",
+      c(
+        "Key variables of this file are perturbed.",
+        i = paste(
+          "Measures that count agreeing records do not say how risky it is: see ?release_data.",
+          "pram_audit() does."
+        )
+      ),
+      columns = x$settings$key_vars
+    )
   }
 }
 
-# Whether the exported function was given its arguments `args`.
-was_given <- function(args, frame = front()) {
-  force(frame)
-  # base::missing(), since an argument may be called `missing`.
-  vapply(args, function(arg) !eval(as.call(list(base::missing, as.name(arg))), frame), NA)
+# Arguments that nobody gave become the file's roles.
+take_roles <- function(ask, file) {
+  takes <- intersect(role_names, ask$.arguments)
+  open <- setdiff(takes, same_question(intersect(takes, ask$.given)))
+  roles <- with_population(file, takes)
+  for (role in intersect(open, names(roles))) ask[[role]] <- roles[[role]]
+  ask$.given <- union(ask$.given, intersect(open, names(roles)))
 }
 
 # The roles with the population in the words that a function takes.
@@ -282,33 +362,144 @@ with_population <- function(file, takes) {
   roles
 }
 
-# The records of an argument that may be an sdc_file or an sdcMicroObj: no patterns.
-bare_data <- function(x) {
-  data <- file_data(x)
-  if (!is.null(times_of(data))) stop_needs_records("data")
-  data
-}
+# A file among R's own verbs --------------------------------------------------
 
-# The same, whatever its rows are.
-file_data <- function(x) {
-  if (is_sdcmicro(x)) {
-    micro_data(micro_slots(x, "data"))
-  } else if (is_pattern_table(x)) {
-    pattern_file(x)$data
-  } else if (inherits(x, "sdc_file")) {
-    check_whole_file(x)$data
-  } else {
-    x
-  }
-}
+#' @export
+dim.sdc_file <- function(x) dim(unclass(x)$data)
 
-stop_not_a_file <- function(x, arg) {
+#' @export
+as.data.frame.sdc_file <- function(x, ...) as.data.frame(unclass(x)$data, ...)
+
+#' @export
+summary.sdc_file <- function(object, ...) object
+
+#' @export
+`[.sdc_file` <- function(x, ...) {
+  announce("[")
   stop_sdc(
-    "bad_data",
+    "bad_argument",
     c(
-      paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
-      x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
+      "Records of a file are chosen in its data.",
+      x = "`[` was applied to an sdc_file.",
+      i = "Make a file of some records: sdc_file(x$data[rows, ], key_vars = x$roles$key_vars)."
     ),
-    data_class = class(x)
+    argument = "x"
   )
+}
+
+#' @export
+`$.sdc_file` <- function(x, name) {
+  part <- .subset2(x, name)
+  if (is.null(part) && name %in% colnames(.subset2(x, "data"))) {
+    announce("$")
+    stop_sdc(
+      "bad_argument",
+      c(
+        "Columns of a file are found in its data.",
+        x = paste0(quote_names(name), " is a column, not a part of the sdc_file."),
+        i = paste0("Use x$data[[", names_code(name), "]].")
+      ),
+      argument = "x"
+    )
+  }
+  part
+}
+
+#' @export
+plot.sdc_file <- function(x, ...) {
+  announce("plot")
+  stop_argument(
+    "x", "be a result that has a picture", "A file has none.",
+    "plot(file_check(x)) draws the risks of a file."
+  )
+}
+
+#' @export
+sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
+                              strata_var = NULL, sensitive = NULL, pop_size = NULL,
+                              sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
+  announce("sdc_file")
+  check_no_dots(...)
+  for (role in c("hh_id", "strata_var")) {
+    if (!is.null(argument(role))) {
+      stop_argument(
+        role, "be NULL for a table of a database",
+        found = "Patterns and their counts do not say what is in single records."
+      )
+    }
+  }
+  if (is.null(key_vars)) {
+    key_vars <- setdiff(colnames(data), c(weight_var, sensitive))
+  }
+  table <- pattern_table(data, unique(c(key_vars, sensitive)), weight_var = weight_var)
+  given <- list(
+    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
+    key_groups = key_groups, missing = missing
+  )
+  do.call(sdc_file, c(
+    list(table, key_vars = key_vars), given[!vapply(given, is.null, NA)]
+  ))
+}
+
+# The file of a lazy table that a function was given as `data`: the patterns of what it
+# asks about, as its other arguments say.
+lazy_file <- function(x, arg) {
+  of <- function(name) if (was_given(name)) argument(name)
+  names <- colnames(x)
+  named <- function(columns) if (is.numeric(columns)) names[columns] else columns
+  weight_var <- named(of("weight_var"))
+  groups <- of("key_groups")
+  keys <- unlist(lapply(c(list(), of("key_vars")), function(set) {
+    # The name of a group stands for its columns.
+    set <- as.list(named(set))
+    lapply(set, function(one) if (one %in% names(groups)) groups[[one]] else one)
+  }))
+  keys <- unique(c(
+    if (length(keys)) keys else setdiff(names, weight_var), named(of("sensitive"))
+  ))
+  most <- if ("max_patterns" %in% argument_names()) argument("max_patterns") else 5e6
+  pattern_file(pattern_table(x, keys, weight_var = weight_var, max_patterns = most))
+}
+
+#' @export
+pattern_table.default <- function(data, ...) {
+  announce("pattern_table")
+  check_given("data")
+  # The protected data of a result, or an error.
+  pattern_table(as_file(data, "data"), ...)
+}
+
+#' @export
+sdc_file.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_var = NULL,
+                                       hh_id = NULL, strata_var = NULL, sensitive = NULL,
+                                       pop_size = NULL, sampling_fraction = NULL,
+                                       key_groups = NULL, missing = NULL) {
+  announce("sdc_file")
+  check_no_dots(...)
+  given <- given_roles()
+  file <- pattern_file(data)
+  sdc_roles <- file$roles[setdiff(names(file$roles), names(given))]
+  if (!is.null(given$sensitive) && is.null(given$key_vars)) {
+    sdc_roles$key_vars <- setdiff(data$key_vars, given$sensitive)
+  }
+  do.call(sdc_file, c(list(file$data), sdc_roles, given))
+}
+
+#' @rdname store_result
+#' @export
+sdc_file.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
+                                 hh_id = NULL, strata_var = NULL, sensitive = NULL,
+                                 pop_size = NULL, sampling_fraction = NULL,
+                                 key_groups = NULL, missing = NULL,
+                                 state = c("current", "original")) {
+  announce("sdc_file")
+  check_no_dots(...)
+  state <- check_choice(state, c("current", "original"), "state")
+  given <- list(
+    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
+    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
+    key_groups = key_groups, missing = missing
+  )
+  given <- given[!vapply(given, is.null, NA)]
+  do.call(sdc_file, c(list(micro_file(data, "data", state)), given))
 }

@@ -27,40 +27,58 @@ role_columns <- function(data, settings) {
   rlang::set_names(lapply(names, function(name) data[[name]]), names)
 }
 
-# Whether `data`, coded as `table`, are what a result with these settings was
-# made from.
-same_fingerprint <- function(table, data, settings) {
-  identical(table$fingerprint, settings$fingerprint) ||
-    identical(fingerprint_0.1(data, settings), settings$fingerprint)
-}
-
-# The fingerprint as version 0.1.0 took it, of codes alone: its results still
-# know their data. NULL for later ones.
-fingerprint_0.1 <- function(data, settings) {
-  if (!is_of_0.1(settings)) {
-    return(NULL)
-  }
-  table <- code_as(data, settings)
-  names <- enc2utf8(table$variables)
-  # Codes of candidates say nothing without their sets.
-  of_sets <- !vapply(table$sets, is.null, NA)
-  names[of_sets] <- vapply(which(of_sets), function(v) {
-    text <- set_text(table$sets[[v]]$sets, table$sets[[v]]$interval)
-    paste(c(names[[v]], enc2utf8(text)), collapse = "\n")
-  }, "")
-  core(rs_fingerprint, table$pointer, names)
-}
-
-is_of_0.1 <- function(settings) {
-  version <- settings$version
-  is.character(version) && length(version) == 1 &&
-    isTRUE(package_version(version, strict = FALSE) < "0.2.0")
-}
-
 # The fingerprint that other data would have in a result with these settings, NA
 # where they lack its columns.
 fingerprint_of <- function(data, settings) {
   tryCatch(code_as(data, settings)$fingerprint, sdcRisk_error = function(e) NA_character_)
+}
+
+# Columns of a file by which results of different functions are known to be of one file:
+# `columns`, a hash per column that a result depends on, whatever its other columns, and
+# `sorted`, a hash of the records on all of them in no order, as a release may be shuffled.
+# Sorting takes time, so a large file has none.
+file_prints <- function(data, settings) {
+  columns <- as.list(data)[intersect(print_columns(settings), names(data))]
+  sources <- lapply(columns, function(x) column_source(x, length(x)))
+  list(
+    columns = unlist(Map(column_print, columns, sources)),
+    sorted = if (length(columns) * nrow(data) <= most_sorted_cells) {
+      sorted_print(columns, sources, nrow(data))
+    }
+  )
+}
+
+most_sorted_cells <- 2e6
+
+print_columns <- function(settings) {
+  roles <- c("key_vars", "weight_var", "hh_id", "hh_vars", "sensitive", "strata_var")
+  names <- unlist(settings[intersect(roles, names(settings))], use.names = FALSE)
+  unique(names[is.character(names)])
+}
+
+# Equal values have equal hashes, whether text or the levels of a factor.
+column_print <- function(x, source) {
+  if (is.null(source) || !is.null(source$sets)) {
+    return(rlang::hash(unclass(x)))
+  }
+  values <- as_bare(source$values)
+  if (is.numeric(values) && is.null(source$level_names)) {
+    return(rlang::hash(as.double(values)))
+  }
+  first <- unique(values)
+  source$values <- first
+  rlang::hash(list(match(values, first), bare_values(source)))
+}
+
+sorted_print <- function(columns, sources, n) {
+  names <- sort(names(columns))
+  columns <- unname(Map(function(x, source) {
+    if (is.null(source)) enc2utf8(as.character(unlist(x))) else bare_values(source)
+  }, columns[names], sources[names]))
+  if (length(columns) > 0 && all(lengths(columns) == n)) {
+    order <- do.call(order, c(columns, list(method = "radix")))
+    rlang::hash(list(names, lapply(columns, `[`, order)))
+  }
 }
 
 # What every result states of the file it was made from.
@@ -75,23 +93,21 @@ file_settings <- function(table, ...) {
 }
 
 # Other data coded as those of a result with these settings.
-code_as <- function(data, settings, frame = parent.frame(), ...) {
-  force(frame)
+code_as <- function(data, settings, ...) {
   key_table(
     data, settings$key_vars,
     key_groups = settings$key_groups, candidates = isTRUE(settings$candidates),
-    roles = role_columns(file_data(data), settings), frame = frame, ...
+    roles = role_columns(file_data(data), settings), ...
   )
 }
 
 # The key table of `data`, where that is what the result was made from.
-check_same_data <- function(x, data, frame = parent.frame()) {
-  force(frame)
+check_same_data <- function(x, data) {
   table <- tryCatch(
-    code_as(data, x$settings, frame),
+    code_as(data, x$settings),
     sdcRisk_error = function(e) stop_mismatched()
   )
-  if (!same_fingerprint(table, data, x$settings)) {
+  if (!identical(table$fingerprint, x$settings$fingerprint)) {
     stop_mismatched()
   }
   invisible(table)
@@ -106,29 +122,4 @@ stop_mismatched <- function() {
       i = "Was `data` sorted, filtered, weighted anew or recoded since?"
     )
   )
-}
-
-# Values as doubles or UTF-8.
-bare_values <- function(source) {
-  values <- as_bare(source$values)
-  if (!is.null(source$level_names)) {
-    values <- source$level_names[values]
-  }
-  if (is.character(values)) {
-    enc2utf8(values)
-  } else if (source$kind == "wide") {
-    # Its 64 bits as two numbers.
-    as.double(readBin(writeBin(values, raw()), "integer", n = 2 * length(values)))
-  } else {
-    as.double(values)
-  }
-}
-
-# All values of a column that is no key.
-role_values <- function(x) {
-  source <- column_source(x, length(x))
-  if (is.null(source)) {
-    return(list(scale = "other", values = enc2utf8(as.character(unlist(x)))))
-  }
-  list(scale = source$scale, values = bare_values(source))
 }

@@ -94,3 +94,11 @@ identifying_line <- function(keys) {
     paste0("Nearly all values differ: ", quote_names(keys, 3), ". Is it an identifier?")
   }
 }
+
+# Limits with that of the smallest class, which may be given by itself.
+with_k <- function(limits, k) {
+  if (is.null(k)) {
+    return(limits)
+  }
+  c(list(k = check_whole(k, "k")), as.list(limits)[setdiff(names(limits), "k")])
+}

@@ -6,8 +6,6 @@
 # With `id` the engine joins the two and counts the pairs of patterns of one person. Which
 # record of a pattern is whose makes no difference to a linkage.
 
-is_counted_wave <- function(x) is_lazy_table(x) || is_pattern_table(x)
-
 # Whether both are tables of a database or pattern tables; one of them alone is an error.
 are_counted_waves <- function(wave1, wave2) {
   counted <- c(is_counted_wave(wave1), is_counted_wave(wave2))
@@ -38,7 +36,7 @@ check_no_pattern_id <- function(id, waves) {
 }
 
 # As code_waves(), of tables of a database and pattern tables.
-code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, frame) {
+code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns) {
   waves <- list(wave1 = wave1, wave2 = wave2)
   check_no_pattern_id(id, waves)
   waves <- lapply(waves, function(wave) if (is_lazy_table(wave)) dplyr::ungroup(wave) else wave)
@@ -49,9 +47,9 @@ code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, fr
   )
   keys <- columns$key_vars
   check_reserved(keys, NULL)
+  for (wave in Filter(is_lazy_table, waves)) check_engine_names(wave, c(keys, columns$id))
   if (!is.null(columns$id)) {
     check_same_engine(waves)
-    check_no_own_names(unlist(lapply(waves, colnames)))
     check_joined_ids(waves, columns$id)
   }
   counted <- list(wave1 = wave_patterns(waves$wave1, keys, max_patterns, "wave1"))
@@ -66,10 +64,10 @@ code_counted_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns, fr
   n <- vapply(counted, function(one) sum(one$n), 0)
   check_spread(n)
   asked <- ask_waves(counted$wave1$patterns, counted$wave2$patterns[keys], keys, NULL, arg)
-  coded <- read_waves(asked, code_requests(asked$requests), frame)
+  coded <- read_waves(asked, code_requests(asked$requests))
   times <- lapply(counted, `[[`, "n")
   coded$tables <- Map(spread_table, coded$tables, times)
-  release_later(coded$tables, frame)
+  release_later(coded$tables)
   coded$n <- rlang::set_names(as_count(n), names(n))
   coded$ids <- rep(NA_integer_, n[["wave2"]])
   coded$id <- columns$id

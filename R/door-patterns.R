@@ -9,19 +9,6 @@
 # records. Whatever is a sum, a mean or a quantile over records goes through the
 # functions at the end of this file.
 
-# The records of every row of `data`, NULL where each is one.
-times_of <- function(data) attr(data, "patterns", exact = TRUE)$times
-
-n_records <- function(data) {
-  times <- times_of(data)
-  if (is.null(times)) nrow(data) else as_count(sum(times))
-}
-
-# Whole numbers as integers, where R has integers for all of them.
-as_count <- function(x) {
-  if (all(abs(x) <= .Machine$integer.max, na.rm = TRUE)) as.integer(x) else as.double(x)
-}
-
 # A pattern table as a file: see above.
 pattern_file <- function(x) {
   check_whole_patterns(x)
@@ -49,7 +36,7 @@ check_takes_patterns <- function(file, takes, arg) {
     linked = "what else a record holds", newdata = "the records of another file"
   )
   for (role in intersect(names(roles), argument_names())) {
-    if (!is.null(get(role, envir = front()))) {
+    if (!is.null(argument(role))) {
       stop_argument(
         role, "be NULL where `data` is a pattern table",
         found = paste0("Patterns and their counts do not say ", roles[[role]], "."),
@@ -137,3 +124,67 @@ quantile_over <- function(x, p, times) {
   order <- order(x)
   vapply(p, function(p) counted_quantile(x[order], times[order], p), 0)
 }
+
+# The same from the numbers themselves, missing ones left out; `times` records have
+# each of them.
+record_spread <- function(values, format = format_risk, noun = "records", times = NULL) {
+  known <- !is.na(values)
+  values <- values[known]
+  at <- quantile_over(values, c(0.99, 0.95), times[known])
+  format_spread(max(values), at[[1]], at[[2]], format, noun)
+}
+
+# The quantile of definition 8 of ascending values that occur `n` times each.
+counted_quantile <- function(values, n, p) {
+  upto <- cumsum(n)
+  total <- upto[length(upto)]
+  # The fuzz that quantile() has.
+  place <- 4 * .Machine$double.eps + (total + 1 / 3) * p + 1 / 3
+  below <- floor(place)
+  share <- place - below
+  if (abs(share) < 4 * .Machine$double.eps) share <- 0
+  of_rank <- function(rank) values[[sum(upto < min(max(rank, 1), total)) + 1]]
+  (1 - share) * of_rank(below) + share * of_rank(below + 1)
+}
+
+check_reserved <- function(keys, weight_var) {
+  taken <- intersect(c(keys, weight_var), reserved_names)
+  if (length(taken)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "No key variable or weight may be called `n`.",
+        x = "The counts of a pattern table have this name.", i = "Rename the column."
+      ),
+      names = taken
+    )
+  }
+}
+
+check_max_patterns <- function(max_patterns) {
+  if (!are_distinct_numbers(max_patterns, FALSE) || max_patterns < 1) {
+    stop_argument("max_patterns", "be one number of at least 1")
+  }
+  as.double(max_patterns)
+}
+
+check_few_patterns <- function(n, max_patterns) {
+  if (n > max_patterns) {
+    stop_sdc(
+      "too_large",
+      c(
+        "There must not be more patterns than `max_patterns`.",
+        x = paste0(
+          "There are ", if (is.finite(n)) format_count(n) else "more",
+          "; the limit is ", format_count(max_patterns), "."
+        ),
+        i = "Take fewer or coarser key variables, or raise `max_patterns`.",
+        i = "Functions without it take pattern_table(data, max_patterns = ) as their data."
+      ),
+      n_patterns = n
+    )
+  }
+}
+
+# Names that `patterns` of results have beside those of the key variables.
+reserved_names <- c("n")

@@ -3,13 +3,21 @@
 
 # One row per column of `data`: what is known of its values, the role it was
 # given, and what it looks like ("" where like nothing in particular).
-look_at_columns <- function(file) {
+look_at_columns <- function(file, coded = NULL) {
   data <- file$data
   usable <- which(vapply(seq_along(data), function(v) {
     is_candidates(data[[v]]) || !is.null(column_source(data[[v]], nrow(data)))
   }, NA))
   named <- usable[!duplicated(names(data)[usable]) & nzchar(names(data)[usable])]
-  counts <- count_values(file, named)
+  coded <- coded[names(data)[named]]
+  counts <- if (length(coded) && !any(vapply(coded, is.null, NA))) {
+    list(
+      n_values = vapply(coded, `[[`, 0L, "n_values", USE.NAMES = FALSE),
+      n_missing = vapply(coded, `[[`, 0L, "n_missing", USE.NAMES = FALSE)
+    )
+  } else {
+    count_values(file, named)
+  }
   roles <- roles_of_columns(file)
   looks <- vapply(seq_along(data), function(v) {
     at <- match(v, named)
@@ -22,14 +30,19 @@ look_at_columns <- function(file) {
   }, "")
   at <- match(seq_along(data), named)
   codes <- lapply(data, missing_codes)
+  times <- if (is.null(times_of(data))) rep(1, nrow(data)) else times_of(data)
   frame(
     variable = names(data), role = roles, looks_like = looks,
     type = vapply(seq_along(data), function(v) {
       if (v %in% usable) key_type(data[[v]]) else paste(class(data[[v]]), collapse = "/")
     }, ""),
     n_values = counts$n_values[at], n_missing = counts$n_missing[at],
-    missing_codes = unname(vapply(codes, paste, "", collapse = ", ")),
-    n_missing_codes = unname(lengths(codes))
+    missing_codes = unname(vapply(codes, code_words, "")),
+    n_missing_codes = unname(lengths(codes)),
+    n_coded_missing = unname(unlist(Map(function(x, codes) {
+      if (length(codes)) sum(times[column_values(x) %in% codes]) else 0
+    }, data, codes))),
+    n_alike = unname(vapply(data, count_alike, 0L))
   )
 }
 
@@ -49,110 +62,40 @@ roles_of_columns <- function(file) {
     key_vars = "key variable", strata_var = "stratum", sensitive = "sensitive",
     hh_id = "household", weight_var = "weight"
   )
+  role[names %in% file$defaults$num_vars] <- "continuous"
   for (given in names(words)) {
     role[names %in% file$roles[[given]]] <- words[[given]]
   }
   role
 }
 
-# A word for what a column looks like. `n` values are known, `n_values` differ.
-look_of <- function(x, name, n, n_values) {
-  if (is_candidates(x) || n < 20) {
-    return("")
-  }
-  number <- is.numeric(x) && !is.factor(x)
-  whole <- is_whole_column(x)
-  looks <- c(
-    weight = number && named_like(name, weight_words) && is_positive(x),
-    household = repeats_as_households(n, n_values) && named_like(name, household_words),
-    identifier = n_values > 0.9 * n && (whole || !number),
-    "continuous variable" = number && n_values > 0.2 * n && (!whole || n_values > 100)
-  )
-  c(names(looks)[looks], "")[[1]]
-}
-
-# A few records for every value, and more than a few values.
-repeats_as_households <- function(n, n_values) {
-  n_values > 10 && n > 1.1 * n_values && n <= 12 * n_values
-}
-
-# Parts of names, in the languages of statistical offices, that say what a column
-# is: whole words, or words up to a digit.
-weight_words <- c(
-  "w", "wt", "wgt", "wght", "weight", "weights", "gewicht", "hochrechnungsfaktor", "poids",
-  "pond", "ponderacion", "peso", "factor", "pweight", "finalwt", "fnlwgt", "rb050", "pb040",
-  "db090", "dwt", "swt"
-)
-household_words <- c(
-  "hh", "hid", "hhid", "household", "hhno", "hhnr", "haushalt", "menage", "hogar", "famiglia",
-  "db030", "rx030", "px030", "family", "famid", "serial"
-)
-
-named_like <- function(name, words) {
-  parts <- strsplit(tolower(gsub("([a-z])([A-Z])", "\\1_\\2", name)), "[^a-z0-9]+")[[1]]
-  any(parts %in% words) || any(sub("[0-9]+$", "", parts) %in% setdiff(words, "w"))
-}
-
-is_whole_column <- function(x) {
-  if (is.integer(x) || is.logical(x) || inherits(x, "integer64")) {
-    return(!is.factor(x))
-  }
-  is.double(x) && !inherits(x, c("Date", "POSIXct")) && {
-    values <- as_bare(x)
-    all(values == round(values), na.rm = TRUE)
-  }
-}
-
-is_positive <- function(x) {
-  values <- bare_weights(x)
-  !is.null(values) && all(values > 0, na.rm = TRUE) && all(is.finite(values[!is.na(values)]))
-}
-
-# Values that stand for missing to people and not to R, as text: numbers such as
-# 9, 99, 998 or -9 that stand apart from all others, and texts such as "NA".
+# Values that stand for missing to people and not to R: numbers such as 9, 99, 998 or -9
+# that are apart from all others, as numbers or as text, and texts such as "NA".
 missing_codes <- function(x) {
+  x <- plain_column(x)
   if (is_candidates(x) || length(dim(x)) > 0) {
     return(character())
   }
   if (is.factor(x) || is.character(x)) {
-    values <- if (is.factor(x)) levels(x)[unique(as_bare(x))] else unique(as_bare(x))
-    found <- values[!is.na(values) & tolower(trimws(values)) %in% missing_texts]
-    return(encodeString(sort(found), quote = "\""))
+    values <- sorted_values(known_texts(x))
+    is_text <- plain_text(values) %in% c(non_responses, "none")
+    order <- if (length(values) <= most_ordered_codes) text_order(values)
+    return(values[is_text | if (is.null(order)) FALSE else order$outside])
   }
-  if (inherits(x, "haven_labelled")) {
-    x <- drop_user_missing(x)
-  }
+  x <- column_values(x)
   if (is.object(x) || !is.numeric(x) || !is_whole_column(x)) {
     return(character())
   }
-  values <- sort(unique(as.double(x)))
-  format_number(c(low_codes(values), high_codes(values)))
+  values <- sorted_values(as.double(x))
+  c(low_codes(values), high_codes(values))
 }
 
-missing_texts <- c("", "na", "n/a", ".", "-", "?", "null", "none", "missing", "unknown", "refused")
+# More levels than ages in years are looked at for texts alone.
+most_ordered_codes <- 200
 
-# Negative codes below values that are not negative: a few, or with gaps between
-# them, or it is a scale.
-low_codes <- function(values) {
-  codes <- values[values %in% c(-1:-9, -99:-97, -999:-997, -9999:-9997)]
-  rest <- setdiff(values, codes)
-  few <- length(codes) <= 3 || any(diff(c(codes, min(rest))) > 1)
-  if (length(codes) && length(rest) >= 2 && all(rest >= 0) && few) codes else numeric()
-}
-
-# 7 to 9, 97 to 99 and so on above a gap: the largest other value lies more than one
-# below, farther than other values lie from each other, and below what the digits leave
-# room for.
-high_codes <- function(values) {
-  for (top in c(9, 99, 999, 9999, 99999, 999999)) {
-    codes <- values[values %in% (top - 2:0)]
-    rest <- values[values < top - 2]
-    if (length(codes) && max(values) == max(codes) && length(rest) >= 2 &&
-          max(codes) == top && min(codes) - max(rest) > max(1, diff(rest))) {
-      return(codes)
-    }
-  }
-  numeric()
+code_words <- function(codes) {
+  text <- if (is.character(codes)) encodeString(codes, quote = "\"") else format_number(codes)
+  paste(text, collapse = ", ")
 }
 
 # Print -----------------------------------------------------------------------
@@ -225,40 +168,47 @@ role_lines <- function(x, n) {
 # What nobody gave a role for. A key variable that looks like an identifier is one
 # to look at, too.
 look_lines <- function(seen) {
-  surprising <- (seen$role == "" & nzchar(seen$looks_like)) |
-    (seen$role == "key variable" & nzchar(seen$looks_like))
-  words <- c(
-    identifier = "an identifier", weight = "a weight", household = "a household",
-    "continuous variable" = "a continuous variable", "no usable type" = "no usable type"
-  )
-  lines <- unlist(lapply(names(words), function(look) {
-    names <- seen$variable[surprising & seen$looks_like == look]
-    if (length(names)) paste0(quote_names(names, 3), " ", words[[look]])
-  }))
-  codes <- seen[nzchar(seen$missing_codes) & seen$role %in% c("", "key variable", "sensitive"), ]
-  shown <- utils::head(codes, 3)
+  surprising <- seen$role %in% c("", "key variable") & nzchar(seen$looks_like)
+  lines <- looks_words(seen$variable, seen$looks_like, surprising)
+  usable <- seen[seen$role %in% c("", "key variable", "sensitive"), ]
+  codes <- usable[nzchar(usable$missing_codes), ]
+  alike <- usable[usable$n_alike > 0, ]
   c(
-    if (length(lines)) {
+    if (nzchar(lines)) {
       paste0(
-        "Looks like: ", paste(lines, collapse = "; "),
+        "Looks like: ", lines,
         ". No role follows from it: give one, or leave the column out."
       )
     },
     if (nrow(codes)) {
       paste0(
-        "Missing codes? ",
-        paste0(
-          plural(shown$n_missing_codes, "value"), " of ", quote_names_each(shown$variable),
-          collapse = ", "
-        ),
-        if (nrow(codes) > 3) paste0(", and ", plural(nrow(codes) - 3, "more column")),
-        ". They count as values; `roles` of file_check() says which."
+        "Possible missing codes: ",
+        first_columns(paste0(
+          codes$variable, " = ", shorten(codes$missing_codes, 30), " (",
+          plural(codes$n_coded_missing, "record"), ")"
+        )),
+        ". Counted as ", if (sum(codes$n_missing_codes) > 1) "normal values" else "a normal value",
+        "; see `roles` of file_check()."
+      )
+    },
+    if (nrow(alike)) {
+      paste0(
+        "Spelling: ", first_columns(paste0(
+          plural(alike$n_alike, "value"), " of ", quote_names_each(alike$variable)
+        )), " differ only by case, blanks or Unicode form. Each is a value of its own."
       )
     }
   )
 }
 
-quote_names_each <- function(x) vapply(x, quote_names, "", USE.NAMES = FALSE)
+# Words on the first three columns, and the number of the others.
+first_columns <- function(words) {
+  n <- length(words)
+  paste0(
+    paste(utils::head(words, 3), collapse = ", "),
+    if (n > 3) paste0(", and ", plural(n - 3, "more column"))
+  )
+}
 
 #' @export
 print.sdc_file <- function(x, ...) {

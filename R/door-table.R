@@ -36,12 +36,10 @@
 # incomplete records, `merged` makes one column of every key. `labels` is a named
 # list of columns, each to be coded as a table of its own. `dense`: where listwise
 # deletion leaves records out, codes are those of the values left. The memory is given
-# back when the function with the frame `frame` ends.
+# back when the exported function ends.
 key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = integer(),
                       check_keys = NULL, candidates = FALSE, roles = NULL,
-                      listwise = FALSE, merged = FALSE, dense = FALSE, labels = list(),
-                      frame = parent.frame()) {
-  force(frame)
+                      listwise = FALSE, merged = FALSE, dense = FALSE, labels = list()) {
   file <- data
   data <- file_data(data)
   check_data_frame(data, "data")
@@ -49,14 +47,17 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   variables <- names(data)[positions]
   keys <- resolve_key_groups(key_groups, data, positions, variables)
   if (!is.null(check_keys)) check_keys(keys)
+  labels <- labels[!vapply(labels, is.null, NA)]
+  columns <- unclass(data)
   # What makes no difference on these columns does not keep functions from sharing codes.
   asked <- list(
     positions = positions, keys = keys,
-    candidates = candidates && any(vapply(unclass(data)[positions], is_candidates, NA)),
+    candidates = candidates && any(vapply(columns[positions], is_candidates, NA)),
     listwise = listwise, merged = merged && any(lengths(keys) > 1), dense = dense,
-    labels = labels, variables = variables, times = times_of(data),
+    variables = variables, times = times_of(data),
     # Somebody may change the data of a file, or of its copy.
-    columns = unname(unclass(data)[c(positions, unlist(labels))])
+    columns = unname(columns[positions]),
+    labels = if (length(labels)) lapply(labels, function(at) columns[at])
   )
   table <- kept_codes(file, asked, roles)
   if (!is.null(table)) {
@@ -67,12 +68,11 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
     sources, variables, positions, keys,
     roles = roles, listwise = listwise, merged = merged, dense = dense, times = times_of(data)
   )
-  labels <- labels[!vapply(labels, is.null, NA)]
   coded <- code_requests(c(list(keys = request), label_requests(labels, data)))
   table <- coded$keys[[1]]
   table$labels <- lapply(coded[names(labels)], `[[`, 1)
   if (listwise) check_some_complete(table$n)
-  if (!keep_codes(file, asked, roles, table)) release_later(list(table), frame)
+  if (!keep_codes(file, asked, roles, table)) release_later(list(table))
   table
 }
 
@@ -218,6 +218,9 @@ shared_request <- function(tables, key_vars, ..., key_groups = NULL, candidates 
       sources = column_sources(data, positions, candidates)
     )
   })
+  note_spellings(lapply(rlang::set_names(key_vars), function(name) {
+    lapply(tables, function(data) data[[name]])
+  }))
   keys <- resolve_key_groups(
     key_groups, tables[[1]], parts[[1]]$positions, key_vars
   )
@@ -270,8 +273,7 @@ key_levels <- function(table, data) {
 # A table of its own with some keys of a coded table, a named list of columns:
 # without the records that are incomplete on them where `listwise`, with one column
 # per key. `table` stays as it is.
-key_part <- function(table, keys, listwise, frame = parent.frame()) {
-  force(frame)
+key_part <- function(table, keys, listwise) {
   columns <- unlist(keys, use.names = FALSE)
   part <- table
   for (field in c("variables", "positions", "ordered", "n_values", "n_missing", "first_rows")) {
@@ -288,7 +290,7 @@ key_part <- function(table, keys, listwise, frame = parent.frame()) {
     keys = if (any(lengths(keys) > 1)) unname(lapply(part$keys, as.integer))
   ))
   part$pointer <- found$table
-  release_later(list(part), frame)
+  release_later(list(part))
   if (listwise) {
     if (!is.null(table$times)) part$times <- table$times[found$rows]
     part$n <- if (is.null(part$times)) length(found$rows) else as_count(sum(part$times))
@@ -329,25 +331,31 @@ release <- function(tables) {
   invisible(call_core(rs_release, unlist(unname(pointers), recursive = FALSE)))
 }
 
-# The same once the function with the frame `frame` ends, however it does: at once for
-# all that were to be released with it.
-release_later <- function(tables, frame) {
-  held <- get0(".coded_tables", frame, inherits = FALSE)
-  if (is.null(held)) {
-    held <- new.env(parent = emptyenv())
-    assign(".coded_tables", held, envir = frame)
-    do.call(on.exit, list(as.call(list(release_held, held)), add = TRUE), envir = frame)
+# The same once the exported function ends, however it does: at once for all that were to be
+# released with it.
+release_later <- function(tables, ask = running$ask) {
+  if (!is.null(ask)) {
+    if (is.null(ask$.tables)) at_end(ask, release_tables)
+    ask$.tables <- c(ask$.tables, unname(tables))
   }
-  held$tables <- c(held$tables, unname(tables))
 }
 
-release_held <- function(held) release(held$tables)
+release_tables <- function(ask) release(ask$.tables)
 
-# Codes that an sdc_file has kept, NULL for none.
+# Codes that an sdc_file has kept, NULL for none. A table with further labels will do. Methods
+# of one file_check() share codes whatever their roles, which count in the fingerprint alone.
 kept_codes <- function(file, asked, roles) {
   for (codes in codes_of(file)) {
-    if (identical(codes$asked, asked) && identical(codes$roles, roles)) {
-      return(codes$table)
+    known <- codes$asked
+    known["labels"] <- list(if (length(asked$labels)) known$labels[names(asked$labels)])
+    # Nothing is left out of a complete table.
+    if (codes$table$n_incomplete == 0) {
+      known[c("listwise", "dense")] <- asked[c("listwise", "dense")]
+    }
+    if ((isTRUE(file$codes$shared) || identical(codes$roles, roles)) && identical(known, asked)) {
+      table <- codes$table
+      table$labels <- table$labels[names(asked$labels)]
+      return(table)
     }
   }
 }
@@ -359,12 +367,12 @@ codes_of <- function(file) {
   if (rlang::is_weakref(kept)) rlang::wref_value(kept)
 }
 
-# A file that keeps its codes while the function with the frame `frame` runs, so that
-# methods within a method find them.
-lend_codes <- function(file, frame) {
+# A file that keeps its codes while the function of `ask` runs, so that methods within a
+# method find them.
+lend_codes <- function(file, ask) {
   if (is.null(file$codes) || inherits(file$data, "data.table")) {
     file$codes <- new.env(parent = emptyenv())
-    file$codes$until <- frame
+    file$codes$until <- ask
   }
   file
 }
@@ -384,35 +392,6 @@ keep_codes <- function(file, asked, roles, table) {
     file$codes$tables <- rlang::new_weakref(file$codes, value = tables)
   }
   keeps
-}
-
-check_records <- function(data, arg = "data") {
-  n <- nrow(data)
-  if (ncol(data) == 0 || n == 0) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("`", arg, "` must have at least one record and one column."),
-        x = paste0("It has ", n, " records and ", ncol(data), " columns.")
-      ),
-      data_class = class(data)
-    )
-  }
-  columns <- unclass(data)
-  # Plain vectors are told at once, what has dimensions has rows.
-  ragged <- lengths(columns) != n | lengths(lapply(columns, dim)) > 0
-  ragged[ragged] <- vapply(columns[ragged], NROW, 1L) != n
-  if (any(ragged)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        paste0("All columns of `", arg, "` must have as many values as it has records."),
-        x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
-        i = "The data frame was put together by hand: make it anew by data.frame()."
-      ),
-      names = names(data)[ragged]
-    )
-  }
 }
 
 resolve_key_vars <- function(data, key_vars, exclude) {

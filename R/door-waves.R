@@ -17,17 +17,12 @@
 #               other pairs of persons, have others
 #   own_fingerprint  of the keys of wave 2 alone
 
-# Arguments by their former names.
-link_renamed <- c(min_overlap = "min_shared", tolerance = "allow")
-
-code_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns = NULL,
-                       frame = parent.frame()) {
-  force(frame)
+code_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns = NULL) {
   if (are_counted_waves(wave1, wave2)) {
-    return(code_counted_waves(wave1, wave2, key_vars, id, arg, max_patterns, frame))
+    return(code_counted_waves(wave1, wave2, key_vars, id, arg, max_patterns))
   }
   asked <- ask_waves(wave1, wave2, key_vars, id, arg)
-  read_waves(asked, code_requests(asked$requests), frame)
+  read_waves(asked, code_requests(asked$requests))
 }
 
 # What is to be coded of two waves, after all checks.
@@ -37,6 +32,7 @@ ask_waves <- function(wave1, wave2, key_vars, id, arg) {
   columns <- wave_columns(waves, key_vars, id, arg)
   key_vars <- columns$key_vars
   id <- columns$id
+  for (name in c(key_vars, id)) check_letters(lapply(unname(waves), `[[`, name), name)
   warn_waves_differ(waves, key_vars, id)
   positions <- match(key_vars, names(wave2))
   requests <- list(
@@ -75,8 +71,8 @@ wave_columns <- function(waves, key_vars, id, arg) {
   list(key_vars = key_vars, id = id)
 }
 
-read_waves <- function(asked, coded, frame) {
-  release_later(unlist(unname(coded), recursive = FALSE), frame)
+read_waves <- function(asked, coded) {
+  release_later(unlist(unname(coded), recursive = FALSE))
   c(
     list(
       tables = coded$keys, key_vars = asked$key_vars, id = asked$id, waves = asked$waves,

@@ -10,7 +10,10 @@ check_weights <- function(data, weight_var) {
   check_pattern_weights(data, name)
   weights <- bare_weights(data[[position]])
   if (is.null(weights)) {
-    stop_weights(name, paste0("It has class ", quote_names(class(data[[position]])), "."))
+    stop_weights(
+      name, paste0("It has class ", quote_names(class(data[[position]])), "."),
+      number_advice(data[[position]], name)
+    )
   }
   bad <- !is.finite(weights) | weights <= 0
   if (any(bad)) {
@@ -21,7 +24,20 @@ check_weights <- function(data, weight_var) {
       },
       if (any(is.infinite(weights))) paste(format_count(sum(is.infinite(weights))), "infinite")
     )
-    stop_weights(name, paste0(paste(found, collapse = ", "), "."))
+    stop_weights(
+      name,
+      paste0(
+        "In ", format_count(sum(bad)), " of ", plural(length(bad), "record"), ": ",
+        paste(found, collapse = ", "), "."
+      ),
+      c(
+        paste0(
+          "Drop records that are not part of the sample, such as non-respondents: data <- data[",
+          "which(", column_text(name), " > 0), ]."
+        ),
+        "Respondents without a weight need one before their risk can be measured."
+      )
+    )
   }
   if (!is.finite(sum(weights))) {
     stop_weights(name, "Their sum is beyond what a number can hold.")
@@ -32,6 +48,7 @@ check_weights <- function(data, weight_var) {
 # A column of numbers as plain ones, NULL for another column. Classes of other
 # packages may claim to be numbers and refuse to become any.
 bare_weights <- function(x) {
+  if (!inherits(x, "difftime")) x <- plain_column(x)
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)
   }
@@ -41,23 +58,30 @@ bare_weights <- function(x) {
   tryCatch(as.double(x), error = function(e) NULL)
 }
 
-stop_weights <- function(name, found) {
+# A column in code.
+column_text <- function(name) {
+  if (make.names(name) == name) paste0("data$", name) else paste0("data[[", names_code(name), "]]")
+}
+
+# The way from a column of another class to one of numbers.
+number_advice <- function(x, name) {
+  column <- column_text(name)
+  if (is.factor(x)) {
+    paste0("Make it numbers: ", column, " <- as.numeric(as.character(", column, ")).")
+  } else if (is.character(x) || inherits(x, "integer64")) {
+    paste0("Make it numbers: ", column, " <- as.numeric(", column, ").")
+  }
+}
+
+stop_weights <- function(name, found, advice = NULL) {
   stop_sdc(
     "bad_weights",
     c(
       paste0("The weights in ", quote_names(name), " must be finite and positive."),
-      x = found
+      x = found, i = advice[1], i = advice[-1]
     ),
     column = name
   )
-}
-
-# The name or position of one column, as its position.
-check_column <- function(x, data, arg) {
-  if (length(x) != 1) {
-    stop_argument(arg, "name one column of `data`")
-  }
-  check_columns(x, data, arg)
 }
 
 # The sampling fraction pi = n / N of `n` records, from the number of people in
@@ -166,6 +190,24 @@ check_no_roles <- function(data, key_vars, positions, arg = "key_vars") {
   }
 }
 
+# Whether all weights are 1: the file is its own population.
+is_census <- function(weights, times) all(weights == if (is.null(times)) 1 else times)
+
+# Why weights say nothing of the population, NULL if they do: normalised ones average
+# about 1, also in a part of the file that they were normalised for.
+weights_that_do_not_expand <- function(weights, times, n) {
+  total <- sum(weights)
+  one <- if (is.null(times)) 1 else times
+  if (is.null(weights) || is_census(weights, times) ||
+        total > 1.001 * n && (total > 1.1 * n || all(weights >= one))) {
+    return(NULL)
+  }
+  paste0(
+    "the weights sum to ", format_count(round(total)), " in a file of ",
+    plural(n, "record"), ", not to the population; give pop_size or weights that sum to it"
+  )
+}
+
 # Weights that average 1 expand the file to itself and not to the population.
 warn_small_weights <- function(n_below, n_cells, consequence, unit = "cell") {
   warn_sdc(
@@ -195,4 +237,46 @@ check_household_weights <- function(weights, id, name) {
       )
     )
   }
+}
+
+check_pop_size <- function(pop_size, n, whose = "of the sample") {
+  if (!are_distinct_numbers(pop_size, TRUE) || any(!is.finite(pop_size) | pop_size < n)) {
+    stop_argument(
+      "pop_size",
+      paste0(
+        "be finite numbers without repetition, each at least the number of records ", whose,
+        ", ", format_count(n)
+      )
+    )
+  }
+}
+
+weight_position <- function(data, weight_var) {
+  if (is.null(weight_var) || !is.data.frame(data)) {
+    return(integer())
+  }
+  check_column(weight_var, data, "weight_var")
+}
+
+# Numbers of records larger than this are no whole numbers of R.
+most_records <- 2^53
+
+check_most_records <- function(n) {
+  if (n > most_records) {
+    stop_sdc(
+      "too_large",
+      c(
+        "A pattern table must have at most 2^53 records.",
+        x = paste0("It would have ", format(n, digits = 4), ".")
+      )
+    )
+  }
+}
+
+# Counts of any kind as doubles: those of integer64 exactly, NaN where beyond 2^53.
+bare_counts <- function(x) {
+  if (inherits(x, "integer64")) {
+    return(wide_to_double(x))
+  }
+  bare_weights(x)
 }

@@ -1,83 +1,89 @@
 # What was made here and is handed back: files with roles, pattern tables, hierarchies, columns
-# of candidates. Saved ones may be older, or changed since; whatever is read of them is looked
-# at first. Results have check_result().
+# of candidates. Saved ones may be older, or have lost parts. Results have check_result().
 
-stop_not_whole <- function(what) {
-  stop_sdc(
-    "damaged_result",
-    c(
-      paste0("The ", what, " must be whole, as it was made."),
-      x = "It has lost parts, or they have been changed.", i = "Make it again."
-    )
-  )
-}
-
-# Whether all of it is true; what comes later is looked at only if that before it is.
-all_hold <- function(...) {
-  for (i in seq_len(...length())) {
-    if (!isTRUE(...elt(i))) {
-      return(FALSE)
-    }
-  }
-  TRUE
-}
-
-all_are <- function(x, test) is.list(x) && all(vapply(x, test, NA))
-
-check_whole_file <- function(x) {
-  file <- unclass(x)
-  whole <- all_hold(
-    is.list(file),
-    is.data.frame(file$data) || is_lazy_table(file$data),
-    all_are(file$roles, function(role) is.character(role) || is.numeric(role) || is.list(role)),
-    length(names(file$roles)) == length(file$roles),
-    all(names(file$roles) %in% role_names),
-    is.null(file$codes) || is.environment(file$codes)
-  )
-  if (!whole) stop_not_whole("file of sdc_file()")
-  invisible(x)
-}
+check_whole_file <- function(x) check_fields(x, c("data", "roles"), "file of sdc_file()")
 
 check_whole_patterns <- function(x) {
-  table <- unclass(x)
-  patterns <- if (is.list(table)) table[["patterns"]]
-  named <- function(v) is.character(v) && length(v) > 0 && all(v %in% names(patterns))
-  numbers <- function(v) is.numeric(v) && length(v) == nrow(patterns) && isTRUE(all(v > 0))
-  whole <- all_hold(
-    is.data.frame(patterns), named(table$key_vars), numbers(patterns$n),
-    is.numeric(table$n_records), sum(as.double(patterns$n)) == table$n_records
-  )
-  if (whole && !is.null(table$weight_var)) {
-    whole <- all_hold(
-      named(table$weight_var), length(table$weight_var) == 1,
-      numbers(patterns[[table$weight_var]]), numbers(table$squares),
-      is.numeric(table$weight_range), length(table$weight_range) == 2
-    )
-  }
-  if (!whole) stop_not_whole("pattern table")
-  invisible(x)
+  check_fields(x, c("patterns", "key_vars", "n_records"), "pattern table")
 }
 
 check_whole_hierarchy <- function(x) {
-  h <- unclass(x)
-  is_step <- function(step) {
-    is.list(step) && is.language(step$expr) && is_one_text(step$words)
-  }
-  whole <- all_hold(
-    is.list(h), is_one_text(h$name), is_one_text(h$kind), h$kind %in% names(hierarchy_kinds),
-    is.atomic(h$values), length(h$steps) > 0, all_are(h$steps, is_step),
-    length(h$labels) == length(h$steps),
-    all_are(h$labels, function(l) is.character(l) && length(l) == length(h$values)),
-    is.null(h$rule) || is.list(h$rule)
-  )
-  if (!whole) stop_not_whole("hierarchy")
+  check_fields(x, c("name", "kind", "values", "steps", "labels"), "hierarchy")
+}
+
+# What was made here and has lost parts is refused; what was changed in it is not looked for.
+check_fields <- function(x, fields, what) {
+  if (!all(fields %in% names(unclass(x)))) stop_not_whole(what)
   invisible(x)
 }
 
-# Sets of candidates; an interval has two ends for each of its pieces.
-check_whole_sets <- function(sets, interval) {
-  whole <- all_are(sets, function(s) is.atomic(s) && length(s) > 0) &&
-    (!interval || all(lengths(sets) %% 2 == 0))
-  if (!whole) stop_not_whole("column of candidates")
-  invisible(sets)
+# The names of the roles, which are arguments of the functions that use them.
+role_names <- c(
+  "key_vars", "weight_var", "hh_id", "strata_var", "sensitive", "pop_size",
+  "sampling_fraction", "key_groups", "missing"
+)
+
+# `codes` is the place where the coded key variables are kept.
+new_file <- function(data, roles) {
+  structure(
+    list(
+      data = data, roles = roles[!vapply(roles, is.null, NA)],
+      codes = new.env(parent = emptyenv())
+    ),
+    class = "sdc_file"
+  )
+}
+
+hierarchy_kinds <- c(
+  proposal = "proposed from frequencies alone: check that the groups make sense",
+  proposed_order = "proposed: only neighbours are merged, those that are rarest together first",
+  proposed_levels = "proposed from the range and form of the values",
+  table = "from a table", widths = "bands of a width", breaks = "bands between breaks",
+  digits = "leading characters of a code", units = "units of time",
+  rare = "rare values merged", ends = "top and bottom coding"
+)
+
+# The fields of a result and of its parts, by which check_result() knows it again.
+# Some results have columns of their estimates behind `$`.
+fields_of <- function(result) {
+  x <- unclass(result)
+  c(list(result = names(x)), lapply(x[c("estimates", "settings", "diagnostics")], names))
+}
+
+# The first line of a verb of results.
+enter_verb <- function(name, x, at = sys.parent()) {
+  force(at)
+  announce(name, at)
+  check_result(x)
+}
+
+# A result of this version that still has its fields. Records may be let go, but for those of
+# contributions, whose words are about them.
+check_result <- function(result) {
+  fields <- attr(result, "fields")
+  x <- unclass(result)
+  let_go <- !inherits(result, "sdc_risk_contribution")
+  whole <- all_hold(
+    is.list(x), is.list(fields), is.data.frame(x[["estimates"]]), is.list(x[["settings"]]),
+    let_go || is.data.frame(x[["records"]]),
+    is.null(x[["records"]]) || is.data.frame(x[["records"]]),
+    all(unlist(Map(function(has, had) all(had %in% has), fields_of(result), fields)))
+  )
+  if (whole) {
+    return(invisible(result))
+  }
+  version <- if (is.list(x) && is.list(x$settings)) x$settings$version
+  old <- is_one_text(version) && version != own_version()
+  stop_sdc(
+    "damaged_result",
+    c(
+      "The result must be whole, as it was made by this version.",
+      x = if (old) {
+        paste0("It was made by version ", version, " of sdcRisk.")
+      } else {
+        "It has lost fields, or they have been changed, or it is not a result."
+      },
+      i = "Compute it again. As it stands, unclass(x) shows what it holds."
+    )
+  )
 }

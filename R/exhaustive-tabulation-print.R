@@ -1,5 +1,29 @@
 # What exhaustive_tabulation() results say of themselves.
 
+declare_measure(
+  "exhaustive_tabulation",
+  reference = "hundepool2012",
+  ids = c("dims", "threshold", "weight_threshold", "combine"),
+  terms = c(
+    "n_records_violating", "prop_records", "n_cell_violations", "prop_cells", "violations_sum",
+    "violations_mean", "violations_median", "violations_q95", "violations_q99", "violations_max",
+    "n_cells"
+  ),
+  n_records_violating = figure(
+    "Records in a small cell of at least one table", "count", scenario = "tables", note = paste0(
+      plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records"
+    )
+  ),
+  prop_cells = figure(
+    "Cells below 3", "share", scenario = "tables", key = "small_cells",
+    question = "What share of the cells of tables is small?", board = FALSE
+  ),
+  prop_records = figure(
+    "Records in such cells", "share", scenario = "tables", key = "small_cell_records",
+    question = "What share of the records is in one?", board = FALSE
+  )
+)
+
 #' @export
 describe.sdc_exhaustive_tabulation <- function(x) {
   e <- x$estimates
@@ -160,7 +184,7 @@ worst_table <- function(x) {
 
 #' @export
 summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   cells <- object$cells[may_be_named(object, object$cells), ]
   categories <- object$categories[may_be_named(object, object$categories), ]
   new_summary(
@@ -180,32 +204,6 @@ summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ..
 #' @export
 record_risk.sdc_exhaustive_tabulation <- function(x) {
   as.double(judged_rows(x)$n_violations)
-}
-
-#' @export
-tidy_terms.sdc_exhaustive_tabulation <- function(x) {
-  list(
-    ids = c("dims", "threshold", "weight_threshold", "combine"),
-    terms = c(
-      "n_cells", "n_cell_violations", "prop_cells", "n_records_violating", "prop_records",
-      "violations_sum", "violations_mean", "violations_median", "violations_q95",
-      "violations_q99", "violations_max"
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_exhaustive_tabulation <- function(x, ...) {
-  check_result(x)
-  e <- x$estimates
-  frame(
-    n_records = e$n, n_keys = x$diagnostics$n_keys, n_tables = e$n_tables, n_cells = e$n_cells,
-    prop_cells = e$prop_cells, prop_records = e$prop_records,
-    violations_mean = e$violations_mean, violations_max = e$violations_max,
-    missing = x$settings$missing, fingerprint = x$settings$fingerprint
-  )
 }
 
 tabulation_cited <- function(x) {
@@ -257,7 +255,7 @@ tabulation_cited <- function(x) {
 autoplot.sdc_exhaustive_tabulation <- function(object,
                                                type = c("categories", "records", "strata"), ...,
                                                by = NULL, data = NULL, n = 15) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("categories", "records", "strata"), "type")
   n <- check_whole(n, "n")

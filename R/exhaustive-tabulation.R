@@ -46,9 +46,7 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 150 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   but that of `weight_var`.
+#' @inheritParams sdcRisk-params
 #' @param dims Sizes of the tables: whole numbers from 1 to the number of key
 #'   variables.
 #' @param threshold Cells with fewer records are violations; `NULL`: only
@@ -57,10 +55,6 @@
 #'   only records count.
 #' @param combine Where both thresholds are given, whether a violation of one
 #'   suffices (`"or"`) or both are needed (`"and"`).
-#' @param weight_var Name or position of the column of sampling weights, needed
-#'   for `weight_threshold`.
-#' @param missing `"exclude"` or `"category"`, see the section on missing values.
-#' @param ... Must be empty: later arguments must be named in full.
 #' @param max_tables More tables than this are refused.
 #'
 #' @return An object of class `sdc_exhaustive_tabulation`, an [sdc_result] with
@@ -87,6 +81,8 @@
 #' Nordholt, E., Spicer, K. and de Wolf, P.-P. (2012). Statistical Disclosure
 #' Control. Wiley. \doi{10.1002/9781118348239}.
 #' @family risk of keys
+#' @concept SUDA
+#' @concept special uniques
 #' @export
 #' @examples
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
@@ -97,20 +93,20 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
                                   weight_threshold = NULL, combine = c("or", "and"),
                                   weight_var = NULL, missing = "exclude", ...,
                                   max_tables = 1e6) {
-  this_call <- call_without_data(match.call(), "exhaustive_tabulation")
+  ask <- enter("exhaustive_tabulation", patterns = TRUE)
+  data <- ask$data
   check_no_dots(...)
-  file <- enter(patterns = TRUE)
   check_given("key_vars")
   # The default asks for no more than a single key variable can give.
   dims_given <- was_given("dims")
   dims <- sort(check_whole(dims, "dims", several = TRUE))
-  rule <- check_violation(threshold, weight_threshold, combine, weight_var)
-  check_missing_rule(missing, c("exclude", "category"))
+  rule <- check_violation(threshold, weight_threshold, combine, ask$weight_var)
+  check_missing_rule(ask$missing, c("exclude", "category"))
   max_tables <- check_whole(max_tables, "max_tables")
-  roles <- check_roles(data, key_vars, weight_var, NULL)
+  roles <- check_roles(data, ask$key_vars, ask$weight_var, NULL)
   with_progress("Counting tables", {
     table <- key_table(
-      file, key_vars,
+      ask$file, ask$key_vars,
       exclude = roles$positions,
       roles = role_columns(data, list(weight_var = roles$weight_at)),
       check_keys = function(keys) {
@@ -123,14 +119,14 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
       dims = dims,
       threshold = rule$threshold, weight_threshold = rule$weight_threshold,
       combine = rule$combine,
-      weight_var = if (!is.null(weight_var)) names(data)[[roles$weight_at]],
-      missing = missing
+      weight_var = if (!is.null(ask$weight_var)) names(data)[[roles$weight_at]],
+      missing = ask$missing
     )
     found <- core(rs_exhaustive, table$pointer, list(
       weights = if (!is.null(rule$weight_threshold)) roles$weights, dims = dims,
       threshold = rule$threshold,
       weight_threshold = if (!is.null(rule$weight_threshold)) as.double(rule$weight_threshold),
-      combine = rule$combine, missing = missing, max_tables = max_tables
+      combine = rule$combine, missing = ask$missing, max_tables = max_tables
     ))
     checks <- list(
       n_incomplete = table$n_incomplete,
@@ -138,7 +134,7 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
     )
     inform_identifying(checks$identifying)
     new_exhaustive_tabulation(
-      found, table, category_labels(table, data), checks, settings, this_call
+      found, table, category_labels(table, data), checks, settings, ask$call
     )
   })
 }

@@ -42,6 +42,8 @@ rs_group <- function(table, run) .Call(wrap__rs_group, table, run)
 
 rs_codes <- function(tables, run) .Call(wrap__rs_codes, tables, run)
 
+rs_secret_order <- function(groups) .Call(wrap__rs_secret_order, groups)
+
 rs_link <- function(waves, settings, run) .Call(wrap__rs_link, waves, settings, run)
 
 rs_key_changes <- function(waves, run) .Call(wrap__rs_key_changes, waves, run)

@@ -22,6 +22,7 @@
 #' @examples
 #' if (interactive()) file_check_addin()
 file_check_addin <- function(envir = globalenv()) {
+  announce("file_check_addin")
   for (package in c("shiny", "miniUI")) check_installed(package, "check a file in a window")
   names <- data_frames_in(envir)
   code <- shiny::runGadget(

@@ -1,51 +1,12 @@
 # The measures of file_check(): each is a result of the function that measures it,
 # from one file, and one or more rows of the page.
 
-# What the page asks, in its order. `unit`: "matches", "count" (of records), "share" or
-# "risk", the last two from 0 to 1; a limit is one of that unit.
-check_catalogue <- function() {
-  text <- c(
-    "k|prosecutor|matches|fewest matches, k|How many records share a key, at least?",
-    "n_unique|prosecutor|count|sample uniques|How many records are alone with their key?",
-    "prop_unique|prosecutor|share|sample uniques, share|What share of the records is alone?",
-    "n_homogeneous|prosecutor|count|one sensitive value|For how many is the sensitive value known?",
-    "qar|prosecutor|risk|extreme risk T|What risk do 1 % of the key sets exceed?",
-    "set_risk|prosecutor|risk|riskiest key set|How risky is the riskiest key set?",
-    "journalist|journalist|risk|largest record risk|How likely is the riskiest record found?",
-    paste0(
-      "expected_reidentifications|journalist|count|re-identifications|",
-      "How many people does an intruder find who tries every record?"
-    ),
-    "reidentification_rate|journalist|share|re-identifications, share|What share is found?",
-    paste0(
-      "household|journalist|risk|largest risk, any member|",
-      "How likely is a member of a household found?"
-    ),
-    "tau1|journalist|count|population uniques, tau1|How many sample uniques are so among all?",
-    "tau1_corrected|journalist|count|population uniques, tau1|The same, the model's bias corrected",
-    "tau1_rate|journalist|share|tau1, share|What share of the records is that?",
-    "tau2|journalist|count|correct matches, tau2|How many sample uniques are matched correctly?",
-    "tau2_corrected|journalist|count|correct matches, tau2|The same, the model's bias corrected",
-    paste0(
-      "population_uniqueness|journalist|share|population uniqueness|",
-      "What share of the people is unique in the population?"
-    ),
-    "pitman|journalist|share|the same by Pitman|The same, by the sizes of the cells alone",
-    "small_cells|tables|share|cells below 3|What share of the cells of tables is small?",
-    "small_cell_records|tables|share|records in such cells|What share of the records is in one?"
-  )
-  parts <- do.call(rbind, strsplit(text, "|", fixed = TRUE))
-  frame(
-    measure = parts[, 1], scenario = parts[, 2], unit = parts[, 3], label = parts[, 4],
-    question = parts[, 5]
-  )
-}
-
 # Most records for which the page fits models unasked: beyond, the log-linear model
 # and the copula take longer than all other measures together.
 most_modelled <- 2e5
 # Most records times key sets counted one by one, and records times pairs of key
-# variables of the overview: about two seconds each.
+# variables of the overview: about two seconds each. Matches of incomplete records take
+# ten times as long.
 most_set_work <- 1e9
 most_overview_work <- 2e8
 
@@ -54,35 +15,36 @@ most_overview_work <- 2e8
 run_methods <- function(file, asked) {
   signals <- new.env(parent = emptyenv())
   signals$all <- list()
-  # A method is run where nothing stands against it.
-  run <- function(method, args, why = NULL, rules = c("category", "exclude")) {
+  facts <- asked$facts
+  if (!is.null(facts$scale)) file <- with_scaled_weights(file, facts$scale)
+  every_rule <- c("wildcard", "category", "exclude")
+  # A method is run if nothing speaks against it. Without incomplete records every rule
+  # for missing values gives the same.
+  run <- function(method, args, why = NULL, rules = every_rule[-1]) {
+    known <- asked$missing %in% rules
+    if (is.null(why) && !known && asked$n_incomplete > 0) {
+      why <- not_for_wildcards(asked$n_incomplete, facts$n)
+    }
     if (!is.null(why)) {
       return(why)
     }
-    rule <- if (isTRUE(asked$missing %in% rules)) list(missing = asked$missing)
+    rule <- if (known) list(missing = asked$missing)
     attempt(method, do.call(method, c(list(file), args, rule)), signals)
   }
-  facts <- asked$facts
-  all_rules <- c("category", "exclude", "wildcard")
-  unknown <- if (is.null(facts$pop_size)) {
-    "neither weights nor the size of the population are known: weight_var or pop_size"
-  }
+  unknown <- if (is.null(facts$pop_size)) facts$why
   few <- if (isTRUE(facts$pop_size < facts$n)) {
-    paste(
-      if (facts$from == "given") "the population has" else "the weights sum to",
-      "fewer people than the file has records"
-    )
+    "the population has fewer people than the file has records"
   }
   later <- function(code) {
     if (!is.null(unknown)) unknown else not_modelled(facts$n_rows, asked$models, code)
   }
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
-    n_matches = run("check_matches", list(asked$sensitive), rules = all_rules),
+    n_matches = run("check_matches", list(asked$sensitive), rules = every_rule),
     qar_risk = run(
       "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
     ),
-    individual_risk = run("check_individual", list(asked), unknown, all_rules),
+    individual_risk = run("check_individual", list(asked), unknown, every_rule),
     loglinear_risk = run("loglinear_risk", list(), later("loglinear_risk(file)")),
     copula_uniqueness = run(
       "copula_uniqueness", c(list(records = FALSE), facts$people),
@@ -90,17 +52,36 @@ run_methods <- function(file, asked) {
     ),
     population_uniqueness = run("population_uniqueness", facts$people, c(unknown, few)),
     exhaustive_tabulation = run("exhaustive_tabulation", list()),
-    key_overview = run("key_overview", list(), no_overview(asked, facts), character())
+    household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
+      run("n_matches", list(), rules = every_rule)
+    },
+    strata_matches = if (!is.null(asked$strata_var)) {
+      run("check_matches_on", list(union(file$roles$key_vars, asked$strata_var)), NULL, every_rule)
+    },
+    key_overview = run("check_overview", list(asked), no_overview(asked, facts), every_rule)
   )
   list(found = found, signals = signals$all)
 }
 
 no_overview <- function(asked, facts) {
+  work <- facts$n_rows * asked$n_keys^2
+  if (asked$n_incomplete > 0) work <- 10 * work
   if (asked$n_keys < 2) {
     "there is one key variable"
-  } else if (facts$n_rows * asked$n_keys^2 > most_overview_work) {
+  } else if (work > most_overview_work) {
     "not computed: run key_overview(file)"
   }
+}
+
+# After suppression of 1% of the records the copula's uniqueness was a seventh of the truth
+# without these records, and with a category for them tau1 was ten times the truth.
+not_for_wildcards <- function(n_incomplete, n) {
+  paste0(
+    plural(n_incomplete, "record"), " (", format_percent(n_incomplete / n), ") ",
+    if (n_incomplete == 1) "misses" else "miss", " a key value, which this method cannot ",
+    "take as unknown; if nothing was suppressed and values are missing at random, ",
+    "run file_check(file, missing = \"exclude\")"
+  )
 }
 
 not_modelled <- function(n_rows, models, code) {
@@ -140,6 +121,30 @@ check_matches <- function(file, sensitive, ...) {
   })
 }
 
+check_matches_on <- function(file, key_vars, ...) {
+  n_matches(
+    file, key_vars, ..., weight_var = NULL, hh_id = NULL, pop_size = NULL, sampling_fraction = NULL
+  )
+}
+
+# key_overview() takes a missing value as a category. By other rules the sample uniques
+# without each key variable are counted as n_matches() counts them.
+check_overview <- function(file, asked, missing) {
+  if (asked$n_incomplete == 0 || missing == "category") {
+    return(key_overview(file))
+  }
+  keys <- asked$keys
+  sets <- c(list(keys), lapply(seq_along(keys), function(v) keys[-v]))
+  names(sets) <- c("all", paste("without", keys))
+  counted <- n_matches(
+    file, sets, missing = missing, weight_var = NULL, hh_id = NULL, pop_size = NULL,
+    sampling_fraction = NULL
+  )$estimates$n_unique
+  list(estimates = frame(
+    variable = keys, n_unique_without = counted[-1], unique_change = counted[-1] - counted[[1]]
+  ))
+}
+
 # The extreme risk of records needs no households.
 check_qar <- function(file, ...) {
   rlang::try_fetch(qar_risk(file, ...), sdcRisk_error = function(e) {
@@ -153,7 +158,9 @@ check_individual <- function(file, asked, ...) {
   facts <- asked$facts
   if (is.null(file$roles$weight_var)) {
     data <- with_equal_weight(as.data.frame(file$data), facts$pop_size / facts$n)
-    file <- sdc_file(data, asked$keys, weight_var = equal_weight, hh_id = asked$hh_id)
+    codes <- file$codes
+    file <- sdc_file(data, file$roles$key_vars, weight_var = equal_weight, hh_id = asked$hh_id)
+    file$codes <- codes
   }
   if (is.null(asked$hh_id)) {
     return(individual_risk(file, ...))
@@ -179,6 +186,21 @@ with_equal_weight <- function(data, weight) {
   data
 }
 
+# Weights that average 1, made to sum to the population.
+with_scaled_weights <- function(file, scale) {
+  data <- as.data.frame(file$data)
+  name <- file$roles$weight_var
+  data[[name]] <- check_weights(file$data, name) * scale
+  patterns <- attr(file$data, "patterns")
+  if (!is.null(patterns)) {
+    patterns$squares <- patterns$squares * scale^2
+    patterns$weight_range <- patterns$weight_range * scale
+    attr(data, "patterns") <- patterns
+  }
+  file$data <- data
+  file
+}
+
 # A result, or the error in its place: what must hold, and what was found. Warnings
 # and messages are kept for the page. An interrupt or a time limit ends all.
 attempt <- function(method, code, signals) {
@@ -196,8 +218,4 @@ attempt <- function(method, code, signals) {
     }),
     sdcRisk_warning = keep, sdcRisk_message = keep
   )
-}
-
-first_line <- function(condition) {
-  sub("[.]$", "", strsplit(conditionMessage(condition), "\n", fixed = TRUE)[[1]][[1]])
 }

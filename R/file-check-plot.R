@@ -3,7 +3,7 @@
 #' Picture of a file check
 #'
 #' Every measure of a [file_check()] beside its limit; `plot()` draws the same.
-#' Counts are drawn as shares of the records, k as the risk 1/k. A measure of 0
+#' Counts are drawn as shares of the records, k as the risk 1/k of its records. A measure of 0
 #' stands at the left end.
 #'
 #' @param object A result of [file_check()].
@@ -15,7 +15,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(file_check(nals_prison, keys, weight_var = "WEIGHT"))
 autoplot.sdc_file_check <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   shown <- check_points(object)
   drawn <- unlist(shown[c("value", "low", "high", "limit")])
@@ -23,7 +23,6 @@ autoplot.sdc_file_check <- function(object, ...) {
   for (column in c("value", "low", "high", "limit")) {
     shown[[column]] <- pmax(shown[[column]], least)
   }
-  shown$verdict <- shown_verdict(shown)
   verdicts <- c("above", "ok", "no limit", if (any(shown$verdict == "unclear")) "unclear")
   shown$verdict <- factor(shown$verdict, verdicts)
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$label)) +
@@ -49,10 +48,10 @@ autoplot.sdc_file_check <- function(object, ...) {
       subtitle = paste(strwrap(capitalised(check_verdict(object)$short), 80), collapse = "\n"),
       x = "share of the records, or risk of one; log scale", y = NULL, colour = NULL,
       caption = paste(c(
-        "| limit. Bars: intervals. k is drawn as 1/k.",
+        "| limit. Bars: intervals.",
         if (length(unmeasured_labels(object))) {
           strwrap(
-            paste0("Not measured: ", paste(unmeasured_labels(object), collapse = ", "), "."), 90
+            paste0("Not judged: ", paste(unmeasured_labels(object), collapse = ", "), "."), 90
           )
         }
       ), collapse = "\n")
@@ -61,14 +60,14 @@ autoplot.sdc_file_check <- function(object, ...) {
 }
 
 unmeasured_labels <- function(x) {
-  x$estimates$measure[shown_verdict(x$estimates) == "not applicable"]
+  x$estimates$measure[x$estimates$verdict == "not judged"]
 }
 
 # The measures that have a value, on the scale of shares.
 check_points <- function(x) {
   e <- x$estimates
-  e$label <- check_labels(x)
-  unit <- check_catalogue()$unit[match(e$measure, check_catalogue()$measure)]
+  e$label <- ifelse(e$measure == "k", "fewest matches, as risk 1/k", check_labels(x))
+  unit <- measures(x)$unit
   keep <- !is.na(e$value) & !are_plain(e)
   for (column in c("value", "low", "high", "limit")) {
     e[[column]] <- ifelse(

@@ -1,8 +1,12 @@
 # The page of file_check(): 60 rows at most where other results have 16, since it
 # stands for all of them.
 
+declare_measure("file_check", terms = e$measure)
+
 #' @export
-describe.sdc_file_check <- function(x) {
+describe.sdc_file_check <- function(x) describe_check(x)
+
+describe_check <- function(x, width = console_width()) {
   d <- x$diagnostics
   n <- x$settings$n
   description(
@@ -12,7 +16,8 @@ describe.sdc_file_check <- function(x) {
     answer = c(
       fact(missing_line(d$missing, n), keep = "detail"),
       fact(look_lines(x$roles), starts = TRUE),
-      check_grids(x), fact(reason_lines(x), keep = "always"), driver_grid(x)
+      fact(told_line(d$told_by_columns, "key variables"), keep = "always", starts = TRUE),
+      check_grids(x, width - 2), fact(reason_lines(x), keep = "always"), driver_grid(x)
     ),
     notes = c(
       fact(d$notes, keep = "always"), difference_facts(x),
@@ -27,12 +32,7 @@ describe.sdc_file_check <- function(x) {
 
 #' @export
 format.sdc_file_check <- function(x, ..., width = console_width(), rows = 60) {
-  format_description(describe(x), width, rows)
-}
-
-# Verdicts as they are printed: one without a judgement, but with a value, is unclear.
-shown_verdict <- function(rows) {
-  ifelse(rows$verdict == "not applicable" & !is.na(rows$value), "unclear", rows$verdict)
+  format_description(describe_check(x, width), width, rows)
 }
 
 # The verdict in words: what is above its limit, what is not, what is unknown.
@@ -41,13 +41,12 @@ check_verdict <- function(x) {
   limited <- e[!is.na(e$limit), ]
   words <- c(
     above = "above the limit", ok = "within the limit", unclear = "unclear",
-    "not applicable" = "not measured"
+    "not judged" = "not judged"
   )
-  shown <- shown_verdict(limited)
-  parts <- function(text) {
-    found <- intersect(names(words), shown)
+  parts <- function(text, verdicts) {
+    found <- intersect(names(words), verdicts)
     paste0(words[found], ": ", vapply(found, function(verdict) {
-      paste(text[shown == verdict], collapse = ", ")
+      paste(text[verdicts == verdict], collapse = ", ")
     }, ""), collapse = "; ")
   }
   values <- paste0(limited$measure, " ", ifelse(
@@ -59,13 +58,16 @@ check_verdict <- function(x) {
       )), ")"
     )
   ))
+  facts <- x$diagnostics$population
+  # Without people to expand to, one sentence is for all measures of the journalist.
+  other <- if (facts$expands) limited else limited[limited$reason != facts$why, ]
   list(
-    short = if (nrow(limited) == 0) {
-      "no limit was set."
-    } else {
-      paste0(parts(limited$measure), ".")
-    },
-    values = if (nrow(limited)) parts(values), n = nrow(limited)
+    short = paste0(paste(c(
+      if (!facts$expands) paste0("journalist measures not judged: ", facts$why),
+      if (nrow(limited) == 0) "no limit was set",
+      if (nrow(other)) parts(other$measure, other$verdict)
+    ), collapse = "; "), "."),
+    values = if (nrow(limited)) parts(values, limited$verdict), n = nrow(limited)
   )
 }
 
@@ -88,7 +90,11 @@ size_words_of <- function(x) {
 
 population_words <- function(facts) {
   if (facts$from == "unknown") {
-    return("neither weights nor the size of the population are known")
+    return(if (facts$expands) {
+      "neither weights nor the size of the population are known"
+    } else {
+      "the size of the population is not known"
+    })
   }
   paste0(
     "population ", format_count(round(facts$pop_size)),
@@ -106,7 +112,7 @@ population_words <- function(facts) {
 # Measures ------------------------------------------------------------------------
 
 check_labels <- function(x) {
-  catalogue <- check_catalogue()
+  catalogue <- page_figures()
   labels <- catalogue$label[match(x$estimates$measure, catalogue$measure)]
   corrected <- paste0(x$estimates$measure, "_corrected") %in% x$estimates$measure
   labels[corrected] <- paste0(x$estimates$measure[corrected], ", uncorrected")
@@ -123,24 +129,53 @@ are_plain <- function(e) {
 }
 
 # A table for each intruder.
-check_grids <- function(x) {
+check_grids <- function(x, width) {
   e <- x$estimates
-  shown <- !are_plain(e) & !is.na(e$value)
+  shown <- which(!are_plain(e) & !is.na(e$value))
+  table <- check_table(x, shown, width)
+  of <- rep(e$scenario[shown], table$n_lines)
   heads <- c(prosecutor = "prosecutor", journalist = "journalist", tables = "tables of 1 and 2")
   unlist(lapply(names(heads), function(who) {
-    rows <- which(shown & e$scenario == who)
-    if (length(rows)) {
-      table <- check_table(x, rows, heads[[who]])
-      grid(table, least = nrow(table), keep = "always")
-    }
+    part <- table$lines[of == who, ]
+    names(part)[[1]] <- heads[[who]]
+    if (nrow(part)) grid(part, least = nrow(part), keep = "always")
   }), recursive = FALSE)
 }
 
-# Columns as wide in all tables.
-check_table <- function(x, rows, head) {
+# All tables as one, whose columns are as wide as needed: no figure is ever cut. If it is
+# wider than the page an interval gets a line of its own; then the limit stands with the
+# verdict and the number of records is left to `estimates`.
+check_table <- function(x, rows, width) {
+  cells <- check_cells(x, rows)
+  one_line <- cells[c("measure", "value", "limit", "verdict", "records")]
+  one_line$value <- paste0(cells$value, cells$interval)
+  two_lines <- with_interval_lines(cells)
+  narrow <- two_lines
+  narrow$lines$verdict <- trimws(paste(narrow$lines$verdict, narrow$lines$limit))
+  narrow$lines <- narrow$lines[c("measure", "value", "verdict")]
+  layouts <- list(list(lines = one_line, n_lines = 1L), two_lines, narrow)
+  for (layout in layouts) {
+    layout$lines[] <- Map(function(cell, name) {
+      formatC(cell, width = -max(nchar(c(cell, name))))
+    }, layout$lines, names(layout$lines))
+    if (sum(nchar(layout$lines[1, ]) + 2) - 2 <= width) break
+  }
+  layout
+}
+
+with_interval_lines <- function(cells) {
+  beside <- nzchar(cells$interval)
+  at <- rep(seq_len(nrow(cells)), 1 + beside)
+  lines <- cells[at, c("measure", "value", "limit", "verdict", "records")]
+  second <- duplicated(at)
+  lines[second, ] <- ""
+  lines$value[second] <- trimws(cells$interval[beside])
+  list(lines = lines, n_lines = 1L + beside)
+}
+
+check_cells <- function(x, rows) {
   e <- x$estimates[rows, ]
-  catalogue <- check_catalogue()
-  unit <- catalogue$unit[match(e$measure, catalogue$measure)]
+  unit <- measures(x)$unit[rows]
   number <- function(value) {
     ifelse(unit == "share", short_percent(value), format_known(value, unit == "risk"))
   }
@@ -157,21 +192,30 @@ check_table <- function(x, rows, head) {
   ends <- paste0(
     " [", end(e$low), between_numbers(), end(e$high), "]", ifelse(unit == "share", " %", "")
   )
-  beside <- ifelse(!is.na(e$low), ends, ifelse(
-    unit == "count", paste0(" (", short_percent(e$value / x$settings$n), ")"), ""
-  ))
   # One sign of per cent for a value and its interval.
   shown <- number(plain(e$value))
-  shown <- ifelse(is.na(e$low), shown, sub(" %", "", shown, fixed = TRUE))
-  table <- frame(
-    measure = formatC(check_labels(x)[rows], width = -24),
-    value = formatC(paste0(shown, beside), width = -26),
-    limit = formatC(ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), width = -5),
-    verdict = formatC(shown_verdict(e), width = -8),
+  share <- paste0(" (", short_percent(e$value / count_base(x, e$measure)), ")")
+  shown <- ifelse(!is.na(e$low), sub(" %", "", shown, fixed = TRUE), paste0(
+    shown, ifelse(unit == "count", share, "")
+  ))
+  frame(
+    measure = formatC(check_labels(x)[rows], width = -24), value = shown,
+    interval = ifelse(is.na(e$low), "", ends),
+    limit = ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), verdict = e$verdict,
     records = ifelse(is.na(e$n_records_above), "", format_count(e$n_records_above))
   )
-  names(table)[[1]] <- head
-  table
+}
+
+# The records that a number of records is a share of: those that its measure judged.
+count_base <- function(x, measures) {
+  rates <- c(
+    n_unique = "prop_unique", tau1 = "tau1_rate",
+    expected_reidentifications = "reidentification_rate"
+  )
+  of <- function(m) x$estimates$value[match(m, x$estimates$measure)]
+  base <- of(names(rates)) / of(rates)
+  own <- match(sub("^tau[12].*", "tau1", measures), names(rates))
+  ifelse(is.finite(base[own]), base[own], x$settings$n)
 }
 
 limit_text <- function(limit, unit) {
@@ -182,14 +226,12 @@ short_percent <- function(x) sub("below ", "<", format_percent(x))
 
 format_known <- function(value, risk) ifelse(risk, format_risk(value), format_amount(value))
 
-# What was not measured and why, measures of one reason together.
+# What was not judged or is unclear and why, measures of one reason together.
 reason_lines <- function(x) {
   e <- x$estimates[nzchar(x$estimates$reason), ]
-  reasons <- unique(e$reason)
-  vapply(reasons, function(reason) {
-    paste0(
-      "Not applicable: ", paste(e$measure[e$reason == reason], collapse = ", "), ": ", reason, "."
-    )
+  lines <- sprintf("%s: %%s: %s.", capitalised(e$verdict), e$reason)
+  vapply(unique(lines), function(line) {
+    sub("%s", paste(e$measure[lines == line], collapse = ", "), line, fixed = TRUE)
   }, "", USE.NAMES = FALSE)
 }
 
@@ -203,10 +245,7 @@ driver_grid <- function(x, most = 4) {
   counted <- !all(is.na(shown$unique_change))
   table <- frame("to drop" = formatC(shorten(shown$variable, 24), width = -24))
   if (counted) {
-    # key_overview() takes a missing value as a value, n_matches() as a match of all.
-    incomplete <- any(x$roles$n_missing[x$roles$variable %in% x$settings$key_vars] > 0)
-    uniques <- if (incomplete) "leaves uniques, missing a value" else "leaves sample uniques"
-    table[[uniques]] <- paste0(
+    table[["leaves sample uniques"]] <- paste0(
       format_count(shown$n_unique_without), " (", format_count(shown$unique_change), ")"
     )
   }
@@ -247,7 +286,7 @@ step_facts <- function(x) {
 
 #' @export
 summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     measures = object$estimates, drivers = object$drivers,
@@ -257,7 +296,7 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
 }
 
 #' @export
-as.data.frame.sdc_file_check <- function(x, ...) check_result(x)$estimates
+as.data.frame.sdc_file_check <- function(x, ...) enter_verb("as.data.frame", x)$estimates
 
 #' @export
 record_risk.sdc_file_check <- function(x) {
@@ -267,34 +306,29 @@ record_risk.sdc_file_check <- function(x) {
 }
 
 #' @export
-tidy_terms.sdc_file_check <- function(x) {
-  list(ids = character(), terms = x$estimates$measure)
-}
-
-#' @export
 tidy.sdc_file_check <- function(x, ...) {
-  check_result(x)
+  enter_verb("tidy", x)
   e <- x$estimates
-  frame(
-    term = e$measure, estimate = e$value, std_error = rep(NA_real_, nrow(e)),
-    conf_low = e$low, conf_high = e$high
-  )
+  as_tidy(frame(
+    term = e$measure, estimate = e$value, std.error = rep(NA_real_, nrow(e)),
+    conf.low = e$low, conf.high = e$high, limit = e$limit, verdict = e$verdict
+  ))
 }
 
 #' @export
-comparison_rows.sdc_file_check <- function(x) tidy(x)
+comparison_rows.sdc_file_check <- function(x) as.data.frame(tidy(x))
 
 #' @rdname sdc_result
 #' @usage NULL
 #' @export
 glance.sdc_file_check <- function(x, ...) {
-  check_result(x)
+  enter_verb("glance", x)
   e <- x$estimates
   count <- function(verdict) sum(e$verdict == verdict)
   frame(
     n_records = x$settings$n, n_keys = length(x$settings$key_vars), n_measures = nrow(e),
     n_limits = sum(!is.na(e$limit)), n_above = count("above"), n_ok = count("ok"),
-    n_not_applicable = count("not applicable"),
+    n_unclear = count("unclear"), n_not_judged = count("not judged"),
     n_records_above = as_count(sum_over(judged_rows(x)$above, judged_times(x))),
     n_differences = nrow(x$contradictions),
     fingerprint = x$settings$fingerprint
@@ -302,8 +336,9 @@ glance.sdc_file_check <- function(x, ...) {
 }
 
 #' @export
-records_at_risk.sdc_file_check <- function(x, limit, ...) {
-  if (!missing(limit)) {
+records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
+  if (!missing(limit) || !is.null(k)) {
     return(NextMethod())
   }
   check_no_dots(...)
@@ -311,7 +346,7 @@ records_at_risk.sdc_file_check <- function(x, limit, ...) {
   if (anyNA(judged$above)) {
     stop_argument(
       "limit", "be given where the check has no limit of record risks",
-      found = "It was not given.", advice = "Such as 1/3 for fewer than 3 matches."
+      found = "It was not given.", advice = "k = 3 is for fewer than 3 matches."
     )
   }
   rows <- which(judged$above)
@@ -353,10 +388,6 @@ check_cited <- function(x) {
       }
     ),
     source = "limits set by the user or the defaults of file_check()",
-    assuming = if (!is.null(x$settings$missing)) {
-      paste0("missing values by \"", x$settings$missing, "\" where a measure can")
-    } else {
-      "missing values by the default of every measure"
-    }
+    assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete)
   )
 }

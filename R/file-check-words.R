@@ -2,15 +2,14 @@
 # each other, which to report, and what to run next.
 
 # One row per disagreement: the measures, why they differ, which to report when.
-check_contradictions <- function(rows, found, facts) {
+check_contradictions <- function(rows, facts) {
   at <- function(measure, field = "value") {
     value <- rows[[field]][match(measure, rows$measure)]
     if (length(value)) value else NA
   }
   all <- c(
     who_knows(at), sample_or_census(at, facts), cells_or_model(at, facts),
-    two_models(at, facts),
-    rules_of_missing(found, facts), beyond_all_sets(at), weights_or_size(facts)
+    two_models(at, facts), beyond_all_sets(at), weights_or_size(facts)
   )
   of <- function(field) vapply(all, `[[`, "", field)
   frame(measures = of("measures"), reason = of("reason"), report = of("report"))
@@ -44,12 +43,15 @@ who_knows <- function(at) {
 
 sample_or_census <- function(at, facts) {
   measure <- facts$unique_people
+  if (facts$census || is.null(measure)) {
+    return(NULL)
+  }
   people <- if (measure == "population_uniqueness") {
     at("population_uniqueness") * facts$n
   } else {
     at(if (is.na(at("tau1_corrected"))) "tau1" else "tau1_corrected")
   }
-  if (facts$census || !isTRUE(at("n_unique") > 2 * people)) {
+  if (!isTRUE(at("n_unique") > 2 * people)) {
     return(NULL)
   }
   disagreement(
@@ -66,8 +68,8 @@ sample_or_census <- function(at, facts) {
 
 cells_or_model <- function(at, facts) {
   model <- if (is.na(at("tau2_corrected"))) at("tau2") else at("tau2_corrected")
-  fits <- facts$unique_people != "population_uniqueness"
-  if (facts$census || !fits || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
+  fits <- facts$unique_people %in% c("tau1", "tau1_corrected")
+  if (facts$census || !any(fits) || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
     return(NULL)
   }
   disagreement(
@@ -88,38 +90,6 @@ two_models <- function(at, facts) {
     "the copula, for a public file the larger"
   )
 }
-
-# Records alone in the file under the rules that the functions used.
-rules_of_missing <- function(found, facts) {
-  counted <- c(
-    n_matches = rule_words(found$n_matches), individual_risk = rule_words(found$individual_risk),
-    loglinear_risk = rule_words(found$loglinear_risk)
-  )
-  counts <- vapply(found[names(counted)], uniques_of, 0)
-  rules <- vapply(found[names(counted)], function(x) x$settings$missing[[1]], "")
-  if (length(unique(rules)) < 2 || length(unique(counts)) < 2) {
-    return(NULL)
-  }
-  disagreement(
-    "sample uniques",
-    paste0("missing rule. ", paste0(
-      format_count(counts), " by ", names(counted), "() (", counted, ")", collapse = ", "
-    )),
-    "missing = \"wildcard\" after suppression, \"category\" where missing itself is known"
-  )
-}
-
-rule_words <- function(result) {
-  if (is.character(result) || !is.character(result$settings$missing)) {
-    return(NULL)
-  }
-  switch(result$settings$missing[[1]],
-    wildcard = "missing matches all", category = "missing is a value",
-    exclude = "incomplete ones left out"
-  )
-}
-
-uniques_of <- function(result) as.double(result$estimates$n_unique[[1]])
 
 beyond_all_sets <- function(at) {
   if (!isTRUE(at("qar") > at("set_risk"))) {
@@ -148,31 +118,22 @@ weights_or_size <- function(facts) {
 }
 
 # Conditions of the methods that change how a number is to be read.
-check_notes <- function(found, facts, rows) {
+check_notes <- function(found, facts) {
   loglinear <- found$loglinear_risk
   status <- if (!is.character(loglinear)) loglinear$estimates$status[[1]]
   individual <- found$individual_risk
   small <- if (!is.character(individual)) individual$diagnostics$n_below_sample
-  reaches <- which(rows$verdict == "ok" & rows$high > rows$limit)
   c(
     if (identical(status, "underfits")) {
       "The log-linear model does not fit: do not report its tau1 and tau2 (see the last step)."
     } else if (isTRUE(status %in% c("biased", "overfits"))) {
       "Of tau1 and tau2 only the corrected values can be reported."
     },
-    if (!facts$expands) {
-      paste(
-        "The weights sum to no more than the records: they do not expand the file, and what",
-        "depends on the population is wrong."
-      )
+    if (!is.null(facts$scale)) {
+      paste0("The weights were multiplied by ", format_number(signif(facts$scale, 3)),
+             " to sum to the population.")
     } else if (isTRUE(small > 0)) {
       "Weights of some keys sum to less than their records: do the weights average 1?"
-    },
-    if (length(reaches)) {
-      paste0(
-        "The interval of ", paste(rows$measure[reaches], collapse = ", "),
-        " reaches above the limit."
-      )
     },
     if (facts$from == "given" && is.null(facts$sum_weights) && !facts$census) {
       "No weights: every record stands for as many people."
@@ -182,7 +143,7 @@ check_notes <- function(found, facts, rows) {
 
 # Which measures a release of such a file is judged by.
 report_line <- function(facts) {
-  both <- paste("Report k and", facts$extreme)
+  both <- paste(c("Report k", facts$extreme), collapse = " and ")
   if (facts$census) {
     paste0(both, ": the file is the whole population, its uniques are population uniques.")
   } else if (facts$from == "unknown" || !facts$expands) {
@@ -192,8 +153,9 @@ report_line <- function(facts) {
     )
   } else {
     paste0(
-      both, " where anyone can know who is in the file (panel, register), the ",
-      "journalist risk and ", facts$unique_people, " where nobody can, and both for a public file."
+      both, " where anyone can know who is in the file (panel, register), ",
+      paste(c("the journalist risk", facts$unique_people), collapse = " and "),
+      " where nobody can, and both for a public file."
     )
   }
 }
@@ -201,7 +163,7 @@ report_line <- function(facts) {
 # Next steps -----------------------------------------------------------------------
 
 # Lines of code that run as they stand where `data` is. `made`: it was an sdc_file.
-check_next_steps <- function(x, roles, made) {
+check_next_steps <- function(x, roles, made, data) {
   made <- made && !any(role_names %in% names(x$call))
   limit <- x$settings$limit
   k <- if (is.null(limit$k)) 3 else limit$k
@@ -212,25 +174,77 @@ check_next_steps <- function(x, roles, made) {
   rare <- any(vapply(c("k", "n_unique", "prop_unique"), at, NA))
   top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
   several <- length(roles$key_vars) > 1
+  looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
+  linked <- linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
   c(
-    file_code(x$call$data, roles, x$roles$variable, made), looks_step(x, roles),
+    file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
+    looks_step(x, roles),
     if (rare) c(
-      paste0("records_at_risk(n_matches(file), limit = 1 / ", number_code(k), ")"),
-      if (is.null(roles$key_groups)) {
-        paste0("released <- suppress_cells(file, k = ", number_code(k), ")")
-      }
+      matches_step(roles, k),
+      if (is.null(roles$key_groups)) remedy_steps(x, roles, k, linked, times_of(data))
     ),
-    if (at("journalist") && !is.null(roles$weight_var)) {
-      paste0("records_at_risk(individual_risk(file), limit = ", number_code(limit$journalist), ")")
+    if (at("journalist")) individual_step(roles, limit$journalist, x$diagnostics$population),
+    if (several && (rare || at("qar") || at("set_risk"))) {
+      paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
-    if (several && (rare || at("qar") || at("set_risk"))) "qar_risk(file)$variables",
     if (length(top) && several && any(x$estimates$verdict == "above")) {
       paste0(
-        "file_check(file, key_vars = setdiff(file$roles$key_vars, ", dput_text(top), "))"
+        "file_check(file, key_vars = setdiff(file$roles$key_vars, ", dput_text(top), ")",
+        page_code(x$settings), ")"
       )
     },
     later_steps(x)
   )
+}
+
+# The rule for missing values as a role of the file, if it is not the default.
+rule_role <- function(missing) if (missing != "wildcard") list(missing = missing)
+
+# What a page was asked besides its defaults.
+page_code <- function(settings) {
+  default <- identical(settings$limit, list(k = 3, journalist = 0.05))
+  paste0(
+    if (!default) paste0(", limit = ", code_text(as.call(c(quote(list), settings$limit)))),
+    if (settings$missing != "wildcard") paste0(", missing = ", dput_text(settings$missing))
+  )
+}
+
+# The page counts records.
+matches_step <- function(roles, k) {
+  paste0(
+    "records_at_risk(n_matches(file", if (!is.null(roles$hh_id)) ", hh_id = NULL", "), k = ",
+    number_code(k), ")"
+  )
+}
+
+# Cells are suppressed at once if few records are above. Else hardly a value would be left:
+# the key variables need coarser values first. Patterns cannot be recoded.
+remedy_steps <- function(x, roles, k, linked, times) {
+  measures <- x$estimates$measure %in% c("k", "n_unique")
+  n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
+  recode <- is.null(times) && 3 * n_above > x$settings$n
+  c(
+    if (recode) c(
+      paste0(
+        "recoding <- recode_search(file, constraint = list(k = ", number_code(k),
+        "), suppress = 0.02)"
+      ),
+      sub("file", "coarser", file_code(
+        quote(apply_recoding(recoding, file, blanks = FALSE)), roles, x$roles$variable, FALSE
+      ), fixed = TRUE)
+    ),
+    paste0(
+      "released <- suppress_cells(", if (recode) "coarser" else "file", ", k = ", number_code(k),
+      if (!is.null(linked)) paste0(", ", linked), ")"
+    )
+  )
+}
+
+# By the weights of the file, if the page took them as they are.
+individual_step <- function(roles, limit, facts) {
+  if (!is.null(roles$weight_var) && is.null(facts$scale)) {
+    paste0("records_at_risk(individual_risk(file), limit = ", number_code(limit), ")")
+  }
 }
 
 # The same page without the key variables that look like something else.
@@ -265,7 +279,6 @@ file_code <- function(data, roles, columns, made) {
   }
   given <- (is.symbol(data) && !startsWith(as.character(data), ".")) || is.call(data)
   if (!given || nchar(code_text(data)) > 60) data <- as.name("your_data")
-  roles <- roles[setdiff(names(roles), "missing")]
   if (nchar(code_text(roles$key_vars)) > 240) {
     at <- match(roles$key_vars, columns)
     roles$key_vars <- call("[", call("names", data), runs_code(at))
@@ -283,5 +296,3 @@ runs_code <- function(at) {
   })
   if (length(parts) == 1) parts[[1]] else as.call(c(as.name("c"), parts))
 }
-
-dput_text <- function(x) paste(deparse(x, 500), collapse = "")

@@ -36,7 +36,7 @@ add_household_tau <- function(x, data, hh_at) {
     x$estimates[i, "n_households"] <- found$tau1$n_households
   }
   x$records <- x$fits[[1]]$records
-  sealed(x)
+  x
 }
 
 # The records of an argument that may be a fit, which has none.
@@ -62,5 +62,36 @@ add_household_scores <- function(x, released, hh_at) {
     n_households = found$xi$n_households, expected_unique = found$xi$expected,
     expected_correct = found$kappa$expected
   )
-  sealed(x)
+  x
+}
+
+check_some_household <- function(n_complete) {
+  if (n_complete == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "At least one household must be complete on all key variables.",
+        x = "In every household a member misses a value.",
+        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
+      )
+    )
+  }
+}
+
+check_every_household <- function(households) {
+  if (is.null(households) || households$n_missing == 0) {
+    return(invisible())
+  }
+  stop_sdc(
+    "bad_data",
+    c(
+      "Every record must have a household.",
+      x = paste0(
+        "The household is missing in ", plural(households$n_missing, "record"), " (",
+        quote_names(households$variables), ")."
+      ),
+      i = "Give people without a household identifiers of their own."
+    ),
+    names = households$variables
+  )
 }

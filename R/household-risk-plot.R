@@ -22,7 +22,7 @@
 #' plot(household_risk(people, c("age", "sex"), "home"))
 autoplot.sdc_household_risk <- function(object, type = c("sizes", "matches", "strata"), ...,
                                         by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("sizes", "matches", "strata"), "type")
   switch(type,

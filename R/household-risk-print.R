@@ -1,5 +1,23 @@
 # What household_risk() results say of themselves.
 
+declare_measure(
+  "household_risk",
+  reference = "mulder", ids = "known",
+  terms = c(
+    "n_unique", "n_persons_unique", "prop_unique", "prop_persons_unique",
+    setdiff(
+      names(e), c(
+        "known", "n", "n_households", "n_unique", "n_persons_unique", "prop_unique",
+        "prop_persons_unique"
+      )
+    )
+  ),
+  n_persons_unique = figure(
+    "Persons in households whose composition is unique", "count", scenario = "prosecutor",
+    note = paste(plural(n_unique, "household"), "of", format_count(n_households))
+  )
+)
+
 #' @export
 describe.sdc_household_risk <- function(x) {
   e <- x$estimates
@@ -18,7 +36,7 @@ describe.sdc_household_risk <- function(x) {
       "; ", household_missing_clause(x), "."
     ),
     answer = c(
-      fact(missing_line(x$diagnostics$missing, x$settings$n), keep = "detail"),
+      fact(missing_line(x$diagnostics$missing, x$settings$n), keep = "always"),
       fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
       fact(household_unique_words(e), "."),
       fact(
@@ -131,7 +149,7 @@ household_cited <- function(x) {
 
 #' @export
 summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, sizes = object$sizes,
@@ -142,36 +160,4 @@ summary.sdc_household_risk <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_household_risk <- function(x) {
   x$records$risk
-}
-
-#' @export
-tidy_terms.sdc_household_risk <- function(x) {
-  list(
-    ids = "known",
-    terms = c(
-      "n_unique", "n_persons_unique", "prop_unique", "prop_persons_unique",
-      setdiff(
-        names(x$estimates),
-        c(
-          "known", "n", "n_households", "n_unique", "n_persons_unique", "prop_unique",
-          "prop_persons_unique"
-        )
-      )
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_household_risk <- function(x, ...) {
-  check_result(x)
-  e <- x$estimates
-  frame(
-    n_records = x$settings$n, n_keys = length(x$settings$person_vars),
-    n_hh_vars = length(x$settings$hh_vars), known = e$known, n_households = e$n_households,
-    n_unique = e$n_unique, n_persons_unique = e$n_persons_unique, prop_unique = e$prop_unique,
-    risk_mean = e$risk_mean, missing = x$settings$missing,
-    n_excluded = x$diagnostics$n_excluded, fingerprint = x$settings$fingerprint
-  )
 }

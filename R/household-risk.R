@@ -77,18 +77,13 @@
 #'   [sdc_file()].
 #' @param key_vars Names or positions of the key variables of persons. `NULL`: all
 #'   columns that no other argument names.
-#' @param hh_id Name or position of the column that says which household a record
-#'   belongs to.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param hh_vars Names or positions of variables that the members of a household
 #'   share. They may be among `key_vars`.
 #' @param known How many members the intruder knows: 1, 2 or `"all"`.
 #' @param weight_var Name or position of the column of household weights.
-#' @param pop_size,sampling_fraction Number of people in the population, or share
-#'   of it in the file.
-#' @param missing `"category"` or `"exclude"`, see the section on missing values.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
+#' @param missing `"category"` or `"exclude"`, see the section on missing values. `"wildcard"`
+#'   is not defined here: whether two households fit would depend on who is compared with whom.
 #'
 #' @return An object of class `sdc_household_risk`, an [sdc_result] with
 #' \describe{
@@ -133,21 +128,21 @@
 household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "all",
                            weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
                            missing = "category", limit = NULL) {
-  file <- enter()
-  this_call <- call_without_data(match.call(), "household_risk")
+  ask <- enter("household_risk")
+  data <- ask$data
   check_no_dots(...)
   check_given(c("key_vars", "hh_id"))
   known <- check_known(known)
   limit <- check_record_limit(limit)
-  check_composition_missing(missing)
-  if (is.null(hh_id)) {
+  check_composition_missing(ask$missing)
+  if (is.null(ask$hh_id)) {
     stop_argument("hh_id", "name the column that identifies households")
   }
   shared <- if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars")
-  roles <- check_roles(data, key_vars, weight_var, hh_id)
+  roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
   check_no_roles(data, shared, roles$positions, "hh_vars")
-  keys <- resolve_key_vars(data, key_vars, c(roles$positions, shared))
-  fraction <- check_fraction(nrow(data), pop_size, sampling_fraction)
+  keys <- resolve_key_vars(data, ask$key_vars, c(roles$positions, shared))
+  fraction <- check_fraction(nrow(data), ask$pop_size, ask$sampling_fraction)
   if (!is.null(roles$weights)) {
     check_household_weights(
       roles$weights, household_codes(data[[roles$hh_at]]), names(data)[[roles$weight_at]]
@@ -155,7 +150,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
   }
   with_progress("Households", {
     table <- key_table(
-      file, union(keys, shared),
+      ask$file, union(keys, shared),
       labels = list(households = roles$hh_at),
       roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
     )
@@ -164,7 +159,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
     found <- core(
       rs_household_risk, table$pointer, list(
         households = table$labels$households$pointer, known = known,
-        shared = match(shared, table$positions), complete_only = missing == "exclude",
+        shared = match(shared, table$positions), complete_only = ask$missing == "exclude",
         weights = household_weights(roles$weights, fraction, nrow(data))
       )
     )
@@ -174,14 +169,14 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
       person_vars = names(data)[setdiff(keys, shared)], hh_vars = names(data)[shared],
       hh_id = names(data)[[roles$hh_at]], known = known,
       weight_var = names(data)[roles$weight_at], sampling_fraction = fraction,
-      missing = missing
+      missing = ask$missing
     )
     diagnostics <- list(
       missing = missing_cells(table, data), identifying = identifying,
       n_incomplete = table$n_incomplete
     )
     inform_identifying(identifying)
-    with_limit(new_household_risk(found, settings, diagnostics, this_call), limit)
+    with_limit(new_household_risk(found, settings, diagnostics, ask$call), limit)
   })
 }
 
@@ -233,19 +228,6 @@ check_shared <- function(found, hh_vars) {
     ),
     names = hh_vars[differs]
   )
-}
-
-check_some_household <- function(n_complete) {
-  if (n_complete == 0) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "At least one household must be complete on all key variables.",
-        x = "In every household a member misses a value.",
-        i = "Use `missing = \"category\"`, or leave out the emptiest key variables."
-      )
-    )
-  }
 }
 
 new_household_risk <- function(found, settings, diagnostics, this_call) {

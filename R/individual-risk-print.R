@@ -1,5 +1,46 @@
 # What individual_risk() results say of themselves.
 
+declare_measure(
+  "individual_risk",
+  reference = c("benedetti1998", "elemam2011"),
+  ids = c("tau_prosecutor", "tau_journalist"),
+  terms = c("expected_reidentifications", setdiff(names(e), c(
+    "expected_reidentifications", "tau_prosecutor", "tau_journalist", "n", "n_households"
+  ))),
+  journalist_max = figure(
+    "Largest record risk", "risk", scenario = "journalist", key = "journalist",
+    question = "How likely is the riskiest record found?", attempt = TRUE,
+    n_above = risks_above(x, limit$journalist),
+    note = format_spread(journalist_max, risk_q99, risk_q95)
+  ),
+  expected_reidentifications = figure(
+    "Expected re-identifications", "count", scenario = "journalist",
+    key = "expected_reidentifications", attempt = TRUE,
+    question = "How many people does an intruder find who tries every record?",
+    note = paste0(format_percent(reidentification_rate), " of the records")
+  ),
+  reidentification_rate = figure(
+    "Re-identifications, share", "share", scenario = "journalist", key = "reidentification_rate",
+    question = "What share is found?", attempt = TRUE, board = FALSE
+  ),
+  household_max = figure(
+    "Largest risk, any member", "risk", scenario = "journalist", key = "household",
+    question = "How likely is a member of a household found?", attempt = TRUE
+  ),
+  prosecutor_max = figure(
+    "Largest record risk, target in the file", "risk", scenario = "prosecutor", attempt = TRUE,
+    note = paste("mean", format_risk(prosecutor_mean))
+  )
+)
+
+# Records with a risk above `limit`.
+risks_above <- function(x, limit) {
+  rows <- judged_rows(x)
+  if (!is.null(limit) && !is.null(rows)) {
+    as.double(sum_over(as.double(!is.na(rows$risk) & rows$risk > limit), judged_times(x)))
+  }
+}
+
 #' @export
 describe.sdc_individual_risk <- function(x) {
   e <- x$estimates
@@ -82,7 +123,7 @@ individual_missing_clause <- function(x) {
 
 #' @export
 summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, frequencies = utils::head(object$frequencies, 10),
@@ -93,27 +134,6 @@ summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_individual_risk <- function(x) {
   judged_rows(x)$risk
-}
-
-#' @export
-tidy_terms.sdc_individual_risk <- function(x) {
-  ids <- c("tau_prosecutor", "tau_journalist")
-  list(ids = ids, terms = setdiff(names(x$estimates), c(ids, "n", "n_households")))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_individual_risk <- function(x, ...) {
-  check_result(x)
-  e <- x$estimates
-  frame(
-    n_records = e$n, n_keys = x$diagnostics$n_keys, n_cells = e$n_cells, n_unique = e$n_unique,
-    expected_reidentifications = e$expected_reidentifications,
-    reidentification_rate = e$reidentification_rate, risk_max = e$journalist_max,
-    sum_weights = x$diagnostics$sum_weights, missing = x$settings$missing,
-    n_excluded = x$diagnostics$n_excluded, fingerprint = x$settings$fingerprint
-  )
 }
 
 individual_cited <- function(x) {
@@ -161,7 +181,7 @@ individual_cited <- function(x) {
 #' plot(individual_risk(nals_prison, keys, "WEIGHT"))
 autoplot.sdc_individual_risk <- function(object, type = c("distribution", "frequency", "strata"),
                                          ..., by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("distribution", "frequency", "strata"), "type")
   switch(type,

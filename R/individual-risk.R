@@ -40,24 +40,24 @@
 #' @section What the number rests on:
 #' Every key is judged by its own records alone, and \eqn{\hat F}{Fhat} of a
 #' sample unique by one weight. Records are to have been drawn independently,
-#' with weights that expand the file to the population: weights that average 1
-#' (`sdcRisk_warning_small_weights`) give the risk of a file that is its own
-#' population. Where records that share a key should borrow strength from
+#' with weights that expand the file to the population. If the weights average 1
+#' (`sdcRisk_warning_small_weights`) the file is treated as the whole population. If
+#' records that share a key should borrow strength from
 #' similar keys, see [loglinear_risk()]. No sampling error is given: none is
 #' known for this estimator.
 #'
 #' @section Missing values:
-#' `"category"` treats missing as a value of its own; with `"exclude"` records
-#' that miss a value of any key variable are left out as if they were not in the
-#' file, and have `NA` in `records`. A household identifier must not be missing.
-#'
-#' After local suppression take `"wildcard"`: a blank then matches every value, as
+#' By `"wildcard"`, the default, a missing value matches every value, as
 #' an intruder must assume, and \eqn{f} and \eqn{\hat F}{Fhat} of a record are the
-#' number and the weights of the records that match it, as [n_matches()] counts
-#' them, and as sdcMicro does. Compatible records do not form cells, so that there are
-#' no cells to count: `n_cells` and `journalist_population` are `NA`, and
-#' \eqn{f} of different records overlap. With `"category"` the same file looks as
-#' if suppression had bought nothing: every pattern of blanks is a key of its own.
+#' number and the weights of the records that match it, as [n_matches()] and sdcMicro
+#' count them. Records that match do not form cells: if any record is incomplete,
+#' `n_cells` and `journalist_population` are `NA`, and \eqn{f} of different records overlap.
+#'
+#' `"category"` treats missing as a value of its own. A file after local suppression then
+#' looks as risky as before, because every pattern of suppressed values is a key of its
+#' own. With `"exclude"` records that miss a value of any key variable are left out as if
+#' they were not in the file, and have `NA` in `records`. A household identifier must not
+#' be missing.
 #'
 #' The print says how many records are incomplete; where more than 5 % are left
 #' out, a message of class `sdcRisk_message_many_excluded` does. Key variables in
@@ -71,20 +71,11 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 250 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   but those of `weight_var` and `hh_id`.
-#' @param weight_var Name or position of the column of sampling weights, finite
-#'   and positive. A file that is the whole population has weights of 1.
-#' @param hh_id Name or position of the column that says which household a
-#'   record belongs to, or `NULL`.
+#' @inheritParams sdcRisk-params
 #' @param tau_prosecutor,tau_journalist Thresholds, between 0 and 1, of the
 #'   prosecutor and journalist measures.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param missing `"category"`, `"exclude"` or `"wildcard"`, see the section on
+#' @param missing `"wildcard"`, `"category"` or `"exclude"`, see the section on
 #'   missing values.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_individual_risk`, an [sdc_result] with
 #' \describe{
@@ -117,6 +108,7 @@
 #' El Emam, K. (2011). Methods for the de-identification of electronic health
 #' records for genomic research. Genome Medicine 3, 25. \doi{10.1186/gm239}.
 #' @family risk of keys
+#' @concept re-identification risk
 #' @export
 #' @examples
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
@@ -127,32 +119,33 @@
 #' # after a value was suppressed in the records with the largest risks
 #' suppressed <- nals_prison
 #' suppressed$EDUC3[risk$records$risk > 0.01] <- NA
-#' blanks <- individual_risk(suppressed, keys, "WEIGHT", missing = "wildcard")
+#' blanks <- individual_risk(suppressed, keys, "WEIGHT")
 #' blanks$estimates$expected_reidentifications
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
-                            missing = "category", limit = NULL) {
-  this_call <- call_without_data(match.call(), "individual_risk")
+                            missing = "wildcard", limit = NULL) {
+  ask <- enter("individual_risk", patterns = TRUE)
+  data <- ask$data
+  missing <- ask$missing
   check_no_dots(...)
-  file <- enter(patterns = TRUE)
   check_given("key_vars")
   limit <- check_record_limit(limit)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor")
   tau_journalist <- check_probability(tau_journalist, "tau_journalist")
   check_missing_rule(missing, c("category", "exclude", "wildcard"))
-  if (missing_weights()) {
+  if (is.null(ask$weight_var)) {
     stop_argument(
       "weight_var", "name the column of sampling weights",
       found = "None was given.", advice = paste0(
         "For a file that is the whole population, add a column of ones.",
-        if (is.null(file$object)) "" else " `weightVar` of createSdcObj() keeps it in the object."
+        if (!is.null(ask$file$object)) " `weightVar` of createSdcObj() keeps it in the object."
       )
     )
   }
-  roles <- check_roles(data, key_vars, weight_var, hh_id)
+  roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
   with_progress("Individual risk", {
     table <- key_table(
-      file, key_vars,
+      ask$file, ask$key_vars,
       exclude = roles$positions, listwise = missing == "exclude",
       labels = list(households = roles$hh_at),
       roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
@@ -174,47 +167,35 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
     at_home <- if (!is.null(households)) {
       core(rs_members_risk, households$pointer, found$risk)
     }
-    signal_small_weights(found, table$n)
+    signal_small_weights(found, weights, table)
     inform_excluded(settings$n - table$n, settings$n)
     inform_identifying(checks$identifying)
     with_limit(
-      new_individual_risk(found, at_home, weights, table, checks, settings, this_call), limit
+      new_individual_risk(found, at_home, weights, table, checks, settings, ask$call), limit
     )
   })
 }
 
-check_every_household <- function(households) {
-  if (is.null(households) || households$n_missing == 0) {
-    return(invisible())
-  }
-  stop_sdc(
-    "bad_data",
-    c(
-      "Every record must have a household.",
-      x = paste0(
-        "The household is missing in ", plural(households$n_missing, "record"), " (",
-        quote_names(households$variables), ")."
-      ),
-      i = "Give people without a household identifiers of their own."
-    ),
-    names = households$variables
-  )
-}
-
-signal_small_weights <- function(found, n) {
-  if (found$n_below_sample > 0) {
+signal_small_weights <- function(found, weights, table) {
+  why <- weights_that_do_not_expand(weights, table$times, table$n)
+  if (!is.null(why)) {
+    warn_sdc(
+      "small_weights",
+      c(
+        "The weights must expand the file to the population.",
+        x = paste0(capitalised(sub(";.*", "", why)), ": the risks are those of a file that is ",
+                   "its own population."),
+        i = "Multiply them by the size of the population over their sum."
+      )
+    )
+  } else if (found$n_below_sample > 0) {
     records <- is.na(found$n_cells)
     warn_small_weights(
-      found$n_below_sample, if (records) n else found$n_cells,
+      found$n_below_sample, if (records) table$n else found$n_cells,
       "their risk is taken as 1 / f",
       unit = if (records) "record" else "cell"
     )
   }
-}
-
-# In a frame where `missing` is an argument, too.
-missing_weights <- function() {
-  !was_given("weight_var") || is.null(front()$weight_var)
 }
 
 new_individual_risk <- function(found, at_home, weights, table, checks, settings, this_call) {
@@ -289,8 +270,10 @@ frequency_table <- function(found, times) {
   )
 }
 
-# The risk of every record of a table.
+# The risk of every record of a table. In a complete one nothing is missing that could
+# match everything: it has cells.
 individual_risks <- function(table, weights, missing) {
+  if (missing == "wildcard" && table$n_incomplete == 0) missing <- "category"
   core(
     rs_individual_risk, table$pointer, list(weights = weights, missing = missing)
   )

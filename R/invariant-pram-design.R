@@ -5,8 +5,7 @@
 # The key table with the codes of every column that is looked at, see
 # `codes_at()`; `others` are the table of columns that are neither keys nor serve
 # otherwise.
-pram_table <- function(file, key_vars, columns, frame = parent.frame()) {
-  force(frame)
+pram_table <- function(file, key_vars, columns) {
   data <- file$data
   serving <- c(columns$within, columns$hh_id, columns$weight)
   keys <- resolve_key_vars(data, key_vars, serving)
@@ -17,7 +16,7 @@ pram_table <- function(file, key_vars, columns, frame = parent.frame()) {
   table <- key_table(
     file, key_vars,
     exclude = serving, roles = pram_roles(data, columns),
-    labels = labels[lengths(labels) > 0], frame = frame
+    labels = labels[lengths(labels) > 0]
   )
   tables <- c(list(table), unname(table$labels))
   codes <- unlist(all_codes(tables), recursive = FALSE)
@@ -337,4 +336,12 @@ replace_values <- function(data, positions, rows, donors) {
     }
   }
   data
+}
+
+# The columns that a release depends on beside its key variables.
+pram_roles <- function(data, columns) {
+  role_columns(data, list(
+    weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
+    within = columns$within
+  ))
 }

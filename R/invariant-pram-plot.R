@@ -16,7 +16,7 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' plot(invariant_pram(nals_prison[keys]))
 autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts"), ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("match_prob", "counts"), "type")
   switch(type,
@@ -103,4 +103,8 @@ plot_pram_counts <- function(x) {
 count_breaks <- function(top) {
   breaks <- c(0, 1, 2, 5) * rep(10^(0:9), each = 4)
   unique(breaks[breaks <= max(top, 2)])
+}
+
+pram_extra <- function(x) {
+  pram_design(x$cells, x$blocks$theta, x$settings$n)
 }

@@ -1,8 +1,23 @@
 # What a result of invariant_pram() says about itself.
 
+# Releases with other bounds are what is compared.
+declare_measure(
+  "invariant_pram",
+  reference = "nayak", ids = "max_match_prob", aligned = character(),
+  terms = c(
+    "worst_match_prob", "all_counts_prob", "n_unprotected", "expected_changed", "n_changed",
+    "theta_min", "theta_max", "n_blocks"
+  ),
+  worst_match_prob = figure(
+    "Largest probability of a correct match", "risk", scenario = "prosecutor", attempt = TRUE,
+    limit = promise(max_match_prob, max_match_prob, limit), n_above = n_unprotected,
+    note = paste(format_count(n_changed), "of", plural(n_records, "record"), "changed")
+  )
+)
+
 #' @export
 as.data.frame.sdc_invariant_pram <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$cells
 }
 
@@ -11,6 +26,7 @@ describe.sdc_invariant_pram <- function(x) {
   estimates <- x$estimates
   description(
     title = "Invariant PRAM with a bound on correct matches",
+    lead = pram_lead(x),
     question = "how often is a match on all key variables right, at worst?",
     size = paste0(
       plural(estimates$n_records, "record"),
@@ -24,11 +40,13 @@ describe.sdc_invariant_pram <- function(x) {
       fact(promised_line(x), starts = TRUE),
       fact(achieved_line(estimates)),
       fact(all_counts_line(x), keep = "detail"),
+      fact(told_line(x$diagnostics$told_by_columns, "exchanged values"), keep = "always"),
       fact(
         "Records after: ",
         record_spread(judged_rows(x)$match_prob, times = judged_times(x)), ".", keep = "always"
       ),
-      pram_change_facts(x)
+      pram_change_facts(x), fact(order_line(x), keep = "always"),
+      fact(earlier_line(x))
     ),
     scenario = scenario("prosecutor", paste0(
       "the intruder knows ", paste(c("all key variables", pram_known_beside(x)), collapse = ", "),
@@ -41,6 +59,13 @@ describe.sdc_invariant_pram <- function(x) {
     more = "summary(x), interpret(x)",
     sentence = pram_cited(x)
   )
+}
+
+# What must be read first: a bound above the limit, households that are torn apart.
+pram_lead <- function(x) {
+  torn <- x$diagnostics$torn
+  words <- c(limit_missed_line(x), if (!is.null(torn)) torn_words(torn)[[1]])
+  if (length(words)) paste(words, collapse = " ")
 }
 
 promised_line <- function(x) {
@@ -61,6 +86,20 @@ achieved_line <- function(estimates) {
     },
     "."
   )
+}
+
+# A bound on matches need not keep the limit by which a file is checked.
+limit_missed_line <- function(x) {
+  limit <- x$settings$limit
+  words <- if (is.null(limit)) "the risk of k = 3" else paste("the limit of", format_number(limit))
+  if (is.null(limit)) limit <- 1 / 3
+  times <- x$estimates$worst_match_prob / limit
+  if (times > 1 + 1e-9) {
+    paste0(
+      "Worst case ", format_risk(x$estimates$worst_match_prob), ": ",
+      format_number(signif(times, 2)), " times ", words, "."
+    )
+  }
 }
 
 # What became of the data.
@@ -162,7 +201,7 @@ shift_line <- function(x) {
 
 #' @export
 summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   sizes <- cut(
     object$cells$count, c(0, 1, 2, 3, 4, 5, 10, Inf),
     c("1", "2", "3", "4", "5", "6 to 10", "above 10")
@@ -188,39 +227,6 @@ summary.sdc_invariant_pram <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_invariant_pram <- function(x) {
   judged_rows(x)$match_prob
-}
-
-#' @export
-tidy_terms.sdc_invariant_pram <- function(x) {
-  list(
-    ids = "max_match_prob",
-    terms = c(
-      "worst_match_prob", "all_counts_prob", "theta_min", "theta_max", "n_blocks",
-      "expected_changed",
-      "n_changed", "n_unprotected"
-    ),
-    # Releases with other bounds are what is compared.
-    aligned = character()
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_invariant_pram <- function(x, ...) {
-  check_result(x)
-  frame(
-    n_records = x$estimates$n_records, n_keys = length(x$settings$key_vars),
-    n_cells = x$estimates$n_cells, n_risky = x$estimates$n_risky,
-    max_match_prob = x$estimates$max_match_prob,
-    worst_match_prob = x$estimates$worst_match_prob,
-    all_counts_prob = x$estimates$all_counts_prob,
-    n_blocks = x$estimates$n_blocks, expected_changed = x$estimates$expected_changed,
-    n_changed = x$estimates$n_changed, n_unprotected = x$estimates$n_unprotected,
-    se_inflation = max(x$variables$se_inflation), scope = x$settings$scope,
-    calibration = x$settings$calibration, units = x$diagnostics$units,
-    fingerprint = x$settings$fingerprint
-  )
 }
 
 pram_cited <- function(x) {

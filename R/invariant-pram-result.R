@@ -1,7 +1,7 @@
 # What invariant_pram() reports of a release.
 
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
-                               this_call) {
+                               this_call, from = NULL) {
   released <- drawn$release
   n <- n_records(data)
   by_pattern <- !is.null(times_of(data))
@@ -29,6 +29,15 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     variables$expected_changed <- variables$expected_changed * expected / sum(theta)
   }
   others <- table$labels$others
+  earlier <- earlier_variables(from, data)
+  chain <- union(table$variables, earlier)
+  if (is.null(from)) from <- data
+  told <- told_by_columns(from, released$data, chain, names(data)[columns$hh_id])
+  order_told <- if (length(earlier)) {
+    chain_told(from, released$data, chain, names(data)[columns$hh_id])
+  } else if (!by_pattern) {
+    pram_told(data, table, columns, released)
+  }
   result <- new_sdc_result(
     "sdc_invariant_pram",
     estimates = pram_estimates(asked, cells, drawn, expected, released, n),
@@ -44,17 +53,28 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
     diagnostics = list(
       units = units$kind, n_households = if (as_households) length(units$first),
       n_merged = drawn$n_merged, largest_shift = report_shift(totals, table, first_record),
-      first_record = first_record, new_counts = released$new_counts
+      first_record = first_record, new_counts = released$new_counts, told_by_columns = told,
+      told_by_order = order_told, torn = asked$torn,
+      earlier = earlier
     ),
-    call = this_call, data = released$data, cells = cells,
+    call = this_call, data = released$data,
+    order = if (anyNA(order_told$by)) secret_order(data, names(data)[columns$hh_id]), cells = cells,
     blocks = pram_blocks(cells, drawn), variables = variables,
     plausibility = pram_plausibility(table, others, released)
   )
-  if (any(theta > 0)) {
-    hint_determined(data, table, others, columns)
-  }
+  result <- with_original(result, from, released$data, chain)
+  inform_torn(asked$torn)
+  inform_told(told_unasked(told), pram_told_advice(told, data, columns, asked$torn))
+  if (!by_pattern) inform_order(order_told, shuffle_advice)
   inform_pram(result, asked)
   result
+}
+
+# What the order of the records tells of the exchanged values.
+pram_told <- function(data, table, columns, released) {
+  codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
+  after <- lapply(codes, function(codes) codes[released$donors])
+  order_tells(data, codes, after, names(data)[columns$hh_id])
 }
 
 pram_settings <- function(data, table, asked, columns, forbid, n) {
@@ -68,14 +88,6 @@ pram_settings <- function(data, table, asked, columns, forbid, n) {
     fingerprint = table$fingerprint,
     version = own_version()
   )
-}
-
-# The columns that a release depends on beside its key variables.
-pram_roles <- function(data, columns) {
-  role_columns(data, list(
-    weight_var = columns$weight, hh_id = columns$hh_id, hh_vars = columns$hh_vars,
-    within = columns$within
-  ))
 }
 
 # The design as margin_inflation() takes it. Where households are units, cells
@@ -236,51 +248,14 @@ pram_plausibility <- function(table, others, released) {
   pairs
 }
 
-# Columns released as they are that determine key variables: a household, or a
-# finer version of a key. A record whose key no longer fits them has moved.
-hint_determined <- function(data, table, others, columns) {
-  if (is.null(others)) {
-    return(invisible())
-  }
-  keys <- codes_at(table, table$positions)
-  open <- which(others$n_values < others$n & !others$variables %in% names(data)[columns$within])
-  told <- lapply(open, function(v) {
-    group <- codes_at(table, others$positions[[v]])[[1]]
-    table$variables[determined_keys(keys, group, others$n_values[[v]])]
-  })
-  names(told) <- others$variables[open]
-  told <- told[lengths(told) > 0]
-  if (length(told) == 0) {
-    return(invisible())
-  }
-  first <- paste0("`", names(told), "` (", vapply(told, quote_names, ""), ")")
-  inform_sdc(
-    "determined_keys",
-    c(
-      paste0(
-        "Columns released as they are tell key variables: ",
-        paste(utils::head(first, 3), collapse = ", "),
-        if (length(first) > 3) paste0(" and ", length(first) - 3, " more"), "."
-      ),
-      x = "A record whose keys no longer fit them is seen to have moved.",
-      i = "Take them out of the file, make them key variables, or name them in `within`.",
-      i = "If one is a household: name it in `hh_id`, and the key variables it tells in `hh_vars`."
-    ),
-    columns = told
+pram_told_advice <- function(told, data, columns, torn) {
+  c(
+    drop_advice(told_unasked(told), data), "Or make them key variables, or name them in `within`.",
+    if (is.null(columns$hh_id) && is.null(torn)) paste(
+      "Households stay together if `hh_vars` names the key variables that all members share,",
+      "and `hh_id` or the file the column of households."
+    )
   )
-}
-
-# Which keys never differ inside a group, where that is hardly by chance.
-determined_keys <- function(keys, group, n_groups) {
-  members <- tabulate(group, n_groups)
-  first <- match(seq_len(n_groups), group)
-  inside <- which(group > 0)
-  extra <- sum(pmax(members - 1, 0))
-  told_by <- first[group[inside]]
-  vapply(keys, function(codes) {
-    own <- codes[inside]
-    all(own == codes[told_by]) && extra * log(max(tabulate(own + 1L)) / length(inside)) < -7
-  }, NA)
 }
 
 inform_pram <- function(x, asked) {
@@ -330,7 +305,7 @@ pram_notes <- function(result, data) {
   first <- result$diagnostics$first_record
   transitions <- lapply(rlang::set_names(result$settings$key_vars), function(name) {
     values <- value_names(data[[name]])
-    levels <- if (is.factor(data[[name]])) levels(data[[name]]) else sort(unique(values))
+    levels <- if (is.factor(data[[name]])) levels(data[[name]]) else sorted_values(values)
     level <- match(values[first], levels, nomatch = length(levels) + 1L)
     names <- c(levels, if (any(level > length(levels))) "NA")
     if (length(names) * as.double(max(block)) > 1e7) {

@@ -95,7 +95,8 @@
 #' * Who sees that a record has moved, because its new keys do not fit its other
 #'   columns: a detailed age beside an age group, a household in two regions. A
 #'   column that determines a key gives the whole perturbation away; a message
-#'   (class `determined_keys`) names such columns, and `plausibility` counts the new
+#'   (class `determined_keys`) names such columns with the share of exchanged values that
+#'   come back (see [release_data()]), and `plausibility` counts the new
 #'   pairs of values that no record had before.
 #' * Who weighs the released counts of *all* cells of a block, not only
 #'   of the target's. In a block of two cells the other count follows from the
@@ -110,6 +111,12 @@
 #'   where every cell comes out with its own count, exactly. From a bound of 1/2
 #'   on that is the worst release, as enumeration of all releases of small
 #'   blocks shows; below 1/2 others can be worse, and it is said as "or more".
+#' * An intruder who knows the seed. The draws obey [set.seed()], so that a number from a
+#'   published script, or one that can be guessed, lets anyone repeat them: do not call
+#'   `set.seed()` before a release, or keep its number as secret as the file.
+#' * An intruder who reads a moved value off the records around it, if the file is sorted.
+#'   A message (class `told_by_order`) says which variables the order tells, and
+#'   [release_data()] then shuffles the records.
 #' * Anyone who has this object. It knows the original cell of every record and is as
 #'   confidential as the original data: `records`, `blocks` and the diagnostics
 #'   undo the perturbation. Release what [release_data()] gives, and
@@ -130,10 +137,9 @@
 #' Beyond `data`, with five key variables and two threads: at most 620 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table, or a table of a database.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   that no other argument names.
-#' @param max_match_prob The bound, between 0 and 1.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
+#' @param max_match_prob The bound, between 0 and 1. The default is 2.4 times the risk of
+#'   `k = 3`, the default limit of [file_check()]: 1/3 keeps that one, too.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`:
 #'   all cells of a level are one block.
@@ -146,18 +152,16 @@
 #' @param forbid Values never exchanged: a list named by key variables, each a
 #'   matrix or data frame of two columns with one pair of values per row.
 #' @param unprotected What happens to cells that cannot be protected.
-#' @param hh_id Column that identifies households.
 #' @param hh_vars Key variables that the members of a household share.
-#' @param weight_var Column of sampling weights.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
+#' @param original If `data` were protected before: the file before that, see
+#'   [suppress_cells()].
 #' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
 #'   where it lies: see [release_in_database].
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the data to be released, see [release_data()]: class, column
-#'     types, levels, labels and order of records are those of the input. For an
+#'   \item{`data`}{the perturbed data: class, column types, levels, labels and order of
+#'     records are those of the input. [release_data()] gives what may leave. For an
 #'     sdcMicroObj that object with perturbed key variables, see [store_result()]}
 #'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`:
 #'     untouched), `count`, `stay_prob`, `match_prob_before` (1 / count),
@@ -187,7 +191,7 @@
 #' that works while the next ones below it do not; 1 where none does), `bad_data`
 #' (households whose members differ), `bad_weights`. Warnings:
 #' `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`,
-#' `merged_levels`, `determined_keys`.
+#' `merged_levels`, `determined_keys`, `told_by_order`.
 #' @references
 #' Nayak, T. K. Identity disclosure risk control in microdata release via
 #' post-randomization. Department of Statistics, George Washington University.
@@ -204,28 +208,31 @@
 #' calibration, its closed form over all \eqn{a} and small blocks are additions
 #' of ours. `sdcMicro::pram()` perturbs single variables without a bound.
 #' @family perturbation
+#' @concept PRAM
+#' @concept post-randomisation
+#' @concept data swapping
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' # Without DAGE and EDUC_DET, which tell DAGE3 and EDUC3.
 #' file <- nals_prison[c(keys, "WEIGHT")]
-#' set.seed(1)
 #' secret <- invariant_pram(file, keys, within = "GENDER")
-#' secret
 #' secret$estimates$worst_match_prob # 0.8
+#' secret$estimates$expected_changed # 17.33
 #' public <- release_data(secret)
-#' head(public[keys])
+#' names(public)
 invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            within = NULL, scope = c("risky", "all"),
                            calibration = c("exact", "paper"),
                            prefer = c("fewest_changes", "nearest", "similar_weights"),
                            forbid = NULL, unprotected = c("error", "merge", "keep"),
                            hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL,
-                           row_id = NULL, into = NULL, chunk_size = 1e6,
+                           original = NULL, row_id = NULL, into = NULL, chunk_size = 1e6,
                            max_patterns = 5e6) {
-  # Households are a role of the file, but kept together only where it is said how.
-  if (missing(hh_id) && is.null(hh_vars)) hh_id <- NULL
-  this_call <- call_without_data(match.call(), "invariant_pram")
+  ask <- announce("invariant_pram")
+  # Households are a role of the file, but kept together only if it is said how.
+  torn <- !was_given("hh_id") && is.null(hh_vars)
+  if (is.null(hh_vars)) ask$.given <- union(ask$.given, "hh_id")
   check_no_dots(...)
   asked <- list(
     max_match_prob = check_probability(max_match_prob, "max_match_prob"),
@@ -242,35 +249,42 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   if (asked$calibration == "paper") {
     check_paper_bound(asked$max_match_prob)
   }
-  file <- enter_release("within", c(hh_id = "Its patterns do not say who lives with whom."))
+  read_release(ask, "within", c(
+    hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
+  ))
+  from <- first_original(ask$file, original)
+  data <- ask$data
+  within <- argument("within")
+  weight_var <- ask$weight_var
   if (asked$prefer == "similar_weights" && is.null(weight_var)) {
     stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"")
   }
+  if (torn) asked$torn <- torn_households(ask$file, ask$key_vars)
   columns <- list(
     within = if (!is.null(within)) check_columns(within, data, "within"),
-    hh_id = if (!is.null(hh_id)) check_column(hh_id, data, "hh_id"),
+    hh_id = if (!is.null(ask$hh_id)) check_column(ask$hh_id, data, "hh_id"),
     hh_vars = if (!is.null(hh_vars)) check_columns(hh_vars, data, "hh_vars"),
     weight = if (!is.null(weight_var)) check_column(weight_var, data, "weight_var")
   )
   weights <- check_weights(data, weight_var)
   with_progress("Invariant PRAM", {
-    table <- pram_table(file, key_vars, columns)
+    table <- pram_table(ask$file, ask$key_vars, columns)
     check_pram_columns(data, table, columns)
     rules <- pram_rules(forbid, data, table)
     units <- pram_units(data, table, columns)
     levels <- pram_levels(data, table, columns, units)
     drawn <- pram_draw(table, asked, rules, units, levels, weights)
     report_unreached(drawn, asked, pram_fixed(data, table, columns, units))
-    drawn$release <- if (is.null(file$lazy)) {
+    drawn$release <- if (is.null(ask$file$lazy)) {
       pram_release(data, table, drawn, units)
     } else {
-      pram_release_lazy(file$lazy, data, table, drawn)
+      pram_release_lazy(ask$file$lazy, data, table, drawn)
     }
     result <- with_limit(new_invariant_pram(
-      data, table, asked, columns, forbid, units, weights, drawn, this_call
+      data, table, asked, columns, forbid, units, weights, drawn, ask$call, from
     ), limit)
-    if (!is.null(file$object)) {
-      result$data <- give_back(file, result$data, pram_notes(result, data))
+    if (!is.null(ask$file$object)) {
+      result$data <- give_back(ask$file, result$data, pram_notes(result, data))
     }
     result
   })
@@ -303,10 +317,15 @@ check_pram_columns <- function(data, table, columns) {
     )
   }
   if (is.null(columns$hh_id) != is.null(columns$hh_vars)) {
+    absent <- if (is.null(columns$hh_id)) "hh_id" else "hh_vars"
     stop_argument(
-      if (is.null(columns$hh_id)) "hh_id" else "hh_vars",
-      "be given where the other one of `hh_id` and `hh_vars` is",
-      advice = "`hh_vars` are the key variables that the members of a household share."
+      absent, paste0("be given with `", setdiff(c("hh_id", "hh_vars"), absent), "`"),
+      found = "It was not given.",
+      advice = if (absent == "hh_vars") {
+        "Name the key variables that all members of a household share: hh_vars = c(...)."
+      } else {
+        "Name the column that identifies households: hh_id = \"...\"."
+      }
     )
   }
   outside <- setdiff(columns$hh_vars, table$positions)

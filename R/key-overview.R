@@ -40,10 +40,9 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 90 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table.
+#' @inheritParams sdcRisk-params
 #' @param key_vars Names or positions of the key variables; `NULL` for all columns.
 #'   Columns of [candidates()] are allowed.
-#' @param ... Must be empty: later arguments must be named in full.
 #' @param key_groups A named list of columns that count as one key, such as the
 #'   answers to one question. Inside a group missing is a value; `n_missing` counts
 #'   the records in which any of its columns is missing.
@@ -83,6 +82,7 @@
 #' Mulder K. *Ensuring anonymity in survey panel research*, Table 1 and section 3.2:
 #' what makes a key variable add uniqueness.
 #' @family matches
+#' @concept quasi-identifier
 #' @export
 #' @examples
 #' keys <- c("gender", "age_group", "education", "civil_status", "occupation", "income_class")
@@ -90,15 +90,16 @@
 #' overview
 #' overview$unique_change
 key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
-  this_call <- call_without_data(match.call(), "key_overview")
-  enter(patterns = TRUE)
+  ask <- enter("key_overview", patterns = TRUE)
+  data <- ask$data
   check_no_dots(...)
-  positions <- resolve_key_vars(data, key_vars, integer())
+  positions <- resolve_key_vars(data, ask$key_vars, integer())
   types <- vapply(positions, function(v) key_type(data[[v]]), "")
   sets <- types %in% c("candidates", "interval")
-  data <- codes_for_candidates(data, positions)
+  file <- ask$file
+  file$data <- data <- codes_for_candidates(data, positions)
   with_progress("Overview of key variables", {
-    table <- key_table(data, positions, key_groups = key_groups, merged = TRUE)
+    table <- key_table(file, positions, key_groups = ask$key_groups, merged = TRUE)
     identifying <- identifying_keys(table, table$variables[sets])
     inform_identifying(identifying)
     single <- vapply(table$keys, function(v) if (length(v) == 1) v else NA_integer_, 1L)
@@ -114,7 +115,7 @@ key_overview <- function(data, key_vars = NULL, ..., key_groups = NULL) {
         association = association_matrix(found, names(table$keys)),
         missing = missing_cells(table, data), identifying = identifying
       ),
-      call = this_call
+      call = ask$call
     )
   })
 }
@@ -158,34 +159,6 @@ codes_for_candidates <- function(data, positions) {
     data[[v]] <- codes
   }
   data
-}
-
-key_type <- function(x) {
-  if (is_interval(x)) {
-    "interval"
-  } else if (is_candidates(x)) {
-    "candidates"
-  } else if (is.factor(x)) {
-    if (is.ordered(x)) "ordered" else "factor"
-  } else if (inherits(x, "haven_labelled")) {
-    "labelled"
-  } else if (inherits(x, "Date")) {
-    "date"
-  } else if (inherits(x, "POSIXct")) {
-    "time"
-  } else if (inherits(x, "integer64")) {
-    "integer"
-  } else {
-    switch(typeof(x), character = "text", double = "number", typeof(x))
-  }
-}
-
-#' @export
-glance.sdc_key_overview <- function(x, ...) {
-  check_result(x)
-  n <- x$diagnostics$n
-  n_unique <- x$diagnostics$n_unique
-  frame(n_records = n, n_keys = nrow(x), n_unique = n_unique, prop_unique = n_unique / n)
 }
 
 #' @export
@@ -252,7 +225,7 @@ declared_only <- function(cells) {
 #' @rdname key_overview
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_key_overview <- function(object, type = c("adds", "values"), ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("adds", "values"), "type")
   if (type == "adds") draw_key_adds(object) else draw_key_values(object)
@@ -307,3 +280,9 @@ draw_key_values <- function(object) {
     ) +
     sdc_theme()
 }
+
+declare_measure(
+  "key_overview",
+  reference = "mulder", ids = "variable",
+  terms = c("unique_change", setdiff(names(e)[vapply(e, is.numeric, NA)], "unique_change"))
+)

@@ -55,18 +55,17 @@
 #' # sex, race and education never change and link few people; age links more
 key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NULL,
                           steps = c("stability", "greedy", "none"), max_keys = 20) {
-  this_call <- call_without_data(match.call(), "key_stability")
-  enter_waves()
+  ask <- enter_waves("key_stability")
   check_given("id")
-  check_no_dots(..., renamed = link_renamed["tolerance"])
+  check_no_dots(...)
   if (missing(id) || is.null(id)) {
     stop_argument("id", "name one column of both waves")
   }
   steps <- check_choice(steps, c("stability", "greedy", "none"), "steps")
   max_keys <- check_whole(max_keys, "max_keys", high = 64)
   with_progress("Stability of keys", {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars")
-    agreements <- code_agreements(coded, list(wave1 = wave1, wave2 = wave2), tolerance)
+    coded <- code_waves(ask$wave1, ask$wave2, ask$key_vars, id, "key_vars")
+    agreements <- code_agreements(coded, list(wave1 = ask$wave1, wave2 = ask$wave2), tolerance)
     waves <- core_waves(coded, agreements)
     found <- core(rs_key_changes, waves)
     changes <- found$changes
@@ -104,20 +103,9 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
         wave_fingerprints = coded$fingerprints,
         version = own_version()
       ),
-      diagnostics = list(n_linked = n_linked), call = this_call
+      diagnostics = list(n_linked = n_linked), call = ask$call
     )
   })
-}
-
-#' @export
-glance.sdc_key_stability <- function(x, ...) {
-  check_result(x)
-  best <- if (any(!is.na(x$expected_correct))) which.max(x$expected_correct)
-  frame(
-    n_keys = nrow(x), n_linked = x$diagnostics$n_linked,
-    n_stable = sum(x$n_changed == 0, na.rm = TRUE),
-    most_expected_correct = if (is.null(best)) NA_real_ else x$expected_correct[[best]]
-  )
 }
 
 #' @export
@@ -203,7 +191,7 @@ stability_words <- function(x) {
 #' wave1 <- cbind(id = 1:3000, adult[1:3000, c("age", "race", "sex", "education_num")])
 #' plot(key_stability(wave1, transform(wave1, age = age + id %% 2), id = "id"))
 autoplot.sdc_key_stability <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   if (!"step" %in% names(object$estimates)) {
     return(plot_change_rates(as.data.frame(object)))
@@ -228,7 +216,7 @@ autoplot.sdc_key_stability <- function(object, ...) {
     # One key has no way to go.
     (if (nrow(table) > 1) ggplot2::geom_path(linewidth = 0.6)) +
     ggplot2::geom_point(size = 2.2) +
-    ggplot2::scale_y_discrete(limits = rev) +
+    name_axis(limits = rev) +
     ggplot2::scale_x_continuous(labels = format_count, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::labs(
@@ -250,3 +238,9 @@ plot_change_rates <- function(table) {
     ) +
     sdc_theme()
 }
+
+declare_measure(
+  "key_stability",
+  reference = "li2021", ids = "variable",
+  terms = c("expected_correct", setdiff(names(e)[vapply(e, is.numeric, NA)], "expected_correct"))
+)

@@ -29,16 +29,29 @@
 #'    a table of row ids, with the row id of the record whose values are taken, or with the
 #'    variables that are blanked.
 #' 4. One `CREATE TABLE` joins the two and makes the table `into`, with all columns of the
-#'    old one in their order. No value of a key variable goes from R to the database: types,
-#'    padding and last digits are the engine's own. The old table is not touched.
+#'    old one in their order and the records in the order of the row ids, changed ones among
+#'    the others. No value of a key variable goes from R to the database: types, padding and
+#'    last digits are the engine's own. The old table is not touched.
 #'
-#' R holds the patterns and one chunk, never the file.
+#' R holds the patterns, one chunk, and codes of the key variables of a million records at most.
 #'
 #' The new table is the release of the data frame in the order of the row ids, value by
-#' value, from the same [set.seed()] and for any `chunk_size`: the draws belong to the places
-#' of the records in that order. Text is in the order of the engine's collation. With
-#' `weight_var` sums of weights are equal to twelve digits, and so would be a choice between
-#' cells by mean weight.
+#' value, from the same [set.seed()] (a secret one, see [release_data()]) and for any
+#' `chunk_size`: the draws belong to the places of the records in that order. Text is in
+#' the order of the engine's collation. With `weight_var` sums of weights are equal to
+#' twelve digits, and so would be a choice between cells by mean weight.
+#'
+#' @section The order of the records:
+#' If the table is sorted by a key variable in the order of the row ids, a changed value can be
+#' read off the records before and after it. The message `told_by_order` gives the share of the
+#' protected values that come back in this way, see [release_data()]; of a table of more than a
+#' million records, blocks of 1,000 are examined. A random order helps only if the row id, which
+#' restores the old one, does not leave either. Publish a copy:
+#'
+#' ```r
+#' shuffled <- dplyr::arrange(dplyr::select(release_data(x), -id), random())
+#' dplyr::compute(shuffled, name = "public", temporary = FALSE)
+#' ```
 #'
 #' @section Which rules of suppression:
 #' Under `rule = "own"` the blanks of a record follow from its pattern, so that records can be
@@ -105,12 +118,11 @@ lazy_arguments <- c("row_id", "into", "chunk_size", "max_patterns")
 # The file of a function that protects records. `also` are arguments that name further
 # columns on which a pattern's fate depends. What the engine cannot know of `without` is
 # refused there.
-enter_release <- function(also, without, frame = front()) {
+read_release <- function(ask, also, without) {
   check_given("data")
-  data <- get("data", envir = frame)
-  if (!is_lazy_table(data)) {
+  if (!is_lazy_table(argument("data"))) {
     check_no_lazy_arguments()
-    return(enter())
+    return(read_file(ask))
   }
   check_installed("dplyr", "protect a table of a database")
   check_installed("dbplyr", "protect a table of a database")
@@ -118,30 +130,30 @@ enter_release <- function(also, without, frame = front()) {
   restore <- keep_random_state()
   on.exit(restore())
   for (arg in names(without)) {
-    if (!is.null(get(arg, envir = frame))) {
+    if (!is.null(argument(arg))) {
       stop_argument(
         arg, "be NULL for a table of a database", without[[arg]],
         "Bring the table into R to use it: dplyr::collect()."
       )
     }
   }
+  data <- argument("data")
   lazy <- list(
     data = dplyr::ungroup(data),
-    chunk_size = check_whole(frame$chunk_size, "chunk_size", high = 1e8),
-    max_patterns = check_max_patterns(frame$max_patterns)
+    chunk_size = check_whole(argument("chunk_size"), "chunk_size", high = 1e8),
+    max_patterns = check_max_patterns(argument("max_patterns"))
   )
-  lazy <- c(lazy, release_columns(data, also, frame))
-  lazy$into <- check_into(frame$into)
+  take_arguments(ask)
+  lazy <- c(lazy, release_columns(data, also, ask))
+  lazy$into <- check_into(argument("into"))
   lazy$connection <- release_connection(data, lazy$into)
   lazy$n <- check_row_ids(lazy)
   found <- release_patterns(lazy)
   lazy$first <- found$first
-  file <- pattern_file(found$table)
-  file$lazy <- lazy
-  assign("data", file$data, envir = frame)
-  remember()
-  note_patterns(file)
-  file
+  ask$file <- pattern_file(found$table)
+  ask$file$lazy <- lazy
+  ask$data <- ask$file$data
+  note_patterns(remember(ask), ask$file)
 }
 
 # Arguments for tables of a database alone.
@@ -155,17 +167,17 @@ check_no_lazy_arguments <- function() {
   }
 }
 
-# The columns of the patterns, the row id and the weights by name. Positions become names
-# in the frame of the exported function, whose `data` is to have fewer columns.
-release_columns <- function(data, also, frame) {
+# The columns of the patterns, the row id and the weights by name. Positions become names,
+# since the data are to have fewer columns.
+release_columns <- function(data, also, ask) {
   names <- colnames(data)
   columns <- name_frame(names)
   named <- function(x) if (is_plain_number(x)) names[check_columns(x, columns, "key_vars")] else x
   for (arg in c("key_vars", also)) {
-    x <- get(arg, envir = frame)
-    assign(arg, if (is.list(x)) lapply(x, named) else named(x), envir = frame)
+    x <- argument(arg)
+    ask[[arg]] <- if (is.list(x)) lapply(x, named) else named(x)
   }
-  row_id <- frame$row_id
+  row_id <- argument("row_id")
   if (is.null(row_id)) {
     stop_argument(
       "row_id", "name the column that tells the records of a table of a database apart",
@@ -173,20 +185,20 @@ release_columns <- function(data, also, frame) {
     )
   }
   row_id <- names[check_column(row_id, columns, "row_id")]
-  weight_var <- frame$weight_var
+  weight_var <- argument("weight_var")
   if (!is.null(weight_var)) weight_var <- names[check_column(weight_var, columns, "weight_var")]
-  assign("weight_var", weight_var, envir = frame)
-  check_no_own_names(names)
+  ask$weight_var <- weight_var
+  check_engine_names(data, names)
   further <- unlist(lapply(also, function(arg) {
-    x <- get(arg, envir = frame)
+    x <- ask[[arg]]
     given <- c(unlist(x), names(x)[nzchar(names(x))])
     if (length(given)) check_columns(given, columns, arg)
     given
   }))
-  keys <- unlist(frame$key_vars)
+  keys <- unlist(ask$key_vars)
   if (is.null(keys)) keys <- setdiff(names, c(row_id, weight_var, further))
   patterns <- unique(c(keys, further))
-  for (set in if (is.list(frame$key_vars)) frame$key_vars else list(keys)) {
+  for (set in if (is.list(ask$key_vars)) ask$key_vars else list(keys)) {
     resolve_key_vars(columns, set, integer())
   }
   positions <- check_columns(patterns, columns, "key_vars")
@@ -199,21 +211,6 @@ release_columns <- function(data, also, frame) {
     )
   }
   list(columns = names[positions], row_id = row_id, weight_var = weight_var)
-}
-
-# Names that columns of ours have on the way.
-check_no_own_names <- function(names) {
-  ours <- unique(names[startsWith(names, "sdc_")])
-  if (length(ours)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "No column may have a name that begins with `sdc_`.", x = paste0(quote_names(ours), "."),
-        i = "Such names are used on the way: rename the column in the query."
-      ),
-      names = ours
-    )
-  }
 }
 
 check_into <- function(into) {
@@ -265,8 +262,12 @@ keep_random_state <- function() {
 # A name that nobody has, drawn without R's generator.
 new_table_name <- function() tolower(basename(tempfile("sdc_changes_")))
 
+# Some drivers warn and return FALSE instead of an error.
 write_rows <- function(connection, name, rows, append) {
-  DBI::dbWriteTable(connection, name, rows, append = append, row.names = FALSE)
+  written <- suppressWarnings(
+    DBI::dbWriteTable(connection, name, rows, append = append, row.names = FALSE)
+  )
+  if (isFALSE(written) || !DBI::dbExistsTable(connection, name)) stop("no table was written")
 }
 
 drop_table <- function(connection, name) {
@@ -343,13 +344,6 @@ release_patterns <- function(lazy) {
   list(table = table, first = table$first)
 }
 
-stop_table_changed <- function() {
-  stop_sdc("bad_data", c(
-    "The table must not change while it is read.",
-    x = "Two queries found different records.", i = "Copy it first: dplyr::compute()."
-  ))
-}
-
 # The records in the order of their ids, `chunk_size` at a time: `work` is given the ids
 # and the pattern of each.
 each_chunk <- function(lazy, patterns, work) {
@@ -390,15 +384,14 @@ typed_as <- function(values, patterns) {
   )
 }
 
-# Row ids as text or doubles, which every driver writes.
-bare_ids <- function(x) if (is.character(x)) x else bare_counts(x)
-
-# Makes the new table. `chunk` is given the ids and patterns of records and gives the rows
-# of those that change for the table of changes; `join` adds to these what else is needed of
-# the old table, and `changed` gives the columns of the changed records their new values.
-# Columns come as they are, or by CASE from columns of one type, so that the new table has
+# Makes the new table, in the order of the row ids: nothing tells changed records apart by
+# their place. `chunk` is given the patterns of records and gives a list: `rows`, those that
+# change, `to`, the pattern each takes its values from (NA: missing values), and `flags`, for
+# each key whether its value is taken from there, 0 or 1. `codes` are those of the patterns by
+# key. Columns come as they are, or by CASE from columns of one type, so that the new table has
 # the types of the old one. Nothing stays but the new table, and that only when it is whole.
-write_release <- function(lazy, patterns, chunk, join, changed) {
+write_release <- function(lazy, patterns, codes, chunk) {
+  keys <- names(codes)
   connection <- lazy$connection
   changes <- new_table_name()
   restore <- keep_random_state()
@@ -408,40 +401,96 @@ write_release <- function(lazy, patterns, chunk, join, changed) {
     drop_table(connection, changes)
     if (!whole) drop_table(connection, lazy$into)
   }, add = TRUE)
-  n_changed <- 0
+  n_changed <- n_read <- 0
+  flags <- paste0("sdc_flag_", seq_along(keys))
+  before <- after <- list()
   each_chunk(lazy, patterns, function(ids, at) {
-    rows <- chunk(ids, at)
-    if (nrow(rows) > 0) {
+    found <- chunk(at)
+    # Neighbours are enough to see what the order tells: blocks of a million records at most.
+    seen <- which((n_read + seq_along(at) - 1) %/% 1000 %% ceiling(lazy$n / 1e6) == 0)
+    n_read <<- n_read + length(at)
+    new <- new_codes(codes, at, found)
+    before[[length(before) + 1]] <<- lapply(codes, function(codes) codes[at[seen]])
+    after[[length(after) + 1]] <<- lapply(new, `[`, seen)
+    if (length(found$rows) > 0) {
+      rows <- list(sdc_row = ids[found$rows], sdc_donor = lazy$first[found$to])
+      rows <- do.call(frame, c(rows, rlang::set_names(found$flags, flags)))
       with_engine(write_rows(connection, changes, rows, append = n_changed > 0))
       n_changed <<- n_changed + nrow(rows)
     }
   })
   released <- lazy$data
   if (n_changed > 0) {
-    changes_in <- dplyr::tbl(connection, changes)
-    joined <- join(changes_in)
-    by <- rlang::set_names("sdc_row", lazy$row_id)
-    if (rows_of_engine(dplyr::inner_join(lazy$data, joined, by = by)) != n_changed) {
-      stop_argument(
-        "row_id", "name a column that the engine finds again by the values it gave",
-        "Some were not found.",
-        "Drivers write numbers with 15 digits or more: take smaller ones, or text."
-      )
-    }
-    marks <- dplyr::transmute(changes_in, !!as.name("sdc_row"), sdc_mark = 1L)
-    rest <- dplyr::left_join(lazy$data, marks, by = by)
-    rest <- dplyr::filter(rest, is.na(!!as.name("sdc_mark")))
-    columns <- rlang::syms(colnames(lazy$data))
-    others <- changed(dplyr::inner_join(lazy$data, joined, by = by))
-    released <- dplyr::union_all(
-      dplyr::select(rest, !!!columns), dplyr::select(others, !!!columns)
-    )
+    released <- changed_records(lazy, dplyr::tbl(connection, changes), keys, flags, n_changed)
   }
+  ordered <- dplyr::arrange(released, !!as.name(lazy$row_id))
   made <- with_engine(
-    dplyr::compute(released, name = lazy$into, temporary = FALSE, analyze = FALSE)
+    dplyr::compute(ordered, name = lazy$into, temporary = FALSE, analyze = FALSE)
   )
   whole <- TRUE
+  inform_lazy_order(lazy, joined_codes(before), joined_codes(after))
   made
+}
+
+# The codes of records after the changes, 0 for a missing value.
+new_codes <- function(codes, at, found) {
+  Map(function(codes, flags) {
+    changed <- which(flags == 1)
+    after <- codes[at]
+    to <- codes[found$to[changed]]
+    after[found$rows[changed]] <- replace(to, is.na(to), 0L)
+    after
+  }, codes, found$flags)
+}
+
+joined_codes <- function(parts) do.call(Map, c(list(c), parts))
+
+# What the order of the new table tells, as of a data frame in the order of the row ids.
+inform_lazy_order <- function(lazy, before, after) {
+  inform_order(order_tells(do.call(frame, before), before, after), paste0(
+    "The order is that of `", lazy$row_id, "`. Release a copy without it in a random order: ",
+    "dplyr::compute(dplyr::arrange(dplyr::select(release_data(x), -", code_text(lazy$row_id),
+    "), random()), name = , temporary = FALSE)."
+  ))
+}
+
+# The records that stay and those that change, with the values of their donors, which are
+# taken out of the table itself; those of nobody are missing, and of the columns' own types.
+changed_records <- function(lazy, changes, keys, flags, n_changed) {
+  new <- paste0("sdc_new_", seq_along(keys))
+  by <- rlang::set_names("sdc_row", lazy$row_id)
+  donors <- dplyr::transmute(
+    lazy$data, !!!rlang::set_names(rlang::syms(c(lazy$row_id, keys)), c("sdc_donor", new)),
+    sdc_found = 1L
+  )
+  others <- dplyr::inner_join(lazy$data, changes, by = by)
+  others <- dplyr::left_join(others, donors, by = "sdc_donor")
+  there <- dplyr::filter(
+    others, is.na(!!as.name("sdc_donor")) | !is.na(!!as.name("sdc_found"))
+  )
+  if (rows_of_engine(there) != n_changed) {
+    stop_argument(
+      "row_id", "name a column that the engine finds again by the values it gave",
+      "Some were not found.",
+      "Drivers write numbers with 15 digits or more: take smaller ones, or text."
+    )
+  }
+  values <- Map(function(key, flag, new) {
+    # ifelse() has no ELSE in SQL, which makes PostgreSQL forget the length of a type.
+    rlang::call2(
+      "case_when", rlang::expr(!!as.name(flag) == 1L ~ !!as.name(new)),
+      rlang::expr(TRUE ~ !!as.name(key))
+    )
+  }, keys, flags, new)
+  marks <- dplyr::transmute(changes, !!as.name("sdc_row"), sdc_mark = 1L)
+  rest <- dplyr::left_join(lazy$data, marks, by = by)
+  rest <- dplyr::filter(rest, is.na(!!as.name("sdc_mark")))
+  columns <- rlang::syms(colnames(lazy$data))
+  # SQLite has the types of the new table from the first of the two.
+  dplyr::union_all(
+    dplyr::select(rest, !!!columns),
+    dplyr::select(dplyr::mutate(others, !!!rlang::set_names(values, keys)), !!!columns)
+  )
 }
 
 # PRAM ----------------------------------------------------------------------------
@@ -454,13 +503,11 @@ pram_release_lazy <- function(lazy, data, table, drawn) {
     seed = drawn$seed
   )
   codes <- codes_at(table, table$positions)
-  keys <- names(data)[table$positions]
-  new <- paste0("sdc_new_", seq_along(keys))
   n_changed <- numeric(nrow(data))
   n_new <- numeric(length(drawn$counts))
-  by_key <- numeric(length(keys))
+  by_key <- numeric(length(codes))
   so_far <- list(rows = 0, words = 0)
-  draw <- function(ids, at) {
+  made <- write_release(lazy, data, rlang::set_names(codes, table$variables), function(at) {
     cells <- drawn$row_cell[at]
     found <- core(rs_pram_draw, c(design, so_far, list(cells = cells)))
     so_far <<- found[c("rows", "words")]
@@ -468,21 +515,10 @@ pram_release_lazy <- function(lazy, data, table, drawn) {
     n_new <<- n_new + tabulate(found$cells, length(n_new))
     n_changed <<- n_changed + tabulate(at[moved], length(n_changed))
     to <- drawn$first_row[found$cells[moved]]
-    by_key <<- by_key + vapply(codes, function(codes) sum(codes[at[moved]] != codes[to]), 0)
-    frame(sdc_row = ids[moved], sdc_donor = lazy$first[to])
-  }
-  made <- write_release(
-    lazy, data, draw,
-    join = function(changes) {
-      # The donor's values, out of the table itself.
-      columns <- rlang::set_names(rlang::syms(c(lazy$row_id, keys)), c("sdc_donor", new))
-      donors <- dplyr::transmute(lazy$data, !!!columns)
-      dplyr::inner_join(changes, donors, by = "sdc_donor")
-    },
-    changed = function(both) {
-      dplyr::mutate(both, !!!rlang::set_names(rlang::syms(new), keys))
-    }
-  )
+    by_key <<- by_key + vapply(codes, function(codes) sum(codes[at[moved]] != codes[to]), 0L)
+    # All values of the donor: NaN and NULL are one code, and must not make new combinations.
+    list(rows = moved, to = to, flags = rep(list(rep(1L, length(moved))), length(codes)))
+  })
   list(
     data = made, changed = as_count(n_changed), cell = drawn$row_cell,
     new_counts = as_count(n_new), n_changed = as_count(by_key)
@@ -492,33 +528,15 @@ pram_release_lazy <- function(lazy, data, table, drawn) {
 # Suppression ---------------------------------------------------------------------
 
 # The table with blanks: `rows` are the patterns that lose each of the named columns.
-blank_lazy <- function(lazy, data, rows) {
-  flags <- paste0("sdc_blank_", seq_along(rows))
-  none <- paste0("sdc_none_", seq_along(rows))
-  of_pattern <- lapply(rows, function(rows) as.integer(seq_len(nrow(data)) %in% rows))
-  touched <- Reduce(`|`, lapply(of_pattern, `>`, 0), rep(FALSE, nrow(data)))
-  write_release(
-    lazy, data,
-    chunk = function(ids, at) {
-      here <- which(touched[at])
-      blanks <- lapply(rlang::set_names(of_pattern, flags), function(x) x[at[here]])
-      nobody <- rep(ids[NA_integer_], length(here))
-      do.call(frame, c(list(sdc_row = ids[here], sdc_nobody = nobody), blanks))
-    },
-    join = function(changes) {
-      # The record of nobody: missing values of the columns' own types.
-      columns <- rlang::set_names(rlang::syms(c(lazy$row_id, names(rows))), c("sdc_nobody", none))
-      dplyr::left_join(changes, dplyr::transmute(lazy$data, !!!columns), by = "sdc_nobody")
-    },
-    changed = function(both) {
-      values <- Map(function(key, flag, none) {
-        # ifelse() has no ELSE in SQL, which makes PostgreSQL forget the length of a type.
-        rlang::call2(
-          "case_when", rlang::expr(!!as.name(flag) == 1L ~ !!as.name(none)),
-          rlang::expr(TRUE ~ !!as.name(key))
-        )
-      }, names(rows), flags, none)
-      dplyr::mutate(both, !!!values)
-    }
-  )
+blank_lazy <- function(lazy, data, rows, table) {
+  blanks <- lapply(rows, function(rows) as.integer(seq_len(nrow(data)) %in% rows))
+  touched <- seq_len(nrow(data)) %in% unlist(rows)
+  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)[names(rows)]
+  write_release(lazy, data, codes, function(at) {
+    here <- which(touched[at])
+    list(
+      rows = here, to = rep(NA_integer_, length(here)),
+      flags = lapply(blanks, function(blanks) blanks[at[here]])
+    )
+  })
 }

@@ -2,8 +2,6 @@
 # the pattern table of what comes back. Verbs of dplyr alone, no dialect: what dbplyr
 # translates is translated for every engine alike.
 
-is_lazy_table <- function(x) inherits(x, "tbl_lazy")
-
 #' @rdname pattern_table
 #' @name pattern_table
 #' @param collect For a lazy table, whether the query runs. `FALSE` gives the query
@@ -11,8 +9,8 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #' @section Tables of a database:
 #' A lazy table of dbplyr (`dplyr::tbl(connection, "census")`) is counted where it lies:
 #' one `GROUP BY` over the key variables in the engine, and only patterns with their
-#' counts travel. Before they do the engine counts them, and more than `max_patterns`
-#' are an error; `max_patterns = Inf` saves that second scan. Other functions take a lazy
+#' counts travel. Before they do the engine counts them by a second query: more than
+#' `max_patterns` are an error, and so are numbers that differ. Other functions take a lazy
 #' table as `data` too and make the pattern table of their key variables;
 #' [qar_risk()] asks for one small count per key set where there are too many patterns.
 #' Make the pattern table once where several functions are to be asked.
@@ -24,6 +22,11 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #'   where [qar_risk()] asks for one count per key set, `NaN` is a value of its own.
 #' * -0 and 0 are one value.
 #' * 64-bit and decimal counts become doubles; more than 2^53 records are an error.
+#' * Values of key variables that R cannot hold, such as whole numbers above 2^53 that the
+#'   driver gives as doubles, or infinite dates, are an error. Make text of them in the
+#'   query: `dplyr::mutate(table, x = as.character(x))`.
+#' * Names that begin with `sdc_`, and those that dbplyr reads as values, such as `NULL` and
+#'   `pi`, are an error: rename the column in the database.
 #' * Sums of weights are made in the engine's widest number of the kind `as.numeric()`
 #'   is translated to. Missing, infinite and negative weights are found, as in a data frame.
 #' * Text of fixed width (`CHAR(n)`) keeps the blanks the engine pads it with, and is equal
@@ -43,6 +46,7 @@ is_lazy_table <- function(x) inherits(x, "tbl_lazy")
 #' @export
 pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                    count_var = NULL, max_patterns = 5e6, collect = TRUE) {
+  announce("pattern_table")
   check_no_dots(...)
   check_installed("dplyr", "count patterns in a database")
   check_installed("dbplyr", "count patterns in a database")
@@ -61,13 +65,15 @@ pattern_table.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL
 engine_patterns <- function(data, asked, max_patterns) {
   query <- pattern_query(data, asked)
   with_engine({
-    if (is.finite(max_patterns)) {
-      check_few_patterns(n_rows_of(query), max_patterns)
-    }
+    counted <- second_count(data, asked$key_vars)
+    check_few_patterns(counted$patterns, max_patterns)
     ordered <- if (is.null(asked$row_id)) query else dplyr::arrange(query, !!as.name("sdc_first"))
     found <- collect_query(ordered)
   })
   table <- collected_patterns(found, asked, max_patterns)
+  same_records <- !is.null(asked$count_var) || table$n_records == counted$records
+  if (nrow(found) != counted$patterns || !same_records) stop_table_changed()
+  check_held_values(unname(as.list(found)[seq_along(asked$key_vars)]), counted, table)
   table$query <- query_text(query)
   table
 }
@@ -86,6 +92,7 @@ lazy_columns <- function(data, key_vars, weight_var, count_var) {
   check_no_roles(columns, key_vars, if (length(roles)) roles)
   keys <- names[resolve_key_vars(columns, key_vars, roles)]
   check_reserved(keys, weight_var)
+  check_engine_names(data, c(keys, weight_var, count_var))
   list(key_vars = keys, weight_var = weight_var, count_var = count_var)
 }
 
@@ -130,43 +137,90 @@ pattern_query <- function(data, asked) {
   dplyr::summarise(grouped, !!!counts, !!!sums, !!!first, .groups = "drop")
 }
 
-n_rows_of <- function(query) {
-  found <- collect_query(dplyr::summarise(dplyr::ungroup(query), !!!list(sdc_n = quote(n()))))
-  engine_counts(found$sdc_n)
-}
-
-collect_query <- function(query) as.data.frame(dplyr::collect(query))
-
-query_text <- function(query) as.character(dbplyr::sql_render(query))
-
-# What the engine complains of, as a condition of ours with the engine's words, but for
-# what stands in quotes: that may be a value. Nor does its own condition come along.
-with_engine <- function(code) {
-  tryCatch(code, error = function(e) {
-    if (inherits(e, "sdcRisk_error")) stop(e)
-    pass_on_time_limit(first_cause(e))
+# Names that mean something else on the way: columns of ours, in any case of letters, and
+# what dbplyr reads as a value, such as `NULL` and `pi`.
+check_engine_names <- function(data, names) {
+  connection <- dbplyr::remote_con(data)
+  is_read <- function(name, quoted) {
+    read <- try(dbplyr::translate_sql_(list(as.name(name)), con = connection), silent = TRUE)
+    identical(as.character(read), quoted)
+  }
+  read <- unlist(Map(is_read, names, engine_names(connection, names)))
+  bad <- unique(names[!read | names == ".data" | startsWith(tolower(names), "sdc_")])
+  if (length(bad)) {
     stop_sdc(
       "bad_data",
       c(
-        "The engine must be able to run the query.",
-        x = paste0("It says: ", without_quoted(first_line(first_cause(e))), "."),
-        i = "pattern_table(data, collect = FALSE) gives the query; show_query() shows it."
-      )
+        "No column of a table of a database may have a name with another meaning in a query.",
+        x = paste0(quote_names(bad), "."),
+        i = "Names that begin with `sdc_`, and those of values such as `NULL`, are taken.",
+        i = "Rename the column in the database, or in a view of the table."
+      ),
+      names = bad
     )
+  }
+}
+
+# Names as the dialect writes those of columns.
+engine_names <- function(connection, names) {
+  as.character(dbplyr::escape(dbplyr::ident(names), parens = FALSE, collapse = NULL, connection))
+}
+
+# The patterns counted once more, by names that are quoted here: their number, that of their
+# records, and per key variable that of the patterns in which it is missing.
+second_count <- function(data, keys) {
+  own <- paste0("sdc_key_", seq_along(keys))
+  quoted <- lapply(engine_names(dbplyr::remote_con(data), keys), dbplyr::sql)
+  records <- dplyr::transmute(dplyr::ungroup(data), !!!rlang::set_names(quoted, own))
+  patterns <- dplyr::summarise(
+    dplyr::group_by(records, !!!rlang::syms(own)), !!!list(sdc_n = quote(n())), .groups = "drop"
+  )
+  missing <- lapply(rlang::syms(own), function(x) {
+    rlang::expr(sum(ifelse(is.na(!!x), 1L, 0L), na.rm = TRUE))
   })
+  found <- collect_query(dplyr::summarise(patterns, !!!list(
+    sdc_patterns = quote(n()), sdc_records = quote(sum(sdc_n, na.rm = TRUE))
+  ), !!!rlang::set_names(missing, paste0("sdc_missing_", seq_along(keys)))))
+  found <- vapply(found, engine_counts, 0, USE.NAMES = FALSE)
+  list(patterns = found[[1]], records = found[[2]], missing = found[-(1:2)])
 }
 
-first_cause <- function(condition) {
-  if (inherits(condition$parent, "condition")) first_cause(condition$parent) else condition
+# R must hold the values as the engine does: numbers of more than 15 digits can be one in R,
+# and an infinite date is missing. NaN is missing, and -0 is 0, as the help says.
+check_held_values <- function(values, counted, table) {
+  is_number <- vapply(values, function(x) is.double(x) && !is.object(x), NA)
+  lost <- !is_number & vapply(values, function(x) sum(is.na(x)), 0) != counted$missing
+  merged <- 0
+  if (nrow(table$patterns) < counted$patterns) {
+    said <- lapply(values[is_number], `%in%`, c(NA, NaN, 0))
+    rows <- which(!Reduce(`|`, said, logical(counted$patterns)))
+    found <- do.call(frame, rlang::set_names(values, table$key_vars))
+    at <- places_of_patterns(table$patterns[table$key_vars], found)
+    merged <- sum(duplicated(at[rows]))
+  }
+  if (any(lost) || merged > 0) {
+    plain <- vapply(values, function(x) is.character(x) || is.integer(x), NA)
+    columns <- table$key_vars[if (any(lost)) lost else !plain]
+    stop_sdc(
+      "bad_data",
+      c(
+        "R must be able to hold the values of the key variables as the engine has them.",
+        x = if (any(lost)) {
+          paste0("Some of ", quote_names(columns), " are missing in R: infinite dates, or others.")
+        } else {
+          paste0(
+            plural(merged, "pattern"), " of the engine ", if (merged == 1) "is" else "are",
+            " equal to another in R, by the last digits of ", quote_names(columns), "."
+          )
+        },
+        i = "Make text of it in the query: dplyr::mutate(data, x = as.character(x))."
+      ),
+      columns = columns
+    )
+  }
 }
 
-without_quoted <- function(text) gsub("([\"'`]).*\\1", "\\1...\\1", text)
-
-# Counts in whatever type a driver delivers whole numbers in, as doubles.
-engine_counts <- function(x) {
-  # A sum of nothing is missing, in any type.
-  if (is.character(x) || is.logical(x)) as.double(x) else bare_counts(x)
-}
+query_text <- function(query) as.character(dbplyr::sql_render(query))
 
 collected_patterns <- function(found, asked, max_patterns) {
   keys <- asked$key_vars
@@ -248,6 +302,7 @@ bare_weights_of <- function(x) {
 
 #' @exportS3Method dplyr::show_query
 show_query.sdc_pattern_table <- function(x, ...) {
+  announce("show_query")
   if (is.null(x$query)) {
     stop_argument(
       "x", "be made from a table of a database",
@@ -256,54 +311,4 @@ show_query.sdc_pattern_table <- function(x, ...) {
   }
   cat(x$query, sep = "\n")
   invisible(x)
-}
-
-# A lazy table at the door ------------------------------------------------------------
-
-#' @export
-sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
-                              strata_var = NULL, sensitive = NULL, pop_size = NULL,
-                              sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
-  check_no_dots(...)
-  for (role in c("hh_id", "strata_var")) {
-    if (!is.null(get(role, envir = front()))) {
-      stop_argument(
-        role, "be NULL for a table of a database",
-        found = "Patterns and their counts do not say what is in single records."
-      )
-    }
-  }
-  if (is.null(key_vars)) {
-    key_vars <- setdiff(colnames(data), c(weight_var, sensitive))
-  }
-  table <- pattern_table(data, unique(c(key_vars, sensitive)), weight_var = weight_var)
-  given <- list(
-    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    key_groups = key_groups, missing = missing
-  )
-  do.call(sdc_file, c(
-    list(table, key_vars = key_vars), given[!vapply(given, is.null, NA)]
-  ))
-}
-
-# The file of a lazy table that a function was given as `data`: the patterns of what it
-# asks about, as its other arguments say.
-lazy_file <- function(x, arg) {
-  of <- function(name) {
-    if (name %in% argument_names() && was_given(name)) get(name, envir = front())
-  }
-  names <- colnames(x)
-  named <- function(columns) if (is.numeric(columns)) names[columns] else columns
-  weight_var <- named(of("weight_var"))
-  groups <- of("key_groups")
-  keys <- unlist(lapply(c(list(), of("key_vars")), function(set) {
-    # The name of a group stands for its columns.
-    set <- as.list(named(set))
-    lapply(set, function(one) if (one %in% names(groups)) groups[[one]] else one)
-  }))
-  keys <- unique(c(
-    if (length(keys)) keys else setdiff(names, weight_var), named(of("sensitive"))
-  ))
-  most <- if ("max_patterns" %in% argument_names()) get("max_patterns", envir = front()) else 5e6
-  pattern_file(pattern_table(x, keys, weight_var = weight_var, max_patterns = most))
 }

@@ -17,7 +17,7 @@
 #' keys <- c("gender", "born_abroad", "education", "degree_year", "degree_field")
 #' plot(link_attack(panel_waves$wave1, panel_waves$wave2, keys, "id"))
 autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "keys"), ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("claims", "intruders", "keys"), "type")
   if (type != "claims" && !has_links(object)) {
@@ -33,12 +33,18 @@ autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "ke
   )
 }
 
+# Intruders in the words of a legend.
+intruder_names <- c(
+  calibrated = "knows how often keys change", prior = "believes that keys seldom change",
+  em = "learns it from the files (EM)", count = "counts differences"
+)
+
 plot_claims <- function(x) {
   curve <- x$curve[x$curve$posterior >= 0.3, ]
   known <- has_links(x)
-  words <- c("claimed", "right")
+  words <- c("matches claimed", "of them right")
   long <- frame(
-    intruder = rep(curve$intruder, if (known) 2 else 1),
+    intruder = rep(unname(intruder_names[curve$intruder]), if (known) 2 else 1),
     posterior = rep(curve$posterior, if (known) 2 else 1),
     n = c(curve$n_claimed, if (known) curve$n_right),
     what = factor(rep(words[seq_len(1 + known)], each = nrow(curve)), words)
@@ -66,6 +72,7 @@ plot_claims <- function(x) {
 
 plot_intruders <- function(x) {
   e <- x$estimates
+  e$intruder <- unname(intruder_names[e$intruder])
   e$intruder <- factor(e$intruder, e$intruder[order(e$expected_correct)])
   ceiling <- e$ceiling[[1]]
   picture <- ggplot2::ggplot(
@@ -100,6 +107,7 @@ plot_attack_keys <- function(x) {
   ggplot2::ggplot(table, ggplot2::aes(x = .data$loss, y = .data$variable)) +
     ggplot2::geom_col(width = 0.6, fill = sdc_blue) +
     ggplot2::scale_x_continuous(labels = format_count) +
+    name_axis() +
     ggplot2::labs(
       title = "What would leaving out a key buy?",
       subtitle = paste0(

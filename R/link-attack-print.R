@@ -1,5 +1,21 @@
 # What link_attack() says.
 
+declare_measure(
+  "link_attack",
+  reference = "fellegi1969",
+  ids = "intruder", lead = expected_correct,
+  terms = c("expected_correct", setdiff(names(e), c("intruder", "expected_correct"))),
+  each = paste0(" (", intruder, ")"),
+  expected_correct = figure(
+    "Expected correct matches of an intruder", "count",
+    ifelse(is.na(expected_correct), own_estimate, expected_correct), scenario = "prosecutor",
+    attempt = TRUE, note = ifelse(
+      is.na(expected_correct), "by the intruder's own estimate",
+      paste("of", plural(n_linked, "person"), "in both files")
+    )
+  )
+)
+
 #' @export
 describe.sdc_link_attack <- function(x) {
   description(
@@ -49,13 +65,13 @@ attack_table <- function(x) {
   blank <- function(text, number) ifelse(is.na(number), "", text)
   shown <- list(intruder = e$intruder)
   if (known) {
-    shown$expected <- format_one_digit(e$expected_correct)
+    shown$found <- format_one_digit(e$expected_correct)
     shown$share <- format_percent(e$prop_expected)
   }
   shown$single <- e$n_single_best
   if (known) shown$wrong <- e$n_single_best_wrong
   shown$sure_90 <- blank(format_count(e$n_claims_90), e$n_claims_90)
-  if (known) shown$right_90 <- blank(format_one_digit(e$n_right_90), e$n_right_90)
+  if (known) shown$right <- blank(format_one_digit(e$n_right_90), e$n_right_90)
   if (!is.null(e$expected_one_to_one)) {
     shown$one_to_one <- blank(format_one_digit(e$expected_one_to_one), e$expected_one_to_one)
   }
@@ -232,7 +248,7 @@ blind_words <- function(x) {
 
 #' @export
 summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, variables = object$variables, levels = object$levels,
@@ -244,25 +260,4 @@ summary.sdc_link_attack <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_link_attack <- function(x) {
   judged_rows(x)$match_prob
-}
-
-#' @export
-tidy_terms.sdc_link_attack <- function(x) {
-  list(ids = "intruder", terms = setdiff(names(x$estimates), "intruder"))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_link_attack <- function(x, ...) {
-  check_result(x)
-  most <- largest_intruder(x)
-  if (nrow(most) == 0) most <- x$estimates[1, ]
-  frame(
-    n_known = most$n_known, n_released = most$n_released, n_linked = most$n_linked,
-    n_keys = x$diagnostics$n_keys, n_intruders = nrow(x$estimates), intruder = most$intruder,
-    expected_correct = most$expected_correct, ceiling = most$ceiling,
-    coverage = x$settings$coverage, phi = x$diagnostics$phi,
-    fingerprint = x$settings$fingerprint
-  )
 }

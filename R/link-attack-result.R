@@ -25,7 +25,7 @@ new_link_attack <- function(found, coded, settings, tolerance, this_call) {
     levels = attack_levels(found$found[[1]], coded$key_vars)
   )
   result$patterns <- judged$patterns
-  sealed(result)
+  result
 }
 
 # One row per intruder, the one who counts first.

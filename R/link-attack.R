@@ -88,6 +88,11 @@
 #' was learned. `log_likelihood` compares intruders: one whose learned weights
 #' explain the records worse than the prior ones learned nothing.
 #'
+#' @section Spelling of text:
+#' Text in any encoding is compared letter by letter. Values that differ from one in the other
+#' table only by case, blanks or Unicode form (an accented letter as one character or as two) do
+#' not match; a message of class `sdcRisk_message_similar_text` counts them by column.
+#'
 #' @section Tables of a database:
 #' `known` and `released` may both be lazy tables of dbplyr or pattern tables, read as by
 #' [longitudinal_link()]: `records` is `NULL`, and `patterns` has the key variables of the
@@ -119,7 +124,7 @@
 #'   `known`; `NULL` for all columns of both files but `id`. At most 64.
 #' @param id Name of the column that identifies persons in both files, known to the
 #'   producer and not to the intruder. Without it no match is known to be right.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`.
 #'   Default: `"calibrated"`, without `id` `"em"`. The first one gives `records` and
 #'   `variables`.
@@ -131,14 +136,13 @@
 #'   `id` and where none is linked. Matches do not depend on it, posteriors do.
 #' @param one_to_one Whether to compute also what an intruder gets who gives every
 #'   known record to one released record at most, and every record of the smaller file
-#'   away, so that the sum of weights is largest; of several such assignments, one is
-#'   taken. For up to 10,000 records in each file.
+#'   away, so that the sum of weights is largest. If several assignments have the largest
+#'   sum, their links are shared out as evenly as possible (by largest entropy), so that
+#'   the figure does not depend on the order of the records. For up to 10,000 records in
+#'   each file.
 #' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
 #'   where that takes a moment.
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
-#' @param max_patterns For tables of a database, the most patterns that are collected.
 #'
 #' @return An object of class `sdc_link_attack`, an [sdc_result] with
 #' \describe{
@@ -182,6 +186,7 @@
 #' Meetings 2021.
 #' @seealso [longitudinal_link()] for the intruder who counts, [key_stability()] for
 #'   the choice of keys.
+#' @concept record linkage
 #' @export
 #' @examples
 #' known <- data.frame(id = 1:3, sex = c("f", "f", "m"), born = c(1950, 1961, 1961))
@@ -194,9 +199,8 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
                         one_to_one = FALSE, sensitivity = NULL, max_work = 6e11,
                         limit = NULL, max_patterns = 5e6) {
-  enter_waves(c("known", "released"), lazy = TRUE)
+  ask <- enter_waves("link_attack", c("known", "released"), lazy = TRUE)
   check_given("key_vars")
-  this_call <- call_without_data(match.call(), "link_attack")
   check_no_dots(...)
   settings <- list(
     intruders = check_intruders(weights, missing(weights), id),
@@ -205,16 +209,18 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     coverage = check_coverage(coverage), engine = "choose",
     max_work = check_max_work(max_work),
     without_work = check_sensitivity(sensitivity, id),
-    one_to_one = check_one_to_one(one_to_one, id, known, released),
+    one_to_one = check_one_to_one(one_to_one, id, ask$known, ask$released),
     details = TRUE, thresholds = claim_thresholds
   )
   limit <- check_record_limit(limit)
   max_patterns <- check_max_patterns(max_patterns)
-  if (!in_words_of_files(are_counted_waves(known, released))) {
-    for (name in c("known", "released")) check_data_frame(get(name), name)
+  if (!in_words_of_files(are_counted_waves(ask$known, ask$released))) {
+    for (name in c("known", "released")) check_data_frame(ask[[name]], name)
   }
   with_limit(
-    attack_files(known, released, key_vars, id, tolerance, settings, max_patterns, this_call),
+    attack_files(
+      ask$known, ask$released, ask$key_vars, id, tolerance, settings, max_patterns, ask$call
+    ),
     limit
   )
 }
@@ -328,9 +334,8 @@ check_one_to_one <- function(one_to_one, id, known, released) {
 attack_files <- function(known, released, key_vars, id, tolerance, settings, max_patterns,
                          this_call) {
   with_progress("Linking files", {
-    here <- environment()
     coded <- in_words_of_files(
-      code_waves(known, released, key_vars, id, "key_vars", max_patterns, frame = here)
+      code_waves(known, released, key_vars, id, "key_vars", max_patterns)
     )
     agreements <- in_words_of_files(code_agreements(coded, coded$waves, tolerance))
     found <- run_attack(coded, agreements, settings)

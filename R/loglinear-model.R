@@ -38,27 +38,7 @@ check_sampling <- function(sampling) {
   check_choice(sampling, c("overall", "cell", "raked"), "sampling")
 }
 
-# "corrected" or "none". The ways to an interval that version 0.1.0 had are
-# words for "corrected".
-check_interval <- function(interval, n_boot) {
-  if (!is.null(n_boot)) {
-    n_boot <- check_whole(n_boot, "n_boot", low = 0, high = 1e6)
-    if (n_boot < 2 && !identical(interval, "delta")) interval <- "none"
-  }
-  before <- c("auto", "bootstrap", "delta")
-  one_of_them <- is.character(interval) && length(interval) == 1 && interval %in% before
-  if (one_of_them || identical(interval, c(before, "none"))) {
-    if (one_of_them && interval != "auto") {
-      inform_sdc(
-        "replaced_interval",
-        c(
-          paste0("`interval = \"", interval, "\"` now gives the corrected interval."),
-          i = "See the section on intervals in ?loglinear_risk."
-        )
-      )
-    }
-    return("corrected")
-  }
+check_interval <- function(interval) {
   check_choice(interval, c("corrected", "none"), "interval")
 }
 
@@ -79,13 +59,6 @@ check_population <- function(weight_var, pop_size, sampling_fraction) {
   # What is wrong whatever the number of records.
   check_fraction(1, pop_size, NULL)
   check_fraction(1, NULL, sampling_fraction)
-}
-
-weight_position <- function(data, weight_var) {
-  if (is.null(weight_var) || !is.data.frame(data)) {
-    return(integer())
-  }
-  check_column(weight_var, data, "weight_var")
 }
 
 # Key sets as a list of positions, named where there are several; NULL for all

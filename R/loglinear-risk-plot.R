@@ -29,7 +29,7 @@
 #' plot(risk, "records", by = "DRACE3", data = nals_prison)
 autoplot.sdc_loglinear_risk <- function(object, type = NULL, ..., by = NULL, data = NULL,
                                         which = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   types <- c("intervals", "records", "strata", "uniques", "search")
   # One analysis without an interval would be one dot.

@@ -1,5 +1,43 @@
 # Reading a result of loglinear_risk(): words, tables, one sentence.
 
+# The interval is that of the corrected values, which a board is shown if there are any.
+tau_figures <- list(
+  tau1 = figure(
+    "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
+    key = "tau1", question = "How many sample uniques are so among all?",
+    board = is.na(tau1_corrected), note = status_note(status)
+  ),
+  tau1_corrected = figure(
+    "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
+    key = "tau1_corrected", question = "How many sample uniques are so among all?",
+    board = !is.na(tau1_corrected), note = status_note(status)
+  ),
+  tau1_rate = figure(
+    "tau1, share", "share", scenario = "journalist", key = "tau1_rate",
+    question = "What share of the records is that?", board = FALSE
+  ),
+  tau2 = figure(
+    "Correct matches, tau2", "count", low = NA, high = NA, scenario = "journalist", key = "tau2",
+    question = "How many sample uniques are matched correctly?", attempt = TRUE,
+    board = is.na(tau2_corrected), note = status_note(status)
+  ),
+  tau2_corrected = figure(
+    "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
+    key = "tau2_corrected", question = "How many sample uniques are matched correctly?",
+    attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status)
+  )
+)
+
+declare_measure(
+  "loglinear_risk",
+  reference = "skinner2008", ids = c("key_set", "model", "sampling"),
+  terms = c(
+    "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "b1", "z1",
+    "z1_robust", "b2", "z2", "z2_robust"
+  ),
+  each = if (nrow(e) > 1) paste0(" (", key_set, ", ", model, ")"), figures = tau_figures
+)
+
 #' @export
 describe.sdc_loglinear_risk <- function(x) {
   first <- first_fit(x)
@@ -254,7 +292,7 @@ loglinear_range_line <- function(models, first) {
 
 #' @export
 summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   fits <- object$fits
   of <- function(field) vapply(fits, `[[`, 0, field)
   new_summary(
@@ -275,7 +313,7 @@ summary.sdc_loglinear_risk <- function(object, by = NULL, data = NULL, ...) {
 
 #' @export
 as.data.frame.sdc_loglinear_risk <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$estimates
 }
 
@@ -285,19 +323,8 @@ record_risk.sdc_loglinear_risk <- function(x) {
 }
 
 #' @export
-tidy_terms.sdc_loglinear_risk <- function(x) {
-  list(
-    ids = c("key_set", "model", "sampling"),
-    terms = c(
-      "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "b1", "z1",
-      "z1_robust", "b2", "z2", "z2_robust"
-    )
-  )
-}
-
-#' @export
 tidy.sdc_loglinear_risk <- function(x, ...) {
-  check_result(x)
+  enter_verb("tidy", x)
   tidy_corrected(x)
 }
 
@@ -307,30 +334,12 @@ tidy_corrected <- function(x) {
   for (measure in c("tau1", "tau2")) {
     plain <- which(out$term == measure)
     corrected <- which(out$term == paste0(measure, "_corrected"))
-    for (end in c("conf_low", "conf_high")) {
+    for (end in c("conf.low", "conf.high")) {
       out[[end]][corrected] <- out[[end]][plain]
       out[[end]][plain] <- NA_real_
     }
   }
   out
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_loglinear_risk <- function(x, ...) {
-  check_result(x)
-  first <- first_fit(x)
-  frame(
-    n_records = first$n, n_keys = length(x$fits[[1]]$key_vars),
-    n_analyses = nrow(x$estimates), key_set = first$key_set, model = first$model,
-    sampling = first$sampling, sampling_fraction = first$sampling_fraction,
-    n_cells = first$n_cells, n_unique = first$n_unique, tau1 = first$tau1, tau2 = first$tau2,
-    tau1_corrected = first$tau1_corrected, tau2_corrected = first$tau2_corrected,
-    status = first$status, z1 = first$z1, z2 = first$z2, n_zero_margins = first$n_zero_margins,
-    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded[[1]],
-    interval = first$interval, fingerprint = x$settings$fingerprint
-  )
 }
 
 loglinear_cited <- function(x, first) {

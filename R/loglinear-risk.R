@@ -219,13 +219,10 @@
 #' Beyond `data`, with five key variables and two threads: at most 240 bytes a record, and
 #' the margins of the model.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
+#' @inheritParams sdcRisk-params
 #' @param key_vars Names or positions of the key variables; `NULL`: all columns
 #'   but `weight_var`. A named list of such vectors gives one analysis per key
 #'   set, such as what different intruders know.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param weight_var Name or position of the column of sampling weights: how many
-#'   people a record stands for.
 #' @param pop_size,sampling_fraction Size \eqn{N} of the population, or sampling
 #'   fraction of the file; either suffices. \eqn{\pi = n/N}{pi = n / N} with
 #'   \eqn{n} the number of records used: where `missing = "exclude"` leaves records
@@ -236,21 +233,10 @@
 #'   several of these, each of which is fitted; see the section on models.
 #' @param sampling Sampling fractions of cells: `"overall"`, `"cell"` or `"raked"`,
 #'   see the section on them. With equal weights all are the same.
-#' @param missing `"exclude"` or `"category"`.
-#' @param key_groups Named list of columns that count as one key variable.
-#' @param interval `"corrected"` or `"none"`; see the section on intervals. The
-#'   words of version 0.1.0, `"auto"`, `"bootstrap"` and `"delta"`, mean
-#'   `"corrected"`.
-#' @param level Confidence level of the intervals.
+#' @param interval `"corrected"` or `"none"`; see the section on intervals.
 #' @param max_cells Most cells of a table that a model without structure is
 #'   fitted to; more are an error of class `sdcRisk_error_too_large`, raised
 #'   before the fit.
-#' @param hh_id Name or position of the column that identifies households, or `NULL`;
-#'   see the section on households.
-#' @param n_boot Replicates of the bootstrap of version 0.1.0. There is none any
-#'   more; 0 still means `interval = "none"`.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_loglinear_risk`, an [sdc_result] with
 #' \describe{
@@ -316,29 +302,30 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            model = "independence",
                            sampling = c("overall", "cell", "raked"), missing = "exclude",
                            key_groups = NULL, interval = c("corrected", "none"),
-                           level = 0.95, max_cells = 2e9, n_boot = NULL, hh_id = NULL,
+                           level = 0.95, max_cells = 2e9, hh_id = NULL,
                            limit = NULL) {
-  this_call <- call_without_data(match.call(), "loglinear_risk")
+  ask <- enter("loglinear_risk", patterns = TRUE)
+  data <- ask$data
+  weight_var <- ask$weight_var
   check_no_dots(...)
-  file <- enter(patterns = TRUE)
   models <- check_models(model)
   limit <- check_record_limit(limit)
   asked <- list(
     sampling = check_sampling(sampling),
-    missing = check_loglinear_missing(missing),
-    interval = check_interval(interval, n_boot),
+    missing = check_loglinear_missing(ask$missing),
+    interval = check_interval(interval),
     level = check_probability(level, "level"),
     max_cells = check_max_cells(max_cells),
-    pop_size = pop_size, sampling_fraction = sampling_fraction
+    pop_size = ask$pop_size, sampling_fraction = ask$sampling_fraction
   )
-  check_population(weight_var, pop_size, sampling_fraction)
+  check_population(weight_var, ask$pop_size, ask$sampling_fraction)
   weights <- check_weights(data, weight_var)
   squares <- weight_squares(data, weight_var)
-  sets <- check_key_sets(key_vars, data, weight_var)
-  hh_at <- household_column(hh_id, data, unique(unlist(sets)))
+  sets <- check_key_sets(ask$key_vars, data, weight_var)
+  hh_at <- household_column(ask$hh_id, data, unique(unlist(sets)))
   with_progress("Log-linear models", {
     table <- key_table(
-      file, unique(unlist(sets)), key_groups = key_groups,
+      ask$file, unique(unlist(sets)), key_groups = ask$key_groups,
       exclude = c(weight_position(data, weight_var), hh_at),
       roles = role_columns(data, list(weight_var = weight_var, hh_id = hh_at))
     )
@@ -349,16 +336,16 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     settings <- file_settings(
       table,
       weight_var = weight_var, model = names(models), sampling = asked$sampling,
-      missing = missing, interval = asked$interval, level = asked$level,
+      missing = ask$missing, interval = asked$interval, level = asked$level,
       hh_id = if (!is.null(hh_at)) names(data)[[hh_at]]
     )
     requests <- unlist(lapply(names(parts), function(set) {
-      part <- key_part(table, parts[[set]], asked$missing == "exclude", front())
+      part <- key_part(table, parts[[set]], asked$missing == "exclude")
       loglinear_requests(part, set, names(parts[[set]]), weights, squares, terms, asked)
     }), recursive = FALSE)
     found <- fit_loglinear(requests)
     result <- with_limit(
-      new_loglinear_risk(found, settings, equal_weights(weights, data), this_call), limit
+      new_loglinear_risk(found, settings, equal_weights(weights, data), ask$call), limit
     )
     if (!is.null(hh_at)) result <- add_household_tau(result, data, hh_at)
     signal_loglinear(result)

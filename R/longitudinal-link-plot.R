@@ -24,7 +24,7 @@
 autoplot.sdc_longitudinal_link <- function(object,
                                            type = c("differences", "match_prob", "keys"),
                                            ..., by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("differences", "match_prob", "keys"), "type")
   if (!is.null(by) && type != "match_prob") {
@@ -156,6 +156,7 @@ plot_link_keys <- function(x) {
     ) +
     ggplot2::geom_point(size = 2.6, colour = sdc_orange) +
     ggplot2::scale_x_continuous(labels = format_count) +
+    name_axis() +
     ggplot2::labs(
       title = "Which key helps the intruder most?",
       subtitle = "Expected correct matches without one key variable; dashed: with all of them",

@@ -1,5 +1,15 @@
 # What longitudinal_link() says.
 
+declare_measure(
+  "longitudinal_link",
+  reference = "li2021", terms = c("expected_correct", setdiff(names(e), "expected_correct")),
+  expected_correct = figure(
+    "Respondents of both waves expected to be linked correctly", "count",
+    scenario = "prosecutor", attempt = TRUE, note = paste("of", format_count(n_linked))
+  ),
+  n_certain = figure("Respondents linked with certainty", "count", scenario = "prosecutor")
+)
+
 #' @export
 describe.sdc_longitudinal_link <- function(x) {
   description(
@@ -129,11 +139,6 @@ of_linked <- function(share) {
   if (is.na(share)) "" else paste0(" (", format_percent(share), " of those in both)")
 }
 
-# A count that need not be whole.
-format_one_digit <- function(x) {
-  formatC(x, format = "f", digits = 1, big.mark = big_mark())
-}
-
 link_rule_line <- function(x) {
   rules <- link_rules(x)
   if (length(rules)) paste0("Rules: ", paste(rules, collapse = "; "), ".")
@@ -239,7 +244,7 @@ link_words <- function(x) {
 
 #' @export
 summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, smallest_differences = object$differences,
@@ -251,25 +256,4 @@ summary.sdc_longitudinal_link <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_longitudinal_link <- function(x) {
   judged_rows(x)$match_prob
-}
-
-#' @export
-tidy_terms.sdc_longitudinal_link <- function(x) {
-  list(ids = character(), terms = names(x$estimates))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_longitudinal_link <- function(x, ...) {
-  check_result(x)
-  cbind(
-    x$estimates,
-    frame(
-      n_keys = x$diagnostics$n_keys, min_overlap = x$settings$min_overlap,
-      method = x$diagnostics$method, n_patterns_wave1 = x$diagnostics$n_patterns[[1]],
-      n_patterns_wave2 = x$diagnostics$n_patterns[[2]],
-      fingerprint = x$settings$fingerprint
-    )
-  )
 }

@@ -56,6 +56,8 @@
 #' 10 % of them are a warning of class `sdcRisk_warning_broken_rules`: the waves
 #' may be swapped, or the rule may be too narrow.
 #'
+#' @inheritSection link_attack Spelling of text
+#'
 #' @section Tables of a database:
 #' `wave1` and `wave2` may both be lazy tables of dbplyr, with `id` of one connection. The
 #' patterns of the key variables travel, as for [pattern_table()]; with `id` the engine
@@ -96,15 +98,12 @@
 #'   `sdcRisk_warning_waves_differ`.
 #' @param id Name of the column that identifies persons in both waves. Records
 #'   of equal id are one person's; an id missing in a record is nobody's.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param min_overlap Least number of keys observed in both records of a pair
 #'   that counts as a match.
 #' @param tolerance Admissible changes: a named list, see below.
 #' @param sensitivity Whether to link again without each key in turn, and under
 #'   every `min_overlap` however long that takes.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
-#' @param max_patterns For tables of a database, the most patterns that are collected.
 #'
 #' @return An object of class `sdc_longitudinal_link`, an [sdc_result] with
 #' \describe{
@@ -167,17 +166,16 @@
 longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overlap = 0,
                               tolerance = NULL, sensitivity = FALSE, limit = NULL,
                               max_patterns = 5e6) {
-  enter_waves(lazy = TRUE)
+  ask <- enter_waves("longitudinal_link", lazy = TRUE)
   check_given("key_vars")
-  this_call <- call_without_data(match.call(), "longitudinal_link")
-  check_no_dots(..., renamed = link_renamed)
+  check_no_dots(...)
   min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
   check_flag(sensitivity, "sensitivity")
   limit <- check_record_limit(limit)
   max_patterns <- check_max_patterns(max_patterns)
   with_progress("Linking waves", {
-    coded <- code_waves(wave1, wave2, key_vars, id, "key_vars", max_patterns)
-    with_limit(link_coded(coded, min_overlap, tolerance, sensitivity, this_call), limit)
+    coded <- code_waves(ask$wave1, ask$wave2, ask$key_vars, id, "key_vars", max_patterns)
+    with_limit(link_coded(coded, min_overlap, tolerance, sensitivity, ask$call), limit)
   })
 }
 
@@ -351,7 +349,7 @@ new_longitudinal_link <- function(found, coded, min_overlap, tolerance, this_cal
     sensitivity = link_sensitivity(found, coded$key_vars), ...
   )
   result$patterns <- judged$patterns
-  sealed(result)
+  result
 }
 
 link_estimates <- function(found, records, linked, has_ids, n_wave1) {

@@ -27,7 +27,7 @@ spread_releases <- function(releases, wave2, used, compared, id, max_patterns) {
   wave2 <- dplyr::ungroup(wave2)
   releases <- lapply(releases, dplyr::ungroup)
   check_reserved(used, NULL)
-  check_no_own_names(unlist(lapply(c(releases, list(wave2)), colnames)))
+  for (wave in c(releases, list(wave2))) check_engine_names(wave, c(used, compared, id))
   for (earlier in releases) check_same_engine(list(wave1 = earlier, wave2 = wave2))
   all_waves <- c(releases, list(wave2 = wave2))
   check_joined_ids(all_waves, id)
@@ -86,7 +86,8 @@ unlinked_records <- function(earlier, wave2, compared, id, max_patterns, n_ids) 
   x <- as.name(id)
   # Not an anti join, for which some engines go through all pairs.
   there <- dplyr::transmute(wave2, !!x, sdc_there = 1L)
-  rest <- dplyr::left_join(earlier, there, by = id)
+  rest <- dplyr::select(earlier, !!!rlang::syms(unique(c(id, compared))))
+  rest <- dplyr::left_join(rest, there, by = id)
   rest <- dplyr::filter(rest, is.na(!!as.name("sdc_there")))
   rest <- dplyr::transmute(
     rest, !!!rlang::syms(compared), sdc_no_id = ifelse(is.na(!!x), 1L, 0L)
@@ -122,7 +123,7 @@ of_patterns <- function(result, spread, keys) {
       x["records"] <- list(NULL)
       x$patterns <- judged$patterns
       x$settings$fingerprint <- NA_character_
-      return(sealed(x))
+      return(x)
     }
     lapply(x, converted, columns)
   }

@@ -1,5 +1,15 @@
 # What longitudinal_risk() results say of themselves.
 
+declare_measure(
+  "longitudinal_risk",
+  reference = c("li2021", "skinner2008"), ids = c("scenario", "model", "sampling"),
+  terms = c(
+    "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "ratio",
+    "ratio_tau2", "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
+  ),
+  each = paste0(" (", gsub("_", " ", scenario), ", ", model, ")"), figures = tau_figures
+)
+
 #' @export
 describe.sdc_longitudinal_risk <- function(x) {
   e <- x$estimates
@@ -132,7 +142,7 @@ scenario_meaning_line <- function(estimates) {
 
 #' @export
 summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, changes = object$changes,
@@ -161,7 +171,7 @@ scenarios_by_link <- function(x) {
 
 #' @export
 as.data.frame.sdc_longitudinal_risk <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$estimates
 }
 
@@ -171,37 +181,9 @@ record_risk.sdc_longitudinal_risk <- function(x) {
 }
 
 #' @export
-tidy_terms.sdc_longitudinal_risk <- function(x) {
-  list(
-    ids = c("scenario", "model", "sampling"),
-    terms = c(
-      "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "ratio",
-      "ratio_tau2", "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
-    )
-  )
-}
-
-#' @export
 tidy.sdc_longitudinal_risk <- function(x, ...) {
-  check_result(x)
+  enter_verb("tidy", x)
   tidy_corrected(x)
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_longitudinal_risk <- function(x, ...) {
-  check_result(x)
-  e <- x$estimates
-  frame(
-    n_records = e$n[[1]], n_keys = length(x$settings$key_vars),
-    n_changes = length(x$settings$change_vars), n_releases = length(all_links(x)),
-    detail = x$settings$detail, model = e$model[[1]], tau1_cross_sectional = e$tau1[[1]],
-    tau1_certain_links = e$tau1[[2]], tau1_all_links = e$tau1[[3]],
-    ratio_certain_links = e$ratio[[2]], ratio_all_links = e$ratio[[3]],
-    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-    fingerprint = x$settings$fingerprint
-  )
 }
 
 longitudinal_cited <- function(x) {
@@ -282,7 +264,7 @@ scenario_fit_sentence <- function(e) {
 #' @name autoplot.sdc_longitudinal_risk
 autoplot.sdc_longitudinal_risk <- function(object, type = c("scenarios", "links", "strata"),
                                            ..., by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("scenarios", "links", "strata"), "type")
   switch(type,

@@ -88,12 +88,9 @@
 #' @param change_vars Names of the variables whose changes an intruder may know,
 #'   columns of all waves. With `detail = "previous_value"` they must be among
 #'   `key_vars`.
-#' @param id Name of the column that identifies persons in all waves, known to the
-#'   producer of the files and not to the intruder.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param weight_var,pop_size,sampling_fraction,sampling,interval,level,max_cells,n_boot
+#' @inheritParams sdcRisk-params
+#' @param weight_var,pop_size,sampling_fraction,sampling,interval,level,max_cells
 #'   See [loglinear_risk()]; the weights are those of `wave2`.
-#' @param missing `"exclude"` or `"category"`, see the section on missing values.
 #' @param model One model for all scenarios, see [loglinear_risk()]; in a formula,
 #'   changes are called `<variable>_changed`, previous values
 #'   `<variable>_before`, with `_<release>` behind where there are several
@@ -101,8 +98,6 @@
 #' @param detail What is known of a change: that there was one (`"indicator"`), or
 #'   the earlier value (`"previous_value"`).
 #' @param min_overlap,tolerance See [longitudinal_link()].
-#' @param max_patterns For tables of a database: more patterns than this are an error of
-#'   class `sdcRisk_error_too_large`.
 #'
 #' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
 #' \describe{
@@ -152,13 +147,15 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
                               sampling = c("overall", "cell", "raked"),
                               interval = c("corrected", "none"),
                               level = 0.95, max_cells = 2e9,
-                              min_overlap = 0, tolerance = NULL, n_boot = NULL,
+                              min_overlap = 0, tolerance = NULL,
                               max_patterns = 5e6) {
-  this_call <- call_without_data(match.call(), "longitudinal_risk")
-  check_no_dots(..., renamed = link_renamed)
-  enter_waves(lazy = TRUE)
+  ask <- enter_waves("longitudinal_risk", lazy = TRUE)
+  wave2 <- ask$wave2
+  key_vars <- ask$key_vars
+  weight_var <- ask$weight_var
+  check_no_dots(...)
   for (arg in c("wave1", "wave2")) {
-    if (is_pattern_table(get(arg))) stop_needs_records(arg, get(arg))
+    if (is_pattern_table(ask[[arg]])) stop_needs_records(arg, ask[[arg]])
   }
   check_given(c("key_vars", "link_vars", "change_vars", "id"))
   detail <- check_choice(detail, c("indicator", "previous_value"), "detail")
@@ -166,14 +163,14 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
     stop_argument("model", "be one model, the same for all scenarios")
   }
   sampling <- check_sampling(sampling)
-  interval <- check_interval(interval, n_boot)
+  interval <- check_interval(interval)
   min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
-  check_loglinear_missing(missing)
+  check_loglinear_missing(ask$missing)
   check_probability(level, "level")
   check_max_cells(max_cells)
   max_patterns <- check_max_patterns(max_patterns)
-  check_population(weight_var, pop_size, sampling_fraction)
-  releases <- check_releases(wave1, wave2)
+  check_population(weight_var, ask$pop_size, ask$sampling_fraction)
+  releases <- check_releases(ask$wave1, wave2)
   lazy <- are_lazy_releases(releases, wave2)
   names_of <- list(releases = lapply(releases, wave_names), wave2 = wave_names(wave2))
   # Positions are those of the first wave.
@@ -210,8 +207,9 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   )))
   tables <- scenario_tables(wave2, found, columns)
   asked <- list(
-    weight_var = weight_var, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    sampling = sampling, missing = missing, interval = interval, level = level,
+    weight_var = weight_var, pop_size = ask$pop_size,
+    sampling_fraction = ask$sampling_fraction, sampling = sampling,
+    missing = ask$missing, interval = interval, level = level,
     max_cells = check_max_cells(max_cells)
   )
   models <- lapply(tables, function(table) {
@@ -223,9 +221,9 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   )
   result <- new_longitudinal_risk(fits, found, wave2, columns, list(
     weight_var = weight_var, model = names(check_models(model)), detail = detail,
-    sampling = sampling, missing = missing, interval = interval, level = level,
+    sampling = sampling, missing = ask$missing, interval = interval, level = level,
     link_vars = found[[1]]$link$settings$key_vars, min_overlap = min_overlap
-  ), this_call)
+  ), ask$call)
   signal_longitudinal(result)
   if (lazy) of_patterns(result, spread, columns$keys) else result
 }
@@ -301,7 +299,7 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
 
 # All waves coded at once: per release the waves by `link_vars` and by the variables that
 # change.
-code_releases <- function(releases, wave2, link_vars, columns, frame = front()) {
+code_releases <- function(releases, wave2, link_vars, columns) {
   asked <- lapply(releases, function(earlier) {
     waves <- list(wave1 = earlier, wave2 = wave2)
     link <- ask_waves(earlier, wave2, link_vars, columns$id, "link_vars")
@@ -318,8 +316,8 @@ code_releases <- function(releases, wave2, link_vars, columns, frame = front()) 
   )
   Map(function(asked, coded) {
     names(coded) <- names(asked$requests)
-    release_later(coded$change, frame)
-    link <- read_waves(asked$link, coded[names(coded) != "change"], frame)
+    release_later(coded$change)
+    link <- read_waves(asked$link, coded[names(coded) != "change"])
     list(link = link, change = list(
       tables = coded$change, key_vars = columns$change, partners = link$partners
     ))
@@ -440,7 +438,7 @@ scenario_tables <- function(wave2, found, columns) {
 
 # The fits of all scenarios. One that knows no more than the one before is not fitted
 # again.
-fit_scenarios <- function(tables, models, asked, frame = front()) {
+fit_scenarios <- function(tables, models, asked) {
   at <- seq_along(tables)
   for (i in at[-1]) {
     before <- tables[[i - 1]]
@@ -459,7 +457,7 @@ fit_scenarios <- function(tables, models, asked, frame = front()) {
     )
   }))
   coded <- lapply(coded, `[[`, 1)
-  release_later(coded, frame)
+  release_later(coded)
   requests <- Map(function(table, models) {
     check_some_complete(table$n)
     set <- paste(table$variables, collapse = " + ")

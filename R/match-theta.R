@@ -47,9 +47,8 @@
 #'   records with two matches.
 #' @param sampling_fraction Share of the population in the sample, above 0 and
 #'   at most 1.
-#' @param level Confidence level of the interval.
+#' @inheritParams sdcRisk-params
 #'
-#' @param ... Must be empty.
 #' @return A data frame with one row per element of the arguments, which are
 #'   recycled: `theta`, `theta_se`, `theta_low`, `theta_high`. Arguments outside
 #'   their domain are errors of class `sdcRisk_error_bad_argument`.
@@ -63,6 +62,7 @@
 #' match_theta(n_unique = 269, n_pairs = 240, sampling_fraction = 0.001)
 #' # theta 0.00056
 match_theta <- function(n_unique, n_pairs, sampling_fraction, n_triples = NULL, level = 0.95, ...) {
+  announce("match_theta")
   check_no_dots(...)
   check_given(c("n_unique", "n_pairs", "sampling_fraction"))
   n_unique <- check_numbers(n_unique, "n_unique")

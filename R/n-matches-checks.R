@@ -86,8 +86,6 @@ check_tolerance <- function(tolerance, data, patterns, sets) {
   }
 }
 
-is_tolerance <- function(x) are_distinct_numbers(x, FALSE) && is.finite(x) && x >= 0
-
 # Whether distances between the values of a column are defined.
 check_distances <- function(x, name) {
   scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
@@ -101,4 +99,14 @@ check_distances <- function(x, name) {
       columns = name, classes = class(x)
     )
   }
+}
+
+# Whose matches are counted: records or outside patterns.
+match_subject <- function(x, n) {
+  paste0(if (x$settings$patterns) "pattern" else "record", if (n != 1) "s")
+}
+
+# What is counted: records or households.
+match_unit <- function(x, n) {
+  paste0(if (is.null(x$settings$hh_id)) "record" else "household", if (n != 1) "s")
 }

@@ -24,7 +24,7 @@
 #' plot(n_matches(people, sets))
 autoplot.sdc_n_matches <- function(object, type = c("matches", "unique", "strata"), ...,
                                    n = 8, by = NULL, data = NULL) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("matches", "unique", "strata"), "type")
   n <- check_whole(n, "n")
@@ -136,6 +136,7 @@ plot_unique_shares <- function(x, shown, left_out) {
   picture +
     ggplot2::scale_x_continuous(labels = function(x) paste(100 * x, "%")) +
     ggplot2::expand_limits(x = 0) +
+    name_axis() +
     ggplot2::labs(
       title = if (x$settings$patterns) {
         "Which patterns have exactly one match?"

@@ -1,5 +1,78 @@
 # Reading a result of n_matches(): words, tables, one sentence.
 
+declare_measure(
+  "n_matches",
+  reference = c("mulder", "skinner2002"),
+  ids = "key_set", lead = prop_unique_all,
+  terms = c(
+    "n_unique", "prop_unique", "prop_unique_all", paste0("n_below_", x$settings$below),
+    intersect(c("n_homogeneous", "l_distinct", "l_entropy", "t_closeness"), names(e)),
+    "risk_max", "risk_q99", "risk_q95", "risk_mean", "n_pairs", "theta", "n"
+  ),
+  each = paste0(
+    if (!is.null(x$settings$hh_id)) ", counted in households",
+    if (nrow(e) > 1) paste(" on", key_set)
+  ),
+  k = figure(
+    "Fewest matches, k", "matches", fewest_matches(x), scenario = "prosecutor", key = "k",
+    question = "How many records share a key, at least?",
+    n_above = matched_below(x, limit$k), absent = ifelse(n == 0, "no record is complete", "")
+  ),
+  n_unique = figure(
+    "Sample uniques", "count", scenario = "prosecutor", key = "n_unique",
+    question = "How many records are alone with their key?",
+    note = paste0(format_percent(prop_unique), " of ", format_count(n)),
+    absent = ifelse(n == 0, "no record is complete", "")
+  ),
+  prop_unique = figure(
+    "Sample uniques, share", "share", scenario = "prosecutor", key = "prop_unique",
+    question = "What share of the records is alone?", board = FALSE,
+    absent = ifelse(n == 0, "no record is complete", "")
+  ),
+  n_homogeneous = figure(
+    "One shared sensitive value", "count", scenario = "prosecutor", key = "n_homogeneous",
+    question = "For how many is the sensitive value known?",
+    absent = ifelse(n == 0, "no record is complete", "")
+  ),
+  risk_mean = figure(
+    "Mean record risk", "risk", scenario = "prosecutor", attempt = TRUE,
+    note = format_spread(risk_max, risk_q99, risk_q95)
+  ),
+  theta = figure(
+    "Share of unique matches that are correct (theta)", "risk",
+    if (!all(is.na(theta))) theta, scenario = "journalist", attempt = TRUE,
+    note = status_note(theta_status), board = !is.na(theta)
+  )
+)
+
+# The least number of matches on each key set, NA if no record has one. Outside patterns have
+# no such number, since they need not be in the file, nor has a result in a comparison, whose
+# records are gone.
+fewest_matches <- function(x) {
+  if (!x$settings$patterns && !is.null(judged_rows(x))) {
+    vapply(match_columns(x), function(m) {
+      if (all(is.na(m))) NA_real_ else as.double(min(m, na.rm = TRUE))
+    }, 0, USE.NAMES = FALSE)
+  }
+}
+
+# Records with fewer than `k` matches, by key set.
+matched_below <- function(x, k) {
+  if (is.null(k)) {
+    return(NULL)
+  }
+  column <- paste0("n_below_", k)
+  if (column %in% names(x$estimates)) {
+    return(x$estimates[[column]])
+  }
+  if (is.null(judged_rows(x))) {
+    return(NULL)
+  }
+  vapply(match_columns(x), function(m) {
+    as.double(sum_over(as.double(!is.na(m) & m < k), judged_times(x)))
+  }, 0, USE.NAMES = FALSE)
+}
+
 #' @export
 describe.sdc_n_matches <- function(x) {
   settings <- x$settings
@@ -22,16 +95,6 @@ describe.sdc_n_matches <- function(x) {
     more = "summary(x), plot(x), interpret(x)",
     sentence = match_cited(x)
   )
-}
-
-# Whose matches are counted: records or outside patterns.
-match_subject <- function(x, n) {
-  paste0(if (x$settings$patterns) "pattern" else "record", if (n != 1) "s")
-}
-
-# What is counted: records or households.
-match_unit <- function(x, n) {
-  paste0(if (is.null(x$settings$hh_id)) "record" else "household", if (n != 1) "s")
 }
 
 match_size_line <- function(x) {
@@ -201,7 +264,7 @@ match_grid <- function(x, most = 8) {
 
 #' @export
 summary.sdc_n_matches <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, matches = match_distribution(object),
@@ -236,47 +299,6 @@ record_risk.sdc_n_matches <- function(x) {
   # Of several key sets the riskiest one counts.
   fewest <- do.call(pmin, c(unname(match_columns(x)), na.rm = TRUE))
   ifelse(fewest > 0, 1 / fewest, 0)
-}
-
-#' @export
-tidy_terms.sdc_n_matches <- function(x) {
-  list(
-    ids = "key_set",
-    terms = c(
-      "n", "n_unique", paste0("n_below_", x$settings$below), "prop_unique",
-      "prop_unique_all", "n_pairs", "theta", "risk_max", "risk_q99", "risk_q95", "risk_mean",
-      intersect(
-        c("n_homogeneous", "l_distinct", "l_entropy", "t_closeness"), names(x$estimates)
-      )
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_n_matches <- function(x, ...) {
-  check_result(x)
-  worst <- x$estimates[which.max(x$estimates$prop_unique_all), ]
-  frame(
-    n_records = x$settings$n, n_key_sets = nrow(x$estimates),
-    n_keys = length(unique(unlist(x$settings$key_sets))), key_set = worst$key_set,
-    n = worst$n, n_unique = worst$n_unique, prop_unique = worst$prop_unique,
-    prop_unique_all = worst$prop_unique_all, theta = worst$theta,
-    theta_status = worst$theta_status, risk_mean = worst$risk_mean,
-    missing = missing_label(x$settings$missing), rule = x$settings$rule,
-    min_overlap = x$settings$min_overlap, partial_weight = x$settings$partial_weight,
-    fingerprint = x$settings$fingerprint
-  )
-}
-
-# The rule for missing values as one word, or as "category: stat; wildcard: age".
-missing_label <- function(missing) {
-  if (length(missing) == 1) {
-    return(missing)
-  }
-  by <- split(names(missing), missing)
-  paste0(names(by), ": ", vapply(by, paste, "", collapse = ", "), collapse = "; ")
 }
 
 match_cited <- function(x) {

@@ -183,19 +183,6 @@ match_counts <- function(matches, times = NULL) {
   list(matches = values[order], n = as.double(times[order]), risk = risk[order])
 }
 
-# The quantile of definition 8 of ascending values that occur `n` times each.
-counted_quantile <- function(values, n, p) {
-  upto <- cumsum(n)
-  total <- upto[length(upto)]
-  # The fuzz that quantile() has.
-  place <- 4 * .Machine$double.eps + (total + 1 / 3) * p + 1 / 3
-  below <- floor(place)
-  share <- place - below
-  if (abs(share) < 4 * .Machine$double.eps) share <- 0
-  of_rank <- function(rank) values[[sum(upto < min(max(rank, 1), total)) + 1]]
-  (1 - share) * of_rank(below) + share * of_rank(below + 1)
-}
-
 # Listwise deletion cannot use candidates: a set of them is no value.
 without_listwise <- function(estimate) {
   estimate$n_unique_complete <- NA_real_

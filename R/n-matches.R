@@ -111,6 +111,8 @@
 #' If agreement on nothing should not count, require one observed key variable in
 #' common: `min_overlap = 1` reproduces the table (see the examples).
 #'
+#' @inheritSection link_attack Spelling of text
+#'
 #' @section Cost:
 #' Exact counts by a walk over sorted distinct patterns, or by a table over all
 #' patterns where that is smaller. For a million records and 12 key variables three
@@ -127,11 +129,10 @@
 #' Beyond `data`, with five key variables and two threads: at most 90 bytes a record, and
 #' what columns of candidates keep.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
+#' @inheritParams sdcRisk-params
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets that are all evaluated. `NULL`: all columns that no other argument
 #'   names. A name may be that of a key group.
-#' @param ... Must be empty: later arguments must be named in full.
 #' @param missing `"wildcard"`: a missing value matches everything;
 #'   `"category"`: it matches missing values; `"exclude"`: incomplete records are
 #'   deleted, key set by key set. Or a list of these words named by key variables.
@@ -146,8 +147,6 @@
 #'   own records, with the key variables as columns. A value the file does not
 #'   have matches missing values only.
 #' @param below Counts of records with fewer matches than this.
-#' @param weight_var Name of the column with sampling weights.
-#' @param hh_id Name of the column that identifies households.
 #' @param sensitive Names of one or several columns whose values among the matches
 #'   are looked at: does the key tell the value without telling the record?
 #' @param pop_size,sampling_fraction Number of people in the population, or share
@@ -155,9 +154,6 @@
 #' @param key_groups A named list of columns that count as one key variable each:
 #'   for `min_overlap`, and where a key set names the group. Missing is judged
 #'   column by column.
-#' @param level Confidence level of the interval of theta.
-#' @param limit `NULL`, or a risk: the print then ends with the number of records above
-#'   it, and [records_at_risk()] names them.
 #'
 #' @return An object of class `sdc_n_matches`, an [sdc_result] with
 #' \describe{
@@ -212,6 +208,12 @@
 #' survey microdata under unequal probability sampling. *Survey Methodology* 29(2),
 #' 177-180.
 #' @family matches
+#' @concept k-anonymity
+#' @concept equivalence class
+#' @concept sample frequency
+#' @concept l-diversity
+#' @concept t-closeness
+#' @concept attribute disclosure
 #' @export
 #' @examples
 #' people <- data.frame(
@@ -237,34 +239,34 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
                       below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
                       pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
                       level = 0.95, limit = NULL) {
-  file <- enter(patterns = TRUE)
-  this_call <- call_without_data(match.call(), "n_matches")
+  ask <- enter("n_matches", patterns = TRUE)
+  data <- ask$data
   check_no_dots(...)
   settings <- list(
     rule = check_choice(rule, c("first", "overlap", "mean"), "rule"),
     min_overlap = check_whole(min_overlap, "min_overlap", low = 0),
-    partial_weight = check_zero_to_one(partial_weight, "partial_weight"),
+    partial_weight = check_zero_to_one(ask$partial_weight, "partial_weight"),
     below = check_whole(below, "below", several = TRUE),
     level = check_probability(level, "level"),
-    weight_var = weight_var, hh_id = hh_id,
-    sensitive = if (!is.null(sensitive)) {
-      names(data)[check_columns(sensitive, data, "sensitive")]
+    weight_var = ask$weight_var, hh_id = ask$hh_id,
+    sensitive = if (!is.null(ask$sensitive)) {
+      names(data)[check_columns(ask$sensitive, data, "sensitive")]
     }
   )
   limit <- check_record_limit(limit)
-  weights <- check_weights(data, weight_var)
-  squares <- weight_squares(data, weight_var)
-  fraction <- check_fraction(n_records(data), pop_size, sampling_fraction)
+  weights <- check_weights(data, ask$weight_var)
+  squares <- weight_squares(data, ask$weight_var)
+  fraction <- check_fraction(n_records(data), ask$pop_size, ask$sampling_fraction)
   check_households(data, settings, weights)
-  sets <- match_key_sets(data, key_vars, key_groups, settings)
+  sets <- match_key_sets(data, ask$key_vars, ask$key_groups, settings)
   settings$key_sets <- sets$sets
   settings$fraction <- fraction
-  settings$missing <- check_missing_by(missing, sets)
+  settings$missing <- check_missing_by(ask$missing, sets)
   check_overlap(settings, sets)
   patterns <- bare_data(patterns)
   check_tolerance(tolerance, data, patterns, sets)
   with_progress("Matches of records", {
-    coded <- code_matches(file, patterns, sets, settings)
+    coded <- code_matches(ask$file, patterns, sets, settings)
     relations <- match_relations(coded, tolerance, data, patterns)
     found <- lapply(sets$sets, function(set) {
       find_matches(coded, set, relations, settings, weights, squares)
@@ -273,7 +275,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
     inform_identifying(identifying)
     coded$identifying <- identifying
     with_limit(new_n_matches(
-      found, coded, sets, settings, weights, tolerance, data, patterns, this_call
+      found, coded, sets, settings, weights, tolerance, data, patterns, ask$call
     ), limit)
   })
 }
@@ -363,8 +365,7 @@ added_columns <- function(settings) {
 }
 
 # File and outside patterns as coded columns, labels as columns of their own.
-code_matches <- function(file, patterns, sets, settings, frame = parent.frame()) {
-  force(frame)
+code_matches <- function(file, patterns, sets, settings) {
   data <- file$data
   sensitive <- match(settings$sensitive, names(data))
   labels <- as.list(sensitive)
@@ -402,7 +403,7 @@ code_matches <- function(file, patterns, sets, settings, frame = parent.frame())
     coded <- code_requests(
       c(list(own = own, together = together), label_requests(labels, data))
     )
-    release_later(unlist(unname(coded), recursive = FALSE), frame)
+    release_later(unlist(unname(coded), recursive = FALSE))
     table <- coded$together[[1]]
     table$labels <- lapply(coded[names(labels)], `[[`, 1)
     table$fingerprint <- coded$own[[1]]$fingerprint
@@ -411,7 +412,7 @@ code_matches <- function(file, patterns, sets, settings, frame = parent.frame())
     table <- key_table(
       file, sets$variables,
       key_groups = sets$groups, candidates = TRUE, labels = labels,
-      roles = role_columns(data, settings), frame = frame
+      roles = role_columns(data, settings)
     )
     targets <- NULL
   }

@@ -23,7 +23,7 @@ panel_table <- function(data, class) {
 #' @param time For one data frame: names or positions of the columns that give its
 #'   order in time, numbers, Dates, times or ordered factors; of several, the first
 #'   counts most, such as `c("year", "month")`.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param origin Whether to say from which wave every value comes.
 #'
 #' @details
@@ -66,6 +66,7 @@ panel_table <- function(data, class) {
 #'
 #' latest_values(panel_waves$background, "id", c("year", "month"))
 latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
+  announce("latest_values")
   check_given(c("waves", "id"))
   check_no_dots(...)
   check_flag(origin, "origin")
@@ -227,6 +228,7 @@ check_tables <- function(x, arg) {
 
 # People numbered over several tables; ids compare as values.
 number_shared_ids <- function(columns, arg) {
+  note_spellings(rlang::set_names(list(columns), arg))
   lapply(columns, number_ids, arg = arg)
   sources <- lapply(columns, function(x) column_source(x, length(x)))
   values <- stack_sources(sources, arg)$values
@@ -273,92 +275,9 @@ pick_rows <- function(name, parts, starts, row) {
   take_values(united, replace(place, place == 0, NA), name)
 }
 
-# Some values of a column, with its class and labels.
-take_values <- function(x, rows, name) {
-  if (is.list(x) || length(dim(x)) > 0) {
-    stop_sdc(
-      "bad_column",
-      c(
-        "Every variable must be a vector.",
-        x = paste0(quote_names(name), " has class ", quote_names(class(x)), ".")
-      ),
-      columns = name, classes = paste(class(x), collapse = "/")
-    )
-  }
-  if (inherits(x, "haven_labelled")) {
-    # Their own method keeps labels only while haven is loaded.
-    values <- drop_user_missing(x)[rows]
-    attributes(values) <- attributes(x)[setdiff(names(attributes(x)), "names")]
-    return(values)
-  }
-  x[rows]
-}
-
 # The ids of the people, in the type they have in the tables.
 unite_values_of <- function(parts, long, starts) {
   pick_rows(long$id, parts, starts, long$first)
-}
-
-# Columns of several tables below each other, their type kept.
-unite_columns <- function(pieces, name) {
-  if (any(vapply(pieces, is_candidates, NA))) {
-    return(combine_candidates(pieces))
-  }
-  if (all(vapply(pieces, is.factor, NA))) {
-    return(unite_factors(pieces))
-  }
-  last <- pieces[[length(pieces)]]
-  kind <- unique(vapply(pieces, piece_kind, ""))
-  if (identical(sort(kind), c("factor", "text"))) {
-    return(unlist(lapply(pieces, as.character)))
-  }
-  if (length(kind) > 1) {
-    stop_sdc(
-      "bad_column",
-      c(
-        "A variable must have values of one kind in all waves.",
-        x = paste0(quote_names(name), " has ", paste(kind, collapse = " and "), ".")
-      ),
-      columns = name, classes = kind
-    )
-  }
-  if (inherits(last, "haven_labelled")) {
-    values <- unlist(lapply(pieces, drop_user_missing))
-    attributes(values) <- attributes(last)
-    return(values)
-  }
-  switch(kind,
-    wide = structure(unlist(lapply(pieces, as_bare)), class = "integer64"),
-    text = unlist(lapply(pieces, as_bare)),
-    number = unlist(lapply(pieces, as_bare)),
-    do.call(c, pieces)
-  )
-}
-
-# What the values of a column are, whatever wave they come from.
-piece_kind <- function(x) {
-  if (is.factor(x)) {
-    "factor"
-  } else if (inherits(x, "integer64")) {
-    "wide"
-  } else if (inherits(x, "haven_labelled")) {
-    paste("labelled", if (is.character(x)) "text" else "number")
-  } else if (is.object(x)) {
-    class(x)[[1]]
-  } else if (is.character(x)) {
-    "text"
-  } else {
-    "number"
-  }
-}
-
-unite_factors <- function(pieces) {
-  levels <- lapply(pieces, levels)
-  union <- unique(unlist(levels))
-  ordered <- all(vapply(pieces, is.ordered, NA)) &&
-    all(vapply(levels, function(l) !is.unsorted(match(l, union)), NA))
-  codes <- unlist(Map(function(x, l) match(l, union)[as.integer(x)], pieces, levels))
-  structure(codes, levels = union, class = c(if (ordered) "ordered", "factor"))
 }
 
 #' Who is a member of a panel
@@ -378,7 +297,7 @@ unite_factors <- function(pieces) {
 #' month of a questionnaire, out first, or a row of blanks counts as an answer.
 #' Ids compare as values, whatever their types.
 #'
-#' @param ... Must be empty.
+#' @inheritParams sdcRisk-params
 #' @return A data frame of class `sdc_panel_members` with one row per person:
 #'   `id` (under its own name), `background` (whether there is any), `n_modules`,
 #'   `member`, and `reason`: `"member"`, `"background only"`, `"modules only"`,
@@ -397,6 +316,7 @@ unite_factors <- function(pieces) {
 #' members <- found$id[found$member]
 #' length(members) # 10997 = 17924 - 6927
 panel_members <- function(background, modules, id, ...) {
+  announce("panel_members")
   check_no_dots(...)
   check_given(c("background", "modules", "id"))
   check_data_frame(background, "background")

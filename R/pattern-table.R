@@ -48,8 +48,7 @@
 #'   pattern table, of which a coarser one is made.
 #' @param key_vars Names or positions of the key variables. `NULL`: those of the file, or
 #'   all columns that have no other role. None may be called `n`.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param weight_var Name of the column with sampling weights: finite, positive.
+#' @inheritParams sdcRisk-params
 #' @param count_var Name of a column that says how many records a row stands for, whole
 #'   numbers of at least 1 (integer64 too): data that were counted elsewhere.
 #'   `weight_var` then holds the sum of their weights, which are taken to be equal.
@@ -80,17 +79,10 @@ pattern_table <- function(data, key_vars = NULL, ..., weight_var = NULL, count_v
   UseMethod("pattern_table")
 }
 
-is_pattern_table <- function(x) inherits(x, "sdc_pattern_table")
-
-#' @export
-pattern_table.default <- function(data, ...) {
-  check_given("data")
-  stop_not_a_file(data, "data")
-}
-
 #' @export
 pattern_table.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                      count_var = NULL, max_patterns = 5e6) {
+  announce("pattern_table")
   check_no_dots(...)
   check_records(data)
   max_patterns <- check_max_patterns(max_patterns)
@@ -118,6 +110,7 @@ pattern_table.data.frame <- function(data, key_vars = NULL, ..., weight_var = NU
 #' @export
 pattern_table.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                    count_var = NULL, max_patterns = 5e6) {
+  announce("pattern_table")
   check_no_dots(...)
   check_whole_file(data)
   if (!is.null(times_of(data$data))) {
@@ -136,6 +129,7 @@ pattern_table.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL
 #' @export
 pattern_table.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                       count_var = NULL, max_patterns = 5e6) {
+  announce("pattern_table")
   pattern_table(
     micro_file(data, "data"), key_vars, ...,
     weight_var = weight_var, count_var = count_var, max_patterns = max_patterns
@@ -145,6 +139,7 @@ pattern_table.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = N
 #' @export
 pattern_table.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                             count_var = NULL, max_patterns = 5e6) {
+  announce("pattern_table")
   check_no_dots(...)
   max_patterns <- check_max_patterns(max_patterns)
   if (!is.null(count_var)) {
@@ -167,108 +162,6 @@ pattern_table.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_v
     max_patterns = max_patterns
   )
 }
-
-# Patterns in the data frame that stands for them behind the door.
-as_pattern_table <- function(inner, key_vars) {
-  known <- attr(inner, "patterns")
-  columns <- as.list(inner)[key_vars]
-  columns$n <- as_count(known$times)
-  weight_var <- known$weight_var
-  if (!is.null(weight_var)) columns[[weight_var]] <- inner[[weight_var]]
-  new_pattern_table(
-    do.call(frame, columns), key_vars, known$weight_var, known$squares, known$weight_range
-  )
-}
-
-new_pattern_table <- function(patterns, key_vars, weight_var, squares, weight_range) {
-  structure(
-    list(
-      patterns = patterns, key_vars = key_vars, weight_var = weight_var,
-      n_records = as_count(sum(as.double(patterns$n))), squares = squares,
-      weight_range = weight_range,
-      version = own_version()
-    ),
-    class = "sdc_pattern_table"
-  )
-}
-
-# The pattern table of rows that stand for `times` records each (NULL: one) and have
-# these sums of weights; `roles` are the positions of columns that are no keys.
-count_patterns <- function(data, key_vars, roles, times, weighing, max_patterns) {
-  table <- key_table(data, key_vars, exclude = roles)
-  keys <- table$variables
-  check_reserved(keys, weighing$name)
-  groups <- group_records(table)
-  check_few_patterns(length(groups$first_rows), max_patterns)
-  total <- function(x) as.vector(rowsum(x, groups$row_group, reorder = TRUE))
-  n <- if (is.null(times)) groups$counts else total(times)
-  columns <- lapply(rlang::set_names(table$positions, keys), function(v) {
-    pattern_values(data[[v]], groups$first_rows, names(data)[[v]])
-  })
-  columns$n <- as_count(n)
-  if (!is.null(weighing)) columns[[weighing$name]] <- total(weighing$sums)
-  new_pattern_table(
-    do.call(frame, columns), keys, weighing$name,
-    squares = if (!is.null(weighing)) total(weighing$squares), weighing$range
-  )
-}
-
-# The values of a column in some rows; whatever is missing is NA.
-pattern_values <- function(x, rows, name) {
-  values <- if (inherits(x, "integer64")) {
-    structure(as_bare(x)[rows], class = "integer64")
-  } else {
-    take_values(x, rows, name)
-  }
-  if (is.double(values) && !is.object(values)) {
-    # One missing value, and one zero.
-    values[is.nan(values)] <- NA
-    values <- values + 0
-  }
-  values
-}
-
-check_reserved <- function(keys, weight_var) {
-  taken <- intersect(c(keys, weight_var), reserved_names)
-  if (length(taken)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "No key variable or weight may be called `n`.",
-        x = "The counts of a pattern table have this name.", i = "Rename the column."
-      ),
-      names = taken
-    )
-  }
-}
-
-check_max_patterns <- function(max_patterns) {
-  if (!are_distinct_numbers(max_patterns, FALSE) || max_patterns < 1) {
-    stop_argument("max_patterns", "be one number of at least 1")
-  }
-  as.double(max_patterns)
-}
-
-check_few_patterns <- function(n, max_patterns) {
-  if (n > max_patterns) {
-    stop_sdc(
-      "too_large",
-      c(
-        "There must not be more patterns than `max_patterns`.",
-        x = paste0(
-          "There are ", if (is.finite(n)) format_count(n) else "more",
-          "; the limit is ", format_count(max_patterns), "."
-        ),
-        i = "Take fewer or coarser key variables, or raise `max_patterns`.",
-        i = "Functions without it take pattern_table(data, max_patterns = ) as their data."
-      ),
-      n_patterns = n
-    )
-  }
-}
-
-# Numbers of records larger than this are no whole numbers of R.
-most_records <- 2^53
 
 # The counts in the column `count_var` as doubles, NULL without one.
 check_count_var <- function(data, count_var) {
@@ -295,40 +188,6 @@ check_count_var <- function(data, count_var) {
   counts
 }
 
-check_most_records <- function(n) {
-  if (n > most_records) {
-    stop_sdc(
-      "too_large",
-      c(
-        "A pattern table must have at most 2^53 records.",
-        x = paste0("It would have ", format(n, digits = 4), ".")
-      )
-    )
-  }
-}
-
-# Counts of any kind as doubles: those of integer64 exactly, NaN where beyond 2^53.
-bare_counts <- function(x) {
-  if (inherits(x, "integer64")) {
-    return(wide_to_double(x))
-  }
-  bare_weights(x)
-}
-
-# 64-bit whole numbers as doubles, without a package that knows them: the low 32 bits
-# and the high ones. Beyond 2^53 the sum is rounded, and too large for its caller.
-wide_to_double <- function(x) {
-  words <- matrix(readBin(writeBin(as_bare(x), raw(), endian = "little"), "integer",
-    n = 2 * length(x), endian = "little"
-  ), nrow = 2)
-  # The missing integer is the word with the highest bit alone.
-  words[is.na(words)] <- -2^31
-  low <- ifelse(words[1, ] < 0, words[1, ] + 2^32, words[1, ])
-  value <- words[2, ] * 2^32 + low
-  value[value == -2^63] <- NA
-  value
-}
-
 #' @export
 as.data.frame.sdc_pattern_table <- function(x, ...) check_whole_patterns(x)$patterns
 
@@ -346,6 +205,7 @@ dim.sdc_pattern_table <- function(x) dim(x$patterns)
 #' @importFrom stats update
 #' @export
 update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count_var = NULL) {
+  announce("update")
   check_no_dots(...)
   check_given("newdata")
   check_flag(remove, "remove")
@@ -388,6 +248,13 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
   if (!is.null(weighted)) {
     columns[[weighted]] <- merged(object$patterns[[weighted]], new$patterns[[weighted]])
     squares <- merged(object$squares, new$squares)
+    if (remove) {
+      # What small weights add to large ones may be lost to rounding: n records weigh at least
+      # n times the least weight, and their squares are at least those of equal weights.
+      least <- n * object$weight_range[[1]]
+      columns[[weighted]] <- restored(columns[[weighted]], least, object$patterns[[weighted]])
+      squares <- restored(squares, columns[[weighted]]^2 / n, object$squares)
+    }
     fewer <- fewer | (n > 0 & (columns[[weighted]] <= 0 | squares <= 0))
   }
   if (any(fewer)) stop_not_there(sum(fewer))
@@ -410,6 +277,14 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
     patterns, keys, weighted, squares,
     if (!is.null(weighted)) range(object$weight_range, if (!remove) new$weight_range)
   )
+}
+
+# Differences that rounding took below the `least` that they can be; both are small beside what
+# they were taken from.
+restored <- function(x, least, from) {
+  lost <- which(abs(x) <= 1e-12 * from & least <= 1e-12 * from)
+  x[lost] <- pmax(x[lost], least[lost])
+  x
 }
 
 check_same_keys <- function(object, newdata) {
@@ -441,83 +316,13 @@ stop_not_there <- function(n) {
   )
 }
 
-# The row of `old` that every row of `new` is; what is not among them gets rows after
-# the last, in order of appearance.
-places_of_patterns <- function(old, new) groups_of_patterns(old, new)[-seq_len(nrow(old))]
-
-# The same number for equal rows of both, in order of appearance.
-groups_of_patterns <- function(old, new) {
-  coded <- code_requests(
-    list(shared_request(list(old, new), names(old)))
-  )[[1]]
-  release_later(coded, front())
-  codes <- Map(c, all_codes(coded[1])[[1]], all_codes(coded[2])[[1]])
-  both <- do.call(frame, rlang::set_names(codes, names(old)))
-  group_records(key_table(both))$row_group
-}
-
-# Print ---------------------------------------------------------------------------
-
-#' @export
-describe.sdc_pattern_table <- function(x) {
-  check_whole_patterns(x)
-  n <- x$n_records
-  m <- nrow(x$patterns)
-  counts <- x$patterns$n
-  keys <- look_at_columns(pattern_file(x))
-  keys <- keys[match(x$key_vars, keys$variable), ]
-  description(
-    title = paste0("Pattern table: ", plural(m, "pattern"), " of ", plural(n, "record")),
-    question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
-    answer = c(
-      grid(
-        key_table_of(keys, x$patterns), nrow(keys),
-        rest = "more in x$key_vars"
-      ),
-      fact(
-        "Records per pattern: ", format_amount(n / m), " on average, ", format_count(max(counts)),
-        " at most; ", plural(sum(counts == 1), "pattern"), " of one record.",
-        starts = TRUE
-      ),
-      if (!is.null(x$weight_var)) {
-        fact(
-          "Weights ", quote_names(x$weight_var), ": they sum to ",
-          format_count(round(sum(x$patterns[[x$weight_var]]))), "."
-        )
-      },
-      fact(
-        "As confidential as the key variables of the file: a pattern of one record is ",
-        "that record.", starts = TRUE
-      )
-    ),
-    more = "as.data.frame(x), sdc_file(x), update(x, newdata)"
-  )
-}
-
-#' @export
-format.sdc_pattern_table <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
-}
-
-#' @export
-print.sdc_pattern_table <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
-
-# The table as a file -------------------------------------------------------------
-
-#' @export
-sdc_file.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_var = NULL,
-                                       hh_id = NULL, strata_var = NULL, sensitive = NULL,
-                                       pop_size = NULL, sampling_fraction = NULL,
-                                       key_groups = NULL, missing = NULL) {
-  check_no_dots(...)
-  given <- given_roles()
-  file <- pattern_file(data)
-  sdc_roles <- file$roles[setdiff(names(file$roles), names(given))]
-  if (!is.null(given$sensitive) && is.null(given$key_vars)) {
-    sdc_roles$key_vars <- setdiff(data$key_vars, given$sensitive)
+# A file of records as the pattern table that it would make; what makes none stays.
+as_patterns <- function(data, roles) {
+  if (!is.data.frame(data) || !is.null(times_of(data))) {
+    return(data)
   }
-  do.call(sdc_file, c(list(file$data), sdc_roles, given))
+  tryCatch(
+    file_data(pattern_table(data, roles$key_vars, weight_var = roles$weight_var)),
+    sdcRisk_error = function(e) data
+  )
 }

@@ -5,7 +5,7 @@
 #'   size, or for one size by method.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_population_uniqueness <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   estimates <- object$estimates[!is.na(object$estimates$population_uniqueness), ]
   methods <- unique(object$estimates$method)

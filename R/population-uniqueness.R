@@ -53,16 +53,10 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 130 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns.
+#' @inheritParams sdcRisk-params
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
-#' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample, records that are left out included.
 #' @param method One or several of the estimators; the first alone by default.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param missing `"category"` treats missing as a value of its own; `"exclude"`
-#'   drops records that miss a key variable.
 #'
 #' @return An object of class `sdc_population_uniqueness`, an [sdc_result] whose
 #'   `records` are `NULL` and whose `estimates` have one row per `pop_size` and
@@ -100,16 +94,16 @@
 population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   method = c("pitman", "ewens", "zayatz", "snb", "dankar"),
                                   ..., missing = "category", sampling_fraction = NULL) {
-  file <- enter(patterns = TRUE)
-  if (is.null(sampling_fraction)) check_size_given(file)
-  this_call <- call_without_data(match.call(), "population_uniqueness")
+  ask <- enter("population_uniqueness", patterns = TRUE)
+  pop_size <- ask$pop_size
+  if (is.null(ask$sampling_fraction)) check_size_given(ask$file)
   check_no_dots(...)
   methods <- check_methods(method, base::missing(method))
-  check_missing_rule(missing, c("category", "exclude"))
-  table <- key_table(file, key_vars, listwise = missing == "exclude")
-  settings <- file_settings(table, missing = missing)
+  check_missing_rule(ask$missing, c("category", "exclude"))
+  table <- key_table(ask$file, ask$key_vars, listwise = ask$missing == "exclude")
+  settings <- file_settings(table, missing = ask$missing)
   pop_size <- size_of_population(
-    settings$n, if (was_given("pop_size")) pop_size, sampling_fraction
+    settings$n, ask$pop_size, ask$sampling_fraction
   )
   check_pop_size(pop_size, table$n)
   cells <- group_records(table)
@@ -133,7 +127,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
       sample_uniqueness = sum(sizes$n[sizes$size == 1]) / table$n,
       n_excluded = settings$n - table$n
     ),
-    call = this_call
+    call = ask$call
   )
 }
 
@@ -434,24 +428,21 @@ describe.sdc_population_uniqueness <- function(x) {
 
 #' @export
 as.data.frame.sdc_population_uniqueness <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$estimates
 }
 
-#' @export
-tidy_terms.sdc_population_uniqueness <- function(x) {
-  list(ids = c("pop_size", "method"), terms = "population_uniqueness")
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_population_uniqueness <- function(x, ...) {
-  check_result(x)
-  frame(
-    n_records = x$diagnostics$n, n_keys = x$diagnostics$n_keys,
-    n_cells = x$diagnostics$n_cells, sample_uniqueness = x$diagnostics$sample_uniqueness,
-    n_estimates = nrow(x$estimates), missing = x$settings$missing,
-    fingerprint = x$settings$fingerprint
+declare_measure(
+  "population_uniqueness",
+  reference = "hoshino2001",
+  ids = c("pop_size", "method"), terms = "population_uniqueness",
+  each = paste0(
+    ifelse(method == "pitman", "", paste0(" (", method, ")")), " among ", format_count(pop_size),
+    " people"
+  ),
+  population_uniqueness = figure(
+    "Population uniqueness (Pitman)", "share", scenario = "journalist", key = "pitman",
+    question = "What share is unique, by the sizes of cells alone?",
+    note = status_note(status)
   )
-}
+)

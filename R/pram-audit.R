@@ -1,5 +1,16 @@
 # A released design seen from outside: other intruders, and analysts.
 
+declare_measure(
+  "pram_audit",
+  reference = "nayak", ids = "max_match_prob",
+  terms = c("worst_match_prob", "worst_match_prob_before", "n_above", "hit_rate"),
+  worst_match_prob = figure(
+    "Largest probability of a correct match, audited", "risk", scenario = "prosecutor",
+    attempt = TRUE, limit = promise(max_match_prob, max_match_prob, limit), n_above = n_above,
+    note = paste("before:", format_risk(worst_match_prob_before))
+  )
+)
+
 #' Audit a perturbed file: the intruder played, and intruders who know less
 #'
 #' Does the bound hold, and what of an intruder who knows only some of the key
@@ -73,15 +84,14 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' file <- nals_prison[keys]
 #' secret <- invariant_pram(file)
-#' set.seed(1)
-#' pram_audit(secret, file)
+#' pram_audit(secret, file, n_sim = 0)
 #' pram_audit(secret, file, n_sim = 0, known_keys = keys[1:4])
 pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
+  ask <- announce("pram_audit")
   check_no_dots(...)
   check_given(c("x", "data"))
   data <- bare_data(data)
-  this_call <- call_without_data(match.call(), "pram_audit")
-  remember()
+  remember(ask)
   check_pram_result(x)
   check_has_records(x)
   n_sim <- check_whole(n_sim, "n_sim", low = 0, high = 1e7)
@@ -98,7 +108,7 @@ pram_audit <- function(x, data, n_sim = 1000, known_keys = NULL, ...) {
     found <- margin_inflation(extra, list(group))[[1]]
     units <- as.vector(rowsum(x$cells$count, group))
     simulated <- pram_simulation(x, extra, group, units, found$match_prob, n_sim)
-    new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, this_call)
+    new_pram_audit(x, group, units, found$match_prob, known, n_sim, simulated, ask$call)
   })
 }
 
@@ -133,10 +143,6 @@ pram_key_names <- function(vars, arg, x, data) {
     )
   }
   names
-}
-
-pram_extra <- function(x) {
-  pram_design(x$cells, x$blocks$theta, x$settings$n)
 }
 
 # Group of every cell by the codes of some key variables and, where it is seen
@@ -212,7 +218,7 @@ new_pram_audit <- function(x, group, units, match_prob, known, n_sim, simulated,
 
 #' @export
 as.data.frame.sdc_pram_audit <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$records
 }
 
@@ -294,30 +300,6 @@ record_risk.sdc_pram_audit <- function(x) {
   x$records$match_prob
 }
 
-#' @export
-tidy_terms.sdc_pram_audit <- function(x) {
-  list(
-    ids = "max_match_prob",
-    terms = c("worst_match_prob", "worst_match_prob_before", "n_above", "hit_rate")
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_pram_audit <- function(x, ...) {
-  check_result(x)
-  known <- x$settings$known_keys
-  if (is.null(known)) known <- x$settings$key_vars
-  cbind(
-    frame(
-      n_records = x$settings$n, n_groups = x$diagnostics$n_groups,
-      n_known = length(known)
-    ),
-    x$estimates
-  )
-}
-
 audit_cited <- function(x) {
   estimates <- x$estimates
   known <- x$settings$known_keys
@@ -350,7 +332,7 @@ audit_cited <- function(x) {
 #' @param ... None.
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_pram_audit <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   known <- object$settings$known_keys
   plot_match_prob(
@@ -409,6 +391,7 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' secret <- invariant_pram(file)
 #' pram_variance(secret, file, c("DAGE3", "EDUC3"))
 pram_variance <- function(x, data, vars = NULL, ...) {
+  announce("pram_variance")
   check_no_dots(...)
   check_given(c("x", "data"))
   data <- bare_data(data)
@@ -424,7 +407,7 @@ pram_variance <- function(x, data, vars = NULL, ...) {
       data[[v]][margin$record]
     }), optional = TRUE)
     out <- cbind(values, margin$numbers)
-    out <- out[do.call(order, unname(values)), , drop = FALSE]
+    out <- out[do.call(order, unname(lapply(values, value_rank))), , drop = FALSE]
     rownames(out) <- NULL
     return(out)
   }
@@ -433,7 +416,7 @@ pram_variance <- function(x, data, vars = NULL, ...) {
     out <- cbind(
       frame(variable = rep(v, length(values)), level = value_names(values)), margin$numbers
     )
-    out[order(values), , drop = FALSE]
+    out[order(value_rank(values)), , drop = FALSE]
   }, sets, margins)
   out <- do.call(rbind, unname(parts))
   rownames(out) <- NULL
@@ -484,6 +467,7 @@ pram_margins <- function(x, table, sets) {
 #' unique_cell <- which(secret$cells$count == 1)[[1]]
 #' pram_transitions(secret, unique_cell) # stays with 0.667, moves with 0.333
 pram_transitions <- function(x, cell, data = NULL, ...) {
+  announce("pram_transitions")
   check_no_dots(...)
   check_given(c("x", "cell"))
   check_pram_result(x)
@@ -491,6 +475,7 @@ pram_transitions <- function(x, cell, data = NULL, ...) {
   if (!is.null(data)) {
     check_has_records(x)
     check_same_data(x, data)
+    data <- bare_data(data)
   }
   members <- split(seq_len(nrow(x$cells)), factor(x$cells$block, x$blocks$block))
   parts <- lapply(cell, function(from) {

@@ -40,6 +40,7 @@
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the cells of one
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
 pram_match_prob <- function(counts, theta, a = 1, ...) {
+  announce("pram_match_prob")
   check_no_dots(...)
   check_given(c("counts", "theta"))
   counts <- check_counts(counts, "counts")
@@ -93,6 +94,7 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
 #' pram_theta(0.8, c(1, 1, 2, 3, 5), "exact") # 0.3829
 #' pram_theta(0.8, c(2, 2, 2, 2), "exact") # 0: 1/2 is below the bound
 pram_theta <- function(max_match_prob, counts = NULL, calibration = NULL, ...) {
+  announce("pram_theta")
   check_no_dots(...)
   check_given("max_match_prob")
   if (is.null(calibration)) calibration <- if (is.null(counts)) "paper" else "exact"

@@ -36,5 +36,5 @@ add_households <- function(x, of_homes) {
     x$sets$n_unique_households <- pick(sets, at, "n_unique")
     x$sets$household_set_risk <- pick(sets, at, "set_risk")
   }
-  sealed(x)
+  x
 }

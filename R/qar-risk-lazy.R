@@ -4,16 +4,12 @@
 # More key sets than this would take an engine longer than anybody waits.
 most_queries <- 20000
 
-# The file, or NULL where `data` is such a table.
-enter_or_query <- function() {
-  given <- front()
-  if (!was_given("data", given) || !is_lazy_table(given$data)) {
-    return(enter(patterns = TRUE))
-  }
-  tryCatch(enter(patterns = TRUE), sdcRisk_error_too_large = function(e) {
-    if (is.null(e$n_patterns)) stop(e)
-    remember()
-    NULL
+# As read_file(); without a file if `data` is such a table.
+read_or_query <- function(ask) {
+  tryCatch(read_file(ask, patterns = TRUE), sdcRisk_error_too_large = function(e) {
+    if (is.null(e$n_patterns) || !is_lazy_table(argument("data"))) stop(e)
+    ask$data <- argument("data")
+    remember(ask)
   })
 }
 
@@ -94,10 +90,6 @@ check_queries <- function(n_sets, max_sets) {
       n_sets = n_sets
     )
   }
-}
-
-rows_of_engine <- function(data) {
-  with_engine(n_rows_of(data))
 }
 
 # Numbers of distinct keys, of keys of one record and of two.

@@ -23,7 +23,7 @@
 autoplot.sdc_qar_risk <- function(object,
                                   type = c("distribution", "sets", "variables", "threshold"),
                                   ..., n = 15) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("distribution", "sets", "variables", "threshold"), "type")
   n <- check_whole(n, "n")
@@ -86,7 +86,10 @@ plot_set_risks <- function(x) {
     ggplot2::labs(
       title = "How risky are the key sets?",
       x = "set risk (distinct keys / records)", y = "key sets",
-      colour = NULL, linetype = NULL
+      colour = NULL, linetype = NULL,
+      caption = if (any(estimates$risk > max(sets$set_risk))) {
+        "T is an extrapolation here: it lies above the risk of every key set."
+      }
     ) +
     sdc_theme()
 }
@@ -103,6 +106,7 @@ plot_riskiest_sets <- function(x, n) {
     ggplot2::geom_point(ggplot2::aes(colour = .data$what, shape = .data$what), size = 2.5) +
     ggplot2::scale_colour_manual(values = c(sdc_orange, sdc_blue)) +
     ggplot2::expand_limits(x = 0) +
+    name_axis() +
     ggplot2::labs(
       title = paste("The", nrow(top), "riskiest key sets"),
       x = "share of the records", y = NULL, colour = NULL, shape = NULL
@@ -131,7 +135,7 @@ plot_key_variables <- function(x) {
   )
   ggplot2::ggplot(long, ggplot2::aes(x = .data$value, y = .data$variable)) +
     ggplot2::geom_col(data = long[!is.na(long$value), ], width = 0.7, fill = sdc_blue) +
-    ggplot2::scale_y_discrete(drop = FALSE) +
+    name_axis(drop = FALSE) +
     ggplot2::geom_vline(
       ggplot2::aes(xintercept = .data$value),
       data = reference[!is.na(reference$value), ], colour = sdc_orange, linetype = "dashed"

@@ -1,5 +1,30 @@
 # Reading a result of qar_risk(): words, tables, one sentence.
 
+declare_measure(
+  "qar_risk",
+  reference = "bera2023", ids = c("p", "alpha"), lead = risk,
+  terms = c("risk", "risk_empirical", "threshold", "shape", "scale"),
+  each = if (nrow(e) > 1) paste0(" (p = ", p, ", alpha = ", format_number(alpha), ")"),
+  risk = figure(
+    "Extreme risk T", "risk", scenario = "prosecutor", key = "qar",
+    question = "What risk do 1 % of the key sets exceed?", attempt = TRUE,
+    note = with_status(paste("of", plural(n_sets, "key set")), status)
+  ),
+  set_risk = figure(
+    "Riskiest key set", "risk", if (is.null(x$sets)) NA else max_set_risk(x),
+    scenario = "prosecutor", key = "set_risk",
+    question = "How risky is the riskiest key set?", attempt = TRUE,
+    absent = if (is.null(x$sets)) "not computed: very many key sets; run qar_risk(file)",
+    board = FALSE
+  )
+)
+
+# The risk of the riskiest key set of each size.
+max_set_risk <- function(x) {
+  sets <- x$sets
+  sets$set_risk[match(x$estimates$p, sets$p)]
+}
+
 #' @export
 describe.sdc_qar_risk <- function(x) {
   main <- main_analysis(x)
@@ -50,14 +75,6 @@ exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)
 # An extreme risk by its name, such as T(3, 0.01).
 name_of_t <- function(estimate) {
   paste0("T(", estimate$p, between_numbers(), format_number(estimate$alpha), ")")
-}
-
-# A risk below one is not printed as one.
-format_t <- function(x) {
-  near <- !is.na(x) & x < 1 & x > 0.99995
-  shown <- format_risk(x)
-  shown[near] <- trimws(formatC(1 - signif(1 - x[near], 1), digits = 15, format = "fg"))
-  shown
 }
 
 # Size of the file in the prints of qar_risk() and of what is built on it.
@@ -253,7 +270,7 @@ qar_threshold_line <- function(x, main) {
 
 #' @export
 summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   # A risk of key sets has no strata.
   risk_by_strata(object, by, data)
   new_summary(
@@ -283,7 +300,7 @@ set_risk_summary <- function(x) {
 
 #' @export
 as.data.frame.sdc_qar_risk <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   if (is.null(x$sets)) {
     stop_sdc(
       "bad_argument",
@@ -295,33 +312,6 @@ as.data.frame.sdc_qar_risk <- function(x, ...) {
     )
   }
   x$sets
-}
-
-#' @export
-tidy_terms.sdc_qar_risk <- function(x) {
-  list(
-    ids = c("p", "alpha"),
-    terms = c("risk", "risk_empirical", "threshold", "shape", "scale")
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_qar_risk <- function(x, ...) {
-  check_result(x)
-  worst <- x$estimates[which.max(x$estimates$risk), ]
-  if (nrow(worst) == 0) {
-    worst <- x$estimates[1, ]
-  }
-  frame(
-    n_records = worst$n_records, n_keys = length(x$diagnostics$n_distinct),
-    n_analyses = nrow(x$estimates), p = worst$p, alpha = worst$alpha,
-    n_sets = worst$n_sets, risk = worst$risk, status = worst$status,
-    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-    pi_u = x$settings$pi_u, pwm = x$settings$pwm, theta_one = x$settings$theta_one,
-    fingerprint = x$settings$fingerprint
-  )
 }
 
 # T by its name in a sentence.

@@ -131,17 +131,12 @@
 #' Beyond `data`, with five key variables and two threads: at most 50 bytes a record; what
 #' it grows with stands under Cost.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
-#'   but `hh_id`.
+#' @inheritParams sdcRisk-params
 #' @param p Size of the key sets: one or several whole numbers from 1 to the
 #'   number of key variables.
 #' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several
 #'   numbers above 0 and at most `pi_u`.
 #' @param pi_u Share of key sets above the threshold \eqn{u}, between 0 and 1.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param missing `"category"` or `"exclude"`, see the section on missing
-#'   values.
 #' @param pwm Weights of the moments: `"plotting"` positions or `"unbiased"`.
 #' @param theta_one What to do with key sets that identify every record, for
 #'   which the logit is infinite: the extreme risk is `"one"`; `"clamp"` counts
@@ -155,8 +150,6 @@
 #'   judged per column.
 #' @param max_sets Most key sets to count. Where there are more, this many are
 #'   counted in their place, see the section on very many key sets.
-#' @param hh_id Name or position of the column that identifies households, or
-#'   `NULL`; see the section on households.
 #' @param max_patterns For a table of a database: where it has more patterns than this,
 #'   the engine is asked for the counts of one key set after the other, at most
 #'   20,000 of them, see [pattern_table()].
@@ -221,8 +214,9 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
                      missing = "category", pwm = c("plotting", "unbiased"),
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
                      key_groups = NULL, max_sets = 5e6, hh_id = NULL, max_patterns = 5e6) {
-  file <- enter_or_query()
-  this_call <- call_without_data(match.call(), "qar_risk")
+  ask <- read_or_query(announce("qar_risk"))
+  data <- ask$data
+  missing <- ask$missing
   check_no_dots(...)
   p <- check_whole(p, "p", several = TRUE)
   pi_u <- check_probability(pi_u, "pi_u")
@@ -233,28 +227,28 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   check_flag(sets, "sets")
   max_sets <- check_whole(max_sets, "max_sets")
 
-  if (is.null(file)) {
-    check_no_household(hh_id)
+  if (is.null(ask$file)) {
+    check_no_household(ask$hh_id)
     return(with_progress("Asking for key sets", {
       result <- qar_by_queries(
-        data, key_vars, key_groups,
+        data, ask$key_vars, ask$key_groups,
         list(
           p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm, theta_one = theta_one
-        ), sets, max_sets, this_call
+        ), sets, max_sets, ask$call
       )
       signal_qar(result)
       result
     }))
   }
-  hh_at <- if (!is.null(hh_id)) check_column(hh_id, data, "hh_id")
-  check_no_roles(data, key_vars, hh_at)
+  hh_at <- if (!is.null(ask$hh_id)) check_column(ask$hh_id, data, "hh_id")
+  check_no_roles(data, ask$key_vars, hh_at)
 
   with_progress("Counting key sets", {
     code <- function(listwise, labels = list()) {
       key_table(
-        file, key_vars,
-        key_groups = key_groups, listwise = listwise, merged = TRUE, exclude = hh_at,
-        labels = labels, roles = role_columns(data, list(hh_id = hh_at)), frame = front(),
+        ask$file, ask$key_vars,
+        key_groups = ask$key_groups, listwise = listwise, merged = TRUE, exclude = hh_at,
+        labels = labels, roles = role_columns(data, list(hh_id = hh_at)),
         check_keys = function(keys) check_p(p, length(keys))
       )
     }
@@ -280,7 +274,7 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
       tail$thresholds <- threshold_grid
       core(rs_qar_risk, table$pointer, tail)
     })
-    result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, this_call)
+    result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, ask$call)
     if (!is.null(at_home)) {
       result <- add_households(result, count_households(at_home, settings, tail))
     }
@@ -288,13 +282,6 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
     result
   })
 }
-
-# Shares of key sets above the threshold at which its influence is shown.
-threshold_grid <- seq(2, 20) / 100
-# Key sets that identify every record and are named.
-most_listed <- 20L
-# Key sets the core draws a sample from.
-most_sets <- 1e8
 
 check_alpha <- function(alpha, pi_u) {
   alpha <- check_probability(alpha, "alpha", several = TRUE)
@@ -310,170 +297,4 @@ check_alpha <- function(alpha, pi_u) {
     )
   }
   alpha
-}
-
-check_p <- function(p, n_keys) {
-  if (any(p > n_keys)) {
-    stop_argument(
-      "p", paste0("be at most the number of key variables (", n_keys, ")")
-    )
-  }
-  n_sets <- choose(n_keys, p)
-  if (any(n_sets > most_sets)) {
-    stop_sdc(
-      "too_large",
-      c(
-        "There must not be more key sets than can be sampled.",
-        x = paste0(
-          n_keys, " key variables have ", format(max(n_sets), digits = 4, big.mark = big_mark()),
-          " key sets of size ", p[[which.max(n_sets)]], "; the limit is ",
-          format_count(most_sets), "."
-        ),
-        i = "Take a smaller `p` or fewer `key_vars`."
-      ),
-      n_sets = max(n_sets)
-    )
-  }
-}
-
-new_qar_risk <- function(counted, settings, key_names, n_records, sets, this_call) {
-  estimates <- bind_rows(counted, settings$p, function(found, p) {
-    estimate_frame(found$estimates, p, settings$alpha, n_records)
-  })
-  sampled <- vapply(counted, function(found) !is.null(found$exact), NA)
-  without_one <- bind_rows(counted, settings$p, function(found, p) {
-    n <- length(found$without_theta_one$risk)
-    estimate_frame(found$without_theta_one, rep(p, n), utils::head(settings$alpha, n), n_records)
-  })
-  listed <- bind_rows(counted, settings$p, function(found, p) {
-    set_frame(found, p, key_names, n_records)
-  })
-  listed <- numbered_rows(listed, order(-listed$n_distinct))
-  identifying <- listed$key_set[listed$n_distinct == n_records]
-  fit <- c("largest", "feasible", "beyond", "equal")
-  new_sdc_result(
-    "sdc_qar_risk",
-    estimates = estimates[setdiff(names(estimates), fit)], records = NULL,
-    settings = settings,
-    diagnostics = list(
-      threshold = if (sets) {
-        bind_rows(counted[!sampled], settings$p[!sampled], sensitivity_frame, settings$alpha)
-      },
-      sampling = bind_rows(
-        counted[sampled], settings$p[sampled], sampling_frame, settings$alpha
-      ),
-      identifying_sets = utils::head(identifying, most_listed),
-      identifying = bind_rows(counted, settings$p, identifying_frame, listed, n_records),
-      identifying_variables = bind_rows(
-        counted, settings$p, identifying_variable_frame, key_names
-      ),
-      without_theta_one = without_one[setdiff(names(without_one), fit[fit != "feasible"])],
-      fit = estimates[c("p", "alpha", fit)],
-      feasible = estimates[c("p", "alpha", "feasible")],
-      share_counted = rlang::set_names(vapply(counted, share_counted, 0), settings$p),
-      n_excluded = settings$n - n_records,
-      n_distinct = rlang::set_names(counted[[1]]$key_distinct, key_names)
-    ),
-    call = this_call,
-    sets = if (sets) listed,
-    variables = if (sets) {
-      bind_rows(
-        counted[!sampled], settings$p[!sampled], variable_frame, settings$alpha, key_names
-      )
-    }
-  )
-}
-
-# Share of the key sets that were counted.
-share_counted <- function(found) {
-  if (is.null(found$share_counted)) {
-    if (is.null(found$exact)) 1 else length(found$distinct) / found$n_sets
-  } else {
-    found$share_counted
-  }
-}
-
-bind_rows <- function(counted, p, make, ...) {
-  stack_frames(Map(function(found, size) make(found, size, ...), counted, p))
-}
-
-estimate_frame <- function(found, p, alpha, n_records) {
-  frame(
-    p = rep(p, length.out = length(alpha)), alpha = alpha, risk = found$risk,
-    risk_empirical = found$risk_empirical, threshold = found$threshold,
-    shape = found$shape, scale = found$scale,
-    n_exceedances = as.integer(found$n_exceedances),
-    n_sets = as.integer(found$n_sets),
-    n_records = rep(n_records, length(alpha)), status = found$status,
-    largest = found$largest, feasible = found$feasible,
-    # A share of the key sets that is less than one of them.
-    beyond = found$status %in% c("ok", "few") & alpha * found$n_sets < 1 - 1e-9,
-    equal = found$equal
-  )
-}
-
-# How many key sets identify every record; none where the core stopped looking,
-# as it goes on whenever one does.
-identifying_frame <- function(found, p, listed, n_records) {
-  none <- is.null(found$n_identifying)
-  frame(
-    p = p, n_identifying = if (none) 0 else found$n_identifying,
-    key_set = listed$key_set[listed$p == p & listed$n_distinct == n_records][1],
-    n_counted = if (is.null(found$exact)) found$n_sets else as.double(length(found$distinct)),
-    all_known = none || found$all_identifying
-  )
-}
-
-# Which key variables they contain, most often first.
-identifying_variable_frame <- function(found, p, key_names) {
-  n <- if (is.null(found$n_identifying)) numeric(length(key_names)) else found$identifying_by
-  order <- order(-n)
-  order <- order[n[order] > 0]
-  frame(p = rep(p, length(order)), variable = key_names[order], n_identifying = n[order])
-}
-
-# The key sets that were listed; none where those that matter sufficed.
-set_frame <- function(found, p, key_names, n_records) {
-  n <- length(found$distinct)
-  members <- matrix(key_names[found$members], ncol = p)
-  columns <- lapply(seq_len(p), function(i) members[, i])
-  frame(
-    key_set = do.call(paste, c(columns, sep = " + ")), p = rep(p, n),
-    n = rep(n_records, n), n_distinct = as.integer(found$distinct),
-    n_unique = as.integer(found$unique), n_pairs = as.integer(found$pairs),
-    set_risk = as.integer(found$distinct) / n_records
-  )
-}
-
-variable_frame <- function(found, p, alpha, key_names) {
-  n_keys <- length(key_names)
-  n <- n_keys * length(alpha)
-  frame(
-    p = rep(p, n), alpha = rep(alpha, each = n_keys),
-    variable = rep(key_names, length(alpha)),
-    n_distinct = rep(found$key_distinct, length(alpha)),
-    share_top = rep(found$share_top, length(alpha)),
-    # The core lists all levels of one key variable after the other.
-    risk_without = as.vector(matrix(found$risk_without, nrow = n_keys, byrow = TRUE))
-  )
-}
-
-sampling_frame <- function(found, p, alpha) {
-  n <- length(alpha)
-  frame(
-    p = rep(p, n), alpha = alpha, n_sets = rep(found$n_sets, n),
-    n_counted = rep(length(found$distinct), n), n_complete = rep(found$n_complete, n),
-    exact = rep(found$exact, n), risk_se = found$risk_se
-  )
-}
-
-sensitivity_frame <- function(found, p, alpha) {
-  n <- length(alpha) * length(threshold_grid)
-  of <- function(name) unlist(lapply(found$sensitivity, `[[`, name))
-  frame(
-    p = rep(p, n), alpha = rep(alpha, length(threshold_grid)),
-    pi_u = rep(threshold_grid, each = length(alpha)),
-    risk = of("risk"), threshold = of("threshold"), shape = of("shape"),
-    n_exceedances = as.integer(of("n_exceedances")), status = of("status")
-  )
 }

@@ -8,35 +8,58 @@
 #' factors, a dropped variable is `"*"` in all records, and level 0 is the column as
 #' it was. A blanked record misses all its key variables; with `blanks = "cells"`,
 #' [recode_search()] finished the recoding by `suppress_cells()`, and so does this. All
-#' other columns, the class of `data` and the order of the records stay. The same is
-#' done by hand by the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`.
+#' other columns, the class of `data` and the order of the records stay. If one of them
+#' tells the values behind a recoding, such as a year of birth next to age bands, a message
+#' of class `sdcRisk_message_determined_keys` names it, see [release_data()]. The same is
+#' done by hand by the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`, but for
+#' what follows.
+#'
+#' **What leaves.** The value is the file to be released. Levels and value labels that no
+#' record has any more, row names and attributes that could carry values are dropped, as by
+#' [release_data()]. If the order of the records tells blanked values, a message
+#' (`told_by_order`) says so: after all comparisons with `data`, call `apply_recoding()`
+#' again with `shuffle = TRUE`.
 #'
 #' @param x A result of [recode_search()].
 #' @param data The data it was made from: other data are an error of class
-#'   `sdcRisk_error_mismatched_data`.
+#'   `sdcRisk_error_mismatched_data`. With `blanks = FALSE` also another file with the
+#'   same key variables, such as the next wave.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
+#' @param blanks Whether to blank what the recoding leaves above the limit. `FALSE` only
+#'   recodes: the limit need not hold in the result. Values that the searched file does not
+#'   have are an error of class `sdcRisk_error_mismatched_data` if the hierarchy does not say
+#'   where they belong.
+#' @param shuffle `TRUE`: the records in a secret order that nobody can compute again, those
+#'   of a household (`hh_id` of an [sdc_file()]) together.
 #' @return `data` with its key variables recoded, in its own class: of an sdcMicroObj
-#'   that object, see [store_result()].
+#'   that object, see [store_result()]. Message: `told_by_order`.
 #' @family recoding
+#' @concept global recoding
 #' @export
 #' @examples
 #' keys <- c("age", "sex")
 #' found <- recode_search(adult, keys, constraint = list(k = 5))
 #' recoded <- apply_recoding(found, adult)
 #' cat(found$code[[1]], sep = "\n")
-apply_recoding <- function(x, data, which = 1, ...) {
+apply_recoding <- function(x, data, which = 1, ..., blanks = TRUE, shuffle = FALSE) {
+  announce("apply_recoding")
   check_no_dots(...)
+  check_flag(shuffle, "shuffle")
   check_given(c("x", "data"))
   if (!inherits(x, "sdc_recode_search")) {
     stop_argument("x", "be a result of recode_search()", given_words(x))
   }
   check_result(x)
   which <- check_whole(which, "which", high = nrow(x$best))
-  check_same_data(x, data)
-  file <- as_file(data, "data")
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
+  if (!check_flag(blanks, "blanks")) {
+    file <- as_file(data, "data")
+    return(give_back(file, recode_other(file$data, x$hierarchies, levels), k = NA))
+  }
+  check_same_data(x, data)
+  file <- as_file(data, "data")
   blanked <- recoding_blanks(x, data, levels)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
@@ -50,7 +73,25 @@ apply_recoding <- function(x, data, which = 1, ...) {
       out <- replace_column(out, name, column)
     }
   }
-  give_back(file, out, k = k)
+  from <- first_original(file)
+  changed <- union(settings$key_vars, earlier_variables(from, file$data))
+  if (is.null(from)) from <- file$data
+  inform_told_recoded(told_by_columns(from, out, changed))
+  if (!shuffle) {
+    told <- chain_told(from, out, changed, file$roles$hh_id)
+    inform_order(told, recoding_advice)
+  }
+  if (!is.null(file$object)) {
+    if (shuffle) stop_argument("shuffle", "be FALSE for an sdcMicroObj, which keeps its records")
+    return(give_back(file, out, k = k))
+  }
+  as_released(out, if (shuffle) secret_order(out, file$roles$hh_id))
+}
+
+recoding_advice <- "apply_recoding(x, data, shuffle = TRUE) puts the records in a secret order."
+
+inform_told_recoded <- function(told) {
+  inform_told(told, "Recode these columns too, or take them out of the file.")
 }
 
 # The records that a recoding blanks.
@@ -68,44 +109,41 @@ recoding_blanks <- function(x, data, levels) {
   blanked_records(problem, levels)
 }
 
-# `data` with the key variables at their levels.
-recode_columns <- function(data, hierarchies, levels) {
-  for (name in names(hierarchies)) {
-    if (levels[[name]] > 0) {
-      recoded <- recode_column(data[[name]], hierarchies[[name]], levels[[name]])
-      data <- replace_column(data, name, recoded)
-    }
+# A file with the same key variables at their levels. The function of a level gives `NA` for
+# values it does not know, and is not defined for columns of another type.
+recode_other <- function(data, hierarchies, levels) {
+  check_columns(names(hierarchies), data, "data")
+  out <- tryCatch(recode_columns(data, hierarchies, levels), error = function(e) NULL)
+  lost <- if (!is.null(out)) {
+    Filter(function(name) any(is.na(out[[name]]) & !is.na(data[[name]])), names(hierarchies))
   }
-  data
-}
-
-recode_column <- function(column, hierarchy, level) {
-  if (level == 0) {
-    return(column)
+  if (is.null(out) || length(lost)) {
+    stop_sdc(
+      "mismatched_data",
+      c(
+        "`data` must have the key variables of `x`, with values that its hierarchies know.",
+        x = if (length(lost)) {
+          paste0(quote_names(lost), " has values without a group at the chosen level.")
+        } else {
+          "A key variable has another type than in the file that was searched."
+        },
+        i = "Give recode_search() hierarchies that hold the values of both files."
+      ),
+      columns = lost
+    )
   }
-  eval(hierarchy$steps[[level + 1]]$expr, list(x = column_values(column)), baseenv())
-}
-
-# A data.table is never changed in place.
-replace_column <- function(data, name, column) {
-  if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
-    data <- data.table::copy(data)
-    data.table::set(data, j = name, value = column)
-    return(data)
-  }
-  data[[name]] <- column
-  data
+  out
 }
 
 # The lines that do the same by hand ------------------------------------------
 
 recoding_code <- function(problem, levels, n_blanked) {
   settings <- problem$settings
-  lines <- unlist(lapply(settings$key_vars, function(name) {
+  lines <- as.character(unlist(lapply(settings$key_vars, function(name) {
     if (levels[[name]] > 0) {
       column_code(name, problem$hierarchies[[name]], levels[[name]], problem$data[[name]])
     }
-  }))
+  })))
   keys <- paste0("keys <- ", code_text(settings$key_vars))
   if (settings$blanks == "cells") {
     return(c(lines, keys, paste0(
@@ -142,40 +180,21 @@ column_code <- function(name, hierarchy, level, column) {
     bquote(as.vector(haven::zap_missing(.(target))))
   } else if (inherits(column, "haven_labelled")) {
     bquote(as.vector(unclass(.(target))))
+  } else if (inherits(column, "integer64")) {
+    bquote(as.double(.(target)))
   } else {
-    target
+    plain_code(column, target)
+  }
+  if (hierarchy$kind == "table" && is_plain_number(column_values(column))) {
+    digits <- if (is_whole_column(column)) "%.0f" else "%.15g"
+    source <- bquote(ifelse(is.na(.(source)), NA, sprintf(.(digits), .(source))))
   }
   expr <- do.call(substitute, list(hierarchy$steps[[level + 1]]$expr, list(x = source)))
-  code_text(call("<-", target, expr))
-}
-
-# Code that R reads in every locale: where a locale lacks a letter, deparse() would put
-# "<U+0131>" for it, which is another value.
-code_text <- function(expr, locale_has_all = l10n_info()[["UTF-8"]]) {
-  if (!locale_has_all) expr <- mark_letters(expr)
-  text <- paste(trimws(deparse(expr, width.cutoff = 500L)), collapse = " ")
-  if (locale_has_all) text else gsub("\\\\001\\{([0-9a-f]+)\\}", "\\\\U{\\1}", text)
-}
-
-# Letters beyond ASCII in the texts of an expression, and in the names of its columns, as
-# marks of ASCII.
-mark_letters <- function(expr) {
-  marked <- function(text) {
-    points <- lapply(enc2utf8(text), utf8ToInt)
-    vapply(points, function(p) {
-      paste(ifelse(p > 127, sprintf("\001{%x}", p), intToUtf8(p, multiple = TRUE)), collapse = "")
-    }, "")
-  }
-  if (is.call(expr)) {
-    column <- if (identical(expr[[1]], as.name("$"))) as.character(expr[[3]]) else ""
-    # R reads no such marks in a name without quotes.
-    if (any(utf8ToInt(enc2utf8(column)) > 127)) expr <- call("[[", expr[[2]], column)
-    as.call(lapply(as.list(expr), mark_letters))
-  } else if (is.character(expr) && !anyNA(expr)) {
-    replace(expr, seq_along(expr), marked(expr))
-  } else {
-    expr
-  }
+  c(
+    # Without its package as.double() takes the bits of an integer64 for a number.
+    if (inherits(column, "integer64")) "loadNamespace(\"bit64\")",
+    code_text(call("<-", target, expr))
+  )
 }
 
 # A recoding in words, unchanged variables last.

@@ -117,7 +117,9 @@ new_cells_search <- function(found, listed, tried, next_base, most, problem) {
 # that are limited, of the file so made.
 finish_cells <- function(problem, levels, most) {
   settings <- problem$settings
-  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  # Other columns stay out of the way of suppress_cells().
+  keys <- as.data.frame(problem$data)[settings$key_vars]
+  recoded <- recode_columns(keys, problem$hierarchies, levels)
   measures <- rlang::set_names(as.list(rep(NA_real_, length(judged_names))), judged_names)
   matches <- quietly(n_matches(recoded, settings$key_vars))$records$n_matches
   n_violators <- sum(matches < settings$constraint$k)
@@ -170,6 +172,9 @@ cells_risks <- function(problem, finished) {
 }
 
 quietly_suppress <- function(recoded, settings) {
+  # Cheaper ways are what the search looks for.
+  old <- options(sdcRisk.cheaper_ways = FALSE)
+  on.exit(options(old))
   suppressMessages(suppressWarnings(
     suppress_cells(recoded, settings$key_vars, k = settings$constraint$k)
   ))

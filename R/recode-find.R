@@ -49,21 +49,6 @@ judged_here <- function(settings) {
   intersect(c("tau1_rate", "population_uniqueness"), names(settings$constraint))
 }
 
-search_recodings <- function(problem) {
-  settings <- problem$settings
-  found <- if (settings$blanks == "cells") {
-    search_cells(problem)
-  } else if (length(judged_here(settings))) {
-    search_by_cost(problem)
-  } else {
-    search_core(problem)
-  }
-  if (nrow(found$best) == 0) {
-    stop_no_recoding(found, problem)
-  }
-  found
-}
-
 # Recodings evaluated by a method of ours before the search gives up.
 most_judged <- 4096
 

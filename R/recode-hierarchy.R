@@ -26,14 +26,21 @@
 #'   are one number each, apply to all levels and make the first; alone, several
 #'   (falling for `top`, rising for `bottom`) make several levels.
 #'
-#' Where nothing is said: numbers get bands of 5, 10, 20 and 40 units, powers of
+#' If you say nothing: numbers get bands of 5, 10, 20 and 40 units, powers of
 #' ten finer or coarser by their range; dates months, quarters, years, 5 and 10
 #' years; text whose values are digits of one length loses them from the right;
 #' all else is merged from k values to about
 #' \eqn{k^{1 - i/(m - 1)}}{k^(1 - i/(m - 1))} groups at level i of m, at most six
-#' levels, the two rarest groups first, of ordered values the two neighbours that
-#' are rarest together. A proposal knows frequencies and no meaning: look at it, and
-#' give a table where you know better.
+#' levels. Of ordered values the two neighbours that are rarest together are merged
+#' first, of others the two rarest groups. These follow from frequencies alone, and the
+#' print says so: check that the groups make sense, and give a table if you know better.
+#'
+#' Text and factors are ordered if all their values are numbers, intervals or dates, and no
+#' two overlap: `"(0,15]"`, `"15-29"`, `"80+"`, `"<5"`, `"under 15"`, `"65 and over"`,
+#' `"65 und mehr"`, `"1,000-1,999"`, `"5 to 9 employees"`, `"$0-$9,999"`, `"E10_49"`,
+#' `"1st quintile"`, `"31.12.1990"`, `"2001-01"`, `"January 2020"`, `"2001 Q1"`. Ages as text, `"0"`
+#' to `"79"` and `"80+"`, get bands. Answers such as `"unknown"`, `"not stated"` or `"k.A."`
+#' stay a group of their own until the variable is dropped.
 #'
 #' @section Missing values:
 #' Missing is a value of its own at all levels but the last, in which all values
@@ -45,9 +52,10 @@
 #' @section Memory:
 #' Beyond `x`: at most 40 bytes a record.
 #'
-#' @param x The variable's values, as in the file. With nothing else given, a data
+#' @param x The variable's values, as in the file: a number (an integer64 below 2^53
+#'   too), text, a factor, a date, a time or a logical. With nothing else given, a data
 #'   frame or matrix is taken as `table`, and so is the name of a CSV file.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param widths,breaks,digits,units,table,rare,top,bottom Levels, see Details.
 #' @param origin Where bands begin to be counted, 0 by default.
 #' @param pad For `digits`, the character that fills shorter codes on the left, or
@@ -66,6 +74,8 @@
 #' IEEE Transactions on Knowledge and Data Engineering 13, 1010-1027.
 #' \doi{10.1109/69.971193}.
 #' @family recoding
+#' @concept global recoding
+#' @concept generalization hierarchy
 #' @export
 #' @examples
 #' age <- hierarchy(adult$age, widths = c(5, 10, 20))
@@ -78,6 +88,7 @@
 hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units = NULL,
                       table = NULL, rare = NULL, top = NULL, bottom = NULL, origin = 0,
                       pad = NULL, drop = TRUE, name = NULL) {
+  announce("hierarchy")
   check_no_dots(...)
   check_given("x")
   name <- if (is.null(name)) variable_name(substitute(x)) else as.character(name)[[1]]
@@ -106,15 +117,19 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   }
   values <- hierarchy_values(x, about)
   check_ends(values$values, given, about)
-  kind <- if (length(given)) given else if (is.null(top) && is.null(bottom)) "proposal" else "ends"
+  if (!length(given) && is.null(top) && is.null(bottom)) {
+    made <- proposed_hierarchy(values, about, drop)
+    made$rule <- list(drop = FALSE)[!drop]
+    return(made)
+  }
+  kind <- if (length(given)) given else "ends"
   steps <- switch(kind,
     widths = width_steps(values, widths, about),
     breaks = break_steps(values, breaks, about),
     digits = digit_steps(values, digits, about),
     units = unit_steps(values, units, about),
     rare = rare_steps(values, rare, about),
-    ends = end_steps(values, about),
-    proposal = proposed_steps(values, about)
+    ends = end_steps(values, about)
   )
   made <- new_hierarchy(values$values, steps, drop, kind, about, values$has_missing)
   # What makes the same levels of the same values again.
@@ -140,149 +155,15 @@ is_level_table <- function(x) {
   is.data.frame(x) || is.matrix(x) || is_csv_name(x)
 }
 
-is_csv_name <- function(x) {
-  is.character(x) && length(x) == 1 && !is.na(x) && grepl("[.](csv|txt)$", x, ignore.case = TRUE)
-}
-
-stop_hierarchy <- function(about, must, found = NULL, advice = NULL) {
-  stop_sdc(
-    "bad_argument",
-    c(
-      paste0("The hierarchy of ", quote_names(about$name), " must ", must, "."),
-      x = found, i = advice
-    ),
-    argument = "hierarchies", variable = about$name
-  )
-}
-
-# Complex numbers and raw bytes do not sort.
-is_sortable <- function(x) {
-  if (is.object(x)) {
-    return(is.atomic(x) && inherits(x, c("factor", "Date", "POSIXct")))
-  }
-  is.numeric(x) || is.character(x) || is.logical(x)
-}
-
-# The distinct values of a variable in order, and how many records have each.
-hierarchy_values <- function(x, about) {
-  bare <- if (inherits(x, "haven_labelled")) as_bare(drop_user_missing(x)) else x
-  known <- is_sortable(bare) && length(dim(bare)) == 0 && !is_candidates(x)
-  if (!known || !length(bare)) {
-    stop_hierarchy(
-      about, "be made from a number, a date, text, a logical or a factor",
-      if (known) "It has no values." else paste0("It has class ", quote_names(class(x)), ".")
-    )
-  }
-  text <- if (is.factor(bare)) levels(bare) else bare
-  if (is.character(text) && !all(validEnc(text))) {
-    stop_hierarchy(about, "be made from text whose bytes are characters", "Some are not.")
-  }
-  # A level that is missing is no value: factor() leaves it out.
-  bare <- if (is.factor(bare)) factor(bare) else bare
-  values <- if (is.factor(bare)) {
-    factor(levels(bare), levels(bare), ordered = is.ordered(bare))
-  } else {
-    sort(unique(bare), method = "radix")
-  }
-  if (!length(values)) {
-    stop_hierarchy(about, "be made from a variable with values", "All are missing.")
-  }
-  list(
-    values = values, counts = tabulate(match(bare, values), length(values)),
-    has_missing = anyNA(bare)
-  )
-}
-
-# One level: an expression in `x`, and its words after "age ".
-level_step <- function(expr, words) {
-  list(expr = expr, words = words)
-}
-
-# Level 0, the steps, and one in which all values are the same, missing included;
-# groups come from the expressions, so that what is said is what is done.
-new_hierarchy <- function(values, steps, drop, kind, about, has_missing = FALSE) {
-  steps <- c(list(level_step(quote(x), "unchanged")), steps)
-  dropped <- quote(factor(rep("*", length(x))))
-  several <- length(unique(step_labels(steps[[length(steps)]], values))) > 1
-  if (drop && (several || has_missing && length(steps) == 1)) {
-    steps <- c(steps, list(level_step(dropped, "dropped")))
-  }
-  labels <- lapply(steps, step_labels, values)
-  check_covers(labels, values, about)
-  check_nested(labels, about)
-  n_groups <- vapply(labels, function(l) length(unique(l)), 1L)
-  # Dropping one value and missing joins the two.
-  same <- c(FALSE, diff(n_groups + (has_missing & n_groups == 1 & seq_along(labels) == 1)) == 0)
-  if (any(same)) {
-    inform_sdc(
-      "dropped_level",
-      c(
-        paste0(
-          "Every level of the hierarchy of ", quote_names(about$name),
-          " is to change something."
-        ),
-        x = paste0("Dropped: level ", paste(which(same) - 1L, collapse = ", "), ".")
-      ),
-      variable = about$name
-    )
-  }
-  structure(
-    list(
-      name = about$name, kind = kind, values = values, steps = steps[!same],
-      labels = labels[!same]
-    ),
-    class = "sdc_hierarchy"
-  )
-}
-
-step_labels <- function(step, values) {
-  found <- eval(step$expr, list(x = values), baseenv())
-  if (is.numeric(found) && !is.object(found)) number_text(found) else as.character(found)
-}
-
-check_covers <- function(labels, values, about) {
-  lost <- vapply(labels, function(l) any(is.na(l) & !is.na(values)), NA)
-  if (any(lost)) {
-    at <- which(lost)[[1]]
-    stop_hierarchy(
-      about, "give every value a group at every level",
-      paste0(
-        "At level ", at - 1L, ", ", plural(sum(is.na(labels[[at]]) & !is.na(values)), "value"),
-        " of ", length(values), " without one."
-      )
-    )
-  }
-}
-
-check_nested <- function(labels, about) {
-  for (level in seq_along(labels)[-1]) {
-    below <- match(labels[[level - 1]], unique(labels[[level - 1]]))
-    first <- labels[[level]][match(below, below)]
-    if (!identical(first, labels[[level]])) {
-      stop_hierarchy(
-        about, "be nested: each level a function of the one below",
-        paste0("Level ", level - 1L, " separates values that level ", level - 2L, " joins."),
-        "Values that share a group must share one at every level above."
-      )
-    }
-  }
-}
-
 #' @export
 length.sdc_hierarchy <- function(x) length(x$steps)
 
 #' @export
 as.data.frame.sdc_hierarchy <- function(x, ...) {
+  announce("as.data.frame")
   check_whole_hierarchy(x)
   do.call(frame, rlang::set_names(x$labels, paste0("level_", seq_along(x$labels) - 1L)))
 }
-
-hierarchy_kinds <- c(
-  proposal = "proposed from frequencies and range: look whether the groups have a meaning",
-  table = "from a table", widths = "bands of a width", breaks = "bands between breaks",
-  digits = "leading characters of a code", units = "units of time",
-  rare = "rare values merged", ends = "top and bottom coding"
-)
 
 #' @export
 format.sdc_hierarchy <- function(x, ...) {
@@ -313,3 +194,24 @@ print.sdc_hierarchy <- function(x, ...) {
   cat(wrap_lines(format(x, ...)), sep = "\n")
   invisible(x)
 }
+
+# Entries of a table that a log holds at most.
+most_logged_levels <- 10000
+
+# Called where hierarchies were given, by name of the variable.
+note_hierarchies <- function(hierarchies) {
+  asked <- running$ask$.asked
+  if (!is.null(asked) && length(hierarchies)) {
+    asked$arguments$hierarchies <- asked_part("hierarchies", of = lapply(hierarchies, function(h) {
+      is_table <- h$kind == "table"
+      small <- length(h$values) * length(h$labels) <= most_logged_levels
+      list(
+        rule = if (!is_table) h$rule, table = if (is_table && small) unname(h$labels),
+        n_levels = length(h), fingerprint = hierarchy_fingerprint(h)
+      )
+    }))
+  }
+}
+
+# Of the groups that the values have at every level.
+hierarchy_fingerprint <- function(x) key_table(as.data.frame(x))$fingerprint

@@ -247,7 +247,7 @@ digit_steps <- function(values, digits, about) {
       "`widths` and `breaks` make bands of any numbers."
     )
   }
-  text <- if (is.numeric(x)) number_text(x) else as.character(x)
+  text <- if (is.numeric(x)) sprintf("%.0f", x) else as.character(x)
   size <- nchar(text)
   pad <- about$pad
   if (is.null(pad) && min(size) != max(size)) {
@@ -271,12 +271,19 @@ digit_expr <- function(values, size, digits, pad) {
   if (is.numeric(values) && (is.null(pad) || identical(pad, "0"))) {
     return(bquote(x %/% .(as_code(10^(size - digits), values))))
   }
-  text <- if (is.character(values)) quote(x) else quote(as.character(x))
+  text <- if (is.character(values)) {
+    quote(x)
+  } else if (is.numeric(values)) {
+    # as.character(1e5) is "1e+05".
+    quote(sprintf("%.0f", x))
+  } else {
+    quote(as.character(x))
+  }
   if (padded) {
     text <- bquote(paste0(strrep(.(pad), .(size) - nchar(.(text))), .(text)))
   }
   expr <- bquote(substr(.(text), 1, .(as.double(digits))))
-  if (padded) {
+  if (padded || is.numeric(values)) {
     expr <- bquote(ifelse(is.na(x), NA, .(expr)))
   }
   if (is.factor(values)) bquote(factor(.(expr))) else expr
@@ -375,6 +382,7 @@ read_levels <- function(table, about) {
   }
   # Values of a table are compared as text: it may come from a file.
   lapply(unname(as.list(table)), function(column) {
+    check_letters(list(column), about$name)
     text <- value_names(if (is.factor(column)) as.character(column) else column)
     text[!is.na(text) & !nzchar(text)] <- NA
     text

@@ -31,32 +31,106 @@ rare_steps <- function(values, rare, about) {
 
 # Proposals -----------------------------------------------------------------
 
+proposed_kinds <- c("proposal", "proposed_order", "proposed_levels")
+
+proposed_hierarchy <- function(values, about, drop = TRUE) {
+  found <- proposed_steps(values, about)
+  new_hierarchy(
+    found$values, found$steps, drop, if (length(found$steps)) found$kind else "proposed_levels",
+    about, values$has_missing
+  )
+}
+
+# Levels by what the values are: bands and units if these join some, else merged values.
 proposed_steps <- function(values, about) {
   x <- values$values
-  n <- length(x)
   if (is_time(x)) {
-    span <- as.double(difftime(max(x), min(x), units = "days")) / 365.25
-    units <- c("day", "month", "quarter", "year", "5 years", "10 years")
-    keep <- c(inherits(x, "POSIXct"), span < 50, span < 100, span >= 1, span >= 5, span >= 10)
-    return(new_steps(unit_steps(values, units[keep], about), x))
+    return(steps_by_form(unit_steps(values, usual_units(x), about), values))
   }
-  if (is.numeric(x) && n > 12) {
-    unit <- 10^floor(log10(diff(range(x)) / 20))
-    if (all(x == round(x))) unit <- max(unit, 1)
-    widths <- unit * c(5, 10, 20, 40)
-    widths <- widths[widths < diff(range(x)) / 1.5]
-    if (length(widths)) {
-      return(new_steps(width_steps(values, widths, about), x))
-    }
+  if (is.character(x) || is.factor(x) && !is.ordered(x)) {
+    return(proposed_text_steps(values, about))
   }
-  text <- if (is.character(x) || is.factor(x)) as.character(x)
-  if (n > 12 && !is.null(text) && all(grepl("^[0-9]+$", text))) {
-    size <- unique(nchar(text))
-    if (length(size) == 1 && size > 1) {
-      return(new_steps(digit_steps(values, seq(size - 1, 1), about), x))
-    }
+  widths <- if (is.numeric(x) && length(x) > 12) usual_widths(range(x), all(x == round(x)))
+  found <- if (length(widths)) steps_by_form(width_steps(values, widths, about), values)
+  if (length(found$steps)) found else merged_steps(values)
+}
+
+proposed_text_steps <- function(values, about) {
+  text <- as.character(values$values)
+  size <- unique(nchar(text))
+  are_codes <- length(text) > 12 && length(size) == 1 && size > 1 && all(grepl("^[0-9]+$", text))
+  order <- if (!are_codes) text_order(text)
+  if (!is.null(order)) {
+    at <- order(order$rank, method = "radix")
+    one_each <- lengths(order) == length(at)
+    order[one_each] <- lapply(order[one_each], `[`, at)
+    values[c("values", "counts")] <- list(values$values[at], values$counts[at])
   }
-  merged_steps(values)
+  steps <- if (are_codes) {
+    digit_steps(values, seq(size - 1, 1), about)
+  } else if (!is.null(order)) {
+    ordered_text_steps(values, order, about)
+  }
+  found <- steps_by_form(steps, values)
+  if (length(found$steps)) found else merged_steps(values, order)
+}
+
+steps_by_form <- function(steps, values) {
+  list(
+    kind = "proposed_levels", steps = new_steps(steps, values$values), values = values$values
+  )
+}
+
+usual_units <- function(x) {
+  span <- as.double(difftime(max(x), min(x), units = "days")) / 365.25
+  units <- c("day", "month", "quarter", "year", "5 years", "10 years")
+  units[c(inherits(x, "POSIXct"), span < 50, span < 100, span >= 1, span >= 5, span >= 10)]
+}
+
+usual_widths <- function(ends, whole) {
+  unit <- 10^floor(log10(diff(ends) / 20))
+  if (whole) unit <- max(unit, 1)
+  widths <- unit * c(5, 10, 20, 40)
+  widths[widths < diff(ends) / 1.5]
+}
+
+# Units of dates and bands of whole numbers that are text; none where these do not nest.
+ordered_text_steps <- function(values, order, about) {
+  outside <- order$outside
+  merged <- function(labels, words) {
+    labels[outside] <- paste(values$values[outside], collapse = " | ")
+    level_step(merge_expr(values$values, labels, ordered = !any(outside)), words)
+  }
+  if (!is.null(order$dates)) {
+    dates <- order$dates
+    steps <- unit_steps(list(values = dates[!outside]), usual_units(dates[!outside]), about)
+    plain <- identical(as.Date(as.character(values$values), order$format), dates)
+    return(lapply(steps, function(step) {
+      if (any(outside) || !plain) {
+        return(merged(step_labels(step, dates), step$words))
+      }
+      as_date <- list(x = bquote(as.Date(x, .(order$format))))
+      level_step(do.call(substitute, list(step$expr, as_date)), step$words)
+    }))
+  }
+  # The least and the greatest whole number of each value; open ends are those of their band.
+  low <- ifelse(is.finite(order$low), order$low, order$high - order$high_open)
+  high <- ifelse(is.finite(order$high), order$high - order$high_open, order$low)
+  numbers <- c(low, high)[!outside]
+  if (sum(!outside) <= 12 || any(numbers != round(numbers)) || any(order$low_open[!outside])) {
+    return(list())
+  }
+  widths <- usual_widths(range(numbers), TRUE)
+  nested <- vapply(widths, function(w) all((low %/% w == high %/% w)[!outside]), NA)
+  lapply(widths[nested], function(width) {
+    band <- low %/% width
+    labels <- paste0(number_text(band * width), "-", number_text((band + 1) * width - 1))
+    open <- band == band[which(order$high == Inf)[1]]
+    labels[open %in% TRUE] <- paste0(number_text(band[open %in% TRUE] * width), "+")
+    open <- band == band[which(order$low == -Inf)[1]]
+    labels[open %in% TRUE] <- paste0("<", number_text((band[open %in% TRUE] + 1) * width))
+    merged(labels, paste("in bands of", format_number(width)))
+  })
 }
 
 # Only levels that join something more than the one below.
@@ -65,30 +139,42 @@ new_steps <- function(steps, values) {
   steps[n_groups < c(length(values), utils::head(n_groups, -1)) & n_groups > 1]
 }
 
-merged_steps <- function(values) {
-  k <- length(values$values)
+# Values that are merged: of values in order (`order`: of text) only neighbours.
+merged_steps <- function(values, order = NULL) {
+  x <- values$values
+  ordered <- !is.null(order) || is.ordered(x) || is.numeric(x)
+  # Spellings of one interval have one place; answers that are none stay a group of their own.
+  place <- if (is.null(order)) seq_along(x) else order$rank
+  outside <- is.na(place)
+  place <- match(place, unique(place[!outside]))
+  k <- max(place, 0, na.rm = TRUE)
   m <- min(6, k)
-  if (m < 3) {
-    return(list())
-  }
-  targets <- unique(round(k^(1 - seq_len(m - 2) / (m - 1))))
-  targets <- targets[targets > 1 & targets < k]
-  ordered <- is.ordered(values$values) || is.numeric(values$values)
-  merges <- merge_groups(values$counts, ordered, targets)
-  labels <- value_names(values$values)
-  lapply(merges, function(group) {
-    named <- vapply(split(labels, group), function(members) {
-      if (ordered && is.numeric(values$values) && length(members) > 1) {
-        paste0(members[[1]], "-", members[[length(members)]])
-      } else {
-        paste(members, collapse = " | ")
-      }
-    }, "")
+  targets <- if (m >= 3) round(k^(1 - seq_len(m - 2) / (m - 1)))
+  targets <- unique(c(if (k < sum(!outside)) k, targets[targets > 1 & targets < k]))
+  counts <- c(rowsum(as.double(values$counts[!outside]), place[!outside]))
+  labels <- value_names(x)
+  steps <- lapply(merge_groups(counts, ordered, targets), function(group) {
+    group <- ifelse(outside, 0, group[place])
+    named <- vapply(split(labels, group), group_name, "", like = x, is_text = !is.null(order))
+    if (any(outside)) named[["0"]] <- paste(labels[outside], collapse = " | ")
     level_step(
-      merge_expr(values$values, unname(named[as.character(group)]), ordered),
-      paste("merged to", max(match(group, unique(group))), "groups")
+      merge_expr(x, unname(named[as.character(group)]), ordered && !any(outside)),
+      paste("merged to", length(unique(group)), "groups")
     )
   })
+  list(kind = if (ordered) "proposed_order" else "proposal", steps = steps, values = x)
+}
+
+# A group is named by its members, one of numbers or text in order by the first and the last.
+group_name <- function(members, like, is_text) {
+  ends <- unique(members[c(1, length(members))])
+  if (is_text) {
+    paste(ends, collapse = " to ")
+  } else if (is.numeric(like)) {
+    paste(ends, collapse = "-")
+  } else {
+    paste(members, collapse = " | ")
+  }
 }
 
 # Merges until so many groups are left: the two rarest, or of ordered values the

@@ -15,7 +15,7 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(recode_search(adult, c("age", "sex"), constraint = list(k = 5)))
 autoplot.sdc_recode_search <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   of <- object$diagnostics$frontier_of
   limit <- object$settings$constraint[[of]]

@@ -1,37 +1,22 @@
 # The result of recode_search(), and what it says of itself.
 
-new_recode_search <- function(found, problem, this_call) {
-  settings <- problem$settings
-  keys <- settings$key_vars
-  best <- best_frame(found$best, problem)
-  frontier <- found$frontier[c(keys, "cost", "risk", "n_suppressed")]
-  dropped <- dropped_cost(problem)
-  proven <- isTRUE(found$proven)
-  bound <- if (proven) best$cost[[1]] else max(0, found$bound, na.rm = TRUE)
-  new_sdc_result(
-    "sdc_recode_search",
-    estimates = frame(
-      n = settings$n, n_nodes = found$n_nodes, n_evaluated = found$n_evaluated,
-      proven = proven,
-      gap = if (best$cost[[1]] > 0) max(0, (best$cost[[1]] - bound) / best$cost[[1]]) else 0,
-      cost = best$cost[[1]], cost_share = if (dropped > 0) best$cost[[1]] / dropped else 0,
-      risk = best$risk[[1]], n_suppressed = best$n_suppressed[[1]], bound = bound
-    ),
-    records = NULL, settings = settings,
-    diagnostics = list(
-      n_keys = length(keys), measure = risk_measure(settings),
-      frontier_of = core_settings(settings)$frontier, whole_frontier = found$whole_frontier,
-      n_finished = found$n_finished,
-      proposed = keys[vapply(problem$hierarchies, `[[`, "", "kind") == "proposal"]
-    ),
-    call = this_call,
-    best = best, frontier = frontier,
-    code = lapply(seq_len(nrow(best)), function(i) {
-      recoding_code(problem, unlist(best[i, keys, drop = FALSE]), best$n_suppressed[[i]])
-    }),
-    hierarchies = problem$hierarchies
+declare_measure(
+  "recode_search",
+  reference = "gionis2009",
+  terms = c("risk", "cost", "cost_share", "n_suppressed", "gap", "n_nodes", "n_evaluated"),
+  risk = figure(
+    paste0("Largest risk after the cheapest recoding (limit on ", first_constraint(x), ")"),
+    "risk", scenario = "prosecutor",
+    limit = if (first_constraint(x) == "k") {
+      promise(1 / x$settings$constraint$k, 1 / x$settings$constraint$k, limit)
+    } else {
+      NA
+    },
+    note = paste(format_percent(cost_share), "of the information lost")
   )
-}
+)
+
+first_constraint <- function(x) intersect(names(x$settings$constraint), constraint_names)[[1]]
 
 # The first constraint is the risk of a row.
 risk_measure <- function(settings) {
@@ -137,6 +122,7 @@ describe.sdc_recode_search <- function(x) {
   e <- x$estimates
   settings <- x$settings
   best <- utils::head(x$best, 5)
+  by_frequency <- of_kind(x$hierarchies, "proposal")
   description(
     title = "Cheapest recodings under a limit",
     question = "which recoding meets the limit and loses least?",
@@ -158,12 +144,13 @@ describe.sdc_recode_search <- function(x) {
     ),
     scenario = scenario("prosecutor"),
     notes = c(
+      fact(told_line(x$diagnostics$told_by_columns, "recoded values"), keep = "always"),
       if (length(x$diagnostics$proposed)) {
         fact(
-          "Proposed hierarchies (frequencies, not meaning): ",
-          quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
+          "Proposed hierarchies: ", quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
         )
-      }
+      },
+      if (length(by_frequency)) fact(frequency_words(by_frequency), keep = "always")
     ),
     more = "x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)",
     sentence = cited(
@@ -191,11 +178,11 @@ describe.sdc_recode_search <- function(x) {
 }
 
 #' @export
-as.data.frame.sdc_recode_search <- function(x, ...) check_result(x)$best
+as.data.frame.sdc_recode_search <- function(x, ...) enter_verb("as.data.frame", x)$best
 
 #' @export
 summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   base <- summary.sdc_result(object, by, data)
   structure(
     list(
@@ -205,22 +192,4 @@ summary.sdc_recode_search <- function(object, by = NULL, data = NULL, ...) {
     ),
     class = "sdc_summary"
   )
-}
-
-#' @export
-tidy_terms.sdc_recode_search <- function(x) {
-  list(ids = character(), terms = c(
-    "cost", "cost_share", "risk", "n_suppressed", "gap", "n_nodes", "n_evaluated"
-  ))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_recode_search <- function(x, ...) {
-  check_result(x)
-  cbind(x$estimates, frame(
-    n_keys = x$diagnostics$n_keys, measure = x$diagnostics$measure, cost_kind = x$settings$cost,
-    fingerprint = x$settings$fingerprint
-  ))
 }

@@ -59,14 +59,12 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 3300 bytes a record.
 #'
-#' @param data A data frame, tibble or data.table with one row per record.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns but
-#'   that of `weight_var`.
+#' @inheritParams sdcRisk-params
 #' @param hierarchies A list named by key variable: results of [hierarchy()], or
 #'   tables of levels. For variables without one a hierarchy is proposed, and said
 #'   once (`sdcRisk_message_proposed_hierarchy`).
-#' @param ... Must be empty: later arguments must be named in full.
 #' @param constraint One or several constraints, see Details.
+#' @param k The size of the smallest class: short for `k` in `constraint`.
 #' @param cost `"entropy"`, `"loss"` or `"levels"`, see Details.
 #' @param suppress Largest share of the records, or of key cells with
 #'   `blanks = "cells"`, that may be blanked.
@@ -77,9 +75,6 @@
 #' @param n_best How many of the cheapest recodings are wanted.
 #' @param importance What the cost of a variable is multiplied by, a vector named by
 #'   key variable.
-#' @param weight_var Name or position of the column of sampling weights.
-#' @param pop_size,sampling_fraction The number of people in the population, or the
-#'   share of them in the file.
 #' @param model For `tau1_rate`: `"independence"` or `"two_way"`.
 #' @param max_seconds Time after which the best so far is given, with its gap.
 #'
@@ -112,6 +107,9 @@
 #' information. IEEE Transactions on Knowledge and Data Engineering 21, 206-219.
 #' \doi{10.1109/TKDE.2008.129}.
 #' @family recoding
+#' @concept global recoding
+#' @concept k-anonymity
+#' @concept generalization
 #' @export
 #' @examples
 #' keys <- c("age", "education", "marital_status", "sex")
@@ -123,14 +121,15 @@
 #' found
 #' recoded <- apply_recoding(found, adult)
 recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
-                          constraint = list(k = 3), cost = c("entropy", "loss", "levels"),
+                          constraint = list(k = 3), k = NULL, cost = c("entropy", "loss", "levels"),
                           suppress = 0, blanks = c("records", "cells"), blank_price = 1,
                           keep = NULL, n_best = 10, importance = NULL, weight_var = NULL,
                           pop_size = NULL, sampling_fraction = NULL,
                           model = c("independence", "two_way"), max_seconds = 60) {
-  this_call <- call_without_data(match.call(), "recode_search")
+  ask <- enter("recode_search")
+  data <- ask$data
+  weight_var <- ask$weight_var
   check_no_dots(...)
-  file <- enter()
   settings <- list(
     cost = check_choice(cost, c("entropy", "loss", "levels"), "cost"),
     suppress = check_zero_to_one(suppress, "suppress"),
@@ -140,21 +139,21 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     model = check_choice(model, c("independence", "two_way"), "model"),
     max_seconds = check_positive(max_seconds, "max_seconds")
   )
-  roles <- check_roles(data, key_vars, weight_var, NULL)
+  roles <- check_roles(data, ask$key_vars, weight_var, NULL)
   with_progress("Search for recodings", {
     table <- key_table(
-      file, key_vars,
+      ask$file, ask$key_vars,
       exclude = roles$positions,
       roles = role_columns(data, list(weight_var = roles$weight_at))
     )
     settings <- c(settings, file_settings(
       table,
       weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
-      constraint = check_constraint(constraint, table),
+      constraint = check_constraint(with_k(constraint, k), table),
       importance = check_cost_importance(importance, table$variables)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
-    fraction <- check_fraction(table$n, pop_size, sampling_fraction)
+    fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)
     settings$pop_size <- if (!is.null(fraction)) table$n / fraction
     check_recode_population(settings)
     hierarchies <- find_hierarchies(hierarchies, data, table)
@@ -165,7 +164,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       weights = if (!is.null(weight_var)) roles$weights, settings = settings
     )
     found <- search_recodings(problem)
-    new_recode_search(found, problem, this_call)
+    new_recode_search(found, problem, ask$call)
   })
 }
 
@@ -191,10 +190,6 @@ check_positive <- function(x, arg, finite = FALSE) {
   }
   as.double(x)
 }
-
-constraint_names <- c(
-  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness"
-)
 
 # The constraints as numbers, in the order given, with the settings of QaR.
 check_constraint <- function(constraint, table) {
@@ -303,21 +298,20 @@ find_hierarchies <- function(hierarchies, data, table) {
       given
     } else if (is.null(given)) {
       column <- data[[table$positions[[match(name, variables)]]]]
-      values <- hierarchy_values(column, about)
-      new_hierarchy(
-        values$values, proposed_steps(values, about), TRUE, "proposal", about, values$has_missing
-      )
+      proposed_hierarchy(hierarchy_values(column, about), about)
     } else {
       table_hierarchy(given, NULL, TRUE, about)
     }
   })
   note_hierarchies(out[setdiff(variables, proposed)])
   if (length(proposed)) {
+    by_frequency <- of_kind(out, "proposal")
     inform_sdc(
       "proposed_hierarchy",
       c(
         paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
-        i = "They know frequencies, not meaning: look at `x$hierarchies`, see ?hierarchy."
+        i = if (length(by_frequency)) frequency_words(by_frequency),
+        i = "See `x$hierarchies` for their levels, and ?hierarchy for your own."
       ),
       variables = proposed
     )
@@ -338,50 +332,54 @@ check_keep <- function(keep, hierarchies) {
   }, keep, names(keep))
 }
 
-# The hierarchies as the core takes them: groups of the codes of the table.
-search_variables <- function(hierarchies, data, table, settings) {
-  Map(function(made, position, rows, n_missing) {
-    about <- list(name = made$name)
-    values <- column_values(data[[position]])[rows]
-    at <- level_groups(made, values, about)
-    missing_own <- if (made$kind == "table") match(NA, made$values)
-    variable <- code_levels(at, n_missing > 0, missing_own)
-    allowed <- settings$keep[[made$name]]
-    allowed <- if (is.null(allowed)) seq_along(made$steps) - 1L else allowed
-    importance <- settings$importance
-    c(variable, list(
-      allowed = as.integer(allowed) + 1L,
-      weight = if (made$name %in% names(importance)) as.double(importance[[made$name]]) else 1
-    ))
-  }, hierarchies, table$positions, table$first_rows, table$n_missing)
+search_recodings <- function(problem) {
+  settings <- problem$settings
+  found <- if (settings$blanks == "cells") {
+    search_cells(problem)
+  } else if (length(judged_here(settings))) {
+    search_by_cost(problem)
+  } else {
+    search_core(problem)
+  }
+  if (nrow(found$best) == 0) {
+    stop_no_recoding(found, problem)
+  }
+  found
 }
 
-# A column as expressions of a hierarchy see it.
-column_values <- function(x) {
-  if (inherits(x, "haven_labelled")) as_bare(drop_user_missing(x)) else x
-}
-
-# Codes 0 (missing), 1, 2, ...; missing joins the others where they are one.
-code_levels <- function(at, has_missing, missing_own) {
-  own_row <- !is.null(missing_own) && !is.na(missing_own)
-  n_leaves <- length(at$labels[[1]]) + (has_missing && !own_row)
-  levels <- Map(function(labels, level) {
-    distinct <- unique(labels)
-    group <- match(labels, distinct)
-    of_missing <- if (own_row) {
-      group[[missing_own]]
-    } else if (length(distinct) == 1 && level > 1) {
-      1L
-    } else {
-      length(distinct) + 1L
-    }
-    leaves <- tabulate(group, length(distinct) + 1L)
-    if (has_missing && !own_row) leaves[[of_missing]] <- leaves[[of_missing]] + 1
-    groups <- c(of_missing, group[at$own])
-    list(groups = groups, leaves = as.double(leaves[groups]))
-  }, at$labels, seq_along(at$labels))
-  list(
-    groups = lapply(levels, function(l) as.integer(l$groups)),
-    leaves = lapply(levels, `[[`, "leaves"), n_leaves = as.double(n_leaves)
+new_recode_search <- function(found, problem, this_call) {
+  settings <- problem$settings
+  keys <- settings$key_vars
+  best <- best_frame(found$best, problem)
+  frontier <- found$frontier[c(keys, "cost", "risk", "n_suppressed")]
+  dropped <- dropped_cost(problem)
+  proven <- isTRUE(found$proven)
+  bound <- if (proven) best$cost[[1]] else max(0, found$bound, na.rm = TRUE)
+  levels <- unlist(best[1, keys, drop = FALSE])
+  recoded <- recode_columns(problem$data, problem$hierarchies, levels)
+  told <- told_by_columns(problem$data, recoded, keys)
+  inform_told_recoded(told)
+  new_sdc_result(
+    "sdc_recode_search",
+    estimates = frame(
+      n = settings$n, n_nodes = found$n_nodes, n_evaluated = found$n_evaluated,
+      proven = proven,
+      gap = if (best$cost[[1]] > 0) max(0, (best$cost[[1]] - bound) / best$cost[[1]]) else 0,
+      cost = best$cost[[1]], cost_share = if (dropped > 0) best$cost[[1]] / dropped else 0,
+      risk = best$risk[[1]], n_suppressed = best$n_suppressed[[1]], bound = bound
+    ),
+    records = NULL, settings = settings,
+    diagnostics = list(
+      n_keys = length(keys), measure = risk_measure(settings),
+      frontier_of = core_settings(settings)$frontier, whole_frontier = found$whole_frontier,
+      n_finished = found$n_finished, told_by_columns = told,
+      proposed = of_kind(problem$hierarchies, proposed_kinds)
+    ),
+    call = this_call,
+    best = best, frontier = frontier,
+    code = lapply(seq_len(nrow(best)), function(i) {
+      recoding_code(problem, unlist(best[i, keys, drop = FALSE]), best$n_suppressed[[i]])
+    }),
+    hierarchies = problem$hierarchies
   )
 }

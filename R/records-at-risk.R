@@ -40,19 +40,21 @@
 #'     check}
 #' }
 #'
-#' These are different questions, and one limit does not fit all of them: 1/3 is usual
-#' where m is counted, 0.05 for \eqn{E(1/F)} (see [file_check()] for the sources). All
+#' These are different questions, and one limit does not fit all of them: `k = 3` is usual
+#' if m is counted, `limit = 0.05` for \eqn{E(1/F)} (see [file_check()] for the sources). All
 #' are conditional on an attempt.
 #'
-#' A record is above the limit where its risk is larger, not equal: with `limit = 1/3`
-#' records with one or two matches are above. Records without a risk, such as those that
+#' A record is above the limit if its risk is larger, not equal: with `k = 3`, which is
+#' `limit = 1/3`, records with one or two matches are above. `limit = 0.33` is below 1/3, and
+#' records with three matches are above it, too. Records without a risk, such as those that
 #' `missing = "exclude"` leaves out, are never above: the print of the result says how
 #' many these are. Nothing is computed anew: the cost is one pass over the records.
 #'
 #' @param x A result with a risk per record.
 #' @param limit The limit: a probability, or a number where the risk is not one.
 #'   Needless where the result was made with a `limit` of its own.
-#' @param ... Must be empty.
+#' @inheritParams sdcRisk-params
+#' @param k Instead of `limit`: the least number of matches, for a limit of 1/k.
 #' @return A data frame, one row per record above the limit, riskiest first and ties in
 #'   the order of the file: `record` (row number in the data, of wave 2 or the released
 #'   file where there are two) and `risk`. That of a [file_check()] without `limit` has
@@ -67,21 +69,25 @@
 #' risk <- individual_risk(nals_prison, keys, "WEIGHT", limit = 0.01)
 #' risk # its last line: 30 of the 182 records are above the limit of 0.01 (16.5 %).
 #' head(records_at_risk(risk), 3)
-#' nrow(records_at_risk(n_matches(nals_prison, keys), 1 / 3)) # 88 with fewer than 3 matches
-records_at_risk <- function(x, limit, ...) {
+#' nrow(records_at_risk(n_matches(nals_prison, keys), k = 3)) # 88 with fewer
+records_at_risk <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
   check_given("x")
   UseMethod("records_at_risk")
 }
 
 #' @export
-records_at_risk.default <- function(x, limit, ...) {
+records_at_risk.default <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
   stop_argument("x", "be a result of sdcRisk", given_words(x))
 }
 
 #' @export
-records_at_risk.sdc_result <- function(x, limit, ...) {
+records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
   check_no_dots(...)
   check_result(x)
+  if (!is.null(k)) limit <- limit_of_k(k, missing(limit), x)
   risk <- record_risk(x)
   if (is.null(risk)) {
     stop_argument(
@@ -96,7 +102,7 @@ records_at_risk.sdc_result <- function(x, limit, ...) {
       )
     )
   }
-  absent <- missing(limit)
+  absent <- missing(limit) && is.null(k)
   if (absent) limit <- x$settings$limit
   if (is.null(limit)) {
     stop_argument(
@@ -136,6 +142,18 @@ check_record_limit <- function(limit, probability = TRUE) {
   as.double(limit)
 }
 
+# Fewer than k matches are a risk above 1/k.
+limit_of_k <- function(k, alone, x) {
+  if (!alone) {
+    stop_argument("k", "be NULL if `limit` is given", advice = "k = 3 is limit = 1 / 3.")
+  }
+  if (!is_probability(x)) {
+    stop_argument("k", "be NULL for a result whose risk is not a probability",
+                  advice = "Use `limit`.")
+  }
+  1 / check_whole(k, "k")
+}
+
 # 5 where 5 % or five matches are meant.
 limit_advice <- function(limit) {
   percent <- percent_advice(limit)
@@ -153,37 +171,4 @@ limit_advice <- function(limit) {
 with_limit <- function(result, limit) {
   if (!is.null(limit)) result$settings$limit <- limit
   result
-}
-
-# "17 of the 1,092 records are above the limit of 0.01" as a clause; NULL without a
-# limit or without records.
-limit_clause <- function(x) {
-  limit <- x$settings$limit
-  risk <- if (is_plain_number(limit)) record_risk(x)
-  if (is.null(risk)) {
-    return(NULL)
-  }
-  times <- judged_times(x)
-  count <- function(of) as_count(sum_over(as.double(of), times))
-  n <- count(risk > limit & !is.na(risk))
-  n_risks <- count(!is.na(risk))
-  if (n_risks == 0) {
-    return(paste0("no ", limit_unit(x), " has a risk to compare with the limit"))
-  }
-  paste0(
-    format_count(n), " of the ", plural(n_risks, limit_unit(x)),
-    if (n == 1) " is" else " are", " above the limit of ", format_number(limit),
-    " (", format_percent(n / n_risks), ")",
-    if (anyNA(risk)) {
-      paste0("; ", format_count(count(is.na(risk))), " without a risk")
-    }
-  )
-}
-
-# Outside patterns of n_matches() are no records of the file.
-limit_unit <- function(x) if (isTRUE(x$settings$patterns)) "pattern" else "record"
-
-limit_line <- function(x) {
-  clause <- limit_clause(x)
-  if (!is.null(clause)) paste0(capitalised(clause), ".")
 }

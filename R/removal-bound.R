@@ -17,7 +17,9 @@
 #'
 #' With `theta_one = "exclude"` in `x`, as many of the largest risks are left
 #' out as there are key sets that might come to identify all records left.
-#' Missing values are treated as in `x`.
+#' Missing values are treated as in `x`. Records that `missing = "exclude"` left out may be
+#' among those removed, so that as many fewer count; the bound is the least over all these
+#' numbers.
 #'
 #' @section Cost:
 #' One pass over the key sets that records are unique on: 0.05 seconds of one processor for
@@ -26,11 +28,7 @@
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.
 #' @param n One or several numbers of records to remove, fewer than there are.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param p,alpha Which analysis, where `x` holds several.
-#' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
-#'   them.
+#' @inheritParams sdcRisk-params
 #'
 #' @return An object of class `sdc_removal_bound`, an [sdc_result] without
 #'   `records`; `estimates`, also `as.data.frame()`, has one row per `n`: `p`,
@@ -46,10 +44,10 @@
 #' risk <- qar_risk(adult, pi_u = 0.1)
 #' removal_bound(risk, adult, n = c(100, 1000))
 removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e6) {
+  ask <- announce("removal_bound")
   check_given(c("x", "data", "n"))
   data <- bare_data(data)
-  this_call <- call_without_data(match.call(), "removal_bound")
-  remember()
+  remember(ask)
   check_no_dots(...)
   n <- check_removals(n, NROW(data), several = TRUE)
   chosen <- choose_analysis(x, p, alpha, max_sets)
@@ -57,9 +55,7 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
     coded <- code_again(x, data)
     check_fewer(n, coded$table$n, "n")
     settings <- x$settings
-    found <- core(
-      rs_removal_bounds, coded$table$pointer, tail_settings(chosen, settings, n = n)
-    )
+    found <- removal_bounds(coded, chosen, settings, n)
     rows <- length(n)
     threshold <- rep(found$whole$threshold, rows)
     empirical <- rep(found$whole$risk_empirical, rows)
@@ -84,9 +80,30 @@ removal_bound <- function(x, data, n, ..., p = NULL, alpha = NULL, max_sets = 5e
         n_sets = choose(length(coded$table$keys), chosen$p),
         identifying = identifying_of(x, chosen$p)
       ),
-      call = this_call
+      call = ask$call
     )
   })
+}
+
+# The bounds for `n` removals; of excluded records, as many as there are can be among them.
+# Bounds of several numbers take four bytes for each key set.
+removal_bounds <- function(coded, chosen, settings, n) {
+  fewest <- pmax(0, n - (coded$n - coded$table$n))
+  tried <- sort(unique(unlist(Map(seq, fewest, n))))
+  each <- max(1, 1e8 %/% choose(length(coded$table$keys), chosen$p))
+  parts <- lapply(split(tried, (seq_along(tried) - 1) %/% each), function(part) {
+    core(rs_removal_bounds, coded$table$pointer, tail_settings(chosen, settings, n = part))
+  })
+  least <- function(name) {
+    all <- unlist(lapply(parts, `[[`, name), use.names = FALSE)
+    as.double(unlist(Map(function(low, high) {
+      min(all[tried >= low & tried <= high])
+    }, fewest, n)))
+  }
+  list(
+    whole = parts[[1]]$whole, threshold = least("threshold"),
+    risk_empirical = least("risk_empirical")
+  )
 }
 
 #' @export
@@ -143,35 +160,8 @@ bound_words <- function(what, reduction) {
 
 #' @export
 as.data.frame.sdc_removal_bound <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$estimates
-}
-
-#' @export
-tidy_terms.sdc_removal_bound <- function(x) {
-  list(
-    ids = c("p", "alpha", "n"),
-    terms = c(
-      "threshold_least", "threshold_reduction", "risk_empirical_least",
-      "risk_empirical_reduction"
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_removal_bound <- function(x, ...) {
-  check_result(x)
-  last <- x$estimates[which.max(x$estimates$n), ]
-  cbind(
-    frame(n_records = x$diagnostics$n_records, n_keys = x$diagnostics$n_keys),
-    last[c("p", "alpha", "n", "threshold_reduction", "risk_empirical_reduction")],
-    frame(
-      missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-      pi_u = x$settings$pi_u, fingerprint = x$settings$fingerprint
-    )
-  )
 }
 
 bound_cited <- function(x) {
@@ -206,7 +196,7 @@ bound_cited <- function(x) {
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_bound <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   estimates <- object$estimates
   long <- frame(
@@ -232,3 +222,19 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     ) +
     sdc_theme()
 }
+
+declare_measure(
+  "removal_bound",
+  reference = "bera2023", ids = c("p", "alpha", "n"), lead = n,
+  terms = c(
+    "threshold_least", "threshold_reduction", "risk_empirical_least", "risk_empirical_reduction"
+  ),
+  risk_empirical_least = figure(
+    paste0(
+      "Least ", format_number(1 - alpha), " quantile of the risks of key sets without any ",
+      plural(n, "record")
+    ),
+    "risk", scenario = "prosecutor", attempt = TRUE,
+    note = paste("before:", format_risk(risk_empirical))
+  )
+)

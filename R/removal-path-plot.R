@@ -20,7 +20,7 @@
 #' proper <- removal_path(risk, some, n = 200, by = "proper")
 #' plot(compare_risk(top, proper))
 autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit"), ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("reduction", "fit"), "type")
   draw_paths(list(comparison_part(object)), object$estimates, type)
@@ -29,6 +29,7 @@ autoplot.sdc_removal_path <- function(object, type = c("reduction", "fit"), ...)
 #' @rdname autoplot.sdc_removal_path
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_removal_path_comparison <- function(object, type = c("reduction", "fit"), ...) {
+  announce("autoplot")
   check_no_dots(...)
   type <- check_choice(type, c("reduction", "fit"), "type")
   parts <- object$results

@@ -1,5 +1,15 @@
 # Reading a result of removal_path(): words, tables, one sentence.
 
+declare_measure(
+  "removal_path",
+  reference = "bera2023", ids = c("p", "alpha"),
+  terms = c("risk", "reduction", "best_reduction", "threshold", "shape", "risk_empirical"),
+  risk = figure(
+    paste("Extreme risk T without", plural(n_removed, "record")), "risk",
+    scenario = "prosecutor", attempt = TRUE, note = paste("before:", format_risk(risk_before))
+  )
+)
+
 #' @export
 describe.sdc_removal_path <- function(x) {
   estimates <- x$estimates
@@ -141,13 +151,13 @@ path_pls_line <- function(x) {
 
 #' @export
 as.data.frame.sdc_removal_path <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$path
 }
 
 #' @export
 summary.sdc_removal_path <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   if (!is.null(by)) {
     stop_argument(
       "by", "be NULL for this result",
@@ -166,33 +176,6 @@ path_milestones <- function(path) {
   ends <- which(!duplicated(path$step, fromLast = TRUE))
   shown <- unique(ends[round(seq(1, length(ends), length.out = min(10, length(ends))))])
   cbind(frame(n_removed = shown), path[shown, setdiff(names(path), c("step", "record"))])
-}
-
-#' @export
-tidy_terms.sdc_removal_path <- function(x) {
-  list(
-    ids = c("p", "alpha"),
-    terms = c("risk", "reduction", "best_reduction", "threshold", "shape", "risk_empirical")
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_removal_path <- function(x, ...) {
-  check_result(x)
-  estimates <- x$estimates
-  cbind(
-    estimates[c(
-      "n_records", "p", "alpha", "by", "n_removed", "prop_removed", "risk_before", "risk",
-      "reduction", "best_reduction", "best_n"
-    )],
-    frame(
-      block = x$settings$block, fit_moved = x$diagnostics$fit_moved,
-      missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-      pi_u = x$settings$pi_u, fingerprint = x$settings$fingerprint
-    )
-  )
 }
 
 path_cited <- function(x) {

@@ -67,18 +67,14 @@
 #' @param data The data `x` was made from.
 #' @param n How many records to remove, fewer than there are.
 #' @param by The order, see Details.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param block Records removed before the risk is looked at again.
 #' @param top Share of key sets that `"top_count"` looks at.
-#' @param p,alpha Which analysis, where `x` holds several.
 #' @param n_sim Random orders drawn for `"random"`.
 #' @param pls_response,pls_degree,pls_ncomp The model of `"pls"` and
 #'   `"filtered_entropy"`: response `"sign"` or `"contribution"`; degree 1, or 2
 #'   for squares and products as well; number of components.
 #' @param max_memory Bytes that the incremental scheme may take.
-#' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
-#'   them.
 #'
 #' @return An object of class `sdc_removal_path`, an [sdc_result] with
 #' \describe{
@@ -118,11 +114,11 @@ removal_path <- function(x, data, n, by = c(
                          ..., block = 1, top = 0.1, p = NULL, alpha = NULL, n_sim = 20,
                          pls_response = c("sign", "contribution"), pls_degree = 1,
                          pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
+  ask <- announce("removal_path")
   check_given(c("x", "data", "n"))
   data <- bare_data(data)
-  this_call <- call_without_data(match.call(), "removal_path")
-  remember()
-  check_no_dots(..., renamed = c(n_sim = "draws"))
+  remember(ask)
+  check_no_dots(...)
   n <- check_removals(n, NROW(data))
   by <- check_choice(by, names(removal_orders), "by")
   plan <- list(
@@ -148,7 +144,7 @@ removal_path <- function(x, data, n, by = c(
     } else {
       fixed_paths(coded, chosen, x$settings, plan, model)
     }
-    result <- new_removal_path(found, x, chosen, coded, plan, model, this_call)
+    result <- new_removal_path(found, x, chosen, coded, plan, model, ask$call)
     signal_removal(result)
     result
   })

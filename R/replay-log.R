@@ -93,8 +93,6 @@ is_log_file <- function(file) {
        all(vapply(file$wave_fingerprints, is_print, NA)))
 }
 
-is_one_text <- function(x) is.character(x) && length(x) == 1
-
 # A function of this package that makes results, and arguments that it has.
 check_log_call <- function(asked) {
   name <- asked[["function"]]
@@ -214,15 +212,59 @@ decode_formula <- function(text) {
   )
 }
 
-# Names joined by the operators of models, and whole numbers.
-is_model_formula <- function(x) {
-  if (is.name(x)) {
-    return(TRUE)
-  }
-  if (is.numeric(x)) {
-    return(length(x) == 1)
-  }
-  operators <- c("~", "+", "-", "*", ":", "^", "(", "/", "%in%")
-  is.call(x) && is.name(x[[1]]) && as.character(x[[1]]) %in% operators &&
-    all(vapply(as.list(x)[-1], is_model_formula, NA))
+check_log_hierarchies <- function(x) {
+  good <- is.list(x$of) && length(x$of) && !is.null(names(x$of)) && all(vapply(x$of, function(h) {
+    is.list(h) && is_one_text(h$fingerprint) && (is.null(h$rule) || is.list(h$rule)) &&
+      all(names(h$rule) %in% hierarchy_rules) && (is.null(h$table) || is_log_table(h$table))
+  }, NA))
+  if (!good) stop_log("Hierarchies in it are damaged.")
+  for (h in x$of) lapply(h$rule, decode_value)
 }
+
+# The hierarchies of a call: those given, else by the log; or why there are none.
+find_logged_hierarchies <- function(logged, data, given, digits) {
+  found <- Map(function(h, name) {
+    same <- function(x) {
+      digits == 0 || identical(cut_fingerprint(hierarchy_fingerprint(x), digits), h$fingerprint)
+    }
+    own <- given$made[[name]]
+    if (!is.null(own) && same(own)) {
+      assign(name, TRUE, envir = given$used)
+      return(own)
+    }
+    made <- tryCatch(
+      suppressMessages(logged_hierarchy(h, data[[name]], name)), sdcRisk_error = function(e) NULL
+    )
+    if (!is.null(made) && same(made)) made
+  }, logged, names(logged))
+  missing <- names(found)[vapply(found, is.null, NA)]
+  if (length(missing)) {
+    return(list(note = paste0(
+      "not in the log: the hierarchy of ", paste(missing, collapse = ", "),
+      "; give hierarchies = list(", paste0(missing, " = ", collapse = ", "), ")"
+    )))
+  }
+  list(hierarchies = found)
+}
+
+# By its rule or its table, NULL where the log has neither.
+logged_hierarchy <- function(h, column, name) {
+  if (!is.null(h$rule)) {
+    rule <- lapply(h$rule, decode_value)
+    do.call(hierarchy, c(list(column, name = name), rule), quote = TRUE)
+  } else if (!is.null(h$table)) {
+    columns <- lapply(h$table, function(column) {
+      vapply(column, function(v) if (is.null(v)) NA_character_ else v, "")
+    })
+    names(columns) <- paste0("level_", seq_along(columns) - 1L)
+    table_hierarchy(do.call(frame, columns), NULL, FALSE, list(name = name))
+  }
+}
+
+is_figures <- function(column) {
+  is.list(column) && length(column) > 0 && all(vapply(column, function(v) {
+    is.null(v) || length(v) == 1 && (is.numeric(v) || is.logical(v) || is_number_word(v))
+  }, NA))
+}
+
+is_number_word <- function(x) isTRUE(x %in% c("NaN", "Inf", "-Inf"))

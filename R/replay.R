@@ -2,8 +2,8 @@
 #'
 #' Are the figures of a report still what the package computes from the file?
 #' `replay()` reads the log that [sdc_report()] wrote, asks every function again what
-#' it was asked then, and compares the figures to the last bit. They do not depend on
-#' the number of threads.
+#' it was asked then, and compares the figures: to the last bit with an internal log, rounded
+#' as in the log with an external one. They do not depend on the number of threads.
 #'
 #' Nothing in a log is run as code: the names of functions must be those of this
 #' package that make results, and arguments are values. Protected files need not be
@@ -52,6 +52,7 @@
 #' sdc_report(n_matches(nals_prison, keys), file = file, internal = TRUE)
 #' replay(sub("html$", "json", file), nals_prison)
 replay <- function(log, data, ..., hierarchies = NULL) {
+  announce("replay")
   check_no_dots(...)
   check_given(c("log", "data"))
   log <- read_log(log)
@@ -77,11 +78,15 @@ replay <- function(log, data, ..., hierarchies = NULL) {
     if (length(open) == 0 || length(files) == n_files) break
   }
   check_used_hierarchies(given, done)
-  rows <- Map(compare_figures, log$results, done)
+  internal <- identical(log$variant, "internal")
+  rows <- Map(compare_figures, log$results, done, MoreArgs = list(internal = internal))
   out <- do.call(rbind, unname(rows))
   if (is.null(out)) stop_log("It holds no figures.")
   rownames(out) <- NULL
-  structure(out, class = c("sdc_replay", "data.frame"), version = log$versions$sdcRisk)
+  structure(
+    out, class = c("sdc_replay", "data.frame"), version = log$versions$sdcRisk,
+    internal = internal
+  )
 }
 
 protections <- c("recode_search", "suppress_cells", "invariant_pram")
@@ -202,7 +207,7 @@ ask_again <- function(asked, marks, plan) {
     )
   })
   running$seeds <- lapply(asked$seeds, log_numbers)
-  on.exit(running$seeds <- list())
+  on.exit(running$seeds <- list(), add = TRUE)
   f <- getExportedValue("sdcRisk", asked[["function"]])
   result <- suppressWarnings(suppressMessages(do.call(f, values, quote = TRUE)))
   check_same_files(marks, result)
@@ -258,17 +263,6 @@ plan_call <- function(asked, marks, files, stage) {
 
 # Whether the log cannot tell a file from another of its size.
 is_without_print <- function(print, marks) marks$digits == 0 || is.null(print) || is.na(print)
-
-# A file of records as the pattern table that it would make; what makes none stays.
-as_patterns <- function(data, roles) {
-  if (!is.data.frame(data) || !is.null(times_of(data))) {
-    return(data)
-  }
-  tryCatch(
-    file_data(pattern_table(data, roles$key_vars, weight_var = roles$weight_var)),
-    sdcRisk_error = function(e) data
-  )
-}
 
 argument_of_type <- function(asked, type) {
   arguments <- asked$arguments
@@ -391,24 +385,25 @@ stop_other_data <- function(found = NULL, absent = NULL) {
 
 # Figures --------------------------------------------------------------------
 
-compare_figures <- function(entry, done) {
+compare_figures <- function(entry, done, internal) {
+  again <- if (!is.null(done$result)) unclass(stated_result(done$result, internal))
   rows <- lapply(names(entry$tables), function(name) {
     columns <- entry$tables[[name]]
     columns <- columns[vapply(columns, is_figures, NA)]
-    now <- if (!is.null(done$result)) as.data.frame(unclass(done$result)[[name]])
+    now <- if (!is.null(again)) as.data.frame(again[[name]])
     do.call(rbind, lapply(names(columns), function(column) {
       logged <- log_numbers(columns[[column]])
-      again <- rep(NA_real_, length(logged))
+      found <- rep(NA_real_, length(logged))
       n <- min(length(logged), NROW(now))
       is_figure <- is.numeric(now[[column]]) || is.logical(now[[column]])
-      if (is_figure) again[seq_len(n)] <- as.double(now[[column]])[seq_len(n)]
-      equal <- equal_bits(logged, again, done, NROW(now))
+      if (is_figure) found[seq_len(n)] <- as.double(now[[column]])[seq_len(n)]
+      equal <- equal_bits(logged, found, done, NROW(now))
       frame(
         figure = paste0(
           entry$id, ": ", if (name != "estimates") paste0(name, " "), column,
           if (length(logged) > 1) paste0(" [", seq_along(logged), "]") else ""
         ),
-        logged = logged, now = again, equal = equal,
+        logged = logged, now = found, equal = equal,
         note = if (is.null(done$note)) {
           ifelse(equal %in% FALSE, unsure_words(done$unsure), "")
         } else {
@@ -431,14 +426,6 @@ unsure_words <- function(unsure) {
   )
 }
 
-is_figures <- function(column) {
-  is.list(column) && length(column) > 0 && all(vapply(column, function(v) {
-    is.null(v) || length(v) == 1 && (is.numeric(v) || is.logical(v) || is_number_word(v))
-  }, NA))
-}
-
-is_number_word <- function(x) isTRUE(x %in% c("NaN", "Inf", "-Inf"))
-
 equal_bits <- function(logged, now, done, n_now) {
   if (is.null(done$result)) {
     return(rep(NA, length(logged)))
@@ -458,8 +445,8 @@ format.sdc_replay <- function(x, ..., rows = 12) {
   then <- attr(x, "version")
   c(
     paste0(
-      "Replay of a report: ", format_count(equal), " of ", plural(n, "figure"),
-      " equal to the last bit."
+      "Replay of a report: ", format_count(equal), " of ", plural(n, "figure"), " equal",
+      if (isFALSE(attr(x, "internal"))) ", rounded as in the log." else " to the last bit."
     ),
     if (!is.null(then) && !identical(then, now)) {
       paste0("The log was written with sdcRisk ", then, ", this is ", now, ".")

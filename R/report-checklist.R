@@ -10,7 +10,7 @@ not_examined <- function(entries) {
   checked <- length(checks) > 0
   idle <- unlist(lapply(checks, function(e) {
     rows <- e$result$estimates
-    reasons <- rows$reason[rows$verdict == "not applicable"]
+    reasons <- rows$reason[is.na(rows$value)]
     unique(paste0("Not measured by file_check(): ", reasons, "."))[nzchar(unique(reasons))]
   }))
   keys <- unique(unlist(lapply(entries, function(e) {
@@ -41,7 +41,9 @@ not_examined <- function(entries) {
       "Uniqueness in the population: all figures are of the file."
     },
     if (!sensitive) "Sensitive values that all records with equal keys share.",
-    if (lacks("household_risk")) "Households whose members give each other away.",
+    if (lacks("household_risk") && !any(vapply(checks, measured_households, NA))) {
+      "Households that can be found by their members."
+    },
     if (lacks("link_attack", "longitudinal_link", "longitudinal_risk")) {
       "Linkage with another file, such as an earlier release or a register."
     },
@@ -51,6 +53,11 @@ not_examined <- function(entries) {
       "variables."
     )
   )
+}
+
+measured_households <- function(entry) {
+  rows <- entry$result$estimates
+  any(rows$measure == "household" & !is.na(rows$value))
 }
 
 # The items: what is asked, and the answer where results have it (`answer(entries)`).
@@ -66,7 +73,11 @@ checklist_items <- function() {
     }),
     item("File", "Do records of one household stand together, and can they be put together?",
          answer_household),
-    item("File", "Do names, addresses, numbers of persons or free text remain in the file?"),
+    item(
+      "File", "Do names, addresses, numbers of persons or free text remain in the file?",
+      answer_identifiers
+    ),
+    item("File", "Do other columns tell key variables?", answer_told),
     item(
       "Geography", "What is the smallest area that can be told, and how many people live in it?"
     ),
@@ -156,12 +167,11 @@ answer_each <- function(entries, funs, answer, known = NULL) {
 # What file_check() measured, of a stage of which no result of the method itself is there.
 answer_checked <- function(entries, known, ...) {
   answer_each(entries, "file_check", function(e, x) {
-    e <- e[e$measure %in% c(...) & e$verdict != "not applicable", , drop = FALSE]
-    about <- check_catalogue()
+    e <- e[e$measure %in% c(...) & !is.na(e$value), , drop = FALSE]
+    about <- page_figures()
     about <- about[match(e$measure, about$measure), ]
     if (nrow(e)) {
-      kind <- ifelse(about$unit %in% c("share", "risk"), about$unit, "amount")
-      paste0(capitalised(about$label), " ", kind_text(e$value, kind), ".", collapse = " ")
+      paste0(about$label, " ", figure_words(e$value, about$unit), ".", collapse = " ")
     }
   }, known)
 }
@@ -189,6 +199,44 @@ answer_household <- function(entries) {
       paste0(plural(e$n_persons_unique, "person"), " in unique households.")
     })
   )
+}
+
+# Nobody but people can say that there are none.
+answer_identifiers <- function(entries) {
+  answer_each(entries, "file_check", function(e, x) {
+    found <- x$roles$variable[x$roles$looks_like == "identifier"]
+    if (length(found)) {
+      paste0("Columns that look like identifiers: ", paste(found, collapse = ", "), ".")
+    }
+  })
+}
+
+answer_told <- function(entries) {
+  # A protection compares with the original what its release shows; a check of the release
+  # sees the release alone.
+  protects <- vapply(entries, function(e) e$fun %in% protecting, NA)
+  released <- vapply(entries, `[[`, "", "stage") == "after"
+  entries[protects] <- lapply(entries[protects], function(e) {
+    e$stage <- "after"
+    e
+  })
+  if (any(protects)) entries <- entries[protects | !released]
+  answer_each(entries, c("file_check", protecting), function(e, x) {
+    told <- x$diagnostics$told_by_columns
+    if (is.null(told)) {
+      return(NULL)
+    }
+    told <- told_unasked(told)
+    protected <- if (inherits(x, "sdc_file_check")) "values of " else "protected values of "
+    if (nrow(told) == 0) {
+      paste0("None was found that tells ", sub(" of $", "", protected), ".")
+    } else {
+      paste0(
+        told$by, " tells ", format_percent(told$share), " of the ", protected, told$variable,
+        ".", collapse = " "
+      )
+    }
+  })
 }
 
 answer_overview <- function(entries) {
@@ -245,8 +293,12 @@ answer_tau <- function(entries) {
 own_tau <- function(entries) {
   c(
     answer_each(entries, c("loglinear_risk", "longitudinal_risk"), function(e, x) {
-      rows <- board_rows(x, list())
-      paste0(format_amount(rows$value[[1]]), " of ", format_count(e$n_unique[[1]]), " expected.")
+      value <- board_rows(x, list())$value[[1]]
+      if (is.na(value)) {
+        paste0("Not judged: ", misfit_note, ".")
+      } else {
+        paste0(format_amount(value), " of ", format_count(e$n_unique[[1]]), " expected.")
+      }
     }),
     answer_each(entries, c("copula_uniqueness", "population_uniqueness"), function(e, x) {
       paste0(
@@ -321,6 +373,9 @@ answer_protection <- function(entries) {
     unlist(lapply(of_function(entries, "suppress_cells"), function(x) {
       e <- x$result$estimates
       paste0(plural(e$n_suppressed, "cell"), " blanked (rule \"", e$rule, "\", k = ", e$k, ").")
+    })),
+    unlist(lapply(of_function(entries, c("suppress_cells", "invariant_pram")), function(x) {
+      order_line(x$result)
     })),
     unlist(lapply(of_function(entries, "invariant_pram"), function(x) {
       e <- x$result$estimates

@@ -4,15 +4,19 @@
 report_content <- function(entries, comparisons, settings) {
   few <- cells_changed(entries)
   entries <- lapply(entries, function(entry) {
+    entry$exact <- entry$result
+    entry$result <- stated_result(entry$exact, settings$internal)
+    entry$said <- said_of_stated(entry, settings)
     entry$tables <- entry_tables(entry, settings, few)
     entry$settings <- stated_settings(entry, settings)
     entry
   })
+  settings$apart <- made_apart(entries)
   list(
     entries = entries, comparisons = comparisons, settings = settings,
     board = board_table(entries, settings), changed = few,
     versions = report_versions(), made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
-    pictures = report_pictures(entries, comparisons, settings)
+    pictures = report_pictures(entries, comparisons, settings), apart = settings$apart
   )
 }
 
@@ -30,21 +34,20 @@ cells_changed <- function(entries) {
   if (length(counts)) min(counts) else NA
 }
 
-# Changes so few that distances would tell single values, or a fingerprint all.
-few_for_distances <- 100
-few_for_fingerprint <- 16
-
 board_table <- function(entries, settings) {
   limit <- settings$limit
   parts <- lapply(entries, function(entry) {
-    rows <- board_rows(entry$result, limit)
+    # Figures are judged before they are rounded.
+    rows <- board_rows(entry$exact, limit)
     if (nrow(rows) == 0) {
       return(NULL)
     }
-    if (is.null(rows$question)) {
-      rows$question <- said_question(entry)
-      rows$scenario <- paste(entry$said$scenario$who, collapse = ", ")
-    }
+    if (!settings$internal) rows <- coarse_rows(rows, board_rows(entry$result, limit))
+    if (entry$id %in% names(settings$apart)) rows <- without_verdict(rows, apart_note)
+    rows$question <- ifelse(
+      rows$scenario %in% names(scenario_questions), scenario_questions[rows$scenario],
+      said_question(entry)
+    )
     rows$id <- entry$id
     rows$fun <- entry$fun
     # What a protection says is of the file it released.
@@ -58,6 +61,12 @@ board_table <- function(entries, settings) {
   table
 }
 
+scenario_questions <- c(
+  prosecutor = "What can an intruder do who knows that the target is in the file?",
+  journalist = "What can an intruder do who does not know this?",
+  tables = "What do tables of a few key variables show?"
+)
+
 # In a file that was perturbed a record alone with its key need not be the person with
 # these values: what counts records there is no measure of the release.
 counts_perturbed <- function(entry, entries) {
@@ -67,20 +76,18 @@ counts_perturbed <- function(entry, entries) {
   funs <- vapply(entries, `[[`, "", "fun")
   drawn <- Filter(function(e) e$fun == "invariant_pram", entries)
   length(drawn) > 0 && (!any(c("suppress_cells", "recode_search") %in% funs) ||
-    any(vapply(drawn, function(e) is_made_from(entry$result, released_data(e$result)), NA)))
+    any(vapply(drawn, function(e) fits_data(entry$result, released_data(e$result)), NA)))
 }
 
 sees_perturbation <- c("pram_audit", "link_attack", "longitudinal_link", "utility_loss")
 
-word_note <- "values taken at their word, see below"
+apart_note <- "of other key variables or households than the check, see above"
 
-without_verdict <- function(rows) {
+without_verdict <- function(rows, note = word_note) {
   rows$verdict[rows$verdict %in% c("ok", "above")] <- "not judged"
-  rows$note <- word_note
+  rows$note <- note
   rows
 }
-
-protecting <- c("suppress_cells", "invariant_pram", "pram_audit", "recode_search")
 
 # Equal words for figures of one file get their number of key variables, or their results' names.
 tell_apart <- function(table) {
@@ -88,22 +95,29 @@ tell_apart <- function(table) {
     return(NULL)
   }
   for (more in c("n_keys", "id")) {
-    same <- paste(table$measure, table$stage, sep = "\r")
+    same <- paste(table$label, table$stage, sep = "\r")
     twice <- same %in% same[duplicated(same)]
     shown <- if (more == "id") {
       paste0("(", table$id, ")")
     } else {
       paste("on", plural(lengths(strsplit(table$keys, " + ", fixed = TRUE)), "key variable"))
     }
-    table$measure[twice] <- paste(table$measure, shown)[twice]
+    table$label[twice] <- paste(table$label, shown)[twice]
   }
   table
 }
 
-said_question <- function(entry) {
-  question <- entry$said$question
-  if (is.null(question)) question <- paste0("what does ", entry$fun, "() say?")
-  capitalised(question)
+# The sentence of a result is made of its figures as they are stated. That of a result in a
+# comparison was made before.
+said_of_stated <- function(entry, settings) {
+  kept <- !is.null(unclass(entry$result)$said)
+  said <- if (kept) entry$said else said_of(entry$result)
+  if (any(misfits(entry$result))) {
+    said$sentence <- "The log-linear model does not fit this file: its figures are not reported."
+  } else if (!settings$internal) {
+    said$sentence <- if (!kept) withheld_words(said$sentence)
+  }
+  said
 }
 
 # Tables ---------------------------------------------------------------------
@@ -121,6 +135,7 @@ entry_tables <- function(entry, settings, few) {
     return(tables)
   }
   tables <- lapply(tables, external_columns)
+  tables <- lapply(tables, function(t) t[setdiff(names(t), told_sizes)])
   if (isTRUE(few < few_for_distances)) tables <- lapply(tables, without_distances)
   tables
 }
@@ -209,68 +224,6 @@ stated_value <- function(value, settings) {
   }
 }
 
-# Whether an argument may leave the agency: it names no record, and tells nothing of a value
-# in the file.
-is_external_argument <- function(name, value, entry) {
-  name != "rows" && is_external_value(value, entry)
-}
-
-is_external_value <- function(value, entry) {
-  words <- c(known_columns(entry), offered_words(entry$fun), "wildcard", "category", "exclude")
-  short <- length(value) <= 100 && is.null(dim(value))
-  if (inherits(value, "sdc_asked_part")) {
-    value$kind != "withheld"
-  } else if (is.null(value) || is.logical(value) && short) {
-    TRUE
-  } else if (rlang::is_formula(value)) {
-    all(all.vars(value) %in% words) && is_model_formula(value)
-  } else if (!has_external_names(value, words)) {
-    FALSE
-  } else if (is.list(value)) {
-    all(vapply(value, is_external_value, NA, entry))
-  } else if (is.numeric(value)) {
-    short
-  } else {
-    is.character(value) && all(value %in% words)
-  }
-}
-
-has_external_names <- function(value, words) {
-  is.null(names(value)) || all(names(value) %in% c(words, names_in_limits)) ||
-    is.list(value) && all(vapply(value, function(v) all(as.character(v) %in% words), NA))
-}
-
-names_in_limits <- c(
-  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "p", "alpha",
-  "pi_u"
-)
-
-known_columns <- function(entry) {
-  s <- entry$result$settings
-  roles <- s[intersect(names(s), c(
-    "key_vars", "weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var", "id",
-    "change_vars", "link_vars", "known_keys", "key_groups", "key_sets"
-  ))]
-  # A role that a function takes and keeps to itself; `within` may be values.
-  given <- entry$asked$arguments
-  given <- given[intersect(names(given), c("key_vars", "weight_var", "hh_id", "hh_vars", "id"))]
-  texts <- c(unlist(roles), unlist(Filter(is.character, given)))
-  c(texts[vapply(texts, is.character, NA)], names(s$key_groups))
-}
-
-# The words among the defaults of a function.
-offered_words <- function(fun) {
-  if (!fun %in% getNamespaceExports("sdcRisk")) {
-    return(character())
-  }
-  defaults <- as.list(formals(getExportedValue("sdcRisk", fun)))
-  unlist(lapply(defaults, function(d) {
-    if (is.character(d)) d else if (is.call(d) && identical(d[[1]], as.name("c"))) {
-      Filter(is.character, as.list(d)[-1])
-    }
-  }), use.names = FALSE)
-}
-
 # Versions -------------------------------------------------------------------
 
 # The package, R, and the crates its core was built from.
@@ -303,17 +256,32 @@ report_pictures <- function(entries, comparisons, settings) {
   }
   drawn <- Filter(function(entry) {
     (settings$internal || entry$fun %in% external_pictures) && is.null(entry$result[["made"]]) &&
-      is.null(unclass(entry$result)$said)
+      is.null(unclass(entry$result)$said) && !any(misfits(entry$result))
   }, entries)
+  comparisons <- Filter(function(x) !any(unlist(lapply(x$made, misfits))), comparisons)
   few <- cells_changed(entries)
   if (!settings$internal && isTRUE(few < few_for_distances)) {
     drawn <- Filter(function(entry) entry$fun != "utility_loss", drawn)
   }
   pictures <- c(
-    lapply(comparisons, function(x) list(id = "comparison", picture = quiet_picture(x))),
+    lapply(stated_comparisons(comparisons, settings), function(x) {
+      list(id = "comparison", picture = quiet_picture(x))
+    }),
     lapply(drawn, function(entry) list(id = entry$id, picture = quiet_picture(entry$result)))
   )
   Filter(function(p) !is.null(p$picture), pictures)
+}
+
+# Comparisons without what single records have.
+stated_comparisons <- function(comparisons, settings) {
+  if (settings$internal) {
+    return(comparisons)
+  }
+  lapply(comparisons, function(x) {
+    single <- x$table$term %in% c(names(single_figures[[x$kind]]), told_sizes)
+    x$table <- coarse_columns(x$table[!single, , drop = FALSE])
+    x
+  })
 }
 
 # A result that cannot be drawn, such as one without an answer, has no picture.
@@ -333,4 +301,20 @@ quiet_picture <- function(x) {
     pass_on_time_limit(e)
     NULL
   })
+}
+
+# Hierarchies in words, as a setting of the report.
+stated_hierarchies <- function(of, settings) {
+  words <- vapply(of, function(h) {
+    if (!is.null(h$table)) {
+      paste("a table of", plural(h$n_levels, "level"))
+    } else if (!states_levels(h, settings)) {
+      paste(plural(h$n_levels, "level"), "(not in an external report)")
+    } else if (length(h$rule) == 0) {
+      "as proposed"
+    } else {
+      paste(names(h$rule), vapply(h$rule, stated_value, "", settings), collapse = ", ")
+    }
+  }, "")
+  paste0(names(of), ": ", words, collapse = "; ")
 }

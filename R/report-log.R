@@ -1,6 +1,7 @@
-# The log beside a report: what was asked, and every figure to the last bit. JSON by
-# jsonlite, which reads numbers as the C library does, so that 17 digits come back as
-# the number they were; that is why numbers are written here and not by it.
+# The log beside a report: what was asked, and every figure, to the last bit in an internal
+# report and rounded in an external one. JSON by jsonlite, which reads numbers as the C
+# library does, so that 17 digits come back as the number they were; that is why numbers are
+# written here and not by it.
 
 log_version <- 1L
 
@@ -102,7 +103,7 @@ log_table <- function(table) {
   if (length(columns)) columns else empty_object()
 }
 
-# Numbers as JSON, 17 digits; missing is null, and what JSON lacks is text.
+# Numbers as JSON, up to 17 digits; missing is null, and what JSON lacks is text.
 json_numbers <- function(x, scalar = FALSE) {
   text <- exact_text(x)
   text[is.nan(x)] <- "\"NaN\""
@@ -158,4 +159,18 @@ encode_part <- function(value, entry, settings) {
       type = "hierarchies", of = encode_hierarchies(value$of, entry, settings)
     )
   )
+}
+
+encode_hierarchies <- function(of, entry, settings) {
+  lapply(of, function(h) {
+    stated <- states_levels(h, settings)
+    c(
+      if (stated && !is.null(h$rule)) {
+        rule <- lapply(h$rule, encode_value, entry, settings)
+        list(rule = if (length(rule)) rule else empty_object())
+      },
+      if (stated && !is.null(h$table)) list(table = lapply(h$table, as.list)),
+      list(fingerprint = cut_fingerprint(h$fingerprint, settings$digits))
+    )
+  })
 }

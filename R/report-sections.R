@@ -13,8 +13,8 @@ html_before_after <- function(content) {
     if (!is.null(pairs)) {
       html_table(
         list(
-          Figure = pairs$measure, Before = kind_text(pairs$before, pairs$kind),
-          After = kind_text(pairs$after, pairs$kind), Ratio = ratio_text(pairs$ratio)
+          Figure = pairs$measure, Before = figure_words(pairs$before, pairs$unit),
+          After = figure_words(pairs$after, pairs$unit), Ratio = ratio_text(pairs$ratio)
         ),
         c(FALSE, TRUE, TRUE, TRUE), values = list(Before = pairs$before, After = pairs$after)
       )
@@ -37,18 +37,18 @@ paired_figures <- function(board) {
   if (is.null(board)) {
     return(NULL)
   }
-  board <- board[!grepl("^the model does not fit", board$note), ]
+  board <- board[!startsWith(board$note, misfit_note) & board$note != withheld_note, ]
   before <- board[board$stage == "before", ]
   after <- board[board$stage == "after", ]
   # Figures of equal key variables alone are compared.
-  key <- function(b) paste(b$fun, b$plain, b$keys, sep = "\r")
+  key <- function(b) paste(b$fun, b$label, b$keys, sep = "\r")
   before <- before[!duplicated(key(before)) & key(before) %in% key(after), ]
   if (nrow(before) == 0) {
     return(NULL)
   }
   at <- match(key(before), key(after))
   pairs <- frame(
-    measure = before$plain, kind = before$kind, before = before$value,
+    measure = before$label, unit = before$unit, before = before$value,
     after = after$value[at], ratio = finite_or_na(after$value[at] / before$value),
     at_their_word = after$note[at] == word_note
   )
@@ -78,7 +78,7 @@ cost_table <- function(content) {
     c(
       if (length(losses) > 1) html_p(entry$id),
       html_table(
-        list(Cost = unname(cost_terms[terms]), Value = kind_text(unname(values), kind)),
+        list(Cost = unname(cost_terms[terms]), Value = figure_words(unname(values), kind)),
         c(FALSE, TRUE), values = list(Value = unname(values))
       )
     )
@@ -128,8 +128,8 @@ html_method <- function(entry, settings) {
       html_table(list(Setting = names(stated), Value = unname(stated)))
     },
     reference_lines(entry$fun),
-    if (settings$internal && is.null(unclass(entry$result)$said)) {
-      html_tag("pre", html_text(paste(format(entry$result, width = 90), collapse = "\n")))
+    if (settings$internal && is.null(unclass(entry$result)$said) && !any(misfits(entry$result))) {
+      html_tag("pre", html_text(paste(format(entry$exact, width = 90), collapse = "\n")))
     }
   )
 }
@@ -143,13 +143,8 @@ external_sentences <- c(
   "exhaustive_tabulation", "file_check", "household_risk"
 )
 
-lower_first <- function(x) {
-  substr(x, 1, 1) <- tolower(substr(x, 1, 1))
-  x
-}
-
 reference_lines <- function(fun) {
-  known <- report_references[[fun]]
+  known <- references[declared[[fun]]$reference]
   if (length(known)) html_p("After ", paste(known, collapse = " "), class = "quiet")
 }
 
@@ -167,8 +162,12 @@ html_tables <- function(content) {
   c(
     html_tag("h2", "All figures"),
     html_p(
-      "As they stand in the log, to seven digits here and to the last bit there; names are those ",
-      "of the help pages.", class = "quiet"
+      if (content$settings$internal) {
+        "The figures of the log, to seven digits here and to the last bit there. "
+      } else {
+        "The figures of the log, rounded to three significant digits. "
+      },
+      "Their names are those of the help pages.", class = "quiet"
     ),
     html_tag("div", paste(unlist(parts), collapse = "\n"), class = "figures")
   )
@@ -215,18 +214,15 @@ table_on_end <- function(table, rows) {
   )
 }
 
-figure_text <- function(x) {
-  whole <- !is.na(x) & x == round(x) & abs(x) < 1e9
-  ifelse(whole, format_count(ifelse(whole, x, 0)), format_number(x))
-}
-
 # Records of an internal report ----------------------------------------------
 
 html_records <- function(content) {
   parts <- lapply(content$entries, function(entry) {
     # Patterns have no row in the file.
     by_pattern <- !is.null(asked_patterns(entry$result))
-    if (!is.null(unclass(entry$result)$said) || by_pattern) return(NULL)
+    if (!is.null(unclass(entry$result)$said) || by_pattern || any(misfits(entry$result))) {
+      return(NULL)
+    }
     risk <- record_risk(entry$result)
     if (is.null(risk) || !any(risk > 0, na.rm = TRUE)) return(NULL)
     c(html_tag("h3", html_text(entry$id)), html_top_records(risk, entry$fun))
@@ -285,14 +281,15 @@ html_versions <- function(content) {
       Version = c(versions$sdcRisk, versions$R, versions$platform, unname(versions$crates))
     )),
     html_p(
-      "The log beside this report holds the settings and every figure with 17 digits. In R, with ",
-      "the file as data:"
+      "The log beside this report holds the settings and every figure",
+      if (content$settings$internal) " to the last bit", ". In R, with the file as data:"
     ),
     html_tag("pre", html_text("sdcRisk::replay(\"<this report>.json\", data)")),
     html_p(
-      "computes every figure again and says which are equal, to the last bit, on any number of ",
-      "threads, and which are not repeatable and why. A protected file that cannot be computed ",
-      "again goes beside the other: data = list(before, after)."
+      "computes every figure again and says which are equal",
+      if (content$settings$internal) " to the last bit" else " after the same rounding",
+      ", on any number of threads, and which are not repeatable and why. A protected file that ",
+      "cannot be computed again goes beside the other: data = list(before, after)."
     )
   )
 }

@@ -14,17 +14,39 @@
 #' package and of the crates in its core.
 #'
 #' @section Before and after:
-#' Results whose names begin with `after` are those of the protected file, as are
-#' the results but the first in [compare_risk()]. A result without such a name
-#' belongs to the protected file where its fingerprint is that of the data which a
-#' protection in the report released. All others must come from one file: a result
-#' with another number of records, or with another fingerprint of the same key
-#' variables, is an error of class `sdcRisk_error_mismatched_data`. Fingerprints
-#' cover key variables, so two files of equal length and with different key variables
-#' are told apart only where `data` is given: then every result is compared with it.
+#' Every result is compared with the original file and with the files that protections in the
+#' report released; its weights, households and other roles do not matter. A result of a
+#' released file is a result after the protection, also if `release_data()` handed out the
+#' records in another order. If a result fits neither file, the report is refused with an error
+#' of class `sdcRisk_error_mismatched_data` that names the result. If it shares no variable with
+#' the other results, nothing tells its file: give the original file as `data`, or name the
+#' result `before`.
+#'
+#' A result of variables that the protection did not change fits both files. If the protection
+#' changed no value at all, it is about the original, and about the released file if the original
+#' has the same result. Otherwise it must be named `before` or `after`; only a [file_check()] is
+#' about the original without a name.
+#'
+#' A result whose name begins with `before` or `after` must fit that file, if the report knows
+#' it. If no protection in the report holds released data, `after` is taken at its word, as are
+#' the results but the first in [compare_risk()]. A [utility_loss()] must compare records in the
+#' same order: give it the protection, not [release_data()], whose records may be shuffled.
+#'
+#' In two more cases a name is needed. Results about tables in a database have no fingerprint:
+#' beside a protection they are named `before` or `after`. A released file in another order of
+#' records is recognised up to two million values of key variables; the results of a larger one
+#' are named `after`.
+#'
+#' If a protection, or a result after it, was made on other key variables, households or weights
+#' than the [file_check()] in the report, or than its other results, the first lines of the page
+#' say so. Its verdict is then `"not judged"`, unless only the weights differ.
+#'
+#' The data of a protection are known in both orders: that of `x$data`, and that in which
+#' [release_data()] hands them out. [replay()] computes results about the second again only if
+#' it is given that file.
 #'
 #' Results about a [pattern_table()] stand beside results about its file. They have the
-#' fingerprint of the table; where `data` is the file, the table is made of it to compare.
+#' fingerprint of the table; if `data` is the file, the table is made of it to compare.
 #'
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the
@@ -33,19 +55,28 @@
 #' variables. It holds no record number, no category of any variable (so none that
 #' fewer records than the limit hold), no result object, no seed, and of the
 #' fingerprint 4 of 16 digits, too few to test guesses of what a protection
-#' took away. Where fewer than 16 cells of the file were blanked or exchanged it has
-#' no fingerprint, and where fewer than 100 were, no bits lost and no distances,
-#' since these could tell single values. Names of results, the title and names of
-#' columns are written as they are.
+#' took away. If fewer than 16 cells of the file were blanked or exchanged it has
+#' no fingerprint, and if fewer than 100 were, no distances, since these could tell single
+#' values. Names of results, the title and names of columns are written as they are.
+#'
+#' Figures of an external report that are not whole numbers have three significant digits, on
+#' the page and in the log. With more digits the largest risk tells the weight of the riskiest
+#' record, and so the record: such a figure is given with as many digits, three or two, as at
+#' least five records share, and is withheld otherwise. Its verdict is that of the exact
+#' figure. Entropies, bits and shares of the largest category are withheld, since the sizes of
+#' categories follow from them. Counts are exact.
 #'
 #' @section Limits and verdicts:
 #' A verdict is `"ok"` or `"above"` where a limit applies: `k`, the fewest records
 #' that may share a key, and `journalist`, the largest probability that a record is
 #' led back to the right person of the population. A promise of a protection, such as
-#' `max_match_prob` of [invariant_pram()], is judged by itself. Limits and verdicts
-#' of [file_check()] are taken as they are; its sample uniques, where it has no limit on them
-#' but a `k` of 2 or more, have the limit 0, as those of [n_matches()] do. Everything else has
+#' `max_match_prob` of [invariant_pram()], is judged by itself if it is at least as strict as
+#' `k`; else the protection has no verdict. These limits hold for every [file_check()] in the
+#' report too; its other limits and verdicts are taken as they are. Everything else has
 #' `"no limit"`.
+#'
+#' Figures of a log-linear model that does not fit the file are not written as numbers and are
+#' `"not judged"`.
 #'
 #' Figures that count records with equal keys, taken of a file that [invariant_pram()]
 #' perturbed, are `"not judged"`: they take values at their word, and say nothing of what
@@ -67,7 +98,8 @@
 #' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
 #' @param limit The limits as a list: `k`, `journalist`. Where it is not given, those of
 #'   a result of [file_check()] in the report.
-#' @param data The file the results were made from. Not needed; see above.
+#' @param data The original file. Needed only if nothing else tells which file a result is
+#'   about; see above.
 #' @param title Title of the report.
 #' @param pictures `FALSE`: without pictures, which take most of the time.
 #' @param overwrite `TRUE`: files that exist are replaced.
@@ -87,18 +119,18 @@
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' before <- n_matches(nals_prison, keys)
 #' protected <- suppress_cells(nals_prison, keys, k = 3)
-#' released <- release_data(protected)
-#' after <- n_matches(released, keys)
+#' after <- n_matches(protected$data, keys)
 #' file <- tempfile(fileext = ".html")
 #' sdc_report(
-#'   before, protected, after, utility_loss(nals_prison, released, keys), file = file
+#'   before, protected, after, utility_loss(nals_prison, protected, keys), file = file
 #' )
-#' found <- replay(sub("html$", "json", file), list(nals_prison, released))
+#' found <- replay(sub("html$", "json", file), nals_prison)
 #' all(found$equal) # TRUE
 sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
                        limit = list(k = 3, journalist = 0.05), data = NULL,
                        title = "Disclosure risk of a microdata file", pictures = TRUE,
                        overwrite = FALSE) {
+  announce("sdc_report")
   check_given("file")
   check_flag(internal, "internal")
   check_flag(overwrite, "overwrite")
@@ -114,7 +146,11 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
     if (!is.null(checked)) settings$limit <- checked
   }
   paths <- report_paths(file, overwrite)
-  entries <- report_entries(given$results, data)
+  entries <- report_entries(given, data)
+  if (!internal) {
+    running$digits <- stated_digits
+    on.exit(running$digits <- NULL, add = TRUE)
+  }
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)
   write_report(content, log, paths)
@@ -173,11 +209,22 @@ report_results <- function(given) {
   }
   compares <- vapply(flat, inherits, NA, "sdc_comparison")
   results <- list()
+  words <- character()
   for (i in seq_along(flat)) {
     one <- if (compares[[i]]) comparison_results(flat[[i]]) else flat[i]
-    results <- c(results, one[!vapply(one, is_among, NA, results)])
+    new <- !vapply(one, is_among, NA, results)
+    results <- c(results, one[new])
+    words <- c(words, vapply(one[new], result_words, "", names(flat)[[i]], i))
   }
-  list(results = results, comparisons = unname(flat[compares]))
+  list(results = results, words = unname(words), comparisons = unname(flat[compares]))
+}
+
+# A result in an error: its name or its place, and its function.
+result_words <- function(x, name, place) {
+  paste0(
+    if (nzchar(name)) paste0("`", name, "`") else paste("result", place), ", of ",
+    sub("^sdc_", "", class(x)[[1]]), "(),"
+  )
 }
 
 flatten_results <- function(given) {
@@ -229,9 +276,10 @@ is_among <- function(x, results) {
 }
 
 # Every result with its name, stage and what it says, file_check() first.
-report_entries <- function(results, data) {
-  results <- results[order(!vapply(results, inherits, NA, "sdc_file_check"))]
-  stages <- stages_of(results, data)
+report_entries <- function(given, data) {
+  order <- order(!vapply(given$results, inherits, NA, "sdc_file_check"))
+  results <- given$results[order]
+  stages <- stages_of(results, data, given$words[order])
   fun <- vapply(results, function(x) sub("^sdc_", "", class(x)[[1]]), "")
   plain <- names(results) %in% c("", "before", "after")
   labels <- ifelse(plain, fun, names(results))
@@ -241,106 +289,7 @@ report_entries <- function(results, data) {
     list(
       id = if (stage == "after" && !startsWith(label, "after")) paste("after:", label) else label,
       fun = fun, label = label, stage = stage, result = x, asked = attr(x, "asked"),
-      said = if (is.null(unclass(x)$said)) said_of(x) else unclass(x)$said
+      said = unclass(x)$said
     )
   }, unname(results), unname(fun), unname(labels), stages)
-}
-
-# What a result says of itself, without its tables.
-said_of <- function(x) {
-  said <- describe(x)
-  list(
-    title = said$title, question = said$question, scenario = said$scenario,
-    sentence = if (!is.null(said$sentence)) unclass(interpret(x))
-  )
-}
-
-# Stages ---------------------------------------------------------------------
-
-# "before" or "after" for every result; an error where they come from different files.
-stages_of <- function(results, data) {
-  named <- startsWith(names(results), "after")
-  released <- lapply(results, released_data)
-  released <- released[!vapply(released, is.null, NA)]
-  stages <- ifelse(named, "after", "before")
-  first <- list()
-  for (i in which(!named)) {
-    x <- results[[i]]
-    marks <- file_identity(x)
-    known <- first[[marks$keys]]
-    differs <- if (!is.null(data)) {
-      !is_made_from(x, data)
-    } else {
-      length(first) && (!is.null(known) && known != marks$fingerprint)
-    }
-    if (differs && any(vapply(released, function(d) is_made_from(x, d), NA))) {
-      stages[[i]] <- "after"
-    } else if (differs || is_of_other_length(x, results[!named], data)) {
-      stop_different_files(x, results[!named])
-    } else if (is.null(known)) {
-      first[[marks$keys]] <- marks$fingerprint
-    }
-  }
-  unname(stages)
-}
-
-released_data <- function(x) {
-  fields <- unclass(x)
-  is_release <- inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))
-  # A table of a database stays where it is.
-  if (is_release && !is_lazy_table(fields$data)) fields$data
-}
-
-# Results with equal `keys` have the fingerprints of one file or of different ones.
-file_identity <- function(x) {
-  settings <- x$settings
-  roles <- c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
-  of <- c(settings["key_vars"], settings["key_groups"], settings[intersect(roles, names(settings))])
-  of <- of[lengths(of) > 0]
-  # What is compared with another file has fingerprints of its own kind.
-  kind <- c(
-    if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns",
-    if (!is.null(asked_patterns(x))) "pattern table"
-  )
-  list(
-    keys = paste(c(kind, deparse(of, width.cutoff = 500L)), collapse = ""),
-    fingerprint = paste(c(settings$fingerprint, ""), collapse = " ")
-  )
-}
-
-is_made_from <- function(x, data) {
-  roles <- asked_patterns(x)
-  if (!is.null(roles)) data <- as_patterns(file_data(data), roles)
-  identical(fingerprint_of(data, x$settings), x$settings$fingerprint)
-}
-
-# Numbers of records differ; of two waves only the second is compared.
-is_of_other_length <- function(x, results, data) {
-  n <- x$settings$n
-  if (is.null(n) || !is.null(x$settings$wave_fingerprints) || isTRUE(x$settings$patterns)) {
-    return(FALSE)
-  }
-  sizes <- unlist(lapply(results, function(r) {
-    if (is.null(r$settings$wave_fingerprints)) r$settings$n
-  }))
-  n != c(sizes, if (!is.null(data)) n_records(file_data(data)))[[1]]
-}
-
-stop_different_files <- function(x, results) {
-  n <- unique(unlist(lapply(results, function(r) r$settings$n)))
-  stop_sdc(
-    "mismatched_data",
-    c(
-      "The results of a report must come from one file, before or after its protection.",
-      x = if (length(n) > 1) {
-        paste0("Numbers of records: ", paste(format_count(n), collapse = between_numbers()), ".")
-      } else {
-        paste0(
-          "A result of ", sub("^sdc_", "", class(x)[[1]]), "() has another fingerprint of its ",
-          "key variables."
-        )
-      },
-      i = "Give results of the protected file names that begin with `after`."
-    )
-  )
 }

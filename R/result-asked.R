@@ -3,59 +3,28 @@
 # a report can state it and replay() can ask again. A call alone would not do: it
 # names objects that are gone by then.
 
-# Called at the door, when roles have become arguments. What is noted waits in the
-# frame of the exported function until its result is made. `roles` are those of its
-# files, by argument: a function may hand a file on to another one.
-remember <- function(roles = list()) {
-  at <- front_at()
-  name <- if (at > 0) exported_name(sys.function(at), sys.call(at)[[1]])
-  if (is.null(name)) {
-    return(invisible())
-  }
-  frame <- sys.frame(at)
-  asked <- new.env(parent = emptyenv())
-  asked$name <- name
-  asked$arguments <- given_arguments(sys.function(at), frame, roles)
-  asked$seeds <- list()
-  asked$state <- random_state()
-  asked$elsewhere <- FALSE
-  assign(".asked", asked, envir = frame)
-}
-
-# The name of an exported function, NULL of any other.
-exported_name <- function(f, head) {
-  name <- front_name(f)
-  # A method has the name of its generic function.
-  if (!is.null(name) && identical(f, get0(name, topenv()))) {
-    return(name)
-  }
-  exports <- getNamespaceExports("sdcRisk")
-  written <- if (!is.function(head)) written_name(head)
-  for (name in c(intersect(written, exports), exports)) {
-    if (identical(f, getExportedValue("sdcRisk", name))) {
-      return(name)
-    }
-  }
-  NULL
-}
-
-# The name in the head of a call, which may have that of a package before it.
-written_name <- function(head) {
-  words <- as.character(head)
-  words[[length(words)]]
-}
-
-given_arguments <- function(f, frame, roles) {
-  names <- setdiff(names(formals(f)), "...")
-  names <- names[was_given(names, frame)]
-  values <- lapply(rlang::set_names(names), function(name) asked_value(get(name, envir = frame)))
+# Called at the door, when the roles of the file are known: what is noted waits until the
+# result is made. `roles` are those of its files, by argument: a function may hand a file on
+# to another one.
+remember <- function(ask, roles = list()) {
+  f <- sys.function(ask$.at)
+  made <- match.call(f, sys.call(ask$.at), envir = sys.frame(sys.parents()[[ask$.at]]))
+  ask$call <- call_without_data(made, ask$.name)
+  values <- lapply(rlang::set_names(intersect(ask$.arguments, ask$.given)), argument, ask)
+  files <- lapply(values, file_data)
+  values <- lapply(values, asked_value)
   for (file in names(roles)) values[[file]]$roles <- roles[[file]]
   if ("..." %in% names(formals(f))) {
     # An empty argument is for the function itself to complain of.
-    more <- tryCatch(eval(quote(list(...)), frame), error = function(e) NULL)
+    more <- tryCatch(eval(quote(list(...)), ask$.frame), error = function(e) NULL)
     values <- c(values, lapply(more, asked_value))
   }
-  values
+  # The data frames among the arguments wait with the notes.
+  ask$.asked <- list2env(list(
+    name = ask$.name, arguments = values, files = files[vapply(files, is.data.frame, NA)],
+    seeds = list(), state = random_state(), elsewhere = FALSE
+  ), parent = emptyenv())
+  ask
 }
 
 # An argument without data: of a file its place alone, of a result what that was
@@ -95,10 +64,6 @@ asked_patterns <- function(x) {
   if (inherits(data, "sdc_asked_part")) data$patterns
 }
 
-is_list_of <- function(x, is_item) {
-  is.list(x) && !is.object(x) && length(x) > 0 && any(vapply(x, is_item, NA))
-}
-
 asked_part <- function(kind, ...) structure(list(kind = kind, ...), class = "sdc_asked_part")
 
 # What is needed to tell whether data are those of a result.
@@ -109,55 +74,21 @@ file_marks <- function(settings) {
   ))]
 }
 
-# The notes of the functions that are running, innermost first.
-running_asked <- function() {
-  found <- lapply(rev(sys.frames()), function(frame) get0(".asked", frame, inherits = FALSE))
-  found[!vapply(found, is.null, NA)]
-}
-
-# The notes of the innermost function, NULL for none.
-innermost_asked <- function() {
-  for (frame in rev(sys.frames())) {
-    if (!is.null(frame$.asked)) {
-      return(frame$.asked)
-    }
-  }
-}
-
 # A result with what was asked, where the call is that of the innermost function.
 with_asked <- function(result, asked) {
   call <- result$call
   if (!is.call(call)) {
     return(result)
   }
-  if (!identical(written_name(call[[1]]), asked$name)) {
+  if (!identical(as.character(call[[1]]), asked$name)) {
     return(result)
   }
   random <- !identical(random_state(), asked$state)
   if (length(asked$seeds)) result$settings$seed <- unlist(asked$seeds)
   attr(result, "asked") <- list(
     name = asked$name, arguments = asked$arguments, seeds = asked$seeds,
-    repeatable = !random && !asked$elsewhere && !keeps_no_seed(asked$name)
+    repeatable = !random && !asked$elsewhere && !keeps_no_seed(asked$name),
+    prints = lapply(asked$files, file_prints, result$settings)
   )
   result
-}
-
-# A seed would undo the release.
-keeps_no_seed <- function(name) name == "invariant_pram"
-
-# A seed that was drawn is noted by every function that is running; numbers drawn
-# from R's generator besides cannot be repeated from it.
-note_seed <- function(draw) {
-  notes <- running_asked()
-  before <- random_state()
-  for (asked in notes) {
-    if (!identical(before, asked$state)) asked$elsewhere <- TRUE
-  }
-  seed <- draw()
-  secret <- any(vapply(notes, function(asked) keeps_no_seed(asked$name), NA))
-  for (asked in notes) {
-    asked$state <- random_state()
-    if (!secret) asked$seeds <- c(asked$seeds, list(seed))
-  }
-  seed
 }

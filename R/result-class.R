@@ -7,7 +7,8 @@
 #   diagnostics  how the computation went
 #   call         the call
 # and the extras of its method. A method adds `describe()`, of which
-# prints and sentences are made (R/result-print.R), `tidy_terms()` and, where its
+# prints and sentences are made (R/result-print.R), a declaration of its figures
+# (R/aaa-measure.R) and, where its
 # records carry a risk, `record_risk()`.
 
 new_sdc_result <- function(class, estimates, records, settings, diagnostics,
@@ -23,109 +24,10 @@ new_sdc_result <- function(class, estimates, records, settings, diagnostics,
     ),
     class = c(class, "sdc_result")
   )
-  asked <- innermost_asked()
-  sealed(if (is.null(asked)) result else with_asked(by_pattern(result, asked$patterns), asked))
-}
-
-# The parts of a result whose fields are read by name.
-named_parts <- c("estimates", "settings", "diagnostics", "records")
-
-# A result that knows what its fields hold: check_result() compares. What adds a field to a
-# result seals it anew.
-sealed <- function(result) {
-  attr(result, "fields") <- shapes_of_result(result)
+  attr(result, "fields") <- fields_of(result)
+  asked <- running_asked()
+  if (length(asked)) result <- with_asked(by_pattern(result, asked[[1]]$patterns), asked[[1]])
   result
-}
-
-# Some results have columns of their estimates behind `$`.
-shapes_of_result <- function(result) {
-  x <- unclass(result)
-  c(
-    list(
-      result = shapes_of(x[setdiff(names(x), named_parts)]),
-      asked = shape_of(attr(result, "asked"), 6)
-    ),
-    lapply(x[intersect(named_parts, names(x))], shapes_of)
-  )
-}
-
-shapes_of <- function(fields) vapply(unclass(fields), shape_of, "")
-
-# What a field holds, without its values: its type, its class and how much of it there is, the
-# names in a list, whether a single value is missing, infinite or negative. Of a long list its
-# parts are not looked at.
-shape_of <- function(x, depth = 4) {
-  class <- oldClass(x)
-  shape <- paste(c(typeof(x), class), collapse = " ")
-  if (is.atomic(x) && !is.null(x)) {
-    single <- if (length(x) == 1 && is.null(class)) {
-      c(" missing", " infinite", " negative")[
-        c(is.na(x), is.infinite(x), is.numeric(x) && !is.na(x) && x < 0)
-      ]
-    }
-    return(paste0(c(shape, " ", length(x), single), collapse = ""))
-  }
-  # Of others, such as tables of a database, R knows no more.
-  known <- is.null(class) || is.data.frame(x) || any(startsWith(class, "sdc_"))
-  if (!is.list(x) || !known) {
-    return(shape)
-  }
-  parts <- if (depth > 0 && length(x) <= 100) {
-    paste(names(x), vapply(unclass(x), shape_of, "", depth - 1))
-  }
-  if (is.data.frame(x)) shape <- paste(shape, nrow(x), "by")
-  paste0(shape, " ", length(x), " (", paste(parts, collapse = ", "), ")")
-}
-
-# A result as it was made: what verbs read is all there, and is what it was. What was saved
-# may be older than the fields that they read, or have been changed since. Records may be let
-# go, but for those of contributions, whose words are about them.
-check_result <- function(result) {
-  fields <- attr(result, "fields")
-  x <- unclass(result)
-  has <- function(part, shapes) {
-    is.list(part) && all(names(shapes) %in% names(part)) &&
-      identical(shapes_of(part[names(shapes)]), shapes)
-  }
-  is_table <- function(part) {
-    is.data.frame(part) && (length(part) == 0 || NROW(part[[1]]) == nrow(part))
-  }
-  let_go <- is.list(x) && is.null(x[["records"]]) && !inherits(result, "sdc_risk_contribution")
-  whole <- all_hold(
-    is.list(x), is.list(fields), is_table(x[["estimates"]]),
-    let_go || length(fields$records) && is_table(x[["records"]]),
-    has(x, fields$result),
-    has(unclass(x[["estimates"]]), fields$estimates), has(x[["settings"]], fields$settings),
-    has(x[["diagnostics"]], fields$diagnostics),
-    let_go || has(unclass(x[["records"]]), fields$records),
-    identical(shape_of(attr(result, "asked"), 6), fields$asked)
-  )
-  if (whole) {
-    return(invisible(result))
-  }
-  version <- if (is.list(x) && is.list(x$settings)) x$settings$version
-  old <- is.null(fields) && is_one_text(version) && version != own_version()
-  stop_sdc(
-    "damaged_result",
-    c(
-      "The result must be whole, as it was made by this version.",
-      x = if (old) {
-        paste0("It was made by version ", version, " of sdcRisk.")
-      } else {
-        "It has lost fields, or they have been changed, or it is not a result."
-      },
-      i = "Compute it again. As it stands, unclass(x) shows what it holds."
-    )
-  )
-}
-
-# A data frame from columns of equal length, without the cost of checking them.
-frame <- function(...) {
-  columns <- list(...)
-  structure(
-    columns,
-    class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
-  )
 }
 
 # Data frames of the same columns below each other, as rbind() puts them where columns
@@ -178,8 +80,9 @@ numbered_rows <- function(table, rows) {
 #'   \item{`summary()`}{more of the same, and by `by` the record risks by
 #'     strata: number of records, mean, 95 % and 99 % quantile and maximum}
 #'   \item{`as.data.frame()`}{the main table of the method}
-#'   \item{`tidy()`}{the estimates in long form: `term`, `estimate`,
-#'     `std_error`, `conf_low`, `conf_high`, `NA` where the method has none}
+#'   \item{`tidy()`}{the estimates in long form with the names of broom: `term`, `estimate`,
+#'     `std.error`, `conf.low`, `conf.high`, `NA` if the method has none; for a
+#'     [file_check()] also `limit` and `verdict`}
 #'   \item{`glance()`}{one row for the whole run}
 #'   \item{`augment()`}{`data` with the columns of `records`, their names
 #'     beginning with a dot}
@@ -204,7 +107,7 @@ numbered_rows <- function(table, rows) {
 #'   what needs them is refused then.
 #' @param ... Passed on to methods.
 #' @return `summary()` an object of class `sdc_summary`, a list of data frames
-#'   with a print method. `tidy()` and `glance()` a data frame. `augment()`
+#'   with a print method. `tidy()` a tibble, `glance()` a data frame. `augment()`
 #'   `data`, in its own class. `plot()` the ggplot, invisibly.
 #' @name sdc_result
 #' @aliases print.sdc_result
@@ -226,12 +129,6 @@ generics::glance
 #' @export
 generics::augment
 
-# The columns of `estimates` that identify an analysis, and those that are
-# terms of `tidy()`.
-tidy_terms <- function(x) {
-  UseMethod("tidy_terms")
-}
-
 # The risk of every record, or NULL.
 record_risk <- function(x) {
   UseMethod("record_risk")
@@ -242,6 +139,7 @@ record_risk.default <- function(x) NULL
 
 #' @export
 as.data.frame.sdc_result <- function(x, ...) {
+  announce("as.data.frame")
   if (is.null(judged_rows(x))) {
     stop_sdc(
       "bad_argument",
@@ -259,46 +157,84 @@ as.data.frame.sdc_result <- function(x, ...) {
 #' @rdname sdc_result
 #' @export
 tidy.sdc_result <- function(x, ...) {
-  check_result(x)
-  spec <- tidy_terms(x)
+  enter_verb("tidy", x)
+  terms <- terms_of(x)
   n <- nrow(x$estimates)
-  rows <- rep(seq_len(n), each = length(spec$terms))
+  rows <- rep(seq_len(n), each = length(terms))
   pick <- function(columns) {
     as.vector(t(as.matrix(x$estimates[columns])))
   }
-  out <- x$estimates[rows, spec$ids, drop = FALSE]
-  out$term <- rep(spec$terms, n)
-  out$estimate <- pick(spec$terms)
+  out <- x$estimates[rows, declaration_of(x)$ids, drop = FALSE]
+  out$term <- rep(terms, n)
+  out$estimate <- pick(terms)
   bound <- function(suffix) {
-    columns <- paste0(spec$terms, suffix)
+    columns <- paste0(terms, suffix)
     values <- lapply(columns, function(column) {
       if (column %in% names(x$estimates)) x$estimates[[column]] else rep(NA_real_, n)
     })
     as.vector(do.call(rbind, values))
   }
-  out$std_error <- bound("_se")
-  out$conf_low <- bound("_low")
-  out$conf_high <- bound("_high")
-  rownames(out) <- NULL
-  out
+  out$std.error <- bound("_se")
+  out$conf.low <- bound("_low")
+  out$conf.high <- bound("_high")
+  as_tidy(renumber(out))
 }
+
+# A tibble, which prints as one where the package tibble is loaded.
+as_tidy <- function(table) structure(table, class = c("tbl_df", "tbl", "data.frame"))
 
 # A table with one row per variable in the shape of tidy().
 tidy_variables <- function(x, terms) {
   terms <- intersect(terms, names(x))
   n <- nrow(x)
-  frame(
+  as_tidy(frame(
     variable = rep(x$variable, each = length(terms)), term = rep(terms, n),
     estimate = as.vector(t(as.matrix(as.data.frame(x)[terms]))) + 0,
-    std_error = rep(NA_real_, n * length(terms)), conf_low = rep(NA_real_, n * length(terms)),
-    conf_high = rep(NA_real_, n * length(terms))
+    std.error = rep(NA_real_, n * length(terms)), conf.low = rep(NA_real_, n * length(terms)),
+    conf.high = rep(NA_real_, n * length(terms))
+  ))
+}
+
+# One row: the size of the file, the leading analysis, how it went and what was asked.
+#' @rdname sdc_result
+#' @export
+glance.sdc_result <- function(x, ...) {
+  enter_verb("glance", x)
+  e <- x$estimates
+  at <- utils::head(c(which.max(eval(declaration_of(x)$lead, figure_scope(x))), 1L), 1)
+  settings <- x$settings
+  parts <- c(
+    list(
+      n_records = c(settings$n, x$diagnostics$n, e$n_records[at])[1],
+      n_keys = length(unique(unlist(settings$key_vars))), n_analyses = nrow(e)
+    ),
+    if (!inherits(x, "sdc_variables")) as.list(e[at, , drop = FALSE]),
+    single_values(x$diagnostics),
+    list(missing = if (length(settings$missing)) missing_label(settings$missing)),
+    single_values(settings[setdiff(names(settings), c("version", "n", "fingerprint"))]),
+    list(fingerprint = settings$fingerprint)
   )
+  parts <- parts[lengths(parts) == 1]
+  do.call(frame, parts[!duplicated(names(parts))])
+}
+
+single_values <- function(x) {
+  Filter(function(value) is.atomic(value) && length(value) == 1 && is.null(names(value)), x)
+}
+
+# The rule for missing values as one word, or as "category: stat; wildcard: age".
+missing_label <- function(missing) {
+  if (length(missing) == 1) {
+    return(missing)
+  }
+  by <- split(names(missing), missing)
+  paste0(names(by), ": ", vapply(by, paste, "", collapse = ", "), collapse = "; ")
 }
 
 #' @rdname sdc_result
 #' @export
 augment.sdc_result <- function(x, data, ...) {
-  check_result(x)
+  enter_verb("augment", x)
   check_given("data")
   if (is.null(x$records)) {
     of_patterns <- !is.null(x$patterns)
@@ -342,20 +278,11 @@ augment.sdc_result <- function(x, data, ...) {
 #' @rdname sdc_result
 #' @export
 plot.sdc_result <- function(x, ...) {
+  enter_verb("plot", x)
   check_installed("ggplot2", "draw results")
-  check_result(x)
   picture <- ggplot2::autoplot(x, ...)
   print(picture)
   invisible(picture)
-}
-
-# Results that have a picture have a method of their own.
-#' @exportS3Method ggplot2::autoplot
-autoplot.sdc_result <- function(object, ...) {
-  name <- sub("^sdc_", "", class(object)[[1]])
-  stop_argument(
-    "object", "be a result that has a picture", paste0("Results of ", name, "() have none.")
-  )
 }
 
 # The stratum of every record: a vector, or the name of a column of `data`.
@@ -377,7 +304,7 @@ resolve_strata <- function(x, by, data, n) {
       found = paste0("It has ", length(by), ".")
     )
   }
-  values <- if (is.factor(by)) levels(by) else sort(unique(by))
+  values <- if (is.factor(by)) levels(by) else sorted_values(by)
   if (length(values) > most_strata) {
     stop_argument(
       "by", paste("have at most", most_strata, "values"),

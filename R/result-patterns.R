@@ -24,18 +24,15 @@ picture_times <- function(x) {
 }
 
 # Called at the door: the patterns wait with what was asked until the result is made.
-note_patterns <- function(file) {
+note_patterns <- function(ask, file) {
   times <- times_of(file$data)
-  if (is.null(times)) {
-    return(invisible())
-  }
-  asked <- get0(".asked", front(), inherits = FALSE)
-  if (!is.null(asked)) {
+  if (!is.null(times)) {
     keys <- setdiff(names(file$data), attr(file$data, "patterns")$weight_var)
     patterns <- as.list(file$data)[keys]
     patterns$n <- as_count(times)
-    asked$patterns <- do.call(frame, patterns)
+    ask$.asked$patterns <- do.call(frame, patterns)
   }
+  ask
 }
 
 # A result by pattern where the data of its function were `patterns`. The answers for
@@ -52,6 +49,3 @@ by_pattern <- function(result, patterns) {
   result$patterns <- do.call(frame, columns)
   result
 }
-
-# Names that `patterns` of results have beside those of the key variables.
-reserved_names <- c("n")

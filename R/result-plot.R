@@ -32,6 +32,20 @@ plain_numbers <- function(x) {
   ifelse(is.na(x), "", format(x, scientific = FALSE, trim = TRUE, drop0trailing = TRUE))
 }
 
+# Names of variables on an axis, alone or in key sets: long ones keep both ends.
+short_names <- function(x, most = 48) {
+  vapply(strsplit(as.character(x), " + ", fixed = TRUE), function(names) {
+    room <- max(8, floor((most + 3) / length(names)) - 3)
+    long <- nchar(names) > room
+    names[long] <- paste0(
+      substr(names[long], 1, room - 4), "\u2026", substring(names[long], nchar(names[long]) - 2)
+    )
+    paste(names, collapse = " + ")
+  }, "")
+}
+
+name_axis <- function(...) ggplot2::scale_y_discrete(labels = short_names, ...)
+
 percent_axis <- function(x) paste(100 * x, "%")
 
 # Boxes cannot count a pattern as often as records have it.
@@ -62,7 +76,7 @@ plot_strata <- function(x, by, data, title, y, values = record_risk(x), log = FA
     ggplot2::geom_boxplot(
       fill = "grey90", colour = sdc_blue, outlier.size = 0.6, outlier.colour = sdc_grey
     ) +
-    ggplot2::scale_y_discrete(limits = rev(levels(droplevels(shown$stratum)))) +
+    name_axis(limits = rev(levels(droplevels(shown$stratum)))) +
     ggplot2::labs(title = title, x = y, y = if (is.character(by) && length(by) == 1) by) +
     sdc_theme()
   if (log) picture + ggplot2::scale_x_log10(labels = plain_numbers) else picture

@@ -1,6 +1,7 @@
 # What a result says of itself. Every class has one description; print, sentence
 # and the head of summary() are made of it here and nowhere else:
 #   title, question   one line each
+#   lead              what must be read first, if anything
 #   size              records, key variables, missing values
 #   answer            facts and tables, see fact() and grid()
 #   scenario          scenario()
@@ -23,10 +24,10 @@ describe.default <- function(x) {
 }
 
 description <- function(title, question, size = NULL, answer = NULL, scenario = NULL,
-                        notes = NULL, more = NULL, sentence = NULL) {
+                        notes = NULL, more = NULL, sentence = NULL, lead = NULL) {
   list(
-    title = title, question = question, size = size, answer = answer, scenario = scenario,
-    notes = notes, more = more, sentence = sentence
+    title = title, lead = lead, question = question, size = size, answer = answer,
+    scenario = scenario, notes = notes, more = more, sentence = sentence
   )
 }
 
@@ -96,7 +97,7 @@ missing_clause <- function(missing, n_excluded = 0) {
 # The paragraphs and tables of a description in the order of a print.
 description_slots <- function(x) {
   c(
-    fact(x$title, keep = "always"),
+    fact(x$title, keep = "always"), fact(x$lead, keep = "always", starts = TRUE),
     if (!is.null(x$question)) fact("Question: ", x$question, keep = "always", starts = TRUE),
     fact(x$size, keep = "always"), x$answer,
     if (!is.null(x$scenario)) fact(scenario_line(x$scenario), keep = "always", starts = TRUE),
@@ -222,11 +223,6 @@ description_sentence <- function(x, version) {
   structure(text, class = c("sdc_sentence", "character"))
 }
 
-capitalised <- function(x) {
-  substr(x, 1, 1) <- toupper(substr(x, 1, 1))
-  x
-}
-
 #' Sentences to cite
 #'
 #' Says in at most three sentences what was measured, under which scenario and
@@ -245,6 +241,7 @@ interpret <- function(x, ...) {
 
 #' @export
 interpret.default <- function(x, ...) {
+  announce("interpret")
   stop_argument("x", "be a result of sdcRisk", given_words(x))
 }
 
@@ -277,7 +274,7 @@ new_summary <- function(x, ..., title = NULL) {
 #' @rdname sdc_result
 #' @export
 summary.sdc_result <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates,
@@ -304,7 +301,7 @@ format_summary_table <- function(table) {
   } else if (nrow(table) <= 3) {
     format_table(long_table(table))
   } else {
-    format_table(table, blocks = TRUE)
+    format_table(table)
   }
 }
 
@@ -312,4 +309,37 @@ format_summary_table <- function(table) {
 print.sdc_summary <- function(x, ...) {
   cat(format(x, ...), sep = "\n")
   invisible(x)
+}
+
+# "17 of the 1,092 records are above the limit of 0.01" as a clause; NULL without a
+# limit or without records.
+limit_clause <- function(x) {
+  limit <- x$settings$limit
+  risk <- if (is_plain_number(limit)) record_risk(x)
+  if (is.null(risk)) {
+    return(NULL)
+  }
+  times <- judged_times(x)
+  count <- function(of) as_count(sum_over(as.double(of), times))
+  n <- count(risk > limit & !is.na(risk))
+  n_risks <- count(!is.na(risk))
+  if (n_risks == 0) {
+    return(paste0("no ", limit_unit(x), " has a risk to compare with the limit"))
+  }
+  paste0(
+    format_count(n), " of the ", plural(n_risks, limit_unit(x)),
+    if (n == 1) " is" else " are", " above the limit of ", format_number(limit),
+    " (", format_percent(n / n_risks), ")",
+    if (anyNA(risk)) {
+      paste0("; ", format_count(count(is.na(risk))), " without a risk")
+    }
+  )
+}
+
+# Outside patterns of n_matches() are no records of the file.
+limit_unit <- function(x) if (isTRUE(x$settings$patterns)) "pattern" else "record"
+
+limit_line <- function(x) {
+  clause <- limit_clause(x)
+  if (!is.null(clause)) paste0(capitalised(clause), ".")
 }

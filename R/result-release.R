@@ -4,17 +4,125 @@
 #'
 #' A result of [invariant_pram()] knows the original cell of every record, so with
 #' it the perturbation can be undone; one of [suppress_cells()] knows the counts of
-#' the original. This hands out the data alone.
+#' the original. This hands out the data alone, without what their form tells of the
+#' protected values.
+#'
+#' @details
+#' **The order of the records.** Most files are sorted, by region for instance. Then a
+#' suppressed region is that of the records before and after, and an exchanged one is
+#' seen not to fit in. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make
+#' this attack. For every protected variable they compare the share of the protected
+#' values that the nearest released values tell with the share that this attack finds in a
+#' random order. A nearest value tells if those before and after agree, or if they follow
+#' each other among the released values and the protected one lies between. The order
+#' counts as telling if the share exceeds chance by more than 5 percentage points, and
+#' either three values or more come back that chance explains with a probability below
+#' 0.001, or the released values themselves come in fewer runs than in a random order
+#' (four standard deviations). The message `told_by_order` and
+#' `x$diagnostics$told_by_order` say which variables are told.
+#'
+#' If the order of the file tells a variable, the records are handed out in a secret
+#' order by default. Its key comes from the operating system, so nobody can compute it
+#' again, not even with R's seed. The result keeps the order: `release_data(x)` gives the
+#' same file each time. The order in `x$data` is that of the input: use `x$data` for
+#' comparisons record by record, such as [utility_loss()], and for [augment()].
+#'
+#' The same attack is made in the order of every column that looks like an identifier, and of
+#' `hh_id`: records that are sorted by it are in the old order again. Leave such a column
+#' out of the file, or name it in `new_ids`. If the file does not lie in the order
+#' of the column, the margin is 25 points, as other columns may go with a variable
+#' without telling its place.
+#'
+#' **Recoded values.** In a file sorted by age, ages in bands are not protected: the first of a
+#' band are its youngest. The attack lays the values of a band out over the records of the band
+#' that follow each other, and compares the share of right values with that of the same guesses
+#' in a random order. Bands of more than 20 values count by twentieths.
+#'
+#' **Two protections.** If `data` of a remedy were protected before, order and columns are
+#' compared with the values before the first protection, and the variables of both are looked
+#' at. A result knows these values as long as it lives in the session; a saved result and its
+#' `data` do not hold them. Then, and for a recoded file, name the first file as `original` of
+#' [suppress_cells()] or [invariant_pram()]. For the loss of all steps give it to
+#' [utility_loss()] as `before`.
+#'
+#' **Levels, labels, row names.** A level of a factor or a value label that no released
+#' record has would name a suppressed value, so both are dropped, from all columns. Codes
+#' that are declared missing stay if they occur. Row names are numbered anew. Attributes that
+#' could carry values are dropped: columns keep their class, levels, labels, units, time zone
+#' and formats, and the data frame is a data frame, tibble (grouped or not) or data.table.
 #'
 #' @param x A result of [invariant_pram()] or [suppress_cells()].
-#' @param ... Unused.
-#' @return The protected data: class, column types, levels, labels and order of
-#'   records are those of the input, without a trace of what was changed. An
-#'   sdcMicroObj holds the original data too: here its released data are given, as a
-#'   data frame.
-#'   Columns that no argument named are in it as they were: take direct
-#'   identifiers out before. Other objects are an error of class
-#'   `sdcRisk_error_bad_argument`.
+#' @inheritParams sdcRisk-params
+#' @param keep_ids Names of columns that identify persons or households and are to be
+#'   released all the same, or `TRUE` for all of them.
+#' @param drop Names of columns to leave out of the release.
+#' @param shuffle `NULL`: the records are put in a secret order if theirs tells protected
+#'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never. Households (`hh_id` of
+#'   the protection) stay together.
+#' @param new_ids Names of columns, such as household numbers, that are released with numbers
+#'   in a secret order in place of their values. Equal values stay equal. Numbers differ each
+#'   time.
+#' @return The protected data: class, column types and the order of columns are those of the
+#'   input, without a trace of what was changed. An sdcMicroObj holds the original data too:
+#'   here its released data are given, as a data frame. A table of a database comes as it was
+#'   written.
+#'   Columns that no argument named are in it as they were, except identifiers: the column
+#'   that was named as `hh_id`, and columns that look like an identifier ([sdc_file()] says
+#'   how that is judged). A message of class `sdcRisk_message_identifier_left_out` names
+#'   them. Key variables, weights and strata always stay. A table of a database has all
+#'   its columns: select those to be released in the query. Other objects are an error of
+#'   class `sdcRisk_error_bad_argument`. Message: `shuffled`.
+#' @section Seeds:
+#' The draws of [invariant_pram()], and those of [suppress_cells()] with `n_rounds`, obey
+#' [set.seed()]. The seed of a release is as confidential as the original file: an intruder who
+#' knows it can repeat the draws. So do not call `set.seed()` with a number that others know,
+#' from a published script or as simple as 1, before a release. Without `set.seed()` R
+#' takes its seed from time and process. The secret order never depends on it.
+#' @section Columns that tell protected values:
+#' A suppressed age is not protected if the year of birth is released. [suppress_cells()],
+#' [invariant_pram()], [recode_search()] and [apply_recoding()] therefore compare every value
+#' that the release does not show with all other released columns. A message of class
+#' `sdcRisk_message_determined_keys` names the columns that tell such values and says how to
+#' mend it; `release_data()` repeats it for the columns that are left. [file_check()] names
+#' columns that tell key variables before any protection.
+#'
+#' `x$diagnostics$told_by_columns` has one row per variable and column that tells it:
+#' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
+#' share and number of the protected values that come back; `identifier`, whether
+#' the column numbers persons or households, and `release_data()` leaves it out unless
+#' `keep_ids` names it (never of dates and times). It is `NULL` for a database, where other
+#' columns are not looked at.
+#'
+#' A column tells a variable in one of four ways:
+#' \describe{
+#'   \item{by its values}{At most 1% of the records differ from the commonest value of the
+#'     variable among the records with their value of the column, and at most a tenth of
+#'     those that differ from the commonest value overall. The first record of each value
+#'     is not counted, so a column of different values tells nothing.}
+#'   \item{by its order}{Along the values of the column the variable only rises, only falls, or
+#'     has each of its values in one run, with exceptions at up to 1% of the values. This
+#'     finds an age told by a date of birth, even if every value occurs once.}
+#'   \item{by a single category}{Up to 1% of the records with one of its values belong to another
+#'     category, such as the husbands among the women. A column is named if at least 5% of the
+#'     protected values of the variable, or half of those of a category, come back in this way.}
+#'   \item{by what is made of it}{All of this is tried, too, with where the column is missing
+#'     (births, asked of women), where it is zero (a pension), and how many records share a value
+#'     (the size of a household).}
+#' }
+#' In all cases luck must be unlikely: a probability below \eqn{e^{-7}} over all columns
+#' and variables together.
+#'
+#' The values that come back are counted as follows. If the column holds codes (text,
+#' factors, dates, or whole numbers with 12 or more records for each value), or the
+#' order tells the variable, the intruder is taken to know how one follows from the other.
+#' Numbers of persons and households, weights and other measurements have no such meaning.
+#' They tell a value only if most of the *other* released records with the same value
+#' show it, or, for identifiers in order, the records before and after it.
+#'
+#' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
+#' and a fifth as many values as records. Relations that hold for fewer than 99% of the
+#' records are not found, nor are those of three columns, nor columns that tell only a
+#' part of what a recoding hides, such as five-year bands next to ten-year bands.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and take for granted that values are true. In perturbed data a
@@ -27,32 +135,180 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' set.seed(1)
-#' secret <- invariant_pram(nals_prison[keys])
+#' secret <- suppress_cells(nals_prison, keys)
+#' secret$diagnostics$told_by_order # the file is sorted by region
 #' public <- release_data(secret)
-#' identical(names(public), keys) # TRUE
-release_data <- function(x, ...) {
+#' identical(names(public), names(nals_prison)) # TRUE
+release_data <- function(x, ..., shuffle = NULL, new_ids = NULL) {
   UseMethod("release_data")
 }
 
 #' @export
 release_data.default <- function(x, ...) {
+  announce("release_data")
+  check_given("x")
   stop_argument(
     "x", "be a result that holds data to be released",
-    advice = "`invariant_pram()` and `suppress_cells()` make one."
+    advice = if (inherits(x, "sdc_recode_search")) {
+      "apply_recoding(x, data) gives the recoded data."
+    } else {
+      "`invariant_pram()` and `suppress_cells()` make one."
+    }
   )
 }
 
 #' @export
-release_data.sdc_invariant_pram <- function(x, ...) {
+release_data.sdc_invariant_pram <- function(x, ..., shuffle = NULL, new_ids = NULL,
+                                            keep_ids = NULL, drop = NULL) {
+  announce("release_data")
   check_no_dots(...)
-  handed_out(x)
+  handed_out(x, shuffle, new_ids, keep_ids, drop)
 }
 
-# The release of a result, which would change with a data.table that is changed in place.
-handed_out <- function(x) {
-  if (!is.data.frame(x$data) && !is_lazy_table(x$data)) stop_not_whole("release")
+#' @rdname release_data
+#' @export
+release_data.sdc_suppress_cells <- release_data.sdc_invariant_pram
+
+handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
+  if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
+  if (is_lazy_table(x$data)) {
+    changed <- c(
+      shuffle = isTRUE(shuffle), new_ids = !is.null(new_ids), keep_ids = !is.null(keep_ids),
+      drop = !is.null(drop)
+    )
+    if (any(changed)) {
+      stop_argument(
+        names(which(changed))[[1]], "be left out for a table of a database",
+        advice = "Use a query: dplyr::select(release_data(x), ...)."
+      )
+    }
+    return(x$data)
+  }
   data <- bare_data(x$data)
-  is_data_table <- inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)
-  if (is_data_table) data.table::copy(data) else data
+  if (!is.data.frame(data)) stop_not_whole("release")
+  named <- function(columns, arg) {
+    if (!is.null(columns)) names(data)[check_columns(columns, data, arg)]
+  }
+  new_ids <- named(new_ids, "new_ids")
+  keep <- if (isTRUE(keep_ids)) names(data) else named(keep_ids, "keep_ids")
+  left_out <- left_out_columns(data, x, c(keep, new_ids), named(drop, "drop"))
+  order <- if (!isFALSE(shuffle)) x$order
+  # New numbers in the old order would be the old numbers.
+  wanted <- isTRUE(shuffle) || length(new_ids) && is.null(shuffle)
+  if (wanted && is.null(order)) order <- secret_order(data, x$settings$hh_id)
+  inform_shuffled(x, shuffle, order, c(new_ids, left_out))
+  data <- as_released(data, order, new_ids)
+  without_columns(data, left_out)
+}
+
+# What `release_data(x)` does to the order of the records, if nobody asked for it.
+inform_shuffled <- function(x, shuffle, order, new_ids) {
+  told <- x$diagnostics$told_by_order
+  left <- setdiff(told$by, c(NA, new_ids))
+  if (!is.null(shuffle) || is.null(order)) {
+    return(invisible())
+  }
+  inform_sdc(
+    "shuffled",
+    c(
+      "The records are in a secret order: theirs told protected values.",
+      i = paste(
+        "For comparisons record by record take x$data, which stays as it is.",
+        "shuffle = FALSE keeps the order."
+      ),
+      i = id_advice(left)
+    )
+  )
+}
+
+# The rows of a protection in the order in which release_data() hands them out, NULL where
+# this is that of `x$data`.
+shuffled_data <- function(x) {
+  order <- unclass(x)$order
+  if (!is.null(order)) as_released(bare_data(x$data), order)
+}
+
+# A file as it may leave: rows in the given order, without levels, labels, row names and
+# attributes that no row of it needs.
+as_released <- function(data, order = NULL, new_ids = NULL) {
+  columns <- unclass(data)
+  attributes(columns) <- list(names = names(data))
+  columns[new_ids] <- lapply(columns[new_ids], renumbered)
+  columns <- lapply(columns, released_column, order)
+  n <- n_records(data)
+  kind <- intersect(class(data), c("data.table", "tbl_df", "tbl", "data.frame"))
+  groups <- setdiff(names(attr(data, "groups")), ".rows")
+  out <- structure(columns, class = kind, row.names = .set_row_names(n))
+  if ("data.table" %in% kind && requireNamespace("data.table", quietly = TRUE)) {
+    # Another copy, with room for new columns.
+    data.table::copy(out)
+  } else if (inherits(data, "grouped_df") && requireNamespace("dplyr", quietly = TRUE)) {
+    dplyr::grouped_df(out, groups)
+  } else {
+    out
+  }
+}
+
+# Numbers in a secret order for the values of an identifier.
+renumbered <- function(x) {
+  values <- as_bare(x)
+  known <- unique(values[!is.na(values)])
+  unwrap(rs_secret_order(seq_along(known) - 1L))[match(values, known)]
+}
+
+# The attributes of a column that hold none of its values, or only those that it needs.
+column_attributes <- c(
+  "class", "levels", "labels", "label", "na_values", "na_range", "tzone", "units", "dim", "tsp",
+  "format.spss", "format.sas", "format.stata", "display_width"
+)
+
+released_column <- function(x, order) {
+  if (is.data.frame(x)) {
+    return(as_released(x, order))
+  }
+  if (!is.atomic(x) || isS4(x)) {
+    attr(x, "comment") <- NULL
+    if (is.null(order)) {
+      return(x)
+    }
+    return(if (length(dim(x)) == 2) x[order, , drop = FALSE] else x[order])
+  }
+  kept <- attributes(x)
+  kept <- kept[intersect(names(kept), column_attributes)]
+  bare <- as_bare(x)
+  if (is.factor(x)) {
+    occurs <- sort(unique(bare))
+    bare <- match(bare, occurs)
+    kept$levels <- kept$levels[occurs]
+  } else if (!is.null(kept$labels)) {
+    kept[c("labels", "na_values", "na_range")] <- needed_labels(bare, kept)
+  }
+  if (!is.null(order)) {
+    bare <- if (length(kept$dim) == 2) {
+      as_bare(array(bare, kept$dim)[order, , drop = FALSE])
+    } else {
+      bare[order]
+    }
+  }
+  # A factor without a value has no level, but must keep the attribute.
+  attributes(bare) <- kept[lengths(kept) > 0 | names(kept) == "levels"]
+  bare
+}
+
+# Labels of values that occur, and declared missing codes that do.
+needed_labels <- function(values, kept) {
+  labels <- kept$labels
+  tags <- missing_tags(values)
+  tagged <- vapply(labels, function(value) {
+    tag <- missing_tags(value)
+    length(tag) > 0 && tag %in% tags
+  }, NA)
+  labels <- labels[labels %in% values[!is.na(values)] | tagged]
+  range <- kept$na_range
+  in_range <- length(range) == 2 && any(values >= range[[1]] & values <= range[[2]], na.rm = TRUE)
+  list(
+    labels = if (length(labels)) labels,
+    na_values = kept$na_values[kept$na_values %in% values],
+    na_range = if (in_range) range
+  )
 }

@@ -23,16 +23,10 @@ new_variables_result <- function(class, estimates, settings, diagnostics, call) 
 dim.sdc_variables <- function(x) dim(x$estimates)
 
 #' @export
-as.data.frame.sdc_variables <- function(x, ...) check_result(x)$estimates
+as.data.frame.sdc_variables <- function(x, ...) enter_verb("as.data.frame", x)$estimates
 
 #' @export
 tidy.sdc_variables <- function(x, ...) {
-  check_result(x)
-  tidy_variables(x$estimates, tidy_terms(x)$terms)
-}
-
-#' @export
-tidy_terms.sdc_variables <- function(x) {
-  numbers <- vapply(x$estimates, is.numeric, NA)
-  list(ids = "variable", terms = names(x$estimates)[numbers])
+  enter_verb("tidy", x)
+  tidy_variables(x$estimates, terms_of(x))
 }

@@ -21,7 +21,7 @@
 #' plot(risk_contribution(risk, adult))
 autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot", "metrics"),
                                            ..., n = 250) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("u_plus", "boxplot", "metrics"), "type")
   n <- check_whole(n, "n")

@@ -1,5 +1,19 @@
 # Reading a result of risk_contribution(): words, tables, one sentence.
 
+declare_measure(
+  "risk_contribution",
+  reference = "bera2023", ids = c("p", "alpha"),
+  terms = c(
+    "risk", "contribution_max", "contribution_q99", "contribution_q95", "prop_positive",
+    "prop_never_unique"
+  ),
+  risk = figure(
+    "Extreme risk T", "risk", scenario = "prosecutor", attempt = TRUE, note = paste(
+      "removing one record lowers it by at most", format_risk(pmax(contribution_max, 0))
+    )
+  )
+)
+
 #' @export
 describe.sdc_risk_contribution <- function(x) {
   estimates <- x$estimates
@@ -115,7 +129,7 @@ correlation <- function(x, y) {
 
 #' @export
 summary.sdc_risk_contribution <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   new_summary(
     object,
     estimates = object$estimates, correlations = metric_correlations(object),
@@ -165,33 +179,6 @@ explained_by <- function(x) {
     r_squared = c(
       share(records$u_plus), share(records$u_plus, records$unique_at_threshold)
     )
-  )
-}
-
-#' @export
-tidy_terms.sdc_risk_contribution <- function(x) {
-  list(
-    ids = c("p", "alpha"),
-    terms = c(
-      "risk", "contribution_max", "contribution_q99", "contribution_q95",
-      "prop_positive", "prop_never_unique"
-    )
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_risk_contribution <- function(x, ...) {
-  check_result(x)
-  frame(
-    n_records = x$estimates$n_records, n_keys = x$diagnostics$n_keys,
-    p = x$estimates$p, alpha = x$estimates$alpha, risk = x$estimates$risk,
-    status = x$estimates$status, contribution_max = x$estimates$contribution_max,
-    prop_positive = x$estimates$prop_positive,
-    prop_never_unique = x$estimates$prop_never_unique,
-    missing = x$settings$missing, n_excluded = x$diagnostics$n_excluded,
-    pi_u = x$settings$pi_u, fingerprint = x$settings$fingerprint
   )
 }
 

@@ -64,12 +64,8 @@
 #'
 #' @param x A result of [qar_risk()].
 #' @param data The data `x` was made from.
-#' @param ... Must be empty: later arguments must be named in full.
-#' @param p,alpha Which analysis, where `x` holds several.
+#' @inheritParams sdcRisk-params
 #' @param entropy Whether to compute the entropy of every record.
-#' @param max_sets More key sets than this are an error of class
-#'   `sdcRisk_error_too_large`: here all key sets count, also where `x` sampled
-#'   them.
 #'
 #' @return An object of class `sdc_risk_contribution`, an [sdc_result] with
 #' \describe{
@@ -107,17 +103,17 @@
 #' summary(contribution)$correlations
 risk_contribution <- function(x, data, ..., p = NULL, alpha = NULL, entropy = FALSE,
                               max_sets = 5e6) {
+  ask <- announce("risk_contribution")
   check_given(c("x", "data"))
   data <- bare_data(data)
-  this_call <- call_without_data(match.call(), "risk_contribution")
-  remember()
+  remember(ask)
   check_no_dots(...)
   check_flag(entropy, "entropy")
   chosen <- choose_analysis(x, p, alpha, max_sets)
   with_progress("Contributions of records", {
     coded <- code_again(x, data)
     found <- find_contributions(coded, chosen, x$settings, entropy)
-    new_risk_contribution(found, x, chosen, coded, entropy, this_call)
+    new_risk_contribution(found, x, chosen, coded, entropy, ask$call)
   })
 }
 
@@ -179,16 +175,15 @@ tail_settings <- function(chosen, settings, ...) {
 
 # The key table `x` was computed from, and which records it holds (`rows`,
 # NULL for all). Other data are refused.
-code_again <- function(x, data, frame = parent.frame()) {
-  force(frame)
+code_again <- function(x, data) {
   table <- tryCatch(
     code_as(
-      data, x$settings, frame,
+      data, x$settings,
       listwise = x$settings$missing == "exclude", merged = TRUE
     ),
     sdcRisk_error = function(e) NULL
   )
-  if (is.null(table) || !same_fingerprint(table, data, x$settings)) {
+  if (is.null(table) || !identical(table$fingerprint, x$settings$fingerprint)) {
     stop_mismatched()
   }
   ordered <- vapply(table$keys, function(v) length(v) == 1 && table$ordered[v], NA)

@@ -5,7 +5,29 @@
 #' statistical disclosure control, computed exactly by a core written in Rust.
 #'
 #' @section Where to start:
-#' | question | function |
+#' 1. **Measure.** [sdc_file()] says once which columns are key variables, weights and
+#'    households; [file_check()] measures the file against its limits.
+#' 2. **Look.** [records_at_risk()] names the records above a limit.
+#' 3. **Protect.** [recode_search()] finds the cheapest global recoding, [suppress_cells()]
+#'    the fewest suppressed values, [invariant_pram()] exchanges values with a stated bound
+#'    on correct matches.
+#' 4. **Release and report.** [release_data()] hands out the protected file,
+#'    [utility_loss()] measures the information lost, [sdc_report()] writes the report, and
+#'    [replay()] computes its figures again.
+#'
+#' `file_check()` takes the result of a protection in the place of a file, so the second
+#' check needs no roles again:
+#'
+#' ```r
+#' file <- sdc_file(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER"), weight_var = "WEIGHT")
+#' check <- file_check(file)
+#' protected <- suppress_cells(file, k = 3)
+#' file_check(protected)
+#' utility_loss(file, protected)
+#' public <- release_data(protected)
+#' ```
+#'
+#' | further questions | function |
 #' |---|---|
 #' | What could an intruder know, and what does each key variable add? | [key_overview()] |
 #' | How far do p known key variables single out records, in the worst key sets? | [qar_risk()] |
@@ -15,10 +37,13 @@
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
-#' | How to release key variables with a stated bound on correct matches? | [invariant_pram()] |
 #'
 #' Results print in words, [plot()], give sentences to cite by [interpret()]
 #' and can be set side by side by [compare_risk()].
+#'
+#' Vignettes that help pages cite are installed with the source package that
+#' `make tarball` builds. If `browseVignettes("sdcRisk")` finds nothing, they are in the
+#' folder `vignettes` of the source.
 #'
 #' @section Terms:
 #' \describe{
@@ -34,5 +59,9 @@
 #' }
 #' Every risk is conditional on an attempt at re-identification.
 #'
+#' @concept statistical disclosure control
+#' @concept quasi-identifier
+#' @concept re-identification
+#' @concept k-anonymity
 #' @keywords internal
 "_PACKAGE"

@@ -17,8 +17,8 @@
 #'   and a message (`suppressed_values`) says which.
 #' * `alpha` is `partial_weight` of [n_matches()]. [individual_risk()] counts as with
 #'   `alpha = 1` and says so (`alpha_ignored`) where that makes a difference.
-#' * `numVars` are columns like others. They can be named: as key variables of
-#'   `n_matches(tolerance = )`, for instance.
+#' * `numVars` are not examined, and the print of the file says so. They can be named:
+#'   as key variables of `n_matches(tolerance = )`, for instance.
 #' * `pramVars` are columns like others, as they are after `pram()`. A
 #'   message (`perturbed_keys`) says where key variables were perturbed.
 #' * `ghostVars` are `linked` of [suppress_cells()]: blank where their key variable is.
@@ -37,9 +37,10 @@
 #' perturbed variables in `print(object, "pram")`, where the expected share of each
 #' value that becomes each other stands for the transition matrix. Ghost variables are
 #' blank where their key variable is. Columns that have no place in the object stand
-#' with the PRAM variables. `release_data(x)` and `extractManipData(x$data)` are the
-#' data to be released. With missing values calcRisks() takes time: sdcMicro counts
-#' every pattern of missing values by itself.
+#' with the PRAM variables. `release_data(x)` gives the data to be released;
+#' `extractManipData(x$data)` the same data in the order of the object, with all levels,
+#' which can tell what was suppressed. With missing values calcRisks() takes time: sdcMicro
+#' counts every pattern of missing values by itself.
 #'
 #' **Stored results.** `store_result()` puts results in `risk$sdcRisk`, under the
 #' name of their function or the one they are given by. They stay there through
@@ -120,6 +121,7 @@
 #'   n_matches(object)$estimates$n_unique # 0
 #' }
 store_result <- function(object, ...) {
+  announce("store_result")
   check_sdcmicro(object)
   results <- list(...)
   given <- names(results)
@@ -154,6 +156,7 @@ store_result <- function(object, ...) {
 #' @rdname store_result
 #' @export
 stored_results <- function(object, name = NULL) {
+  announce("stored_results")
   check_sdcmicro(object)
   kept <- kept_results(object)
   if (!is.null(name)) {
@@ -191,7 +194,10 @@ kept_results <- function(object) {
 
 # The protected data are those of the object that a result is kept in.
 without_data <- function(result) {
-  if (is_sdcmicro(result$data)) result["data"] <- list(NULL)
+  if (!is_sdcmicro(result$data)) {
+    return(result)
+  }
+  result["data"] <- list(NULL)
   result
 }
 

@@ -41,12 +41,12 @@ signal_micro <- function(file, slots) {
 inform_suppressed <- function(file) {
   n <- sum(file$protected$suppressed)
   if (isTRUE(n > 0) && "missing" %in% argument_names()) {
-    rule <- get("missing", envir = front())
+    rule <- argument("missing")
     if (is.character(rule) && !"wildcard" %in% rule[1]) {
       inform_sdc(
         "suppressed_values",
         c(
-          paste0("The object has ", plural(n, "suppressed value"), " in its key variables."),
+          paste0("The file has ", plural(n, "suppressed value"), " in its key variables."),
           x = if (identical(rule[[1]], "exclude")) {
             "Here records with one are left out."
           } else {
@@ -62,10 +62,17 @@ inform_suppressed <- function(file) {
 
 # One sentence of the print of a file.
 micro_line <- function(file) {
+  done <- file$protected
+  if (!is.null(file$remedy)) {
+    return(paste0(
+      "Protected by ", file$remedy, "()",
+      if (length(done$suppressed)) paste0(", ", plural(done$suppressed, "value"), " suppressed"),
+      "."
+    ))
+  }
   if (is.null(file$object) && is.null(file$defaults)) {
     return(NULL)
   }
-  done <- file$protected
   ghosts <- file$defaults$linked
   paste0(
     "From an sdcMicroObj", if (is.null(file$object)) ", before its protection",
@@ -80,18 +87,23 @@ micro_line <- function(file) {
         "; blanks of ", quote_names(names(ghosts)), " are those of ",
         quote_names(unlist(ghosts, use.names = FALSE)), " too"
       )
-    }, "."
+    }, ".",
+    if (length(file$defaults$num_vars)) {
+      paste0(
+        " Its continuous variables are not examined: ", quote_names(file$defaults$num_vars), "."
+      )
+    }
   )
 }
 
 # The individual risk counts every possible match in full.
 inform_alpha <- function(file) {
   alpha <- file$defaults$partial_weight
-  if (!is_frame_of(individual_risk) || is.null(alpha) || alpha == 1) {
+  if (!is_front("individual_risk") || is.null(alpha) || alpha == 1) {
     return(invisible())
   }
   keys <- intersect(file$roles$key_vars, names(file$data))
-  if (identical(front()$missing, "wildcard") && anyNA(file$data[keys], recursive = TRUE)) {
+  if (identical(argument("missing"), "wildcard") && anyNA(file$data[keys], recursive = TRUE)) {
     inform_sdc(
       "alpha_ignored",
       c(
@@ -115,11 +127,3 @@ micro_advice <- function(x) {
     "The risks of an sdcMicroObj: give the object itself."
   }
 }
-
-# Arguments of sdcMicro, and what they are here.
-micro_words <- c(
-  keyVars = "key_vars", variables = "key_vars", w = "weight_var", weightVar = "weight_var",
-  weights = "weight_var", hhId = "hh_id", hid = "hh_id", strataVar = "strata_var",
-  strata_variables = "strata_var", sensibleVar = "sensitive", ldiv_index = "sensitive",
-  ghostVars = "linked", alpha = "partial_weight", pd = "max_match_prob"
-)

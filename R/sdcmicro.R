@@ -2,27 +2,7 @@
 # data become an sdcMicroObj again, and results are kept in one. All goes through
 # accessors that sdcMicro exports.
 
-is_sdcmicro <- function(x) inherits(x, "sdcMicroObj")
-
 # The object as a file --------------------------------------------------------
-
-#' @rdname store_result
-#' @export
-sdc_file.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
-                                 hh_id = NULL, strata_var = NULL, sensitive = NULL,
-                                 pop_size = NULL, sampling_fraction = NULL,
-                                 key_groups = NULL, missing = NULL,
-                                 state = c("current", "original")) {
-  check_no_dots(...)
-  state <- check_choice(state, c("current", "original"), "state")
-  given <- list(
-    key_vars = key_vars, weight_var = weight_var, hh_id = hh_id, strata_var = strata_var,
-    sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
-    key_groups = key_groups, missing = missing
-  )
-  given <- given[!vapply(given, is.null, NA)]
-  do.call(sdc_file, c(list(micro_file(data, "data", state)), given))
-}
 
 # An sdcMicroObj as a file. `object` is where protected data go back to; `defaults`
 # are arguments that come before the functions' own defaults where these know them.
@@ -39,165 +19,40 @@ micro_file <- function(object, arg = "data", state = "current") {
     sensitive = columns("sensibleVar")
   ))
   file$defaults <- list(
-    missing = "wildcard", partial_weight = slots$options$alpha, linked = micro_ghosts(slots)
+    missing = "wildcard", partial_weight = slots$options$alpha, linked = micro_ghosts(slots),
+    num_vars = names(slots$manipNumVars)
   )
   if (state == "current") {
     file$object <- object
     file$protected <- micro_protected(slots)
+    file$original <- micro_originals(slots, data)
     signal_micro(file, slots)
   }
   file
 }
 
-# What an object holds, read as it stands: slots that a step did not touch are those
-# of the state before. Anything that is not as createSdcObj() makes it is an error.
-micro_slots <- function(object, arg) {
-  need_sdcmicro(arg)
-  names <- c(
-    "origData", "keyVars", "weightVar", "hhId", "strataVar", "sensibleVar", "ghostVars",
-    "pramVars", micro_columns, "manipStrataVar", "risk", "pram", "options"
-  )
-  slots <- tryCatch(
-    {
-      stopifnot(isS4(object))
-      methods::validObject(object)
-      rlang::set_names(lapply(names, function(name) {
-        get_slot(object, name)
-      }), names)
-    },
-    error = function(e) {
-      stop_damaged("It lacks parts of one, or they contradict each other.", arg)
-    }
-  )
-  check_slots(slots, arg)
-  slots
+# Key variables as they were when the object was made, of those that it changed since.
+micro_originals <- function(slots, data) {
+  names <- Filter(function(name) {
+    !identical(as_bare(slots$origData[[name]]), as_bare(data[[name]]))
+  }, intersect(names(slots$manipKeyVars), names(slots$origData)))
+  columns <- lapply(rlang::set_names(names), function(name) slots$origData[[name]])
+  if (NROW(slots$origData) == nrow(data)) columns
 }
 
-# The slots with protected columns, in the order in which they become the file.
-# sdcMicro puts the key variables first, where a copy for PRAM takes their place.
-micro_columns <- c("manipPramVars", "manipNumVars", "manipGhostVars", "manipKeyVars")
+# Arguments that mean the same to sdcMicro, whose object answers them.
+micro_names <- c("partial_weight", "linked", "num_vars")
 
-check_slots <- function(slots, arg) {
-  data <- slots$origData
-  wrong <- function(found) stop_damaged(found, arg)
-  if (!is.data.frame(data)) wrong("It has no data.")
-  if (length(slots$manipKeyVars) == 0) wrong("It has no key variables.")
-  for (slot in micro_columns) {
-    part <- slots[[slot]]
-    if (is.null(part)) next
-    if (nrow(part) != nrow(data)) {
-      wrong(paste0("Its ", slot, " have ", nrow(part), " records, its data ", nrow(data), "."))
-    }
-    absent <- setdiff(names(part), names(data))
-    if (length(absent)) wrong(paste0("Its data lack ", quote_names(absent), "."))
-  }
-  for (slot in c("keyVars", "weightVar", "hhId", "strataVar", "sensibleVar", "pramVars")) {
-    if (!all(slots[[slot]] %in% seq_along(data))) {
-      wrong(paste0("Its ", slot, " point to columns that its data do not have."))
-    }
-  }
-  if (!identical(names(data)[slots$keyVars], names(slots$manipKeyVars))) {
-    wrong("Its keyVars and manipKeyVars name different columns.")
-  }
-  tryCatch(micro_ghosts(slots), error = function(e) wrong("Its ghostVars are not pairs."))
-  alpha <- slots$options$alpha
-  if (!is.null(alpha) && !(is_plain_number(alpha) && length(alpha) == 1 &&
-                             isTRUE(alpha >= 0 && alpha <= 1))) {
-    wrong("Its alpha is not a number from 0 to 1.")
-  }
-}
-
-stop_damaged <- function(found, arg) {
-  stop_sdc(
-    "bad_data",
-    c(
-      paste0("`", arg, "` must be a whole sdcMicroObj of the sdcMicro that is installed."),
-      x = found,
-      i = paste(
-        "createSdcObj() makes it anew; where extractManipData() still works, name the key",
-        "variables and weights of its data by `key_vars` and `weight_var`."
-      )
-    ),
-    data_class = "sdcMicroObj"
-  )
-}
-
-need_sdcmicro <- function(arg) {
-  if (!requireNamespace("sdcMicro", quietly = TRUE)) {
-    stop_sdc(
-      "missing_package",
-      c(
-        paste0("The package sdcMicro must be installed where `", arg, "` is an sdcMicroObj."),
-        x = "It is not.",
-        i = paste(
-          "install.packages(\"sdcMicro\"); or, where it is, sdcMicro::extractManipData()",
-          "makes a data frame."
-        )
-      ),
-      package = "sdcMicro"
-    )
-  }
-}
-
-# The data as they would be released. extractManipData() turns recoded numbers into
-# the codes of a factor; here they keep their labels.
-micro_data <- function(slots) {
-  data <- slots$origData
-  for (slot in micro_columns) {
-    part <- slots[[slot]]
-    data[names(part)] <- Map(as_before, part, data[names(part)])
-  }
-  # The name under which sdcMicro releases strata of its own making.
-  data$sdcGUI_strataVar <- slots$manipStrataVar
-  data
-}
-
-# createSdcObj() makes factors of key variables that were text.
-as_before <- function(now, was) {
-  if (is.character(was) && is.factor(now)) as.character(now) else now
-}
-
-# Ghost variables as `linked` takes them: list(key = its ghosts).
-micro_ghosts <- function(slots) {
-  ghosts <- lapply(slots$ghostVars, function(pair) names(slots$origData)[pair[[2]]])
-  keys <- vapply(slots$ghostVars, function(pair) names(slots$origData)[pair[[1]]], "")
-  if (length(ghosts)) rlang::set_names(ghosts, keys)
-}
-
-# What was done to the key variables: cells suppressed, and variables after PRAM.
-micro_protected <- function(slots) {
-  keys <- names(slots$manipKeyVars)
-  suppressed <- vapply(keys, function(name) {
-    sum(is.na(slots$manipKeyVars[[name]]) & !is.na(slots$origData[[name]]))
-  }, 0L)
-  changes <- slots$pram$summary
-  list(
-    suppressed = suppressed,
-    perturbed = intersect(keys, as.character(changes$variable[changes$nrChanges > 0]))
-  )
-}
-
-# Arguments that neither the user nor a role answers, and that
-# mean there what they mean to sdcMicro.
-take_defaults <- function(file) {
-  takes <- intersect(names(file$defaults), argument_names())
-  frame <- front()
-  for (arg in takes[!was_given(takes)]) {
-    settled <- is.null(file$defaults[[arg]]) || arg %in% names(file$roles) ||
-      (arg == "missing" && !counts_matches())
-    if (!settled) assign(arg, file$defaults[[arg]], envir = frame)
-  }
+# Arguments that neither the user nor a role answers.
+take_defaults <- function(ask, file) {
+  known <- names(file$defaults)[!vapply(file$defaults, is.null, NA)]
+  # Missing values can match everything in these.
+  if (!is_front(c("n_matches", "individual_risk"))) known <- setdiff(known, "missing")
+  open <- setdiff(intersect(known, ask$.arguments), c(ask$.given, names(file$roles)))
+  for (arg in open) ask[[arg]] <- file$defaults[[arg]]
+  ask$.given <- union(ask$.given, open)
   inform_suppressed(file)
   inform_alpha(file)
-}
-
-# Whether missing values can match everything in the exported function.
-counts_matches <- function() is_frame_of(n_matches) || is_frame_of(individual_risk)
-
-# Whether the exported function is `f`.
-is_frame_of <- function(f) {
-  at <- front_at()
-  at > 0 && identical(sys.function(at), f)
 }
 
 # Protected data back in the object -----------------------------------------------
@@ -239,8 +94,6 @@ give_back <- function(file, released, pram = NULL, k = NA) {
   )
 }
 
-get_slot <- function(object, slot) sdcMicro::get.sdcMicroObj(object, slot)
-
 set_slot <- function(object, slot, value) {
   sdcMicro::set.sdcMicroObj(object, slot, list(value))
 }
@@ -251,7 +104,7 @@ set_columns <- function(object, slot, slots, columns) {
   for (name in names(columns)) {
     new <- columns[[name]]
     if (is.character(new) && slot == "manipKeyVars") {
-      new <- factor(new, union(levels(part[[name]]), sort(unique(new))))
+      new <- factor(new, union(levels(part[[name]]), sorted_values(new)))
     }
     part[[name]] <- new
   }

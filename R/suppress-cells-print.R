@@ -1,5 +1,34 @@
 # The words of suppress_cells().
 
+# Releases under other rules are what is compared.
+declare_measure(
+  "suppress_cells",
+  reference = "sweeney2002",
+  ids = c("rule", "k"), aligned = character(),
+  terms = c(
+    "n_suppressed", "n_violations_after", "n_violations_before", "n_intact",
+    "n_single_candidate", "cost", "lower_bound", "gap", "tau_before", "tau_after", "tau_intruder"
+  ),
+  n_violations_after = figure(
+    paste0("Records with fewer than ", k, " matches (rule \"", rule, "\")"), "count",
+    scenario = "prosecutor", limit = promise(0, 1 / k, limit), n_above = n_violations_after,
+    note = paste0(
+      format_count(n_violations_before), " before; ", plural(n_suppressed, "cell"), " blanked"
+    )
+  ),
+  n_single_candidate = figure(
+    "Originals with a single candidate in the release", "count", scenario = "prosecutor",
+    note = paste(
+      format_count(n_single_before),
+      "before; an intruder who knows all original values still finds them"
+    )
+  ),
+  tau_after = figure(
+    "Expected correct matches, every record tried", "count", scenario = "journalist",
+    attempt = TRUE, note = paste("before:", format_risk(tau_before))
+  )
+)
+
 #' @export
 describe.sdc_suppress_cells <- function(x) {
   estimates <- x$estimates
@@ -9,6 +38,7 @@ describe.sdc_suppress_cells <- function(x) {
       plural(x$settings$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
       if (x$diagnostics$n_sets > 1) paste0(" in ", x$diagnostics$n_sets, " key sets")
     ),
+    lead = if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     question = suppression_question(x),
     size = missing_line(x$diagnostics$missing, x$settings$n),
     answer = c(
@@ -22,8 +52,10 @@ describe.sdc_suppress_cells <- function(x) {
       if (estimates$n_suppressed > 0) {
         fact("By variable: ", suppressed_words(x$variables), ".", keep = "detail")
       },
+      fact(told_line(x$diagnostics$told_by_columns, "suppressed values"), keep = "always"),
       fact(suppression_bound_line(x)), fact(suppression_intact_line(x), keep = "always"),
-      suppression_risk_facts(x)
+      suppression_risk_facts(x), fact(order_line(x), keep = "always"),
+      fact(earlier_line(x))
     ),
     scenario = scenario("prosecutor", "a blank matches everything"),
     more = "$cells, $variables, $records; release_data(x) gives what may leave"
@@ -37,8 +69,7 @@ suppression_risk_facts <- function(x) {
     fact(
       "Originals with a single candidate in the release: ",
       format_count(estimates$n_single_candidate), " (before: ",
-      format_count(estimates$n_single_before),
-      "). Whoever knows the values finds them, blanks or not.",
+      format_count(estimates$n_single_before), ").", single_words(estimates),
       keep = "always"
     ),
     fact(
@@ -51,8 +82,51 @@ suppression_risk_facts <- function(x) {
   )
 }
 
+single_words <- function(estimates) {
+  n <- estimates$n_single_candidate
+  if (n > 0) {
+    paste0(
+      " An intruder who knows a person's original values can still identify ",
+      if (n == 1) "this record" else paste("these", format_count(n), "records"),
+      "; use rule = \"strict\" to prevent it."
+    )
+  }
+}
+
+# A heavy suppression, and what is cheaper.
+heavy_words <- function(x) {
+  cheaper <- x$diagnostics$cheaper
+  n <- x$estimates$n_suppressed
+  # Counts of several runs: a figure that is not smaller is no advice.
+  is_fewer <- function(other) !is.na(other) && other < n
+  c(
+    paste0(
+      "Suppression removes ", format_percent(cheaper$prop_variable), " of the values of ",
+      quote_names(cheaper$variable), " and ", format_percent(cheaper$prop_all),
+      " of all key values."
+    ),
+    paste0(
+      "Recode first: recode_search(data, constraint = list(k = ", x$estimates$k,
+      "), suppress = 0.05, blanks = \"cells\")."
+    ),
+    if (is_fewer(cheaper$n_without_variable)) {
+      paste0(
+        "If ", quote_names(cheaper$variable), " is not released, ",
+        plural(cheaper$n_without_variable, "value"), " instead of ", format_count(n), " ",
+        if (cheaper$n_without_variable == 1) "is" else "are", " suppressed."
+      )
+    },
+    if (is_fewer(cheaper$n_without_households)) {
+      paste0(
+        "Without `hh_id`, ", plural(cheaper$n_without_households, "value"), " ",
+        if (cheaper$n_without_households == 1) "is" else "are", " suppressed."
+      )
+    }
+  )
+}
+
 suppression_question <- function(x) {
-  unit <- if (is.null(x$settings$hh_id)) "" else "of different households "
+  unit <- if (is.null(x$settings$hh_id)) "" else " from different households"
   among <- if (is.null(x$settings$strata_var)) {
     ""
   } else {
@@ -60,16 +134,16 @@ suppression_question <- function(x) {
   }
   switch(x$estimates$rule,
     own = paste0(
-      "Which cells must go so that every released record fits ", x$estimates$k, " originals ",
-      unit, "or more", among, "?"
+      "Which cells must be blanked so that every released record matches at least ",
+      x$estimates$k, " originals", unit, among, "?"
     ),
     shared = paste0(
-      "Which cells must go so that every released record matches ", x$estimates$k,
-      " released ones ", unit, "or more", among, "?"
+      "Which cells must be blanked so that every released record matches at least ",
+      x$estimates$k, " released records", unit, among, "?"
     ),
     strict = paste0(
-      "Which cells must go so that every released record equals ",
-      plural(x$estimates$k - 1, "other"), " ", unit, "or more, blanks included", among, "?"
+      "Which cells must be blanked so that every released record equals at least ",
+      plural(x$estimates$k - 1, "other"), unit, ", blanks included", among, "?"
     )
   )
 }
@@ -116,13 +190,19 @@ suppression_intact_line <- function(x) {
     ),
     shared = paste0(
       "Violators released intact: ", format_count(estimates$n_intact), ". Their protection is ",
-      "that the blank of another record could be them. Whoever prefers a full agreement finds them."
+      "that the blank of another record could be them. An intruder who prefers a full agreement ",
+      "finds them."
     ),
     strict = paste0(
       "Nobody can tell a released record from ", plural(estimates$k - 1, "other"),
-      " by the key variables. Blanked to give others an equal: ",
-      plural(sum(x$cells$reason == "donor"), "cell"), "."
+      " by the key variables. ", donor_words(sum(x$cells$reason == "donor"))
     )
+  )
+}
+
+donor_words <- function(n) {
+  paste0(
+    plural(n, "cell"), if (n == 1) " was" else " were", " blanked only to protect other records."
   )
 }
 
@@ -139,14 +219,14 @@ suppression_risk_line <- function(estimates) {
 
 suppression_record_line <- function(x) {
   paste0(
-    "Record risk for someone who knows the originals (1/g): ",
+    "Record risk if the intruder knows the originals (1/g): ",
     record_spread(1 / judged_rows(x)$n_candidates, times = judged_times(x)), "."
   )
 }
 
 #' @export
 interpret.sdc_suppress_cells <- function(x, ...) {
-  check_result(x)
+  enter_verb("interpret", x)
   estimates <- x$estimates
   sets <- x$settings$key_sets
   rule <- switch(estimates$rule,
@@ -192,15 +272,8 @@ interpret.sdc_suppress_cells <- function(x, ...) {
 
 #' @export
 as.data.frame.sdc_suppress_cells <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$cells
-}
-
-#' @rdname release_data
-#' @export
-release_data.sdc_suppress_cells <- function(x, ...) {
-  check_no_dots(...)
-  handed_out(x)
 }
 
 #' @export
@@ -209,38 +282,8 @@ record_risk.sdc_suppress_cells <- function(x) {
 }
 
 #' @export
-tidy_terms.sdc_suppress_cells <- function(x) {
-  list(
-    ids = c("rule", "k"),
-    terms = c(
-      "n_suppressed", "n_violations_before", "n_violations_after", "n_intact",
-      "n_single_candidate", "cost", "lower_bound", "gap", "tau_before", "tau_after",
-      "tau_intruder"
-    ),
-    # Releases under other rules are what is compared.
-    aligned = character()
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_suppress_cells <- function(x, ...) {
-  check_result(x)
-  cbind(
-    frame(
-      n_records = x$settings$n, n_keys = x$diagnostics$n_keys, n_sets = x$diagnostics$n_sets
-    ),
-    x$estimates,
-    frame(
-      n_blank_patterns = x$diagnostics$n_blank_patterns, fingerprint = x$settings$fingerprint
-    )
-  )
-}
-
-#' @export
 summary.sdc_suppress_cells <- function(object, by = NULL, data = NULL, ...) {
-  check_result(object)
+  enter_verb("summary", object)
   base <- summary.sdc_result(object, by, data)
   structure(
     list(

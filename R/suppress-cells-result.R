@@ -1,7 +1,7 @@
 # What suppress_cells() reports of a release.
 
 new_suppression <- function(found, data, table, sets, links, settings, weights,
-                            this_call, lazy = NULL) {
+                            this_call, lazy = NULL, from = NULL) {
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
@@ -10,9 +10,21 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
   rows <- split(cells$record, cells$variable)
   released <- blank_cells(data, rows)
   risks <- suppression_risks(data, released, sets$variables, weights)
+  # What is read off the release is that of the file before any protection.
+  earlier <- earlier_variables(from, data)
+  chain <- union(sets$variables, earlier)
+  if (is.null(from)) from <- data
+  told <- told_by_columns(from, released, chain, settings$hh_id)
   n_blank_patterns <- n_blank_patterns(cells)
+  order_told <- if (is.null(lazy)) {
+    if (length(earlier)) {
+      chain_told(from, released, chain, settings$hh_id)
+    } else {
+      suppression_told(data, table, rows, settings$hh_id)
+    }
+  }
   if (!is.null(lazy)) {
-    released <- blank_lazy(lazy, data, rows)
+    released <- blank_lazy(lazy, data, rows, table)
     # A row of the file is a pattern.
     names(cells)[[1]] <- "pattern"
     cells$n <- as_count(table$times[cells$pattern])
@@ -26,18 +38,37 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
       n_keys = length(sets$variables), n_sets = length(sets$sets),
       whole_costs = all(settings$importance == 1), restricted = found$restricted,
       bound_steps = found$bound_steps, n_improved = found$improved,
-      n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data)
+      n_blank_patterns = n_blank_patterns, missing = missing_cells(table, data),
+      told_by_columns = told, told_by_order = order_told,
+      earlier = earlier
     ),
     call = this_call, data = released, cells = cells, variables = variables,
+    order = if (anyNA(order_told$by)) secret_order(data, settings$hh_id),
     sets = suppression_by_set(found, sets, settings, table$times)
   )
+  result <- with_original(result, from, released, union(chain, links$variables))
   if (result$estimates$n_suppressed == 0) {
     inform_sdc(
       "nothing_to_do",
       paste0("Every record has at least ", settings$k, " matches: no cell is blanked.")
     )
   }
+  inform_told_suppressed(told_unasked(told), data, settings)
+  if (is.null(lazy)) inform_order(order_told, shuffle_advice)
   result
+}
+
+inform_told_suppressed <- function(told, data, settings) {
+  linked <- linked_text(told, data, settings$weight_var)
+  inform_told(told, c(
+    if (!is.null(linked)) paste0("Suppress them together: ", linked, "."), drop_advice(told, data)
+  ))
+}
+
+# What the order of the records tells of the blanks.
+suppression_told <- function(data, table, rows, hh_id) {
+  codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
+  order_tells(data, codes, blanked_codes(codes, rows), hh_id)
 }
 
 # The data with the given rows of each named column missing.
@@ -58,18 +89,6 @@ blank_cells <- function(data, rows) {
     }
   }
   data
-}
-
-# Missing values in place, whatever the class: its methods may not be loaded, or
-# may refuse.
-blank_values <- function(x, rows) {
-  kept <- attributes(x)
-  # The missing integer64 has the bits of -0.
-  missing <- if (inherits(x, "integer64")) -0.0 else NA
-  bare <- unclass(x)
-  bare[rows] <- missing
-  attributes(bare) <- kept
-  bare
 }
 
 # One row per record; of several key sets the smallest numbers.

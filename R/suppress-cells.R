@@ -1,9 +1,9 @@
-#' Blank the fewest cells that bring a file under its limit
+#' Local suppression with the fewest suppressed values
 #'
-#' Which cells must be blanked so that no record of a file stands out by its key
-#' variables? Three rules say what "standing out" means. For each the cells are
-#' found that cost least, or nearly so, with a lower bound on what any other
-#' choice could cost.
+#' Which values must be suppressed (blanked) so that no record of a file stands out by
+#' its key variables? Three rules define "standing out". For each rule the function
+#' finds the cheapest set of suppressions, or one close to it, with a lower bound on
+#' the cost of any other choice.
 #'
 #' @details
 #' \eqn{x_i} is the original record and \eqn{y_i} the released one;
@@ -33,15 +33,15 @@
 #'
 #' **What is found.** Under `"own"`, sets of variables are tried in the order of
 #' their cost, or every violator is compared with all records: the sum of the
-#' records' optima is the cost, and the gap is 0. Of several optimal sets of a
-#' record the one is taken that makes it equal to most others. Under `"shared"`,
+#' records' optima is the cost, and the gap is 0. If several sets are equally good, the
+#' one that makes the record equal to the most others is used. Under `"shared"`,
 #' one blank after the other is made, the one that gains most for its cost, with
 #' prices from a Lagrangian bound; blanks that are no longer needed are given back.
-#' With `n_rounds` a local search goes on. Under `"strict"`, small cells are put
-#' together, the ones first that serve most records for their cost; records of
-#' larger cells may be blanked too, where a cell needs them to reach \eqn{k}. Then
-#' some of the cells so made are dissolved, again and again, and their records put
-#' together anew where that costs no more; `n_rounds` adds to the rounds. The lower
+#' With `n_rounds` a local search goes on. Under `"strict"`, small groups of equal records
+#' are merged, starting with those that protect the most records per unit of cost;
+#' records of larger groups are blanked too if a group needs them to reach \eqn{k}. Then
+#' some of the merged groups are dissolved repeatedly, and their records are merged
+#' again if that costs no more; `n_rounds` adds to the rounds. The lower
 #' bound of `"strict"` comes from prices for every record of a small cell, or is what the
 #' records need under `"own"` where that is more, with households always. On the files
 #' below it lies 1 to 10 per cent under what was found.
@@ -52,13 +52,24 @@
 #' **Linked variables.** `linked = list(age = "birth_year")`: where the age is
 #' blanked the year of birth is blanked too, for it would tell the age. An entry
 #' without a name, `list(c("district", "region"))`, holds variables that are
-#' blanked together. They need not be key variables.
+#' blanked together. They need not be key variables. A message of class
+#' `sdcRisk_message_determined_keys` proposes such links if other released columns tell
+#' suppressed values; [release_data()] says how they are found.
 #'
 #' **Strata and households.** With `strata_var` only records of the same stratum
 #' match, as for an intruder who knows the stratum; it is never blanked. With
-#' `hh_id` matches are counted in households, and key variables in which no
-#' members of any household differ are blanked in all members or in none, since
-#' another member would tell the value. The bound does not know of the latter.
+#' `hh_id` matches are counted in households. Variables that are constant within every
+#' household are blanked for all members or none; otherwise another member would
+#' reveal the value. The lower bound ignores this rule. If the values of `hh_id` have more
+#' than 12 records on average, a message asks whether they are households.
+#'
+#' **Heavy suppression.** If more than 20% of the values of a key variable, or more than 10%
+#' of all key values, are suppressed in a file of 20 records or more, a message and the
+#' first line of the print say so. They name cheaper ways: recode first with
+#' [recode_search()], drop the variable that loses most (the number of values then
+#' suppressed is computed), and `hh_id = NULL` (likewise). `diagnostics$cheaper` holds the
+#' figures: `variable`, `prop_variable`, `prop_all`, `n_without_variable`,
+#' `n_without_households`. This runs the search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not
 #' among the `cells`. Under `"strict"` they are a value like a blank.
@@ -97,6 +108,9 @@
 #'   Under `"strict"` donors are blanked as well, and inside a cell nothing tells
 #'   the records apart.
 #' * Fewer different combinations of blanked variables give less away.
+#' * If the file is sorted, the records around a blank tell its value. A message
+#'   (`told_by_order`) says which variables the order tells, and [release_data()] then
+#'   shuffles the records. It also drops levels and labels that only blanked records had.
 #' * Where all records that match share a sensitive value, they give it away,
 #'   whatever their number: see `sensitive` of [n_matches()].
 #' * Matches are counted in the file. In the population there may be more.
@@ -119,7 +133,7 @@
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for
 #'   those not named, `Inf` for variables that are never blanked.
@@ -127,20 +141,22 @@
 #' @param strata_var Name of the column inside which records are matched.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that
 #'   \eqn{k} is its inverse, rounded up. Where both are given both hold.
-#' @param hh_id Name of the column that identifies households.
 #' @param weight_var Name of the column with sampling weights, for the individual
 #'   risk before and after.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always
 #'   made under `"strict"`; thousands are made in a second on small files. They draw
-#'   random numbers: see [set.seed()].
+#'   random numbers: see [set.seed()], and keep its number secret, see [release_data()].
+#' @param original If `data` were protected before: the file before that, with the same records
+#'   in the same order. What the order and other columns tell is then measured on its values. Not
+#'   needed if `data` is a result of this session or an sdcMicroObj, which know them.
 #' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
 #'   where it lies, under `"own"`: see [release_in_database].
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the data to be released: class, column types, levels, labels and
-#'     order of records are those of the input; for an sdcMicroObj that object with
-#'     blanks, see [store_result()]}
+#'   \item{`data`}{the data with blanks: class, column types, levels, labels and
+#'     order of records are those of the input. [release_data()] gives what may leave.
+#'     For an sdcMicroObj that object with blanks, see [store_result()]}
 #'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record`
 #'     (row number), `variable`, `reason`: `"violation"` (the record had too few
 #'     matches), `"linked"`, `"household"` (blank in another member), `"donor"`
@@ -167,7 +183,8 @@
 #' records that differ from all others in variables that are never blanked),
 #' `bad_argument` (importance or links of unknown variables, named),
 #' `unknown_key_var`, `bad_data`, `bad_column`, `too_large` (more than 64
-#' variables). Messages: `nothing_to_do`, `identifying_key`.
+#' variables). Messages: `nothing_to_do`, `identifying_key`, `determined_keys`,
+#' `told_by_order`, `heavy_suppression`, `large_households`.
 #' @references
 #' Sweeney, L. (2002). Achieving k-anonymity privacy protection using
 #' generalization and suppression. International Journal of Uncertainty,
@@ -181,6 +198,9 @@
 #' The rules, the exact solution of `"own"`, the bound and the greedy are ours.
 #' `sdcMicro::localSuppression()` blanks at least one cell in every violator.
 #' @family protection
+#' @concept local suppression
+#' @concept k-anonymity
+#' @concept quasi-identifier
 #' @export
 #' @examples
 #' people <- data.frame(
@@ -197,9 +217,9 @@
 suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
                            rule = c("own", "shared", "strict"), importance = NULL,
                            linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
-                           weight_var = NULL, n_rounds = 0, row_id = NULL, into = NULL,
-                           chunk_size = 1e6, max_patterns = 5e6) {
-  this_call <- call_without_data(match.call(), "suppress_cells")
+                           weight_var = NULL, n_rounds = 0, original = NULL, row_id = NULL,
+                           into = NULL, chunk_size = 1e6, max_patterns = 5e6) {
+  ask <- announce("suppress_cells")
   check_no_dots(...)
   given_k <- !missing(k)
   settings <- list(
@@ -208,28 +228,89 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     n_rounds = check_whole(n_rounds, "n_rounds", low = 0)
   )
   if (was_given("data") && is_lazy_table(data)) check_separable(settings$rule)
-  file <- enter_release(
-    c("linked", "strata_var"), c(hh_id = "Its patterns do not say who lives with whom.")
-  )
-  settings <- c(settings, list(strata_var = strata_var, hh_id = hh_id, weight_var = weight_var))
-  weights <- check_weights(data, weight_var)
-  sets <- suppression_sets(data, key_vars, settings)
-  links <- suppression_links(linked, data, sets$variables)
+  read_release(ask, c("linked", "strata_var"), c(
+    hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
+  ))
+  from <- first_original(ask$file, original)
+  data <- ask$data
+  settings <- c(settings, mget(c("strata_var", "hh_id", "weight_var"), envir = ask))
+  weights <- check_weights(data, ask$weight_var)
+  sets <- suppression_sets(data, ask$key_vars, settings)
+  links <- suppression_links(ask$linked, data, sets$variables)
   variables <- unique(c(sets$variables, links$variables))
   settings$importance <- check_importance(importance, variables)
-  settings$strata_var <- column_name(strata_var, data)
-  settings$hh_id <- column_name(hh_id, data)
-  settings$weight_var <- column_name(weight_var, data)
+  settings$strata_var <- column_name(ask$strata_var, data)
+  settings$hh_id <- column_name(ask$hh_id, data)
+  settings$weight_var <- column_name(ask$weight_var, data)
   with_progress("Cell suppression", {
-    table <- key_table(file, variables, roles = role_columns(data, settings))
+    table <- key_table(ask$file, variables, roles = role_columns(data, settings))
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
     result <- new_suppression(
-      found, data, table, sets, links, settings, weights, this_call, file$lazy
+      found, data, table, sets, links, settings, weights, ask$call, ask$file$lazy, from
     )
-    result$data <- give_back(file, result$data, k = settings$k)
+    heavy <- heavy_suppression(result, table, sets)
+    if (length(heavy) && getOption("sdcRisk.cheaper_ways", TRUE)) {
+      result$diagnostics$cheaper <- cheaper_ways(heavy, table, data, sets, links, settings)
+      inform_heavy(result)
+    }
+    result$data <- give_back(ask$file, result$data, k = settings$k)
     result
   })
+}
+
+# Above these shares of a variable's values, and of those of all key variables, a suppression
+# is said to be heavy.
+heavy_shares <- c(variable = 0.2, all = 0.1)
+
+# The variable that loses the largest share of its values, and the share of all key values; NULL
+# where neither is large, or a file is too small for shares.
+heavy_suppression <- function(x, table, sets) {
+  if (table$n < 20) {
+    return(NULL)
+  }
+  of_keys <- x$variables[x$variables$variable %in% sets$variables, ]
+  share <- sum(of_keys$n_suppressed) / max(1, table$n * nrow(of_keys) - sum(of_keys$n_missing))
+  most <- of_keys[which.max(of_keys$prop_suppressed), ]
+  if (most$prop_suppressed > heavy_shares[["variable"]] || share > heavy_shares[["all"]]) {
+    list(variable = most$variable, prop_variable = most$prop_suppressed, prop_all = share)
+  }
+}
+
+# What the same limit costs without the variable that suffers most, and without households;
+# `NA` where that cannot be had.
+cheaper_ways <- function(heavy, table, data, sets, links, settings) {
+  n_without <- function(sets, settings) {
+    tryCatch(
+      {
+        found <- find_suppression(table, data, sets, links, settings)
+        sum(if (is.null(table$times)) rep(1, length(found$record)) else table$times[found$record])
+      },
+      sdcRisk_error_unprotectable = function(e) NA_real_
+    )
+  }
+  fewer <- sets
+  fewer$sets <- lapply(sets$sets, function(set) {
+    set$columns <- set$columns[sets$variables[set$columns] != heavy$variable]
+    set
+  })
+  fewer$sets <- Filter(function(set) length(set$columns) > 0, fewer$sets)
+  alone <- replace(settings, "hh_id", list(NULL))
+  heavy$n_without_variable <- if (length(fewer$sets)) n_without(fewer, settings) else 0
+  heavy$n_without_households <- if (is.null(settings$hh_id)) NA_real_ else n_without(sets, alone)
+  heavy
+}
+
+inform_heavy <- function(x) {
+  words <- heavy_words(x)
+  inform_sdc(
+    "heavy_suppression",
+    c(
+      "Suppression should remove a small part of the key values.",
+      x = words[[1]], rlang::set_names(words[-1], rep("i", length(words) - 1))
+    ),
+    variable = x$diagnostics$cheaper$variable
+  )
 }
 
 # Records of one pattern need the same under "own". Under the other rules it depends on the

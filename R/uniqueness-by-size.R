@@ -22,8 +22,7 @@
 #' @param x A result of [copula_fit()], or of [copula_uniqueness()].
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
-#' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample, records that are left out included.
+#' @inheritParams sdcRisk-params
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
 #' @param n_sim Sets of each size: all where there are no more than this,
@@ -51,10 +50,10 @@
 #' uniqueness_by_size(fit, pop_size = 1e5, sizes = c(2, 4, 8), n_sim = 5)
 uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...,
                                sampling_fraction = NULL) {
+  ask <- announce("uniqueness_by_size")
   check_given("x")
-  this_call <- call_without_data(match.call(), "uniqueness_by_size")
-  remember()
-  check_no_dots(..., renamed = c(n_sim = "n_subsets"))
+  remember(ask)
+  check_no_dots(...)
   fit <- fit_of(x, "x")
   pop_size <- size_of_population(fit$settings$n, pop_size, sampling_fraction)
   if (is.null(pop_size) && inherits(x, "sdc_copula_uniqueness")) {
@@ -97,7 +96,7 @@ uniqueness_by_size <- function(x, pop_size = NULL, sizes = NULL, n_sim = 20, ...
       key_vars = fit$settings$key_vars, pop_size = pop_size,
       fingerprint = fit$settings$fingerprint, version = fit$settings$version
     ),
-    diagnostics = list(n = fit$n), call = this_call, subsets = subsets
+    diagnostics = list(n = fit$n), call = ask$call, subsets = subsets
   )
 }
 
@@ -137,20 +136,8 @@ describe.sdc_uniqueness_by_size <- function(x) {
 }
 
 #' @export
-tidy_terms.sdc_uniqueness_by_size <- function(x) {
-  list(ids = "n_keys", terms = "uniqueness_mean")
-}
-
-#' @export
-glance.sdc_uniqueness_by_size <- function(x, ...) {
-  check_result(x)
-  last <- x$estimates[which.max(x$estimates$n_keys), ]
-  cbind(last, pop_size = x$settings$pop_size)
-}
-
-#' @export
 as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$subsets
 }
 
@@ -189,7 +176,7 @@ by_size_cited <- function(x) {
 #' set.seed(1)
 #' plot(uniqueness_by_size(copula_fit(adult), pop_size = 1e5, n_sim = 10))
 autoplot.sdc_uniqueness_by_size <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   subsets <- object$subsets
   subsets$size <- factor(subsets$n_keys, sort(unique(subsets$n_keys)))
@@ -210,3 +197,17 @@ autoplot.sdc_uniqueness_by_size <- function(object, ...) {
     ) +
     sdc_theme()
 }
+
+# On a board stands the most that an intruder may know.
+declare_measure(
+  "uniqueness_by_size",
+  reference = "rocher2019", ids = "n_keys", lead = n_keys, terms = "uniqueness_mean",
+  uniqueness_mean = figure(
+    paste(
+      "People unique on", plural(n_keys, "key variable"), "among",
+      format_count(x$settings$pop_size)
+    ),
+    "share", scenario = "journalist", board = n_keys == max(n_keys),
+    note = ifelse(n_subsets > 1, paste("mean of", plural(n_subsets, "key set")), "")
+  )
+)

@@ -28,11 +28,9 @@
 #' @param record A data frame with one row: the person's values of key variables.
 #' @param pop_size Number of people in the population. For a result of
 #'   [copula_uniqueness()] by default the first of its own.
-#' @param sampling_fraction In place of `pop_size`: the share of the population in the
-#'   sample, records that are left out included.
+#' @inheritParams sdcRisk-params
 #' @param vary Names of key variables in `record` to go through. `NULL`: all.
 #' @param add Names of key variables not in `record` to add. `NULL`: all.
-#' @param ... Must be empty: later arguments must be named in full.
 #' @param score,calibrate As in [predict.sdc_copula_fit()].
 #' @param max_values A variable with more values is shown at this many of them,
 #'   drawn by their shares.
@@ -65,9 +63,9 @@
 uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NULL, ...,
                                score = NULL, calibrate = NULL, max_values = 200,
                                sampling_fraction = NULL) {
+  ask <- announce("uniqueness_profile")
   check_given(c("x", "record"))
-  this_call <- call_without_data(match.call(), "uniqueness_profile")
-  remember()
+  remember(ask)
   check_no_dots(...)
   fit <- fit_of(x, "x")
   score <- score_of(x, score)
@@ -110,7 +108,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
         fingerprint = fit$settings$fingerprint, version = fit$settings$version
       ),
       diagnostics = list(n_known = length(keys$base), n_keys = length(fit$levels)),
-      call = this_call, values = values, base = base
+      call = ask$call, values = values, base = base
     )
   })
 }
@@ -194,7 +192,7 @@ select_keys <- function(fit, variables) {
     correlation = NULL
   )
   fit$tree <- part_tree(fit, fit$tree)
-  sealed(fit)
+  fit
 }
 
 # Scores of a person over the values of one variable.
@@ -283,25 +281,8 @@ profile_grid <- function(estimates, most = 6) {
 
 #' @export
 as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
-  check_result(x)
+  enter_verb("as.data.frame", x)
   x$values
-}
-
-#' @export
-tidy_terms.sdc_uniqueness_profile <- function(x) {
-  list(ids = c("variable", "role"), terms = c("xi_base", "xi_mean", "xi_median"))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_uniqueness_profile <- function(x, ...) {
-  check_result(x)
-  frame(
-    pop_size = x$settings$pop_size, n_sample = x$settings$n,
-    n_known = x$diagnostics$n_known, n_keys = x$diagnostics$n_keys, xi = x$base$xi,
-    kappa = x$base$kappa, score = x$settings$score, fingerprint = x$settings$fingerprint
-  )
 }
 
 profile_cited <- function(x) {
@@ -347,7 +328,7 @@ profile_cited <- function(x) {
 #' person <- data.frame(age = 51, sex = "Female", occupation = "Exec-managerial")
 #' plot(uniqueness_profile(fit, person, pop_size = nrow(adult)))
 autoplot.sdc_uniqueness_profile <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   boxes <- object$estimates
   words <- c(vary = "another value", add = "one more variable")
@@ -377,3 +358,15 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
     ) +
     sdc_theme()
 }
+
+declare_measure(
+  "uniqueness_profile",
+  reference = "rocher2019", ids = c("variable", "role"),
+  terms = c("xi_mean", "xi_base", "xi_median"),
+  xi = figure(
+    paste(
+      "Likelihood that the person is unique among", format_count(x$settings$pop_size), "people"
+    ),
+    "risk", x$base$xi, scenario = "journalist"
+  )
+)

@@ -7,9 +7,10 @@
 #'
 #' @details
 #' Of n records, \eqn{n_a} have value a of a variable before.
-#' * **Recoded** is a variable whose values after are a function of those before. A
-#'   record loses \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits, \eqn{n_G} the
-#'   records whose value became G (non-uniform entropy, Gionis and Tassa 2009).
+#' * **Recoded** is a variable whose values after are a function of those before, if
+#'   this function joins values or gives them new names, see below. A record loses
+#'   \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits, \eqn{n_G} the records whose value
+#'   became G (non-uniform entropy, Gionis and Tassa 2009).
 #' * **Blanked** is a cell that is missing after and not before; it loses
 #'   \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits.
 #' * **Exchanged** is any other change of a value. Bits do not see it: a value that
@@ -19,6 +20,14 @@
 #'   margins can have broken pairs. For numbers IL1s, the mean of
 #'   \eqn{|x - x'| / (\sqrt 2 s)}{|x - x'| / (sqrt(2) s)}, s the standard deviation
 #'   before, adds how far.
+#'
+#' If all values of a variable are distinct, noise, swapping and shuffling are
+#' functions of the values before, too. So numbers are recoded only if the change is
+#' linear (another unit), keeps their order and joins values (rounding, bands, top
+#' codes), or if there are at least two records per changed value on average and the
+#' change keeps the order or joins every changed value with others. Text and factors
+#' are recoded unless a value takes the name of another one that was there before
+#' without joining it. All other changes are exchanges.
 #'
 #' Margins and pairs of recoded variables are compared after the original has been
 #' recoded alike, for a band never occurs before; they then see blanks and exchanges
@@ -31,10 +40,13 @@
 #' Beyond the files, with five key variables and two threads: at most 500 bytes a record.
 #'
 #' @param before,after The file before and after, with the same records in the same
-#'   order.
+#'   order. `after` may be a result of [suppress_cells()] or [invariant_pram()]: its `data`
+#'   are in the order of the input, while [release_data()] may have put them in another one.
+#'   A warning (`other_order`) says if no column agrees, record by record, more often
+#'   than in a random order.
 #' @param key_vars Names or positions, in `before`, of the variables to compare.
 #'   `NULL`: all that both have, but `weight_var`.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param weight_var Name of the column of sampling weights, in both files.
 #' @return An object of class `sdc_utility_loss`, an [sdc_result] with
 #' \describe{
@@ -55,6 +67,9 @@
 #' information. IEEE Transactions on Knowledge and Data Engineering 21, 206-219.
 #' \doi{10.1109/TKDE.2008.129}.
 #' @family recoding
+#' @concept information loss
+#' @concept data utility
+#' @concept microaggregation
 #' @export
 #' @examples
 #' keys <- c("age", "education_num", "sex")
@@ -62,12 +77,14 @@
 #' coarser$sex[1:100] <- NA
 #' utility_loss(adult, coarser, keys)
 utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL) {
-  this_call <- call_without_data(match.call(), "utility_loss")
+  ask <- enter_waves("utility_loss", c("before", "after"))
+  inform_partial_loss(before)
+  before <- ask$before
+  after <- ask$after
+  weight_var <- ask$weight_var
   check_no_dots(...)
-  enter_waves(c("before", "after"))
   check_data_frame(before, "before")
   check_data_frame(after, "after")
-  remember()
   if (nrow(before) != nrow(after)) {
     stop_sdc(
       "mismatched_data",
@@ -81,16 +98,75 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
   }
   weights <- check_weights(before, weight_var)
   weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var)
-  keys <- loss_variables(before, after, key_vars, weight_var)
+  keys <- loss_variables(before, after, ask$key_vars, weight_var)
   columns <- lapply(rlang::set_names(keys), function(name) {
     compared_column(before[[name]], after[[name]], name)
   })
+  other_order <- warn_other_order(before, after)
   pairs <- compared_pairs(columns, weights, weights_after)
   variables <- stack_frames(
     Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after))
   )
   prints <- lapply(list(before = before, after = after), fingerprint_of, list(key_vars = keys))
-  new_utility_loss(columns, variables, pairs, nrow(before), weight_var, prints, this_call)
+  new_utility_loss(
+    columns, variables, pairs, nrow(before), weight_var, prints, other_order, ask$call
+  )
+}
+
+# The loss since another protection is not that of the release.
+inform_partial_loss <- function(before) {
+  if (is_remedy(before)) {
+    inform_sdc(
+      "partial_loss",
+      c(
+        "`before` is protected already: this is the loss of the last step alone.",
+        i = "For the loss of all steps give the original file as `before`."
+      )
+    )
+  }
+}
+
+# Whether records are in different orders, as in a shuffled release: no column agrees more
+# often than in a random order, though some could show it.
+warn_other_order <- function(before, after, args = c("before", "after")) {
+  agrees <- vapply(intersect(names(before), names(after)), function(name) {
+    x <- bare_text(before[[name]])
+    y <- bare_text(after[[name]])
+    if (is.null(x) || is.null(y)) {
+      return(NA)
+    }
+    known <- !is.na(x) & !is.na(y)
+    n <- as.double(sum(known))
+    values <- unique(x[known])
+    counts <- lapply(list(x[known], y[known]), function(z) {
+      as.double(tabulate(match(z, values, 0L), length(values)))
+    })
+    chance <- if (n > 0) sum(counts[[1]] * counts[[2]]) / n^2 else 0
+    if (chance == 0 || n * (1 - chance) < 36 * chance) {
+      return(NA)
+    }
+    sum(x[known] == y[known]) > n * chance + 5 * sqrt(n * chance * (1 - chance))
+  }, NA)
+  other_order <- any(!agrees, na.rm = TRUE) && !any(agrees, na.rm = TRUE)
+  if (other_order) {
+    warn_sdc(
+      "other_order",
+      c(
+        paste0(
+          "`", args[[1]], "` and `", args[[2]], "` must have the same records in the same order."
+        ),
+        x = "No column agrees more often, record by record, than in a random order.",
+        i = "Was it shuffled by release_data()? Give the result itself: it has both orders."
+      )
+    )
+  }
+  other_order
+}
+
+# Values that can be compared, NULL of other columns.
+bare_text <- function(x) {
+  if (is.factor(x)) x <- as.character(x)
+  if (is.atomic(x) && length(dim(x)) == 0) as_bare(x)
 }
 
 loss_variables <- function(before, after, key_vars, weight_var) {
@@ -119,6 +195,7 @@ loss_variables <- function(before, after, key_vars, weight_var) {
 # before, `same` before but recoded as after was, `after`.
 compared_column <- function(before, after, name) {
   coded <- function(x) {
+    x <- plain_column(x)
     damaged <- has_bad_codes(x)
     if (is_candidates(x) || is.list(x) || length(dim(x)) > 0 || damaged) {
       stop_sdc(
@@ -159,8 +236,12 @@ compared_column <- function(before, after, name) {
   # The value after of the first record with each value before.
   first <- match(seq_along(shared), own[known])
   image <- new[known][first]
-  is_function <- all(image[own[known]] == new[known])
-  recoded <- is_function && any(image[own[known]] != own[known])
+  met <- !is.na(image)
+  recoded <- all(image[own[known]] == new[known]) &&
+    is_recoding(
+      which(met), image[met], tabulate(own[known], length(shared))[met],
+      n_before = sum(!is.na(a$text)), numbers = numbers_of(shared)
+    )
   same <- own
   joined <- FALSE
   if (recoded) {
@@ -178,6 +259,46 @@ compared_column <- function(before, after, name) {
       list(before = as.double(before), after = as.double(after))
     }
   )
+}
+
+# Whether a function of values is a recoding, or noise and exchanges of values so rare that
+# they are a function by chance: `from` and `to` are numbers of values, those before being the
+# first `n_before`; `n` the records of each in `from`; `numbers` the values, where all are
+# numbers.
+is_recoding <- function(from, to, n, n_before, numbers) {
+  moved <- from != to
+  if (!any(moved)) {
+    return(FALSE)
+  }
+  joined <- to %in% to[duplicated(to)]
+  if (is.null(numbers)) {
+    return(!any(moved & !joined & to <= n_before))
+  }
+  is_common <- sum(n[moved]) >= 2 * sum(moved)
+  x <- numbers[from]
+  y <- numbers[to]
+  steps <- diff(y[order(x)])
+  is_ordered <- all(steps >= 0) || all(steps <= 0)
+  is_linear(x, y) || is_ordered && (is_common || any(joined)) ||
+    is_common && all(joined[moved])
+}
+
+# Two points are always on a line.
+is_linear <- function(x, y) {
+  if (length(x) < 3) {
+    return(FALSE)
+  }
+  ends <- range(x)
+  line <- y[match(ends, x)]
+  fit <- line[[1]] + (x - ends[[1]]) / diff(ends) * diff(line)
+  max(abs(y - fit)) <= 1e-9 * max(abs(y))
+}
+
+# Values as numbers; NULL where some are none.
+numbers_of <- function(text) {
+  text <- text[!is.na(text)]
+  numbers <- suppressWarnings(as.numeric(text))
+  if (!anyNA(numbers) && all(is.finite(numbers))) numbers
 }
 
 variable_loss <- function(column, name, w, w_after) {
@@ -260,7 +381,8 @@ compared_pairs <- function(columns, w, w_after) {
   out
 }
 
-new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, this_call) {
+new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, other_order,
+                             this_call) {
   touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   estimates <- frame(
@@ -284,7 +406,7 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, t
       fingerprint = prints$before, wave_fingerprints = prints,
       version = own_version()
     ),
-    diagnostics = list(n_keys = length(columns)), call = this_call,
+    diagnostics = list(n_keys = length(columns), other_order = other_order), call = this_call,
     variables = variables, pairs = pairs
   )
 }
@@ -347,21 +469,7 @@ describe.sdc_utility_loss <- function(x) {
 }
 
 #' @export
-as.data.frame.sdc_utility_loss <- function(x, ...) check_result(x)$variables
-
-#' @export
-tidy_terms.sdc_utility_loss <- function(x) {
-  check_result(x)
-  list(ids = character(), terms = setdiff(names(x$estimates), "n"))
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_utility_loss <- function(x, ...) {
-  check_result(x)
-  cbind(x$estimates, frame(n_keys = x$diagnostics$n_keys))
-}
+as.data.frame.sdc_utility_loss <- function(x, ...) enter_verb("as.data.frame", x)$variables
 
 #' Picture of what was lost
 #'
@@ -376,19 +484,34 @@ glance.sdc_utility_loss <- function(x, ...) {
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(utility_loss(adult, transform(adult, age = 10 * (age %/% 10)), c("age", "sex")))
 autoplot.sdc_utility_loss <- function(object, ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   variables <- object$variables
-  panels <- c("bits lost", "cells exchanged")
+  # A panel without a bar would say nothing.
+  shares <- list(
+    "bits lost" = variables$prop_bits_lost, "cells exchanged" = variables$prop_exchanged
+  )
+  is_empty <- vapply(shares, function(x) all(x == 0), NA)
+  shares <- if (all(is_empty)) shares[1] else shares[!is_empty]
   shown <- frame(
-    variable = factor(rep(variables$variable, 2), rev(variables$variable)),
-    share = c(variables$prop_bits_lost, variables$prop_exchanged),
-    panel = factor(rep(panels, each = nrow(variables)), panels)
+    variable = factor(rep(variables$variable, length(shares)), rev(variables$variable)),
+    share = unlist(shares, use.names = FALSE),
+    panel = factor(rep(names(shares), each = nrow(variables)), names(shares))
   )
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$share, y = .data$variable)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
     ggplot2::facet_wrap(ggplot2::vars(.data$panel)) +
     ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
-    ggplot2::labs(title = "What was lost, per variable?", x = NULL, y = NULL) +
+    name_axis() +
+    ggplot2::labs(
+      title = "What was lost, per variable?", x = NULL, y = NULL,
+      subtitle = paste0(
+        format_percent(object$estimates$prop_bits_lost), " of the bits lost, ",
+        format_percent(object$estimates$prop_exchanged), " of the cells exchanged"
+      )
+    ) +
     sdc_theme()
 }
+
+# What a protection costs is not a risk.
+declare_measure("utility_loss", reference = "gionis2009", terms = setdiff(names(e), "n"))

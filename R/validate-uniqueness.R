@@ -35,7 +35,7 @@
 #' @param x A result of [copula_fit()] or [copula_uniqueness()] on a sample of
 #'   the population.
 #' @param population A data frame with one row per person of the population.
-#' @param ... Must be empty: later arguments must be named in full.
+#' @inheritParams sdcRisk-params
 #' @param rows Row numbers of the people to judge. `NULL`: all.
 #' @param score,calibrate As in [predict.sdc_copula_fit()].
 #'
@@ -65,10 +65,10 @@
 #' validate_uniqueness(fit, adult, rows = setdiff(seq_len(nrow(adult)), sampled))
 validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
                                 calibrate = NULL) {
+  ask <- announce("validate_uniqueness")
   check_given(c("x", "population"))
   population <- bare_data(population)
-  this_call <- call_without_data(match.call(), "validate_uniqueness")
-  remember()
+  remember(ask)
   check_no_dots(...)
   fit <- fit_of(x, "x")
   if (missing(population)) stop_argument("population", "be given")
@@ -128,7 +128,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
         version = fit$settings$version
       ),
       diagnostics = list(n_unknown = sum(!known)),
-      call = this_call, calibration = measures$calibration, roc = measures$roc
+      call = ask$call, calibration = measures$calibration, roc = measures$roc
     )
   })
 }
@@ -268,26 +268,6 @@ lowest_class_line <- function(calibration) {
 #' @export
 record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
 
-#' @export
-tidy_terms.sdc_uniqueness_validation <- function(x) {
-  list(
-    ids = "score", terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"),
-    # Scores are compared with each other.
-    aligned = character()
-  )
-}
-
-#' @rdname sdc_result
-#' @usage NULL
-#' @export
-glance.sdc_uniqueness_validation <- function(x, ...) {
-  check_result(x)
-  cbind(
-    frame(n_people = x$settings$n, n_sample = x$settings$n_sample),
-    x$estimates, frame(fingerprint = x$settings$fingerprint)
-  )
-}
-
 validation_words <- function(estimates) {
   if (is.na(estimates$auc)) {
     alike <- all_alike(estimates)
@@ -332,7 +312,7 @@ validation_words <- function(estimates) {
 autoplot.sdc_uniqueness_validation <- function(object,
                                                type = c("roc", "fdr", "brier", "calibration"),
                                                ...) {
-  check_result(object)
+  enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("roc", "fdr", "brier", "calibration"), "type")
   switch(type,
@@ -443,3 +423,12 @@ plot_reliability <- function(x) {
     ) +
     sdc_theme()
 }
+
+# Scores are compared with each other.
+declare_measure(
+  "uniqueness_validation",
+  reference = "rocher2019", ids = "score", aligned = character(),
+  terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"),
+  population_uniqueness = figure("People unique in the population", "share"),
+  estimated_uniqueness = figure("The same by the model", "share")
+)

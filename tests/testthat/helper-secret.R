@@ -1,17 +1,18 @@
 # A file whose values can be found wherever they are told, and a result of every function.
 
-# Text values hold "zqc", numbers are near 774400.
+# Text values hold "zqcanary", too long to occur by chance in the base64 of a picture; numbers
+# are near 774400.
 secret_file <- function(n = 120) {
   set.seed(7)
   data <- data.frame(
-    a = paste0("zqc", sample(letters[1:6], n, TRUE)), b = 774400 + sample(9, n, TRUE),
-    c = factor(paste0("zqc", sample(3, n, TRUE))), id = 774500L + seq_len(n),
+    a = paste0("zqcanary", sample(letters[1:6], n, TRUE)), b = 774400 + sample(9, n, TRUE),
+    c = factor(paste0("zqcanary", sample(3, n, TRUE))), id = 774500L + seq_len(n),
     home = rep(seq_len(n / 3), each = 3), w = 20
   )
-  data$a[[1]] <- "zqc alone"
+  data$a[[1]] <- "zqcanary alone"
   data
 }
-secret <- "zqc|(?<![0-9])(774[45][0-9][0-9]|774,[45][0-9][0-9])(?![0-9])"
+secret <- "zqcanary|(?<![0-9])(774[45][0-9][0-9]|774,[45][0-9][0-9])(?![0-9])"
 tells <- function(text) any(grepl(secret, text, perl = TRUE))
 holds <- function(x) tells(rawToChar(serialize(x, NULL, ascii = TRUE)))
 

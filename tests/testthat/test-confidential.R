@@ -11,7 +11,7 @@ test_that("no print, sentence, table of figures or report says a value", {
   of_ours <- Filter(function(x) inherits(x, c("sdc_result", "sdc_comparison", "sdc_file")), results)
   # What is asked for as values; and categories, but none that few records hold.
   of_ours$uniqueness_profile <- NULL
-  expect_false(any(grepl("zqc alone", format(of_ours$exhaustive_tabulation))))
+  expect_false(any(grepl("zqcanary alone", format(of_ours$exhaustive_tabulation))))
   of_ours$exhaustive_tabulation <- NULL
   expect_gt(length(of_ours), 24)
   for (name in names(of_ours)) {
@@ -53,7 +53,8 @@ written_in <- function(picture) {
 test_that("no picture says a value", {
   skip_if_not_installed("ggplot2")
   # The words of a picture are found.
-  words <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) + ggplot2::ggtitle("zqc found")
+  words <- ggplot2::ggplot(data.frame(x = 1), ggplot2::aes(x, x)) +
+    ggplot2::ggtitle("zqcanary found")
   expect_true(tells(written_in(words)))
   results <- unlist(unname(secret_results()), recursive = FALSE)
   drawn <- character()
@@ -65,7 +66,7 @@ test_that("no picture says a value", {
     drawn <- c(drawn, name)
     words <- written_in(picture)
     # Categories, but none that few records hold.
-    if (name == "exhaustive_tabulation") words <- grep("zqc alone", words, value = TRUE)
+    if (name == "exhaustive_tabulation") words <- grep("zqcanary alone", words, value = TRUE)
     expect_false(tells(words), info = name)
   }
   expect_gt(length(drawn), 15)

@@ -225,7 +225,6 @@ test_that("intervals cover the truth of samples from a model", {
   skip_on_cran()
   truth_fit <- copula_fit(adult, c("age", "sex", "education_num", "race"))
   truth_fit$n <- truth_fit$n_singletons <- 1000L
-  truth_fit <- sdcRisk:::sealed(truth_fit)
   set.seed(1)
   truth <- quietly_unique(
     truth_fit, pop_size = 20000, records = FALSE, calibrate = FALSE

@@ -44,3 +44,63 @@ test_that("little work is done without threads, in forks of R too", {
   expect_identical(both[[2]], both[[1]])
   expect_identical(risks(small), before)
 })
+
+test_that("a function that ends leaves nothing behind, however it ends", {
+  keys <- c("CENREG", "DAGE3")
+  nothing <- function(code) {
+    try(quietly(code), silent = TRUE)
+    expect_identical(sdcRisk:::running$ask$.name, NULL)
+  }
+  result <- n_matches(nals_prison, keys)
+  fit <- quietly(copula_fit(nals_prison, keys))
+  nothing(n_matches(nals_prison, "height"))
+  nothing(n_matches(sdc_file(nals_prison, "height")))
+  nothing(file_check(nals_prison, keys))
+  nothing(stats::simulate(fit, 5, seed = 1))
+  nothing(summary(result, by = "height", data = nals_prison))
+  nothing(summary(structure(list(), class = class(result))))
+  nothing(candidates(1:2) < 1)
+  # The user's handler leaves by a jump.
+  nothing(withCallingHandlers(
+    file_check(nals_prison, "height"), error = function(e) invokeRestart("computeRestarts")
+  ))
+})
+
+test_that("every exported function announces itself, and keeps what is to be done at its end", {
+  space <- asNamespace("sdcRisk")
+  doors <- c("announce", "enter", "enter_waves", "enter_verb")
+  exports <- setdiff(getNamespaceExports(space), c("tidy", "glance", "augment", "sdc_threads"))
+  for (name in exports) {
+    inside <- all.names(body(get(name, space)))
+    expect_true(any(c(doors, "UseMethod") %in% inside), info = name)
+  }
+  exits <- function(code) {
+    if (!is.call(code)) {
+      return(list())
+    }
+    own <- if (identical(code[[1]], quote(on.exit))) list(code)
+    c(own, unlist(lapply(Filter(is.call, as.list(code)), exits), recursive = FALSE))
+  }
+  for (name in ls(space, all.names = TRUE)) {
+    f <- get(name, space)
+    if (is.function(f) && any(doors %in% all.names(body(f)))) {
+      for (code in exits(body(f))) expect_true(isTRUE(code$add), info = name)
+    }
+  }
+})
+
+test_that("a result has its call and its notes by whatever name its function is called", {
+  keys <- c("CENREG", "DAGE3")
+  alias <- n_matches
+  results <- list(
+    n_matches(nals_prison, keys), sdcRisk::n_matches(nals_prison, keys),
+    alias(nals_prison, keys), do.call(n_matches, list(nals_prison, keys)),
+    do.call("n_matches", list(nals_prison, keys)), lapply(list(nals_prison), n_matches, keys)[[1]]
+  )
+  for (x in results) {
+    expect_identical(x$call[[1]], quote(n_matches))
+    expect_identical(attr(x, "asked")$arguments$key_vars, keys)
+    expect_true(attr(x, "asked")$repeatable)
+    expect_lt(as.double(utils::object.size(x$call)), 5000)
+  }
+})

@@ -161,7 +161,8 @@ test_that("roles are checked once, by name or position, and keep no positions", 
     file$roles, list(key_vars = keys, weight_var = "weight", hh_id = "hh")
   )
   expect_identical(
-    sdc_file(survey(), weight_var = "weight")$roles$key_vars, setdiff(names(survey()), "weight")
+    quietly(sdc_file(survey(), weight_var = "weight"))$roles$key_vars,
+    setdiff(names(survey()), c("id", "hh", "weight"))
   )
   bad <- function(..., class) {
     expect_error(sdc_file(survey(), ...), class = paste0("sdcRisk_error_", class))
@@ -251,14 +252,14 @@ test_that("the print says what was found and what nobody said", {
   expect_match(text, "Population: 20,000 people, sampling fraction 2 %.", fixed = TRUE)
   expect_match(text, "\"person\" an identifier; \"wgt1\" a weight", fixed = TRUE)
   expect_match(
-    text, "? 1 value of \"age\", 1 value of \"sex\", 1 value of \"answer\", and 1 more column.",
-    fixed = TRUE
+    text, "Possible missing codes: age = 99 (5 records), sex = \"NA\" (", fixed = TRUE
   )
-  expect_no_match(text, "99")
+  expect_match(text, ", and 1 more column. Counted as normal values;", fixed = TRUE)
+  expect_identical(looks$n_coded_missing[c(3, 4, 8)], c(5, sum(data$sex == "NA"), 1))
 })
 
 test_that("gaps, not values, make a missing code", {
-  codes <- function(x) paste(sdcRisk:::missing_codes(x), collapse = ", ")
+  codes <- function(x) sdcRisk:::code_words(sdcRisk:::missing_codes(x))
   expect_identical(codes(c(1:8, 9)), "")
   expect_identical(codes(c(1:5, 9)), "9")
   expect_identical(codes(c(0:96, 99)), "99")
@@ -271,6 +272,18 @@ test_that("gaps, not values, make a missing code", {
   expect_identical(codes(c(1:70, 72, 75, 80, 84, 90, 96, 99)), "")
   expect_identical(codes(factor(c("a", "Unknown"))), "\"Unknown\"")
   expect_identical(codes(as.Date(c("2020-01-01", "9999-12-31"))), "")
+})
+
+test_that("missing codes in text are noticed, whatever their case and blanks", {
+  codes <- function(x) sdcRisk:::missing_codes(x)
+  expect_identical(codes(c("1", "2", "3", "99")), "99")
+  expect_identical(codes(c("0-14", "15-29", "30+", "-99", "k.A.")), c("-99", "k.A."))
+  expect_identical(codes(factor(c("a", " N/A ", "UNKNOWN", "b "))), c(" N/A ", "UNKNOWN"))
+  expect_identical(codes(as.character(c(0:98, 99))), character())
+  expect_identical(codes(c("DK", "DE", "SE")), character())
+  data <- data.frame(roof = rep(c(1:4, 9), c(50, 20, 20, 10, 16)), b = 1:2)
+  shown <- paste(utils::capture.output(print(sdc_file(data, c("roof", "b")))), collapse = " ")
+  expect_match(shown, "Possible missing codes: roof = 9 (16 records). Counted as", fixed = TRUE)
 })
 
 test_that("odd files print", {

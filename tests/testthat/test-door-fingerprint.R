@@ -66,18 +66,6 @@ test_that("weights, households and sensitive columns belong to the data", {
   refused(table, transform(data, w = w + 1))
 })
 
-test_that("results of version 0.1.0 still know their data", {
-  data <- file()
-  x <- quietly(n_matches(data, c("a", "b")))
-  x$settings$version <- "0.1.0"
-  x$settings$fingerprint <- fingerprint_0.1(data, x$settings)
-  expect_identical(augment(x, data)$.n_matches, x$records$n_matches)
-  refused(x, data[60:1, ])
-  # That of codes alone is none of this version's.
-  x$settings$version <- "0.2.0"
-  refused(x, data)
-})
-
 test_that("a second result of the same kind does not silently replace the first", {
   data <- file()
   once <- augment(quietly(n_matches(data, "a")), data)

@@ -126,7 +126,7 @@ test_that("without one connection, one kind or single ids there is no linkage", 
   }
   tables$named <- dplyr::mutate(tables$two, sdc_partner = 1L)
   expect_error(
-    link_attack(tables$one, tables$named, keys, "id"), "begins with",
+    link_attack(tables$named, tables$named, c(keys, "sdc_partner"), "id"), "begin with",
     class = "sdcRisk_error_bad_data"
   )
   # Another connection, which the engine cannot join with.
@@ -219,8 +219,11 @@ test_that("numbers that R cannot tell apart do not link persons", {
   two <- make("wide_two", "NULL")
   found <- quietly(longitudinal_link(one, two, c("d", "x"), "id"))
   # The same persons, whose ids are one double.
-  records <- lapply(list(one, two), function(table) {
-    data.frame(id = 1:3, dplyr::collect(dplyr::select(dplyr::arrange(table, -id), d, x)))
+  records <- lapply(c("wide_one", "wide_two"), function(name) {
+    sorted <- DBI::dbGetQuery(
+      dbplyr::remote_con(one), paste("SELECT d, x FROM", name, "ORDER BY id DESC")
+    )
+    data.frame(id = 1:3, sorted)
   })
   expected <- quietly(longitudinal_link(records[[1]], records[[2]], c("d", "x"), "id"))
   expect_identical(found$estimates, expected$estimates)

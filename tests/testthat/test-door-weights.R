@@ -50,3 +50,25 @@ test_that("weights of classes that are no numbers are bad weights", {
   )
   expect_identical(weights_of(labelled), c(2, 3))
 })
+
+test_that("errors of weights count the records and name the way out", {
+  keys <- c("GENDER", "DAGE3")
+  refused <- function(weights) {
+    data <- nals_prison
+    data$WEIGHT <- weights
+    e <- expect_error(individual_risk(data, keys, "WEIGHT"), class = "sdcRisk_error_bad_weights")
+    conditionMessage(e)
+  }
+  weights <- nals_prison$WEIGHT
+  message <- refused(replace(weights, 1:4, c(NA, NA, NA, 0)))
+  expect_match(message, "In 4 of 182 records: 3 missing, 1 zero or negative.", fixed = TRUE)
+  expect_match(message, "data <- data[which(data$WEIGHT > 0), ]", fixed = TRUE)
+  expect_match(refused(as.character(weights)), "as.numeric(data$WEIGHT)", fixed = TRUE)
+  expect_match(
+    refused(factor(weights)), "as.numeric(as.character(data$WEIGHT))", fixed = TRUE
+  )
+  design <- structure(list(variables = nals_prison), class = c("survey.design2", "survey.design"))
+  e <- expect_error(sdc_file(design, keys), class = "sdcRisk_error_bad_data")
+  expect_match(conditionMessage(e), "design$variables", fixed = TRUE)
+  expect_match(conditionMessage(e), "weights(design", fixed = TRUE)
+})

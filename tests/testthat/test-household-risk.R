@@ -232,7 +232,6 @@ test_that("verbs of results work", {
   x <- household_risk(family(), "age", "home", weight_var = "w", hh_vars = "region")
   expect_identical(generics::tidy(x)$term[[1]], "n_unique")
   expect_identical(generics::glance(x)$n_unique, 2L)
-  expect_identical(generics::glance(x)$n_hh_vars, 1L)
   by <- summary(x, "region", family())
   expect_identical(by$record_risk$n, c(8L, 1L))
   expect_identical(nrow(as.data.frame(x)), 9L)
@@ -376,4 +375,15 @@ test_that("copula_uniqueness() adds the scores of households", {
     copula_uniqueness(fit, pop_size = 1e4, hh_id = "home"),
     "`hh_id` must be given with records", class = "sdcRisk_error_bad_argument"
   )
+})
+
+test_that("missing values stand in the print, under both rules", {
+  people <- data.frame(home = rep(1:40, each = 2), age = rep_len(1:9, 80), job = rep_len(1:4, 80))
+  people$job[1:8] <- NA
+  for (missing in c("category", "exclude")) {
+    x <- suppressMessages(household_risk(people, c("age", "job"), "home", missing = missing))
+    expect_match(
+      paste(trimws(format(x, rows = 8)), collapse = " "), "Missing: job 10 %.", fixed = TRUE
+    )
+  }
 })

@@ -69,7 +69,7 @@ test_that("records and households equal slow counting", {
     keys <- names(data)
     data$w <- runif(nrow(data), 1, 50)
     data$hh <- sample(c("p", "q", "r", letters), nrow(data), TRUE)
-    found <- individual_risk(data, keys, "w", "hh")
+    found <- individual_risk(data, keys, "w", "hh", missing = "category")
     slow <- slow_individual(data[keys], data$w, data$hh)
     expect_equal(found$records$risk, slow$risk, tolerance = 1e-11)
     expect_equal(found$records$frequency, slow$frequency)
@@ -275,9 +275,16 @@ test_that("a missing value that matches everything takes all matches", {
   }
   # Without missing values there is nothing to match.
   complete <- stats::na.omit(data)
+  expect_identical(
+    individual_risk(complete, keys, "w")$estimates,
+    individual_risk(complete, keys, "w", missing = "category")$estimates
+  )
+  table <- key_table(as_file(complete, "data"), keys)
+  by_pairs <- core(
+    rs_individual_risk, table$pointer, list(weights = complete$w, missing = "wildcard")
+  )
   expect_equal(
-    individual_risk(complete, keys, "w", missing = "wildcard")$records,
-    individual_risk(complete, keys, "w")$records, tolerance = 1e-14
+    by_pairs$risk, individual_risk(complete, keys, "w")$records$risk, tolerance = 1e-14
   )
 })
 
@@ -286,7 +293,7 @@ test_that("local suppression lowers the risk where blanks match everything", {
   before <- individual_risk(nals_prison, keys, "WEIGHT")
   suppressed <- nals_prison
   suppressed$EDUC3[before$records$frequency == 1] <- NA
-  as_category <- individual_risk(suppressed, keys, "WEIGHT")
+  as_category <- individual_risk(suppressed, keys, "WEIGHT", missing = "category")
   as_blank <- individual_risk(suppressed, keys, "WEIGHT", missing = "wildcard")
   expect_lt(
     as_blank$estimates$expected_reidentifications,

@@ -334,3 +334,28 @@ test_that("two runs in a row keep the bound for the whole", {
   }
   expect_lte(hits / found, 0.8 + 3 * sqrt(0.16 / found))
 })
+
+test_that("households that the file names and the call ignores are said to be torn apart", {
+  data <- data.frame(
+    home = rep(1:60, each = 2), area = rep(sample(6, 60, TRUE), each = 2),
+    age = sample(20:40, 120, TRUE)
+  )
+  file <- sdc_file(data, c("area", "age"), hh_id = "home")
+  said <- expect_message(x <- invariant_pram(file), class = "sdcRisk_message_torn_households")
+  expect_identical(said$hh_vars, "area")
+  expect_match(conditionMessage(said), "hh_vars = \"area\"", fixed = TRUE)
+  # In the first lines of the print, with the bound.
+  lead <- paste(trimws(format(x)[2:4]), collapse = " ")
+  expect_match(lead, "2.4 times the risk of k = 3", fixed = TRUE)
+  expect_match(lead, "perturbed one by one", fixed = TRUE)
+  expect_no_message(
+    invariant_pram(file, hh_id = NULL), class = "sdcRisk_message_torn_households"
+  )
+  expect_no_message(
+    y <- suppressWarnings(invariant_pram(file, hh_vars = "area", unprotected = "keep")),
+    class = "sdcRisk_message_torn_households"
+  )
+  homes <- tapply(y$data$area, y$data$home, function(a) length(unique(a)))
+  expect_identical(max(homes), 1L)
+  expect_gt(max(tapply(x$data$area, x$data$home, function(a) length(unique(a)))), 1)
+})

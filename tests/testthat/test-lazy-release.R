@@ -47,7 +47,7 @@ expect_same_release <- function(by_engine, by_records, info) {
   }
   expect_identical(text(by_engine), text(by_records), info = info)
   found <- rows_of(release_data(by_engine))
-  expect_identical(found, as_engine(release_data(by_records), found), info = info)
+  expect_identical(found, as_engine(release_data(by_records, keep_ids = TRUE), found), info = info)
 }
 
 for (engine in setdiff(suite_engines, "data frame")) {
@@ -127,39 +127,33 @@ for (engine in setdiff(suite_engines, "data frame")) {
     connection <- dbplyr::remote_con(table)
     patterns <- pattern_table(table, keys)$patterns
     into <- new_name()
-    # Interrupted, or an error of R, of the table of changes, or of the last statement, after
-    # chunks that were written.
+    # Interrupted, or an error of R or of the engine's records, after chunks that were written.
     failures <- list(
-      function(rows) rlang::interrupt(), function(rows) stop("by us"),
-      function(rows) cbind(rows, another = 1), NULL
+      function(found) rlang::interrupt(), function(found) stop("by us"), NULL
     )
+    tables <- function() sort(DBI::dbListTables(connection))
+    before <- if (engine %in% c("sqlite", "postgres")) tables()
     for (fails in failures) {
       calls <- 0
-      changes <- NULL
-      work <- function(ids, at) {
+      work <- function(at) {
         calls <<- calls + 1
-        rows <- data.frame(sdc_row = ids, sdc_blank_1 = 1L)
-        if (calls == 3 && !is.null(fails)) fails(rows) else rows
+        found <- list(rows = seq_along(at), to = at, flags = list(rep(1L, length(at))))
+        if (calls == 3 && !is.null(fails)) fails(found) else found
       }
       lazy <- list(
         data = table, columns = keys, row_id = "id", into = into, chunk_size = 10, n = 60,
-        connection = connection
+        connection = connection,
+        # Donors that are not there are found out when all chunks are written.
+        first = if (is.null(fails)) -seq_len(nrow(patterns)) else seq_len(nrow(patterns))
       )
       caught <- tryCatch(
-        write_release(
-          lazy, patterns, work,
-          join = function(table) {
-            changes <<- dbplyr::remote_name(table)
-            table
-          },
-          changed = function(both) dplyr::mutate(both, age = dplyr::sql("no_such_function(age)"))
-        ),
+        write_release(lazy, patterns, list(age = seq_len(nrow(patterns))), work),
         error = identity, interrupt = identity
       )
       expect_true(inherits(caught, c("error", "interrupt")))
       expect_identical(calls, if (is.null(fails)) 6 else 3)
       expect_false(DBI::dbExistsTable(connection, into))
-      if (is.null(fails)) expect_false(DBI::dbExistsTable(connection, as.character(changes)))
+      if (!is.null(before)) expect_identical(tables(), before)
     }
   })
 
@@ -224,11 +218,107 @@ for (engine in setdiff(suite_engines, "data frame")) {
     )
     gone <- dplyr::mutate(table, sdc_row = 1L)
     expect_error(
-      suppress_cells(gone, keys, row_id = "id", into = new_name()), "begins with",
+      suppress_cells(gone, keys, row_id = "id", into = new_name()), "begin with",
       class = "sdcRisk_error_bad_data"
     )
   })
 }
+
+# A file that is sorted by its first key variable in the order of the row ids.
+sorted_file <- function(n = 600) {
+  set.seed(19)
+  data.frame(
+    id = seq_len(n), region = rep(1:12, each = n / 12), edu = sample(4, n, TRUE),
+    age = sample(20:60, n, TRUE), note = "as it was", stringsAsFactors = FALSE
+  )
+}
+
+for (engine in setdiff(suite_engines, "data frame")) {
+  test_that(paste("a release on", engine, "has its records in the order of the row ids"), {
+    data <- sorted_file()
+    table <- engine_table(engine, data)
+    connection <- dbplyr::remote_con(table)
+    set.seed(4)
+    names <- c(new_name(), new_name())
+    perturbed <- quietly(invariant_pram(
+      table, c("region", "edu", "age"), max_match_prob = 0.6, row_id = "id", into = names[[1]]
+    ))
+    blanked <- quietly(suppress_cells(
+      table, c("region", "edu", "age"), row_id = "id", into = names[[2]], chunk_size = 250
+    ))
+    for (found in list(perturbed, blanked)) {
+      name <- names[[1 + identical(found, blanked)]]
+      for (rows in list(
+        DBI::dbGetQuery(connection, paste("SELECT * FROM", name)),
+        as.data.frame(release_data(found))
+      )) {
+        expect_equal(rows$id, data$id)
+        differs <- Reduce(`|`, Map(function(x, y) is.na(x) | x != y, rows[2:4], data[2:4]))
+        # They lie among the others, not beside each other.
+        expect_gt(sum(differs), 50)
+        expect_lt(abs(mean(which(differs)) - 300.5), 60)
+        expect_gt(sum(diff(differs) != 0), 20)
+      }
+    }
+  })
+}
+
+test_that("the order of the row ids is attacked, as that of a data frame is", {
+  data <- sorted_file()
+  table <- engine_table("sqlite", data)
+  told_by <- function(data, ...) {
+    told <- NULL
+    set.seed(6)
+    withCallingHandlers(
+      invariant_pram(data, c("region", "edu", "age"), max_match_prob = 0.6, ...),
+      sdcRisk_message_told_by_order = function(m) told <<- m,
+      message = function(m) invokeRestart("muffleMessage"),
+      warning = function(w) invokeRestart("muffleWarning")
+    )
+    told
+  }
+  expected <- told_by(data[2:4])$told
+  for (chunk_size in c(1e6, 77)) {
+    into <- new_name()
+    found <- told_by(table, row_id = "id", into = into, chunk_size = chunk_size)
+    expect_equal(found$told, expected)
+    expect_match(conditionMessage(found), "-\"id\"), random()", fixed = TRUE)
+  }
+  # An intruder who takes what both neighbours have finds as much.
+  released <- DBI::dbReadTable(dbplyr::remote_con(table), into)$region
+  moved <- which(released != data$region)
+  moved <- moved[moved > 1 & moved < 600]
+  back <- released[moved - 1] == data$region[moved] & released[moved + 1] == data$region[moved]
+  expect_gt(found$told$share, mean(back) - 0.05)
+  expect_gt(mean(back), 0.7)
+  # In a random order of the ids nothing is told.
+  data$id <- sample(600)
+  expect_null(told_by(engine_table("sqlite", data), row_id = "id", into = new_name()))
+})
+
+test_that("a role of PostgreSQL that only reads is found out before any work", {
+  table <- engine_table("postgres", file_with_ids(20, 30))
+  connection <- dbplyr::remote_con(table)
+  statement <- function(...) for (sql in c(...)) DBI::dbExecute(connection, sql)
+  on.exit(statement("RESET ROLE", "SET default_transaction_read_only = off"))
+  statement(
+    "CREATE ROLE reader", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+    "REVOKE CREATE ON SCHEMA public FROM PUBLIC"
+  )
+  refused <- function() {
+    for (f in list(suppress_cells, invariant_pram)) {
+      error <- expect_error(
+        f(table, keys, row_id = "id", into = "read_only"), "may write to",
+        class = "sdcRisk_error_bad_argument"
+      )
+      expect_identical(error$argument, "data")
+    }
+  }
+  statement("SET ROLE reader")
+  refused()
+  statement("RESET ROLE", "SET default_transaction_read_only = on")
+  refused()
+})
 
 test_that("arguments for databases are refused for data in R", {
   data <- file_with_ids(16, 30)

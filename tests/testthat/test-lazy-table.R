@@ -223,6 +223,80 @@ test_that("case is ignored among more codes of digits than are looked at", {
   expect_warning(pattern_table(table), class = "sdcRisk_warning_ignores_case")
 })
 
+test_that("names that mean something else in a query are refused, all others are right", {
+  set.seed(9)
+  data <- data.frame(
+    a = sample(c("x", "y", "z"), 300, TRUE), b = sample(5, 300, TRUE), c = sample(7, 300, TRUE),
+    id = 1:300, stringsAsFactors = FALSE
+  )
+  named <- function(name) rlang::set_names(data, c("a", name, "c", "id"))
+  measures <- list(
+    pattern_table, n_matches, individual_risk, qar_risk, file_check,
+    function(...) qar_risk(..., p = 1:2, max_patterns = 1),
+    function(...) suppress_cells(..., row_id = "id", into = "odd_out"),
+    function(...) invariant_pram(..., row_id = "id", into = "odd_out")
+  )
+  for (name in c("NULL", "pi", "SDC_n")) {
+    table <- engine_table("sqlite", named(name))
+    for (f in measures) {
+      error <- expect_error(
+        f(table, c("a", name, "c")), "another meaning", class = "sdcRisk_error_bad_data"
+      )
+      expect_identical(error$names, name)
+    }
+  }
+  for (engine in c("sqlite", "postgres")) {
+    for (name in c("NA", "TRUE", "group by", "q\"x", "q01")) {
+      table <- engine_table(engine, named(name))
+      expect_identical(
+        n_matches(table, c("a", name, "c"))$estimates,
+        n_matches(named(name), c("a", name, "c"))$estimates,
+        info = paste(engine, name)
+      )
+    }
+  }
+  # The second count finds what the first one misreads.
+  for (name in c("NULL", "pi")) {
+    expect_error(
+      engine_patterns(engine_table("sqlite", named(name)), list(key_vars = c("a", name, "c")), 1e6),
+      "Two queries", class = "sdcRisk_error_bad_data"
+    )
+  }
+})
+
+test_that("values that R cannot hold are refused", {
+  wide <- engine_sql(
+    "postgres", "wide_keys", "CREATE TABLE wide_keys (k BIGINT, d NUMERIC(20, 18), a TEXT)",
+    paste(
+      "INSERT INTO wide_keys VALUES (9007199254740993, 1.000000000000000001, 'x'),",
+      "(9007199254740992, 1, 'x'), (9007199254740992, 1, 'x'), (5, 2, 'y')"
+    )
+  )
+  for (key in c("k", "d")) {
+    for (f in list(pattern_table, n_matches, individual_risk)) {
+      error <- expect_error(f(wide, c(key, "a")), "as the engine", class = "sdcRisk_error_bad_data")
+      expect_identical(error$columns, key)
+    }
+  }
+  expect_error(link_attack(wide, wide, c("k", "a")), class = "sdcRisk_error_bad_data")
+  text <- dplyr::mutate(wide, k = as.character(k))
+  expect_identical(pattern_table(text, c("k", "a"))$patterns$n, c(1L, 2L, 1L))
+  endless <- engine_sql(
+    "postgres", "endless", "CREATE TABLE endless (d DATE, t TIMESTAMP, a INTEGER)",
+    "INSERT INTO endless VALUES ('infinity', 'infinity', 1), ('2020-01-01', '2020-01-01', 1)",
+    "INSERT INTO endless VALUES (NULL, NULL, 1), ('2020-01-02', '2020-01-02', 1)"
+  )
+  for (key in c("d", "t")) {
+    error <- expect_error(
+      suppressWarnings(pattern_table(endless, c(key, "a"))), "infinite dates",
+      class = "sdcRisk_error_bad_data"
+    )
+    expect_identical(error$columns, key)
+  }
+  held <- dplyr::filter(endless, is.na(d) | d < "2021-01-01")
+  expect_identical(sum(pattern_table(held, c("d", "a"))$patterns$n), 3L)
+})
+
 test_that("the query is one GROUP BY, and can be seen before it runs", {
   table <- engine_table("sqlite", engine_file(8, 30))
   query <- pattern_table(table, keys, weight_var = "w", collect = FALSE)

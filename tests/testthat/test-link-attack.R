@@ -415,7 +415,7 @@ test_that("print, sentence and tables go with the numbers", {
   expect_match(sentence, "when they only count differences")
   expect_match(sentence, "at least 90 % sure")
   expect_identical(nrow(generics::tidy(found)), 4L * 12L)
-  expect_identical(generics::glance(found)$n_intruders, 4L)
+  expect_identical(generics::glance(found)$n_analyses, 4L)
   expect_identical(
     nrow(generics::augment(found, files$wave2)), nrow(files$wave2)
   )
@@ -498,5 +498,25 @@ test_that("what is wrong with a rule or an intruder is said", {
   expect_error(attack(tolerance = list(age = -1)), "-1 was given")
   expect_error(attack(weights = c("count", "xx")), "Unknown: \"xx\"")
   expect_error(attack(weights = c("em", "em")), "More than once: \"em\"")
-  expect_error(quiet_attack(known, known, 99, "id"), "both files")
+  expect_error(quiet_attack(known, known, c(1, 99), "id"), "both files")
+})
+
+test_that("one-to-one links do not depend on the order of the records", {
+  set.seed(7)
+  for (i in 1:25) {
+    n <- sample(5:40, 1)
+    known <- data.frame(id = 1:n, a = sample(3, n, TRUE), b = sample(4, n, TRUE))
+    released <- known[sample(n, sample(3:n, 1)), ]
+    changed <- sample(nrow(released), 2)
+    released$b[changed] <- sample(4, 2, TRUE)
+    of <- function(known, released) {
+      quiet_attack(
+        known, released, c("a", "b"), "id", weights = c("prior", "calibrated"), one_to_one = TRUE
+      )$estimates$expected_one_to_one
+    }
+    expect_equal(
+      of(known, released), of(known[sample(n), ], released[sample(nrow(released)), ]),
+      tolerance = 1e-6
+    )
+  }
 })

@@ -220,7 +220,6 @@ test_that("mistakes are found before waves are linked, under the caller's names"
       class = paste0("sdcRisk_error_", kind)
     ))
   }
-  refused("`n_boot`", n_boot = -1)
   refused("`level`", level = 2)
   refused("`max_cells`", max_cells = 0)
   refused("`model`", model = ~ sex:zz)

@@ -47,10 +47,10 @@ test_that("the verbs of results work", {
   expect_identical(nrow(tidied), 24L)
   tau2 <- tidied[tidied$term == "tau2", ]
   expect_identical(tau2$estimate, x$estimates$tau2)
-  expect_identical(tau2$std_error, x$estimates$tau2_se)
+  expect_identical(tau2$std.error, x$estimates$tau2_se)
   corrected <- tidied[tidied$term == "tau2_corrected", ]
   expect_identical(corrected$estimate, x$estimates$tau2_corrected)
-  expect_identical(corrected$conf_high, x$estimates$tau2_high)
+  expect_identical(corrected$conf.high, x$estimates$tau2_high)
   expect_identical(glance(x)$n_unique, 52)
   expect_identical(augment(x, nals_prison)$.tau2, x$records$tau2)
   expect_error(augment(x, nals_prison[-1, ]), class = "sdcRisk_error_mismatched_data")

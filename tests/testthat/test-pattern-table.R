@@ -105,7 +105,7 @@ test_that("one page for the patterns says what that for the records says", {
     if (!is.null(weight)) {
       # The copula needs the weight of every record.
       copula <- by_patterns$estimates$measure == "population_uniqueness"
-      expect_identical(by_patterns$estimates$verdict[copula], "not applicable")
+      expect_identical(by_patterns$estimates$verdict[copula], "not judged")
       by_patterns$estimates <- by_patterns$estimates[!copula, ]
       by_records$estimates <- by_records$estimates[!copula, ]
     }
@@ -392,5 +392,32 @@ test_that("too many patterns: the advice holds for functions without the argumen
     pattern_table(data.frame(x = 1:9), "x", max_patterns = 3),
     "There are 9; the limit is 3.*take pattern_table\\(data, max_patterns = \\) as their data",
     class = "sdcRisk_error_too_large"
+  )
+})
+
+test_that("records are taken away whatever the span of their weights", {
+  set.seed(3)
+  for (i in 1:60) {
+    d <- data.frame(a = sample(3, 40, TRUE), b = sample(2, 40, TRUE), w = 10^runif(40, 0, 9))
+    whole <- pattern_table(d, c("a", "b"), weight_var = "w")
+    gone <- sample(40, 15)
+    left <- as.data.frame(update(whole, d[gone, ], remove = TRUE))
+    plain <- as.data.frame(pattern_table(d[-gone, ], c("a", "b"), weight_var = "w"))
+    at <- match(paste(plain$a, plain$b), paste(left$a, left$b))
+    expect_identical(left$n[at], plain$n)
+    # As exact as the sums that the weights were taken from.
+    sums <- as.data.frame(whole)
+    sums <- sums$w[match(paste(plain$a, plain$b), paste(sums$a, sums$b))]
+    expect_true(all(abs(left$w[at] - plain$w) <= 1e-12 * sums))
+    expect_true(all(left$w > 0))
+  }
+  # A large weight beside small ones: the rest weighs its least.
+  d <- data.frame(a = 1, w = c(1, 1e17, 2))
+  left <- update(pattern_table(d, "a", weight_var = "w"), d[2, ], remove = TRUE)
+  expect_equal(as.data.frame(left)$w, 2)
+  # Records that are not there remain an error.
+  expect_error(
+    update(pattern_table(d, "a", weight_var = "w"), data.frame(a = 1, w = 2e17), remove = TRUE),
+    class = "sdcRisk_error_bad_argument"
   )
 })

@@ -170,13 +170,6 @@ test_that("a bound at one number of records is drawn without a word", {
   expect_identical(nrow(ggplot2::layer_data(picture, 1)), 2L)
 })
 
-test_that("a result without a picture says so", {
-  skip_if_not_installed("ggplot2")
-  protected <- suppress_cells(data.frame(a = c(1, 1, 2), b = c(1, 1, 2)), k = 2)
-  expect_error(plot(protected), "have none", class = "sdcRisk_error_bad_argument")
-  expect_error(ggplot2::autoplot(protected), class = "sdcRisk_error_bad_argument")
-})
-
 test_that("the stability of one key is drawn without a word", {
   skip_if_not_installed("ggplot2")
   wave <- data.frame(id = 1:4, a = c(1, 1, 2, 3))
@@ -184,4 +177,50 @@ test_that("the stability of one key is drawn without a word", {
   on.exit(grDevices::dev.off())
   expect_silent(picture <- plot(key_stability(wave, wave, "a", id = "id")))
   expect_identical(nrow(ggplot2::layer_data(picture, 1)), 2L)
+})
+
+test_that("long names keep both ends, and key sets fit beside their bars", {
+  expect_identical(short_names(c("age", "age + sex")), c("age", "age + sex"))
+  long <- paste0("v", 1:3, "_of_the_register_of_persons_and_households_", 1:3)
+  set <- short_names(paste(long, collapse = " + "))
+  expect_lte(nchar(set), 48)
+  expect_match(set, "^v1_.*_1 \\+ v2_.*_2 \\+ v3_.*_3$")
+  many <- short_names(paste(rep(long, 4), collapse = " + "))
+  expect_length(strsplit(many, " + ", fixed = TRUE)[[1]], 12)
+})
+
+test_that("an extrapolated T and the risk of k are said to be that", {
+  skip_if_not_installed("ggplot2")
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  few <- suppressWarnings(qar_risk(nals_prison, keys))
+  expect_gt(few$estimates$risk, max(few$sets$set_risk))
+  expect_match(ggplot2::autoplot(few)$labels$caption, "lies above the risk of every key set")
+  check <- ggplot2::autoplot(file_check(nals_prison, keys))
+  expect_true("fewest matches, as risk 1/k" %in% levels(check$data$label))
+})
+
+test_that("legends of an attack have words, not names of arguments", {
+  skip_if_not_installed("ggplot2")
+  keys <- c("gender", "born_abroad", "education", "degree_year", "degree_field")
+  found <- suppressWarnings(link_attack(
+    panel_waves$wave1, panel_waves$wave2, keys, "id", weights = c("calibrated", "em")
+  ))
+  shown <- ggplot2::autoplot(found)$data
+  expect_setequal(shown$intruder, c("knows how often keys change", "learns it from the files (EM)"))
+  expect_identical(levels(shown$what), c("matches claimed", "of them right"))
+})
+
+test_that("a suppression and its cost are drawn without empty panels", {
+  skip_if_not_installed("ggplot2")
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  blanked <- suppressMessages(suppress_cells(nals_prison, keys))
+  drawn <- ggplot2::autoplot(blanked)
+  expect_equal(drawn$data$share, blanked$variables$prop_suppressed)
+  expect_match(drawn$labels$subtitle, "^97 values in all; most in CENREG: 39.6 %")
+  loss <- ggplot2::autoplot(utility_loss(nals_prison, blanked$data, keys))
+  expect_identical(levels(loss$data$panel), "bits lost")
+  exchanged <- nals_prison
+  exchanged$GENDER <- rev(exchanged$GENDER)
+  both <- ggplot2::autoplot(utility_loss(nals_prison, exchanged, keys))
+  expect_true("cells exchanged" %in% levels(both$data$panel))
 })

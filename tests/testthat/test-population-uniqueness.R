@@ -196,7 +196,7 @@ test_that("its verbs work", {
   found <- population_uniqueness(adult[1:500, ], c("age", "sex"), c(1000, 5000), "ewens")
   expect_lte(length(format(found)), 16)
   expect_identical(nrow(generics::tidy(found)), 2L)
-  expect_identical(generics::glance(found)$n_estimates, 2L)
+  expect_identical(generics::glance(found)$n_analyses, 2L)
   expect_match(interpret(found), "ewens")
   expect_identical(as.data.frame(found), found$estimates)
   missing <- adult[1:500, ]

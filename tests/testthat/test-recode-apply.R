@@ -61,3 +61,65 @@ test_that("code says its values in a locale that lacks their letters", {
   expect_identical(here$data$x, factor(values[c(2, 1, 1, 4)], values))
   expect_identical(eval(parse(text = sdcRisk:::code_text(expr))[[1]][[3]][[3]]), values)
 })
+
+test_that("the code of every recoding is text that runs, also where nothing is recoded", {
+  data <- data.frame(a = rep(1:2, 9), b = "x")
+  found <- quietly(recode_search(data, constraint = list(k = 2)))
+  expect_identical(found$code[[1]], character())
+  expect_true(all(vapply(found$code, is.character, NA)))
+  expect_identical(quietly(apply_recoding(found, data)), data)
+})
+
+test_that("integer64 and long numbers are recoded as the numbers they are", {
+  skip_if_not_installed("bit64")
+  set.seed(4)
+  data <- data.frame(income = sample(c(1e5, 100001, 3, NA), 200, TRUE), age = sample(60, 200, TRUE))
+  levels <- hierarchy(data.frame(c("100000", "100001", "3"), c("high", "high", "low"), "*"))
+  wide <- data
+  wide$age <- bit64::as.integer64(data$age)
+  recoded <- lapply(list(data, wide), function(d) {
+    found <- quietly(recode_search(
+      d, hierarchies = list(income = levels), keep = list(income = 1, age = 1),
+      constraint = list(k = 1), n_best = 1
+    ))
+    here <- list2env(list(data = d))
+    eval(parse(text = found$code[[1]]), here)
+    expect_identical(apply_recoding(found, d), here$data)
+    here$data
+  })
+  expect_identical(recoded[[1]], recoded[[2]])
+  expect_identical(
+    as.character(recoded[[1]]$income), c("high", "low")[1 + (data$income == 3)]
+  )
+})
+
+test_that("another file is recoded alike, without blanks", {
+  set.seed(5)
+  d <- data.frame(age = sample(20:59, 400, TRUE), job = sample(letters[1:6], 400, TRUE, 6:1))
+  levels <- list(age = hierarchy(20:59, widths = c(5, 10), name = "age"))
+  for (blanks in c("records", "cells")) {
+    x <- suppressMessages(recode_search(
+      d, c("age", "job"), levels, constraint = list(k = 3), suppress = 0.05, blanks = blanks
+    ))
+    bare <- apply_recoding(x, d, blanks = FALSE)
+    full <- suppressMessages(apply_recoding(x, d))
+    expect_false(anyNA(bare))
+    expect_true(anyNA(full))
+    for (v in c("age", "job")) {
+      known <- !is.na(full[[v]])
+      expect_identical(as.character(bare[[v]][known]), as.character(full[[v]][known]))
+    }
+    # Another file with the same variables: each record as its equal here.
+    other <- d[sample(400, 100), ]
+    expect_identical(apply_recoding(x, other, blanks = FALSE), bare[rownames(other), ])
+    expect_error(apply_recoding(x, other), class = "sdcRisk_error_mismatched_data")
+  }
+  expect_error(
+    apply_recoding(x, data.frame(age = letters, job = letters), blanks = FALSE),
+    class = "sdcRisk_error"
+  )
+  expect_error(
+    apply_recoding(x, d["age"], blanks = FALSE), class = "sdcRisk_error_unknown_key_var"
+  )
+  expect_error(apply_recoding(x, d, blanks = NA), class = "sdcRisk_error_bad_argument")
+})

@@ -269,3 +269,28 @@ test_that("files that hold no levels are refused by what is wrong with them", {
   dir.create(folder, recursive = TRUE)
   refused(folder, "come from a file that exists")
 })
+
+test_that("numbers are the same codes whatever the options for printing them are", {
+  numbers <- c(300000, 300001, 310000, 1e5)
+  found <- lapply(list(0, 100, -10), function(scipen) {
+    old <- options(scipen = scipen, OutDec = ",")
+    on.exit(options(old))
+    as.data.frame(hierarchy(numbers, digits = c(4, 1), pad = "", drop = FALSE))
+  })
+  expect_identical(found[[1]]$level_1, c("1000", "3000", "3000", "3100"))
+  expect_identical(found[[1]]$level_2, c("1", "3", "3", "3"))
+  expect_identical(found[2:3], found[c(1, 1)])
+  filled <- hierarchy(c(1e5, 100001, 5, NA), digits = 5, pad = "x", drop = FALSE)
+  expect_identical(as.data.frame(filled)$level_1, c("xxxxx", "10000", "10000"))
+})
+
+test_that("integer64 is a number, one beyond 2^53 is refused", {
+  skip_if_not_installed("bit64")
+  age <- rep(c(15:60, NA), 10)
+  wide <- hierarchy(bit64::as.integer64(age), name = "age")
+  expect_identical(as.data.frame(wide), as.data.frame(hierarchy(age)))
+  expect_error(
+    hierarchy(bit64::as.integer64("9007199254740993"), name = "v"), "\"v\" must be made from whole",
+    class = "sdcRisk_error_bad_argument"
+  )
+})

@@ -121,7 +121,9 @@ test_that("limits of other methods are judged by these methods", {
   x <- recode_search(
     data, keys, levels, constraint = list(journalist = 0.05), weight_var = "w", n_best = 2
   )
-  found <- risk_of(x, function(d) suppressMessages(individual_risk(d, keys, "w")))
+  found <- risk_of(x, function(d) {
+    suppressMessages(individual_risk(d, keys, "w", missing = "category"))
+  })
   expect_equal(x$best$risk[[1]], found$estimates$journalist_max, tolerance = 1e-9)
   expect_lte(x$best$risk[[1]], 0.05)
   for (model in c("independence", "two_way")) {

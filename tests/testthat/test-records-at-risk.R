@@ -101,3 +101,19 @@ test_that("households have a limit, too, and a NULL limit is told from none", {
   )
   expect_error(records_at_risk(found, NULL), "NULL was given", class = "sdcRisk_error_bad_argument")
 })
+
+test_that("k = 3 names the records with fewer than 3 matches", {
+  matches <- quietly(n_matches(nals_prison, keys))
+  for (k in c(2, 3, 5, 7, 49)) {
+    expect_setequal(records_at_risk(matches, k = k)$record, which(matches$records$n_matches < k))
+  }
+  expect_identical(records_at_risk(matches, k = 3), records_at_risk(matches, 1 / 3))
+  # 0.33 is below 1/3, the risk of a record with three matches.
+  expect_identical(records_at_risk(matches, 0.33), records_at_risk(matches, k = 4))
+  checked <- quietly(file_check(nals_prison, keys, limit = list(journalist = 0.01)))
+  expect_identical(nrow(records_at_risk(checked, k = 3)), 88L)
+  expect_error(records_at_risk(matches, 0.1, k = 3), "NULL if `limit`", class = "sdcRisk_error")
+  expect_error(records_at_risk(matches, k = 0.5), "whole number", class = "sdcRisk_error")
+  tables <- quietly(exhaustive_tabulation(nals_prison, keys))
+  expect_error(records_at_risk(tables, k = 3), "not a probability", class = "sdcRisk_error")
+})

@@ -47,3 +47,31 @@ test_that("a bound that rises says so, in the singular where there is one", {
     interpret(risk_contribution(whole, data)), "100 % are not unique on the one set of 4 key"
   )
 })
+
+test_that("records that were excluded may be among those removed", {
+  d <- data.frame(a = c(2, 1, 1, 1, 1, NA), b = c(1, 2, 1, 2, 1, 2), c = c(2, 2, 2, 2, 2, 1))
+  analysis <- function(d, p = 1) {
+    suppressWarnings(qar_risk(d, p = p, pi_u = 0.5, alpha = 0.5, missing = "exclude"))
+  }
+  x <- analysis(d)
+  expect_equal(analysis(d[-c(1, 6), ])$estimates$threshold, 0.25)
+  expect_equal(removal_bound(x, d, 2)$estimates$threshold_least, 0.25)
+  # All removals of small files.
+  set.seed(4)
+  n_checked <- 0
+  for (i in 1:40) {
+    d <- as.data.frame(matrix(sample(c(1:2, NA), 21, TRUE, c(3, 3, 1)), 7))
+    if (sum(complete.cases(d)) < 4) next
+    x <- analysis(d)
+    bounds <- removal_bound(x, d, 1:2)$estimates
+    for (n in 1:2) {
+      left <- apply(utils::combn(7, n), 2, function(gone) {
+        unlist(analysis(d[-gone, ])$estimates[c("threshold", "risk_empirical")])
+      })
+      expect_gte(min(left[1, ]), bounds$threshold_least[[n]] - 1e-12)
+      expect_gte(min(left[2, ]), bounds$risk_empirical_least[[n]] - 1e-12)
+      n_checked <- n_checked + 1
+    }
+  }
+  expect_gt(n_checked, 40)
+})

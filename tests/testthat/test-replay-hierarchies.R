@@ -32,7 +32,8 @@ test_that("hierarchies by a rule are in every log and are made of the data again
   for (internal in c(TRUE, FALSE)) {
     log <- recode_log(found, internal = internal)
     again <- replay(log, recode_file)
-    expect_identical(nrow(again), 10L)
+    # An external log has no `cost`: sizes of categories follow from it.
+    expect_identical(nrow(again), if (internal) 10L else 9L)
     expect_true(all(again$equal))
   }
   # Proposals, that of the search and one that was given.

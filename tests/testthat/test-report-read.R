@@ -47,12 +47,12 @@ test_that("the figure for the board is the one its question asks for", {
   rows <- function(x, limit = list(k = 3)) sdcRisk:::board_rows(x, limit)
   risk <- quiet(qar_risk(nals_prison, read_keys, pi_u = 0.4))
   path <- removal_path(risk, nals_prison, 3)
-  expect_identical(rows(path)$measure, "Extreme risk T(3, 0.01) without 3 records")
+  expect_identical(rows(path)$label, "Extreme risk T without 3 records")
   expect_identical(rows(path)$value, path$estimates$risk)
   expect_identical(rows(path)$note, "before: 0.2505")
   bound <- removal_bound(risk, nals_prison, c(1, 9))
   expect_identical(rows(bound)$value, bound$estimates$risk_empirical_least)
-  expect_match(rows(bound)$measure, "whichever (1 record goes|9 records go)$")
+  expect_match(rows(bound)$label, "without any (1 record|9 records)$")
   contribution <- risk_contribution(risk, nals_prison)
   expect_identical(rows(contribution)$value, risk$estimates$risk)
   expect_match(rows(contribution)$note, "lowers it by at most 0.02142", fixed = TRUE)
@@ -61,14 +61,14 @@ test_that("the figure for the board is the one its question asks for", {
   fit <- quiet(copula_fit(sample, keys))
   expect_identical(rows(fit)$value, mean(!duplicated(sample[keys]) &
                                            !duplicated(sample[keys], fromLast = TRUE)))
-  expect_identical(rows(fit)$kind, "share")
+  expect_identical(rows(fit)$unit, "share")
   person <- uniqueness_profile(fit, sample[5, keys], 4000)
   expect_identical(rows(person)$value, person$estimates$xi_base[[1]])
-  expect_match(rows(person)$measure, "unique among 4,000 people", fixed = TRUE)
+  expect_match(rows(person)$label, "unique among 4,000 people", fixed = TRUE)
   set.seed(1)
   sizes <- uniqueness_by_size(fit, 4000, n_sim = 3)
   expect_identical(rows(sizes)$value, sizes$estimates$uniqueness_mean[[3]])
-  expect_identical(rows(sizes)$measure, "People unique on 3 key variables among 4,000")
+  expect_identical(rows(sizes)$label, "People unique on 3 key variables among 4,000")
   expect_identical(rows(sizes)$note, "")
   known <- quiet(validate_uniqueness(fit, adult[1:1500, ]))
   expect_identical(
@@ -83,8 +83,8 @@ test_that("a pattern table is judged by the same limits as its file", {
   by_record <- sdcRisk:::board_rows(n_matches(nals_prison, read_keys), list(k = 3))
   expect_identical(by_table[c("measure", "value", "verdict")],
                    by_record[c("measure", "value", "verdict")])
-  expect_identical(by_table$value[[2]], 88)
-  expect_identical(by_table$verdict[1:2], c("above", "above"))
+  expect_identical(by_table$n_above[[1]], 88)
+  expect_identical(by_table$verdict[1:2], c("above", "no limit"))
 })
 
 test_that("answers say whether they are of the file before or after", {
@@ -96,9 +96,9 @@ test_that("answers say whether they are of the file before or after", {
     text, "unique on them? Before: Sample uniques 52. After: 0 (0 %) on 6 key variables.",
     fixed = TRUE
   )
-  expect_match(text, "at worst? Before: Extreme risk T 0.1911.", fixed = TRUE)
+  expect_match(text, "at worst? Before: Extreme risk T 0.191.", fixed = TRUE)
   expect_match(text, "A protection is judged by what it was asked for.", fixed = TRUE)
-  expect_match(text, "Fewest matches, k: 88 records beyond the limit", fixed = TRUE)
+  expect_match(text, "Fewest matches, k: before 88 records beyond the limit", fixed = TRUE)
   alone <- report_text(check)
   expect_match(alone, "unique on them? Sample uniques 52.", fixed = TRUE)
   expect_no_match(alone, "A protection is judged", fixed = TRUE)
@@ -114,11 +114,11 @@ test_that("figures about households are not set beside those about records", {
   before <- n_matches(data, "a", hh_id = "hh")
   expect_identical(before$estimates$n_unique, 2)
   rows <- sdcRisk:::board_rows(before, list(k = 3))
-  expect_identical(rows$measure, c(
-    "Records that match one household only", "Records with fewer than 3 matching households",
-    "Probability to pick the right household, mean"
+  expect_identical(rows$label, paste0(
+    c("Fewest matches, k", "Sample uniques", "Mean record risk"), ", counted in households"
   ))
-  expect_identical(rows$value, c(2, 8, (6 / 2 + 2) / 8))
+  expect_identical(rows$value, c(1, 2, (6 / 2 + 2) / 8))
+  expect_identical(rows$n_above, c(8, NA, NA))
   text <- report_text(before, after = n_matches(data[, "a", drop = FALSE], "a"))
   expect_no_match(text, "Ratio", fixed = TRUE)
   expect_match(text, paste(
@@ -142,8 +142,8 @@ test_that("the checklist says what a recoding cost", {
 
 test_that("figures of a model that does not fit are not compared", {
   board <- data.frame(
-    stage = rep(c("before", "after"), 2), fun = "file_check", keys = "a", kind = "count",
-    plain = rep(c("Sample uniques", "Population uniques, tau1"), each = 2),
+    stage = rep(c("before", "after"), 2), fun = "file_check", keys = "a", unit = "count",
+    label = rep(c("Sample uniques", "Population uniques, tau1"), each = 2),
     value = c(8, 2, 29.4, 0), note = c("", "", "", "the model does not fit")
   )
   pairs <- sdcRisk:::paired_figures(board)
@@ -151,21 +151,36 @@ test_that("figures of a model that does not fit are not compared", {
   expect_identical(pairs$ratio, 0.25)
 })
 
-test_that("uniques have one limit, whichever function counted them", {
+test_that("sample uniques have the limit of the page of file_check(), whoever counted", {
   check <- function(...) {
     quiet(file_check(sdc_file(nals_prison, read_keys, weight_var = "WEIGHT"), models = FALSE, ...))
   }
   uniques <- function(x, limit = list(k = 3)) {
     rows <- sdcRisk:::board_rows(x, limit)
-    rows[rows$plain == "Sample uniques", c("value", "limit", "verdict")]
+    rows[rows$label == "Sample uniques", c("value", "limit", "verdict")]
   }
+  page <- check()$estimates
+  page <- page[page$measure == "n_unique", ]
   own <- uniques(n_matches(nals_prison, read_keys))
-  expect_identical(own$limit, 0)
-  expect_identical(own$verdict, "above")
+  expect_identical(c(own$value, own$limit), c(page$value, page$limit))
+  expect_identical(own$verdict, page$verdict)
   expect_equal(uniques(check()), own, ignore_attr = TRUE)
-  expect_identical(uniques(check(limit = list(k = 1)))$verdict, "no limit")
   expect_identical(uniques(check(limit = list(k = 3, n_unique = 60)))$verdict, "ok")
-  expect_identical(uniques(check(limit = list(k = 3, prop_unique = 0.5)))$verdict, "no limit")
-  safe <- data.frame(a = rep(1:2, each = 40))
-  expect_identical(uniques(quiet(file_check(sdc_file(safe, "a"))))$verdict, "ok")
+  # Fewer than 2 matches are uniques.
+  two <- measures(n_matches(nals_prison, read_keys), limit = list(k = 2))
+  expect_identical(two$n_above[two$measure == "k"], own$value)
+  expect_identical(two$verdict[two$measure == "k"], "above")
+})
+
+test_that("shares have the denominator of the page and of tidy()", {
+  data <- nals_prison
+  data$EDUC3[seq(1, 182, 9)] <- NA
+  file <- sdc_file(data, read_keys, weight_var = "WEIGHT")
+  check <- quiet(file_check(file, missing = "exclude"))
+  of <- function(measure) check$estimates$value[check$estimates$measure == measure]
+  own <- quiet(loglinear_risk(file, missing = "exclude"))
+  expect_identical(own$estimates$status, "ok")
+  expect_identical(of("tau1_rate"), own$estimates$tau1_rate)
+  expect_identical(of("tau1_rate"), of("tau1") / own$estimates$n)
+  expect_equal(own$estimates$n, sum(stats::complete.cases(data[file$roles$key_vars])))
 })

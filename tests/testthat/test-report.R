@@ -44,7 +44,13 @@ withr_folder <- function() {
 
 test_that("the figures of the page and of the log are those of the results", {
   results <- made_results()
-  made <- write_made(results)
+  folder <- withr_folder()
+  file <- file.path(folder, "report.html")
+  sdc_report(results, file = file, pictures = FALSE, internal = TRUE)
+  made <- list(
+    html = paste(readLines(file, encoding = "UTF-8"), collapse = "\n"),
+    log_file = file.path(folder, "report.json")
+  )
   values <- regmatches(made$html, gregexpr("data-value=\"[^\"]*\"", made$html))[[1]]
   values <- as.numeric(gsub("data-value=\"|\"", "", values))
   for (x in results) {
@@ -174,7 +180,8 @@ test_that("before and after share a row where fewer scenarios apply after", {
   results <- suppressMessages(list(before = n_matches(before), after = n_matches(after)))
   expect_false(identical(said_of(results[[1]])$scenario$who, said_of(results[[2]])$scenario$who))
   page <- write_made(results)$html
-  expect_length(gregexpr("class=\"question\"", page, fixed = TRUE)[[1]], 1)
+  # One part for either intruder.
+  expect_length(gregexpr("class=\"question\"", page, fixed = TRUE)[[1]], 2)
   unique <- results[[1]]$estimates$n_unique
   expect_match(page, paste0(
     "<tr><td>Sample uniques[^\n]*data-value=\"", unique, "\"[^\n]*data-value=\"0\""
@@ -187,16 +194,14 @@ test_that("notes and intervals of both sides are kept apart", {
   page <- suppressWarnings(suppressMessages(write_made(
     before = loglinear_risk(file(before)), after = loglinear_risk(file(before[1:300, ]))
   )))$html
-  expect_match(page, "before corrected for bias[^<]*, 95 % interval [0-9.]+ to [0-9.]+; after ")
+  expect_match(page, "tau1, bias corrected: before [^<]*95 % interval [0-9.]+ to [0-9.]+; after ")
 })
 
 test_that("before and after stand in one row, each with its verdict", {
   data <- made_file()
   protected <- suppress_cells(data, made_keys, k = 3)
-  made <- write_made(
-    n_matches(data, made_keys), protected, n_matches(release_data(protected), made_keys),
-    prob_attempt = 0.5
-  )
+  released <- n_matches(release_data(protected), made_keys)
+  made <- write_made(n_matches(data, made_keys), protected, released, prob_attempt = 0.5)
   skip_if_not_installed("xml2")
   board <- xml2::xml_find_first(xml2::read_html(made$html), "//section[@class='board']//table")
   text <- function(path) xml2::xml_text(xml2::xml_find_all(board, path))
@@ -204,11 +209,14 @@ test_that("before and after stand in one row, each with its verdict", {
     "Figure", "Limit", "Before", "Before with 0.5", "Verdict before", "After", "After with 0.5",
     "Verdict after"
   ))
-  row <- text(".//tr[td[starts-with(., 'Records with fewer than 3 matches')]][1]/td")
+  row <- text(".//tr[td[starts-with(., 'Fewest matches, k')]][1]/td")
   below <- sum(n_matches(data, made_keys)$records$n_matches < 3)
-  expect_identical(row[-1], c("0", format(below), "\u2013", "above", "0", "\u2013", "ok"))
+  expect_identical(row, c(
+    paste0("Fewest matches, k: before ", below, " records beyond the limit"), "at least 3", "1",
+    "\u2013", "above", format(min(released$records$n_matches)), "\u2013", "ok"
+  ))
   # What one file alone has leaves the other's place empty.
-  row <- text(".//tr[td[starts-with(., 'Expected correct matches after')]]/td")
+  row <- text(".//tr[td[starts-with(., 'Expected correct matches, every record')]]/td")
   expect_identical(row[c(2, 3, 5, 8)], c("none", "", "", ""))
   once <- write_made(n_matches(data, made_keys))
   expect_no_match(once$html, "Verdict before|95 % interval")
@@ -221,34 +229,18 @@ test_that("counts of records in a perturbed file are not judged", {
   after <- n_matches(release_data(perturbed), made_keys)
   made <- write_made(n_matches(data, made_keys), perturbed, after = after)
   expect_match(made$html, "Not judged: figures that count records with equal keys")
-  expect_match(made$html, "After the protection: within the limit: all figures that have one (1)",
+  # A promise of 0.8 keeps no limit of k = 3; against k = 1 it is judged by itself.
+  expect_no_match(made$html, "After the protection: within the limit", fixed = TRUE)
+  lax <- write_made(n_matches(data, made_keys), perturbed, after = after, limit = list(k = 1))
+  expect_match(lax$html, "After the protection: within the limit: all figures that have one (1)",
                fixed = TRUE)
   expect_match(made$html, paste(
     "<p class=\"quiet\">After the protection these take perturbed values at their word, and are",
-    "not judged: Sample uniques; Records with fewer than 3 matches; Probability to pick the right",
-    "record, mean.</p>"
+    "not judged: Fewest matches, k; Sample uniques; Mean record risk.</p>"
   ), fixed = TRUE)
   expect_gt(after$estimates$n_unique, 0)
   plain <- write_made(n_matches(data, made_keys), after = after)
   expect_no_match(plain$html, "not judged")
-})
-
-test_that("figures of a model that does not fit say so", {
-  data <- made_file(600)
-  data$age <- 30 + (match(data$town, unique(data$town)) * 2 + seq_len(600) %% 2) %% 8
-  checked <- suppressWarnings(suppressMessages(
-    file_check(sdc_file(data, made_keys, pop_size = 6000))
-  ))
-  fits <- !any(grepl("does not fit", checked$diagnostics$notes))
-  rows <- sdcRisk:::board_rows(checked, list())
-  tau <- grepl("tau[12]", rows$measure, ignore.case = TRUE)
-  expect_identical(unique(rows$note[tau] == "the model does not fit"), !fits)
-  x <- checked
-  x$diagnostics$notes <- "The log-linear model does not fit: do not report it (see the last step)."
-  rows <- sdcRisk:::board_rows(x, list())
-  expect_true(all(rows$note[tau] == "the model does not fit"))
-  expect_false(any(rows$note[!tau] == "the model does not fit"))
-  expect_match(write_made(x)$html, "do not report it.</li>", fixed = TRUE)
 })
 
 test_that("wide tables stand on end, and nothing is lost", {
@@ -305,12 +297,12 @@ test_that("the decimal mark of the session is in the words, not in the data", {
 
 test_that("probabilities are multiplied by that of an attempt, and shares are not", {
   x <- individual_risk(made_file(), made_keys, "weight")
-  made <- write_made(x, n_matches(made_file(), made_keys), prob_attempt = 0.25)
+  made <- write_made(x, n_matches(made_file(), made_keys), prob_attempt = 0.25, internal = TRUE)
   expect_match(made$html, "with 0.25", fixed = TRUE)
   once <- sdcRisk:::format_risk(x$estimates$journalist_max / 4)
   expect_match(made$html, paste0(">", once, "<"), fixed = TRUE)
   board <- sdcRisk:::board_rows(n_matches(made_file(), made_keys), list(k = 3))
-  expect_false(board$attempt[board$measure == "Sample uniques"])
+  expect_false(board$attempt[board$measure == "n_unique"])
   expect_no_match(write_made(x)$html, ">with 1<", fixed = TRUE)
 })
 
@@ -318,8 +310,8 @@ test_that("verdicts are those of the limits", {
   data <- made_file()
   x <- n_matches(data, made_keys)
   rows <- sdcRisk:::board_rows(x, list(k = 3))
-  below <- rows[grepl("fewer than 3", rows$measure), ]
-  expect_identical(below$value, as.double(sum(x$records$n_matches < 3)))
+  below <- rows[rows$measure == "k", ]
+  expect_identical(below$n_above, as.double(sum(x$records$n_matches < 3)))
   expect_identical(below$verdict, "above")
   protected <- suppress_cells(data, made_keys, k = 3)
   expect_identical(sdcRisk:::board_rows(protected, list())$verdict[[1]], "ok")

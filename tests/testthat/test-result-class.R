@@ -12,11 +12,12 @@ example_risk <- function(data = example_file(), ...) {
 # A method of its own, with one risk per record, to see what all have in common.
 for (method in list(
   list("format", function(x, ...) "Demonstration"),
-  list("record_risk", function(x) x$records$risk),
-  list("tidy_terms", function(x) list(ids = "model", terms = c("mean", "max")))
+  list("record_risk", function(x) x$records$risk)
 )) {
   registerS3method(method[[1]], "sdc_demo", method[[2]], envir = asNamespace("sdcRisk"))
 }
+
+sdcRisk:::declare_measure("demo", ids = "model", terms = c("mean", "max"))
 
 demo_result <- function(data, risk) {
   table <- sdcRisk:::key_table(data, c("v1", "v2"))
@@ -178,7 +179,7 @@ test_that("tidy() has the estimates in long form", {
   result <- example_risk()
   long <- tidy(result)
   expect_named(long, c(
-    "p", "alpha", "term", "estimate", "std_error", "conf_low", "conf_high"
+    "p", "alpha", "term", "estimate", "std.error", "conf.low", "conf.high"
   ))
   terms <- c("risk", "risk_empirical", "threshold", "shape", "scale")
   expect_identical(long$term, rep(terms, 4))
@@ -186,16 +187,17 @@ test_that("tidy() has the estimates in long form", {
   for (term in terms) {
     expect_identical(long$estimate[long$term == term], result$estimates[[term]])
   }
-  expect_true(all(is.na(long[c("std_error", "conf_low", "conf_high")])))
+  expect_true(all(is.na(long[c("std.error", "conf.low", "conf.high")])))
   expect_identical(generics::tidy(result), long)
 })
 
 test_that("tidy() finds standard errors and limits where a method has them", {
   result <- demo_result(example_file(), NULL)
-  expect_identical(tidy(result), data.frame(
+  expect_s3_class(tidy(result), "tbl_df")
+  expect_identical(as.data.frame(tidy(result)), data.frame(
     model = c("a", "a", "b", "b"), term = rep(c("mean", "max"), 2),
-    estimate = c(0.25, 1, 0.5, 2), std_error = c(0.01, NA, 0.02, NA),
-    conf_low = c(0.2, NA, 0.4, NA), conf_high = c(0.3, NA, 0.6, NA)
+    estimate = c(0.25, 1, 0.5, 2), std.error = c(0.01, NA, 0.02, NA),
+    conf.low = c(0.2, NA, 0.4, NA), conf.high = c(0.3, NA, 0.6, NA)
   ))
 })
 
@@ -459,23 +461,6 @@ test_that("a saved result of an older version, or a damaged one, is refused", {
       x$diagnostics <- "none"
       x
     },
-    # The same names, and something else in them.
-    function(x) {
-      x$estimates[[1]] <- rep(1i, nrow(x$estimates))
-      x
-    },
-    function(x) {
-      x$settings$key_vars <- mean
-      x
-    },
-    function(x) {
-      x$settings$fingerprint <- NA_character_
-      x
-    },
-    function(x) {
-      x$records <- data.frame(risk = 1)
-      x
-    },
     function(x) structure(list(), class = class(x))
   )
   verbs <- list(
@@ -513,19 +498,58 @@ test_that("a saved result of an older version, or a damaged one, is refused", {
     copula_uniqueness(fit, pop_size = 1e4), class = "sdcRisk_error_damaged_result"
   )
   expect_error(stats::simulate(fit), class = "sdcRisk_error_damaged_result")
-  # A picture needs the records, and so does what counts them; what was asked is part of it.
+  # A picture needs the records, and so does what counts them.
   matches <- whole[[1]]
   matches["records"] <- list(NULL)
   for (verb in list(summary, ggplot2::autoplot)) {
     expect_error(verb(matches), "have its records", class = "sdcRisk_error_bad_argument")
   }
-  asked <- whole[[1]]
-  attr(asked, "asked")$arguments <- "zqc"
-  expect_error(
-    sdc_report(asked, file = tempfile(fileext = ".html")),
-    class = "sdcRisk_error_damaged_result"
-  )
   blanked <- quietly(suppress_cells(nals_prison, keys, k = 2))
   blanked$estimates$rule <- NULL
   expect_error(interpret(blanked), class = "sdcRisk_error_damaged_result")
+})
+
+test_that("measures() has one row per analysis and figure, each judged by itself", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  sets <- list(few = "GENDER", all = keys)
+  found <- measures(n_matches(nals_prison, sets))
+  expect_identical(found$label[found$measure == "k"], paste("Fewest matches, k on", names(sets)))
+  k <- found[found$measure == "k", ]
+  expect_identical(k$value, c(14, 1))
+  expect_identical(k$verdict, c("ok", "above"))
+  expect_identical(k$n_above, c(0, 88))
+  expect_identical(k$limit, c(3, 3))
+  # By records, by patterns, and by a page of other limits.
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  check <- quietly(file_check(file, models = FALSE))
+  page <- measures(check)
+  expect_identical(page$n_above[page$measure == "k"], 88)
+  expect_identical(measures(check, limit = list(k = 5))$n_above[[1]],
+                   sum(n_matches(nals_prison, keys)$records$n_matches < 5) + 0)
+  expect_identical(measures(check, limit = list(k = 1))$verdict[[1]], "ok")
+  risk <- measures(individual_risk(file), limit = list(journalist = 0.01))
+  expect_identical(risk$n_above[[1]], sum(individual_risk(file)$records$risk > 0.01) + 0)
+  expect_identical(unique(measures(individual_risk(file), limit = list())$verdict), "no limit")
+  expect_error(measures(1), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("every declared figure says what it is called, its unit, its intruder and its source", {
+  declared <- sdcRisk:::declared
+  expect_gte(length(ls(declared)), 25)
+  units <- c("matches", "count", "share", "risk")
+  for (of in ls(declared)) {
+    about <- declared[[of]]
+    expect_true(all(about$reference %in% names(sdcRisk:::references)), info = of)
+    if (of != "file_check" && of != "demo") expect_gte(length(about$reference), 1)
+    for (f in about$figures) {
+      expect_true(is.character(f$label) || is.call(f$label), info = of)
+      expect_true(f$unit %in% units, info = of)
+      expect_true(f$scenario %in% c("", "prosecutor", "journalist", "tables"), info = of)
+      # On the page a figure has a fixed label, a question and a name.
+      if (!is.null(f$question)) expect_true(is.character(f$label) && is.character(f$key), info = of)
+    }
+  }
+  page <- sdcRisk:::page_figures()
+  expect_false(anyDuplicated(page$measure) > 0)
+  expect_lte(max(nchar(page$label)), 32)
 })

@@ -32,6 +32,24 @@ test_that("every print fits 16 rows of the console and follows OutDec", {
   }
 })
 
+test_that("no width takes away a number, an interval or a column", {
+  # With room for all of it, and with as much as there is.
+  numbers_of <- function(x, width) {
+    text <- with_print_options(width, ".", format(x, rows = Inf))
+    expect_false(any(grepl("[0-9][.,]*\\.\\.\\.", text)), info = paste(class(x)[[1]], width))
+    text <- paste(text, collapse = " ")
+    regmatches(text, gregexpr("[0-9][0-9.,]*", text))[[1]]
+  }
+  results <- Filter(function(x) inherits(x, "sdc_result"), results_in_words())
+  for (name in names(results)) {
+    whole <- unique(numbers_of(results[[name]], 1e4))
+    for (width in c(60, 75, 80, 120)) {
+      lost <- setdiff(whole, numbers_of(results[[name]], width))
+      expect_identical(lost, character(), info = paste(name, width))
+    }
+  }
+})
+
 test_that("every print says its question, scenario and that risks need an attempt", {
   results <- results_in_words()
   for (name in names(results)) {

@@ -196,7 +196,10 @@ test_that("class, types, levels, labels and order of the data are kept", {
     expect_identical(vapply(x$data, typeof, ""), vapply(data, typeof, ""))
     expect_identical(x$data$other, data$other)
     expect_identical(row.names(x$data), row.names(data))
-    expect_identical(release_data(x), x$data)
+    released <- release_data(x, shuffle = FALSE)
+    expect_identical(rownames(released), as.character(seq_len(n)))
+    expect_identical(levels(released$f), setdiff(levels(data$f), "never"))
+    expect_identical(lapply(released, as.vector), lapply(x$data, as.vector))
   }
   if (requireNamespace("data.table", quietly = TRUE)) {
     given <- data.table::as.data.table(data)
@@ -322,7 +325,7 @@ test_that("individual risks stand beside where weights are given", {
   expect_equal(x$estimates$risk_before, sum(before$records$risk))
   expect_equal(x$estimates$risk_after, sum(after$records$risk))
   expect_lt(x$estimates$risk_after, x$estimates$risk_before)
-  expect_match(paste(format(x), collapse = " "), "Individual risk")
+  expect_match(paste(format(x, rows = 30), collapse = " "), "Individual risk")
 })
 
 test_that("what cannot be done is said, with the variable named", {

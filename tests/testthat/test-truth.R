@@ -1,7 +1,7 @@
 # The arithmetic of the benchmark of truth, which is no part of the package.
 
 truth_tools <- function() {
-  file <- file.path("..", "..", "benchmarks", "truth", "truth.R")
+  file <- file.path("..", "..", "dev", "benchmarks", "truth", "truth.R")
   skip_if_not(file.exists(file), "the benchmark is not at hand")
   tools <- new.env()
   sys.source(file, tools)

@@ -105,3 +105,63 @@ test_that("a factor with codes without a level is refused", {
   refused <- expect_error(utility_loss(before, after, "a"), class = "sdcRisk_error_bad_column")
   expect_match(conditionMessage(refused), "codes without a level")
 })
+
+test_that("noise and exchanges of distinct values are exchanges, not recodings", {
+  set.seed(1)
+  n <- 1000
+  d <- data.frame(income = round(rlnorm(n, 10), 2), sex = sample(1:2, n, TRUE))
+  changed <- function(income, before = d) {
+    after <- before
+    after$income <- income
+    x <- utility_loss(before, after)
+    cbind(x$variables[1, ], n_records_changed = x$estimates$n_records_changed)
+  }
+  il1s <- function(income) mean(abs(income - d$income)) / (sqrt(2) * sd(d$income))
+  for (income in list(
+    sample(d$income), d$income * exp(rnorm(n, 0, 0.1)), d$income + rnorm(n),
+    # Noise that rounding joins here and there, and draws with repetition.
+    round(d$income * exp(rnorm(n, 0, 0.1)), -1), sample(d$income, n, TRUE),
+    round(d$income * exp(rnorm(n)), -4)
+  )) {
+    found <- changed(income)
+    expect_identical(found$change, "exchanged")
+    expect_identical(found$n_exchanged, sum(income != d$income))
+    expect_identical(found$n_records_changed, sum(income != d$income))
+    expect_gt(found$n_exchanged, 950)
+    expect_equal(found$bits_lost, 0)
+    expect_equal(found$il1s, il1s(income))
+  }
+  # Swapping of pairs leaves the others.
+  swapped <- d$income
+  swapped[1:10] <- swapped[10:1]
+  expect_identical(changed(swapped)$n_exchanged, 10L)
+  # Noise by household: values that occur several times.
+  hh <- d[rep(seq_len(300), each = 3), ]
+  expect_identical(changed(hh$income * rep(exp(rnorm(300)), each = 3), hh)$n_exchanged, 900L)
+  # Text: an exchange takes names that were there, a pseudonym does not.
+  names <- transform(d, income = paste0("p", seq_len(n)))
+  expect_identical(changed(sample(names$income), names)$change, "exchanged")
+  expect_identical(changed(paste0("q", sample(n)), names)$change, "recoded")
+})
+
+test_that("recodings of distinct values stay recodings", {
+  set.seed(2)
+  n <- 500
+  d <- data.frame(x = round(rlnorm(n, 10), 2))
+  recoded <- function(x) utility_loss(d, data.frame(x = x))$variables
+  band <- cut(d$x, quantile(d$x, 0:10 / 10), include.lowest = TRUE)
+  for (x in list(
+    round(d$x, -3), pmin(d$x, 50000), d$x / 1000, 32 + 1.8 * d$x, band, as.integer(band),
+    ifelse(d$x > 50000, "more", "less"), rank(-d$x) %/% 3
+  )) {
+    found <- recoded(x)
+    expect_identical(found$change, "recoded")
+    expect_identical(found$n_exchanged, 0L)
+    size <- ave(seq_along(x), as.character(x), FUN = length)
+    expect_equal(found$bits_lost, sum(log2(size)))
+  }
+  # Codes that occur often may change their order where they are joined.
+  codes <- data.frame(x = rep(1:16, each = 10))
+  joined <- data.frame(x = c(3, 1, 2, 1)[codes$x %% 4 + 1])
+  expect_identical(utility_loss(codes, joined)$variables$change, "recoded")
+})

@@ -23,10 +23,11 @@ format_count <- function(x) {
   formatC(x, format = "d", big.mark = big_mark())
 }
 
-# Four significant digits, so that small risks do not vanish.
+# Four significant digits, so that small risks do not vanish; an external report has three.
 format_risk <- function(x) {
   size <- abs(x)
-  out <- formatC(x, digits = 4, format = "fg", flag = "#")
+  digits <- if (is.null(running$digits)) 4 else running$digits
+  out <- formatC(x, digits = digits, format = "fg", flag = "#")
   large <- !is.na(size) & size >= 999.95
   out[large] <- format_count(round(x[large]))
   endless <- is.infinite(x)
@@ -85,15 +86,6 @@ format_spread <- function(largest, q99, q95, format = format_risk, noun = "recor
   )
 }
 
-# The same from the numbers themselves, missing ones left out; `times` records have
-# each of them.
-record_spread <- function(values, format = format_risk, noun = "records", times = NULL) {
-  known <- !is.na(values)
-  values <- values[known]
-  at <- quantile_over(values, c(0.99, 0.95), times[known])
-  format_spread(max(values), at[[1]], at[[2]], format, noun)
-}
-
 # A setting or another number as people gave it, with seven digits at most.
 format_number <- function(x) {
   trimws(formatC(x, digits = 7, format = "g"))
@@ -133,10 +125,9 @@ console_width <- function() {
   max(getOption("width"), 40)
 }
 
-# A data frame as lines, numbers rounded to four significant digits. A table
-# wider than the console has its texts cut, and then, with `blocks`, its columns
-# below each other, else as many columns as fit.
-format_table <- function(table, width = console_width() - 2, blocks = FALSE) {
+# A data frame as lines, numbers rounded to four significant digits. A table wider than
+# the console has its names cut, never a number, and then its columns below each other.
+format_table <- function(table, width = console_width() - 2) {
   shown <- lapply(table, cell_text)
   names(shown) <- shorten(names(table))
   right <- vapply(table, is.numeric, NA)
@@ -145,7 +136,9 @@ format_table <- function(table, width = console_width() - 2, blocks = FALSE) {
     if (length(cells)) sum(vapply(cells, function(x) nchar(x[[1]]), 0) + 2) - 2 else 0
   }
   if (wide(cells) > width) {
-    shown[!right] <- lapply(shown[!right], shorten, width = 24)
+    shown[!right] <- lapply(shown[!right], function(cells) {
+      ifelse(grepl("^[0-9]", trimws(cells)), cells, shorten(cells, 24))
+    })
     cells <- align_cells(shown, right)
   }
   out <- character()
@@ -157,7 +150,7 @@ format_table <- function(table, width = console_width() - 2, blocks = FALSE) {
     # Like trimws(), whose engine takes seconds for the blanks under a long name.
     out <- c(out, sub("[ \t\r\n]+$", "", lines, perl = TRUE))
     cells <- cells[c(1, seq_along(cells)[-seq_len(fits)])]
-    if (!blocks || length(cells) < 2) {
+    if (length(cells) < 2) {
       return(out)
     }
   }
@@ -190,3 +183,111 @@ long_table <- function(table) {
   names(out) <- c("", if (nrow(table) == 1) "value" else seq_len(nrow(table)))
   structure(out, class = "data.frame", row.names = .set_row_names(ncol(table)))
 }
+
+finite_or_na <- function(x) {
+  x[!is.finite(x)] <- NA
+  x
+}
+
+# Four digits of a share, and no tail of zeros.
+format_share <- function(x) {
+  small <- ifelse(x < 1e-9, "0", formatC(x, digits = 2, format = "g"))
+  ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))
+}
+
+names_code <- function(names) {
+  quoted <- encodeString(names, quote = "\"")
+  if (length(names) == 1) quoted else paste0("c(", paste(quoted, collapse = ", "), ")")
+}
+
+# Names that fit a line.
+shorten <- function(x, width = 40) {
+  long <- !is.na(x) & nchar(x, "chars", allowNA = TRUE) > width
+  long <- long & !is.na(long)
+  x[long] <- paste0(substr(x[long], 1, width - 3), "...")
+  x
+}
+
+# "a", "b" and 3 more; long names are cut.
+quote_names <- function(x, most = 5) {
+  quoted <- encodeString(shorten(as.character(utils::head(x, most))), quote = "\"")
+  rest <- length(x) - most
+  if (rest > 0) {
+    paste0(paste(quoted, collapse = ", "), " and ", rest, " more")
+  } else {
+    paste(quoted, collapse = ", ")
+  }
+}
+
+quote_names_each <- function(x) vapply(x, quote_names, "", USE.NAMES = FALSE)
+
+first_line <- function(condition) {
+  sub("[.]$", "", strsplit(conditionMessage(condition), "\n", fixed = TRUE)[[1]][[1]])
+}
+
+dput_text <- function(x) paste(deparse(x, 500), collapse = "")
+
+# A count that need not be whole.
+format_one_digit <- function(x) {
+  formatC(x, format = "f", digits = 1, big.mark = big_mark())
+}
+
+# Code that R reads in every locale: where a locale lacks a letter, deparse() would put
+# "<U+0131>" for it, which is another value.
+code_text <- function(expr, locale_has_all = l10n_info()[["UTF-8"]]) {
+  if (!locale_has_all) expr <- mark_letters(expr)
+  text <- paste(trimws(deparse(expr, width.cutoff = 500L)), collapse = " ")
+  if (locale_has_all) text else gsub("\\\\001\\{([0-9a-f]+)\\}", "\\\\U{\\1}", text)
+}
+
+# Letters beyond ASCII in the texts of an expression, and in the names of its columns, as
+# marks of ASCII.
+mark_letters <- function(expr) {
+  marked <- function(text) {
+    # Bytes of which the locale knows no letters are their own code.
+    letters <- Encoding(text) != "unknown" | !is.na(iconv(text, "", "UTF-8"))
+    points <- lapply(enc2utf8(text[letters]), utf8ToInt)
+    text[letters] <- vapply(points, function(p) {
+      paste(ifelse(p > 127, sprintf("\001{%x}", p), intToUtf8(p, multiple = TRUE)), collapse = "")
+    }, "")
+    text
+  }
+  if (is.call(expr)) {
+    column <- if (identical(expr[[1]], as.name("$"))) as.character(expr[[3]]) else ""
+    # R reads no such marks in a name without quotes.
+    if (any(utf8ToInt(enc2utf8(column)) > 127)) expr <- call("[[", expr[[2]], column)
+    as.call(lapply(as.list(expr), mark_letters))
+  } else if (is.character(expr) && !anyNA(expr)) {
+    replace(expr, seq_along(expr), marked(expr))
+  } else {
+    expr
+  }
+}
+
+# A number to the last bit, whatever the decimal mark of the session: 15 digits where these
+# are the number, else 17.
+exact_text <- function(x) {
+  if (is.logical(x)) return(ifelse(x, "true", "false"))
+  x <- as.double(x)
+  short <- sprintf("%.15g", x)
+  same <- suppressWarnings(as.double(short)) == x
+  ifelse(same %in% TRUE, short, sprintf("%.17g", x))
+}
+
+lower_first <- function(x) {
+  substr(x, 1, 1) <- tolower(substr(x, 1, 1))
+  x
+}
+
+capitalised <- function(x) {
+  substr(x, 1, 1) <- toupper(substr(x, 1, 1))
+  x
+}
+
+# Arguments of sdcMicro, and what they are here.
+micro_words <- c(
+  keyVars = "key_vars", variables = "key_vars", w = "weight_var", weightVar = "weight_var",
+  weights = "weight_var", hhId = "hh_id", hid = "hh_id", strataVar = "strata_var",
+  strata_variables = "strata_var", sensibleVar = "sensitive", ldiv_index = "sensitive",
+  ghostVars = "linked", alpha = "partial_weight", pd = "max_match_prob"
+)

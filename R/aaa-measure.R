@@ -1,0 +1,89 @@
+# One figure, one record. Every class of results declares its figures once, beside its
+# function: declare_measure(). measures(), tidy(), compare_risk(), file_check(), the board
+# and the checklist of a report read the declaration, and nothing else is registered.
+#
+# What a declaration computes is code that is evaluated with the columns of `estimates`, the
+# result `x`, its `estimates` as `e`, and the `limit` of the page.
+
+declared <- new.env(parent = emptyenv())
+
+# `of`: the function. `terms`: columns of `estimates` for tidy(), the one first that a
+# comparison is about. `ids`: the columns that tell the analyses of a result apart;
+# `aligned`: those by which two results are compared. `each`: what the label of a figure has
+# besides. `lead`: what is largest in the analysis that glance() is about, if that is not the
+# first. `reference`: where the method comes from, in R/aaa-references.R.
+declare_measure <- function(of, ..., figures = list(...), terms = NULL, ids = character(),
+                            aligned = ids, each = NULL, lead = NULL, reference = NULL) {
+  for (name in names(figures)) figures[[name]]$name <- name
+  declared[[of]] <- list(
+    figures = figures, terms = substitute(terms), ids = ids, aligned = aligned,
+    each = substitute(each), lead = substitute(lead), reference = reference
+  )
+}
+
+# One figure. `label`: what it is called everywhere. `unit`: "matches", "count", "amount" (an
+# expected number), "risk" or "share". `value`: by default the column of its name, with the
+# bounds of `low` and `high`. `key`: its name in `limit` and in file_check(), on whose page it
+# has a row if it has a `question`. `limit`: what it is judged by, by default the limit of its
+# key. `attempt`: it is conditional on an attempt. `board`: whether a page for a board has it.
+# `absent`: why it has no value.
+figure <- function(label, unit, value = NULL, low = NULL, high = NULL, scenario = "", key = NULL,
+                   question = NULL, limit = NULL, n_above = NULL, attempt = FALSE, note = NULL,
+                   board = TRUE, absent = NULL) {
+  list(
+    label = substitute(label), unit = unit, value = substitute(value), low = substitute(low),
+    high = substitute(high), scenario = scenario, key = key, question = question,
+    limit = substitute(limit), n_above = substitute(n_above), attempt = attempt,
+    note = substitute(note), board = substitute(board), absent = substitute(absent)
+  )
+}
+
+# The declaration of a result, or of a function by its name.
+declaration_of <- function(x) {
+  of <- if (is.character(x)) x else sub("^sdc_", "", class(x)[[1]])
+  declared[[of]]
+}
+
+# The limit that a protection promised to keep, as a risk: if a report asks for less risk than
+# was `promised`, keeping the promise says nothing of the limit of the report.
+promise <- function(own, promised, limit) {
+  if (all(promised <= if (is.null(limit$k)) Inf else 1 / limit$k + 1e-9)) own else NA
+}
+
+# What the status of an estimate means, nothing if all is well.
+status_note <- function(status) {
+  words <- c(
+    ok = "", few = "from too few key sets to rely on",
+    unreliable = "from too few records to rely on", no_exceedance = "no tail could be fitted",
+    theta_one = "a key set identifies every record", single = "from a single key set",
+    underfits = "the model does not fit: a rough figure",
+    overfits = "the model fits too closely", biased = "the model is biased"
+  )
+  known <- status %in% names(words)
+  text <- ifelse(known, words[match(status, names(words))], gsub("_", " ", status))
+  ifelse(is.na(status), "", text)
+}
+
+with_status <- function(text, status) {
+  note <- status_note(status)
+  paste0(text, ifelse(nzchar(note), "; ", ""), note)
+}
+
+# The rows that figures have on the page of file_check(), in its order.
+page_figures <- function() {
+  of <- rep(page_methods, vapply(page_methods, function(m) length(declared[[m]]$figures), 0L))
+  all <- unlist(lapply(page_methods, function(m) declared[[m]]$figures), recursive = FALSE)
+  on <- !vapply(lapply(all, `[[`, "question"), is.null, NA)
+  all <- all[on]
+  text <- function(field) vapply(all, `[[`, "", field, USE.NAMES = FALSE)
+  frame(
+    measure = text("key"), method = of[on], figure = text("name"), scenario = text("scenario"),
+    unit = text("unit"), label = text("label"), question = text("question"),
+    attempt = vapply(all, `[[`, NA, "attempt", USE.NAMES = FALSE)
+  )
+}
+
+page_methods <- c(
+  "n_matches", "qar_risk", "individual_risk", "loglinear_risk", "copula_uniqueness",
+  "population_uniqueness", "exhaustive_tabulation"
+)

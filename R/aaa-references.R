@@ -1,0 +1,62 @@
+# Whom the methods go back to, as the help pages cite them.
+
+references <- c(
+  benedetti1998 = paste(
+    "Benedetti, R. and Franconi, L. (1998). Statistical and technological solutions for",
+    "controlled data dissemination. New Techniques and Technologies for Statistics, Sorrento, 1,",
+    "225-232."
+  ),
+  bera2023 = paste(
+    "Bera, M. et al. (2023). Quantifying the contribution of individual records to the",
+    "reidentification risk of (pseudo)anonymized datasets. 64th ISI World Statistics Congress.",
+    "HAL archive, hal-04165346."
+  ),
+  elemam2011 = paste(
+    "El Emam, K. (2011). Methods for the de-identification of electronic health records for",
+    "genomic research. Genome Medicine 3, 25. doi:10.1186/gm239."
+  ),
+  fellegi1969 = paste(
+    "Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the",
+    "American Statistical Association 64, 1183-1210. doi:10.1080/01621459.1969.10501049."
+  ),
+  gionis2009 = paste(
+    "Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of information. IEEE",
+    "Transactions on Knowledge and Data Engineering 21, 206-219. doi:10.1109/TKDE.2008.129."
+  ),
+  hoshino2001 = paste(
+    "Hoshino, N. (2001). Applying Pitman's sampling formula to microdata disclosure risk",
+    "assessment. Journal of Official Statistics 17(4), 499-520."
+  ),
+  hundepool2012 = paste(
+    "Hundepool, A. et al. (2012). Statistical Disclosure Control. Wiley.",
+    "doi:10.1002/9781118348239."
+  ),
+  li2021 = paste(
+    "Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the",
+    "re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021."
+  ),
+  mulder = "Mulder, K. Ensuring anonymity in survey panel research. Manuscript.",
+  nayak = paste(
+    "Nayak, T. K. Identity disclosure risk control in microdata release via post-randomization.",
+    "Manuscript, George Washington University."
+  ),
+  rocher2019 = paste(
+    "Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the success of",
+    "re-identifications in incomplete datasets using generative models. Nature Communications 10,",
+    "3069. doi:10.1038/s41467-019-10933-3."
+  ),
+  skinner2002 = paste(
+    "Skinner, C. J. and Elliot, M. J. (2002). A measure of disclosure risk for microdata. Journal",
+    "of the Royal Statistical Society B 64(4), 855-867. doi:10.1111/1467-9868.00365."
+  ),
+  skinner2008 = paste(
+    "Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey microdata using",
+    "log-linear models. Journal of the American Statistical Association 103(483), 989-1001.",
+    "doi:10.1198/016214507000001328."
+  ),
+  sweeney2002 = paste(
+    "Sweeney, L. (2002). Achieving k-anonymity privacy protection using generalization and",
+    "suppression. International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems",
+    "10(5), 571-588. doi:10.1142/S021848850200165X."
+  )
+)

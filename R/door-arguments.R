@@ -1,0 +1,278 @@
+# Arguments that name columns, looked at before anything else is done with them: a promise
+# that cannot be evaluated, such as c(age, sex), and a lone number are told here, once for all
+# exported functions.
+
+column_arguments <- c(
+  "key_vars", "link_vars", "change_vars", "weight_var", "count_var", "hh_id", "hh_vars",
+  "strata_var", "sensitive", "within", "vars", "id", "time", "year", "month", "age",
+  "birth_year", "row_id", "key_groups", "linked"
+)
+
+check_column_arguments <- function() {
+  ask <- running$ask
+  if (is.null(ask) || isTRUE(ask$.looked)) {
+    return(invisible())
+  }
+  ask$.looked <- TRUE
+  refuse_letters(ask)
+  frame <- ask$.frame
+  for (arg in intersect(column_arguments, ask$.given)) {
+    # They give the names that they hold, with a warning of tidyselect.
+    code <- do.call(substitute, list(as.name(arg), frame))
+    if (any(names_as_given %in% all.names(code))) refuse_unquoted(arg, frame)
+    value <- tryCatch(
+      get(arg, envir = frame),
+      error = function(e) refuse_unquoted(arg, frame, e)
+    )
+    if (is.function(value)) refuse_unquoted(arg, frame)
+    if (arg == "key_vars") refuse_lone_number(value, ask)
+  }
+}
+
+# Names of columns without quotes, or a selection as dplyr has it. Any other error is the
+# user's own.
+refuse_unquoted <- function(arg, frame, error = NULL) {
+  code <- do.call(substitute, list(as.name(arg), frame))
+  columns <- columns_at_door(frame)
+  named <- intersect(all.vars(code), columns)
+  helper <- utils::head(intersect(all.names(code), names(selection_patterns)), 1)
+  if (length(named) == 0 && length(helper) == 0) {
+    if (is.null(error)) {
+      return(invisible())
+    }
+    stop(error)
+  }
+  meant <- names_meant(code, named, helper)
+  stop_sdc(
+    "bad_argument",
+    c(
+      paste0("`", arg, "` must name columns as text."),
+      x = if (length(helper)) {
+        paste0(helper, "() selects columns in dplyr, not here.")
+      } else {
+        paste0("Without quotes: ", paste(utils::head(named, 5), collapse = ", "), ".")
+      },
+      i = if (is.null(meant)) {
+        paste0("Give names, for example ", arg, " = ", names_code(utils::head(columns, 2)), ".")
+      } else {
+        paste0("Give names: ", arg, " = ", meant, ".")
+      }
+    ),
+    argument = arg
+  )
+}
+
+# The code that names the same columns as text; NULL if it is not known. all_of() holds names,
+# other selections have patterns; c(age, "sex") and age alone are names, -age is not.
+names_meant <- function(code, named, helper) {
+  if (length(code) == 2 && length(helper)) {
+    if (helper %in% names_as_given) {
+      return(code_text(code[[2]]))
+    }
+    if (is.character(code[[2]]) && nzchar(selection_patterns[[helper]])) {
+      pattern <- gsub("%s", code[[2]], selection_patterns[[helper]], fixed = TRUE)
+      return(paste0("grep(", encodeString(pattern, quote = "\""), ", names(data), value = TRUE)"))
+    }
+  }
+  parts <- if (is.call(code) && identical(code[[1]], quote(c))) as.list(code)[-1] else list(code)
+  as_names <- vapply(parts, function(part) is.symbol(part) || is.character(part), NA)
+  if (length(named) && setequal(all.vars(code), named) && all(as_names)) {
+    names_code(vapply(parts, as.character, ""))
+  }
+}
+
+# The selections of dplyr, and what grep() finds the same names by.
+selection_patterns <- c(
+  starts_with = "^%s", ends_with = "%s$", contains = "%s", matches = "%s", everything = "",
+  last_col = "", num_range = "", all_of = "", any_of = "", one_of = "", where = ""
+)
+names_as_given <- c("all_of", "any_of", "one_of")
+
+# The second argument feels like k to those who come from other programs: as a position it
+# would pick one column, on which hardly any file has a risk.
+refuse_lone_number <- function(key_vars, ask) {
+  if (!is_plain_number(key_vars) || length(key_vars) != 1 || is.na(key_vars)) {
+    return(invisible())
+  }
+  columns <- columns_at_door(ask$.frame)
+  column <- if (key_vars %in% seq_along(columns)) columns[[key_vars]]
+  number <- format(key_vars, scientific = FALSE, digits = 15)
+  meant <- (if (key_vars < 1) shares_meant else counts_meant)[ask$.name]
+  # Not what is negative, or was given besides.
+  apt <- key_vars > 0 && !is.na(meant) && !was_given(sub(" .*", "", meant))
+  stop_sdc(
+    "bad_argument",
+    c(
+      "`key_vars` must name key variables, not be a single number.",
+      x = if (is.null(column)) {
+        paste0(number, " was given.")
+      } else {
+        paste0(number, " is a position of column `", shorten(column), "`.")
+      },
+      i = if (apt) paste0("Did you mean ", sprintf(meant, number), "?"),
+      i = if (is.null(column)) {
+        "Name the column: key_vars = \"...\"."
+      } else {
+        paste0("To use this column alone, name it: key_vars = ", names_code(column), ".")
+      }
+    ),
+    argument = "key_vars"
+  )
+}
+
+# What a number in the second place is meant for, by function: a count, or a share.
+counts_meant <- c(
+  suppress_cells = "k = %s", recode_search = "k = %s",
+  file_check = "k = %s", n_matches = "below = %s", qar_risk = "p = %s",
+  exhaustive_tabulation = "threshold = %s", copula_uniqueness = "pop_size = %s",
+  population_uniqueness = "pop_size = %s", longitudinal_link = "min_overlap = %s",
+  household_risk = "known = %s", individual_risk = "limit = 1 / %s",
+  invariant_pram = "max_match_prob = 1 / %s"
+)
+shares_meant <- c(
+  suppress_cells = "max_risk = %s", recode_search = "constraint = list(journalist = %s)",
+  file_check = "limit = list(journalist = %s)", n_matches = "limit = %s",
+  individual_risk = "limit = %s", household_risk = "limit = %s",
+  invariant_pram = "max_match_prob = %s"
+)
+
+# Names of the columns of the file that the exported function was given, NULL where it has
+# no file yet.
+columns_at_door <- function(frame) {
+  file <- intersect(c("data", "wave1", "known", "before"), ls(frame))
+  if (length(file)) {
+    tryCatch(colnames(file_data(get(file[[1]], envir = frame))), error = function(e) NULL)
+  }
+}
+
+# Nothing may come through `...`.
+check_no_dots <- function(...) {
+  check_column_arguments()
+  if (...length() == 0) {
+    return(invisible())
+  }
+  # Unknown arguments are not evaluated: they may be names of columns without quotes.
+  given <- if (is.null(...names())) character(...length()) else ...names()
+  given[is.na(given)] <- ""
+  given[!nzchar(given)] <- "(unnamed)"
+  arguments <- argument_names()
+  translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
+  stop_sdc(
+    "bad_argument",
+    c(
+      "All arguments must be arguments of this function.",
+      x = paste0("Unknown: ", quote_names(given), "."),
+      i = if (length(translated)) {
+        said <- paste0("`", translated, "` is `", micro_words[translated], "`", collapse = ", ")
+        paste0("From sdcMicro: ", said, " here.")
+      },
+      i = other_names(given, arguments),
+      i = nearest_names(setdiff(given, c("(unnamed)", translated, names(other_words))), arguments),
+      i = role_advice(given),
+      i = letter_advice(given, arguments),
+      i = if ("(unnamed)" %in% given) several_keys_advice(...),
+      i = "Arguments after the first ones are given by their full names."
+    ),
+    argument = given
+  )
+}
+
+# R takes `k = 3` for `key_vars`: a letter or two are no name of an argument.
+refuse_letters <- function(ask) {
+  given <- names(sys.call(ask$.at))
+  given <- given[nchar(given) %in% 1:2]
+  if (length(given) == 0) {
+    return(invisible())
+  }
+  arguments <- names(formals(sys.function(ask$.at)))
+  short <- setdiff(given, arguments)
+  # What comes after `...` is never taken for a short name.
+  first <- utils::head(arguments, match("...", arguments) - 1)
+  short <- Filter(function(name) any(startsWith(first, name)), short)
+  if (length(short)) {
+    stop_sdc(
+      "bad_argument",
+      c(
+        "All arguments must be arguments of this function.",
+        x = paste0("Unknown: ", quote_names(short), "."),
+        i = letter_advice(short, arguments),
+        i = "Arguments are given by their full names."
+      ),
+      argument = short
+    )
+  }
+}
+
+# How many matches a record should have at least, in the words of the function.
+letter_advice <- function(given, arguments) {
+  if ("k" %in% given && "below" %in% arguments) {
+    "Count records with fewer than 3 matches: below = 3."
+  }
+}
+
+# Names that people give to arguments, and what they are here.
+other_words <- c(
+  keys = "key_vars", key = "key_vars", qi = "key_vars", quasi_identifiers = "key_vars",
+  weight = "weight_var", weights = "weight_var", wt = "weight_var", household = "hh_id",
+  household_id = "hh_id", hhid = "hh_id", strata = "strata_var", stratum = "strata_var",
+  sensitive_var = "sensitive", sensitive_vars = "sensitive", population = "pop_size",
+  population_size = "pop_size", N = "pop_size"
+)
+
+other_names <- function(given, arguments) {
+  here <- setdiff(given[given %in% names(other_words)], names(micro_words))
+  here <- here[other_words[here] %in% arguments]
+  if (length(here)) {
+    paste0("Did you mean ", paste0("`", unique(other_words[here]), "`", collapse = ", "), "?")
+  }
+}
+
+# sdc_file(d, "age", "sex"): the key variables are one argument.
+several_keys_advice <- function(...) {
+  more <- tryCatch(list(...), error = function(e) NULL)
+  if (!is.null(names(more))) more <- more[!nzchar(names(more))]
+  more <- unlist(more)
+  keys <- if (was_given("key_vars")) argument("key_vars")
+  if (is.character(keys) && is.character(more)) {
+    paste0("Several key variables are one argument: key_vars = ", names_code(c(keys, more)), ".")
+  }
+}
+
+# Why an argument that other functions take has no meaning where it was given.
+role_advice <- function(given) {
+  population <- if (is_front("individual_risk")) {
+    paste(
+      "The population is estimated from the weights: give `weight_var`. With one weight for all,",
+      "data$weight <- pop_size / nrow(data)."
+    )
+  } else {
+    "What this function counts does not depend on the population."
+  }
+  why <- c(
+    weight_var = "Sampling weights change nothing that this function counts.",
+    hh_id = "This function looks at single records: household_risk() looks at households.",
+    key_groups = "This function keeps all key variables apart; paste() makes one of several.",
+    sensitive = "Sensitive values are looked at by n_matches().",
+    pop_size = population, sampling_fraction = population,
+    missing = "This function has one rule for missing values, see its help page."
+  )
+  unname(why[intersect(names(why), given)])
+}
+
+# Arguments without a default that the exported function was not given.
+check_given <- function(args) {
+  absent <- !was_given(args)
+  if (any(absent)) {
+    arg <- args[absent][[1]]
+    stop_argument(
+      arg, "be given", found = "It has no default.",
+      advice = if (arg == "data" && "x" %in% argument_names()) {
+        "A result holds no data: give those it was made from."
+      } else if (arg == "file") {
+        "Name the file to write: file = \"report.html\"."
+      } else if (arg == "after" && is_remedy(argument("before"))) {
+        "A protected file does not hold the original: utility_loss(file, x)."
+      }
+    )
+  }
+}

@@ -1,0 +1,99 @@
+# The records of whatever was given as a file.
+
+# The way from other objects to a data frame.
+data_advice <- function(x) {
+  if (!is.null(micro_advice(x))) {
+    micro_advice(x)
+  } else if (inherits(x, c("survey.design", "svyrep.design"))) {
+    paste(
+      "A survey design: its data are design$variables; add its weights as a column,",
+      "data$weight <- weights(design, \"sampling\")."
+    )
+  } else if (is.matrix(x)) {
+    "as.data.frame() makes a data frame of a matrix."
+  } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {
+    "as.data.frame() makes a data frame of a list of columns."
+  }
+}
+
+check_data_frame <- function(x, arg) {
+  if (!is.data.frame(x)) {
+    stop_not_a_file(x, arg)
+  }
+  check_records(x, arg)
+}
+
+# Groups of dplyr, by which nothing here is done.
+inform_groups <- function(data) {
+  if (inherits(data, c("grouped_df", "rowwise_df"))) {
+    inform_sdc(
+      "ignored_groups",
+      c(
+        "The groups of the data are ignored: the file is taken as a whole.",
+        i = "summary(x, by = ) gives record risks by group; dplyr::ungroup() ends this message."
+      )
+    )
+  }
+}
+
+# The records of an argument that may be an sdc_file or an sdcMicroObj: no patterns.
+bare_data <- function(x) {
+  data <- file_data(x)
+  if (!is.null(times_of(data))) stop_needs_records("data")
+  data
+}
+
+# The same, whatever its rows are.
+file_data <- function(x) {
+  if (is_sdcmicro(x)) {
+    micro_data(micro_slots(x, "data"))
+  } else if (is_pattern_table(x)) {
+    pattern_file(x)$data
+  } else if (inherits(x, "sdc_file")) {
+    check_whole_file(x)$data
+  } else if (is_remedy(x)) {
+    file_data(check_result(x)$data)
+  } else {
+    x
+  }
+}
+
+stop_not_a_file <- function(x, arg) {
+  stop_sdc(
+    "bad_data",
+    c(
+      paste0("`", arg, "` must be a data frame, tibble, data.table, sdc_file or sdcMicroObj."),
+      x = paste0("It has class ", quote_names(class(x)), "."), i = data_advice(x)
+    ),
+    data_class = class(x)
+  )
+}
+
+check_records <- function(data, arg = "data") {
+  n <- nrow(data)
+  if (ncol(data) == 0 || n == 0) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("`", arg, "` must have at least one record and one column."),
+        x = paste0("It has ", n, " records and ", ncol(data), " columns.")
+      ),
+      data_class = class(data)
+    )
+  }
+  columns <- unclass(data)
+  # Plain vectors are told at once, what has dimensions has rows.
+  ragged <- lengths(columns) != n | lengths(lapply(columns, dim)) > 0
+  ragged[ragged] <- vapply(columns[ragged], NROW, 1L) != n
+  if (any(ragged)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        paste0("All columns of `", arg, "` must have as many values as it has records."),
+        x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
+        i = "The data frame was put together by hand: make it anew by data.frame()."
+      ),
+      names = names(data)[ragged]
+    )
+  }
+}

@@ -1,0 +1,51 @@
+# Questions to the engine of a database, and what can go wrong with them.
+
+stop_table_changed <- function() {
+  stop_sdc("bad_data", c(
+    "The table must not change while it is read.",
+    x = "Two queries found different records.", i = "Copy it first: dplyr::compute()."
+  ))
+}
+
+# Row ids as text or doubles, which every driver writes.
+bare_ids <- function(x) if (is.character(x)) x else bare_counts(x)
+
+n_rows_of <- function(query) {
+  found <- collect_query(dplyr::summarise(dplyr::ungroup(query), !!!list(sdc_n = quote(n()))))
+  engine_counts(found$sdc_n)
+}
+
+collect_query <- function(query) as.data.frame(dplyr::collect(query))
+
+# What the engine complains of, as a condition of ours with the engine's words, but for
+# what stands in quotes: that may be a value. Nor does its own condition come along.
+with_engine <- function(code) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "sdcRisk_error")) stop(e)
+    pass_on_time_limit(first_cause(e))
+    stop_sdc(
+      "bad_data",
+      c(
+        "The engine must be able to run the query.",
+        x = paste0("It says: ", without_quoted(first_line(first_cause(e))), "."),
+        i = "pattern_table(data, collect = FALSE) gives the query; show_query() shows it."
+      )
+    )
+  })
+}
+
+first_cause <- function(condition) {
+  if (inherits(condition$parent, "condition")) first_cause(condition$parent) else condition
+}
+
+without_quoted <- function(text) gsub("([\"'`]).*\\1", "\\1...\\1", text)
+
+# Counts in whatever type a driver delivers whole numbers in, as doubles.
+engine_counts <- function(x) {
+  # A sum of nothing is missing, in any type.
+  if (is.character(x) || is.logical(x)) as.double(x) else bare_counts(x)
+}
+
+rows_of_engine <- function(data) {
+  with_engine(n_rows_of(data))
+}

@@ -1,0 +1,31 @@
+#' Arguments that many functions share
+#'
+#' @param data A data frame, tibble or data.table with one row per record, or an
+#'   [sdc_file()], whose roles are used.
+#' @param key_vars Names or positions of the key variables. `NULL`: those of an
+#'   [sdc_file()], or all columns that no other argument names.
+#' @param weight_var Name or position of the column of sampling weights: how many people a
+#'   record represents. Weights are finite and positive.
+#' @param hh_id Name or position of the column that identifies households.
+#' @param pop_size Number of people in the population.
+#' @param sampling_fraction The share of the population in the file, records that are left
+#'   out included, instead of `pop_size`.
+#' @param key_groups A named list of columns that count as one key variable each, such as
+#'   `list(language = c("first_language", "second_language"))`.
+#' @param missing `"category"`: missing is a value of its own. `"exclude"`: records that
+#'   miss a key variable are left out. `"wildcard"` is not defined here: a record that may be
+#'   in several cells has none.
+#' @param limit `NULL`, or a risk: the print then ends with the number of records above
+#'   it, and [records_at_risk()] names them.
+#' @param level Confidence level of the interval.
+#' @param id Name of the column that identifies persons in all files, which the producer
+#'   knows and the intruder does not.
+#' @param p,alpha Which analysis, if `x` holds several.
+#' @param max_sets More key sets than this are an error of class
+#'   `sdcRisk_error_too_large`: all key sets count, also if `x` sampled them.
+#' @param max_patterns For a table of a database: more patterns than this are an error of
+#'   class `sdcRisk_error_too_large`, before they are collected.
+#' @param ... Must be empty: later arguments must be named in full.
+#' @name sdcRisk-params
+#' @keywords internal
+NULL

@@ -1,0 +1,75 @@
+# Columns that tell a single category, or by what is made of them: where they are missing,
+# whether they are zero, how many records share a value.
+
+# A column as others that may tell more: a question that was put to women alone, a pension
+# that only the retired have, a household whose members can be counted.
+made_of_column <- function(x, column) {
+  known <- column$codes > 0L
+  n <- length(known)
+  yes_no <- function(yes) {
+    list(codes = 1L + yes, n_values = 2L, known = TRUE, id = FALSE)
+  }
+  zero <- if (!column$known && is.numeric(x) && !is.factor(x)) (as_bare(x) == 0) %in% TRUE
+  is_sum <- !is.null(zero) && sum(zero) > 0.01 * n && sum(known & !zero) > 0.01 * n
+  members <- if (repeats_as_households(sum(known), column$n_values)) {
+    tabulate(column$codes[known])[ifelse(known, column$codes, NA)]
+  }
+  if (!is.null(members)) members[!known] <- 0L
+  c(
+    if (!all(known) && any(known)) list(yes_no(known)),
+    if (is_sum) list(yes_no(known & !zero)),
+    if (length(unique(members)) > 1) {
+      list(list(codes = members, n_values = max(members), known = TRUE, id = FALSE))
+    }
+  )
+}
+
+# The same variables told by several ways: what the best one tells.
+best_of <- function(found) {
+  found <- unlist(unname(found))
+  if (length(found) == 0) {
+    return(found)
+  }
+  vapply(split(found, factor(names(found), unique(names(found)))), max, 0)
+}
+
+# How many protected values of each variable come back where a value of the column goes with
+# one category, up to 1% of its records and not by luck. Variables of which less than 5% comes
+# back are left out, unless it is half of a category.
+tells_categories <- function(column, protected, least) {
+  if (!column$known || column$n_values > 1000) {
+    return(numeric())
+  }
+  told <- vapply(protected, function(v) category_told(column, v, least), 0)
+  told[told > 0]
+}
+
+category_told <- function(column, v, least) {
+  n_values <- max(v$codes, 0L)
+  if (n_values * column$n_values > 2e6) {
+    return(0)
+  }
+  both <- column$codes > 0L & v$codes > 0L
+  cell <- (column$codes - 1) * n_values + v$codes
+  cells <- matrix(tabulate(cell[both], n_values * column$n_values), n_values)
+  size <- colSums(cells)
+  best <- max.col(t(cells), ties.method = "first")
+  errors <- size - cells[cbind(best, seq_along(best))]
+  total <- rowSums(cells)
+  n <- sum(size)
+  luck <- ifelse(
+    errors == 0, lchoose(total[best], size) - lchoose(n, size),
+    stats::pbinom(errors, size, 1 - total[best] / n, log.p = TRUE)
+  ) + log(sum(total > 0))
+  pure <- size > 0 & errors <= 0.01 * size & luck < least - log(sum(size > 0))
+  if (!any(pure)) {
+    return(0)
+  }
+  original <- v$codes[v$rows]
+  group <- column$codes[v$rows]
+  asked <- group > 0L & c(FALSE, pure)[group + 1L]
+  right <- asked & c(0L, best)[group + 1L] == original
+  of_category <- tabulate(original[right], n_values) / pmax(tabulate(original, n_values), 1)
+  worth <- sum(right) >= 0.05 * length(right) || any(of_category >= 0.5)
+  if (worth) most_right(sum(right), sum(asked)) else 0
+}

@@ -1,0 +1,145 @@
+# A file that is protected twice. What the second protection leaves readable is measured on
+# the values before the first one: a result knows them as long as it lives in the session,
+# and `original` names them for other files.
+
+# `data` with the key variables that they had before an earlier protection, NULL if there was
+# none. `file$original` are these columns by name, of a result or an sdcMicroObj.
+first_original <- function(file, original = NULL) {
+  if (is.null(original)) {
+    known <- file$original
+    if (is.null(known) && isTRUE(file$forgotten)) inform_forgotten()
+    return(if (length(known)) with_columns(file$data, known))
+  }
+  data <- bare_data(original)
+  check_data_frame(data, "original")
+  if (nrow(data) != nrow(file$data)) {
+    stop_sdc(
+      "mismatched_data",
+      c(
+        "`original` must have the records of `data` in the same order.",
+        x = paste0(
+          "It has ", plural(nrow(data), "record"), ", `data` ", format_count(nrow(file$data)), "."
+        ),
+        i = "Take x$data of a result, or release_data(x, shuffle = FALSE): these are not shuffled."
+      )
+    )
+  }
+  warn_other_order(data, file$data, c("original", "data"))
+  both <- intersect(names(data), names(file$data))
+  known <- rlang::set_names(lapply(both, function(name) data[[name]]), both)
+  with_columns(file$data, known)
+}
+
+inform_forgotten <- function() {
+  inform_sdc(
+    "original_unknown",
+    c(
+      "What the release tells is compared with the file that was given, itself a release.",
+      i = paste(
+        "Saved results do not keep the values before protection: name that file,",
+        "original = file."
+      )
+    )
+  )
+}
+
+# NULL if they are the columns that the data have.
+with_columns <- function(data, columns) {
+  columns <- columns[!vapply(names(columns), function(name) {
+    identical(columns[[name]], data[[name]])
+  }, NA)]
+  if (length(columns) == 0) {
+    return(NULL)
+  }
+  n <- n_records(data)
+  data <- as.list(unclass(data))
+  data[names(columns)] <- columns
+  structure(data, class = "data.frame", row.names = .set_row_names(n))
+}
+
+# The result with the columns of the first original that the release does not show. They are
+# held weakly: a result that is saved, or sent, does not have them.
+with_original <- function(result, from, released, variables) {
+  if (!is.data.frame(from) || !is.data.frame(released)) {
+    return(result)
+  }
+  changed <- Filter(function(name) !identical(from[[name]], released[[name]]), variables)
+  columns <- rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
+  key <- new.env(parent = emptyenv())
+  attr(result, "original") <- list(key = key, columns = rlang::new_weakref(key, value = columns))
+  result
+}
+
+# The columns of the first original behind a result: `original`, or `forgotten`.
+original_behind <- function(x) {
+  held <- attr(x, "original")$columns
+  columns <- if (rlang::is_weakref(held)) rlang::wref_value(held)
+  list(original = columns, forgotten = is.null(columns))
+}
+
+# What an earlier protection changed.
+earlier_variables <- function(from, data) {
+  if (!is.null(from)) {
+    Filter(function(name) !identical(from[[name]], data[[name]]), names(from))
+  }
+}
+
+# For a print, NULL for a file without an earlier protection.
+earlier_line <- function(x) {
+  variables <- x$diagnostics$earlier
+  if (length(variables)) {
+    paste0(
+      "Protected before: ", quote_names(variables), ". What columns and order tell is measured on ",
+      "the values before the first protection."
+    )
+  }
+}
+
+other_records_unseen <- "Its records are not looked at one by one."
+
+# What the order tells of the values of `from` in `released`.
+chain_told <- function(from, released, variables, hh_id) {
+  coded <- lapply(rlang::set_names(variables), function(name) {
+    chain_codes(from[[name]], released[[name]])
+  })
+  coded <- coded[!vapply(coded, is.null, NA)]
+  of <- function(part) lapply(coded, `[[`, part)
+  order_tells(
+    released, of("before"), of("after"), hh_id, names(coded)[vapply(coded, `[[`, NA, "coarse")]
+  )
+}
+
+# Values before and after as codes, `coarse` if several values of before share one of after.
+chain_codes <- function(before, after) {
+  if (identical(before, after)) {
+    return(NULL)
+  }
+  n <- NROW(before)
+  source <- column_source(before, n)
+  shown <- if (!is.null(after)) column_source(after, n)
+  if (is.null(source) || is.null(shown)) {
+    return(NULL)
+  }
+  both <- protected_source(before, after)
+  codes <- source_codes(list(both, source, shown))
+  own <- codes[[2]]$codes
+  new <- codes[[3]]$codes
+  stacked <- codes[[1]]$codes
+  if (length(stacked) > n) {
+    same <- list(before = stacked[seq_len(n)], after = stacked[n + seq_len(n)], coarse = FALSE)
+    if (!joins_values(own, new, same$before != same$after)) {
+      return(same)
+    }
+  }
+  list(before = own, after = new, coarse = TRUE)
+}
+
+# Whether values became others by a function that joins some, up to 1% of the records.
+joins_values <- function(before, after, differs) {
+  known <- before > 0L & after > 0L
+  if (!any(differs & known)) {
+    return(FALSE)
+  }
+  fit <- column_fit(before, after)
+  fit$errors <= 0.01 * fit$n && length(unique(fit$best)) < length(fit$best)
+}

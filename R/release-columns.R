@@ -1,0 +1,511 @@
+# Released columns that tell what a remedy protects, and columns that never leave unasked.
+#
+# A value is protected if the release does not show it: it was suppressed, exchanged or
+# recoded. Another column tells it if the original value is a function of that column.
+
+# One row per protected variable and released column, or pair of columns, that tells it.
+# `data` are the original records and `released` those of the release; `released = NULL`
+# asks of a file that has no remedy yet which of the other columns tell `variables`.
+# `ids` names columns that identify persons or households, `coded` has the codes of columns
+# that are known by name.
+told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL) {
+  none <- frame(
+    variable = character(), by = character(), share = double(), n = integer(),
+    identifier = logical()
+  )
+  before <- is.null(released)
+  if (before) released <- data
+  n <- nrow(data)
+  # Patterns hold no other columns: nothing is known of those.
+  if (!is.null(times_of(data))) {
+    return(NULL)
+  }
+  changed <- Filter(function(name) {
+    before || !identical(data[[name]], released[[name]])
+  }, rlang::set_names(variables))
+  others <- names(released)[!duplicated(names(released)) & nzchar(names(released))]
+  if (before) others <- setdiff(others, variables)
+  if (length(changed) == 0 || length(others) == 0) {
+    return(none)
+  }
+  # Both are coded in one go.
+  originals <- lapply(changed, function(name) {
+    protected_source(data[[name]], if (!before) released[[name]])
+  })
+  read <- lapply(rlang::set_names(others), function(name) dates_of_text(released[[name]]))
+  columns <- lapply(read, column_source, n)
+  known <- function(sources) sources[!vapply(sources, is.null, NA)]
+  originals <- known(originals)
+  columns <- known(columns)
+  if (length(originals) == 0 || length(columns) == 0) {
+    return(none)
+  }
+  same <- before && all(names(columns) %in% names(coded)) &&
+    identical(read[names(columns)], as.list(data)[names(columns)])
+  codes <- if (same) {
+    unname(coded[c(names(originals), names(columns))])
+  } else {
+    source_codes(c(unname(originals), unname(columns)))
+  }
+  protected <- lapply(codes[seq_along(originals)], function(coded) {
+    protected_values(coded$codes, n, before)
+  })
+  names(protected) <- names(originals)
+  protected <- protected[vapply(protected, function(v) length(v$rows) > 0, NA)]
+  columns <- Map(function(name, coded) {
+    column <- column_that_tells(read[[name]], name, coded, ids)
+    column$codes[protected[[name]]$exchanged] <- 0L
+    column
+  }, names(columns), codes[length(originals) + seq_along(columns)])
+  # Every column and variable is a chance to find a function where there is none.
+  least <- -7 - log(max(1, length(protected)) * 2 * length(columns))
+  told <- lapply(rlang::set_names(names(columns)), function(name) {
+    found <- tells_of(columns[[name]], protected[setdiff(names(protected), name)], least)
+    if (name %in% variables) {
+      return(found)
+    }
+    made <- made_of_column(read[[name]], columns[[name]])
+    best_of(c(
+      list(found), lapply(made, tells_of, protected, least),
+      lapply(c(columns[name], made), tells_categories, protected, least)
+    ))
+  })
+  told <- c(told, told_by_pairs(columns, protected, told, n))
+  identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
+  identifiers <- setdiff(identifiers, variables)
+  rows <- Map(function(found, by) {
+    frame(
+      variable = names(found), by = rep(by, length(found)),
+      share = unname(found / lengths(lapply(protected[names(found)], `[[`, "rows"))),
+      n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found))
+    )
+  }, told, names(told))
+  rows <- do.call(rbind, c(list(none), unname(rows[lengths(told) > 0])))
+  rows <- rows[order(match(rows$variable, variables), -rows$share), ]
+  rownames(rows) <- NULL
+  rows
+}
+
+# The original values, and below them the released ones if they can be compared.
+protected_source <- function(original, released) {
+  # 3 and 3L are the same number.
+  if (is_mixed(original, released)) {
+    original <- as.double(original)
+    released <- as.double(released)
+  }
+  source <- column_source(original, length(original))
+  after <- if (!is.null(released)) column_source(released, length(original))
+  comparable <- !is.null(source) && !is.null(after) &&
+    identical(source[c("kind", "scale")], after[c("kind", "scale")])
+  if (comparable) stack_sources(list(source, after), "x") else source
+}
+
+is_mixed <- function(a, b) {
+  !is.object(a) && !is.object(b) && is.numeric(a) && is.numeric(b) && typeof(a) != typeof(b)
+}
+
+# Codes of the original values, `shown` those of the released ones, both 0 if unknown, and
+# the rows whose original value is not shown; of a file without a release (`before`) all.
+protected_values <- function(codes, n, before) {
+  original <- codes[seq_len(n)]
+  if (before) {
+    return(list(codes = original, shown = original, rows = which(original > 0)))
+  }
+  shown <- if (length(codes) > n) codes[n + seq_len(n)] else integer(n)
+  differs <- which(shown > 0 & shown != original)
+  list(
+    codes = original, shown = shown,
+    # Values of others; a recoding has new ones.
+    exchanged = if (all(shown[differs] %in% original)) differs,
+    rows = which(original > 0 & shown != original)
+  )
+}
+
+source_codes <- function(sources) {
+  requests <- lapply(sources, function(source) {
+    coding_request(list(source), "x", 1L, fingerprint = FALSE)
+  })
+  names(requests) <- seq_along(requests)
+  tables <- lapply(code_requests(requests), `[[`, 1)
+  on.exit(release(tables))
+  Map(function(codes, table) {
+    list(codes = codes[[1]], n_values = table$n_values)
+  }, all_codes(tables), unname(tables))
+}
+
+# A released column as codes in the order of its values. Anyone may know how a code or a
+# year maps to another variable (`known`); the number of a household, a weight or an income
+# tells only what other released records with the same value show.
+column_that_tells <- function(x, name, column, ids = NULL) {
+  n_known <- sum(column$codes > 0)
+  looks <- look_of(x, name, n_known, column$n_values)
+  # A date or a time can be different in every record and still mean something.
+  column$identifier <- name %in% ids || looks == "identifier" && !is_time(x)
+  column$id <- column$identifier || looks == "household"
+  code <- !is.numeric(x) || is.factor(x) ||
+    is_whole_column(x) && n_known >= 12 * column$n_values
+  column$known <- code && !column$id
+  column
+}
+
+# How many protected values of each variable come back by a column; variables of which it
+# is not a function are left out.
+tells_of <- function(column, protected, least) {
+  at <- sampled_rows(column)
+  told <- vapply(protected, function(v) {
+    if (!may_tell(column$codes[at], v$codes[at])) {
+      return(0)
+    }
+    fit <- column_fit(column$codes, v$codes)
+    of_values <- is_function(fit, least)
+    of_order <- is_in_order(fit, least)
+    as.double(if (column$known && of_values) {
+      values_known(fit, column, v)
+    } else if (!column$id && of_order) {
+      values_known(fit, column, v, in_order = TRUE)
+    } else {
+      max(if (of_values) values_shown(column, v), if (of_order) values_between(column, v), 0)
+    })
+  }, 0)
+  told[told > 0]
+}
+
+# Functions -----------------------------------------------------------------------
+
+# Of each value of a column, in order: the commonest value of the variable (`best`). Over
+# all: records, those beyond the first of each value (`extra`), those with another value
+# than the commonest of their group (`errors`).
+column_fit <- function(group, value) {
+  at <- which(group > 0 & value > 0)
+  at <- at[order(group[at], value[at], method = "radix")]
+  cells <- runs_of(group[at], value[at])
+  by_size <- order(cells$first, -cells$size, method = "radix")
+  top <- by_size[!duplicated(cells$first[by_size])]
+  n <- length(at)
+  counts <- tabulate(value[at])
+  list(
+    group = cells$first[top], best = cells$second[top], n = n, extra = n - length(top),
+    errors = n - sum(cells$size[top]), commonest = max(counts, 0) / max(n, 1)
+  )
+}
+
+# Runs of equal pairs in sorted vectors.
+runs_of <- function(first, second) {
+  n <- length(first)
+  start <- which(c(n > 0, first[-1] != first[-n] | second[-1] != second[-n]))
+  list(first = first[start], second = second[start], size = diff(c(start, n + 1L)))
+}
+
+# At most 1 % of the records miss the function, and at most a tenth of those that the
+# commonest value would miss; `least` is the log of the chance of that by luck.
+is_function <- function(fit, least) {
+  miss <- 1 - fit$commonest
+  fit$extra > 0 && miss > 0 && fit$errors <= min(0.01, 0.1 * miss) * fit$extra &&
+    stats::pbinom(fit$errors, fit$extra, miss, log.p = TRUE) < least
+}
+
+# Along the values of the column the variable never goes back, or each of its values is one
+# run, up to 1 % of the records: such as an age by a date of birth.
+is_in_order <- function(fit, least) {
+  best <- fit$best
+  n <- length(best)
+  if (n < 5 || fit$errors > 0.01 * fit$n) {
+    return(FALSE)
+  }
+  steps <- diff(best)
+  counts <- tabulate(best)
+  counts <- counts[counts > 0]
+  k <- length(counts)
+  changes <- (n - 1) * (1 - sum(counts * (counts - 1)) / (n * (n - 1)))
+  arrangements <- lfactorial(n) - sum(lfactorial(counts))
+  breaks <- c(min(sum(steps < 0), sum(steps > 0)), sum(steps != 0) - (k - 1))
+  expected <- c(changes / 2, changes - (k - 1))
+  luck <- c(log(2), lfactorial(k)) - arrangements
+  any(ifelse(
+    breaks == 0, luck < least, expected >= 20 & breaks <= pmin(0.01 * n, expected / 10)
+  ))
+}
+
+# A sample of rows that keeps groups whole, of about 10,000 records.
+sampled_rows <- function(column, most = 10000) {
+  n <- length(column$codes)
+  if (n <= 2 * most) {
+    return(seq_len(n))
+  }
+  every <- n %/% most
+  if (column$n_values < 1000) seq(1, n, every) else which(column$codes %% every == 1L)
+}
+
+# A sample that lies far from every function need not be looked at as a whole.
+may_tell <- function(group, value) {
+  fit <- column_fit(group, value)
+  if (fit$n < 200) {
+    return(TRUE)
+  }
+  steps <- diff(fit$best)
+  turns <- min(sum(steps < 0), sum(steps > 0), sum(steps != 0) - length(unique(fit$best)) + 1)
+  fit$errors <= 0.05 * fit$n &&
+    (fit$extra < 50 && turns <= 0.05 * fit$n || turns <= 0.05 * length(steps) ||
+       fit$errors <= min(0.05, 0.5 * (1 - fit$commonest)) * fit$extra)
+}
+
+# Values that come back -----------------------------------------------------------
+
+# By the function, where it is known: it gives most of the protected values it is asked for.
+values_known <- function(fit, column, v, in_order = FALSE) {
+  at <- match(column$codes[v$rows], fit$group)
+  right <- fit$best[at] == v$codes[v$rows]
+  if (in_order) right <- right & fits_neighbours(fit$best)[at]
+  most_right(sum(right, na.rm = TRUE), sum(!is.na(at)))
+}
+
+most_right <- function(n_right, n_asked) if (2 * n_right >= n_asked) n_right else 0
+
+# Values that lie between those beside them.
+fits_neighbours <- function(x) {
+  n <- length(x)
+  before <- c(x[[1]], x[-n])
+  after <- c(x[-1], x[[n]])
+  x >= pmin(before, after) & x <= pmax(before, after)
+}
+
+# By the other released records with the same value: most of those show the original.
+values_shown <- function(column, v) {
+  at <- which(column$codes > 0 & v$shown > 0)
+  at <- at[order(column$codes[at], v$shown[at], method = "radix")]
+  cells <- runs_of(column$codes[at], v$shown[at])
+  by_size <- order(cells$first, -cells$size, method = "radix")
+  start <- which(!duplicated(cells$first[by_size]))
+  rank <- function(i) {
+    at <- by_size[start + i]
+    at[cells$first[at] != cells$first[by_size[start]]] <- NA
+    at
+  }
+  row <- match(column$codes[v$rows], cells$first[by_size[start]])
+  own <- v$shown[v$rows]
+  # The record itself is not one of the others.
+  of <- function(i) {
+    cell <- rank(i)[row]
+    value <- cells$second[cell]
+    size <- cells$size[cell]
+    size[is.na(size)] <- 0
+    value[is.na(value)] <- 0L
+    list(value = value, size = size - (value == own & size > 0))
+  }
+  ranks <- lapply(0:2, of)
+  original <- v$codes[v$rows]
+  size <- Reduce(`+`, lapply(ranks, function(r) r$size * (r$value == original)))
+  rest <- Reduce(pmax, lapply(ranks, function(r) r$size * (r$value != original)))
+  asked <- Reduce(pmax, lapply(ranks, `[[`, "size")) > 0
+  most_right(sum(size > rest), sum(asked))
+}
+
+# By the released records before and after it in the order of the column, if they agree.
+values_between <- function(column, v) {
+  at <- which(column$codes > 0 & v$shown > 0)
+  at <- at[order(column$codes[at], method = "radix")]
+  rows <- v$rows[column$codes[v$rows] > 0]
+  place <- column$codes[rows]
+  before <- findInterval(place, column$codes[at], left.open = TRUE)
+  after <- findInterval(place, column$codes[at]) + 1L
+  value <- c(NA, v$shown[at], NA)
+  agree <- value[before + 1L] == value[after + 1L]
+  right <- agree & value[before + 1L] == v$codes[rows]
+  most_right(sum(right, na.rm = TRUE), sum(agree, na.rm = TRUE))
+}
+
+# Pairs of columns ----------------------------------------------------------------
+
+# Pairs are tried among this many columns of codes, those with most values first.
+most_paired <- 25
+
+# Variables of which all protected values come back by a single column.
+fully_told <- function(told, protected) {
+  found <- unlist(unname(lapply(told, function(t) {
+    names(t)[t == lengths(lapply(protected[names(t)], `[[`, "rows"))]
+  })))
+  unique(found)
+}
+
+# Pairs of columns that tell what neither tells alone.
+told_by_pairs <- function(columns, protected, told, n) {
+  protected <- protected[setdiff(names(protected), fully_told(told, protected))]
+  if (length(protected) == 0 || n < 100) {
+    return(NULL)
+  }
+  rows <- unique(round(seq(1, n, length.out = min(n, 5000))))
+  few <- vapply(columns, function(column) {
+    !column$id && column$n_values > 1 && column$n_values <= min(n / 5, 1000)
+  }, NA)
+  columns <- columns[few]
+  by_values <- order(-vapply(columns, `[[`, 1L, "n_values"))
+  columns <- columns[utils::head(by_values, most_paired)]
+  values <- do.call(cbind, lapply(protected, function(v) v$codes[rows]))
+  if (length(columns) < 2) {
+    return(NULL)
+  }
+  pairs <- utils::combn(length(columns), 2)
+  least <- -14 - log(ncol(pairs) * length(protected))
+  found <- lapply(seq_len(ncol(pairs)), function(i) {
+    pair <- columns[pairs[, i]]
+    told_alone <- unlist(lapply(unname(told[names(pair)]), names))
+    open <- setdiff(colnames(values), c(names(pair), told_alone))
+    open <- open[agree_inside(codes_of_pair(pair, rows), values[, open, drop = FALSE])]
+    if (length(open)) tells_of(pair_column(pair), protected[open], least)
+  })
+  names(found) <- apply(pairs, 2, function(p) paste(names(columns)[p], collapse = " + "))
+  found[lengths(found) > 0]
+}
+
+# Whether neighbours in the order of a group agree nearly always, per column of `values`.
+agree_inside <- function(group, values) {
+  at <- order(group, method = "radix")
+  group <- group[at]
+  values <- values[at, , drop = FALSE]
+  n <- length(group)
+  first <- values[-1, , drop = FALSE]
+  second <- values[-n, , drop = FALSE]
+  same <- group[-1] == group[-n] & group[-1] > 0
+  known <- same & first > 0 & second > 0
+  differ <- colSums(known & first != second)
+  colSums(known) >= 50 & differ <= 0.05 * colSums(known)
+}
+
+# Two columns as one, of some records.
+codes_of_pair <- function(pair, rows) {
+  first <- pair[[1]]$codes[rows]
+  second <- pair[[2]]$codes[rows]
+  ifelse(first > 0 & second > 0, first * (pair[[2]]$n_values + 1) + second, 0)
+}
+
+pair_column <- function(pair) {
+  codes <- codes_of_pair(pair, seq_along(pair[[1]]$codes))
+  values <- sort(unique(codes[codes > 0]))
+  known <- all(vapply(pair, `[[`, NA, "known"))
+  list(codes = match(codes, values, nomatch = 0L), n_values = length(values), id = !known,
+       known = known)
+}
+
+# What is said of it --------------------------------------------------------------
+
+# Rows about columns that release_data() hands out unasked.
+told_unasked <- function(told) if (!is.null(told)) told[!told$identifier, ]
+
+told_words <- function(told, most = 3) {
+  shown <- utils::head(told, most)
+  words <- paste0(
+    quote_names_each(shown$by), " tells ", format_count(shown$n), " of ",
+    format_count(round(shown$n / shown$share)), " values of ", quote_names_each(shown$variable)
+  )
+  rest <- nrow(told) - nrow(shown)
+  paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
+}
+
+# For a print, NULL if nothing is told.
+told_line <- function(told, what = "protected values") {
+  told <- told_unasked(told)
+  if (NROW(told)) {
+    paste0("Released columns tell ", what, ": ", told_words(told), ".")
+  }
+}
+
+# `how` are sentences that say what to do.
+inform_told <- function(told, how) {
+  if (NROW(told) == 0) {
+    return(invisible())
+  }
+  inform_sdc(
+    "determined_keys",
+    c(
+      paste0("Released columns tell protected values: ", told_words(told), "."),
+      rlang::set_names(how, rep("i", length(how)))
+    ),
+    columns = split(told$variable, factor(told$by, unique(told$by))), told_by = told
+  )
+}
+
+# The columns by which values are told; of a pair one is enough.
+telling_columns <- function(told, names) {
+  unique(ifelse(told$by %in% names, told$by, sub(" \\+ .*", "", told$by)))
+}
+
+# linked = list(age = "birth_year"), as text; NULL if no column can be suppressed with the
+# variable that it tells. Codes can, numbers of households, weights and incomes cannot. `looks`:
+# what columns look like, if that is known.
+linked_text <- function(told, data, roles = NULL, looks = NULL) {
+  fits <- vapply(told$by, function(name) {
+    name %in% setdiff(names(data), roles) && is_code(data[[name]]) &&
+      !(if (is.null(looks)) looks_like(data[[name]], name) else looks[[name]]) %in%
+        c("identifier", "household")
+  }, NA)
+  told <- told[fits & told$share >= 0.5, ]
+  if (NROW(told)) {
+    linked <- split(told$by, factor(told$variable, unique(told$variable)))
+    paste("linked =", dput_text(linked))
+  }
+}
+
+is_code <- function(x) !is.numeric(x) || is.factor(x) || is_whole_column(x)
+
+drop_advice <- function(told, data) {
+  paste0(
+    "Leave columns out: release_data(x, drop = ",
+    dput_text(telling_columns(told, names(data))), ")."
+  )
+}
+
+# Columns that leave only if they are asked for --------------------------------------
+
+# Columns that identify persons or households: the one named `hh_id`, and those that look
+# like identifiers. Key variables and other roles stay.
+identifiers_of <- function(data, settings) {
+  kept <- unlist(settings[c("key_vars", "key_sets", "weight_var", "strata_var")])
+  columns <- setdiff(names(data), kept)
+  looks <- vapply(columns, function(name) looks_like(data[[name]], name) == "identifier", NA)
+  columns[looks | columns %in% settings$hh_id]
+}
+
+looks_like <- function(x, name) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return("")
+  }
+  found <- source_codes(list(source))[[1]]
+  look_of(x, name, sum(found$codes > 0), found$n_values)
+}
+
+# The columns that a release leaves out: those named by `drop`, and identifiers that `keep`
+# does not name. What stays can still tell protected values.
+left_out_columns <- function(data, x, keep, drop) {
+  identifiers <- setdiff(identifiers_of(data, x$settings), c(keep, drop))
+  if (length(identifiers)) {
+    inform_sdc(
+      "identifier_left_out",
+      c(
+        paste0("Left out, as they identify persons or households: ", quote_names(identifiers), "."),
+        i = paste0("To release them: release_data(x, keep_ids = ", dput_text(identifiers), ").")
+      ),
+      columns = identifiers
+    )
+  }
+  out <- c(drop, identifiers)
+  told <- x$diagnostics$told_by_columns
+  if (!is.null(told)) {
+    parts <- strsplit(told$by, " + ", fixed = TRUE)
+    gone <- told$by %in% out | vapply(parts, function(p) any(p %in% out), NA)
+    told <- told[!gone, ]
+    inform_told(told, drop_advice(told, data))
+  }
+  out
+}
+
+# A data.table is a copy of ours, to be changed in place.
+without_columns <- function(data, names) {
+  if (length(names) == 0) {
+    return(data)
+  }
+  if (inherits(data, "data.table")) {
+    return(data.table::set(data, j = names, value = NULL))
+  }
+  data[setdiff(names(data), names)]
+}

@@ -1,0 +1,325 @@
+# What the order of the records tells of values that a protection took away. Most files are
+# sorted, by region or household: then a suppressed or exchanged value is that of its
+# neighbours. The attack is made here, in the order of the file and in that of every
+# identifier, and compared with what it finds in a random order.
+
+# One row per protected variable and order that tells its values: `variable`, `by` (the
+# column that gives the order, NA for the file itself), `n` protected values, the `share`
+# of them that the neighbours tell, and the same by `chance`. `before` and `after` are
+# codes in value order by variable, 0 for missing; members of a household count as one
+# neighbour. `coarse` names variables whose codes after are those of groups of values.
+order_tells <- function(data, before, after, hh_id = NULL, coarse = character()) {
+  none <- frame(
+    variable = character(), by = character(), n = integer(), share = numeric(),
+    chance = numeric()
+  )
+  protected <- Map(function(b, a, name) {
+    b > 0L & (name %in% coarse | b != a)
+  }, before, after, names(before))
+  open <- names(before)[vapply(protected, any, NA)]
+  if (length(open) == 0) {
+    return(none)
+  }
+  ids <- identifiers(data, names(before), hh_id)
+  orders <- order_codes(data, c(hh_id, ids))
+  household <- if (length(hh_id)) orders[[hh_id]]
+  told <- lapply(c(list(NULL), ids), function(id) {
+    codes <- if (!is.null(id)) orders[[id]]
+    rows <- if (is.null(id)) seq_along(before[[1]]) else order(codes)
+    unit <- if (!is.null(household)) household else codes
+    # What goes with a value, an income say, is not its order.
+    margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
+    found <- lapply(open, function(name) {
+      if (name %in% coarse) {
+        return(coarse_tells(before[[name]][rows], after[[name]][rows], unit[rows], margin))
+      }
+      told <- function(rows, unit, margin) {
+        neighbours_tell(
+          before[[name]][rows], after[[name]][rows], protected[[name]][rows], unit[rows], margin
+        )
+      }
+      first <- told(rows, unit, margin)
+      # The best of many distances finds something in every file: it must find more.
+      if (is.null(first) && is.null(id)) told(by_turns(after[[name]]), NULL, 0.25) else first
+    })
+    tells <- !vapply(found, is.null, NA)
+    if (any(tells)) {
+      cbind(
+        frame(variable = open[tells], by = rep(if (is.null(id)) NA_character_ else id, sum(tells))),
+        do.call(rbind, found[tells])
+      )
+    }
+  })
+  told <- stack_frames(Filter(length, told))
+  if (is.null(told)) none else told
+}
+
+# Rows of a file in which values take turns, such as man and woman of every couple: those at
+# the distance where most values agree are neighbours here.
+by_turns <- function(after, longest = 100) {
+  n <- length(after)
+  some <- utils::head(after, 1e5)
+  lags <- seq_len(min(longest, length(some) %/% 3))[-1]
+  agree <- vapply(lags, function(lag) {
+    at <- seq_len(length(some) - lag)
+    mean(some[at] == some[at + lag] & some[at] > 0L)
+  }, 0)
+  if (length(lags) == 0) seq_len(n) else order((seq_len(n) - 1L) %% lags[[which.max(agree)]])
+}
+
+# Codes of columns in value order, by name.
+order_codes <- function(data, names) {
+  names <- unique(unlist(names))
+  if (length(names)) rlang::set_names(all_codes(list(key_table(data, names)))[[1]], names)
+}
+
+# Columns by which the records can be sorted again: the household id, and what looks like an
+# identifier.
+identifiers <- function(data, protected, hh_id) {
+  n <- n_records(data)
+  open <- setdiff(names(data), c("", protected, names(data)[duplicated(names(data))]))
+  is_one <- vapply(open, function(name) {
+    x <- data[[name]]
+    usable <- !is_candidates(x) && !is.null(column_source(x, n))
+    usable && (name %in% hh_id || sorts_file(x) || may_identify(x) && {
+      n_values <- length(unique(as_bare(x)))
+      look_of(x, name, n, n_values) %in% c("identifier", "household")
+    })
+  }, NA)
+  as.list(open[is_one])
+}
+
+# Numbers and dates, such as a day of interview, that the file is sorted by, and could be again.
+sorts_file <- function(x) {
+  values <- as_bare(x)
+  is.numeric(values) && !is.factor(x) && length(unique(values)) > 20 && isTRUE(is_sorted(values))
+}
+
+# A quick look at a thousand values leaves most columns out.
+may_identify <- function(x) {
+  some <- as_bare(x)[round(seq(1, length(x), length.out = min(length(x), 1000)))]
+  whole <- !is.double(x) || inherits(x, "integer64") || all(some == round(some), na.rm = TRUE)
+  whole && length(unique(some)) > 0.05 * length(some)
+}
+
+# Whether the file lies in this order, or in the opposite one, nearly.
+is_sorted <- function(codes) {
+  steps <- diff(codes)
+  length(steps) > 0 && max(mean(steps >= 0), mean(steps <= 0)) > 0.95
+}
+
+# The attack on one variable in the order given: the nearest released values before and after
+# agree, or they are next to each other among the released values and the value lies between.
+# NULL unless this finds notably more than in a random order.
+neighbours_tell <- function(before, after, protected, unit, margin) {
+  at <- which(protected)
+  n <- length(after)
+  known <- after > 0L
+  first <- if (is.null(unit)) rep(TRUE, n) else c(TRUE, unit[-1] != unit[-n])
+  starts <- which(first)
+  of <- cumsum(first)[at]
+  last_known <- c(0L, cummax(ifelse(known, seq_len(n), 0L)))
+  next_known <- c(rev(cummin(rev(ifelse(known, seq_len(n), n + 1L)))), n + 1L)
+  from <- last_known[starts[of]]
+  to <- next_known[c(starts[-1], n + 1L)[of]]
+  both <- from > 0L & to <= n
+  truth <- before[at]
+  low <- high <- rep(NA_integer_, length(at))
+  low[both] <- pmin(after[from[both]], after[to[both]])
+  high[both] <- pmax(after[from[both]], after[to[both]])
+  counts <- tabulate(after[known], max(before, after))
+  levels <- which(counts > 0)
+  close <- both & match(high, levels) - match(low, levels) <= 1L
+  rules <- list(
+    list(hits = sum(low == truth & high == truth, na.rm = TRUE), chance = chance_same(counts)),
+    list(
+      hits = sum(close & low <= truth & truth <= high, na.rm = TRUE),
+      chance = chance_between(counts, levels)
+    )
+  )
+  runs <- in_runs(after[known & !duplicated(ifelse(known, cumsum(first), 0L))])
+  found <- lapply(rules, function(rule) {
+    share <- rule$hits / length(at)
+    chance <- mean(rule$chance[truth])
+    surprising <- rule$hits >= 3 &&
+      stats::pbinom(rule$hits - 1, length(at), chance, lower.tail = FALSE) < 0.001
+    if (share > chance + margin && (surprising || runs)) {
+      frame(n = length(at), share = share, chance = chance)
+    }
+  })
+  found <- do.call(rbind, found)
+  if (!is.null(found)) numbered_rows(found, which.max(found$share - found$chance))
+}
+
+# The attack on a recoded variable. Records with the same band that follow each other are laid
+# out over the values of the band: in the order of the values, in the opposite one, or in that
+# in which they come on average (an intruder may know by what the file was sorted). Bands of
+# more than 20 values count by twentieths. Suppressed values are those of their neighbours, up
+# to the band. NULL unless this finds notably more than in a random order.
+coarse_tells <- function(before, after, unit, margin) {
+  fit <- column_fit(before, after)
+  bands <- replace(integer(max(before, 0L)), fit$group, fit$best)
+  truth <- c(0L, bands)[before + 1L]
+  hidden <- truth > 0L & after == 0L
+  found <- c(
+    if (any(hidden)) list(neighbours_tell(truth, after, hidden, unit, margin)),
+    lapply(band_layouts(before, after), function(layout) {
+      n <- length(layout$right)
+      share <- mean(layout$right)
+      chance <- mean(layout$chance)
+      luck <- stats::pbinom(sum(layout$right) - 1, n, chance, lower.tail = FALSE)
+      if (sum(layout$right) >= 3 && share > chance + margin && luck < 0.001) {
+        frame(n = n, share = share, chance = chance)
+      }
+    })
+  )
+  found <- do.call(rbind, found)
+  if (!is.null(found)) numbered_rows(found, which.max(found$n * (found$share - found$chance)))
+}
+
+# For each of three orders of the values: whether the layout is right, record by record, and
+# the share of records of the band for which the same guess is right.
+band_layouts <- function(before, after) {
+  at <- which(before > 0L & after > 0L)
+  band <- after[at]
+  n <- length(at)
+  size <- tabulate(band)[band]
+  by_value <- order(band, before[at], method = "radix")
+  first <- match(band, band[by_value])
+  # Equal values have the same place.
+  value <- match(before[at], before[at][by_value])
+  n_values <- tabulate(band[!duplicated(value)], max(band, 0L))[band]
+  value <- ifelse(n_values > 20, ceiling(20 * (value - first + 1) / size), value)
+  pair <- paste(band, value)
+  pair <- match(pair, unique(pair))
+  share <- tabulate(pair)[pair] / size
+  several <- n_values > 1
+  if (!any(several)) {
+    return(NULL)
+  }
+  run <- cumsum(c(TRUE, band[-1] != band[-n]))
+  within <- (seq_len(n) - match(run, run) + 0.5) / tabulate(run)[run]
+  rank <- ceiling(within * size)
+  layout <- function(by, rank) {
+    guess <- pair[by][first + rank - 1]
+    list(
+      right = (guess == pair)[several],
+      chance = (share[match(guess, pair)])[several]
+    )
+  }
+  mean_place <- (rowsum(as.double(seq_len(n)), pair) / tabulate(pair))[pair]
+  c(
+    list(layout(by_value, rank), layout(by_value, size + 1 - rank)),
+    if (in_runs(pair)) list(layout(order(band, mean_place, pair), rank))
+  )
+}
+
+# The probability, by value, that two records drawn from the released ones both have it.
+chance_same <- function(counts) {
+  n <- sum(counts)
+  counts * (counts - 1) / max(n * (n - 1), 1)
+}
+
+# The same that they have values next to each other, and this one lies between.
+chance_between <- function(counts, levels) {
+  n <- sum(counts)
+  c <- as.double(c(0, counts[levels], 0))
+  at <- findInterval(seq_along(counts), levels) + 1L
+  here <- counts > 0
+  pairs <- 2 * c[at] * c[pmin(at + 1L, length(c))]
+  own <- c[at] * (c[at] - 1) + 2 * c[at] * c[pmax(at - 1L, 1L)]
+  (pairs + ifelse(here, own, 0)) / max(n * (n - 1), 1)
+}
+
+# Whether values come in fewer runs than in nearly all random orders: the runs of a
+# permutation have this mean and this variance (Barton and David 1957).
+in_runs <- function(x) {
+  n <- as.double(length(x))
+  if (n < 3) {
+    return(FALSE)
+  }
+  counts <- as.double(tabulate(x))
+  two <- sum(counts^2)
+  mean <- (n * (n + 1) - two) / n
+  variance <- (two * (two + n * (n + 1)) - 2 * n * sum(counts^3) - n^3) / (n^2 * (n - 1))
+  runs <- 1 + sum(diff(x) != 0L)
+  variance > 0 && (mean - runs) / sqrt(variance) > 4
+}
+
+# Codes of some columns before and after, where a column may have lost values and no more.
+blanked_codes <- function(codes, rows) {
+  for (name in names(rows)) codes[[name]][rows[[name]]] <- 0L
+  codes
+}
+
+shuffle_advice <- paste(
+  "release_data() puts the records in a secret order; x$data keeps theirs.",
+  "release_data(x, shuffle = FALSE) releases them as they are."
+)
+
+# The message of a remedy. `way` says how the records come into another order.
+inform_order <- function(told, way) {
+  if (nrow(told) == 0) {
+    return(invisible())
+  }
+  ids <- unique(told$by[!is.na(told$by)])
+  # A column in whose order the file lies says the same again.
+  worst <- if (anyNA(told$by)) told[is.na(told$by), ] else told
+  worst <- worst[order(-worst$share), ]
+  inform_sdc(
+    "told_by_order",
+    c(
+      "The order of the records tells protected values: they are those of their neighbours.",
+      rlang::set_names(order_words(utils::head(worst, 3)), "x"),
+      x = if (nrow(worst) > 3) paste0("And ", nrow(worst) - 3, " more in the diagnostics."),
+      i = if (anyNA(told$by)) way,
+      i = id_advice(ids)
+    ),
+    told = told
+  )
+}
+
+order_words <- function(told) {
+  paste0(
+    ifelse(is.na(told$by), "", paste0("In the order of `", told$by, "`, ")),
+    "`", told$variable, "`: ", format_percent(told$share), " of ",
+    plural(told$n, "protected value"), " come back (by chance ", format_percent(told$chance), ")."
+  )
+}
+
+id_advice <- function(ids) {
+  if (length(ids)) {
+    paste0(
+      "Sorted by ", paste0("`", ids, "`", collapse = " or "), ", the records are in that order ",
+      "again: leave it out of the file, or renumber it by release_data(x, new_ids = ",
+      code_text(ids), ")."
+    )
+  }
+}
+
+# The line of a print or a report, NULL where the order tells nothing.
+order_line <- function(x) {
+  told <- x$diagnostics$told_by_order
+  if (is.null(told) || nrow(told) == 0) {
+    return(NULL)
+  }
+  worst <- told[which.max(told$share - told$chance), ]
+  paste0(
+    "The order tells ", worst$variable, " (", format_percent(worst$share), ", by chance ",
+    format_percent(worst$chance), "): ",
+    if (anyNA(told$by)) "release_data() shuffles" else
+      paste0("renumber ", paste(unique(told$by), collapse = ", ")), "."
+  )
+}
+
+# An order of the records that nobody can compute again, drawn with a key of the operating
+# system. Households stay together.
+secret_order <- function(data, hh_id = NULL) {
+  groups <- if (length(hh_id) && hh_id %in% names(data)) {
+    values <- as_bare(data[[hh_id]])
+    match(values, unique(values))
+  } else {
+    seq_len(n_records(data))
+  }
+  unwrap(rs_secret_order(groups - 1L))
+}

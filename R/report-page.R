@@ -1,0 +1,232 @@
+# The page of a report, put together.
+
+report_page <- function(content) {
+  body <- c(
+    html_head(content), html_board(content), html_before_after(content), html_pictures(content),
+    html_checklist(content), html_methods(content), html_tables(content),
+    if (content$settings$internal) html_records(content), html_versions(content)
+  )
+  fill_template(list(
+    title = html_text(content$settings$title), body = paste(body, collapse = "\n"),
+    style = paste(read_text(report_file("style.css")), collapse = "\n")
+  ))
+}
+
+html_head <- function(content) {
+  internal <- content$settings$internal
+  c(
+    html_tag("h1", html_text(content$settings$title)),
+    html_tag(
+      "div", if (internal) "INTERNAL: not to leave the agency" else "EXTERNAL",
+      class = paste("variant", if (internal) "internal" else "external")
+    ),
+    html_p(file_line(content)),
+    html_p(variant_words(content), class = "quiet")
+  )
+}
+
+variant_words <- function(content) {
+  if (content$settings$internal) {
+    return(paste(
+      "This report and its log name records and hold seeds, hierarchies and the whole fingerprint",
+      "of the file.",
+      "Write one with internal = FALSE for anybody else."
+    ))
+  }
+  paste0(
+    "This report holds numbers and names of variables. It holds no record number, no category of ",
+    "any variable, hence none that fewer records than a limit hold, and no object or seed by ",
+    "which a protection could be undone. Of the file's fingerprint ",
+    if (fingerprint_digits(content) == 0) {
+      paste(
+        "it holds nothing, and distances that few changed cells could be told from are left out,",
+        "as fewer than", few_for_fingerprint, "cells were changed."
+      )
+    } else {
+      paste0(
+        "4 of 16 digits stand in the log",
+        if (isTRUE(content$changed < few_for_distances)) {
+          paste0(
+            "; distances that changed cells could be told from are left out, as fewer than ",
+            few_for_distances, " cells were changed"
+          )
+        },
+        "."
+      )
+    }
+  )
+}
+
+html_board <- function(content) {
+  board <- content$board
+  c(
+    "<section class=\"board\">",
+    html_tag("h2", "For the board"),
+    html_verdict(board, content$settings, unique(content$apart)),
+    if (!is.null(board)) html_board_table(board, content$settings),
+    html_p(reading_words(content$settings), class = "quiet"),
+    if (any(board$note == word_note)) html_p(perturbed_words, class = "quiet"),
+    html_differences(content$entries),
+    html_tag("h3", "What was not examined"),
+    html_list(not_examined(content$entries)),
+    "</section>"
+  )
+}
+
+html_verdict <- function(board, settings, apart) {
+  counts <- function(stage) {
+    of <- board[board$stage == stage, ]
+    c(above = sum(of$verdict == "above"), ok = sum(of$verdict == "ok"), n = nrow(of))
+  }
+  stages <- unique(board$stage)
+  lines <- unlist(lapply(stages, function(stage) {
+    n <- counts(stage)
+    name <- if (length(stages) > 1) {
+      paste0(stage_words[[stage]], ": ")
+    } else {
+      ""
+    }
+    paste0(
+      name, if (n[["above"]] + n[["ok"]] == 0) {
+        "no figure has a limit to be judged by"
+      } else if (n[["above"]] == 0) {
+        paste0("within the limit: all figures that have one (", n[["ok"]], ")")
+      } else {
+        paste0(
+          n[["above"]], " of ", plural(n[["above"]] + n[["ok"]], "figure"), " with a limit ",
+          if (n[["above"]] == 1) "is" else "are", " above it"
+        )
+      },
+      "; ", plural(n[["n"]] - n[["above"]] - n[["ok"]], "figure"), " without a verdict."
+    )
+  }))
+  if (is.null(lines)) lines <- "these results have no figure that a limit applies to."
+  last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0)
+  class <- if (last[["above"]] > 0) "above" else if (last[["ok"]] > 0) "ok" else ""
+  html_tag(
+    "div", paste(c(apart_lines(apart), html_p(capitalised(lines))), collapse = "\n"),
+    html_p(limit_words(settings$limit, board)), class = trimws(paste("verdict", class))
+  )
+}
+
+limit_words <- function(limit, board) {
+  parts <- c(
+    if (!is.null(limit$k)) {
+      paste("every key is shared by at least", plural(limit$k, "record"))
+    },
+    if (!is.null(limit$journalist)) {
+      paste(
+        "no record is led back to the right person of the population with a probability above",
+        format_number(limit$journalist)
+      )
+    }
+  )
+  if (length(parts) == 0) return("No limits were set, but for promises of protections.")
+  promised <- any(board$fun %in% protecting & !is.na(board$limit))
+  paste0(
+    "Limits: ", paste(parts, collapse = "; "), ".",
+    if (promised) " A protection is judged by what it was asked for."
+  )
+}
+
+# One row per figure; where the file stands before and after, both stand in it.
+html_board_table <- function(board, settings) {
+  board <- board[order(match(board$label, unique(board$label)), board$stage != "before"), ]
+  shown <- if (length(unique(board$stage)) > 1) {
+    two_stages(board, settings)
+  } else {
+    one_stage(board, settings)
+  }
+  # A row of its own for every question.
+  question <- paste0(
+    shown$of$question,
+    ifelse(shown$of$scenario %in% names(what_is_known), paste0(" (", shown$of$scenario, ")"), "")
+  )
+  parts <- split(seq_along(question), factor(question, unique(question)))
+  rows <- unlist(parts, use.names = FALSE)
+  columns <- shown$columns
+  verdicts <- lapply(columns[startsWith(names(columns), "Verdict")], function(v) {
+    verdict_class(v[rows])
+  })
+  table <- html_table(
+    lapply(columns, `[`, rows), !grepl("^(Figure|Verdict)", names(columns)), classes = verdicts,
+    values = lapply(shown$values, `[`, rows)
+  )
+  with_questions(table, parts, length(columns))
+}
+
+one_stage <- function(board, settings) {
+  interval <- interval_text(board)
+  list(
+    of = board, values = list(Value = board$value),
+    columns = c(
+      list(Figure = with_note(board$label, board$note)),
+      list(Value = figure_words(board$value, board$unit)),
+      if (any(nzchar(interval))) list("95 % interval" = interval),
+      attempt_column(board, settings), list(Limit = board_limits(board), Verdict = board$verdict)
+    )
+  )
+}
+
+two_stages <- function(board, settings) {
+  # Without uniques a function can say less of who the intruder is: no reason to part them.
+  key <- paste(board$question, board$label, board$keys, sep = "\r")
+  key <- paste(key, stats::ave(seq_along(key), key, board$stage, FUN = seq_along))
+  of <- board[!duplicated(key), ]
+  sides <- lapply(c(before = "before", after = "after"), function(stage) {
+    side <- board[board$stage == stage, ]
+    side <- side[match(unique(key), key[board$stage == stage]), ]
+    side$unit <- of$unit
+    side$attempt <- of$attempt
+    side
+  })
+  interval <- lapply(sides, interval_text)
+  both <- !is.na(sides$before$measure) & !is.na(sides$after$measure)
+  notes <- lapply(names(sides), function(stage) {
+    said <- ifelse(is.na(sides[[stage]]$note), "", sides[[stage]]$note)
+    range <- ifelse(nzchar(interval[[stage]]), paste("95 % interval", interval[[stage]]), "")
+    says <- joined(said, range, ", ")
+    ifelse(nzchar(says) & both, paste(stage, says), says)
+  })
+  note <- joined(notes[[1]], notes[[2]], "; ")
+  side_columns <- unlist(lapply(names(sides), function(stage) {
+    side <- sides[[stage]]
+    absent <- is.na(side$measure)
+    attempt <- attempt_column(side, settings)
+    columns <- c(
+      list(figure_words(side$value, side$unit)), attempt,
+      list(ifelse(absent, "", gsub("no limit", "", side$verdict)))
+    )
+    columns[-length(columns)] <- lapply(columns[-length(columns)], function(x) {
+      ifelse(absent, "", x)
+    })
+    rlang::set_names(columns, c(
+      capitalised(stage), if (length(attempt)) paste(capitalised(stage), names(attempt)),
+      paste("Verdict", stage)
+    ))
+  }), recursive = FALSE)
+  list(
+    of = of, values = list(Before = sides$before$value, After = sides$after$value),
+    columns = c(
+      list(Figure = with_note(of$label, note), Limit = ifelse(
+        is.na(of$limit), "none", board_limits(of)
+      )), side_columns
+    )
+  )
+}
+
+interval_text <- function(board) {
+  ifelse(
+    is.na(board$low) | is.na(board$high), "",
+    paste0(figure_words(board$low, board$unit), " to ", figure_words(board$high, board$unit))
+  )
+}
+
+# Risks times the probability of an attempt, where one was given.
+attempt_column <- function(board, settings) {
+  if (settings$prob_attempt < 1) {
+    out <- figure_words(board$value * settings$prob_attempt, board$unit)
+    out[!board$attempt] <- "\u2013"
+    rlang::set_names(list(out), paste("with", format_number(settings$prob_attempt)))
+  }
+}

@@ -1,0 +1,399 @@
+# Which file a result of a report is about, the original or a released one: it is tested
+# against both, and what fits neither is refused. Nothing is guessed.
+
+# "before" or "after" for every result. `words` name the results in errors.
+stages_of <- function(results, data, words) {
+  releases <- lapply(results, released_data)
+  fits <- lapply(seq_along(results), function(i) fitting_releases(results[[i]], releases, i))
+  check_losses(results, releases, words)
+  check_named_after(results, releases, fits, words)
+  stages <- rep(NA_character_, length(results))
+  stages[startsWith(names(results), "after")] <- "after"
+  known <- known_file(data)
+  # Results that surely speak of the original come first: others are compared with them.
+  first <- vapply(results, inherits, NA, c("sdc_file_check", protection_classes))
+  for (i in order(!first, lengths(lapply(fits, unlist)) > 0)) {
+    if (!is.na(stages[[i]])) next
+    x <- results[[i]]
+    # Of two waves the one that the result speaks of comes first.
+    for (place in seq_along(fits[[i]])) {
+      of <- fits[[i]][[place]]
+      before <- fits_original(x, known, place)
+      if (isTRUE(before) || length(of)) break
+    }
+    if (is.na(before) && length(of) && all(are_untouched(x, results[of]))) before <- TRUE
+    stages[[i]] <- stage_of(
+      x, before, results[of], others = results[which(stages == "before")],
+      has_release = !all(vapply(releases[-i], is.null, NA)),
+      stated = startsWith(names(results)[[i]], "before"), known = known, words = words[[i]]
+    )
+    if (stages[[i]] == "before") known <- learn(known, x)
+  }
+  unname(stages)
+}
+
+protection_classes <- c("sdc_suppress_cells", "sdc_invariant_pram", "sdc_recode_search")
+
+# What speaks of the original and of a released file has one place.
+of_two_files <- c(protection_classes, "sdc_pram_audit", "sdc_utility_loss")
+
+# `of`: the protections whose released files the result fits, `others`: results about the
+# original.
+stage_of <- function(x, before, of, others, has_release, stated, known, words) {
+  # A table of a database has no fingerprint, one of patterns its own: without a release there
+  # is one file only.
+  told <- has_fingerprint(x) && is.null(asked_patterns(x))
+  open <- is.na(before)
+  protects <- inherits(x, protection_classes)
+  first <- known$empty && (told && length(of) == 0 || !has_release || protects)
+  alone <- !told && !has_release && same_size(x, known)
+  if (isTRUE(before) && length(of) && !stated) {
+    return(stage_of_both(x, of, others, words))
+  }
+  stage <- c("before", "before", "after", "before")[
+    c(isTRUE(before), open && (stated || first), length(of) > 0 && !stated, open && alone)
+  ]
+  if (length(stage) == 0) stop_other_file(x, known, before, words)
+  stage[[1]]
+}
+
+# What fits both files is about the original if these are alike, unless the original has the
+# same result already. Where they differ a name must tell, but for the check that a report is
+# about.
+stage_of_both <- function(x, of, others, words) {
+  is_check <- function(x) inherits(x, "sdc_file_check")
+  if (inherits(x, of_two_files)) {
+    "before"
+  } else if (!any(vapply(of, has_changed, NA))) {
+    if (any(vapply(others, asks_the_same, NA, x))) "after" else "before"
+  } else if (is_check(x) && !any(vapply(others, is_check, NA))) {
+    "before"
+  } else {
+    stop_sdc("mismatched_data", c(
+      "A result that fits both the original and a released file must be named.",
+      x = paste(capitalised(words), "has variables that are equal in both."),
+      i = "Name the result: `before = ` or `after = `."
+    ))
+  }
+}
+
+asks_the_same <- function(x, y) {
+  of_file <- c(
+    "weight_var", "hh_id", "hh_vars", "strata_var", "pop_size", "sampling_fraction", "n",
+    "fingerprint", "version"
+  )
+  asked <- function(x) x$settings[setdiff(names(x$settings), of_file)]
+  identical(class(x), class(y)) && identical(asked(x), asked(y))
+}
+
+has_changed <- function(protection) {
+  e <- protection$estimates
+  isTRUE(sum(e$n_suppressed, e$n_changed) > 0)
+}
+
+# Whether variables of a result are the same before and after each protection.
+are_untouched <- function(x, protections) {
+  vapply(protections, function(p) {
+    !has_changed(p) || !any(print_columns(x$settings) %in% p$settings$key_vars)
+  }, NA)
+}
+
+# The released files, without its own, that a result fits, for each file it was made from.
+fitting_releases <- function(x, releases, i) {
+  lapply(seq_len(max(1, length(all_prints(x)))), function(place) {
+    Filter(function(j) {
+      j != i && !is.null(releases[[j]]) && fits_data(x, releases[[j]], place)
+    }, seq_along(releases))
+  })
+}
+
+released_data <- function(x) {
+  fields <- unclass(x)
+  is_release <- inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))
+  # A table of a database stays where it is.
+  if (is_release && !is_lazy_table(fields$data)) fields$data
+}
+
+# What is known of the original: the file itself, or the fingerprints and columns of the
+# results about it.
+known_file <- function(data) {
+  list(
+    data = data, empty = is.null(data), marks = list(), columns = character(),
+    n = if (!is.null(data)) n_records(file_data(data))
+  )
+}
+
+learn <- function(known, x) {
+  marks <- file_identity(x)
+  if (has_fingerprint(x)) known$marks[[marks$keys]] <- marks$fingerprint
+  prints <- all_prints(x)
+  columns <- if (length(prints)) prints[[1]]$columns
+  known$columns <- c(known$columns, columns[setdiff(names(columns), names(known$columns))])
+  if (is.null(known$n) && counts_records(x)) known$n <- x$settings$n
+  # Patterns say nothing of columns.
+  known$empty <- known$empty && !is.null(asked_patterns(x))
+  known
+}
+
+# Whether a result is about the original: NA where nothing in common can be compared.
+fits_original <- function(x, known, place = 1) {
+  if (!is.null(known$data)) {
+    return(fits_data(x, known$data, place) || !has_fingerprint(x) && NA)
+  }
+  marks <- file_identity(x)
+  print <- known$marks[[marks$keys]]
+  if (place == 1 && !is.null(print) && has_fingerprint(x)) {
+    return(print == marks$fingerprint)
+  }
+  prints <- all_prints(x)
+  columns <- if (length(prints)) prints[[place]]$columns
+  both <- intersect(names(columns), names(known$columns))
+  if (!same_size(x, known)) {
+    FALSE
+  } else if (length(both)) {
+    identical(columns[both], known$columns[both])
+  } else {
+    NA
+  }
+}
+
+# Whether a result was made from these data, or from their records in another order.
+fits_data <- function(x, data, place = 1) {
+  if (place == 1 && is_made_from(x, data)) {
+    return(TRUE)
+  }
+  data <- file_data(data)
+  prints <- all_prints(x)
+  then <- if (length(prints)) prints[[place]]
+  names <- names(then$columns)
+  if (length(names) == 0 || !all(names %in% names(data))) {
+    return(FALSE)
+  }
+  now <- file_prints(data, list(key_vars = names))
+  identical(now$columns, then$columns) ||
+    !is.null(then$sorted) && identical(now$sorted, then$sorted)
+}
+
+is_made_from <- function(x, data) {
+  if (!has_fingerprint(x)) {
+    return(FALSE)
+  }
+  roles <- asked_patterns(x)
+  if (!is.null(roles)) data <- as_patterns(file_data(data), roles)
+  identical(fingerprint_of(data, fingerprint_settings(x)), x$settings$fingerprint)
+}
+
+# utility_loss() takes the fingerprints of its files without their weights.
+fingerprint_settings <- function(x) {
+  settings <- x$settings
+  if (inherits(x, "sdc_utility_loss")) settings$weight_var <- NULL
+  settings
+}
+
+has_fingerprint <- function(x) {
+  print <- x$settings$fingerprint
+  is.character(print) && length(print) == 1 && !is.na(print)
+}
+
+# The columns of the files that a result was made from, the file that it speaks of first.
+# A result made from a result has those of the latter.
+all_prints <- function(x) {
+  # Patterns have other rows than their file.
+  if (is.null(asked_patterns(x))) asked_prints(attr(x, "asked"))
+}
+
+asked_prints <- function(asked) {
+  own <- asked$prints
+  # What a loss compares with is another file.
+  places <- c(
+    "newdata", "population", "data", "released", "wave2", "before", "known", "wave1"
+  )
+  parts <- Filter(function(a) inherits(a, "sdc_asked_part") && a$kind == "result", asked$arguments)
+  c(own[intersect(places, names(own))], unlist(
+    unname(lapply(parts, function(p) asked_prints(p$asked))), recursive = FALSE
+  ))
+}
+
+# Results with equal `keys` have the fingerprints of one file or of different ones.
+file_identity <- function(x) {
+  settings <- fingerprint_settings(x)
+  roles <- c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
+  of <- c(settings["key_vars"], settings["key_groups"], settings[intersect(roles, names(settings))])
+  of <- of[lengths(of) > 0]
+  # What is compared with another file has fingerprints of its own kind.
+  kind <- c(
+    if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns",
+    if (!is.null(asked_patterns(x))) "pattern table"
+  )
+  list(
+    keys = paste(c(kind, deparse(of, width.cutoff = 500L)), collapse = ""),
+    fingerprint = paste(settings$fingerprint, collapse = " ")
+  )
+}
+
+# Numbers of records are compared, but for two waves.
+counts_records <- function(x) {
+  !is.null(x$settings$n) && is.null(x$settings$wave_fingerprints) && !isTRUE(x$settings$patterns)
+}
+
+same_size <- function(x, known) {
+  is.null(known$n) || !counts_records(x) || x$settings$n == known$n
+}
+
+# What a loss was measured of must be a released file of the report, where it has one, record
+# by record in the order of the original.
+check_losses <- function(results, releases, words) {
+  releases <- lapply(Filter(Negate(is.null), releases), file_data)
+  for (i in which(vapply(results, inherits, NA, "sdc_utility_loss"))) {
+    x <- results[[i]]
+    settings <- list(key_vars = x$settings$key_vars)
+    sorted <- attr(x, "asked")$prints$after$sorted
+    fits <- vapply(releases, function(d) {
+      identical(fingerprint_of(d, settings), x$settings$wave_fingerprints$after)
+    }, NA)
+    shuffled <- !any(fits) && (isTRUE(x$diagnostics$other_order) || !is.null(sorted) && any(
+      vapply(releases, function(d) identical(file_prints(d, x$settings)$sorted, sorted), NA)
+    ))
+    if (shuffled) {
+      stop_sdc("mismatched_data", c(
+        "A loss of information must compare records in the same order.",
+        x = paste0("`after` of ", words[[i]], " is in another order than `before`."),
+        i = paste(
+          "Was it shuffled by release_data()? Give the protection itself:",
+          "utility_loss(before, protected)."
+        )
+      ))
+    }
+    if (length(fits) && !any(fits) && !nzchar(names(results)[[i]])) {
+      stop_sdc("mismatched_data", c(
+        "The loss of information must be that of a released file in the report.",
+        x = paste0("`after` of ", words[[i]], " is another file."),
+        i = "Give the protection itself: utility_loss(before, protected).",
+        i = "If it was protected further: give the result a name, such as `loss = `."
+      ))
+    }
+  }
+}
+
+# A result named `after` must be about a released file of the report, where all of these are
+# known. Those of a comparison may be about other files, and a recoded file is not in its
+# result.
+check_named_after <- function(results, releases, fits, words) {
+  recoded <- any(vapply(results, inherits, NA, "sdc_recode_search"))
+  for (i in which(startsWith(names(results), "after"))) {
+    x <- results[[i]]
+    is_told <- has_fingerprint(x) && any(lengths(lapply(all_prints(x), `[[`, "sorted")) > 0)
+    other <- is_told && length(unlist(fits[[i]])) == 0 && is.null(unclass(x)$said)
+    files <- !vapply(releases[-i], is.null, NA)
+    if (other && any(files) && !recoded && !inherits(x, of_two_files)) {
+      stop_sdc("mismatched_data", c(
+        "A result named `after` must be about a released file in the report.",
+        x = paste(capitalised(words[[i]]), "is about another file."),
+        i = "Make it of `x$data` or `release_data(x)` of the protection.",
+        i = "If that was protected further, leave the protection out of the report."
+      ))
+    }
+  }
+}
+
+stop_other_file <- function(x, known, before, words) {
+  untold <- is.na(before)
+  n <- c(known$n, if (counts_records(x)) x$settings$n)
+  stop_sdc(
+    "mismatched_data",
+    c(
+      "The results of a report must come from one file, before or after its protection.",
+      x = if (untold) {
+        paste0("Nothing tells which file ", sub(",$", "", words), " is about.")
+      } else if (length(unique(n)) > 1) {
+        paste0(
+          capitalised(words), " has ", plural(n[[2]], "record"), ", the file ",
+          format_count(n[[1]]), "."
+        )
+      } else {
+        paste0(
+          capitalised(words), " has another fingerprint: it is neither of the file nor of ",
+          "released data in the report."
+        )
+      },
+      i = if (untold) "Give the original file as `data`, or name the result: `before = `." else
+        "Was the file sorted, filtered or recoded since? Make the result again.",
+      i = "A result of the protected file may be named: `after = `."
+    )
+  )
+}
+
+# What was made on other key variables, households or weights than the check in the report:
+# a line for each, named by its id where its verdicts do not answer the check's.
+made_apart <- function(entries) {
+  protects <- vapply(entries, function(e) e$fun %in% protecting, NA)
+  after <- vapply(entries, `[[`, "", "stage") == "after"
+  costs <- vapply(entries, `[[`, "", "fun") == "utility_loss"
+  others <- entries[!protects & !after & !costs]
+  checks <- Filter(function(e) e$fun == "file_check", others)
+  if (length(checks)) others <- checks[1]
+  others <- Filter(function(e) is.character(e$result$settings$key_vars), others)
+  lines <- list()
+  for (entry in entries[(protects | after) & !costs]) {
+    with_keys <- Filter(function(e) covers(entry, e), others)
+    reference <- c(with_keys, others)
+    if (!is.character(keys_of(entry)) || length(reference) == 0) next
+    alike <- if (length(with_keys)) with_keys else reference[1]
+    other_role <- function(role) {
+      entry$fun %in% protecting && takes_role(entry, role) &&
+        !any(vapply(alike, function(e) identical(role_of(e, role), role_of(entry, role)), NA))
+    }
+    differs <- c(
+      keys = length(with_keys) == 0, hh_id = other_role("hh_id"),
+      weight_var = other_role("weight_var")
+    )
+    if (any(differs)) {
+      line <- apart_words(entry, reference[[1]], differs)
+      # What counts records without weights is judged all the same.
+      id <- if (any(differs[c("keys", "hh_id")])) entry$id else ""
+      lines <- c(lines, rlang::set_names(list(line), id))
+    }
+  }
+  lines
+}
+
+keys_of <- function(entry) entry$result$settings$key_vars
+key_sets_of <- function(entry) {
+  sets <- entry$result$settings$key_sets
+  if (length(sets)) sets else list(keys_of(entry))
+}
+# Whether a result is about all key variables of another one together.
+covers <- function(entry, other) {
+  any(vapply(key_sets_of(entry), setequal, NA, keys_of(other)))
+}
+role_of <- function(entry, role) {
+  given <- entry$result$settings[[role]]
+  if (length(given)) as.character(given)
+}
+takes_role <- function(entry, role) {
+  role %in% names(formals(getExportedValue("sdcRisk", entry$fun)))
+}
+
+apart_words <- function(entry, reference, differs) {
+  words <- function(e) {
+    role <- function(name, what) {
+      given <- role_of(e, name)
+      paste0("with", if (is.null(given)) "out", " ", what, if (!is.null(given)) {
+        paste0(" ", paste(given, collapse = ", "))
+      })
+    }
+    parts <- c(
+      if (differs[["keys"]]) {
+        paste("on", paste(vapply(key_sets_of(e), paste, "", collapse = ", "), collapse = "; on "))
+      },
+      if (differs[["hh_id"]]) role("hh_id", "households"),
+      if (differs[["weight_var"]]) role("weight_var", "weights")
+    )
+    paste(parts, collapse = ", ")
+  }
+  paste0(
+    if (entry$fun %in% protecting) "The protection (" else "The result after the protection (",
+    entry$label, ") was made ", words(entry), "; the check (", reference$label, ") ",
+    words(reference), "."
+  )
+}

@@ -1,0 +1,155 @@
+# The figures of a result as one table, made of its declaration (R/aaa-measure.R).
+
+#' The figures of a result as one table
+#'
+#' One row for each figure of a result, with its name, unit, interval, limit and verdict. Prints,
+#' [file_check()], [compare_risk()] and the pages of [sdc_report()] are made of this table.
+#'
+#' @param x A result of sdcRisk.
+#' @param ... None.
+#' @param limit Limits by name as in [file_check()]: `k`, the least number of matches, and
+#'   `journalist`, the largest record risk if it is not known who is in the file. `list()` for
+#'   no limits. Results of [file_check()] have limits of their own, which apply unless
+#'   `limit` is given.
+#' @return A data frame with one row for each analysis and figure: `measure`, its name;
+#'   `label`, what it is called; `value` with its 95% interval `low` to `high`, `NA` if the
+#'   method has none; `unit`: `"matches"`, `"count"`, `"share"` or `"risk"`; `scenario`;
+#'   `limit`; `verdict`: `"ok"`, `"above"`, `"unclear"`, `"not judged"` or `"no limit"`;
+#'   `n_above`, the number of records above the limit; `note`.
+#' @export
+#' @examples
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' measures(n_matches(nals_prison, keys))[c("label", "value", "verdict", "n_above")]
+measures <- function(x, ...) {
+  UseMethod("measures")
+}
+
+#' @export
+measures.default <- function(x, ...) {
+  announce("measures")
+  stop_argument("x", "be a result of sdcRisk", given_words(x))
+}
+
+#' @rdname measures
+#' @export
+measures.sdc_result <- function(x, ..., limit = list(k = 3, journalist = 0.05)) {
+  enter_verb("measures", x)
+  check_no_dots(...)
+  rows <- figure_rows(x, limit)
+  absent <- is.na(rows$value) & nzchar(rows$absent)
+  rows$note[absent] <- rows$absent[absent]
+  rows[setdiff(names(rows), c("absent", "question", "attempt"))]
+}
+
+#' @rdname measures
+#' @export
+measures.sdc_file_check <- function(x, ..., limit = NULL) {
+  enter_verb("measures", x)
+  check_no_dots(...)
+  e <- x$estimates
+  about <- page_figures()
+  about <- about[match(e$measure, about$measure), ]
+  rows <- frame(
+    measure = e$measure, label = about$label, value = e$value, low = e$low, high = e$high,
+    unit = about$unit, scenario = e$scenario, limit = e$limit, verdict = e$verdict,
+    n_above = as.double(e$n_records_above), note = e$reason
+  )
+  judged_by(rows, x, limit)
+}
+
+# The rows of a check by other limits of record risks than its own.
+judged_by <- function(rows, x, limit) {
+  records <- judged_rows(x)
+  columns <- c(k = "n_matches", journalist = "journalist_risk")
+  for (measure in intersect(names(limit), names(columns))) {
+    at <- which(
+      rows$measure == measure & rows$verdict %in% c("ok", "above", "no limit") & !is.na(rows$value)
+    )
+    risks <- records[[columns[[measure]]]]
+    if (length(at) && !is.null(risks)) {
+      unit <- rows$unit[at]
+      rows$limit[at] <- limit[[measure]]
+      beyond <- judge(risks, limit[[measure]], unit) == "above"
+      rows$n_above[at] <- sum_over(as.double(beyond), judged_times(x))
+      rows$verdict[at] <- judge(rows$value[at], limit[[measure]], unit)
+    }
+  }
+  rows
+}
+
+# The columns of the estimates that are terms of tidy().
+terms_of <- function(x) eval(declaration_of(x)$terms, figure_scope(x))
+
+figure_scope <- function(x, limit = NULL) {
+  scope <- list2env(as.list(x$estimates), parent = environment(figure_scope))
+  scope$x <- x
+  scope$e <- x$estimates
+  scope$limit <- limit
+  scope
+}
+
+# The rows of a result by analysis, those of a `board` alone if it is for one.
+figure_rows <- function(x, limit, board = FALSE) {
+  about <- declaration_of(x)
+  e <- x$estimates
+  n <- nrow(e)
+  scope <- figure_scope(x, limit)
+  each <- eval(about$each, scope)
+  rows <- lapply(about$figures, function(f) {
+    value <- if (is.null(f$value)) e[[f$name]] else eval(f$value, scope)
+    if (is.null(value)) {
+      return(NULL)
+    }
+    row <- figure_row(f, value, scope, n)
+    row$label <- paste0(row$label, each)
+    row$analysis <- seq_len(nrow(row))
+    shown <- if (board) rep_len(eval(f$board, scope), nrow(row)) else TRUE
+    row[shown & !is.na(shown), ]
+  })
+  rows <- do.call(rbind, c(list(no_figures()), rows))
+  renumber(rows[order(rows$analysis), setdiff(names(rows), "analysis")])
+}
+
+figure_row <- function(f, value, scope, n) {
+  of <- function(field, otherwise) {
+    found <- eval(f[[field]], scope)
+    if (is.null(found)) rep(otherwise, length(value)) else rep_len(found, length(value))
+  }
+  bound <- function(field) {
+    column <- get0(paste0(f$name, "_", field), scope, inherits = FALSE)
+    as.double(of(field, if (is.null(column) || !is.null(f[[field]])) NA_real_ else column))
+  }
+  limit <- if (is.null(f$limit) && !is.null(f$key)) scope$limit[[f$key]] else eval(f$limit, scope)
+  limit <- rep_len(if (is.null(limit)) NA_real_ else as.double(limit), length(value))
+  frame(
+    measure = rep(f$name, length(value)), label = of("label", f$name), value = as.double(value),
+    low = bound("low"), high = bound("high"), unit = rep(f$unit, length(value)),
+    scenario = rep(f$scenario, length(value)), limit = limit,
+    verdict = judge(value, limit, f$unit), n_above = as.double(of("n_above", NA_real_)),
+    note = of("note", ""), absent = of("absent", ""),
+    question = rep(if (is.null(f$question)) "" else f$question, length(value)),
+    attempt = rep(f$attempt, length(value)), analysis = rep(0L, length(value))
+  )
+}
+
+no_figures <- function() {
+  text <- character()
+  number <- double()
+  frame(
+    measure = text, label = text, value = number, low = number, high = number, unit = text,
+    scenario = text, limit = number, verdict = text, n_above = number, note = text,
+    absent = text, question = text, attempt = logical(), analysis = integer()
+  )
+}
+
+# A bound that is met but for rounding is met.
+judge <- function(value, limit, unit) {
+  limit <- rep_len(limit, length(value))
+  beyond <- ifelse(
+    rep_len(unit == "matches", length(value)), value < limit - 1e-9, value > limit + 1e-9
+  )
+  verdict <- ifelse(beyond, "above", "ok")
+  verdict[is.na(limit)] <- "no limit"
+  verdict[is.na(value)] <- "not judged"
+  verdict
+}

@@ -1,0 +1,131 @@
+# Check, suppress, release, check again: the second page has the remedy's own figures, and its
+# verdict on k is that of a count in base R.
+
+quietly <- function(code) suppressWarnings(suppressMessages(code))
+
+# Six files of other sources, each a few hundred records of whole households.
+files_to_cure <- function() {
+  skip_if_not_installed("laeken")
+  skip_if_not_installed("sdcMicro")
+  found <- new.env()
+  utils::data("eusilc", "ses", package = "laeken", envir = found)
+  utils::data("testdata", "francdat", package = "sdcMicro", envir = found)
+  set.seed(37)
+  whole <- function(data, id, n) data[data[[id]] %in% sample(unique(data[[id]]), n), ]
+  people <- adult[sample(nrow(adult), 400), ]
+  people$w <- stats::runif(400, 5, 50)
+  people$home <- rep(1:200, each = 2)
+  people$w <- people$w[match(people$home, people$home)]
+  prison <- nals_prison
+  prison$home <- rep(1:91, each = 2)
+  prison$WEIGHT <- prison$WEIGHT[match(prison$home, prison$home)]
+  firms <- whole(found$ses, "IDunit", 16)
+  firms$weights <- firms$weights[match(firms$IDunit, firms$IDunit)]
+  seven <- c("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
+  list(
+    testdata = list(whole(found$testdata, "ori_hid", 80), seven, "sampling_weight", "ori_hid"),
+    eusilc = list(
+      whole(found$eusilc, "db030", 150), c("db040", "hsize", "age", "rb090", "pl030"), "rb050",
+      "db030"
+    ),
+    ses = list(firms, c("location", "NACE1", "size", "sex", "education"), "weights", "IDunit"),
+    francdat = list(found$francdat, paste0("Key", 1:4), "w", NULL),
+    nals_prison = list(
+      prison, c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER"), "WEIGHT", "home"
+    ),
+    adult = list(
+      people, c("age", "workclass", "education_num", "occupation", "sex"), "w", "home"
+    )
+  )
+}
+
+# The smallest number of records that each record may be, a missing value being any.
+least_matches <- function(data) {
+  codes <- lapply(data, function(x) match(x, unique(x[!is.na(x)])))
+  codes <- matrix(unlist(codes), nrow(data))
+  min(vapply(seq_len(nrow(codes)), function(i) {
+    same <- codes == rep(codes[i, ], each = nrow(codes))
+    sum(rowSums(is.na(same) | same) == ncol(codes))
+  }, 0))
+}
+
+test_that("no second check condemns what a remedy cured, or passes a file that is not", {
+  for (name in names(files <- files_to_cure())) {
+    file <- files[[name]]
+    for (hh_id in unique(list(NULL, file[[4]]))) {
+      before <- quietly(sdc_file(file[[1]], file[[2]], weight_var = file[[3]], hh_id = hh_id))
+      for (rule in c("own", "shared", "strict")) for (k in c(2, 3, 5)) {
+        info <- paste(name, hh_id, rule, k)
+        remedy <- quietly(suppress_cells(before, k = k, rule = rule))
+        released <- quietly(release_data(remedy, keep_ids = file[[4]]))
+        after <- sdc_file(released, file[[2]], weight_var = file[[3]], hh_id = hh_id)
+        limit <- list(k = k, journalist = 0.05)
+        page <- quietly(file_check(after, limit = limit, models = FALSE))$estimates
+        of <- function(measure, column = "value") page[[column]][page$measure == measure]
+        cost <- remedy$estimates
+        expect_identical(of("journalist"), cost$risk_max_after, info = info)
+        expect_equal(
+          of("expected_reidentifications"), cost$risk_after, tolerance = 1e-13, info = info
+        )
+        good <- if (rule == "shared") c("ok", "unclear") else "ok"
+        expect_true(of("k", "verdict") %in% good, info = info)
+        if (cost$risk_max_after > 0.05) good <- "above"
+        expect_true(of("journalist", "verdict") %in% good, info = info)
+        expect_identical(of("k"), as.double(least_matches(released[file[[2]]])), info = info)
+        expect_gte(of("k"), k)
+        expect_identical(of("k", "n_records_above"), 0L, info = info)
+        if (k > 2) next
+        # The result itself, and a rule that was not kept.
+        direct <- quietly(file_check(remedy, limit = limit, models = FALSE))$estimates
+        expect_equal(direct, page, tolerance = 1e-13, info = info)
+        one_more <- list(k = of("k") + 1)
+        more <- quietly(file_check(after, limit = one_more, models = FALSE))$estimates
+        expect_identical(more$verdict[more$measure == "k"], "above", info = info)
+      }
+    }
+  }
+})
+
+test_that("a factor whose values are all suppressed is still a column", {
+  set.seed(1)
+  data <- data.frame(
+    a = factor(sample(letters, 40, TRUE)), b = factor(sample(3, 40, TRUE)), w = 10
+  )
+  remedy <- quietly(suppress_cells(data, c("a", "b"), k = 15))
+  released <- quietly(release_data(remedy))
+  expect_identical(released$a, factor(rep(NA, 40)))
+  page <- quietly(file_check(released, c("a", "b"), weight_var = "w", k = 15))$estimates
+  expect_identical(page$verdict[page$measure == "k"], "ok")
+  # As other packages leave it: without the attribute.
+  attributes(released$a) <- list(class = "factor")
+  expect_identical(
+    n_matches(released, c("a", "b"))$records, n_matches(remedy$data, c("a", "b"))$records
+  )
+})
+
+test_that("files with natural missing values and of odd shapes are judged by their counts", {
+  set.seed(2)
+  plain <- data.frame(
+    a = sample(6, 240, TRUE), b = sample(letters[1:5], 240, TRUE), c = factor(sample(3, 240, TRUE))
+  )
+  # Missing at random; a column, all columns and two records without any value.
+  holes <- plain
+  for (v in names(holes)) holes[[v]][sample(240, 24)] <- NA
+  no_a <- replace(plain, "a", NA)
+  no_c <- replace(plain, "c", list(factor(rep(NA, 240))))
+  empty <- rbind(plain, plain[1:2, ])
+  empty[241:242, ] <- NA
+  files <- list(
+    plain, holes, no_a, no_c, replace(plain, c("a", "b", "c"), NA), empty, plain[1, ], plain[1:2, ],
+    plain[rep(1, 50), ], plain["a"], replace(plain["a"], "a", 1), holes[1:20, ]
+  )
+  verdicts <- vapply(files, function(data) {
+    page <- quietly(file_check(data, names(data), models = FALSE))$estimates
+    k <- page[page$measure == "k", ]
+    least <- least_matches(data)
+    expect_identical(k$value, as.double(least))
+    expect_identical(k$verdict == "above", least < 3)
+    k$verdict
+  }, "")
+  expect_identical(verdicts[c(5, 6, 7, 8, 9)], c("ok", "unclear", "above", "above", "ok"))
+})

@@ -1,0 +1,152 @@
+# What is given where columns are to be named: a lone number, names without quotes, other
+# spellings of an argument.
+
+keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+
+# A call of every exported function that has `key_vars`, with `key_vars` and the file given.
+call_with_keys <- function(name, file, key_vars) {
+  f <- getExportedValue("sdcRisk", name)
+  arguments <- names(formals(args(f)))
+  files <- intersect(arguments, c("data", "wave1", "wave2", "known", "released", "before", "after"))
+  more <- if (identical(name, "household_risk")) list(hh_id = "WEIGHT")
+  do.call(f, c(rlang::set_names(rep(list(file), length(files)), files),
+               list(key_vars = key_vars), more))
+}
+
+with_key_vars <- function() {
+  exports <- sort(getNamespaceExports("sdcRisk"))
+  has <- vapply(exports, function(name) {
+    "key_vars" %in% names(formals(args(getExportedValue("sdcRisk", name))))
+  }, NA)
+  exports[has]
+}
+
+test_that("a lone number as key_vars is an error in every function that has the argument", {
+  functions <- with_key_vars()
+  expect_length(functions, 21)
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  for (name in functions) {
+    for (given in list(nals_prison, file)) {
+      for (number in list(3, 3L, 99, 0.05, -1)) {
+        e <- expect_error(
+          call_with_keys(name, given, number), class = "sdcRisk_error_bad_argument", info = name
+        )
+        expect_identical(e$argument, "key_vars", info = name)
+        expect_match(conditionMessage(e), "not be a single number", info = name)
+      }
+      e <- expect_error(call_with_keys(name, given, 3), class = "sdcRisk_error_bad_argument")
+      expect_match(conditionMessage(e), "3 is a position of column `EDUC3`", info = name)
+      expect_match(conditionMessage(e), "key_vars = \"EDUC3\"", info = name, fixed = TRUE)
+    }
+  }
+})
+
+test_that("the number is asked about in the words of the function", {
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  asked <- function(call) {
+    e <- tryCatch(call, error = identity)
+    sub(".*Did you mean ([^?]*)\\?.*", "\\1", conditionMessage(e))
+  }
+  expect_identical(asked(suppress_cells(file, 3)), "k = 3")
+  expect_identical(asked(recode_search(file, 3)), "k = 3")
+  expect_identical(asked(file_check(file, 3)), "k = 3")
+  expect_identical(asked(n_matches(file, 5)), "below = 5")
+  expect_identical(asked(qar_risk(file, 3)), "p = 3")
+  expect_identical(asked(exhaustive_tabulation(file, 2)), "threshold = 2")
+  expect_identical(asked(copula_uniqueness(file, 1e6)), "pop_size = 1000000")
+  expect_identical(asked(individual_risk(file, 0.05)), "limit = 0.05")
+  expect_identical(asked(suppress_cells(file, 0.2)), "max_risk = 0.2")
+})
+
+test_that("several positions, and a list of key sets, are key variables as ever", {
+  by_name <- n_matches(nals_prison, names(nals_prison)[2:4])
+  expect_identical(n_matches(nals_prison, 2:4)$estimates, by_name$estimates)
+  sets <- n_matches(nals_prison, list(2, 2:4))
+  expect_identical(sets$estimates$n_unique[[2]], by_name$estimates$n_unique)
+})
+
+test_that("names of columns without quotes are errors that show them in quotes", {
+  shows <- function(call, code) {
+    e <- expect_error(call, class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), code, fixed = TRUE)
+  }
+  shows(sdc_file(nals_prison, c(GENDER, DAGE3)), "key_vars = c(\"GENDER\", \"DAGE3\")")
+  shows(n_matches(nals_prison, GENDER), "key_vars = \"GENDER\"")
+  shows(n_matches(nals_prison, c("GENDER", DAGE3)), "key_vars = c(\"GENDER\", \"DAGE3\")")
+  shows(individual_risk(nals_prison, keys, WEIGHT), "weight_var = \"WEIGHT\"")
+  shows(suppress_cells(nals_prison, keys, strata_var = CENREG), "strata_var = \"CENREG\"")
+  shows(utility_loss(nals_prison, nals_prison, c(GENDER)), "key_vars = \"GENDER\"")
+  shows(
+    longitudinal_link(nals_prison, nals_prison, GENDER, CASEID), "key_vars = \"GENDER\""
+  )
+  shows(
+    file_check(nals_prison, starts_with("D")), "grep(\"^D\", names(data), value = TRUE)"
+  )
+  shows(recode_search(nals_prison, -GENDER), "Give names, for example key_vars = c(")
+  if (requireNamespace("dplyr", quietly = TRUE)) {
+    shows(qar_risk(nals_prison, dplyr::ends_with("3")), "grep(\"3$\", names(data), value = TRUE)")
+    expect_no_warning(shows(sdc_file(nals_prison, dplyr::all_of("GENDER")), "= \"GENDER\""))
+    shows(n_matches(nals_prison, dplyr::any_of(keys)), "key_vars = keys")
+  }
+  shows(n_matches(nals_prison, all_of(c("GENDER", "DAGE3"))), "= c(\"GENDER\", \"DAGE3\")")
+  # Another error is the user's own.
+  expect_error(n_matches(nals_prison, no_such_object), "object 'no_such_object' not found")
+  # An unknown argument is told without being evaluated.
+  shows(n_matches(nals_prison, keys, weight = WEIGHT), "Did you mean `weight_var`?")
+})
+
+test_that("other names of arguments are told, and several key variables are one argument", {
+  shows <- function(call, text) {
+    e <- expect_error(call, class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), text, fixed = TRUE)
+  }
+  shows(sdc_file(nals_prison, keys, household_id = "CASEID"), "Did you mean `hh_id`?")
+  shows(sdc_file(nals_prison, keys, hhid = "CASEID"), "Did you mean `hh_id`?")
+  shows(sdc_file(nals_prison, keys, weights = "WEIGHT"), "`weights` is `weight_var` here")
+  shows(n_matches(nals_prison, keys = keys), "Did you mean `key_vars`?")
+  shows(sdc_file(nals_prison, "GENDER", "DAGE3"), "key_vars = c(\"GENDER\", \"DAGE3\")")
+  shows(n_matches(nals_prison, keys, k = 3), "below = 3")
+  shows(individual_risk(adult, c("age", "sex"), pop_size = 1e7), "give `weight_var`")
+})
+
+test_that("arguments that were forgotten are asked for with the way to give them", {
+  shows <- function(call, text) {
+    e <- expect_error(call, class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), text, fixed = TRUE)
+  }
+  found <- suppressMessages(recode_search(nals_prison, keys))
+  shows(apply_recoding(found), "A result holds no data: give those it was made from.")
+  shows(release_data(found), "apply_recoding(x, data)")
+  shows(sdc_report(n_matches(nals_prison, keys), "x.html"), "file = \"report.html\"")
+  shows(invariant_pram(nals_prison, keys, hh_id = "CASEID"), "`hh_vars` must be given with `hh_id`")
+  shows(invariant_pram(nals_prison, keys, hh_vars = "CENREG"), "`hh_id` must be given with")
+})
+
+test_that("a table of a database is not counted for a lone number", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("dbplyr")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbWriteTable(con, "people", nals_prison)
+  people <- dplyr::tbl(con, "people")
+  for (call in expression(n_matches(people, 3), qar_risk(people, 3), pattern_table(people, 3))) {
+    e <- expect_error(eval(call), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), "3 is a position of column `EDUC3`")
+  }
+  e <- expect_error(n_matches(people, GENDER), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "key_vars = \"GENDER\"", fixed = TRUE)
+})
+
+test_that("the smallest class is k in every function that has a limit of it", {
+  check <- function(...) file_check(nals_prison, keys, weight_var = "WEIGHT", models = FALSE, ...)
+  expect_identical(
+    check(k = 5)$estimates, check(limit = list(k = 5, journalist = 0.05))$estimates
+  )
+  expect_identical(check(k = 2, limit = list())$settings$limit, list(k = 2))
+  search <- function(...) quietly(recode_search(nals_prison, keys, ...))
+  expect_identical(search(k = 5)$best, search(constraint = list(k = 5))$best)
+  both <- search(k = 2, constraint = list(prop_unique = 0.05))
+  expect_identical(sort(names(both$settings$constraint)), c("k", "prop_unique"))
+  expect_error(search(k = 0), "`k` must be", class = "sdcRisk_error_bad_argument")
+  expect_error(check(k = 2.5), "`k` must be", class = "sdcRisk_error_bad_argument")
+})

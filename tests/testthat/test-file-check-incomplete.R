@@ -1,0 +1,110 @@
+# What a check says of k if incomplete records match many others.
+
+keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+
+test_that("few incomplete records make no file safe", {
+  data <- rbind(
+    data.frame(a = 1:500 %% 25, b = 1:500 %/% 25, sex = rep(c("f", "m"), 250)),
+    data.frame(a = NA, b = NA, sex = c("f", "f", "m", "m"))
+  )
+  of_k <- function(...) {
+    estimates <- quietly(file_check(...))$estimates
+    estimates[estimates$measure == "k", ]
+  }
+  reason <- "500 records would have too few matches without 4 incomplete records"
+  # Two of three values are missing, or two of five, since all have the same c and d.
+  half <- cbind(data, c = 1, d = 1)
+  twice <- rbind(half, half[rep(501:504, 2), ])
+  for (x in list(data, half, pattern_table(data, names(data)), pattern_table(half, names(half)))) {
+    k <- of_k(x)
+    expect_identical(k[c("value", "verdict", "reason")], frame(
+      value = 3, verdict = "unclear", reason = reason
+    ), ignore_attr = TRUE)
+  }
+  expect_match(of_k(twice)$reason, "^$")
+  # Each record twice, as a pattern: one more original is missing for k = 3.
+  pairs <- pattern_table(rbind(data[1:500, ], data), names(data))
+  expect_identical(of_k(pairs, k = 3)$verdict, "unclear")
+  expect_identical(of_k(pairs, k = 2)$verdict, "ok")
+})
+
+test_that("counting without incomplete records names no column that the user did not name", {
+  data <- data.frame(id = c(1:600, rep(NA, 4)), a = 1)
+  told <- character()
+  page <- withCallingHandlers(
+    file_check(data, c("id", "a"), models = FALSE),
+    message = function(m) told <<- c(told, conditionMessage(m)),
+    warning = function(w) told <<- c(told, conditionMessage(w))
+  )
+  expect_false(any(grepl("key1", told)))
+  expect_match(page$estimates$reason[page$estimates$measure == "k"], "^600 records .* without 4")
+})
+
+test_that("what a remedy cured is unclear only if few suppressed values carry it", {
+  verdict <- function(data, keys, k, rule) {
+    cured <- quietly(suppress_cells(data, keys, k = k, rule = rule))
+    after <- quietly(file_check(cured$data, keys, k = k, models = FALSE))$estimates
+    after[after$measure == "k", c("verdict", "reason")]
+  }
+  adult_keys <- c("age", "workclass", "education_num", "occupation", "sex")
+  for (rule in c("own", "shared", "strict")) {
+    expect_identical(verdict(nals_prison, keys, 5, rule)$verdict, "ok")
+  }
+  expect_identical(verdict(adult, adult_keys, 3, "own")$verdict, "ok")
+  shared <- verdict(adult, adult_keys, 3, "shared")
+  expect_identical(shared$verdict, "unclear")
+  expect_match(shared$reason, "^4,609 records .* without 60 incomplete records$")
+})
+
+# The rule in base R, each pair of records compared.
+verdict_in_base_r <- function(data, k) {
+  matches <- function(x) {
+    x <- as.matrix(x)
+    vapply(seq_len(nrow(x)), function(i) {
+      equal <- t(is.na(x) | x == rep(x[i, ], each = nrow(x))) | is.na(x[i, ])
+      sum(colSums(equal) == ncol(x))
+    }, 0)
+  }
+  if (min(matches(data)) < k) {
+    return("above")
+  }
+  n_missing <- rowSums(is.na(data))
+  p <- ncol(data)
+  without <- function(gone) sum(matches(data[!gone, , drop = FALSE]) < k)
+  if (any(n_missing == p) && without(n_missing == p) > 0) {
+    return("unclear")
+  }
+  for (least in seq_len(p - 1)) {
+    gone <- n_missing >= least
+    each <- if (least > p / 2) 10 else 100
+    if (any(gone) && without(gone) > max(0.03 * nrow(data), each * sum(gone))) {
+      return("unclear")
+    }
+  }
+  "ok"
+}
+
+test_that("the verdict on k is that of the rule in base R", {
+  verdicts <- vapply(seq_len(24), function(seed) {
+    set.seed(seed)
+    n <- sample(c(60, 150, 300), 1)
+    p <- sample(2:4, 1)
+    k <- sample(2:4, 1)
+    data <- as.data.frame(lapply(seq_len(p), function(j) sample(sample(2:12, 1), n, TRUE)))
+    data <- data[rep(sample(n, n %/% 6), each = 6), , drop = FALSE]
+    names(data) <- letters[seq_len(p)]
+    # Records that match all with the last value, and a third that is alone without them.
+    blank <- data[rep(1, 1 + seed %% 5), , drop = FALSE]
+    blank[seq_len(p - seed %% 2)] <- NA
+    alone <- seq_len(nrow(data) %/% 3)
+    data$a[alone] <- 1000 + alone
+    data[[p]] <- if (seed %% 2) 1 else data[[p]]
+    if (seed %% 2) blank[[p]] <- 1
+    data <- rbind(data, blank)
+    found <- quietly(file_check(data, names(data), k = k, models = FALSE))$estimates
+    verdict <- found$verdict[found$measure == "k"]
+    expect_identical(verdict, verdict_in_base_r(data, k), info = seed)
+    verdict
+  }, "")
+  expect_true(all(c("above", "unclear") %in% verdicts))
+})

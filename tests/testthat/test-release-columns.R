@@ -1,0 +1,435 @@
+# What other columns of a release tell of the values that it protects.
+
+told <- function(x) x$diagnostics$told_by_columns
+
+people <- function(n = 2000, seed = 1) {
+  set.seed(seed)
+  d <- data.frame(
+    age = sample(18:95, n, TRUE, prob = 78:1), sex = sample(2, n, TRUE),
+    region = sample(letters[1:6], n, TRUE, prob = c(500, 400, 300, 200, 100, 0))
+  )
+  d$region[[n]] <- "f"
+  d$birth_year <- 2020 - d$age
+  d$region_name <- paste("Province of", toupper(d$region))
+  d$income <- stats::rlnorm(n, 10)
+  d
+}
+person_keys <- c("age", "sex", "region")
+
+test_that("a year of birth tells every suppressed age, and linking or dropping it mends that", {
+  d <- people()
+  said <- expect_message(
+    x <- suppress_cells(d, person_keys, k = 3), class = "sdcRisk_message_determined_keys"
+  )
+  n <- sum(x$cells$variable == "age")
+  expect_gt(n, 300)
+  row <- told(x)[told(x)$variable == "age", ]
+  expect_identical(row$by, "birth_year")
+  expect_identical(row$n, n)
+  expect_identical(row$share, 1)
+  # The attack itself.
+  rows <- x$cells$record[x$cells$variable == "age"]
+  expect_identical(2020 - x$data$birth_year[rows], as.double(d$age[rows]))
+  expect_match(conditionMessage(said), "linked = list(age = \"birth_year\"", fixed = TRUE)
+  expect_match(conditionMessage(said), "release_data(x, drop = ", fixed = TRUE)
+  expect_match(
+    paste(trimws(format(x)), collapse = " "), paste0("tells ", n, " of ", n, " values of \"age\""),
+    fixed = TRUE
+  )
+  linked <- quietly(suppress_cells(
+    d, person_keys, k = 3, linked = list(age = "birth_year", region = "region_name")
+  ))
+  expect_identical(nrow(told(linked)), 0L)
+  expect_no_message(release_data(linked), class = "sdcRisk_message_determined_keys")
+  expect_message(release_data(x), class = "sdcRisk_message_determined_keys")
+  expect_no_message(
+    released <- release_data(x, drop = c("birth_year", "region_name")),
+    class = "sdcRisk_message_determined_keys"
+  )
+  expect_identical(released, x$data[c(person_keys, "income")])
+})
+
+test_that("a value that one record has is told by its name", {
+  d <- people()
+  expect_identical(sum(d$region == "f"), 1L)
+  x <- quietly(suppress_cells(d, "region", k = 3))
+  expect_identical(x$cells$record, which(d$region == "f"))
+  expect_identical(told(x)$by, "region_name")
+  expect_identical(told(x)$n, 1L)
+})
+
+test_that("a household's number tells what other members show", {
+  # A file like EU-SILC: the region of a household, a weight by region, a person's number.
+  set.seed(3)
+  size <- sample(1:12, 900, TRUE, prob = 2^-(1:12))
+  home <- rep(seq_along(size), size)
+  n <- length(home)
+  region <- sample(9, 900, TRUE)[home]
+  d <- data.frame(
+    db030 = home, rb030 = 100 * home + sequence(size), db040 = region,
+    hsize = size[home], age = sample(0:95, n, TRUE), rb090 = sample(2, n, TRUE),
+    rb050 = round(100 + 10 * region + 0.37, 2)
+  )
+  d$birth_year <- 2006 - d$age
+  keys <- c("db040", "hsize", "age", "rb090")
+  x <- quietly(suppress_cells(d, keys, k = 3))
+  of <- function(variable, by) told(x)[told(x)$variable == variable & told(x)$by == by, ]
+  n_age <- sum(x$cells$variable == "age")
+  expect_gt(n_age, 500)
+  expect_identical(of("age", "birth_year")$n, n_age)
+  expect_false(of("age", "birth_year")$identifier)
+  # By hand: the values that most other members of the household show.
+  shown <- vapply(c("db040", "hsize"), function(v) {
+    rows <- x$cells$record[x$cells$variable == v]
+    sum(vapply(rows, function(i) {
+      others <- setdiff(which(home == home[[i]]), i)
+      values <- x$data[[v]][others]
+      any(!is.na(values))
+    }, NA))
+  }, 0L)
+  expect_gt(sum(shown), 5)
+  expect_identical(sum(of("db040", "db030")$n), shown[["db040"]])
+  expect_identical(sum(of("hsize", "db030")$n), shown[["hsize"]])
+  # The number of a person never leaves unasked, nor does the household's if it was named.
+  left <- expect_message(release_data(x), class = "sdcRisk_message_identifier_left_out")
+  expect_identical(left$columns, "rb030")
+  expect_match(conditionMessage(left), "keep_ids = \"rb030\"", fixed = TRUE)
+  expect_identical(names(quietly(release_data(x))), setdiff(names(d), "rb030"))
+  file <- sdc_file(d, keys, weight_var = "rb050", hh_id = "db030")
+  y <- quietly(suppress_cells(file, k = 3))
+  expect_identical(names(quietly(release_data(y))), setdiff(names(d), c("rb030", "db030")))
+  expect_identical(
+    names(quietly(release_data(y, keep_ids = "db030"))), setdiff(names(d), "rb030")
+  )
+  expect_identical(quietly(release_data(y, keep_ids = TRUE)), y$data)
+  expect_error(release_data(y, keep_ids = "db31"), class = "sdcRisk_error_unknown_key_var")
+  expect_error(release_data(y, drop = "db31"), class = "sdcRisk_error_unknown_key_var")
+})
+
+test_that("a data.table loses its identifiers and keeps its class", {
+  skip_if_not_installed("data.table")
+  d <- data.table::as.data.table(cbind(id = 1:500, people(500)))
+  x <- quietly(suppress_cells(d, person_keys, k = 2))
+  released <- quietly(release_data(x))
+  expect_s3_class(released, "data.table")
+  expect_identical(names(released), setdiff(names(d), "id"))
+  expect_identical(names(x$data), names(d))
+})
+
+test_that("recoded values are told by the detailed column", {
+  d <- people()
+  hierarchies <- list(age = hierarchy(d$age, widths = c(10, 20), name = "age"))
+  search <- function() {
+    recode_search(
+      d, person_keys, hierarchies, constraint = list(k = 3), suppress = 0.05,
+      keep = list(age = 1, sex = 0)
+    )
+  }
+  expect_message(found <- search(), class = "sdcRisk_message_determined_keys")
+  age <- told(found)[told(found)$variable == "age", ]
+  expect_identical(age$by, "birth_year")
+  expect_identical(age$n, 2000L)
+  expect_match(paste(trimws(format(found)), collapse = " "), "\"birth_year\" tells 2,000 of 2,000")
+  expect_message(apply_recoding(found, d), class = "sdcRisk_message_determined_keys")
+  without <- d[c(person_keys, "income")]
+  again <- quietly(recode_search(
+    without, person_keys, hierarchies, constraint = list(k = 3), suppress = 0.05,
+    keep = list(age = 1, sex = 0)
+  ))
+  expect_identical(nrow(told(again)), 0L)
+  expect_no_message(apply_recoding(again, without), class = "sdcRisk_message_determined_keys")
+})
+
+test_that("exchanged values are told by what stays", {
+  d <- people()
+  set.seed(2)
+  expect_message(
+    x <- invariant_pram(d, person_keys, 0.9), class = "sdcRisk_message_determined_keys"
+  )
+  changed <- vapply(person_keys, function(v) sum(x$data[[v]] != d[[v]]), 0L)
+  expect_identical(told(x)$variable, c("age", "region"))
+  expect_identical(told(x)$by, c("birth_year", "region_name"))
+  expect_identical(told(x)$n, unname(changed[c("age", "region")]))
+  # Keys that move together tell nothing of each other.
+  set.seed(2)
+  y <- quietly(invariant_pram(d, c("age", "birth_year", "region", "region_name"), 0.9))
+  expect_identical(nrow(told(y)), 0L)
+})
+
+test_that("the page of a file and its report say which columns tell key variables", {
+  d <- people()
+  d$person_no <- sample(1e6, nrow(d))
+  check <- quietly(file_check(d, person_keys))
+  expect_identical(told(check)$by, c("birth_year", "region_name"))
+  expect_identical(told(check)$n, c(2000L, 2000L))
+  page <- paste(trimws(format(check)), collapse = " ")
+  expect_match(page, "\"birth_year\" tells 2,000 of 2,000 values of \"age\"", fixed = TRUE)
+  step <- grep("suppress_cells", check$next_steps, value = TRUE)
+  expect_identical(step, paste0(
+    "released <- suppress_cells(file, k = 3, ",
+    "linked = list(age = \"birth_year\", region = \"region_name\"))"
+  ))
+  file <- sdc_file(d, person_keys)
+  released <- quietly(eval(parse(text = sub("released <- ", "", step))))
+  expect_identical(nrow(told(released)), 0L)
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(path))
+  quietly(sdc_report(check, file = path))
+  html <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  expect_match(html, "birth_year tells 100 % of the values of age", fixed = TRUE)
+  expect_match(html, "look like identifiers: person_no", fixed = TRUE)
+})
+
+test_that("functions of two columns, near functions and dates are found", {
+  of <- function(d, r, variables) sdcRisk:::told_by_columns(d, r, variables)
+  set.seed(5)
+  d <- data.frame(
+    state = sample(8, 3000, TRUE), district = sample(6, 3000, TRUE), noise = sample(20, 3000, TRUE)
+  )
+  d$region <- matrix(sample(5, 48, TRUE), 8)[cbind(d$state, d$district)]
+  r <- d
+  r$region[sample(3000, 100)] <- NA
+  expect_identical(of(d, r, "region"), data.frame(
+    variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE
+  ))
+  d <- data.frame(a = sample(50, 5000, TRUE))
+  d$b <- d$a %/% 10
+  wrong <- sample(5000, 40)
+  d$b[wrong] <- (d$b[wrong] + 1) %% 6
+  r <- d
+  r$b[c(wrong[1:4], setdiff(1:5000, wrong)[1:196])] <- NA
+  expect_identical(of(d, r, "b")[c("by", "n")], data.frame(by = "a", n = 196L))
+  # 10 % is no longer near.
+  d$b[sample(5000, 500)] <- 9
+  expect_identical(nrow(of(d, r, "b")), 0L)
+  d <- data.frame(born = as.Date("2020-06-30") - sample(7000:30000, 900))
+  d$age <- as.integer(as.double(as.Date("2020-06-30") - d$born) / 365.25)
+  r <- d
+  r$age[sample(900, 90)] <- NA
+  expect_identical(of(d, r, "age")$n, 90L)
+  # In a file sorted by region a running number tells the region of its neighbours.
+  d <- data.frame(id = 1:2000, region = rep(letters[1:8], each = 250))
+  r <- d
+  r$region[seq(12, 2000, 20)] <- NA
+  expect_identical(of(d, r, "region")$n, 100L)
+})
+
+test_that("a time of birth tells an age as its date does", {
+  set.seed(31)
+  age <- sample(20:79, 1500, TRUE)
+  born <- as.Date("2020-01-01") - round(age * 365.25) - sample(0:364, 1500, TRUE)
+  times <- as.POSIXct(paste(born, "00:00:00"), tz = "UTC") + runif(1500, 0, 86399)
+  births <- list(
+    born, born + runif(1500), times, format(times, "%Y-%m-%d %H:%M:%S"),
+    factor(format(times, "%d.%m.%Y %H:%M"))
+  )
+  for (birth in births) {
+    d <- data.frame(age = age, sex = sample(2, 1500, TRUE), region = sample(40, 1500, TRUE))
+    d$birth <- birth
+    said <- NULL
+    x <- withCallingHandlers(
+      suppressWarnings(suppress_cells(d, person_keys, k = 3)),
+      sdcRisk_message_determined_keys = function(m) said <<- m,
+      message = function(m) tryInvokeRestart("muffleMessage")
+    )
+    expect_identical(told(x)$by, "birth")
+    expect_identical(told(x)$share, 1)
+    expect_identical(said$told_by$by, "birth")
+    expect_match(format(quietly(file_check(d, person_keys))), "\"birth\" tells", all = FALSE)
+  }
+})
+
+test_that("counts agree with their definition on small files", {
+  of <- function(d, r) sdcRisk:::told_by_columns(d, r, "v")
+  n_exact <- 0
+  for (seed in seeds(60)) {
+    set.seed(seed)
+    n <- 400
+    d <- data.frame(v = sample(sample(2:8, 1), n, TRUE), z = sample(9, n, TRUE))
+    d$c <- 4 * d$v + sample(4, n, TRUE)
+    exact <- stats::runif(1) < 0.5
+    if (!exact) d$c[1:300] <- sample(d$c[1:300])
+    r <- d
+    r$v[sample(n, 30)] <- NA
+    r$c[sample(n, 10)] <- NA
+    found <- of(d, r)
+    back <- sum(is.na(r$v) & !is.na(r$c))
+    expect_identical(found$n, if (exact) back else integer())
+    n_exact <- n_exact + exact
+    # Groups of three, of which the others show the value or do not.
+    at <- sample(rep(1:100, each = 3))
+    d <- data.frame(v = sample(4, 100, TRUE)[at], home = at)
+    r <- d
+    changed <- sample(300, 60)
+    r$v[changed] <- sample(c(NA, 1:4), 60, TRUE)
+    protected <- which(is.na(r$v) | r$v != d$v)
+    right <- vapply(protected, function(i) {
+      counts <- table(r$v[setdiff(which(at == at[[i]]), i)])
+      top <- names(counts)[counts == max(counts, 0)]
+      length(top) == 1 && top == d$v[[i]]
+    }, NA)
+    expect_identical(of(d, r)$n, sum(right))
+  }
+  expect_gt(n_exact, 0)
+})
+
+test_that("columns that have nothing to do with a key variable tell nothing", {
+  n_told <- 0
+  for (seed in seeds(60)) {
+    set.seed(seed)
+    n <- sample(c(20, 50, 200, 1000), 1)
+    d <- lapply(1:12, function(v) {
+      switch(
+        sample(5, 1), stats::rnorm(n), sample(2, n, TRUE), sample(n),
+        stats::rbinom(n, 1, 0.02), sample(30, n, TRUE)
+      )
+    })
+    d <- as.data.frame(rlang::set_names(d, paste0("x", 1:12)))
+    n_told <- n_told + nrow(sdcRisk:::told_by_columns(d, NULL, paste0("x", 1:5)))
+  }
+  expect_equal(n_told, 0)
+  # DAGE and EDUC_DET are the detailed versions; 32 records share a weight with others of
+  # their region.
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  found <- sdcRisk:::told_by_columns(nals_prison, NULL, keys)
+  expect_identical(found$by, c("WEIGHT", "DAGE", "EDUC_DET"))
+  expect_identical(found$n, c(32L, 182L, 182L))
+  keys <- c("age", "workclass", "education_num", "marital_status", "race", "sex")
+  # Husbands are married men, wives married women; other relations tell neither. Seven records
+  # have a kind of work and no occupation: they never worked.
+  found <- sdcRisk:::told_by_columns(adult, NULL, keys)
+  expect_identical(found$variable, c("workclass", "marital_status", "sex"))
+  expect_identical(found$by, c("occupation", "relationship", "relationship"))
+  spouses <- adult$relationship %in% c("Husband", "Wife")
+  expect_equal(found$n, c(7L, rep(sum(spouses), 2)), tolerance = 0.01)
+  without <- adult[setdiff(names(adult), c("relationship", "occupation"))]
+  expect_identical(nrow(sdcRisk:::told_by_columns(without, NULL, keys)), 0L)
+})
+
+test_that("a column that tells a single category is named, and one that does not is not", {
+  set.seed(8)
+  n <- 3000
+  d <- data.frame(
+    sex = sample(c("f", "m"), n, TRUE), age = sample(15:90, n, TRUE),
+    town = sample(c("East", "West", "Tiny"), n, TRUE, prob = c(0.6, 0.38, 0.02))
+  )
+  woman <- d$sex == "f"
+  # A question to some of the women; an amount that only the old receive; a mark of one town.
+  d$births <- ifelse(woman & d$age < 50, stats::rpois(n, 1), NA)
+  d$pension <- ifelse(d$age >= 65, round(stats::rlnorm(n, 7), 2), 0)
+  d$old <- d$age >= 65
+  d$island <- ifelse(d$town == "Tiny", sample(2, n, TRUE), sample(2:5, n, TRUE))
+  d$luck <- sample(400, n, TRUE)
+  r <- d
+  r$sex[sample(n, 300)] <- NA
+  r$old[sample(n, 300)] <- NA
+  r$town[sample(which(d$town == "Tiny"), 40)] <- NA
+  of <- function(d, r, v) sdcRisk:::told_by_columns(d, r, v)
+  found <- of(d, r, c("sex", "old", "town"))
+  back <- function(v, by) found$n[found$variable == v & found$by == by]
+  hidden <- lapply(r[c("sex", "old", "town")], is.na)
+  expect_identical(back("sex", "births"), sum(hidden$sex & !is.na(d$births)))
+  expect_identical(back("old", "pension"), 300L)
+  expect_identical(back("town", "island"), sum(hidden$town & d$island == 1))
+  expect_false("luck" %in% found$by)
+  # The attack by hand, and on columns that mean nothing.
+  expect_identical(unique(d$sex[hidden$sex & !is.na(d$births)]), "f")
+  mixed <- d
+  for (name in c("births", "pension", "island")) mixed[[name]] <- sample(d[[name]])
+  for (name in names(hidden)) mixed[[name]][hidden[[name]]] <- NA
+  whole <- d
+  whole[c("births", "pension", "island")] <- mixed[c("births", "pension", "island")]
+  expect_false(any(c("births", "pension", "island") %in% of(whole, mixed, c("sex", "old"))$by))
+  said <- expect_message(
+    y <- suppress_cells(
+      d[c("sex", "age", "town", "births")], c("sex", "age", "town"), k = 12,
+      importance = c(sex = 0.1)
+    ),
+    class = "sdcRisk_message_determined_keys"
+  )
+  expect_true("births" %in% said$told_by$by)
+})
+
+test_that("the records of a household are counted", {
+  set.seed(9)
+  size <- sample(1:6, 700, TRUE, prob = c(6:2, 0.2))
+  home <- sample(90000, 700)[rep(seq_along(size), size)]
+  n <- length(home)
+  d <- data.frame(
+    hid = home, hsize = rep(size, size), age = sample(90, n, TRUE), sex = sample(2, n, TRUE)
+  )
+  d$hincome <- round(stats::rlnorm(700, 9), 2)[match(home, unique(home))]
+  keys <- c("hsize", "age", "sex")
+  x <- quietly(suppress_cells(d, keys, k = 4, hh_id = "hid", importance = c(hsize = 0.1)))
+  gone <- is.na(x$data$hsize)
+  expect_gt(sum(gone), 50)
+  # All members miss it: none of them shows it, but there they are.
+  counted <- as.vector(table(x$data$hincome)[as.character(x$data$hincome)])
+  expect_identical(sum(counted[gone] == d$hsize[gone]), sum(gone))
+  size_told <- told(x)[told(x)$variable == "hsize", ]
+  expect_setequal(size_told$by, c("hid", "hincome"))
+  expect_identical(size_told$n, rep(sum(gone), 2))
+  expect_identical(size_told$identifier, size_told$by == "hid")
+  without <- quietly(release_data(x, drop = "hincome"))
+  expect_false(any(c("hid", "hincome") %in% names(without)))
+})
+
+test_that("amounts of money are measurements, numbers of records are identifiers", {
+  set.seed(6)
+  look <- function(x, name = "x") {
+    sdcRisk:::look_of(x, name, length(x), length(unique(x)))
+  }
+  money <- round(stats::rlnorm(2000, 15, 2))
+  expect_identical(look(money, "expend"), "continuous variable")
+  expect_identical(look(money, "person_no"), "identifier")
+  expect_identical(look(sort(unique(money))), "identifier")
+  expect_identical(look(sample(2000)), "identifier")
+  expect_identical(look(sample(10000000:99999999, 2000)), "identifier")
+  expect_identical(look(paste0("p", 1:2000)), "identifier")
+})
+
+test_that("what a protection found stands under after in the checklist of a report", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  p <- quietly(invariant_pram(nals_prison, keys, unprotected = "merge"))
+  expect_true("DAGE" %in% p$diagnostics$told_by_columns$by)
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(
+    file_check(nals_prison, keys), p, after = file_check(p$data, keys), file = path,
+    pictures = FALSE
+  ))
+  page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  expect_match(page, "After: [^<]*DAGE tells 100 % of the protected values of DAGE3")
+  expect_no_match(page, "After: None was found that tells")
+})
+
+test_that("a question that was put to some alone tells who they are", {
+  set.seed(3)
+  n <- 1500
+  data <- data.frame(
+    region = sample(12, n, TRUE), age = sample(20:80, n, TRUE),
+    sex = sample(c("f", "m"), n, TRUE), edu = sample(5, n, TRUE)
+  )
+  data$births <- ifelse(data$sex == "f", sample(0:4, n, TRUE), NA)
+  # As many values missing, at random.
+  data$income <- sample(c(NA, 1:9), n, TRUE)
+  keys <- c("region", "age", "sex", "edu")
+  protect <- function() suppress_cells(data, keys, k = 3, importance = c(sex = 0.5))
+  expect_message(x <- protect(), class = "sdcRisk_message_determined_keys")
+  told <- x$diagnostics$told_by_columns
+  told <- told[told$by == "births" & told$variable == "sex", ]
+  expect_identical(told$share, 1)
+  expect_identical(told$n, sum(is.na(x$data$sex)))
+  expect_false("income" %in% x$diagnostics$told_by_columns$by)
+  check <- quietly(file_check(data, keys, models = FALSE))$diagnostics$told_by_columns
+  expect_true("births" %in% check$by[check$variable == "sex"])
+  one <- transform(data, births = ifelse(is.na(births), NA, 1))
+  told <- quietly(file_check(one, keys, models = FALSE))$diagnostics$told_by_columns
+  expect_true("births" %in% told$by[told$variable == "sex"])
+})
+
+test_that("a factor without a value stays a factor", {
+  data <- data.frame(a = rep(1:2, 10), f = factor(rep(NA, 20), levels = c("x", "y")))
+  out <- release_data(suppress_cells(data, "a", k = 2))
+  expect_identical(out$f, factor(rep(NA_character_, 20)))
+  expect_output(print(out), "<NA>")
+})

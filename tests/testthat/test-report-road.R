@@ -1,0 +1,189 @@
+# The road from a check to the page: which file each result is about, where a guess could be
+# wrong, and what must not be written at all.
+
+skip_if_not_installed("xml2")
+
+road_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+road_file <- sdc_file(nals_prison, road_keys, weight_var = "WEIGHT")
+quietly <- function(code) suppressWarnings(suppressMessages(code))
+
+# A report as it is written: page, rows of the board, checklist, log.
+road <- function(..., pictures = FALSE) {
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(..., file = path, pictures = pictures))
+  html <- xml2::read_html(path)
+  rows_of <- function(table) {
+    lapply(xml2::xml_find_all(table, ".//tr[td]"), function(row) {
+      xml2::xml_text(xml2::xml_find_all(row, "td"))
+    })
+  }
+  log <- jsonlite::fromJSON(sub("html$", "json", path), simplifyVector = FALSE)
+  list(
+    path = path, html = html, text = xml2::xml_text(xml2::xml_find_first(html, "//body")),
+    board = rows_of(xml2::xml_find_first(html, "//section[@class='board']//table")),
+    rows = rows_of(html), log = log, stages = vapply(log$results, `[[`, "", "stage")
+  )
+}
+
+rows_with <- function(rows, start) Filter(function(row) startsWith(row[[1]], start), rows)
+
+refused <- function(..., found) {
+  expect_error(road(...), found, fixed = TRUE, class = "sdcRisk_error_mismatched_data")
+}
+
+test_that("a protection that changes nothing leaves the check of the original before", {
+  check <- quietly(file_check(road_file))
+  of_educ <- quietly(suppress_cells(road_file, "EDUC3", k = 3))
+  drawn <- quietly(invariant_pram(road_file, "GENDER"))
+  expect_identical(of_educ$estimates$n_suppressed + drawn$estimates$n_changed, 0L)
+  for (protection in list(of_educ, drawn)) {
+    for (page in list(
+      road(check, protection), road(protection, check), road(before = check, protection),
+      road(check, protection, data = nals_prison)
+    )) {
+      expect_identical(page$stages, c("before", "before"))
+      expect_match(page$text, "^.*For the board\\s*The protection \\([a-z_]+\\) was made on ")
+      k <- rows_with(page$board, "Fewest matches, k")[[1]]
+      expect_identical(k[3:6], c("1", "above", "", ""))
+    }
+  }
+  # The same asked of the release is after.
+  again <- quietly(file_check(release_data(of_educ), road_keys))
+  expect_identical(road(check, of_educ, again)$stages, c("before", "after", "before"))
+  matches <- list(
+    n_matches(nals_prison, road_keys), n_matches(nals_prison, road_keys, missing = "category")
+  )
+  expect_identical(road(matches, of_educ)$stages, rep("before", 3))
+})
+
+test_that("a check beside a protection of other variables is before", {
+  check <- quietly(file_check(road_file, road_keys[1:4]))
+  others <- quietly(suppress_cells(road_file, road_keys[5:6], k = 3))
+  expect_gt(others$estimates$n_suppressed, 0)
+  for (page in list(road(check, others), road(others, check))) {
+    expect_identical(page$stages, c("before", "before"))
+    expect_match(page$text, "was made on BORNUSA, DRACE3; the check (file_check) on", fixed = TRUE)
+  }
+  # Neither of two alternatives is about the file of the other.
+  first <- quietly(suppress_cells(road_file, road_keys[1:2], k = 20))
+  second <- quietly(suppress_cells(road_file, road_keys[3:4], k = 20))
+  expect_identical(road(first, second)$stages, c("before", "before"))
+  # A protection of a released file is after.
+  protected <- suppress_cells(road_file, k = 3)
+  further <- suppress_cells(release_data(protected), road_keys, k = 5)
+  for (page in list(road(protected, further), road(further, protected))) {
+    expect_identical(sort(page$stages), c("after", "before"))
+  }
+})
+
+test_that("what fits both files that differ is asked for a name", {
+  check <- quietly(file_check(road_file))
+  protected <- quietly(suppress_cells(road_file, road_keys[1:2], k = 3))
+  expect_gt(protected$estimates$n_suppressed, 0)
+  gender <- n_matches(nals_prison, "GENDER")
+  refused(check, protected, gender, found = "Result 3, of n_matches(), has variables that are")
+  refused(check, protected, gender, data = nals_prison, found = "Name the result: `before = `")
+  expect_identical(
+    road(check, protected, before = gender)$stages, c("before", "before", "before")
+  )
+  expect_identical(road(check, protected, after = gender)$stages, c("before", "before", "after"))
+})
+
+test_that("a name is no reason to take another file", {
+  check <- quietly(file_check(road_file))
+  protected <- suppress_cells(road_file, k = 3)
+  set.seed(5)
+  other <- nals_prison
+  other$GENDER <- sample(other$GENDER)
+  of_other <- n_matches(other, road_keys)
+  of_original <- n_matches(nals_prison, road_keys)
+  refused(check, protected, after = of_other, found = "`after`, of n_matches(), is about another")
+  refused(check, protected, after = of_original, found = "`after`, of n_matches(), is about")
+  refused(check, protected, before = of_other, found = "`before`, of n_matches(), has another")
+  refused(check, protected, before = n_matches(release_data(protected), road_keys),
+          found = "`before`, of n_matches(), has another")
+  for (data in list(protected$data, release_data(protected))) {
+    page <- road(check, protected, after = n_matches(data, road_keys))
+    expect_identical(page$stages, c("before", "before", "after"))
+  }
+  # The released file is not known.
+  expect_identical(road(check, after = of_other)$stages, c("before", "after"))
+})
+
+test_that("a loss measured on a shuffled release is refused", {
+  check <- quietly(file_check(road_file))
+  protected <- suppress_cells(road_file, k = 3)
+  shuffled <- quietly(utility_loss(nals_prison, release_data(protected), road_keys))
+  refused(check, protected, shuffled, found = "result 3, of utility_loss(), is in another order")
+  refused(check, protected, loss = shuffled, found = "utility_loss(before, protected)")
+  refused(check, shuffled, found = "is in another order")
+  page <- road(check, protected, utility_loss(road_file, protected))
+  expect_identical(rows_with(page$rows, "Share of cells exchanged")[[1]][[2]], "0 %")
+})
+
+# A model of main effects on variables that follow from each other, in households of three.
+misfit_file <- function() {
+  set.seed(4)
+  n <- 1200
+  a <- sample(6, n, TRUE)
+  data <- data.frame(
+    a = a, b = (a + sample(0:1, n, TRUE)) %% 6, c = (a * 2 + sample(0:2, n, TRUE)) %% 7,
+    d = sample(5, n, TRUE), w = 40, home = (seq_len(n) - 1) %/% 3
+  )
+  sdc_file(data, c("a", "b", "c", "d"), weight_var = "w", hh_id = "home")
+}
+
+# Every figure of a table whose name has tau in it, of columns and of rows.
+tau_figures_of <- function(log) {
+  unlist(lapply(log$results, function(result) {
+    lapply(result$tables, function(table) {
+      own <- grepl("tau[12]", unlist(table$measure))
+      c(
+        table[grep("tau[12]", names(table))],
+        if (any(own)) lapply(table[c("value", "low", "high")], `[`, own)
+      )
+    })
+  }))
+}
+
+test_that("no figure of a model that does not fit is written", {
+  file <- misfit_file()
+  check <- quietly(file_check(file))
+  model <- quietly(loglinear_risk(file))
+  expect_identical(model$estimates$status, "underfits")
+  expect_false(anyNA(model$estimates[c("households_tau1", "households_tau2")]))
+  for (internal in c(FALSE, TRUE)) {
+    page <- road(check, model, internal = internal)
+    expect_length(tau_figures_of(page$log), 0)
+    for (row in Filter(function(row) grepl("tau[12]", row[[1]]), page$rows)) {
+      expect_no_match(row[-1], "[0-9]")
+    }
+    for (row in Filter(function(row) grepl("tau[12]", row[[1]]), page$board)) {
+      expect_match(row[[1]], ": the model does not fit")
+      expect_identical(row[[2]], "\u2013")
+      expect_identical(utils::tail(row, 1), "not judged")
+    }
+    exact <- unlist(model$estimates[grep("tau[12]", names(model$estimates))])
+    for (value in exact[!is.na(exact) & exact > 0.01]) {
+      for (digits in 3:4) {
+        expect_no_match(page$text, paste0("\\b", signif(value, digits), "[0-9]*\\b"))
+      }
+    }
+    of <- function(row) any(startsWith(row, "How many of the sample uniques"))
+    answer <- Filter(of, page$rows)[[1]][[3]]
+    expect_match(answer, "Not judged: the model does not fit.", fixed = TRUE)
+    expect_match(page$text, "do not report its tau1 and tau2.", fixed = TRUE)
+  }
+  tidied <- as.data.frame(tidy(check))
+  expect_identical(unique(tidied$verdict[grepl("^tau", tidied$term)]), "not judged")
+  # A model that fits is written.
+  fits <- quietly(loglinear_risk(road_file))
+  expect_gt(length(tau_figures_of(road(fits)$log)), 0)
+})
+
+test_that("the board holds the originals with a single candidate in the release", {
+  protected <- suppress_cells(road_file, k = 3)
+  row <- rows_with(road(protected)$board, "Originals with a single candidate in the release")[[1]]
+  expect_match(row[[1]], paste0(": ", protected$estimates$n_single_before, " before;"))
+  expect_identical(row[[2]], as.character(protected$estimates$n_single_candidate))
+})
