@@ -37,10 +37,14 @@
 #'
 #' Text and factors are ordered if all their values are numbers, intervals or dates, and no
 #' two overlap: `"(0,15]"`, `"15-29"`, `"80+"`, `"<5"`, `"under 15"`, `"65 and over"`,
-#' `"65 und mehr"`, `"1,000-1,999"`, `"5 to 9 employees"`, `"$0-$9,999"`, `"E10_49"`,
-#' `"1st quintile"`, `"31.12.1990"`, `"2001-01"`, `"January 2020"`, `"2001 Q1"`. Ages as text, `"0"`
-#' to `"79"` and `"80+"`, get bands. Answers such as `"unknown"`, `"not stated"` or `"k.A."`
-#' stay a group of their own until the variable is dropped.
+#' `"none"`, `"1,000-1,999"`, `"5 to 9 employees"`, `"$0-$9,999"`, `"Y_GE65"`, `"E10_49"`,
+#' `"1st quintile"`, `"IV"`, `"31.12.1990"`, `"1 January 1990"`, `"2001-01"`, `"2001 Q1"`,
+#' `"Monday"`, in English, German, French, Spanish, Italian and Dutch. Units of time are
+#' compared (`"6 months"`, `"2 years"`), other units must be one. Ages as text, `"0"` to
+#' `"79"` and `"80+"`, get bands. Answers such as `"unknown"`, `"not stated"` or `"k.A."`
+#' stay a group of their own until the variable is dropped. Words such as `"never"` and
+#' `"often"` have no order that is known: their groups come from frequencies alone. Make
+#' them an ordered factor.
 #'
 #' @section Missing values:
 #' Missing is a value of its own at all levels but the last, in which all values

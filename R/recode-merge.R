@@ -113,6 +113,9 @@ ordered_text_steps <- function(values, order, about) {
       level_step(do.call(substitute, list(step$expr, as_date)), step$words)
     }))
   }
+  if (is.null(order$low)) {
+    return(list())
+  }
   # The least and the greatest whole number of each value; open ends are those of their band.
   low <- ifelse(is.finite(order$low), order$low, order$high - order$high_open)
   high <- ifelse(is.finite(order$high), order$high - order$high_open, order$low)

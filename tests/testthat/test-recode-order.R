@@ -38,6 +38,91 @@ test_that("intervals, numbers and dates are read in the order they have", {
   expect_identical(rank_of(0:80, 99)[82], NA_integer_)
 })
 
+test_that("spellings of statistical offices in six languages are read", {
+  in_order <- list(
+    # Census Bureau, IPUMS, GSS
+    c("Under 5 years", "5 to 9 years", "85 years and over"),
+    c("Less than $10,000", "$10,000 to $14,999", "$200,000 or more"),
+    c("1-person household", "2-person household", "7-or-more-person household"),
+    c("No vehicle available", "1 vehicle available", "2 vehicles available"),
+    c("Built 1939 or earlier", "Built 1940 to 1949", "Built 2020 or later"),
+    c("1.00 or less occupants per room", "1.01 to 1.50 occupants per room"),
+    c("Less than 10.0 percent", "10.0 to 14.9 percent", "50.0 percent or more"),
+    c("Less than 1 year old", "1", "2", "89", "90 (90+ in 1980 and 1990)"),
+    c("0 children present", "1 child present", "9+ children present"),
+    c("Lt $1000", "$1000 to 2999", "$25000 or more"), c("<12 yrs", "12 yrs", ">16 yrs"),
+    # SPSS and Stata
+    c("Lowest thru 14", "15 thru 29", "30 thru Highest"), c("14 or lower", "15 to 20", "21+"),
+    c("2001m1", "2001m2", "2001m11"), c("01JAN1990", "15FEB1990"), c("01-Jan-1990", "15-Feb-1990"),
+    # Eurostat
+    c("Y_LT15", "Y15-24", "Y25-64", "Y_GE65"), c("LT10", "10-49", "GE50"), c("2001M01", "2001M12"),
+    c("ED0-2", "ED3_4", "ED5-8"), c("ISCED 0-2", "ISCED 3 and 4", "ISCED 5-8"),
+    c("2001-S1", "2001-S2"),
+    # Destatis
+    c("unter 3 Jahre", "3 bis unter 6 Jahre", "75 Jahre und \u00e4lter"),
+    c("bis unter 500 EUR", "500 bis unter 900 EUR", "18 000 EUR und mehr"),
+    c("1-Personenhaushalte", "2-Personenhaushalte"), c("keine", "1 Kind", "3 und mehr Kinder"),
+    c("unter 15 J.", "15 b.u. 30 J.", "65 J. u. \u00e4."), c("vor 1945", "1945-1959", "nach 1959"),
+    c("1. Quartal 2001", "4. Quartal 2001"), c("1. Januar 1990", "15. M\u00e4rz 1990"),
+    c("1. Dezil", "2. Dezil", "10. Dezil"), c("500 Tsd.", "1 Mio.", "2 Mio."),
+    # INSEE
+    c("Moins de 15 ans", "15-19 ans", "75 ans ou plus"), c("avant 1919", "de 1919 \u00e0 1945"),
+    c("0 salari\u00e9", "1 \u00e0 2 salari\u00e9s", "10 000 salari\u00e9s et plus"),
+    c("de 15 \u00e0 moins de 20 ans", "20 ans et plus"), c("Aucun enfant", "1 enfant", "2 enfants"),
+    c("1er trimestre 2001", "2e trimestre 2001"), c("1er janvier 1990", "2 f\u00e9vrier 1990"),
+    # INE
+    c("De 16 a 19 a\u00f1os", "De 20 a 24 a\u00f1os", "De 70 y m\u00e1s a\u00f1os"),
+    c("Sin asalariados", "De 1 a 2 asalariados", "5.000 o m\u00e1s asalariados"),
+    c("Menos de 5", "De 5 a 9", "M\u00e1s de 9"), c("1 de enero de 1990", "3 de marzo de 1990"),
+    # ISTAT
+    c("fino a 4 anni", "5-9 anni", "100 anni e oltre"), c("Prima del 1919", "1919-1945"),
+    c("meno di 15 anni", "15-24 anni", "65 anni e pi\u00f9"),
+    c("nessun figlio", "1 figlio", "3 figli o pi\u00f9"),
+    # CBS
+    c("0 tot 5 jaar", "5 tot 10 jaar", "95 jaar of ouder"), c("minder dan 10", "meer dan 19"),
+    c("1 werkzame persoon", "2 tot 5 werkzame personen", "500 of meer werkzame personen"),
+    # All
+    c("none", "1", "2", "3+"), c("one", "two", "three or more"), c("1 or 2", "3 or 4", "5+"),
+    c("less than 1 month", "1-11 months", "1-4 years", "5+ years"), c("3 days", "2 weeks"),
+    c("6 months", "1 year"), c("30 min", "1 h"), c("up to 10k", "10k-20k", "50k+"),
+    c("1990-94", "1995-99", "2000-04"), c("2009/10", "2010/11"), c("before 1950", "1950s", "1960s"),
+    c("15-<20", "20-<25"), c("15 and under 20", "20 and under 25"), c("-10 to -1", "0 to 9"),
+    c("between 15 and 19", "between 20 and 24"), c("no more than 5", "more than 5"),
+    c("[15,30[", "[30,45["), c("(15.0, 30.0]", "(30.0, 45.0]"), c("0%", "1%-5%", "over 5%"),
+    c("0 - not at all", "1", "2", "3", "4 - completely"), c("1st", "2nd", "3rd"),
+    c("I", "II", "III", "IV"), c("I-II", "III"), c("Stage I", "Stage II"), c("Q1", "Q2", "Q4"),
+    c("Monday", "Tuesday", "Sunday"), c("Mo", "Di", "Sa"), c("lundi", "mercredi", "dimanche"),
+    c("January", "February", "December"), c("enero", "diciembre"), c("Jan-2001", "Feb-2001"),
+    c("January 1, 1990", "March 2, 1991"), c("01/2001", "12/2001"), c("T1 2001", "T4 2001")
+  )
+  for (levels in in_order) {
+    expect_identical(rank_of(levels), seq_along(levels), info = levels[[1]])
+    back <- c(rev(seq_along(levels)), NA)
+    expect_identical(rank_of(rev(levels), "Refused"), back, info = levels[[1]])
+  }
+  # Months and years in one unit.
+  in_days <- sdcRisk:::text_order(c("1-11 months", "1-4 years"))
+  expect_equal(in_days$low, c(365.25 / 12, 365.25))
+})
+
+test_that("words, codes and units that are not known to be one have no order", {
+  for (levels in list(
+    c("never", "sometimes", "often", "always"), c("strongly agree", "agree", "disagree"),
+    c("1 male", "2 female"), c("1 Tyrol", "2 Vienna", "3 Salzburg"), c("Bezirk 1", "Bezirk 2"),
+    c("M", "D"), c("DC", "MD", "MI"), c("I", "V", "X"), c("1", "2", "3 don't know"),
+    c("Mitte", "Wedding", "Friedrichshain"), c("5 kg", "10 g"), c("2 m", "1 km"),
+    c("1 child", "2 adults"), c("15-29 (male)", "15-29 (female)"), c("1 (North)", "2 (South)"),
+    c("PLZ 1000-1999", "PLZ 2000-2999"), c("10 months", "2 years", "3"), c("1 year", "18 m"),
+    c("12 Main Street", "14 Main Road"), c("192.168.1.1", "10.0.0.1"), c("0.5", "1/2"),
+    c("H1", "H2", "H3"), c("Q1", "Q9"), c("none", "some", "all"), c("no", "yes"), c("1a", "1b"),
+    c("1990", "1990s"), c("Mon", "Jan"), c("1/4", "1/2", "3/4"), c("S1", "S20", "None")
+  )) {
+    expect_null(sdcRisk:::text_order(levels), info = levels[[1]])
+  }
+  shown <- format(hierarchy(c("never", "sometimes", "often", "always")))[[1]]
+  expect_match(shown, "from frequencies alone", fixed = TRUE)
+})
+
 test_that("levels that are not all understood, or overlap, have no order", {
   for (levels in list(
     c("a", "1"), c("80", "80+"), c("75+", "80"), c("0-5", "4-10"), c("0-5", "5", "6-10"),
