@@ -73,7 +73,7 @@
 #' | `suppressed_values` | message | functions given a result of [suppress_cells()] |
 #' | `perturbed_keys` | message | functions given an sdcMicroObj |
 #' | `perturbed_keys` | message | functions given a result of [invariant_pram()] |
-#' | `ignored_groups` | message | functions given data with groups of dplyr |
+#' | `file_part`, `role_lost` | message | verbs of R and dplyr on an [sdc_file()] |
 #' | `unsafe_copy` | warning | functions given an sdcMicroObj |
 #' | `risks_not_computed` | warning | [invariant_pram()], [suppress_cells()], [apply_recoding()] |
 #' | `columns_left_out` | message | [sdc_file()], [file_check()] |

@@ -23,19 +23,6 @@ check_data_frame <- function(x, arg) {
   check_records(x, arg)
 }
 
-# Groups of dplyr, by which nothing here is done.
-inform_groups <- function(data) {
-  if (inherits(data, c("grouped_df", "rowwise_df"))) {
-    inform_sdc(
-      "ignored_groups",
-      c(
-        "The groups of the data are ignored: the file is taken as a whole.",
-        i = "summary(x, by = ) gives record risks by group; dplyr::ungroup() ends this message."
-      )
-    )
-  }
-}
-
 # The records of an argument that may be an sdc_file or an sdcMicroObj: no patterns.
 bare_data <- function(x) {
   data <- file_data(x)
@@ -49,8 +36,10 @@ file_data <- function(x) {
     micro_data(micro_slots(x, "data"))
   } else if (is_pattern_table(x)) {
     pattern_file(x)$data
-  } else if (inherits(x, "sdc_file")) {
+  } else if (is_open_file(x)) {
     check_whole_file(x)$data
+  } else if (inherits(x, "sdc_file")) {
+    bare_frame(x)
   } else if (is_remedy(x)) {
     file_data(check_result(x)$data)
   } else {

@@ -3,8 +3,8 @@
 #' Which columns of a file are key variables, which one holds the weights, who
 #' lives with whom, how many people are in the population? `sdc_file()` keeps the
 #' answers with the file, so that every function of the package takes it as
-#' `data` and needs to be told nothing twice. Its print says what was found in
-#' the file, and what looks like a role that nobody gave.
+#' `data` and needs to be told nothing twice. The file stays a data frame. Its `summary()`
+#' says what was found in it, and what looks like a role that nobody gave.
 #'
 #' @details
 #' A role is what an argument of the same name says in a function: an argument
@@ -15,15 +15,20 @@
 #' `sampling_fraction`, or the reverse, one follows from the other by the number
 #' of records: \eqn{\pi = n / N}{pi = n / N}.
 #'
-#' The file is held as it is, not as a copy: a later change of the data frame
-#' makes another data frame and leaves the `sdc_file` alone. Columns of a
-#' data.table that are changed in place by `:=` or `set()` do change in it. The
-#' codes of the key variables are kept with the file, so that a second method on
-#' the same key variables begins at once; they are made anew where `data` have
-#' other columns by then, for a file that was saved and read again, and for a
-#' data.table.
+#' The file is a data frame, tibble or data.table, as `data` was, with roles:
+#' `sdc_roles(file)` gives them. Verbs of R and dplyr keep them. A renamed column keeps its
+#' role; a column that is dropped loses it, with a message (`role_lost`). If records are left
+#' out, by `filter()` or `file[rows, ]`, a message (`file_part`) says so once, and the size of
+#' the population, which was that of the whole file, is dropped. `head()` and `as.data.frame()`
+#' give records without roles, `count()` and `summarise()` what they give for any data frame. A
+#' grouped data frame is an error.
 #'
-#' @section What the print looks for:
+#' The codes of the key variables are kept with the file, so that a second method on
+#' the same key variables begins at once. They are known by the columns that they were made
+#' of: a changed column is coded anew, and so are a file that was saved and read again, and a
+#' data.table, whose columns can change in place.
+#'
+#' @section What the summary looks for:
 #' Nothing is guessed in silence: a column that looks like a role gets none. What
 #' is said is a reason to look.
 #'
@@ -41,11 +46,11 @@
 #'   \item{missing codes}{numbers such as 9, 97 to 99, 999 or -9 to -1 that stand
 #'     farther apart from all other values of a variable than these from each other,
 #'     and text such as "NA" or ".", which are values to every method unless they are
-#'     declared missing. The print counts them; `roles` of a [file_check()] says which}
+#'     declared missing. The summary counts them; `roles` of a [file_check()] says which}
 #' }
 #'
 #' @section Cost:
-#' Creating the file checks the columns named and codes nothing. The print codes
+#' Creating the file checks the columns named and codes nothing. The summary codes
 #' every column once: about 0.1 s for a million records and ten key variables.
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
@@ -64,8 +69,9 @@
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
 #'   values. `NULL`: that of every function.
 #'
-#' @return An object of class `sdc_file`: a list of `data` and `roles`, the latter
-#'   a list of the arguments above, columns by name.
+#' @return `data` with the class `sdc_file` and the roles. The print is that of a tibble below
+#'   a line of roles. A file of a pattern table or of a database holds patterns, is not a data
+#'   frame, and prints as its summary.
 #'
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.
@@ -79,6 +85,7 @@
 #'   weight_var = "WEIGHT"
 #' )
 #' file
+#' summary(file) # what was found in it
 #' n_matches(file)$estimates$n_unique # 52
 #' individual_risk(file)$estimates$expected_reidentifications # 0.6467
 sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_id = NULL,
@@ -103,8 +110,7 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   announce("sdc_file")
   check_no_dots(...)
   check_records(data)
-  # A function that makes a file of its data has said so before.
-  if (length(running_asked()) == 0) inform_groups(data)
+  stop_grouped(data)
   one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg)]
   some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg)]
   roles <- list(
@@ -119,13 +125,13 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
   if (!is.null(missing)) {
     missing <- check_choice(missing, c("wildcard", "category", "exclude"), "missing")
   }
-  new_file(data, c(
+  close_file(new_file(data, c(
     list(key_vars = keys$key_vars), roles,
     list(
       pop_size = pop_size, sampling_fraction = sampling_fraction,
       key_groups = keys$key_groups, missing = missing
     )
-  ))
+  )))
 }
 
 #' @export
@@ -134,13 +140,16 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
   announce("sdc_file")
   check_no_dots(...)
-  check_whole_file(data)
+  old <- as_file(data, "data")
   given <- given_roles()
-  kept <- data$roles[setdiff(names(data$roles), same_question(names(given)))]
-  file <- do.call(sdc_file, c(list(data$data), kept, given), quote = TRUE)
-  for (part in c("object", "defaults", "protected", "remedy")) file[[part]] <- data[[part]]
-  file
+  kept <- old$roles[setdiff(names(old$roles), same_question(names(given)))]
+  file <- as_file(do.call(sdc_file, c(list(old$data), kept, given), quote = TRUE), "data")
+  for (part in past_parts) file[[part]] <- old[[part]]
+  close_file(file)
 }
+
+#' @export
+sdc_file.sdc_open_file <- sdc_file.sdc_file
 
 # The roles that the exported function was given, NULL among them.
 given_roles <- function() lapply(rlang::set_names(role_names[was_given(role_names)]), argument)
@@ -257,8 +266,8 @@ enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys
     if (is_sdcmicro(wave)) wave <- micro_file(wave, arg)
     if (is_counted_wave(wave) && !lazy) stop_needs_records(arg, wave)
     if (is_pattern_table(wave)) check_whole_patterns(wave)
-    if (inherits(wave, "sdc_file")) {
-      check_whole_file(wave)
+    if (is_file(wave)) {
+      wave <- as_file(wave, arg)
       check_takes_patterns(wave, lazy, arg)
       take_roles(ask, wave)
       patterns <- !is.null(times_of(wave$data))
@@ -271,9 +280,13 @@ enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys
   remember(ask)
 }
 
+# What was given as a file, opened.
 as_file <- function(x, arg) {
-  if (inherits(x, "sdc_file")) {
+  if (is_open_file(x)) {
     return(check_whole_file(x))
+  }
+  if (inherits(x, "sdc_file")) {
+    return(open_file(x))
   }
   if (is_sdcmicro(x)) {
     return(micro_file(x, arg))
@@ -292,8 +305,8 @@ as_file <- function(x, arg) {
     stop_not_a_file(x, arg)
   }
   check_records(x, arg)
-  inform_groups(x)
-  structure(list(data = x, roles = list(), codes = NULL), class = "sdc_file")
+  stop_grouped(x)
+  structure(list(data = x, roles = list(), codes = NULL), class = "sdc_open_file")
 }
 
 # The protected data of a result as a file, with the roles that the original had: a
@@ -360,58 +373,6 @@ with_population <- function(file, takes) {
     roles$pop_size <- n / roles$sampling_fraction
   }
   roles
-}
-
-# A file among R's own verbs --------------------------------------------------
-
-#' @export
-dim.sdc_file <- function(x) dim(unclass(x)$data)
-
-#' @export
-as.data.frame.sdc_file <- function(x, ...) as.data.frame(unclass(x)$data, ...)
-
-#' @export
-summary.sdc_file <- function(object, ...) object
-
-#' @export
-`[.sdc_file` <- function(x, ...) {
-  announce("[")
-  stop_sdc(
-    "bad_argument",
-    c(
-      "Records of a file are chosen in its data.",
-      x = "`[` was applied to an sdc_file.",
-      i = "Make a file of some records: sdc_file(x$data[rows, ], key_vars = x$roles$key_vars)."
-    ),
-    argument = "x"
-  )
-}
-
-#' @export
-`$.sdc_file` <- function(x, name) {
-  part <- .subset2(x, name)
-  if (is.null(part) && name %in% colnames(.subset2(x, "data"))) {
-    announce("$")
-    stop_sdc(
-      "bad_argument",
-      c(
-        "Columns of a file are found in its data.",
-        x = paste0(quote_names(name), " is a column, not a part of the sdc_file."),
-        i = paste0("Use x$data[[", names_code(name), "]].")
-      ),
-      argument = "x"
-    )
-  }
-  part
-}
-
-#' @export
-plot.sdc_file <- function(x, ...) {
-  announce("plot")
-  stop_argument(
-    "x", "be a result that has a picture", "A file has none.",
-    "plot(file_check(x)) draws the risks of a file."
-  )
 }
 
 #' @export

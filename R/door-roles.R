@@ -101,7 +101,7 @@ code_words <- function(codes) {
 # Print -----------------------------------------------------------------------
 
 #' @export
-describe.sdc_file <- function(x) {
+describe.sdc_open_file <- function(x) {
   check_whole_file(x)
   seen <- look_at_columns(x)
   n <- n_records(x$data)
@@ -114,7 +114,7 @@ describe.sdc_file <- function(x) {
     ),
     question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
     answer = c(
-      grid(key_table_of(keys, x$data), nrow(keys), rest = "more in x$roles$key_vars"),
+      grid(key_table_of(keys, x$data), nrow(keys), rest = "more in sdc_roles(x)$key_vars"),
       fact(role_lines(x, n), starts = TRUE), fact(look_lines(seen), starts = TRUE)
     )
   )
@@ -132,8 +132,53 @@ key_table_of <- function(keys, data, most = 8) {
 }
 
 #' @export
-format.sdc_file <- function(x, ..., width = console_width(), rows = 16) {
+format.sdc_open_file <- function(x, ..., width = console_width(), rows = 16) {
   format_description(describe(x), width, rows)
+}
+
+#' @export
+print.sdc_open_file <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}
+
+#' @export
+dim.sdc_open_file <- function(x) dim(unclass(x)$data)
+
+#' @export
+as.data.frame.sdc_open_file <- function(x, ...) as.data.frame(unclass(x)$data, ...)
+
+# What was found in a file.
+#' @export
+summary.sdc_file <- function(object, ...) {
+  announce("summary")
+  as_file(object, "object")
+}
+
+# One line of roles, and the records as a tibble prints them.
+#' @export
+print.sdc_file <- function(x, ..., n = NULL, width = NULL) {
+  data <- bare_frame(x)
+  cat(shorten(roles_line(attr(x, "roles"), nrow(data)), console_width()), "\n", sep = "")
+  if (!inherits(data, "data.table") && requireNamespace("tibble", quietly = TRUE)) {
+    if (!inherits(data, "tbl_df")) data <- tibble::as_tibble(data, .name_repair = "minimal")
+    print(data, n = n, width = width)
+  } else {
+    print(utils::head(data, if (is.null(n)) 10 else n))
+  }
+  invisible(x)
+}
+
+roles_line <- function(roles, n) {
+  words <- c(
+    key_vars = "key variables", weight_var = "weights", hh_id = "households",
+    strata_var = "strata", sensitive = "sensitive"
+  )
+  given <- intersect(names(words), names(roles))
+  said <- vapply(given, function(role) {
+    paste(words[[role]], paste(roles[[role]], collapse = ", "))
+  }, "")
+  paste0("# sdc_file of ", plural(n, "record"), "; ", paste(said, collapse = "; "))
 }
 
 role_lines <- function(x, n) {
@@ -208,10 +253,4 @@ first_columns <- function(words) {
     paste(utils::head(words, 3), collapse = ", "),
     if (n > 3) paste0(", and ", plural(n - 3, "more column"))
   )
-}
-
-#' @export
-print.sdc_file <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
 }

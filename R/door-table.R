@@ -40,8 +40,8 @@
 key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = integer(),
                       check_keys = NULL, candidates = FALSE, roles = NULL,
                       listwise = FALSE, merged = FALSE, dense = FALSE, labels = list()) {
-  file <- data
-  data <- file_data(data)
+  file <- if (inherits(data, "sdc_file")) open_file(data) else data
+  data <- file_data(file)
   check_data_frame(data, "data")
   positions <- resolve_key_vars(data, key_vars, exclude)
   variables <- names(data)[positions]
@@ -363,7 +363,7 @@ kept_codes <- function(file, asked, roles) {
 # All codes of a file. They hold its columns, and pointers that saved ones lack: a weak
 # reference is not saved.
 codes_of <- function(file) {
-  kept <- if (inherits(file, "sdc_file") && !is.null(file$codes)) file$codes$tables
+  kept <- if (is_open_file(file) && !is.null(file$codes)) file$codes$tables
   if (rlang::is_weakref(kept)) rlang::wref_value(kept)
 }
 
@@ -382,7 +382,7 @@ most_kept <- 4
 
 # Whether the codes stay with their file.
 keep_codes <- function(file, asked, roles, table) {
-  keeps <- inherits(file, "sdc_file") && !is.null(file$codes) &&
+  keeps <- is_open_file(file) && !is.null(file$codes) &&
     # Their columns can be changed in place.
     (!is.null(file$codes$until) || !inherits(file$data, "data.table"))
   if (keeps) {

@@ -23,14 +23,14 @@ role_names <- c(
   "sampling_fraction", "key_groups", "missing"
 )
 
-# `codes` is the place where the coded key variables are kept.
+# An open file, see sdc-file.R. `codes` is the place where the coded key variables are kept.
 new_file <- function(data, roles) {
   structure(
     list(
       data = data, roles = roles[!vapply(roles, is.null, NA)],
       codes = new.env(parent = emptyenv())
     ),
-    class = "sdc_file"
+    class = "sdc_open_file"
   )
 }
 

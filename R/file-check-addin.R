@@ -61,7 +61,7 @@ data_frames_in <- function(envir) {
 # The roles that the columns look like, as arguments of sdc_file(), and `seen`, what is
 # said of each column.
 proposed_roles <- function(data) {
-  seen <- look_at_columns(sdc_file(data))
+  seen <- look_at_columns(as_file(sdc_file(data), "data"))
   like <- function(look) utils::head(seen$variable[seen$looks_like == look], 1)
   no_key <- c("weight", "household", "identifier", "continuous variable", "no usable type")
   list(

@@ -159,7 +159,9 @@ check_individual <- function(file, asked, ...) {
   if (is.null(file$roles$weight_var)) {
     data <- with_equal_weight(as.data.frame(file$data), facts$pop_size / facts$n)
     codes <- file$codes
-    file <- sdc_file(data, file$roles$key_vars, weight_var = equal_weight, hh_id = asked$hh_id)
+    file <- as_file(
+      sdc_file(data, file$roles$key_vars, weight_var = equal_weight, hh_id = asked$hh_id), "data"
+    )
     file$codes <- codes
   }
   if (is.null(asked$hh_id)) {

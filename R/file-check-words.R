@@ -189,7 +189,7 @@ check_next_steps <- function(x, roles, made, data) {
     },
     if (length(top) && several && any(x$estimates$verdict == "above")) {
       paste0(
-        "file_check(file, key_vars = setdiff(file$roles$key_vars, ", dput_text(top), ")",
+        "file_check(file, key_vars = setdiff(sdc_roles(file)$key_vars, ", dput_text(top), ")",
         page_code(x$settings), ")"
       )
     },
@@ -256,7 +256,7 @@ looks_step <- function(x, roles) {
     return(NULL)
   }
   paste0(
-    "file_check(file, setdiff(file$roles$key_vars, ", dput_text(odd), ")",
+    "file_check(file, setdiff(sdc_roles(file)$key_vars, ", dput_text(odd), ")",
     if (is.null(roles$weight_var) && length(weight)) {
       paste0(", weight_var = ", dput_text(weight[[1]]))
     }, ")"

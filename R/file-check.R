@@ -173,7 +173,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
                        sensitive = NULL, pop_size = NULL, sampling_fraction = NULL,
                        key_groups = NULL, missing = "wildcard", models = NULL) {
   ask <- enter("file_check", patterns = TRUE)
-  made <- inherits(data, "sdc_file")
+  made <- is_file(data)
   check_no_dots(...)
   asked <- list(
     limit = check_limits(with_k(limit, k)), p = check_whole(p, "p"),
@@ -240,9 +240,9 @@ coded_columns <- function(table) {
 # The file with its roles; what it was coded for before stays known.
 check_file <- function(given, roles) {
   roles <- roles[!vapply(roles, is.null, NA)]
-  file <- do.call(sdc_file, c(list(given$data), roles), quote = TRUE)
+  file <- as_file(do.call(sdc_file, c(list(given$data), roles), quote = TRUE), "data")
   # So does what an sdcMicroObj says of suppressed values.
-  for (part in c("codes", "object", "defaults", "protected", "remedy")) {
+  for (part in c("codes", past_parts)) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]
   }
   file

@@ -112,7 +112,7 @@ pattern_table.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL
                                    count_var = NULL, max_patterns = 5e6) {
   announce("pattern_table")
   check_no_dots(...)
-  check_whole_file(data)
+  data <- as_file(data, "data")
   if (!is.null(times_of(data$data))) {
     data$data <- as_pattern_table(data$data, data$roles$key_vars)
   }
@@ -125,6 +125,9 @@ pattern_table.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL
   if (is.null(weight_var)) given$weight_var <- data$roles$weight_var
   do.call(pattern_table, c(list(data$data), given))
 }
+
+#' @export
+pattern_table.sdc_open_file <- pattern_table.sdc_file
 
 #' @export
 pattern_table.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,

@@ -116,10 +116,10 @@ most_recodings <- 10
 
 replay_files <- function(data) {
   several <- is.list(data) && !is.data.frame(data) &&
-    !inherits(data, c("sdc_file", "sdc_pattern_table"))
+    !inherits(data, c("sdc_open_file", "sdc_pattern_table"))
   files <- if (several) data else list(data)
   good <- length(files) > 0 && all(vapply(files, function(f) {
-    is.data.frame(f) || inherits(f, c("sdc_file", "sdc_pattern_table")) || is_sdcmicro(f) ||
+    is.data.frame(f) || inherits(f, c("sdc_open_file", "sdc_pattern_table")) || is_sdcmicro(f) ||
       is_list_of(f, is.data.frame)
   }, NA))
   if (!good) {

@@ -48,6 +48,14 @@ draws$sdc_file <- function() {
   case("sdc_file", args)
 }
 
+draws$sdc_roles <- function() {
+  file <- draw_file(plain = FALSE)
+  made <- quiet(sdc_file(file$data, file$keys))
+  case("sdc_roles", list(x = made), check = function(out) {
+    if (!identical(out$key_vars, file$keys)) return("other key variables")
+  })
+}
+
 draws$pattern_table <- function() {
   file <- draw_file(plain = chance(0.7))
   args <- drop_null(list(

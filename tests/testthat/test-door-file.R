@@ -105,12 +105,12 @@ test_that("codes that are kept with a file are those of its data", {
   expect_equal(n_unique(unserialize(serialize(file, NULL))), 0)
   # A copy shares the place of the codes.
   copy <- file
-  copy$data$a <- 1:50
+  copy$a <- 1:50
   expect_equal(n_unique(copy), 50)
   expect_equal(n_unique(file), 0)
-  file$data$a[[1]] <- 9L
+  file$a[[1]] <- 9L
   expect_equal(n_unique(file), 1)
-  names(file$data)[1:2] <- names(file$data)[2:1]
+  names(file)[1:2] <- names(file)[2:1]
   expect_equal(n_matches(file)$estimates$n_unique, 1)
   overview <- as.data.frame(key_overview(file))
   expect_equal(overview$n_levels[match(c("a", "b"), overview$variable)], c(2, 6))
@@ -158,10 +158,10 @@ test_that("a sampling fraction is a population size where one is asked for, and 
 test_that("roles are checked once, by name or position, and keep no positions", {
   file <- sdc_file(survey(), 2:4, weight_var = 6, hh_id = 5)
   expect_identical(
-    file$roles, list(key_vars = keys, weight_var = "weight", hh_id = "hh")
+    sdc_roles(file), list(key_vars = keys, weight_var = "weight", hh_id = "hh")
   )
   expect_identical(
-    quietly(sdc_file(survey(), weight_var = "weight"))$roles$key_vars,
+    sdc_roles(quietly(sdc_file(survey(), weight_var = "weight")))$key_vars,
     setdiff(names(survey()), c("id", "hh", "weight"))
   )
   bad <- function(..., class) {
@@ -186,10 +186,10 @@ test_that("roles are checked once, by name or position, and keep no positions", 
 test_that("a file made from a file keeps the roles that are not given anew", {
   file <- survey_file()
   again <- sdc_file(file, c("age", "sex"), sampling_fraction = 0.1)
-  expect_identical(again$roles$key_vars, c("age", "sex"))
-  expect_identical(again$roles$weight_var, "weight")
-  expect_null(again$roles$pop_size)
-  expect_identical(again$roles$sampling_fraction, 0.1)
+  expect_identical(sdc_roles(again)$key_vars, c("age", "sex"))
+  expect_identical(sdc_roles(again)$weight_var, "weight")
+  expect_null(sdc_roles(again)$pop_size)
+  expect_identical(sdc_roles(again)$sampling_fraction, 0.1)
 })
 
 test_that("codes are made once for a file, and again where they are gone", {
@@ -208,7 +208,7 @@ test_that("codes are made once for a file, and again where they are gone", {
 test_that("other data never meet kept codes", {
   file <- survey_file()
   quietly(qar_risk(file, p = 2))
-  changed <- file$data
+  changed <- as.data.frame(file)
   changed$age <- rev(changed$age)
   expect_identical(
     numbers(quietly(qar_risk(sdc_file(changed, keys), p = 2))),
@@ -233,7 +233,7 @@ test_that("the print says what was found and what nobody said", {
     answer = sample(c(1:3, 9), n, TRUE), change = c(-9, sample(0:5, n - 1, TRUE))
   )
   data$age[1:5] <- 99L
-  looks <- sdcRisk:::look_at_columns(sdc_file(data, c("age", "sex")))
+  looks <- sdcRisk:::look_at_columns(summary(sdc_file(data, c("age", "sex"))))
   expect_identical(
     looks$looks_like,
     c("identifier", "household", "", "", "weight", "continuous variable", "", "")
@@ -244,7 +244,7 @@ test_that("the print says what was found and what nobody said", {
   expect_identical(looks$role, c("", "", "key variable", "key variable", "", "", "", ""))
   old <- options(width = 80)
   on.exit(options(old))
-  shown <- utils::capture.output(print(sdc_file(data, c("age", "sex"), pop_size = 20000)))
+  shown <- utils::capture.output(print(summary(sdc_file(data, c("age", "sex"), pop_size = 20000))))
   expect_lte(length(shown), 16)
   expect_lte(max(nchar(shown)), 80)
   text <- paste(trimws(shown), collapse = " ")
@@ -282,7 +282,8 @@ test_that("missing codes in text are noticed, whatever their case and blanks", {
   expect_identical(codes(as.character(c(0:98, 99))), character())
   expect_identical(codes(c("DK", "DE", "SE")), character())
   data <- data.frame(roof = rep(c(1:4, 9), c(50, 20, 20, 10, 16)), b = 1:2)
-  shown <- paste(utils::capture.output(print(sdc_file(data, c("roof", "b")))), collapse = " ")
+  found <- summary(sdc_file(data, c("roof", "b")))
+  shown <- paste(utils::capture.output(print(found)), collapse = " ")
   expect_match(shown, "Possible missing codes: roof = 9 (16 records). Counted as", fixed = TRUE)
 })
 
@@ -291,14 +292,14 @@ test_that("odd files print", {
     data.frame(a = 1), data.frame(a = NA), data.frame(a = c(NA_character_, "x")),
     data.frame(a = 1:3, b = I(list(1, 2, 3))), data.frame(x = rep(1, 50))
   )) {
-    expect_output(print(sdc_file(data, names(data)[[1]])), "1 key variable", fixed = TRUE)
+    expect_output(print(summary(sdc_file(data, names(data)[[1]]))), "1 key variable", fixed = TRUE)
   }
 })
 
 test_that("a role that is given as NULL goes, an empty one is none", {
   file <- sdc_file(survey(), keys, weight_var = "weight", sensitive = character())
-  expect_identical(file$roles$weight_var, "weight")
-  expect_null(file$roles$sensitive)
-  expect_null(sdc_file(file, weight_var = NULL)$roles$weight_var)
-  expect_identical(sdc_file(file)$roles, file$roles)
+  expect_identical(sdc_roles(file)$weight_var, "weight")
+  expect_null(sdc_roles(file)$sensitive)
+  expect_null(sdc_roles(sdc_file(file, weight_var = NULL))$weight_var)
+  expect_identical(sdc_roles(sdc_file(file)), sdc_roles(file))
 })

@@ -6,8 +6,8 @@ blanked <- suppress_cells(file, k = 3)
 swapped <- suppressMessages(suppressWarnings(invariant_pram(file)))
 
 test_that("results of suppress_cells() are files with the roles of the original", {
-  roles <- sdc_file(blanked)$roles
-  expect_identical(roles[names(file$roles)], file$roles)
+  roles <- sdc_roles(sdc_file(blanked))
+  expect_identical(roles[names(sdc_roles(file))], sdc_roles(file))
   by_hand <- sdc_file(blanked$data, keys, weight_var = "WEIGHT", pop_size = 123105)
   expect_identical(n_matches(blanked)$estimates, n_matches(by_hand)$estimates)
   expect_equal(n_matches(blanked)$estimates$n_unique, 0)
@@ -18,7 +18,7 @@ test_that("results of suppress_cells() are files with the roles of the original"
   )
   check <- file_check(blanked)
   expect_identical(check$estimates$value[check$estimates$measure == "k"], 3)
-  expect_match(format(sdc_file(blanked)), "97 values suppressed", all = FALSE)
+  expect_match(format(summary(sdc_file(blanked))), "97 values suppressed", all = FALSE)
   expect_equal(pattern_table(blanked)$n_records, 182)
   expect_message(population_uniqueness(blanked), class = "sdcRisk_message_suppressed_values")
 })
@@ -27,11 +27,11 @@ test_that("roles given to the protection itself come with its result", {
   direct <- suppress_cells(
     nals_prison, keys[-1], weight_var = "WEIGHT", strata_var = "RATE", k = 2
   )
-  roles <- sdc_file(direct)$roles
+  roles <- sdc_roles(sdc_file(direct))
   expect_identical(roles$weight_var, "WEIGHT")
   expect_identical(roles$strata_var, "RATE")
   sets <- suppress_cells(nals_prison, list(keys[1:3], keys[3:5]))
-  expect_identical(sdc_file(sets)$roles$key_vars, keys[1:5])
+  expect_identical(sdc_roles(sdc_file(sets))$key_vars, keys[1:5])
 })
 
 test_that("the cost of a protection is measured with its result", {
@@ -62,37 +62,6 @@ test_that("a damaged result is no file", {
   expect_error(n_matches(n_matches(file)), class = "sdcRisk_error_bad_data")
 })
 
-test_that("R's own verbs know a file", {
-  expect_identical(dim(file), c(182L, 19L))
-  expect_identical(nrow(file), 182L)
-  expect_identical(as.data.frame(file), nals_prison)
-  expect_identical(summary(file), file)
-  for (call in expression(file$GENDER, file[1:5, ], plot(file))) {
-    expect_error(eval(call), class = "sdcRisk_error_bad_argument")
-  }
-  expect_null(file$nothing)
-})
-
-test_that("groups of dplyr are ignored with one message", {
-  skip_if_not_installed("dplyr")
-  grouped <- dplyr::group_by(nals_prison, GENDER)
-  said <- function(call) {
-    n <- 0
-    withCallingHandlers(call, sdcRisk_message_ignored_groups = function(m) {
-      n <<- n + 1
-      invokeRestart("muffleMessage")
-    }, sdcRisk_message = function(m) invokeRestart("muffleMessage"))
-    n
-  }
-  expect_identical(said(sdc_file(grouped, keys)), 1)
-  expect_identical(said(n_matches(grouped, keys)), 1)
-  expect_identical(said(file_check(grouped, keys)), 1)
-  expect_identical(said(suppress_cells(grouped, keys)), 1)
-  expect_identical(said(recode_search(grouped, keys)), 1)
-  made <- suppressMessages(sdc_file(grouped, keys))
-  expect_identical(said(n_matches(made)), 0)
-})
-
 test_that("a release in a database is measured by its patterns", {
   skip_if_not_installed("RSQLite")
   skip_if_not_installed("dbplyr")
@@ -108,5 +77,5 @@ test_that("a release in a database is measured by its patterns", {
   expect_equal(
     individual_risk(released)$estimates[figures], individual_risk(in_r)$estimates[figures]
   )
-  expect_identical(sdc_file(released)$roles$weight_var, "WEIGHT")
+  expect_identical(sdc_roles(sdc_file(released))$weight_var, "WEIGHT")
 })

@@ -25,10 +25,10 @@ test_that("objects that lost a part are refused by all that read them", {
     refused(longitudinal_link(table, broken, c("age", "town")))
   }
   file <- sdc_file(data, c("age", "town"), weight_var = "w")
-  for (part in c("data", "roles")) {
-    broken <- without(unclass(file), part)
-    class(broken) <- "sdc_file"
-    for (verb in list(print, n_matches, pattern_table)) refused(verb(broken))
+  for (part in c("roles", "kept")) {
+    broken <- file
+    attr(broken, part) <- NULL
+    for (verb in list(n_matches, pattern_table, sdc_roles)) refused(verb(broken))
     refused(longitudinal_link(data, broken, c("age", "town")))
   }
   ages <- hierarchy(data$age)

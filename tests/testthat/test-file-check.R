@@ -339,7 +339,7 @@ test_that("code to run next stays whole, whatever the data and their names", {
   ends <- at + which(grepl(")$", lines[at:length(lines)]))[[1]] - 1
   code <- paste(lines[at:ends], collapse = "\n")
   file <- eval(parse(text = sub("file <- ", "", code, fixed = TRUE)))
-  expect_identical(file$roles$key_vars, names(long))
+  expect_identical(sdc_roles(file)$key_vars, names(long))
 
   files <- list(d = long)
   step <- function(x) x$next_steps[[1]]
@@ -581,9 +581,9 @@ test_that("columns that look like weights, households or ids are no key variable
       class = "sdcRisk_message_columns_left_out"
     )
   }
-  expect_identical(quietly(sdc_file(data))$roles$key_vars, c(four, "ill"))
+  expect_identical(sdc_roles(quietly(sdc_file(data)))$key_vars, c(four, "ill"))
   named <- c(four, "id")
-  expect_identical(sdc_file(data, named)$roles$key_vars, named)
+  expect_identical(sdc_roles(sdc_file(data, named))$key_vars, named)
 })
 
 test_that("a value whose interval reaches above its limit is never ok", {
@@ -701,7 +701,7 @@ test_that("a file most of whose records are below k is recoded first", {
   released <- here$released
   expect_gte(min(n_matches(released)$records$n_matches), 3)
   expect_lt(released$estimates$n_suppressed, 0.1 * 400 * 3)
-  expect_identical(released$settings$weight_var, here$coarser$roles$weight_var)
+  expect_identical(released$settings$weight_var, sdc_roles(here$coarser)$weight_var)
 })
 
 test_that("a verdict that does not hold within strata is unclear", {

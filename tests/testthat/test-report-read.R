@@ -182,5 +182,5 @@ test_that("shares have the denominator of the page and of tidy()", {
   expect_identical(own$estimates$status, "ok")
   expect_identical(of("tau1_rate"), own$estimates$tau1_rate)
   expect_identical(of("tau1_rate"), of("tau1") / own$estimates$n)
-  expect_equal(own$estimates$n, sum(stats::complete.cases(data[file$roles$key_vars])))
+  expect_equal(own$estimates$n, sum(stats::complete.cases(data[sdc_roles(file)$key_vars])))
 })

@@ -47,14 +47,15 @@ random_file <- function(seed, n_keys = 3, prop_missing = 0.15, n = 60, n_levels 
 test_that("an object brings its roles, and arguments come before them", {
   file <- sdc_file(full)
   expect_s3_class(file, "sdc_file")
-  expect_identical(file$roles, list(
+  expect_identical(sdc_roles(file), list(
     key_vars = keys, weight_var = "sampling_weight", hh_id = "ori_hid", sensitive = "hhcivil"
   ))
-  expect_identical(file$data, testdata)
-  expect_identical(sdc_file(full, "sex", weight_var = "household_weights")$roles$key_vars, "sex")
+  expect_identical(as.data.frame(file), testdata)
+  other <- sdc_file(full, "sex", weight_var = "household_weights")
+  expect_identical(sdc_roles(other)$key_vars, "sex")
   stratified <- object_of(strataVar = "age")
-  expect_identical(sdc_file(stratified)$roles$strata_var, "age")
-  expect_identical(sdc_file(stratified, pop_size = 5e5)$roles$pop_size, 5e5)
+  expect_identical(sdc_roles(sdc_file(stratified))$strata_var, "age")
+  expect_identical(sdc_roles(sdc_file(stratified, pop_size = 5e5))$pop_size, 5e5)
   text <- text_of(file)
   expect_match(text, "From an sdcMicroObj; alpha = 1.", fixed = TRUE)
 })
@@ -132,13 +133,13 @@ test_that("text keys, ordered factors and recoded numbers keep their values", {
     sex = ifelse(sex == 1, "m", "f"), water = ordered(water)
   )
   object <- object_of(data, c("sex", "age", "water"))
-  expect_identical(sdc_file(object)$data, data)
+  expect_identical(as.data.frame(sdc_file(object)), data)
   recoded <- hushed(sdcMicro::globalRecode(
     object, "age",
     breaks = c(-1, 19, 59, 99), labels = c("young", "middle", "old")
   ))
-  expect_identical(levels(sdc_file(recoded)$data$age), c("young", "middle", "old"))
-  expect_identical(sdc_file(recoded)$data$sex, data$sex)
+  expect_identical(levels(sdc_file(recoded)$age), c("young", "middle", "old"))
+  expect_identical(sdc_file(recoded)$sex, data$sex)
   # The same records agree in what sdcMicro releases, where the labels are lost.
   released <- sdcMicro::extractManipData(recoded)
   expect_true(is.numeric(released$age))
@@ -146,14 +147,14 @@ test_that("text keys, ordered factors and recoded numbers keep their values", {
     hushed(n_matches(recoded))$records$n_matches,
     hushed(n_matches(released, c("sex", "age", "water")))$records$n_matches
   )
-  expect_identical(sdc_file(recoded, state = "original")$data, data)
+  expect_identical(as.data.frame(sdc_file(recoded, state = "original")), data)
 })
 
 test_that("suppressed cells match everything, or a message says what they do", {
   protected <- hushed(sdcMicro::kAnon(object_of(), k = 3))
   suppressed <- colSums(is.na(slot_of(protected, "manipKeyVars")))
   expect_gt(sum(suppressed), 0)
-  expect_identical(colSums(is.na(sdc_file(protected)$data[keys])), suppressed)
+  expect_identical(colSums(is.na(as.data.frame(sdc_file(protected))[keys])), suppressed)
   expect_no_message(matches <- n_matches(protected))
   expect_equal(matches$estimates$n_unique, 0)
   expect_true(all(matches$records$n_matches >= 3))
@@ -182,8 +183,8 @@ test_that("pramVars and ghostVars are what they are said to be", {
   expect_match(text_of(sdc_file(object)), "blanks of \"relat\" are those of \"ghost\" too")
   set.seed(1)
   perturbed <- hushed(sdcMicro::pram(object))
-  expect_identical(sdc_file(perturbed)$data$hhcivil, sdcMicro::extractManipData(perturbed)$hhcivil)
-  expect_false(identical(sdc_file(perturbed)$data$hhcivil, data$hhcivil))
+  expect_identical(sdc_file(perturbed)$hhcivil, sdcMicro::extractManipData(perturbed)$hhcivil)
+  expect_false(identical(sdc_file(perturbed)$hhcivil, data$hhcivil))
   expect_no_message(n_matches(perturbed))
   linked <- suppress_cells(object)
   expect_identical(is.na(release_data(linked)$ghost), is.na(release_data(linked)$relat))
@@ -203,7 +204,7 @@ test_that("key variables perturbed by PRAM, or copied in pramVars, are reported"
   expect_gt(sum(is.na(slot_of(copied, "manipKeyVars")$relat)), 0)
   expect_identical(sum(is.na(sdcMicro::extractManipData(copied)$relat)), 0L)
   expect_warning(file <- sdc_file(copied), "relat", class = "sdcRisk_warning_unsafe_copy")
-  expect_identical(is.na(file$data$relat), is.na(slot_of(copied, "manipKeyVars")$relat))
+  expect_identical(is.na(file$relat), is.na(slot_of(copied, "manipKeyVars")$relat))
 })
 
 # Errors ---------------------------------------------------------------------------
@@ -326,7 +327,7 @@ test_that("apply_recoding() gives the object back with factors", {
   object <- apply_recoding(found, few)
   expect_s4_class(object, "sdcMicroObj")
   plain <- apply_recoding(found, testdata)
-  expect_identical(sdc_file(object)$data, plain)
+  expect_identical(as.data.frame(sdc_file(object)), plain)
   expect_identical(as.numeric(sdcMicro::kAnon_violations(object, FALSE, 3)), 0)
   expect_alive(object, few)
 })

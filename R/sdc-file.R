@@ -1,0 +1,297 @@
+# A file as the user holds it: the data frame itself, whose class begins with "sdc_file", and
+# two attributes,
+#   roles   the roles of its columns and the population, a list named by arguments
+#   kept    an environment: the place of its codes (`tables`), and what is known of its past.
+#           Nobody changes it but to keep codes, which are known by the columns they were
+#           made from; a file with another past has another one.
+# Behind the door a file is open: a list of the bare data frame, the roles and the parts below.
+
+# What is known of a file beside its roles. `object`: the sdcMicroObj it came from; `defaults`:
+# arguments that come before those of functions; `protected`, `remedy`: what was done to it;
+# `original`, `forgotten`: see first_original(); `part`: whether records were left out.
+past_parts <- c(
+  "object", "defaults", "protected", "remedy", "original", "forgotten", "part"
+)
+
+# Those that are about the records in their order.
+past_of_records <- c("object", "original")
+
+is_open_file <- function(x) inherits(x, "sdc_open_file")
+is_file <- function(x) inherits(x, "sdc_file") || is_open_file(x)
+
+# The data frame without class and attributes of a file.
+bare_frame <- function(x) {
+  if (!inherits(x, "sdc_file")) {
+    return(x)
+  }
+  attr(x, "roles") <- NULL
+  attr(x, "kept") <- NULL
+  class(x) <- setdiff(class(x), "sdc_file")
+  x
+}
+
+open_file <- function(x) {
+  kept <- attr(x, "kept", exact = TRUE)
+  roles <- attr(x, "roles", exact = TRUE)
+  if (!is.data.frame(x) || !is.environment(kept) || !is.list(roles)) {
+    stop_not_whole("file of sdc_file()")
+  }
+  data <- bare_frame(x)
+  stop_grouped(data)
+  file <- new_file(data, roles_kept(roles, names(data)))
+  file[past_parts] <- mget(past_parts, envir = kept, ifnotfound = list(NULL))
+  file <- file[!vapply(file, is.null, NA)]
+  class(file) <- "sdc_open_file"
+  file$codes <- kept
+  file
+}
+
+# A file of patterns stays open: its rows are not records.
+close_file <- function(file) {
+  if (!is.null(times_of(file$data))) {
+    return(file)
+  }
+  as_kept_file(file$data, file$roles, unclass(file)[past_parts], file$codes)
+}
+
+as_kept_file <- function(data, roles, past, codes = NULL) {
+  past <- past[!vapply(past, is.null, NA)]
+  same <- is.environment(codes) &&
+    identical(mget(past_parts, codes, ifnotfound = list(NULL))[names(past)], past)
+  if (!same) codes <- list2env(as.list(past), parent = emptyenv())
+  attr(data, "roles") <- roles
+  attr(data, "kept") <- codes
+  class(data) <- c("sdc_file", class(data))
+  data
+}
+
+# The roles whose columns are there. A key group needs all of its columns.
+roles_kept <- function(roles, names) {
+  of_columns <- intersect(names(roles), setdiff(role_names, population_roles))
+  lost <- character()
+  for (role in setdiff(of_columns, "key_groups")) {
+    gone <- setdiff(roles[[role]], names)
+    lost <- c(lost, rlang::set_names(gone, rep(role, length(gone))))
+    left <- intersect(roles[[role]], names)
+    roles[[role]] <- if (length(left)) left
+  }
+  groups <- Filter(function(columns) all(columns %in% names), roles$key_groups)
+  roles$key_groups <- if (length(groups)) groups
+  if (length(lost)) {
+    inform_sdc(
+      "role_lost",
+      c(
+        paste0("The file has lost columns with a role: ", quote_names(unname(lost)), "."),
+        i = "sdc_roles() says which roles are left; sdc_file() gives new ones."
+      ),
+      columns = unname(lost), roles = names(lost)
+    )
+  }
+  roles
+}
+
+population_roles <- c("pop_size", "sampling_fraction", "missing")
+
+# The file that another data frame makes of `old`. Fewer records are a part of it.
+keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE) {
+  if (!is.data.frame(new)) {
+    return(new)
+  }
+  past <- mget(past_parts, envir = attr(old, "kept"), ifnotfound = list(NULL))
+  roles <- roles_kept(roles, names(new))
+  if (!same_records) {
+    past$forgotten <- if (!is.null(past$original)) TRUE else past$forgotten
+    past[past_of_records] <- list(NULL)
+    if (nrow(new) < nrow(old)) {
+      if (is.null(past$part)) inform_part(nrow(new), nrow(old), roles)
+      past$part <- TRUE
+      roles[c("pop_size", "sampling_fraction")] <- NULL
+    }
+  }
+  as_kept_file(new, roles, past, attr(old, "kept"))
+}
+
+inform_part <- function(n, n_before, roles) {
+  inform_sdc(
+    "file_part",
+    c(
+      paste0(
+        "The file is now a part of a file: ", format_count(n), " of ",
+        plural(n_before, "record"), "."
+      ),
+      i = if (any(c("pop_size", "sampling_fraction") %in% names(roles))) {
+        "The size of the population was that of the whole file: give that of the part."
+      },
+      i = "Risks are those of records among the records of the part."
+    ),
+    n = n, n_before = n_before
+  )
+}
+
+#' Roles of the columns of a file
+#'
+#' @param x An [sdc_file()], or a result of a remedy such as [suppress_cells()].
+#' @return A list of the roles that were given, named by the arguments of [sdc_file()]:
+#'   columns by name, and the numbers about the population. Other objects are an error of
+#'   class `sdcRisk_error_bad_data`.
+#' @family data
+#' @export
+#' @examples
+#' file <- sdc_file(nals_prison, c("CENREG", "GENDER"), weight_var = "WEIGHT")
+#' sdc_roles(file)$key_vars # "CENREG" "GENDER"
+#' names(file)[names(file) == "CENREG"] <- "region"
+#' sdc_roles(file)$key_vars # "region" "GENDER"
+sdc_roles <- function(x) {
+  announce("sdc_roles")
+  check_given("x")
+  if (!is_file(x) && !is_remedy(x) && !is_pattern_table(x) && !is_sdcmicro(x)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "`x` must be a file with roles, made by sdc_file().",
+        x = paste0("It has class ", quote_names(class(x)), "."),
+        i = if (is.data.frame(x)) "Give the roles first: sdc_file(x, key_vars = c(...))."
+      ),
+      data_class = class(x)
+    )
+  }
+  as_file(x, "x")$roles
+}
+
+# R's own verbs -------------------------------------------------------------------
+
+#' @export
+`[.sdc_file` <- function(x, ...) {
+  announce("[")
+  new <- on_bare_frame(x, quote(`[`), sys.call(), parent.frame())
+  columns_alone <- nargs() < 3 && !inherits(x, "data.table")
+  keep_file(new, x, same_records = columns_alone && NROW(new) == nrow(x))
+}
+
+# The same call on the bare data frame: arguments that are left out stay so, and expressions are
+# evaluated where they were written.
+on_bare_frame <- function(x, generic, call, frame) {
+  call[[1]] <- generic
+  call[[2]] <- bare_frame(x)
+  eval(call, frame)
+}
+
+#' @export
+transform.sdc_file <- function(`_data`, ...) {
+  announce("transform")
+  new <- on_bare_frame(`_data`, quote(transform), sys.call(), parent.frame())
+  keep_file(new, `_data`, same_records = TRUE)
+}
+
+#' @export
+`names<-.sdc_file` <- function(x, value) {
+  announce("names<-")
+  old <- names(x)
+  roles <- renamed_roles(attr(x, "roles"), old, as.character(value))
+  new <- bare_frame(x)
+  names(new) <- value
+  keep_file(new, x, roles, same_records = TRUE)
+}
+
+# Every column keeps its role under its new name.
+renamed_roles <- function(roles, old, new) {
+  to <- function(columns) new[match(columns, old)]
+  for (role in setdiff(names(roles), c(population_roles, "key_groups"))) {
+    roles[[role]] <- to(roles[[role]])
+  }
+  roles$key_groups <- if (length(roles$key_groups)) lapply(roles$key_groups, to)
+  roles
+}
+
+#' @export
+as.data.frame.sdc_file <- function(x, ...) as.data.frame(bare_frame(x), ...)
+
+#' @importFrom utils head
+#' @export
+head.sdc_file <- function(x, ...) utils::head(bare_frame(x), ...)
+
+#' @importFrom utils tail
+#' @export
+tail.sdc_file <- function(x, ...) utils::tail(bare_frame(x), ...)
+
+#' @export
+merge.sdc_file <- function(x, y, ...) {
+  announce("merge")
+  keep_file(merge(bare_frame(x), bare_frame(y), ...), x)
+}
+
+#' @export
+rbind.sdc_file <- function(...) bind_files(rbind, ...)
+
+#' @export
+cbind.sdc_file <- function(...) bind_files(cbind, ...)
+
+bind_files <- function(bind, ...) {
+  parts <- list(...)
+  first <- Filter(function(x) inherits(x, "sdc_file"), parts)[[1]]
+  keep_file(do.call(bind, lapply(parts, bare_frame)), first)
+}
+
+#' @export
+plot.sdc_file <- function(x, ...) {
+  announce("plot")
+  stop_argument(
+    "x", "be a result that has a picture", "A file has none.",
+    "plot(file_check(x)) draws the risks of a file."
+  )
+}
+
+# Verbs of dplyr and tibble ---------------------------------------------------------
+
+#' @exportS3Method dplyr::dplyr_reconstruct
+dplyr_reconstruct.sdc_file <- function(data, template) {
+  announce("dplyr_reconstruct")
+  keep_file(dplyr::dplyr_reconstruct(bare_frame(data), bare_frame(template)), template)
+}
+
+#' @exportS3Method dplyr::dplyr_col_modify
+dplyr_col_modify.sdc_file <- function(data, cols) {
+  announce("dplyr_col_modify")
+  keep_file(dplyr::dplyr_col_modify(bare_frame(data), cols), data, same_records = TRUE)
+}
+
+# Groups and counts are not files of records.
+
+#' @exportS3Method dplyr::group_by
+group_by.sdc_file <- function(.data, ...) {
+  grouped <- dplyr::group_by(bare_frame(.data), ...)
+  as_kept_file(grouped, attr(.data, "roles"), mget(
+    past_parts, envir = attr(.data, "kept"), ifnotfound = list(NULL)
+  ), attr(.data, "kept"))
+}
+
+#' @exportS3Method dplyr::ungroup
+ungroup.sdc_file <- function(x, ...) {
+  keep_file(dplyr::ungroup(bare_frame(x), ...), x, same_records = TRUE)
+}
+
+#' @exportS3Method dplyr::rowwise
+rowwise.sdc_file <- function(data, ...) dplyr::rowwise(bare_frame(data), ...)
+
+#' @exportS3Method dplyr::summarise
+summarise.sdc_file <- function(.data, ...) dplyr::summarise(bare_frame(.data), ...)
+
+#' @exportS3Method dplyr::count
+count.sdc_file <- function(x, ...) dplyr::count(bare_frame(x), ...)
+
+#' @exportS3Method tibble::as_tibble
+as_tibble.sdc_file <- function(x, ...) tibble::as_tibble(bare_frame(x), ...)
+
+stop_grouped <- function(data) {
+  if (inherits(data, c("grouped_df", "rowwise_df"))) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "The file must not be grouped: risks are those of a whole file.",
+        x = paste0("It has class ", quote_names(class(data)), "."),
+        i = "dplyr::ungroup() takes the groups away; summary(x, by = ) gives risks by group."
+      ),
+      data_class = class(data)
+    )
+  }
+}

@@ -1,0 +1,208 @@
+# A file with roles is a data frame to every verb of R and dplyr.
+
+people <- function(n = 60) {
+  set.seed(4)
+  data.frame(
+    age = sample(20:60, n, TRUE), sex = sample(c("f", "m"), n, TRUE),
+    region = sample(letters[1:4], n, TRUE), income = round(stats::runif(n, 1, 9e4)),
+    w = stats::runif(n, 5, 50)
+  )
+}
+keys <- c("age", "sex", "region")
+people_file <- function(data = people(), ...) sdc_file(data, keys, weight_var = "w", ...)
+roles <- list(key_vars = keys, weight_var = "w")
+told <- function(code, kind) {
+  n <- 0
+  value <- withCallingHandlers(code, sdcRisk_message = function(m) {
+    if (inherits(m, paste0("sdcRisk_message_", kind))) n <<- n + 1
+    invokeRestart("muffleMessage")
+  })
+  list(n = n, value = value)
+}
+
+test_that("a file is the data frame that it was made of, in its class", {
+  file <- people_file()
+  expect_identical(class(file), c("sdc_file", "data.frame"))
+  expect_identical(dim(file), c(60L, 5L))
+  expect_identical(names(file), names(people()))
+  expect_identical(file$age, people()$age)
+  expect_identical(file[["sex"]], people()$sex)
+  expect_null(file$roles)
+  expect_identical(as.data.frame(file), people())
+  expect_identical(sdc_roles(file), roles)
+  skip_if_not_installed("tibble")
+  tibble <- tibble::as_tibble(people())
+  expect_identical(class(people_file(tibble)), c("sdc_file", "tbl_df", "tbl", "data.frame"))
+  expect_identical(tibble::as_tibble(people_file()), tibble)
+})
+
+# What a verb makes of the file has the values that it makes of the data frame.
+verbs <- list(
+  subset = function(x) subset(x, age > 30),
+  rows = function(x) x[x$age > 30, ],
+  order = function(x) x[order(x$age), ],
+  columns = function(x) x[c("age", "sex", "region", "w")],
+  both = function(x) x[1:20, c("age", "sex", "region", "w")],
+  assign = function(x) {
+    x$age[[3]] <- 99L
+    x
+  },
+  new = function(x) {
+    x[["old"]] <- x$age > 50
+    x
+  },
+  within = function(x) within(x, band <- age %/% 10),
+  transform = function(x) transform(x, age = age %/% 10),
+  rbind = function(x) rbind(x, x[1:5, ]),
+  cbind = function(x) cbind(x, extra = 1),
+  merge = function(x) merge(x, data.frame(region = letters[1:4], code = 1:4)),
+  na.omit = function(x) stats::na.omit(x),
+  unique = function(x) unique(x)
+)
+of_dplyr <- list(
+  filter = function(x) dplyr::filter(x, age > 30),
+  arrange = function(x) dplyr::arrange(x, age),
+  mutate = function(x) dplyr::mutate(x, age = age %/% 10, band = age),
+  relocate = function(x) dplyr::relocate(x, w),
+  select = function(x) dplyr::select(x, -income),
+  slice = function(x) dplyr::slice(x, 1:10),
+  distinct = function(x) dplyr::distinct(x),
+  left_join = function(x) {
+    dplyr::left_join(x, data.frame(region = letters[1:4], code = 1:4), by = "region")
+  },
+  bind_rows = function(x) dplyr::bind_rows(x, x),
+  bind_cols = function(x) dplyr::bind_cols(x, extra = seq_len(nrow(x))),
+  group = function(x) {
+    dplyr::ungroup(dplyr::mutate(dplyr::group_by(x, region), n = dplyr::n()))
+  },
+  across = function(x) dplyr::mutate(x, dplyr::across(dplyr::all_of("age"), as.character))
+)
+
+test_that("verbs of R keep values, class and roles", {
+  for (name in names(verbs)) {
+    made <- quietly(verbs[[name]](people_file()))
+    expect_s3_class(made, "sdc_file")
+    expect_equal(as.data.frame(made), verbs[[name]](people()), info = name)
+    expect_identical(sdc_roles(made), roles, info = name)
+  }
+})
+
+test_that("verbs of dplyr keep values, class and roles", {
+  skip_if_not_installed("dplyr")
+  for (name in names(of_dplyr)) {
+    for (data in list(people(), tibble::as_tibble(people()))) {
+      made <- quietly(of_dplyr[[name]](people_file(data)))
+      expect_s3_class(made, "sdc_file")
+      expect_equal(
+        as.data.frame(made), as.data.frame(of_dplyr[[name]](people())), info = name
+      )
+      expect_identical(sdc_roles(made), roles, info = name)
+      expect_identical(inherits(made, "tbl_df"), inherits(of_dplyr[[name]](data), "tbl_df"))
+    }
+  }
+  counts <- dplyr::count(people_file(), sex)
+  expect_equal(counts, dplyr::count(people(), sex))
+  expect_equal(
+    dplyr::summarise(dplyr::group_by(people_file(), sex), n = dplyr::n()),
+    dplyr::summarise(dplyr::group_by(people(), sex), n = dplyr::n())
+  )
+})
+
+test_that("a renamed column keeps its role, a dropped one loses it with a message", {
+  file <- people_file()
+  names(file)[[1]] <- "years"
+  expect_identical(sdc_roles(file)$key_vars, c("years", "sex", "region"))
+  lost <- told(file[c("years", "sex", "w")], "role_lost")
+  expect_identical(lost$n, 1)
+  expect_identical(sdc_roles(lost$value)$key_vars, c("years", "sex"))
+  file$w <- NULL
+  expect_message(found <- sdc_roles(file), "\"w\"", class = "sdcRisk_message_role_lost")
+  expect_null(found$weight_var)
+  skip_if_not_installed("dplyr")
+  renamed <- dplyr::rename(people_file(), weight = w, home = region)
+  expect_identical(
+    sdc_roles(renamed), list(key_vars = c("age", "sex", "home"), weight_var = "weight")
+  )
+  chosen <- told(dplyr::select(people_file(), years = age, sex), "role_lost")
+  expect_identical(chosen$n, 1)
+  expect_identical(sdc_roles(chosen$value), list(key_vars = c("years", "sex")))
+})
+
+test_that("fewer records are a part, which is told once, without the population", {
+  file <- people_file(pop_size = 8000)
+  e <- expect_message(part <- file[1:30, ], class = "sdcRisk_message_file_part")
+  expect_null(sdc_roles(part)$pop_size)
+  expect_no_message(part[1:10, ])
+  expect_no_message(head(file))
+  expect_no_message(file[order(file$age), ])
+  expect_identical(sdc_roles(file[order(file$age), ])$pop_size, 8000)
+  expect_identical(
+    n_matches(part)$estimates, n_matches(people()[1:30, ], keys, weight_var = "w")$estimates
+  )
+})
+
+test_that("codes are never those of other columns", {
+  file <- people_file()
+  n_unique <- function(file) n_matches(file)$estimates$n_unique
+  by_hand <- function(data) {
+    n_matches(as.data.frame(data), keys, weight_var = "w")$estimates$n_unique
+  }
+  expect_identical(n_unique(file), by_hand(file))
+  changed <- file
+  changed$age <- changed$age %/% 10
+  swapped <- file
+  names(swapped)[1:2] <- c("sex", "age")
+  for (other in list(changed, swapped, file[60:1, ], quietly(file[1:25, ]), rbind(file, file))) {
+    expect_identical(n_unique(other), by_hand(other))
+    expect_identical(n_unique(file), by_hand(file))
+  }
+})
+
+test_that("grouped files are refused", {
+  skip_if_not_installed("dplyr")
+  for (grouped in list(
+    dplyr::group_by(people(), sex), dplyr::rowwise(people()),
+    dplyr::group_by(people_file(), sex)
+  )) {
+    e <- expect_error(n_matches(grouped, keys), class = "sdcRisk_error_bad_data")
+    expect_match(conditionMessage(e), "dplyr::ungroup()", fixed = TRUE)
+    expect_error(file_check(grouped, keys), class = "sdcRisk_error_bad_data")
+    expect_error(suppress_cells(grouped, keys), class = "sdcRisk_error_bad_data")
+  }
+})
+
+test_that("the print is a line of roles above the records", {
+  shown <- utils::capture.output(print(people_file()))
+  expect_match(
+    shown[[1]], "# sdc_file of 60 records; key variables age, sex, region; weights w", fixed = TRUE
+  )
+  expect_lte(max(nchar(shown)), 80)
+  expect_lte(length(shown), 16)
+  expect_no_error(utils::capture.output(utils::str(people_file())))
+})
+
+test_that("a file that was saved is the same file", {
+  file <- people_file()
+  first <- n_matches(file)$estimates
+  again <- unserialize(serialize(file, NULL))
+  expect_identical(n_matches(again)$estimates, first)
+  expect_identical(sdc_roles(again), roles)
+  expect_identical(as.data.frame(again), people())
+})
+
+test_that("files in data.tables are data.tables", {
+  skip_if_not_installed("data.table")
+  file <- people_file(data.table::as.data.table(people()))
+  expect_s3_class(file, "data.table")
+  # Outside of this package, which does not know data.table's expressions.
+  part <- quietly(eval(quote(file[age > 30]), list2env(list(file = file), parent = globalenv())))
+  expect_identical(as.data.frame(part)$age, subset(people(), age > 30)$age)
+  expect_identical(sdc_roles(part), roles)
+})
+
+test_that("roles of other objects are an error", {
+  e <- expect_error(sdc_roles(people()), class = "sdcRisk_error_bad_data")
+  expect_match(conditionMessage(e), "sdc_file(x, key_vars", fixed = TRUE)
+  expect_error(sdc_roles(1), class = "sdcRisk_error_bad_data")
+  expect_identical(sdc_roles(suppress_cells(people_file(), k = 2))$key_vars, keys)
+})
