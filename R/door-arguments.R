@@ -1,11 +1,10 @@
-# Arguments that name columns, looked at before anything else is done with them: a promise
-# that cannot be evaluated, such as c(age, sex), and a lone number are told here, once for all
-# exported functions.
+# Arguments that name columns, read before anything else is done with them: they become names
+# as text, or the error is told here, once for all exported functions.
 
 column_arguments <- c(
   "key_vars", "link_vars", "change_vars", "weight_var", "count_var", "hh_id", "hh_vars",
   "strata_var", "sensitive", "within", "vars", "id", "time", "year", "month", "age",
-  "birth_year", "row_id", "key_groups", "linked"
+  "birth_year", "row_id", "key_groups", "linked", "drop", "new_ids", "keep_ids"
 )
 
 check_column_arguments <- function() {
@@ -16,77 +15,60 @@ check_column_arguments <- function() {
   ask$.looked <- TRUE
   refuse_letters(ask)
   frame <- ask$.frame
-  for (arg in intersect(column_arguments, ask$.given)) {
-    # They give the names that they hold, with a warning of tidyselect.
-    code <- do.call(substitute, list(as.name(arg), frame))
-    if (any(names_as_given %in% all.names(code))) refuse_unquoted(arg, frame)
-    value <- tryCatch(
-      get(arg, envir = frame),
-      error = function(e) refuse_unquoted(arg, frame, e)
-    )
-    if (is.function(value)) refuse_unquoted(arg, frame)
-    if (arg == "key_vars") refuse_lone_number(value, ask)
+  given <- intersect(column_arguments, ask$.given)
+  quosures <- lapply(rlang::set_names(given), function(arg) {
+    eval(as.call(list(rlang::enquo, as.name(arg))), frame)
+  })
+  quosures <- lapply(quosures, innermost)
+  data <- if (any(vapply(quosures, is_unread, NA))) data_at_door(frame)
+  for (arg in given) {
+    if (is_unread(quosures[[arg]])) {
+      value <- read_columns(arg, quosures[[arg]], data)
+      # The function finds it under its name.
+      assign(arg, value, envir = frame)
+    }
+    if (arg == "key_vars") refuse_lone_number(get(arg, envir = frame), ask)
   }
 }
 
-# Names of columns without quotes, or a selection as dplyr has it. Any other error is the
-# user's own.
-refuse_unquoted <- function(arg, frame, error = NULL) {
-  code <- do.call(substitute, list(as.name(arg), frame))
-  columns <- columns_at_door(frame)
-  named <- intersect(all.vars(code), columns)
-  helper <- utils::head(intersect(all.names(code), names(selection_patterns)), 1)
-  if (length(named) == 0 && length(helper) == 0) {
-    if (is.null(error)) {
-      return(invisible())
-    }
-    stop(error)
-  }
-  meant <- names_meant(code, named, helper)
-  stop_sdc(
-    "bad_argument",
-    c(
-      paste0("`", arg, "` must name columns as text."),
-      x = if (length(helper)) {
-        paste0(helper, "() selects columns in dplyr, not here.")
-      } else {
-        paste0("Without quotes: ", paste(utils::head(named, 5), collapse = ", "), ".")
-      },
-      i = if (is.null(meant)) {
-        paste0("Give names, for example ", arg, " = ", names_code(utils::head(columns, 2)), ".")
-      } else {
-        paste0("Give names: ", arg, " = ", meant, ".")
+# The argument of a function of the user, embraced: {{ keys }}.
+innermost <- function(quosure) {
+  code <- rlang::quo_get_expr(quosure)
+  if (rlang::is_quosure(code)) innermost(code) else quosure
+}
+
+is_unread <- function(quosure) is.language(rlang::quo_get_expr(quosure))
+
+read_columns <- function(arg, quosure, data) {
+  code <- rlang::quo_get_expr(quosure)
+  env <- rlang::quo_get_env(quosure)
+  rlang::try_fetch(
+    chosen_columns(code, env, data),
+    error = function(e) {
+      while (is.null(e$i) && !is.null(e$parent)) e <- e$parent
+      if (inherits(e, "vctrs_error_subscript_oob")) stop_unknown_columns(arg, e$i, data)
+      # Names of nothing; any other error is the user's own.
+      absent <- if (is.symbol(code) || is_choice(code)) {
+        Filter(function(name) !exists(name, envir = env), setdiff(all.vars(code), names(data)))
       }
-    ),
-    argument = arg
+      if (length(absent) && length(data)) stop_unknown_columns(arg, absent, data)
+      rlang::zap()
+    }
   )
 }
 
-# The code that names the same columns as text; NULL if it is not known. all_of() holds names,
-# other selections have patterns; c(age, "sex") and age alone are names, -age is not.
-names_meant <- function(code, named, helper) {
-  if (length(code) == 2 && length(helper)) {
-    if (helper %in% names_as_given) {
-      return(code_text(code[[2]]))
-    }
-    if (is.character(code[[2]]) && nzchar(selection_patterns[[helper]])) {
-      pattern <- gsub("%s", code[[2]], selection_patterns[[helper]], fixed = TRUE)
-      return(paste0("grep(", encodeString(pattern, quote = "\""), ", names(data), value = TRUE)"))
-    }
-  }
-  parts <- if (is.call(code) && identical(code[[1]], quote(c))) as.list(code)[-1] else list(code)
-  as_names <- vapply(parts, function(part) is.symbol(part) || is.character(part), NA)
-  if (length(named) && setequal(all.vars(code), named) && all(as_names)) {
-    names_code(vapply(parts, as.character, ""))
-  }
+stop_unknown_columns <- function(arg, absent, data) {
+  stop_sdc(
+    "unknown_key_var",
+    c(
+      paste0("`", arg, "` must name columns of `data`."),
+      x = paste0("Not found: ", quote_names(absent), "."),
+      i = nearest_names(absent, names(data)),
+      i = paste0("Columns of `data`: ", quote_names(names(data), 8), ".")
+    ),
+    unknown = absent
+  )
 }
-
-# The selections of dplyr, and what grep() finds the same names by.
-selection_patterns <- c(
-  starts_with = "^%s", ends_with = "%s$", contains = "%s", matches = "%s", everything = "",
-  last_col = "", num_range = "", all_of = "", any_of = "", one_of = "", where = ""
-)
-names_as_given <- c("all_of", "any_of", "one_of")
 
 # The second argument feels like k to those who come from other programs: as a position it
 # would pick one column, on which hardly any file has a risk.
@@ -136,14 +118,26 @@ shares_meant <- c(
   invariant_pram = "max_match_prob = %s"
 )
 
-# Names of the columns of the file that the exported function was given, NULL where it has
-# no file yet.
-columns_at_door <- function(frame) {
-  file <- intersect(c("data", "wave1", "known", "before"), ls(frame))
-  if (length(file)) {
-    tryCatch(colnames(file_data(get(file[[1]], envir = frame))), error = function(e) NULL)
+# The columns of the file that the exported function was given, or a list with their names; NULL
+# if it has no file yet.
+data_at_door <- function(frame) {
+  files <- c("data", "wave1", "known", "before", "waves", "background", "x")
+  file <- intersect(files, ls(frame))
+  if (length(file) == 0) {
+    return(NULL)
   }
+  tryCatch(
+    {
+      data <- file_data(get(file[[1]], envir = frame))
+      # Several waves.
+      if (is_list_of(data, is.data.frame)) data <- data[[1]]
+      if (is.data.frame(data)) data else rlang::set_names(as.list(colnames(data)), colnames(data))
+    },
+    error = function(e) NULL
+  )
 }
+
+columns_at_door <- function(frame) names(data_at_door(frame))
 
 # Nothing may come through `...`.
 check_no_dots <- function(...) {

@@ -4,11 +4,6 @@
 data_advice <- function(x) {
   if (!is.null(micro_advice(x))) {
     micro_advice(x)
-  } else if (inherits(x, c("survey.design", "svyrep.design"))) {
-    paste(
-      "A survey design: its data are design$variables; add its weights as a column,",
-      "data$weight <- weights(design, \"sampling\")."
-    )
   } else if (is.matrix(x)) {
     "as.data.frame() makes a data frame of a matrix."
   } else if (is.list(x) && !is.object(x) && length(unique(lengths(x))) == 1) {
@@ -42,9 +37,32 @@ file_data <- function(x) {
     bare_frame(x)
   } else if (is_remedy(x)) {
     file_data(check_result(x)$data)
+  } else if (is_design(x)) {
+    x$variables
   } else {
     x
   }
+}
+
+# Survey designs of the packages survey and srvyr.
+is_design <- function(x) {
+  inherits(x, c("survey.design", "svyrep.design")) && is.data.frame(x$variables)
+}
+
+# The records of a design that count, with its weights, strata and clusters.
+design_file <- function(x) {
+  data <- x$variables
+  weights <- as.double(if (inherits(x, "svyrep.design")) x$pweights else 1 / x$prob)
+  same <- Filter(function(name) {
+    is.numeric(data[[name]]) && isTRUE(all.equal(as.double(data[[name]]), weights))
+  }, names(data))
+  name <- if (length(same)) same[[1]] else "sampling_weight"
+  if (length(same) == 0) data[[name]] <- weights
+  of <- function(part) intersect(names(x[[part]]), names(data))
+  # A domain of a calibrated design has all records, the others without a weight.
+  new_file(data[weights > 0, , drop = FALSE], list(
+    weight_var = name, strata_var = if (isTRUE(x$has.strata) && length(of("strata"))) of("strata")
+  ))
 }
 
 stop_not_a_file <- function(x, arg) {

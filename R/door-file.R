@@ -53,12 +53,14 @@
 #' Creating the file checks the columns named and codes nothing. The summary codes
 #' every column once: about 0.1 s for a million records and ten key variables.
 #'
-#' @param data A data frame, tibble or data.table with one row per record, or an
+#' @param data A data frame, tibble or data.table with one row per record. A survey design of
+#'   the packages survey or srvyr, whose weights and strata are taken. Or an
 #'   `sdc_file`, whose roles are kept if no new ones are given. An sdcMicroObj
 #'   brings its own, see [store_result()]. A result of [suppress_cells()] or
 #'   [invariant_pram()] is taken as its protected data, with the roles of the original. A
 #'   [pattern_table()], or a table of a database, of which one is made.
-#' @param key_vars Names or positions of the key variables. `NULL`: all columns
+#' @param key_vars The key variables: names as text, positions, or a selection as in dplyr, such
+#'   as `c(age, sex)`, `starts_with("pb")` or `-income`. `NULL`: all columns
 #'   that have no other role and do not look like a weight, a household or an
 #'   identifier; a message of class `sdcRisk_message_columns_left_out` names those.
 #' @inheritParams sdcRisk-params
@@ -293,6 +295,9 @@ as_file <- function(x, arg) {
   }
   if (is_pattern_table(x)) {
     return(pattern_file(x))
+  }
+  if (is_design(x)) {
+    return(design_file(x))
   }
   if (is_lazy_table(x)) {
     return(lazy_file(x, arg))

@@ -230,10 +230,10 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            original = NULL, row_id = NULL, into = NULL, chunk_size = 1e6,
                            max_patterns = 5e6) {
   ask <- announce("invariant_pram")
+  check_no_dots(...)
   # Households are a role of the file, but kept together only if it is said how.
   torn <- !was_given("hh_id") && is.null(hh_vars)
   if (is.null(hh_vars)) ask$.given <- union(ask$.given, "hh_id")
-  check_no_dots(...)
   asked <- list(
     max_match_prob = check_probability(max_match_prob, "max_match_prob"),
     scope = check_choice(scope, c("risky", "all"), "scope"),

@@ -2,8 +2,10 @@
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or an
 #'   [sdc_file()], whose roles are used.
-#' @param key_vars Names or positions of the key variables. `NULL`: those of an
-#'   [sdc_file()], or all columns that no other argument names.
+#' @param key_vars The key variables: names as text, positions, or a selection as in dplyr, such
+#'   as `c(age, sex)`, `starts_with("pb")` or `-income`. `NULL`: those of an [sdc_file()], or all
+#'   columns that no other argument names. All arguments that name columns are given in these
+#'   ways. A variable that holds names of columns comes before a column of its name.
 #' @param weight_var Name or position of the column of sampling weights: how many people a
 #'   record represents. Weights are finite and positive.
 #' @param hh_id Name or position of the column that identifies households.

@@ -133,6 +133,7 @@ pattern_table.sdc_open_file <- pattern_table.sdc_file
 pattern_table.sdcMicroObj <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                       count_var = NULL, max_patterns = 5e6) {
   announce("pattern_table")
+  check_column_arguments()
   pattern_table(
     micro_file(data, "data"), key_vars, ...,
     weight_var = weight_var, count_var = count_var, max_patterns = max_patterns

@@ -65,34 +65,9 @@ test_that("several positions, and a list of key sets, are key variables as ever"
   expect_identical(sets$estimates$n_unique[[2]], by_name$estimates$n_unique)
 })
 
-test_that("names of columns without quotes are errors that show them in quotes", {
-  shows <- function(call, code) {
-    e <- expect_error(call, class = "sdcRisk_error_bad_argument")
-    expect_match(conditionMessage(e), code, fixed = TRUE)
-  }
-  shows(sdc_file(nals_prison, c(GENDER, DAGE3)), "key_vars = c(\"GENDER\", \"DAGE3\")")
-  shows(n_matches(nals_prison, GENDER), "key_vars = \"GENDER\"")
-  shows(n_matches(nals_prison, c("GENDER", DAGE3)), "key_vars = c(\"GENDER\", \"DAGE3\")")
-  shows(individual_risk(nals_prison, keys, WEIGHT), "weight_var = \"WEIGHT\"")
-  shows(suppress_cells(nals_prison, keys, strata_var = CENREG), "strata_var = \"CENREG\"")
-  shows(utility_loss(nals_prison, nals_prison, c(GENDER)), "key_vars = \"GENDER\"")
-  shows(
-    longitudinal_link(nals_prison, nals_prison, GENDER, CASEID), "key_vars = \"GENDER\""
-  )
-  shows(
-    file_check(nals_prison, starts_with("D")), "grep(\"^D\", names(data), value = TRUE)"
-  )
-  shows(recode_search(nals_prison, -GENDER), "Give names, for example key_vars = c(")
-  if (requireNamespace("dplyr", quietly = TRUE)) {
-    shows(qar_risk(nals_prison, dplyr::ends_with("3")), "grep(\"3$\", names(data), value = TRUE)")
-    expect_no_warning(shows(sdc_file(nals_prison, dplyr::all_of("GENDER")), "= \"GENDER\""))
-    shows(n_matches(nals_prison, dplyr::any_of(keys)), "key_vars = keys")
-  }
-  shows(n_matches(nals_prison, all_of(c("GENDER", "DAGE3"))), "= c(\"GENDER\", \"DAGE3\")")
-  # Another error is the user's own.
-  expect_error(n_matches(nals_prison, no_such_object), "object 'no_such_object' not found")
-  # An unknown argument is told without being evaluated.
-  shows(n_matches(nals_prison, keys, weight = WEIGHT), "Did you mean `weight_var`?")
+test_that("an unknown argument is told without being evaluated", {
+  e <- expect_error(n_matches(nals_prison, keys, weight = WEIGHT), "Did you mean `weight_var`?")
+  expect_s3_class(e, "sdcRisk_error_bad_argument")
 })
 
 test_that("other names of arguments are told, and several key variables are one argument", {
@@ -133,8 +108,10 @@ test_that("a table of a database is not counted for a lone number", {
     e <- expect_error(eval(call), class = "sdcRisk_error_bad_argument")
     expect_match(conditionMessage(e), "3 is a position of column `EDUC3`")
   }
-  e <- expect_error(n_matches(people, GENDER), class = "sdcRisk_error_bad_argument")
-  expect_match(conditionMessage(e), "key_vars = \"GENDER\"", fixed = TRUE)
+  expect_identical(
+    n_matches(people, c(GENDER, DAGE3))$estimates,
+    n_matches(people, c("GENDER", "DAGE3"))$estimates
+  )
 })
 
 test_that("the smallest class is k in every function that has a limit of it", {

@@ -67,8 +67,36 @@ test_that("errors of weights count the records and name the way out", {
   expect_match(
     refused(factor(weights)), "as.numeric(as.character(data$WEIGHT))", fixed = TRUE
   )
-  design <- structure(list(variables = nals_prison), class = c("survey.design2", "survey.design"))
-  e <- expect_error(sdc_file(design, keys), class = "sdcRisk_error_bad_data")
-  expect_match(conditionMessage(e), "design$variables", fixed = TRUE)
-  expect_match(conditionMessage(e), "weights(design", fixed = TRUE)
+})
+
+test_that("survey designs bring their weights and strata", {
+  data <- nals_prison
+  data$stratum <- rep(1:2, 91)
+  # The parts that svydesign() makes.
+  design <- structure(
+    list(
+      variables = data, prob = 1 / data$WEIGHT, has.strata = TRUE,
+      strata = data["stratum"], cluster = data["CASEID"]
+    ),
+    class = c("survey.design2", "survey.design")
+  )
+  file <- sdc_file(design, c(GENDER, DAGE3))
+  expect_identical(sdc_roles(file), list(
+    key_vars = c("GENDER", "DAGE3"), weight_var = "WEIGHT", strata_var = "stratum"
+  ))
+  expect_identical(as.data.frame(file), data)
+  expect_equal(
+    individual_risk(design, c("GENDER", "DAGE3"))$estimates,
+    individual_risk(data, c("GENDER", "DAGE3"), "WEIGHT")$estimates
+  )
+  # Half of the records are a domain; weights that no column has become one.
+  design$prob <- ifelse(data$GENDER == 1, 2 / data$WEIGHT, Inf)
+  part <- sdc_file(design, c(GENDER, DAGE3))
+  expect_identical(nrow(part), sum(data$GENDER == 1))
+  expect_equal(part$sampling_weight, data$WEIGHT[data$GENDER == 1] / 2)
+  replicates <- structure(list(variables = data, pweights = data$WEIGHT), class = "svyrep.design")
+  expect_identical(sdc_roles(sdc_file(replicates, GENDER))$weight_var, "WEIGHT")
+  skip_if_not_installed("survey")
+  made <- survey::svydesign(~1, strata = ~stratum, weights = ~WEIGHT, data = data)
+  expect_identical(sdc_roles(sdc_file(made, c(GENDER, DAGE3))), sdc_roles(file))
 })
