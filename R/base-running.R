@@ -14,6 +14,7 @@ running <- new.env(parent = emptyenv())
 #   .said  the name that errors give: one function of ours may have called another
 #   .at, .frame   the number of its frame, and the frame
 #   .arguments, .given   its arguments, and those that were given, by the user or by a role
+#   .controls  those of its arguments that come through `...`, see take_controls()
 #   .outer   what was running when it was called, NULL for nothing
 #   .asked   notes for replay(), see remember()
 announce <- function(name, at = sys.parent()) {
@@ -34,6 +35,7 @@ announce <- function(name, at = sys.parent()) {
   ask$.given <- ask$.arguments[given]
   at_end(ask, leave)
   running$ask <- ask
+  take_controls(ask)
   ask
 }
 

@@ -180,17 +180,10 @@ copula_fit <- function(data, key_vars = NULL, ..., marginals = c("empirical", "a
 
 check_copula_settings <- function(marginals, order, missing, signed, min_records) {
   order <- check_choice(order, c("scaling", "natural", "random", "frequency"), "order")
-  if (identical(missing, "wildcard")) {
-    stop_argument(
-      "missing", "be \"category\" or \"exclude\" here",
-      found = "\"wildcard\" would let a missing value match everything.",
-      advice = "A record would not have one probability then."
-    )
-  }
   list(
     marginals = check_choice(marginals, c("empirical", "auto"), "marginals"),
     order = order,
-    missing = check_choice(missing, c("category", "exclude"), "missing"),
+    missing = check_missing_rule(missing, "A record would not have one probability then."),
     signed = if (is.null(signed)) {
       order %in% c("scaling", "natural")
     } else {

@@ -214,8 +214,9 @@
 #' @inheritParams sdcRisk-params
 #' @param pop_size Number of people in the population: one or several numbers,
 #'   none below the number of records.
-#' @param ... Arguments of [copula_fit()], by their full names, where `data` is
-#'   a data frame.
+#' @param ... Rarely used arguments, those of `copula_uniqueness_control()`, by their full
+#'   names, or together: `control = copula_uniqueness_control(...)`; if `data` is a data frame,
+#'   also those of [copula_fit()].
 #' @param newdata A released file to judge by a model fitted on `data`, such as
 #'   a file that is not a random sample; `records` are then its records. The very file of
 #'   the fit, in its order, is recognised; other files should hold other people. A category
@@ -283,9 +284,8 @@
 #' sum(cells == 1) / nrow(adult)
 copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NULL,
                               score = c("tree", "copula", "placement"), calibrate = NULL,
-                              given_sample = FALSE, records = TRUE, n_refits = 0,
-                              level = 0.95, sampling_fraction = NULL, hh_id = NULL,
-                              limit = NULL) {
+                              given_sample = FALSE, records = TRUE,
+                              sampling_fraction = NULL, hh_id = NULL, limit = NULL) {
   ask <- announce("copula_uniqueness")
   check_given("data")
   if (inherits(data, "sdc_copula_fit")) {
@@ -305,8 +305,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   check_flag(given_sample, "given_sample")
   check_flag(records, "records")
   limit <- check_record_limit(limit)
-  inform_no_refits(check_whole(n_refits, "n_refits", low = 0))
-  level <- check_probability(level, "level")
+  inform_no_refits(check_whole(ask$n_refits, "n_refits", low = 0))
+  level <- check_probability(ask$level, "level")
   newdata <- bare_data(newdata)
   if (!is.null(newdata)) check_data_frame(newdata, "newdata")
   hh_at <- household_column(
@@ -315,7 +315,7 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (!is.null(hh_at) && is.null(key_vars) && is.data.frame(data)) {
     # All columns that no other argument names.
     key_vars <- setdiff(
-      seq_along(data), c(hh_at, weight_position(data, list(...)$weight_var))
+      seq_along(data), c(hh_at, weight_position(data, other_dots()$weight_var))
     )
   }
   known <- fit_or_data(file, key_vars, ...)
@@ -372,6 +372,12 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   })
 }
 
+#' @rdname copula_uniqueness
+#' @export
+copula_uniqueness_control <- function(n_refits = 0, level = 0.95, ...) {
+  new_control("copula_uniqueness_control")
+}
+
 copula_columns <- c(
   "pop_size", "population_uniqueness", "uniqueness_mc_se", "uniqueness_low",
   "uniqueness_high", "population_correctness", "correctness_mc_se", "correctness_low",
@@ -396,7 +402,7 @@ fit_or_data <- function(data, key_vars, ...) {
     check_no_dots(...)
     return(list(n = data$n, n_file = data$settings$n, fit = function() data, data = NULL))
   }
-  given <- rlang::list2(...)
+  given <- other_dots()
   allowed <- setdiff(names(formals(copula_fit)), c("data", "key_vars", "..."))
   names <- if (is.null(names(given))) character(length(given)) else names(given)
   if (length(given) && !all(names %in% allowed)) {

@@ -142,13 +142,11 @@ columns_at_door <- function(frame) names(data_at_door(frame))
 # Nothing may come through `...`.
 check_no_dots <- function(...) {
   check_column_arguments()
-  if (...length() == 0) {
+  # Unknown arguments are not evaluated: they may be names of columns without quotes.
+  given <- unknown_dots()
+  if (length(given) == 0) {
     return(invisible())
   }
-  # Unknown arguments are not evaluated: they may be names of columns without quotes.
-  given <- if (is.null(...names())) character(...length()) else ...names()
-  given[is.na(given)] <- ""
-  given[!nzchar(given)] <- "(unnamed)"
   arguments <- argument_names()
   translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
   stop_sdc(

@@ -48,16 +48,18 @@ stop_argument <- function(arg, must, found = NULL, advice = NULL) {
 
 # What the argument `arg`, or a part of one, of the exported function was.
 found_in <- function(arg) {
-  frame <- running$ask$.frame
+  ask <- running$ask
+  frame <- ask$.frame
   if (is.null(frame) || length(arg) != 1) {
     return(NULL)
   }
   code <- tryCatch(parse(text = arg)[[1]], error = function(e) NULL)
   name <- utils::head(all.vars(code), 1)
-  if (length(name) == 0 || !exists(name, envir = frame, inherits = FALSE)) {
+  if (name %in% ask$.controls) frame <- mget(name, envir = ask)
+  if (length(name) == 0 || !exists(name, where = frame, inherits = FALSE)) {
     return(NULL)
   }
-  if (name %in% setdiff(argument_names(), running$ask$.given)) {
+  if (name %in% setdiff(ask$.arguments, ask$.given)) {
     return("It was not given.")
   }
   tryCatch(given_words(eval(code, frame)), error = function(e) NULL)
@@ -244,16 +246,15 @@ check_installed <- function(package, purpose) {
   }
 }
 
-# The rule for missing values of a method that counts distinct keys.
-check_missing_rule <- function(missing, choices) {
-  if (identical(missing, "wildcard") && !"wildcard" %in% choices) {
+# The rule for missing values of a method for which "wildcard" is not defined: `why`.
+check_missing_rule <- function(missing, why = "Distinct keys cannot be counted then.") {
+  if (identical(missing, "wildcard")) {
     stop_argument(
-      "missing", paste("be one of", quote_names(choices, Inf), "here"),
-      found = "\"wildcard\" would let a missing value match everything.",
-      advice = "Distinct keys cannot be counted then."
+      "missing", "be \"category\" or \"exclude\" here",
+      found = "\"wildcard\" would let a missing value match everything.", advice = why
     )
   }
-  check_choice(missing, choices, "missing")
+  check_choice(missing, c("category", "exclude"), "missing")
 }
 
 # The name or position of one column, as its position.

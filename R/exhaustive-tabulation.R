@@ -101,7 +101,7 @@ exhaustive_tabulation <- function(data, key_vars, dims = 1:2, threshold = 3,
   dims_given <- was_given("dims")
   dims <- sort(check_whole(dims, "dims", several = TRUE))
   rule <- check_violation(threshold, weight_threshold, combine, ask$weight_var)
-  check_missing_rule(ask$missing, c("exclude", "category"))
+  check_missing_rule(ask$missing)
   max_tables <- check_whole(max_tables, "max_tables")
   roles <- check_roles(data, ask$key_vars, ask$weight_var, NULL)
   with_progress("Counting tables", {

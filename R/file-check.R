@@ -103,6 +103,8 @@
 #' Beyond `data`, with five key variables and two threads: at most 500 bytes a record.
 #'
 #' @inheritParams sdc_file
+#' @param ... Rarely used arguments, those of `file_check_control()`, by their full names, or
+#'   together: `control = file_check_control(...)`.
 #' @param data A data frame, tibble or data.table with one row per record, or an
 #'   [sdc_file()].
 #' @param key_vars Names or positions of the key variables. `NULL`: as for [sdc_file()].
@@ -169,16 +171,16 @@
 #' check$estimates$value[check$estimates$measure == "journalist"] # 0.03484
 #' nrow(records_at_risk(check)) # 88
 file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalist = 0.05),
-                       k = NULL, p = 3, weight_var = NULL, hh_id = NULL, strata_var = NULL,
-                       sensitive = NULL, pop_size = NULL, sampling_fraction = NULL,
-                       key_groups = NULL, missing = "wildcard", models = NULL) {
+                       k = NULL, weight_var = NULL, hh_id = NULL, strata_var = NULL,
+                       sensitive = NULL, pop_size = NULL, key_groups = NULL,
+                       missing = "wildcard") {
   ask <- enter("file_check", patterns = TRUE)
   made <- is_file(data)
   check_no_dots(...)
   asked <- list(
-    limit = check_limits(with_k(limit, k)), p = check_whole(p, "p"),
+    limit = check_limits(with_k(limit, k)), p = check_whole(ask$p, "p"),
     missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing"),
-    models = if (!is.null(models)) check_flag(models, "models")
+    models = if (!is.null(ask$models)) check_flag(ask$models, "models")
   )
   with_progress("File check", {
     file <- check_file(ask$file, mget(setdiff(role_names, "missing"), envir = ask))
@@ -208,6 +210,12 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     result$next_steps <- check_next_steps(result, file$roles, made, file$data)
     result
   })
+}
+
+#' @rdname file_check
+#' @export
+file_check_control <- function(p = 3, sampling_fraction = NULL, models = NULL, ...) {
+  new_control("file_check_control")
 }
 
 # All other columns that can be coded, those that methods ask for by the names they give them.

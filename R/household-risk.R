@@ -134,7 +134,10 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
   check_given(c("key_vars", "hh_id"))
   known <- check_known(known)
   limit <- check_record_limit(limit)
-  check_composition_missing(ask$missing)
+  check_missing_rule(ask$missing, paste(
+    "Whether two households fit would be a matter of who is assigned to whom.",
+    "n_matches(hh_id = ) counts the households that one person fits."
+  ))
   if (is.null(ask$hh_id)) {
     stop_argument("hh_id", "name the column that identifies households")
   }
@@ -185,21 +188,6 @@ check_known <- function(known) {
     stop_argument("known", "be 1, 2 or \"all\"")
   }
   as.character(known)
-}
-
-# Missing values that match everything leave no compositions to count.
-check_composition_missing <- function(missing) {
-  if (identical(missing, "wildcard")) {
-    stop_argument(
-      "missing", "be \"category\" or \"exclude\" here",
-      found = "\"wildcard\" would let a missing value match everything.",
-      advice = paste(
-        "Whether two households fit would be a matter of who is assigned to whom.",
-        "n_matches(hh_id = ) counts the households that one person fits."
-      )
-    )
-  }
-  check_choice(missing, c("category", "exclude"), "missing")
 }
 
 # The weight of the household of every record; NULL where nobody says how many

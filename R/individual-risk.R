@@ -132,7 +132,7 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   limit <- check_record_limit(limit)
   tau_prosecutor <- check_probability(tau_prosecutor, "tau_prosecutor")
   tau_journalist <- check_probability(tau_journalist, "tau_journalist")
-  check_missing_rule(missing, c("category", "exclude", "wildcard"))
+  check_choice(missing, c("category", "exclude", "wildcard"), "missing")
   if (is.null(ask$weight_var)) {
     stop_argument(
       "weight_var", "name the column of sampling weights",

@@ -138,6 +138,8 @@
 #'
 #' @param data A data frame, tibble or data.table, or a table of a database.
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
+#'   together: `control = invariant_pram_control(...)`.
 #' @param max_match_prob The bound, between 0 and 1. The default is 2.4 times the risk of
 #'   `k = 3`, the default limit of [file_check()]: 1/3 keeps that one, too.
 #' @param within Columns inside whose joint levels records move.
@@ -222,13 +224,9 @@
 #' public <- release_data(secret)
 #' names(public)
 invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
-                           within = NULL, scope = c("risky", "all"),
-                           calibration = c("exact", "paper"),
-                           prefer = c("fewest_changes", "nearest", "similar_weights"),
-                           forbid = NULL, unprotected = c("error", "merge", "keep"),
-                           hh_id = NULL, hh_vars = NULL, weight_var = NULL, limit = NULL,
-                           original = NULL, row_id = NULL, into = NULL, chunk_size = 1e6,
-                           max_patterns = 5e6) {
+                           within = NULL, scope = c("risky", "all"), forbid = NULL,
+                           unprotected = c("error", "merge", "keep"), hh_id = NULL,
+                           hh_vars = NULL, weight_var = NULL, row_id = NULL) {
   ask <- announce("invariant_pram")
   check_no_dots(...)
   # Households are a role of the file, but kept together only if it is said how.
@@ -237,22 +235,22 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   asked <- list(
     max_match_prob = check_probability(max_match_prob, "max_match_prob"),
     scope = check_choice(scope, c("risky", "all"), "scope"),
-    calibration = check_choice(calibration, c("exact", "paper"), "calibration"),
+    calibration = check_choice(ask$calibration, c("exact", "paper"), "calibration"),
     prefer = check_choice(
-      prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer"
+      ask$prefer, c("fewest_changes", "nearest", "similar_weights"), "prefer"
     ),
     unprotected = check_choice(
       unprotected, c("error", "merge", "keep"), "unprotected"
     )
   )
-  limit <- check_record_limit(limit)
+  limit <- check_record_limit(ask$limit)
   if (asked$calibration == "paper") {
     check_paper_bound(asked$max_match_prob)
   }
   read_release(ask, "within", c(
     hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
   ))
-  from <- first_original(ask$file, original)
+  from <- first_original(ask$file, ask$original)
   data <- ask$data
   within <- argument("within")
   weight_var <- ask$weight_var
@@ -288,6 +286,14 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     }
     result
   })
+}
+
+#' @rdname invariant_pram
+#' @export
+invariant_pram_control <- function(calibration = c("exact", "paper"), prefer = c("fewest_changes",
+                                   "nearest", "similar_weights"), limit = NULL, original = NULL,
+                                   into = NULL, chunk_size = 1e6, max_patterns = 5e6, ...) {
+  new_control("invariant_pram_control")
 }
 
 # Checks -------------------------------------------------------------------

@@ -125,6 +125,8 @@
 #' @param id Name of the column that identifies persons in both files, known to the
 #'   producer and not to the intruder. Without it no match is known to be right.
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `link_attack_control()`, by their full names, or
+#'   together: `control = link_attack_control(...)`.
 #' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`.
 #'   Default: `"calibrated"`, without `id` `"em"`. The first one gives `records` and
 #'   `variables`.
@@ -197,8 +199,7 @@
 link_attack <- function(known, released, key_vars, id = NULL, ...,
                         weights = c("calibrated", "prior", "em", "count"), by_value = TRUE,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
-                        one_to_one = FALSE, sensitivity = NULL, max_work = 6e11,
-                        limit = NULL, max_patterns = 5e6) {
+                        one_to_one = FALSE, limit = NULL) {
   ask <- enter_waves("link_attack", c("known", "released"), lazy = TRUE)
   check_given("key_vars")
   check_no_dots(...)
@@ -207,13 +208,13 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     by_value = check_flag(by_value, "by_value"),
     prior_match = check_probability(prior_match, "prior_match"),
     coverage = check_coverage(coverage), engine = "choose",
-    max_work = check_max_work(max_work),
-    without_work = check_sensitivity(sensitivity, id),
+    max_work = check_max_work(ask$max_work),
+    without_work = check_sensitivity(ask$sensitivity, id),
     one_to_one = check_one_to_one(one_to_one, id, ask$known, ask$released),
     details = TRUE, thresholds = claim_thresholds
   )
   limit <- check_record_limit(limit)
-  max_patterns <- check_max_patterns(max_patterns)
+  max_patterns <- check_max_patterns(ask$max_patterns)
   if (!in_words_of_files(are_counted_waves(ask$known, ask$released))) {
     for (name in c("known", "released")) check_data_frame(ask[[name]], name)
   }
@@ -223,6 +224,12 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     ),
     limit
   )
+}
+
+#' @rdname link_attack
+#' @export
+link_attack_control <- function(sensitivity = NULL, max_work = 6e11, max_patterns = 5e6, ...) {
+  new_control("link_attack_control")
 }
 
 # Posteriors above which claims are counted.

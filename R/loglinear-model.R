@@ -25,13 +25,7 @@ check_models <- function(model) {
 }
 
 check_loglinear_missing <- function(missing) {
-  if (identical(missing, "wildcard")) {
-    stop_argument(
-      "missing", "be \"exclude\" or \"category\" here",
-      found = "\"wildcard\" would put a record into many cells."
-    )
-  }
-  check_choice(missing, c("exclude", "category"), "missing")
+  check_missing_rule(missing, "A record would be in many cells of the table then.")
 }
 
 check_sampling <- function(sampling) {

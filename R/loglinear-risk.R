@@ -220,6 +220,8 @@
 #' the margins of the model.
 #'
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `loglinear_risk_control()`, by their full names, or
+#'   together: `control = loglinear_risk_control(...)`.
 #' @param key_vars Names or positions of the key variables; `NULL`: all columns
 #'   but `weight_var`. A named list of such vectors gives one analysis per key
 #'   set, such as what different intruders know.
@@ -301,9 +303,7 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
                            pop_size = NULL, sampling_fraction = NULL,
                            model = "independence",
                            sampling = c("overall", "cell", "raked"), missing = "exclude",
-                           key_groups = NULL, interval = c("corrected", "none"),
-                           level = 0.95, max_cells = 2e9, hh_id = NULL,
-                           limit = NULL) {
+                           key_groups = NULL, hh_id = NULL, limit = NULL) {
   ask <- enter("loglinear_risk", patterns = TRUE)
   data <- ask$data
   weight_var <- ask$weight_var
@@ -313,9 +313,9 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
   asked <- list(
     sampling = check_sampling(sampling),
     missing = check_loglinear_missing(ask$missing),
-    interval = check_interval(interval),
-    level = check_probability(level, "level"),
-    max_cells = check_max_cells(max_cells),
+    interval = check_interval(ask$interval),
+    level = check_probability(ask$level, "level"),
+    max_cells = check_max_cells(ask$max_cells),
     pop_size = ask$pop_size, sampling_fraction = ask$sampling_fraction
   )
   check_population(weight_var, ask$pop_size, ask$sampling_fraction)
@@ -351,6 +351,13 @@ loglinear_risk <- function(data, key_vars = NULL, ..., weight_var = NULL,
     signal_loglinear(result)
     result
   })
+}
+
+#' @rdname loglinear_risk
+#' @export
+loglinear_risk_control <- function(interval = c("corrected", "none"), level = 0.95, max_cells =
+                                   2e9, ...) {
+  new_control("loglinear_risk_control")
 }
 
 # Whether all records have the same weight, or none.

@@ -89,6 +89,8 @@
 #'   columns of all waves. With `detail = "previous_value"` they must be among
 #'   `key_vars`.
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `longitudinal_risk_control()`, by their full names, or
+#'   together: `control = longitudinal_risk_control(...)`.
 #' @param weight_var,pop_size,sampling_fraction,sampling,interval,level,max_cells
 #'   See [loglinear_risk()]; the weights are those of `wave2`.
 #' @param model One model for all scenarios, see [loglinear_risk()]; in a formula,
@@ -142,13 +144,7 @@
 #' risk$estimates$ratio_tau2
 longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id, ...,
                               weight_var = NULL, pop_size = NULL, sampling_fraction = NULL,
-                              missing = "exclude", model = "two_way",
-                              detail = c("indicator", "previous_value"),
-                              sampling = c("overall", "cell", "raked"),
-                              interval = c("corrected", "none"),
-                              level = 0.95, max_cells = 2e9,
-                              min_overlap = 0, tolerance = NULL,
-                              max_patterns = 5e6) {
+                              missing = "exclude", model = "two_way") {
   ask <- enter_waves("longitudinal_risk", lazy = TRUE)
   wave2 <- ask$wave2
   key_vars <- ask$key_vars
@@ -158,17 +154,17 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
     if (is_pattern_table(ask[[arg]])) stop_needs_records(arg, ask[[arg]])
   }
   check_given(c("key_vars", "link_vars", "change_vars", "id"))
-  detail <- check_choice(detail, c("indicator", "previous_value"), "detail")
+  detail <- check_choice(ask$detail, c("indicator", "previous_value"), "detail")
   if (length(check_models(model)) != 1) {
     stop_argument("model", "be one model, the same for all scenarios")
   }
-  sampling <- check_sampling(sampling)
-  interval <- check_interval(interval)
-  min_overlap <- check_whole(min_overlap, "min_overlap", low = 0)
+  sampling <- check_sampling(ask$sampling)
+  interval <- check_interval(ask$interval)
+  min_overlap <- check_whole(ask$min_overlap, "min_overlap", low = 0)
   check_loglinear_missing(ask$missing)
-  check_probability(level, "level")
-  check_max_cells(max_cells)
-  max_patterns <- check_max_patterns(max_patterns)
+  level <- check_probability(ask$level, "level")
+  max_cells <- check_max_cells(ask$max_cells)
+  max_patterns <- check_max_patterns(ask$max_patterns)
   check_population(weight_var, ask$pop_size, ask$sampling_fraction)
   releases <- check_releases(ask$wave1, wave2)
   lazy <- are_lazy_releases(releases, wave2)
@@ -203,14 +199,14 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
 
   found <- with_progress("Linking waves", once_each(link_releases(
     code_releases(releases, wave2, link_vars, columns), releases, wave2, columns, detail,
-    list(min_overlap = min_overlap, tolerance = tolerance)
+    list(min_overlap = min_overlap, tolerance = ask$tolerance)
   )))
   tables <- scenario_tables(wave2, found, columns)
   asked <- list(
     weight_var = weight_var, pop_size = ask$pop_size,
     sampling_fraction = ask$sampling_fraction, sampling = sampling,
     missing = ask$missing, interval = interval, level = level,
-    max_cells = check_max_cells(max_cells)
+    max_cells = max_cells
   )
   models <- lapply(tables, function(table) {
     check_models(scenario_model(model, table$keys, every_key))
@@ -226,6 +222,15 @@ longitudinal_risk <- function(wave1, wave2, key_vars, link_vars, change_vars, id
   ), ask$call)
   signal_longitudinal(result)
   if (lazy) of_patterns(result, spread, columns$keys) else result
+}
+
+#' @rdname longitudinal_risk
+#' @export
+longitudinal_risk_control <- function(detail = c("indicator", "previous_value"), sampling =
+                                      c("overall", "cell", "raked"), interval = c("corrected",
+                                      "none"), level = 0.95, max_cells = 2e9, min_overlap = 0,
+                                      tolerance = NULL, max_patterns = 5e6, ...) {
+  new_control("longitudinal_risk_control")
 }
 
 # The earlier releases as a named list.

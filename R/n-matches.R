@@ -130,6 +130,8 @@
 #' what columns of candidates keep.
 #'
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `n_matches_control()`, by their full names, or
+#'   together: `control = n_matches_control(...)`.
 #' @param key_vars Names or positions of the key variables, or a named list of
 #'   key sets that are all evaluated. `NULL`: all columns that no other argument
 #'   names. A name may be that of a key group.
@@ -234,26 +236,25 @@
 #' people$month <- candidates(list(c(2, 3), 6, NA, c(3, 4), 6, c(6, 7)))
 #' n_matches(people, rule = "overlap")$records$n_matches    # 3 1 5 3 3 3
 n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
-                      rule = c("first", "overlap", "mean"), min_overlap = 0,
-                      partial_weight = 1, tolerance = NULL, patterns = NULL,
-                      below = c(5, 10), weight_var = NULL, hh_id = NULL, sensitive = NULL,
-                      pop_size = NULL, sampling_fraction = NULL, key_groups = NULL,
-                      level = 0.95, limit = NULL) {
+                      rule = c("first", "overlap", "mean"), below = c(5, 10),
+                      weight_var = NULL, hh_id = NULL, sensitive = NULL, pop_size = NULL,
+                      sampling_fraction = NULL, key_groups = NULL) {
   ask <- enter("n_matches", patterns = TRUE)
   data <- ask$data
   check_no_dots(...)
   settings <- list(
     rule = check_choice(rule, c("first", "overlap", "mean"), "rule"),
-    min_overlap = check_whole(min_overlap, "min_overlap", low = 0),
+    min_overlap = check_whole(ask$min_overlap, "min_overlap", low = 0),
     partial_weight = check_zero_to_one(ask$partial_weight, "partial_weight"),
     below = check_whole(below, "below", several = TRUE),
-    level = check_probability(level, "level"),
+    level = check_probability(ask$level, "level"),
     weight_var = ask$weight_var, hh_id = ask$hh_id,
     sensitive = if (!is.null(ask$sensitive)) {
       names(data)[check_columns(ask$sensitive, data, "sensitive")]
     }
   )
-  limit <- check_record_limit(limit)
+  limit <- check_record_limit(ask$limit)
+  tolerance <- ask$tolerance
   weights <- check_weights(data, ask$weight_var)
   squares <- weight_squares(data, ask$weight_var)
   fraction <- check_fraction(n_records(data), ask$pop_size, ask$sampling_fraction)
@@ -263,7 +264,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   settings$fraction <- fraction
   settings$missing <- check_missing_by(ask$missing, sets)
   check_overlap(settings, sets)
-  patterns <- bare_data(patterns)
+  patterns <- bare_data(ask$patterns)
   check_tolerance(tolerance, data, patterns, sets)
   with_progress("Matches of records", {
     coded <- code_matches(ask$file, patterns, sets, settings)
@@ -278,6 +279,13 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
       found, coded, sets, settings, weights, tolerance, data, patterns, ask$call
     ), limit)
   })
+}
+
+#' @rdname n_matches
+#' @export
+n_matches_control <- function(min_overlap = 0, partial_weight = 1, tolerance = NULL, patterns =
+                              NULL, level = 0.95, limit = NULL, ...) {
+  new_control("n_matches_control")
 }
 
 # The key sets: `variables` are the names of all their columns, `sets` their

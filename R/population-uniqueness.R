@@ -99,7 +99,7 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
   if (is.null(ask$sampling_fraction)) check_size_given(ask$file)
   check_no_dots(...)
   methods <- check_methods(method, base::missing(method))
-  check_missing_rule(ask$missing, c("category", "exclude"))
+  check_missing_rule(ask$missing)
   table <- key_table(ask$file, ask$key_vars, listwise = ask$missing == "exclude")
   settings <- file_settings(table, missing = ask$missing)
   pop_size <- size_of_population(

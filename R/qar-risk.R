@@ -132,6 +132,8 @@
 #' it grows with stands under Cost.
 #'
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `qar_risk_control()`, by their full names, or
+#'   together: `control = qar_risk_control(...)`.
 #' @param p Size of the key sets: one or several whole numbers from 1 to the
 #'   number of key variables.
 #' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several
@@ -213,7 +215,7 @@
 qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ...,
                      missing = "category", pwm = c("plotting", "unbiased"),
                      theta_one = c("one", "clamp", "exclude"), sets = TRUE,
-                     key_groups = NULL, max_sets = 5e6, hh_id = NULL, max_patterns = 5e6) {
+                     key_groups = NULL, hh_id = NULL) {
   ask <- read_or_query(announce("qar_risk"))
   data <- ask$data
   missing <- ask$missing
@@ -221,11 +223,11 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
   p <- check_whole(p, "p", several = TRUE)
   pi_u <- check_probability(pi_u, "pi_u")
   alpha <- check_alpha(alpha, pi_u)
-  check_missing_rule(missing, c("category", "exclude"))
+  check_missing_rule(missing)
   pwm <- check_choice(pwm, c("plotting", "unbiased"), "pwm")
   theta_one <- check_choice(theta_one, c("one", "clamp", "exclude"), "theta_one")
   check_flag(sets, "sets")
-  max_sets <- check_whole(max_sets, "max_sets")
+  max_sets <- check_whole(ask$max_sets, "max_sets")
 
   if (is.null(ask$file)) {
     check_no_household(ask$hh_id)
@@ -281,6 +283,12 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
     signal_qar(result)
     result
   })
+}
+
+#' @rdname qar_risk
+#' @export
+qar_risk_control <- function(max_sets = 5e6, max_patterns = 5e6, ...) {
+  new_control("qar_risk_control")
 }
 
 check_alpha <- function(alpha, pi_u) {

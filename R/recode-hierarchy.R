@@ -59,7 +59,8 @@
 #' @param x The variable's values, as in the file: a number (an integer64 below 2^53
 #'   too), text, a factor, a date, a time or a logical. With nothing else given, a data
 #'   frame or matrix is taken as `table`, and so is the name of a CSV file.
-#' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `hierarchy_control()`, by their full names, or
+#'   together: `control = hierarchy_control(...)`.
 #' @param widths,breaks,digits,units,table,rare,top,bottom Levels, see Details.
 #' @param origin Where bands begin to be counted, 0 by default.
 #' @param pad For `digits`, the character that fills shorter codes on the left, or
@@ -90,9 +91,10 @@
 #' )
 #' as.data.frame(hierarchy(region))
 hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units = NULL,
-                      table = NULL, rare = NULL, top = NULL, bottom = NULL, origin = 0,
-                      pad = NULL, drop = TRUE, name = NULL) {
-  announce("hierarchy")
+                      table = NULL, rare = NULL, top = NULL, bottom = NULL, drop = TRUE,
+                      name = NULL) {
+  ask <- announce("hierarchy")
+  origin <- ask$origin
   check_no_dots(...)
   check_given("x")
   name <- if (is.null(name)) variable_name(substitute(x)) else as.character(name)[[1]]
@@ -115,7 +117,7 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
     asked$table <- x
     x <- NULL
   }
-  about <- list(name = name, origin = origin, pad = pad, top = top, bottom = bottom)
+  about <- list(name = name, origin = origin, pad = ask$pad, top = top, bottom = bottom)
   if (identical(given, "table")) {
     return(table_hierarchy(asked$table, x, drop, about))
   }
@@ -143,6 +145,10 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   made$rule <- Filter(Negate(is.null), rule)
   made
 }
+
+#' @rdname hierarchy
+#' @export
+hierarchy_control <- function(origin = 0, pad = NULL, ...) new_control("hierarchy_control")
 
 # The variable's name in `data$age`, `data[["age"]]` and `age`.
 variable_name <- function(expr) {

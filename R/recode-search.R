@@ -60,6 +60,8 @@
 #' Beyond `data`, with five key variables and two threads: at most 3300 bytes a record.
 #'
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `recode_search_control()`, by their full names, or
+#'   together: `control = recode_search_control(...)`.
 #' @param hierarchies A list named by key variable: results of [hierarchy()], or
 #'   tables of levels. For variables without one a hierarchy is proposed, and said
 #'   once (`sdcRisk_message_proposed_hierarchy`).
@@ -122,10 +124,8 @@
 #' recoded <- apply_recoding(found, adult)
 recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
                           constraint = list(k = 3), k = NULL, cost = c("entropy", "loss", "levels"),
-                          suppress = 0, blanks = c("records", "cells"), blank_price = 1,
-                          keep = NULL, n_best = 10, importance = NULL, weight_var = NULL,
-                          pop_size = NULL, sampling_fraction = NULL,
-                          model = c("independence", "two_way"), max_seconds = 60) {
+                          suppress = 0, blanks = c("records", "cells"), weight_var = NULL,
+                          pop_size = NULL, sampling_fraction = NULL) {
   ask <- enter("recode_search")
   data <- ask$data
   weight_var <- ask$weight_var
@@ -134,10 +134,10 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     cost = check_choice(cost, c("entropy", "loss", "levels"), "cost"),
     suppress = check_zero_to_one(suppress, "suppress"),
     blanks = check_choice(blanks, c("records", "cells"), "blanks"),
-    blank_price = check_positive(blank_price, "blank_price", finite = TRUE),
-    n_best = check_whole(n_best, "n_best", high = 10000),
-    model = check_choice(model, c("independence", "two_way"), "model"),
-    max_seconds = check_positive(max_seconds, "max_seconds")
+    blank_price = check_positive(ask$blank_price, "blank_price", finite = TRUE),
+    n_best = check_whole(ask$n_best, "n_best", high = 10000),
+    model = check_choice(ask$model, c("independence", "two_way"), "model"),
+    max_seconds = check_positive(ask$max_seconds, "max_seconds")
   )
   roles <- check_roles(data, ask$key_vars, weight_var, NULL)
   with_progress("Search for recodings", {
@@ -150,14 +150,14 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       table,
       weight_var = names(data)[roles$weight_at][!is.null(weight_var)],
       constraint = check_constraint(with_k(constraint, k), table),
-      importance = check_cost_importance(importance, table$variables)
+      importance = check_cost_importance(ask$importance, table$variables)
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)
     settings$pop_size <- if (!is.null(fraction)) table$n / fraction
     check_recode_population(settings)
     hierarchies <- find_hierarchies(hierarchies, data, table)
-    settings$keep <- check_keep(keep, hierarchies)
+    settings$keep <- check_keep(ask$keep, hierarchies)
     variables <- search_variables(hierarchies, data, table, settings)
     problem <- list(
       table = table, variables = variables, hierarchies = hierarchies, data = data,
@@ -166,6 +166,13 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     found <- search_recodings(problem)
     new_recode_search(found, problem, ask$call)
   })
+}
+
+#' @rdname recode_search
+#' @export
+recode_search_control <- function(blank_price = 1, keep = NULL, n_best = 10, importance = NULL,
+                                  model = c("independence", "two_way"), max_seconds = 60, ...) {
+  new_control("recode_search_control")
 }
 
 check_cost_importance <- function(importance, variables) {

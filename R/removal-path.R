@@ -68,6 +68,8 @@
 #' @param n How many records to remove, fewer than there are.
 #' @param by The order, see Details.
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `removal_path_control()`, by their full names, or
+#'   together: `control = removal_path_control(...)`.
 #' @param block Records removed before the risk is looked at again.
 #' @param top Share of key sets that `"top_count"` looks at.
 #' @param n_sim Random orders drawn for `"random"`.
@@ -111,9 +113,7 @@ removal_path <- function(x, data, n, by = c(
                            "contribution", "proper", "entropy", "filtered_entropy",
                            "surprisal", "pls", "random"
                          ),
-                         ..., block = 1, top = 0.1, p = NULL, alpha = NULL, n_sim = 20,
-                         pls_response = c("sign", "contribution"), pls_degree = 1,
-                         pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6) {
+                         ..., block = 1, top = 0.1, p = NULL, alpha = NULL, n_sim = 20) {
   ask <- announce("removal_path")
   check_given(c("x", "data", "n"))
   data <- bare_data(data)
@@ -125,14 +125,14 @@ removal_path <- function(x, data, n, by = c(
     n = n, by = by, block = check_whole(block, "block"),
     top = check_share(top, "top"),
     n_sim = check_whole(n_sim, "n_sim", high = 10000),
-    max_memory = check_memory(max_memory)
+    max_memory = check_memory(ask$max_memory)
   )
   model <- list(
-    response = check_choice(pls_response, c("sign", "contribution"), "pls_response"),
-    degree = check_whole(pls_degree, "pls_degree", high = 2),
-    ncomp = check_whole(pls_ncomp, "pls_ncomp")
+    response = check_choice(ask$pls_response, c("sign", "contribution"), "pls_response"),
+    degree = check_whole(ask$pls_degree, "pls_degree", high = 2),
+    ncomp = check_whole(ask$pls_ncomp, "pls_ncomp")
   )
-  chosen <- choose_analysis(x, p, alpha, max_sets)
+  chosen <- choose_analysis(x, p, alpha, ask$max_sets)
   if (by %in% c("pls", "filtered_entropy")) {
     check_installed("pls", "predict contributions by partial least squares")
   }
@@ -148,6 +148,13 @@ removal_path <- function(x, data, n, by = c(
     signal_removal(result)
     result
   })
+}
+
+#' @rdname removal_path
+#' @export
+removal_path_control <- function(pls_response = c("sign", "contribution"), pls_degree = 1,
+                                 pls_ncomp = 3, max_memory = 2e9, max_sets = 5e6, ...) {
+  new_control("removal_path_control")
 }
 
 # The orders, in words that follow "removing n records".

@@ -371,7 +371,7 @@ role_of <- function(entry, role) {
   if (length(given)) as.character(given)
 }
 takes_role <- function(entry, role) {
-  role %in% names(formals(getExportedValue("sdcRisk", entry$fun)))
+  role %in% names(arguments_of(entry$fun))
 }
 
 apart_words <- function(entry, reference, differs) {

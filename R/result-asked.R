@@ -16,7 +16,7 @@ remember <- function(ask, roles = list()) {
   for (file in names(roles)) values[[file]]$roles <- roles[[file]]
   if ("..." %in% names(formals(f))) {
     # An empty argument is for the function itself to complain of.
-    more <- tryCatch(eval(quote(list(...)), ask$.frame), error = function(e) NULL)
+    more <- tryCatch(other_dots(ask), error = function(e) NULL)
     values <- c(values, lapply(more, asked_value))
   }
   # The data frames among the arguments wait with the notes.

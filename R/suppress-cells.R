@@ -134,6 +134,8 @@
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
 #' @inheritParams sdcRisk-params
+#' @param ... Rarely used arguments, those of `suppress_cells_control()`, by their full names, or
+#'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for
 #'   those not named, `Inf` for variables that are never blanked.
@@ -217,21 +219,20 @@
 suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
                            rule = c("own", "shared", "strict"), importance = NULL,
                            linked = NULL, strata_var = NULL, max_risk = NULL, hh_id = NULL,
-                           weight_var = NULL, n_rounds = 0, original = NULL, row_id = NULL,
-                           into = NULL, chunk_size = 1e6, max_patterns = 5e6) {
+                           weight_var = NULL, row_id = NULL) {
   ask <- announce("suppress_cells")
   check_no_dots(...)
   given_k <- !missing(k)
   settings <- list(
     rule = check_choice(rule, c("own", "shared", "strict"), "rule"),
     k = required_matches(k, max_risk, !given_k),
-    n_rounds = check_whole(n_rounds, "n_rounds", low = 0)
+    n_rounds = check_whole(ask$n_rounds, "n_rounds", low = 0)
   )
   if (was_given("data") && is_lazy_table(data)) check_separable(settings$rule)
   read_release(ask, c("linked", "strata_var"), c(
     hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
   ))
-  from <- first_original(ask$file, original)
+  from <- first_original(ask$file, ask$original)
   data <- ask$data
   settings <- c(settings, mget(c("strata_var", "hh_id", "weight_var"), envir = ask))
   weights <- check_weights(data, ask$weight_var)
@@ -257,6 +258,13 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     result$data <- give_back(ask$file, result$data, k = settings$k)
     result
   })
+}
+
+#' @rdname suppress_cells
+#' @export
+suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, chunk_size = 1e6,
+                                   max_patterns = 5e6, ...) {
+  new_control("suppress_cells_control")
 }
 
 # Above these shares of a variable's values, and of those of all key variables, a suppression

@@ -68,7 +68,7 @@ test_that("a function that ends leaves nothing behind, however it ends", {
 
 test_that("every exported function announces itself, and keeps what is to be done at its end", {
   space <- asNamespace("sdcRisk")
-  doors <- c("announce", "enter", "enter_waves", "enter_verb")
+  doors <- c("announce", "enter", "enter_waves", "enter_verb", "new_control")
   exports <- setdiff(getNamespaceExports(space), c("tidy", "glance", "augment", "sdc_threads"))
   for (name in exports) {
     inside <- all.names(body(get(name, space)))

@@ -8,7 +8,7 @@ message_of <- function(code) {
 
 test_that("every function names the argument it was not given", {
   functions <- setdiff(
-    getNamespaceExports("sdcRisk"),
+    grep("_control$", getNamespaceExports("sdcRisk"), value = TRUE, invert = TRUE),
     c(
       "tidy", "glance", "augment", "candidates", "sdc_threads", "compare_risk", "interpret",
       "measures",
