@@ -20,7 +20,9 @@
 #' for that.
 #'
 #' @param before,after Results of the same function, named in full or not at all:
-#'   `a = ` would be short for `after`, and is an error.
+#'   `a = ` would be short for `after`, and is an error. A protected file alone, such as
+#'   `suppress_cells(file)`, is compared with the file before it by [file_check()] without
+#'   models, as long as the session knows that file.
 #' @param ... Further results, named; unnamed ones are called `result_3` and
 #'   so on.
 #' @param loss What the protections cost: a result of [utility_loss()] for `after`,
@@ -46,14 +48,14 @@
 compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "after")) {
   announce("compare_risk")
   check_whole_names(names(sys.call()))
+  if (missing(after) && !missing(before) && has_history(before)) {
+    after <- file_check(before, models = FALSE)
+    before <- file_check(file_before(before, "before"), models = FALSE)
+  }
   if (missing(before) || missing(after)) {
     stop_argument(
       "after", "be given", found = "Two results are needed at least.",
-      advice = if (!missing(before) && is_remedy(before)) {
-        "Measure the file and its protection: compare_risk(n_matches(file), n_matches(x))."
-      } else {
-        "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
-      }
+      advice = "compare_risk(before, after); do.call(compare_risk, x) for a list of results."
     )
   }
   more <- list(...)

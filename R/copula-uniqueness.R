@@ -213,7 +213,8 @@
 #'   result of [copula_fit()].
 #' @inheritParams sdcRisk-params
 #' @param pop_size Number of people in the population: one or several numbers,
-#'   none below the number of records.
+#'   none below the number of records. By default the sum of the weights of an [sdc_file()], if
+#'   they expand it.
 #' @param ... Rarely used arguments, those of `copula_uniqueness_control()`, by their full
 #'   names, or together: `control = copula_uniqueness_control(...)`; if `data` is a data frame,
 #'   also those of [copula_fit()].

@@ -15,7 +15,7 @@ check_column_arguments <- function() {
   ask$.looked <- TRUE
   refuse_letters(ask)
   frame <- ask$.frame
-  given <- intersect(column_arguments, ask$.given)
+  given <- intersect(column_arguments, setdiff(ask$.given, ask$.controls))
   quosures <- lapply(rlang::set_names(given), function(arg) {
     eval(as.call(list(rlang::enquo, as.name(arg))), frame)
   })
@@ -260,10 +260,6 @@ check_given <- function(args) {
       arg, "be given", found = "It has no default.",
       advice = if (arg == "data" && "x" %in% argument_names()) {
         "A result holds no data: give those it was made from."
-      } else if (arg == "file") {
-        "Name the file to write: file = \"report.html\"."
-      } else if (arg == "after" && is_remedy(argument("before"))) {
-        "A protected file does not hold the original: utility_loss(file, x)."
       }
     )
   }

@@ -60,9 +60,10 @@ design_file <- function(x) {
   if (length(same) == 0) data[[name]] <- weights
   of <- function(part) intersect(names(x[[part]]), names(data))
   # A domain of a calibrated design has all records, the others without a weight.
-  new_file(data[weights > 0, , drop = FALSE], list(
-    weight_var = name, strata_var = if (isTRUE(x$has.strata) && length(of("strata"))) of("strata")
-  ))
+  roles <- list(
+    weight_var = name, strata_var = if (isTRUE(x$has.strata)) of("strata"), cluster = of("cluster")
+  )
+  new_file(data[weights > 0, , drop = FALSE], roles[lengths(roles) > 0])
 }
 
 stop_not_a_file <- function(x, arg) {

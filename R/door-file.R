@@ -66,6 +66,10 @@
 #' @inheritParams sdcRisk-params
 #' @param strata_var Names of the columns that make strata.
 #' @param sensitive Names of the sensitive variables.
+#' @param ... Further roles, by name: `id_vars`, columns that identify persons, which are no key
+#'   variables and which [release_data()] leaves out; `num_vars`, continuous variables; `cluster`,
+#'   the primary sampling units. `sensitive_vars` and `strata` are other names of `sensitive` and
+#'   `strata_var`.
 #' @param pop_size,sampling_fraction Number of people in the population, or share
 #'   of it in the file. Where both are given they must agree.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
@@ -110,14 +114,19 @@ sdc_file.data.frame <- function(data, key_vars = NULL, ..., weight_var = NULL,
                                 pop_size = NULL, sampling_fraction = NULL,
                                 key_groups = NULL, missing = NULL) {
   announce("sdc_file")
-  check_no_dots(...)
+  check_column_arguments()
+  more <- more_roles(data, ...)
+  if ("sensitive" %in% names(more)) sensitive <- more$sensitive
+  if ("strata_var" %in% names(more)) strata_var <- more$strata_var
   check_records(data)
   stop_grouped(data)
   one <- function(x, arg) if (!is.null(x)) names(data)[check_column(x, data, arg)]
   some <- function(x, arg) if (length(x)) names(data)[check_columns(x, data, arg)]
   roles <- list(
     weight_var = one(weight_var, "weight_var"), hh_id = one(hh_id, "hh_id"),
-    strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive")
+    strata_var = some(strata_var, "strata_var"), sensitive = some(sensitive, "sensitive"),
+    id_vars = some(more$id_vars, "id_vars"), num_vars = some(more$num_vars, "num_vars"),
+    cluster = some(more$cluster, "cluster")
   )
   check_roles_differ(roles)
   inform_large_households(data, roles$hh_id)
@@ -141,9 +150,9 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
   announce("sdc_file")
-  check_no_dots(...)
+  check_column_arguments()
   old <- as_file(data, "data")
-  given <- given_roles()
+  given <- c(given_roles(), more_roles(old$data, ...))
   kept <- old$roles[setdiff(names(old$roles), same_question(names(given)))]
   file <- as_file(do.call(sdc_file, c(list(old$data), kept, given), quote = TRUE), "data")
   for (part in past_parts) file[[part]] <- old[[part]]
@@ -153,6 +162,36 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
 #' @export
 sdc_file.sdc_open_file <- sdc_file.sdc_file
 
+#' Roles of the columns of a file
+#'
+#' @param x An [sdc_file()], or a result of a remedy such as [suppress_cells()].
+#' @return A list of the roles that were given, named by the arguments of [sdc_file()]:
+#'   columns by name, and the numbers about the population. Other objects are an error of
+#'   class `sdcRisk_error_bad_data`.
+#' @family data
+#' @export
+#' @examples
+#' file <- sdc_file(nals_prison, c("CENREG", "GENDER"), weight_var = "WEIGHT")
+#' sdc_roles(file)$key_vars # "CENREG" "GENDER"
+#' names(file)[names(file) == "CENREG"] <- "region"
+#' sdc_roles(file)$key_vars # "region" "GENDER"
+sdc_roles <- function(x) {
+  announce("sdc_roles")
+  check_given("x")
+  if (!is_file(x) && !is_remedy(x) && !is_pattern_table(x) && !is_sdcmicro(x)) {
+    stop_sdc(
+      "bad_data",
+      c(
+        "`x` must be a file with roles, made by sdc_file().",
+        x = paste0("It has class ", quote_names(class(x)), "."),
+        i = if (is.data.frame(x)) "Give the roles first: sdc_file(x, key_vars = c(...))."
+      ),
+      data_class = class(x)
+    )
+  }
+  as_file(x, "x")$roles
+}
+
 # The roles that the exported function was given, NULL among them.
 given_roles <- function() lapply(rlang::set_names(role_names[was_given(role_names)]), argument)
 
@@ -161,6 +200,21 @@ same_question <- function(roles) {
   both <- c("pop_size", "sampling_fraction")
   if (any(both %in% roles)) union(roles, both) else roles
 }
+
+# Roles that few files have come through `...` by name; everything else there is refused.
+more_roles <- function(data, ...) {
+  running$ask$.controls <- names(file_dots)
+  check_no_dots(...)
+  given <- rlang::enquos(...)
+  given <- given[names(given) %in% names(file_dots)]
+  roles <- Map(read_columns, names(given), given, MoreArgs = list(data = data))
+  rlang::set_names(roles, file_dots[names(roles)])
+}
+
+file_dots <- c(
+  id_vars = "id_vars", num_vars = "num_vars", cluster = "cluster", sensitive_vars = "sensitive",
+  strata = "strata_var"
+)
 
 check_roles_differ <- function(roles) {
   single <- roles[c("weight_var", "hh_id")]
@@ -288,7 +342,7 @@ as_file <- function(x, arg) {
     return(check_whole_file(x))
   }
   if (inherits(x, "sdc_file")) {
-    return(open_file(x))
+    return(inform_perturbed(open_file(x)))
   }
   if (is_sdcmicro(x)) {
     return(micro_file(x, arg))
@@ -303,8 +357,7 @@ as_file <- function(x, arg) {
     return(lazy_file(x, arg))
   }
   if (is_remedy(x)) {
-    inform_perturbed(x)
-    return(released_file(x, arg))
+    return(inform_perturbed(released_file(x, arg)))
   }
   if (!is.data.frame(x)) {
     stop_not_a_file(x, arg)
@@ -333,9 +386,11 @@ released_file <- function(x, arg) {
   } else {
     new_file(x$data, roles)
   }
-  file$remedy <- sub("^sdc_", "", class(x)[[1]])
+  step <- remedy_step(x)
+  past <- with_step(attr(x, "past"), sub("^sdc_", "", class(x)[[1]]), step$words, step$states)
+  for (part in names(past)) file[[part]] <- past[[part]]
   file[c("original", "forgotten")] <- original_behind(x)
-  if (file$remedy == "suppress_cells") {
+  if (inherits(x, "sdc_suppress_cells")) {
     # Blanks can be any value, where the function knows of that.
     file$defaults <- list(missing = "wildcard")
     file$protected <- list(suppressed = x$estimates$n_suppressed)
@@ -343,8 +398,8 @@ released_file <- function(x, arg) {
   file
 }
 
-inform_perturbed <- function(x) {
-  if (inherits(x, "sdc_invariant_pram")) {
+inform_perturbed <- function(file) {
+  if (identical(file$remedy, "invariant_pram")) {
     inform_sdc(
       "perturbed_keys",
       c(
@@ -354,9 +409,10 @@ inform_perturbed <- function(x) {
           "pram_audit() does."
         )
       ),
-      columns = x$settings$key_vars
+      columns = file$states$variable[grepl("randomised", file$states$state)]
     )
   }
+  file
 }
 
 # Arguments that nobody gave become the file's roles.

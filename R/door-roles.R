@@ -60,7 +60,8 @@ roles_of_columns <- function(file) {
   role <- rep("", length(names))
   words <- c(
     key_vars = "key variable", strata_var = "stratum", sensitive = "sensitive",
-    hh_id = "household", weight_var = "weight"
+    hh_id = "household", weight_var = "weight", id_vars = "identifier",
+    num_vars = "continuous", cluster = "cluster"
   )
   role[names %in% file$defaults$num_vars] <- "continuous"
   for (given in names(words)) {
@@ -172,7 +173,8 @@ print.sdc_file <- function(x, ..., n = NULL, width = NULL) {
 roles_line <- function(roles, n) {
   words <- c(
     key_vars = "key variables", weight_var = "weights", hh_id = "households",
-    strata_var = "strata", sensitive = "sensitive"
+    strata_var = "strata", sensitive = "sensitive", id_vars = "identifiers",
+    num_vars = "continuous", cluster = "clusters"
   )
   given <- intersect(names(words), names(roles))
   said <- vapply(given, function(role) {
@@ -187,6 +189,8 @@ role_lines <- function(x, n) {
   said <- c(
     one(roles$weight_var, "weights"), one(roles$hh_id, "households"),
     one(roles$strata_var, "strata"), one(roles$sensitive, "sensitive"),
+    one(roles$id_vars, "identifiers"), one(roles$num_vars, "continuous"),
+    one(roles$cluster, "clusters"),
     if (length(roles$key_groups)) paste("key groups", quote_names(names(roles$key_groups))),
     if (!is.null(roles$missing)) paste0("missing = \"", roles$missing, "\"")
   )

@@ -135,21 +135,23 @@ fraction_in_use <- function(n, n_all, pop_size, sampling_fraction) {
   n / pop_size
 }
 
-# Population sizes as they were given, or the one that a sampling fraction of `n`
-# records means; NULL where neither was given.
+# Without a population size it is the sum of the weights of the file, if they expand it.
 check_size_given <- function(file) {
-  weight_var <- file$roles$weight_var
-  if (!was_given("pop_size")) {
-    stop_argument(
-      "pop_size", "be given", found = "It has no default.",
-      advice = if (!is.null(weight_var)) {
-        people <- sum(check_weights(file$data, weight_var))
-        paste0("The weights of the file sum to ", format_count(round(people)), " people.")
-      }
-    )
+  if (was_given("pop_size")) {
+    return(invisible())
   }
+  weights <- check_weights(file$data, file$roles$weight_var)
+  why <- if (is.null(weights)) "the file has no weights either" else
+    weights_that_do_not_expand(weights, times_of(file$data), n_records(file$data))
+  if (!is.null(why)) {
+    stop_argument("pop_size", "be given", found = paste0("It was not, and ", why, "."))
+  }
+  running$ask$pop_size <- round(sum(weights))
+  running$ask$.given <- union(running$ask$.given, "pop_size")
 }
 
+# Population sizes as they were given, or the one that a sampling fraction of `n`
+# records means; NULL where neither was given.
 size_of_population <- function(n, pop_size, sampling_fraction) {
   if (is.null(sampling_fraction)) {
     return(pop_size)

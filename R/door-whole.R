@@ -23,6 +23,9 @@ role_names <- c(
   "sampling_fraction", "key_groups", "missing"
 )
 
+# Roles that only the file itself uses.
+file_roles <- c("id_vars", "num_vars", "cluster")
+
 # An open file, see sdc-file.R. `codes` is the place where the coded key variables are kept.
 new_file <- function(data, roles) {
   structure(

@@ -391,3 +391,13 @@ check_cited <- function(x) {
     assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete)
   )
 }
+
+#' @export
+records_at_risk.sdc_file <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
+  check_no_dots(...)
+  given <- list(limit = if (!missing(limit)) limit, k = k)
+  do.call(records_at_risk, c(
+    list(file_check(x, models = FALSE)), given[!vapply(given, is.null, NA)]
+  ), quote = TRUE)
+}

@@ -250,6 +250,7 @@ check_file <- function(given, roles) {
   roles <- roles[!vapply(roles, is.null, NA)]
   file <- as_file(do.call(sdc_file, c(list(given$data), roles), quote = TRUE), "data")
   # So does what an sdcMicroObj says of suppressed values.
+  for (role in file_roles) file$roles[[role]] <- given$roles[[role]]
   for (part in c("codes", past_parts)) {
     if (!is.null(given[[part]])) file[[part]] <- given[[part]]
   }

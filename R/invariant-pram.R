@@ -140,8 +140,9 @@
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
-#' @param max_match_prob The bound, between 0 and 1. The default is 2.4 times the risk of
-#'   `k = 3`, the default limit of [file_check()]: 1/3 keeps that one, too.
+#' @param max_match_prob The bound, between 0 and 1. For an [sdc_file()] it is by default 1/3, that
+#'   of `k = 3`, the default limit of [file_check()]; for other data 0.8, which is 2.4 times as
+#'   much.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`:
 #'   all cells of a level are one block.
@@ -229,6 +230,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            hh_vars = NULL, weight_var = NULL, row_id = NULL) {
   ask <- announce("invariant_pram")
   check_no_dots(...)
+  if (!was_given("max_match_prob") && was_given("data") && is_file(data)) max_match_prob <- 1 / 3
   # Households are a role of the file, but kept together only if it is said how.
   torn <- !was_given("hh_id") && is.null(hh_vars)
   if (is.null(hh_vars)) ask$.given <- union(ask$.given, "hh_id")
@@ -284,7 +286,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     if (!is.null(ask$file$object)) {
       result$data <- give_back(ask$file, result$data, pram_notes(result, data))
     }
-    result
+    with_past(result, ask$file)
   })
 }
 

@@ -55,7 +55,8 @@
 #'
 #' @inheritParams sdcRisk-params
 #' @param pop_size Number of people in the population: one or several numbers,
-#'   none below the number of records.
+#'   none below the number of records. By default the sum of the weights of an [sdc_file()], if
+#'   they expand it.
 #' @param method One or several of the estimators; the first alone by default.
 #'
 #' @return An object of class `sdc_population_uniqueness`, an [sdc_result] whose

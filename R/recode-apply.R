@@ -21,7 +21,8 @@
 #' again with `shuffle = TRUE`.
 #'
 #' @param x A result of [recode_search()].
-#' @param data The data it was made from: other data are an error of class
+#' @param data The data it was made from. `NULL`: those, as long as the session has them; a saved
+#'   result does not. Other data are an error of class
 #'   `sdcRisk_error_mismatched_data`. With `blanks = FALSE` also another file with the
 #'   same key variables, such as the next wave.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
@@ -32,8 +33,9 @@
 #'   where they belong.
 #' @param shuffle `TRUE`: the records in a secret order that nobody can compute again, those
 #'   of a household (`hh_id` of an [sdc_file()]) together.
-#' @return `data` with its key variables recoded, in its own class: of an sdcMicroObj
-#'   that object, see [store_result()]. Message: `told_by_order`.
+#' @return `data` with its key variables recoded as an [sdc_file()], whose `summary()` says what was
+#'   done; with `blanks = FALSE` in its own class. Of an sdcMicroObj that object, see
+#'   [store_result()]. Message: `told_by_order`.
 #' @family recoding
 #' @concept global recoding
 #' @export
@@ -42,14 +44,15 @@
 #' found <- recode_search(adult, keys, constraint = list(k = 5))
 #' recoded <- apply_recoding(found, adult)
 #' cat(found$code[[1]], sep = "\n")
-apply_recoding <- function(x, data, which = 1, ..., blanks = TRUE, shuffle = FALSE) {
+apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffle = FALSE) {
   announce("apply_recoding")
   check_no_dots(...)
   check_flag(shuffle, "shuffle")
-  check_given(c("x", "data"))
+  check_given("x")
   if (!inherits(x, "sdc_recode_search")) {
     stop_argument("x", "be a result of recode_search()", given_words(x))
   }
+  if (is.null(data)) data <- searched_file(x)
   check_result(x)
   which <- check_whole(which, "which", high = nrow(x$best))
   settings <- x$settings
@@ -59,7 +62,7 @@ apply_recoding <- function(x, data, which = 1, ..., blanks = TRUE, shuffle = FAL
     return(give_back(file, recode_other(file$data, x$hierarchies, levels), k = NA))
   }
   check_same_data(x, data)
-  file <- as_file(data, "data")
+  file <- searched_roles(as_file(data, "data"), settings)
   blanked <- recoding_blanks(x, data, levels)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
@@ -73,25 +76,33 @@ apply_recoding <- function(x, data, which = 1, ..., blanks = TRUE, shuffle = FAL
       out <- replace_column(out, name, column)
     }
   }
-  from <- first_original(file)
-  changed <- union(settings$key_vars, earlier_variables(from, file$data))
-  if (is.null(from)) from <- file$data
-  inform_told_recoded(told_by_columns(from, out, changed))
-  if (!shuffle) {
-    told <- chain_told(from, out, changed, file$roles$hh_id)
-    inform_order(told, recoding_advice)
-  }
-  if (!is.null(file$object)) {
-    if (shuffle) stop_argument("shuffle", "be FALSE for an sdcMicroObj, which keeps its records")
-    return(give_back(file, out, k = k))
-  }
-  as_released(out, if (shuffle) secret_order(out, file$roles$hh_id))
+  blanks <- x$best$n_suppressed[[which]] > 0
+  if (blanks) file$defaults <- list(missing = "wildcard")
+  recoded_file(
+    file, out, "apply_recoding", paste0("apply_recoding(): ", x$best$text[[which]]),
+    settings$key_vars, shuffle, k
+  )
 }
 
-recoding_advice <- "apply_recoding(x, data, shuffle = TRUE) puts the records in a secret order."
+# The file that was searched, as long as the session holds it.
+searched_file <- function(x) {
+  held <- attr(x, "file")$file
+  file <- if (rlang::is_weakref(held)) rlang::wref_value(held)
+  if (is.null(file)) {
+    stop_argument(
+      "data", "be given", found = "A saved result holds no data.",
+      advice = "Give the data that it was made from."
+    )
+  }
+  file
+}
 
-inform_told_recoded <- function(told) {
-  inform_told(told, "Recode these columns too, or take them out of the file.")
+# What the search was told stays a role of the file.
+searched_roles <- function(file, settings) {
+  for (role in c("key_vars", "weight_var")) {
+    if (is.null(file$roles[[role]])) file$roles[[role]] <- settings[[role]]
+  }
+  file
 }
 
 # The records that a recoding blanks.

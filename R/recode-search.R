@@ -164,7 +164,11 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
       weights = if (!is.null(weight_var)) roles$weights, settings = settings
     )
     found <- search_recodings(problem)
-    new_recode_search(found, problem, ask$call)
+    result <- new_recode_search(found, problem, ask$call)
+    # Held weakly, for apply_recoding(x): a saved result has no data.
+    key <- new.env(parent = emptyenv())
+    attr(result, "file") <- list(key = key, file = rlang::new_weakref(key, value = ask$file))
+    result
   })
 }
 

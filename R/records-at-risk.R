@@ -50,9 +50,9 @@
 #' `missing = "exclude"` leaves out, are never above: the print of the result says how
 #' many these are. Nothing is computed anew: the cost is one pass over the records.
 #'
-#' @param x A result with a risk per record.
+#' @param x A result with a risk per record, or an [sdc_file()], which [file_check()] measures.
 #' @param limit The limit: a probability, or a number where the risk is not one.
-#'   Needless where the result was made with a `limit` of its own.
+#'   Needless if the result was made with a `limit`, or is that of a remedy, whose limit it is.
 #' @inheritParams sdcRisk-params
 #' @param k Instead of `limit`: the least number of matches, for a limit of 1/k.
 #' @return A data frame, one row per record above the limit, riskiest first and ties in
@@ -103,7 +103,7 @@ records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
     )
   }
   absent <- missing(limit) && is.null(k)
-  if (absent) limit <- x$settings$limit
+  if (absent) limit <- limit_of_result(x)
   if (is.null(limit)) {
     stop_argument(
       "limit", if (absent) "be given where the result was made without one" else "be a limit",
@@ -118,6 +118,18 @@ records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
     return(frame(pattern = rows, n = times[rows], risk = risk[rows]))
   }
   frame(record = rows, risk = risk[rows])
+}
+
+# The limit that a result was made with, or that a remedy was to keep.
+limit_of_result <- function(x) {
+  settings <- x$settings
+  if (!is.null(settings$limit)) {
+    settings$limit
+  } else if (inherits(x, "sdc_suppress_cells")) {
+    1 / settings$k
+  } else if (inherits(x, "sdc_invariant_pram")) {
+    settings$max_match_prob
+  }
 }
 
 above_limit <- function(risk, limit) which(risk > limit)

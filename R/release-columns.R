@@ -476,8 +476,9 @@ looks_like <- function(x, name) {
 
 # The columns that a release leaves out: those named by `drop`, and identifiers that `keep`
 # does not name. What stays can still tell protected values.
-left_out_columns <- function(data, x, keep, drop) {
-  identifiers <- setdiff(identifiers_of(data, x$settings), c(keep, drop))
+left_out_columns <- function(data, x, keep, drop, ids) {
+  ids <- union(identifiers_of(data, x$settings), intersect(ids, names(data)))
+  identifiers <- setdiff(ids, c(keep, drop))
   if (length(identifiers)) {
     inform_sdc(
       "identifier_left_out",

@@ -218,7 +218,7 @@ file_with_roles <- function(file, roles) {
   if (length(roles) == 0) {
     return(file)
   }
-  roles <- lapply(roles[names(roles) %in% role_names], decode_value)
+  roles <- lapply(roles[names(roles) %in% c(role_names, file_roles)], decode_value)
   do.call(sdc_file, c(list(file), roles))
 }
 

@@ -397,3 +397,18 @@ apart_words <- function(entry, reference, differs) {
     words(reference), "."
   )
 }
+
+# A protected file alone: what was measured before and after, and the loss. The last of several
+# steps was made from another file than the check, and is not in the report.
+with_histories <- function(given) {
+  alone <- !any(vapply(given, function(x) inherits(x, "sdc_result") && !is_remedy(x), NA))
+  if (length(given) != 1 || !alone || !has_history(given[[1]])) {
+    return(given)
+  }
+  x <- given[[1]]
+  before <- file_before(x, "...")
+  c(
+    list(before = file_check(before)), if (is_remedy(x) && is.null(attr(x, "past"))) list(x),
+    list(after = file_check(x)), list(utility_loss(before, x))
+  )
+}

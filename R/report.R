@@ -91,9 +91,11 @@
 #' Less than a second without pictures, and about half a second per picture.
 #'
 #' @param ... Results of this package, comparisons by [compare_risk()], or lists of
-#'   them; their names are used in the report.
-#' @param file Where to write: a name that ends in `.html`, or in `.docx` for Word
-#'   by pandoc. The log goes beside it, its name ending in `.json`.
+#'   them; their names are used in the report. A protected file alone, such as
+#'   `suppress_cells(file)`, is reported with a [file_check()] before and after and its
+#'   [utility_loss()], as long as the session knows the file before.
+#' @param file Where to write, by name or as the only text among the results: a name that ends
+#'   in `.html`, or in `.docx` for Word by pandoc. The log goes beside it, its name ending in `.json`.
 #' @param internal `TRUE`: for the agency alone.
 #' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
 #' @param limit The limits as a list: `k`, `journalist`. Where it is not given, those of
@@ -126,12 +128,13 @@
 #' )
 #' found <- replay(sub("html$", "json", file), nals_prison)
 #' all(found$equal) # TRUE
-sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
+sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
                        limit = list(k = 3, journalist = 0.05), data = NULL,
                        title = "Disclosure risk of a microdata file", pictures = TRUE,
                        overwrite = FALSE) {
   announce("sdc_report")
-  check_given("file")
+  given <- named_file(list(...), file)
+  file <- given$file
   check_flag(internal, "internal")
   check_flag(overwrite, "overwrite")
   check_flag(pictures, "pictures")
@@ -140,7 +143,7 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
     limit = check_report_limits(limit), title = check_title(title),
     pictures = pictures
   )
-  given <- report_results(list(...))
+  given <- report_results(with_histories(given$results))
   if (missing(limit)) {
     checked <- limits_of_check(given$results)
     if (!is.null(checked)) settings$limit <- checked
@@ -155,6 +158,20 @@ sdc_report <- function(..., file, internal = FALSE, prob_attempt = 1,
   log <- report_log(content, settings)
   write_report(content, log, paths)
   invisible(paths$report)
+}
+
+# The path may come last among the results: file |> suppress_cells(k = 3) |> sdc_report("x.html").
+named_file <- function(given, file) {
+  texts <- vapply(given, is_one_text, NA)
+  if (is.null(file) && sum(texts) == 1) {
+    file <- given[[which(texts)]]
+    given <- given[!texts]
+  }
+  if (is.null(file)) {
+    stop_argument("file", "be given", found = "It has no default.",
+                  advice = "Name the file to write: file = \"report.html\".")
+  }
+  list(results = given, file = file)
 }
 
 check_attempt <- function(x) {

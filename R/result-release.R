@@ -62,9 +62,10 @@
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
 #'   in a secret order in place of their values. Equal values stay equal. Numbers differ each
 #'   time.
-#' @return The protected data: class, column types and the order of columns are those of the
-#'   input, without a trace of what was changed. An sdcMicroObj holds the original data too:
-#'   here its released data are given, as a data frame. A table of a database comes as it was
+#' @return The protected data as an [sdc_file()]: class, column types and the order of columns are
+#'   those of the input. It has the roles of the original, and `summary()` says what was done:
+#'   counts and settings, no values and no record numbers. An sdcMicroObj holds the original data
+#'   too: here its released data are given, as a data frame. A table of a database comes as it was
 #'   written.
 #'   Columns that no argument named are in it as they were, except identifiers: the column
 #'   that was named as `hh_id`, and columns that look like an identifier ([sdc_file()] says
@@ -152,7 +153,7 @@ release_data.default <- function(x, ...) {
     advice = if (inherits(x, "sdc_recode_search")) {
       "apply_recoding(x, data) gives the recoded data."
     } else {
-      "`invariant_pram()` and `suppress_cells()` make one."
+      "`invariant_pram()`, `suppress_cells()`, `global_recode()` and `apply_recoding()` make one."
     }
   )
 }
@@ -169,6 +170,33 @@ release_data.sdc_invariant_pram <- function(x, ..., shuffle = NULL, new_ids = NU
 #' @export
 release_data.sdc_suppress_cells <- release_data.sdc_invariant_pram
 
+# A recoded file may leave as it is, or in another order.
+#' @export
+release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_ids = NULL,
+                                  drop = NULL) {
+  announce("release_data")
+  check_no_dots(...)
+  file <- as_file(x, "x")
+  if (length(file$history) == 0) {
+    stop_argument(
+      "x", "be a file to which something was done", found = "It is as it came.",
+      advice = "`suppress_cells()`, `invariant_pram()` and `global_recode()` protect it."
+    )
+  }
+  parts <- list(
+    data = file$data, settings = file$roles, order = NULL,
+    diagnostics = list(told_by_order = NULL, told_by_columns = NULL)
+  )
+  as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop))
+}
+
+# `data` without the values before, whatever this session knows.
+as_release <- function(file, data) {
+  file$forgotten <- TRUE
+  past <- c("defaults", "protected", "remedy", "forgotten", "history", "states")
+  as_kept_file(data, roles_kept(file$roles, names(data), say = FALSE), unclass(file)[past])
+}
+
 handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   if (is_lazy_table(x$data)) {
@@ -184,6 +212,12 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
     }
     return(x$data)
   }
+  file <- released_file(x, "x")
+  as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop))
+}
+
+hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
+  if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   data <- bare_data(x$data)
   if (!is.data.frame(data)) stop_not_whole("release")
   named <- function(columns, arg) {
@@ -191,14 +225,13 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   }
   new_ids <- named(new_ids, "new_ids")
   keep <- if (isTRUE(keep_ids)) names(data) else named(keep_ids, "keep_ids")
-  left_out <- left_out_columns(data, x, c(keep, new_ids), named(drop, "drop"))
+  left_out <- left_out_columns(data, x, c(keep, new_ids), named(drop, "drop"), roles$id_vars)
   order <- if (!isFALSE(shuffle)) x$order
   # New numbers in the old order would be the old numbers.
   wanted <- isTRUE(shuffle) || length(new_ids) && is.null(shuffle)
   if (wanted && is.null(order)) order <- secret_order(data, x$settings$hh_id)
   inform_shuffled(x, shuffle, order, c(new_ids, left_out))
-  data <- as_released(data, order, new_ids)
-  without_columns(data, left_out)
+  without_columns(as_released(data, order, new_ids), left_out)
 }
 
 # What `release_data(x)` does to the order of the records, if nobody asked for it.

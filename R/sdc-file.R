@@ -8,10 +8,18 @@
 
 # What is known of a file beside its roles. `object`: the sdcMicroObj it came from; `defaults`:
 # arguments that come before those of functions; `protected`, `remedy`: what was done to it;
-# `original`, `forgotten`: see first_original(); `part`: whether records were left out.
+# `original`, `forgotten`: see first_original(); `history`, `states`: see release-history.R; `part`:
+# whether records were left out.
 past_parts <- c(
-  "object", "defaults", "protected", "remedy", "original", "forgotten", "part"
+  "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "part"
 )
+
+past_of <- function(file) {
+  kept <- attr(file, "kept", exact = TRUE)
+  past <- mget(past_parts, envir = kept, ifnotfound = list(NULL))
+  past$original <- if (rlang::is_weakref(kept$original)) rlang::wref_value(kept$original)
+  past
+}
 
 # Those that are about the records in their order.
 past_of_records <- c("object", "original")
@@ -39,9 +47,10 @@ open_file <- function(x) {
   data <- bare_frame(x)
   stop_grouped(data)
   file <- new_file(data, roles_kept(roles, names(data)))
-  file[past_parts] <- mget(past_parts, envir = kept, ifnotfound = list(NULL))
-  file <- file[!vapply(file, is.null, NA)]
-  class(file) <- "sdc_open_file"
+  past <- past_of(x)
+  # A file that was saved does not hold the values before its protection.
+  past$forgotten <- if (length(past$history) && is.null(past$original)) TRUE else past$forgotten
+  for (part in names(past)) file[[part]] <- past[[part]]
   file$codes <- kept
   file
 }
@@ -56,9 +65,13 @@ close_file <- function(file) {
 
 as_kept_file <- function(data, roles, past, codes = NULL) {
   past <- past[!vapply(past, is.null, NA)]
-  same <- is.environment(codes) &&
-    identical(mget(past_parts, codes, ifnotfound = list(NULL))[names(past)], past)
-  if (!same) codes <- list2env(as.list(past), parent = emptyenv())
+  if (!is.environment(codes) || length(past)) {
+    codes <- list2env(as.list(past), parent = emptyenv())
+    # Held weakly: a file that is saved, or sent, does not have them.
+    if (!is.null(past$original)) {
+      codes$original <- rlang::new_weakref(codes, value = past$original)
+    }
+  }
   attr(data, "roles") <- roles
   attr(data, "kept") <- codes
   class(data) <- c("sdc_file", class(data))
@@ -66,8 +79,8 @@ as_kept_file <- function(data, roles, past, codes = NULL) {
 }
 
 # The roles whose columns are there. A key group needs all of its columns.
-roles_kept <- function(roles, names) {
-  of_columns <- intersect(names(roles), setdiff(role_names, population_roles))
+roles_kept <- function(roles, names, say = TRUE) {
+  of_columns <- setdiff(names(roles), population_roles)
   lost <- character()
   for (role in setdiff(of_columns, "key_groups")) {
     gone <- setdiff(roles[[role]], names)
@@ -77,7 +90,7 @@ roles_kept <- function(roles, names) {
   }
   groups <- Filter(function(columns) all(columns %in% names), roles$key_groups)
   roles$key_groups <- if (length(groups)) groups
-  if (length(lost)) {
+  if (length(lost) && say) {
     inform_sdc(
       "role_lost",
       c(
@@ -97,10 +110,9 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
   if (!is.data.frame(new)) {
     return(new)
   }
-  past <- mget(past_parts, envir = attr(old, "kept"), ifnotfound = list(NULL))
+  past <- past_of(old)
   roles <- roles_kept(roles, names(new))
   if (!same_records) {
-    past$forgotten <- if (!is.null(past$original)) TRUE else past$forgotten
     past[past_of_records] <- list(NULL)
     if (nrow(new) < nrow(old)) {
       if (is.null(past$part)) inform_part(nrow(new), nrow(old), roles)
@@ -126,36 +138,6 @@ inform_part <- function(n, n_before, roles) {
     ),
     n = n, n_before = n_before
   )
-}
-
-#' Roles of the columns of a file
-#'
-#' @param x An [sdc_file()], or a result of a remedy such as [suppress_cells()].
-#' @return A list of the roles that were given, named by the arguments of [sdc_file()]:
-#'   columns by name, and the numbers about the population. Other objects are an error of
-#'   class `sdcRisk_error_bad_data`.
-#' @family data
-#' @export
-#' @examples
-#' file <- sdc_file(nals_prison, c("CENREG", "GENDER"), weight_var = "WEIGHT")
-#' sdc_roles(file)$key_vars # "CENREG" "GENDER"
-#' names(file)[names(file) == "CENREG"] <- "region"
-#' sdc_roles(file)$key_vars # "region" "GENDER"
-sdc_roles <- function(x) {
-  announce("sdc_roles")
-  check_given("x")
-  if (!is_file(x) && !is_remedy(x) && !is_pattern_table(x) && !is_sdcmicro(x)) {
-    stop_sdc(
-      "bad_data",
-      c(
-        "`x` must be a file with roles, made by sdc_file().",
-        x = paste0("It has class ", quote_names(class(x)), "."),
-        i = if (is.data.frame(x)) "Give the roles first: sdc_file(x, key_vars = c(...))."
-      ),
-      data_class = class(x)
-    )
-  }
-  as_file(x, "x")$roles
 }
 
 # R's own verbs -------------------------------------------------------------------
@@ -260,9 +242,7 @@ dplyr_col_modify.sdc_file <- function(data, cols) {
 #' @exportS3Method dplyr::group_by
 group_by.sdc_file <- function(.data, ...) {
   grouped <- dplyr::group_by(bare_frame(.data), ...)
-  as_kept_file(grouped, attr(.data, "roles"), mget(
-    past_parts, envir = attr(.data, "kept"), ifnotfound = list(NULL)
-  ), attr(.data, "kept"))
+  as_kept_file(grouped, attr(.data, "roles"), past_of(.data), attr(.data, "kept"))
 }
 
 #' @exportS3Method dplyr::ungroup

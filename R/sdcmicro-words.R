@@ -63,12 +63,8 @@ inform_suppressed <- function(file) {
 # One sentence of the print of a file.
 micro_line <- function(file) {
   done <- file$protected
-  if (!is.null(file$remedy)) {
-    return(paste0(
-      "Protected by ", file$remedy, "()",
-      if (length(done$suppressed)) paste0(", ", plural(done$suppressed, "value"), " suppressed"),
-      "."
-    ))
+  if (length(file$history)) {
+    return(paste0("Done: ", paste(file$history, collapse = "; "), "."))
   }
   if (is.null(file$object) && is.null(file$defaults)) {
     return(NULL)

@@ -256,7 +256,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
       inform_heavy(result)
     }
     result$data <- give_back(ask$file, result$data, k = settings$k)
-    result
+    with_past(result, ask$file)
   })
 }
 

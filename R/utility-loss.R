@@ -77,6 +77,10 @@
 #' coarser$sex[1:100] <- NA
 #' utility_loss(adult, coarser, keys)
 utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL) {
+  if (missing(after) && !missing(before) && has_history(before)) {
+    after <- before
+    before <- file_before(before, "before")
+  }
   ask <- enter_waves("utility_loss", c("before", "after"))
   inform_partial_loss(before)
   before <- ask$before
@@ -124,49 +128,6 @@ inform_partial_loss <- function(before) {
       )
     )
   }
-}
-
-# Whether records are in different orders, as in a shuffled release: no column agrees more
-# often than in a random order, though some could show it.
-warn_other_order <- function(before, after, args = c("before", "after")) {
-  agrees <- vapply(intersect(names(before), names(after)), function(name) {
-    x <- bare_text(before[[name]])
-    y <- bare_text(after[[name]])
-    if (is.null(x) || is.null(y)) {
-      return(NA)
-    }
-    known <- !is.na(x) & !is.na(y)
-    n <- as.double(sum(known))
-    values <- unique(x[known])
-    counts <- lapply(list(x[known], y[known]), function(z) {
-      as.double(tabulate(match(z, values, 0L), length(values)))
-    })
-    chance <- if (n > 0) sum(counts[[1]] * counts[[2]]) / n^2 else 0
-    if (chance == 0 || n * (1 - chance) < 36 * chance) {
-      return(NA)
-    }
-    sum(x[known] == y[known]) > n * chance + 5 * sqrt(n * chance * (1 - chance))
-  }, NA)
-  other_order <- any(!agrees, na.rm = TRUE) && !any(agrees, na.rm = TRUE)
-  if (other_order) {
-    warn_sdc(
-      "other_order",
-      c(
-        paste0(
-          "`", args[[1]], "` and `", args[[2]], "` must have the same records in the same order."
-        ),
-        x = "No column agrees more often, record by record, than in a random order.",
-        i = "Was it shuffled by release_data()? Give the result itself: it has both orders."
-      )
-    )
-  }
-  other_order
-}
-
-# Values that can be compared, NULL of other columns.
-bare_text <- function(x) {
-  if (is.factor(x)) x <- as.character(x)
-  if (is.atomic(x) && length(dim(x)) == 0) as_bare(x)
 }
 
 loss_variables <- function(before, after, key_vars, weight_var) {

@@ -324,3 +324,23 @@ draws$apply_recoding <- function() {
     x = x, data = file$data, which = maybe(0.3, sample(nrow(x$best), 1))
   )), check = check)
 }
+
+# Recodings by hand: other columns and the number of records stay.
+draw_recoding <- function(fun, numbers) {
+  file <- draw_file(n = sample(c(10, 40), 1), n_keys = sample(1:3, 1))
+  data <- as.data.frame(file$data)
+  data$.age <- sample(90, nrow(data), TRUE)
+  check <- function(out) {
+    c(
+      if (!identical(dim(out), dim(data))) "another size",
+      if (!identical(out[[file$keys[1]]], data[[file$keys[1]]])) "another column changed",
+      if (is.null(summary(out)$history)) "no history"
+    )
+  }
+  case(fun, list(data = data, .age = numbers), check = check)
+}
+draws$global_recode <- function() {
+  draw_recoding("global_recode", pick(list(c(0, 15, 65), 40, list(old = "50"))))
+}
+draws$top_code <- function() draw_recoding("top_code", pick(c(5, 60, 100)))
+draws$bottom_code <- function() draw_recoding("bottom_code", pick(c(5, 60, 100)))

@@ -49,7 +49,7 @@ test_that("the code of a recoding of such a column does what apply_recoding() do
     expect_match(found$code[[1]], "data$age", fixed = TRUE, all = FALSE)
     scope <- list2env(list(data = data))
     eval(parse(text = found$code[[1]]), scope)
-    expect_identical(scope$data, apply_recoding(found, data), info = form)
+    expect_identical(scope$data, as.data.frame(apply_recoding(found, data)), info = form)
   }
 })
 

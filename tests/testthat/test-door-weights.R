@@ -82,7 +82,8 @@ test_that("survey designs bring their weights and strata", {
   )
   file <- sdc_file(design, c(GENDER, DAGE3))
   expect_identical(sdc_roles(file), list(
-    key_vars = c("GENDER", "DAGE3"), weight_var = "WEIGHT", strata_var = "stratum"
+    key_vars = c("GENDER", "DAGE3"), weight_var = "WEIGHT", strata_var = "stratum",
+    cluster = "CASEID"
   ))
   expect_identical(as.data.frame(file), data)
   expect_equal(
@@ -97,6 +98,25 @@ test_that("survey designs bring their weights and strata", {
   replicates <- structure(list(variables = data, pweights = data$WEIGHT), class = "svyrep.design")
   expect_identical(sdc_roles(sdc_file(replicates, GENDER))$weight_var, "WEIGHT")
   skip_if_not_installed("survey")
-  made <- survey::svydesign(~1, strata = ~stratum, weights = ~WEIGHT, data = data)
+  made <- survey::svydesign(~CASEID, strata = ~stratum, weights = ~WEIGHT, data = data)
   expect_identical(sdc_roles(sdc_file(made, c(GENDER, DAGE3))), sdc_roles(file))
+})
+
+test_that("the population of a file with weights is their sum", {
+  file <- sdc_file(nals_prison, c(GENDER, DAGE3, EDUC3), weight_var = WEIGHT)
+  people <- round(sum(nals_prison$WEIGHT))
+  expect_identical(
+    population_uniqueness(file)$estimates, population_uniqueness(file, pop_size = people)$estimates
+  )
+  expect_identical(
+    quietly(copula_uniqueness(file, records = FALSE))$estimates,
+    quietly(copula_uniqueness(file, pop_size = people, records = FALSE))$estimates
+  )
+  small <- transform(file, WEIGHT = WEIGHT / mean(WEIGHT))
+  e <- expect_error(population_uniqueness(small), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "the weights sum to 182", fixed = TRUE)
+  expect_error(
+    population_uniqueness(nals_prison, "GENDER"), "`pop_size` must be given",
+    class = "sdcRisk_error_bad_argument"
+  )
 })

@@ -63,7 +63,7 @@ test_that("the best with blanks by cells are those of all recodings tried", {
       recoded <- expect_no_message(apply_recoding(x, data, i))
       here <- list2env(list(data = data))
       suppressMessages(eval(parse(text = x$code[[i]]), here))
-      expect_identical(recoded, here$data)
+      expect_identical(as.data.frame(recoded), here$data)
       matches <- suppressMessages(n_matches(recoded))$records$n_matches
       expect_gte(min(matches), k)
       expect_equal(x$best$k[[i]], min(matches))

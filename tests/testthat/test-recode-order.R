@@ -240,7 +240,9 @@ test_that("a recoding of ordered text is that of its code; the print says where 
     here <- list2env(list(data = data))
     eval(parse(text = found$code[[i]]), here)
     # What leaves has no levels without records.
-    expect_identical(quietly(apply_recoding(found, data, i)), droplevels(here$data))
+    expect_identical(
+      as.data.frame(quietly(apply_recoding(found, data, i))), droplevels(here$data)
+    )
   }
   expect_match(format(hierarchy(data$region))[[1]], "from frequencies alone", fixed = TRUE)
   expect_no_match(format(hierarchy(c("f", "m")))[[1]], "frequencies", fixed = TRUE)

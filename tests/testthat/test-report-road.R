@@ -48,7 +48,7 @@ test_that("a protection that changes nothing leaves the check of the original be
     }
   }
   # The same asked of the release is after.
-  again <- quietly(file_check(release_data(of_educ), road_keys))
+  again <- quietly(file_check(as.data.frame(release_data(of_educ)), road_keys))
   expect_identical(road(check, of_educ, again)$stages, c("before", "after", "before"))
   matches <- list(
     n_matches(nals_prison, road_keys), n_matches(nals_prison, road_keys, missing = "category")
@@ -185,5 +185,5 @@ test_that("the board holds the originals with a single candidate in the release"
   protected <- suppress_cells(road_file, k = 3)
   row <- rows_with(road(protected)$board, "Originals with a single candidate in the release")[[1]]
   expect_match(row[[1]], paste0(": ", protected$estimates$n_single_before, " before;"))
-  expect_identical(row[[2]], as.character(protected$estimates$n_single_candidate))
+  expect_true(as.character(protected$estimates$n_single_candidate) %in% row[-1])
 })

@@ -2,7 +2,7 @@ test_that("the data alone are handed out, and the object is said to be confident
   data <- adult[1:200, c("age", "sex", "income")]
   set.seed(1)
   x <- quietly(invariant_pram(data, c("age", "sex")))
-  expect_identical(release_data(x, shuffle = FALSE), x$data)
+  expect_identical(as.data.frame(release_data(x, shuffle = FALSE)), x$data)
   expect_error(release_data(data), class = "sdcRisk_error_bad_argument")
   expect_error(release_data(x, 1), class = "sdcRisk_error_bad_argument")
   said <- paste(lines_of(x), collapse = " ")

@@ -206,3 +206,27 @@ test_that("roles of other objects are an error", {
   expect_error(sdc_roles(1), class = "sdcRisk_error_bad_data")
   expect_identical(sdc_roles(suppress_cells(people_file(), k = 2))$key_vars, keys)
 })
+
+test_that("a file knows identifiers, continuous variables, clusters and other names of roles", {
+  data <- cbind(people(), id = 1:60, psu = rep(1:6, 10), ill = rep(c("y", "n"), 30))
+  file <- sdc_file(
+    data, c(age, sex), weight_var = w, id_vars = id, num_vars = income, cluster = psu,
+    sensitive_vars = ill, strata = region
+  )
+  expect_identical(sdc_roles(file), list(
+    key_vars = c("age", "sex"), weight_var = "w", strata_var = "region", sensitive = "ill",
+    id_vars = "id", num_vars = "income", cluster = "psu"
+  ))
+  renamed <- file
+  names(renamed)[names(renamed) == "psu"] <- "unit"
+  expect_identical(sdc_roles(renamed)$cluster, "unit")
+  expect_identical(sdc_roles(sdc_file(file, id_vars = psu))$id_vars, "psu")
+  open <- quietly(sdc_file(people(), num_vars = "income", weight_var = "w"))
+  expect_identical(sdc_roles(open)$key_vars, keys)
+  expect_false("id" %in% names(quietly(release_data(suppress_cells(file, k = 2)))))
+  looks <- quietly(file_check(file, models = FALSE))$roles
+  roles <- looks$role[match(c("id", "income"), looks$variable)]
+  expect_identical(roles, c("identifier", "continuous"))
+  e <- expect_error(sdc_file(data, age, id_var = id), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "id_var", fixed = TRUE)
+})

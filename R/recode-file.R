@@ -1,0 +1,36 @@
+# Recodings give a file back, with its history.
+
+# The file of a recoding as it may leave, with the values before it for this session.
+recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k = NA) {
+  from <- first_original(file)
+  all_changed <- union(changed, earlier_variables(from, file$data))
+  if (is.null(from)) from <- file$data
+  inform_told_recoded(told_by_columns(from, data, all_changed))
+  if (!shuffle) {
+    told <- chain_told(from, data, all_changed, file$roles$hh_id)
+    inform_order(told, recoding_advice)
+  }
+  if (!is.null(file$object)) {
+    if (shuffle) stop_argument("shuffle", "be FALSE for an sdcMicroObj, which keeps its records")
+    return(give_back(file, data, k = k))
+  }
+  past <- with_step(
+    unclass(file)[past_parts], remedy, words,
+    new_states(Filter(function(name) {
+      !identical(file$data[[name]], data[[name]])
+    }, changed), "recoded")
+  )
+  past$original <- if (!shuffle) {
+    changed <- Filter(function(name) !identical(from[[name]], data[[name]]), all_changed)
+    rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
+  }
+  past$forgotten <- if (shuffle) TRUE
+  order <- if (shuffle) secret_order(data, file$roles$hh_id)
+  as_kept_file(as_released(data, order), file$roles, past)
+}
+
+recoding_advice <- "release_data(x, shuffle = TRUE) puts the records in a secret order."
+
+inform_told_recoded <- function(told) {
+  inform_told(told, "Recode these columns too, or take them out of the file.")
+}

@@ -1,0 +1,58 @@
+# What was done to a file, step by step: `history`, a list of steps in words, and `states`, a
+# data frame with a row for each column that was changed. Both go with every release. They hold
+# counts and settings, no values and no record numbers.
+
+# The step that a remedy's result is, and the states of its columns.
+remedy_step <- function(x) {
+  if (inherits(x, "sdc_suppress_cells")) {
+    done <- x$variables[x$variables$n_suppressed > 0, ]
+    list(
+      words = paste0(
+        "suppress_cells(k = ", x$settings$k, "): ", plural(x$estimates$n_suppressed, "value"),
+        " suppressed"
+      ),
+      states = new_states(done$variable, "suppressed", done$n_suppressed, done$n_missing)
+    )
+  } else {
+    keys <- x$settings$key_vars
+    list(
+      words = paste0(
+        "invariant_pram(max_match_prob = ", format_risk(x$settings$max_match_prob), ")"
+      ),
+      states = new_states(keys, "randomised")
+    )
+  }
+}
+
+new_states <- function(variable, state, n_suppressed = 0, n_missing_before = NA) {
+  n <- length(variable)
+  frame(
+    variable = as.character(variable), state = rep(state, n),
+    n_suppressed = as_count(rep_len(n_suppressed, n)),
+    n_missing_before = as.integer(rep_len(n_missing_before, n))
+  )
+}
+
+# What is known of a file after one more step. A column that was changed twice has both words.
+with_step <- function(past, remedy, words, states) {
+  past$history <- c(past$history, words)
+  both <- rbind(past$states, states)
+  past$states <- do.call(rbind, unname(lapply(split(both, factor(
+    both$variable, unique(both$variable)
+  )), function(rows) {
+    known <- rows$n_missing_before[!is.na(rows$n_missing_before)]
+    new_states(
+      rows$variable[[1]], paste(unique(rows$state), collapse = ", "), sum(rows$n_suppressed),
+      if (length(known)) known[[1]] else NA
+    )
+  })))
+  # Of a file that was perturbed once, counts stay without meaning.
+  past$remedy <- if (identical(past$remedy, "invariant_pram")) past$remedy else remedy
+  past
+}
+
+# A result with the steps before it.
+with_past <- function(result, file) {
+  attr(result, "past") <- if (length(file$history)) unclass(file)[c("history", "states", "remedy")]
+  result
+}

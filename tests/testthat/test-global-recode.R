@@ -1,0 +1,82 @@
+# Recoding, top and bottom coding by hand: each a step that gives the file back.
+
+file <- sdc_file(adult, c("age", "sex", "race"))
+
+test_that("numbers are cut into bands, closed below", {
+  made <- quietly(global_recode(file, age = c(0, 30, 50, 65)))
+  expect_identical(levels(made$age), c("0-29", "30-49", "50-64", "65+"))
+  by_hand <- cut(adult$age, c(0, 30, 50, 65, Inf), right = FALSE)
+  expect_identical(as.integer(made$age), as.integer(by_hand))
+  expect_true(is.ordered(made$age))
+  others <- setdiff(names(adult), "age")
+  expect_identical(as.data.frame(made)[others], as.data.frame(adult)[others])
+  expect_identical(sdc_roles(made), sdc_roles(file))
+  expect_identical(summary(made)$history, "global_recode(): age in 5 bands")
+  expect_identical(summary(made)$states$variable, "age")
+  expect_lt(n_matches(made)$estimates$n_unique, n_matches(file)$estimates$n_unique)
+})
+
+test_that("categories are joined by name, factors, text and labels", {
+  data <- data.frame(
+    region = factor(c("Tyrol", "Vorarlberg", "Vienna", NA)), code = c(1, 2, 3, 2),
+    text = c("a", "b", "c", "a")
+  )
+  made <- quietly(global_recode(
+    data, region = list(West = c("Tyrol", "Vorarlberg")), text = list(ab = c("a", "b")),
+    code = list(low = 1:2)
+  ))
+  expect_identical(as.character(made$region), c("West", "West", "Vienna", NA))
+  expect_identical(as.character(made$text), c("ab", "ab", "c", "ab"))
+  expect_identical(as.character(made$code), c("low", "low", "3", "low"))
+  skip_if_not_installed("haven")
+  data$code <- haven::labelled(c(1, 2, 3, 2), c(Tyrol = 1, Vorarlberg = 2, Vienna = 3))
+  labelled <- quietly(global_recode(data, code = list(West = c("Tyrol", "Vorarlberg"))))
+  expect_identical(as.character(labelled$code), c("West", "West", "Vienna", "West"))
+})
+
+test_that("ends are cut and types stay", {
+  made <- quietly(top_code(bottom_code(file, age = 20), age = 65))
+  expect_identical(made$age, pmin(pmax(adult$age, 20L), 65L))
+  expect_identical(
+    summary(made)$history,
+    c("bottom_code(): age bottom coded at 20", "top_code(): age top coded at 65")
+  )
+  # Nothing is above the end.
+  expect_identical(quietly(top_code(file, age = 1000))$age, adult$age)
+  loss <- quietly(utility_loss(made))
+  expect_identical(loss$estimates, quietly(utility_loss(file, as.data.frame(made)))$estimates)
+})
+
+test_that("recoded files flow on", {
+  coarse <- quietly(global_recode(file, age = c(0, 30, 50, 65)))
+  safe <- quietly(suppress_cells(coarse, k = 3))
+  expect_equal(quietly(n_matches(safe, below = 3))$estimates$n_below_3, 0)
+  expect_length(summary(quietly(release_data(safe)))$history, 2)
+  expect_identical(
+    as.data.frame(quietly(release_data(coarse))), as.data.frame(coarse)
+  )
+})
+
+test_that("values before a recoding are not in what is saved or sent", {
+  data <- data.frame(town = rep(c("zqcanary a", "zqcanary b", "c"), 20), age = 1:60)
+  made <- quietly(global_recode(data, town = list(z = c("zqcanary a", "zqcanary b"))))
+  loss <- quietly(utility_loss(made))$variables
+  expect_identical(loss$n_values_before[loss$variable == "town"], 3L)
+  for (held in list(made, made[60:1, ], quietly(release_data(made)), summary(made)$history)) {
+    expect_false(grepl("zqcanary", rawToChar(serialize(held, NULL, ascii = TRUE))))
+  }
+})
+
+test_that("what cannot be recoded is told", {
+  bad <- function(call, text) {
+    e <- expect_error(call, class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), text, fixed = TRUE)
+  }
+  bad(global_recode(file), "global_recode(file, age = c(0, 15, 30, 65))")
+  bad(global_recode(file, c(0, 15)), "A name is missing")
+  bad(global_recode(file, race = list(Other = "Martian")), "Not found: \"Martian\"")
+  bad(global_recode(file, race = list("Other")), "be a list of values by the name")
+  bad(global_recode(file, sex = c(1, 2)), "breaks")
+  bad(top_code(file, age = c(1, 2)), "be one number")
+  expect_error(global_recode(file, agee = 1:3), "age", class = "sdcRisk_error_unknown_key_var")
+})

@@ -1,0 +1,83 @@
+# A remedy's result stands for its release, which knows what was done and what was before.
+
+keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+blanked <- quietly(suppress_cells(file, k = 3))
+n_below <- function(x) quietly(n_matches(x, below = 3))$estimates$n_below_3
+summary_of <- function(x) quietly(summary(x))
+holds_originals <- function(x) {
+  any(vapply(attr(x, "kept"), rlang::is_weakref, NA))
+}
+
+test_that("files flow through remedies, measures and comparisons", {
+  expect_identical(n_below(file), 88)
+  expect_identical(n_below(blanked), 0)
+  loss <- quietly(utility_loss(blanked))
+  expect_identical(loss$estimates, quietly(utility_loss(file, blanked))$estimates)
+  both <- as.data.frame(quietly(compare_risk(blanked)))
+  k <- both[both$term == "k", ]
+  expect_identical(k$estimate, c(1, 3))
+  expect_identical(nrow(records_at_risk(blanked)), {
+    nrow(records_at_risk(blanked, limit = 1 / 3))
+  })
+})
+
+test_that("a release has roles, states and history, and no values of before", {
+  out <- quietly(release_data(blanked))
+  expect_s3_class(out, "sdc_file")
+  expect_identical(sdc_roles(out), sdc_roles(file))
+  found <- summary(out)
+  expect_identical(found$history, "suppress_cells(k = 3): 97 values suppressed")
+  expect_identical(sum(found$states$n_suppressed), 97L)
+  expect_identical(
+    found$states$n_suppressed,
+    unname(vapply(found$states$variable, function(v) sum(is.na(out[[v]])), 0L)) -
+      found$states$n_missing_before
+  )
+  expect_true(all(found$states$state == "suppressed"))
+  expect_null(found$original)
+  expect_false(holds_originals(out))
+  expect_error(utility_loss(out), class = "sdcRisk_error_bad_argument")
+  expect_identical(n_below(out), 0)
+  swapped <- quietly(invariant_pram(file, unprotected = "keep"))
+  perturbed <- quietly(release_data(swapped))
+  expect_identical(summary_of(perturbed)$states$state, rep("randomised", length(keys)))
+  expect_message(n_matches(perturbed), class = "sdcRisk_message_perturbed_keys")
+})
+
+test_that("recodings and suppression are one history", {
+  search <- quietly(recode_search(file, k = 2, suppress = 0.2))
+  recoded <- quietly(apply_recoding(search))
+  expect_identical(
+    as.data.frame(recoded), as.data.frame(quietly(apply_recoding(search, file)))
+  )
+  both <- quietly(suppress_cells(recoded, k = 3))
+  out <- quietly(release_data(both))
+  history <- summary_of(out)$history
+  expect_length(history, 2)
+  expect_match(history[[1]], "^apply_recoding\\(\\): ")
+  expect_match(history[[2]], "^suppress_cells\\(k = 3\\): ")
+  # The loss of both steps.
+  expect_identical(
+    quietly(utility_loss(both))$estimates,
+    quietly(utility_loss(as.data.frame(file), both$data, keys, weight_var = "WEIGHT"))$estimates
+  )
+  # Not of a saved one.
+  saved <- unserialize(serialize(recoded, NULL))
+  expect_identical(as.data.frame(saved), as.data.frame(recoded))
+  expect_error(utility_loss(saved), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("a report of a protected file alone has before, after and loss", {
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(blanked, path))
+  log <- jsonlite::read_json(sub("html$", "json", path))
+  functions <- vapply(log$results, function(r) r$call[["function"]], "")
+  expect_identical(functions, c("file_check", "file_check", "suppress_cells", "utility_loss"))
+  found <- quietly(replay(sub("html$", "json", path), file))
+  expect_gt(sum(found$equal %in% TRUE), 50)
+  expect_false(any(found$equal %in% FALSE))
+  expect_error(sdc_report(quietly(release_data(blanked)), tempfile(fileext = ".html")),
+               class = "sdcRisk_error_bad_argument")
+})
