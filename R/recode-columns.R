@@ -41,11 +41,15 @@ of_kind <- function(hierarchies, kinds) {
   names(hierarchies)[vapply(hierarchies, `[[`, "", "kind") %in% kinds]
 }
 
-frequency_words <- function(names) {
-  paste0(
-    "Groups of ", quote_names(names, 4),
-    " come from frequencies alone: check that they make sense."
+# One sentence for each kind of proposal that a person must look at.
+frequency_words <- function(hierarchies) {
+  said <- c(
+    proposal = " come from frequencies alone: check that they make sense.",
+    proposed_codes = " join neighbouring codes: check that their labels fit together."
   )
+  names <- lapply(names(said), of_kind, hierarchies = hierarchies)
+  some <- lengths(names) > 0
+  if (any(some)) paste0("Groups of ", vapply(names[some], quote_names, "", 4), said[some])
 }
 
 # The hierarchies as the core takes them: groups of the codes of the table.

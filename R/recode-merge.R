@@ -31,7 +31,7 @@ rare_steps <- function(values, rare, about) {
 
 # Proposals -----------------------------------------------------------------
 
-proposed_kinds <- c("proposal", "proposed_order", "proposed_levels")
+proposed_kinds <- c("proposal", "proposed_order", "proposed_codes", "proposed_levels")
 
 proposed_hierarchy <- function(values, about, drop = TRUE) {
   found <- proposed_steps(values, about)
@@ -50,6 +50,12 @@ proposed_steps <- function(values, about) {
   if (is.character(x) || is.factor(x) && !is.ordered(x)) {
     return(proposed_text_steps(values, about))
   }
+  order <- label_order(values)
+  if (!is.null(order)) {
+    found <- steps_in_order(values, order, about)
+    if (!is.null(order$codes) && found$kind == "proposed_order") found$kind <- "proposed_codes"
+    return(found)
+  }
   widths <- if (is.numeric(x) && length(x) > 12) usual_widths(range(x), all(x == round(x)))
   found <- if (length(widths)) steps_by_form(width_steps(values, widths, about), values)
   if (length(found$steps)) found else merged_steps(values)
@@ -61,18 +67,44 @@ proposed_text_steps <- function(values, about) {
   are_codes <- length(text) > 12 && length(size) == 1 && size > 1 && all(grepl("^[0-9]+$", text))
   order <- if (!are_codes) text_order(text)
   if (!is.null(order)) {
-    at <- order(order$rank, method = "radix")
-    one_each <- lengths(order) == length(at)
-    order[one_each] <- lapply(order[one_each], `[`, at)
-    values[c("values", "counts")] <- list(values$values[at], values$counts[at])
+    return(steps_in_order(values, order, about))
   }
-  steps <- if (are_codes) {
-    digit_steps(values, seq(size - 1, 1), about)
-  } else if (!is.null(order)) {
-    ordered_text_steps(values, order, about)
-  }
-  found <- steps_by_form(steps, values)
+  found <- steps_by_form(if (are_codes) digit_steps(values, seq(size - 1, 1), about), values)
+  if (length(found$steps)) found else merged_steps(values)
+}
+
+# Units and bands of values whose order is known, else merged neighbours.
+steps_in_order <- function(values, order, about) {
+  at <- order(order$rank, method = "radix")
+  one_each <- lengths(order) == length(at)
+  order[one_each] <- lapply(order[one_each], `[`, at)
+  values[c("values", "counts")] <- list(values$values[at], values$counts[at])
+  found <- steps_by_form(ordered_text_steps(values, order, about), values)
   if (length(found$steps)) found else merged_steps(values, order)
+}
+
+# The order that value labels give to codes: their own, else that of the codes, with
+# non-responses apart. NULL of columns without labels and of numbers some of which have one.
+label_order <- function(values) {
+  labels <- values$labels
+  if (is.null(labels)) {
+    return(NULL)
+  }
+  outside <- plain_text(labels) %in% non_responses & !is.na(labels)
+  if (all(outside) || anyNA(labels) && !any(outside)) {
+    return(NULL)
+  }
+  order <- if (!anyNA(labels)) text_order(labels)
+  if (is.null(order$rank) || !is.null(order$dates)) {
+    number <- as.double(values$values)
+    ends <- rep(FALSE, length(number))
+    order <- list(
+      rank = replace(dense_rank(number), outside, NA), low = number, high = number,
+      low_open = ends, high_open = ends, outside = outside,
+      codes = if (!anyNA(labels)) TRUE
+    )
+  }
+  order
 }
 
 steps_by_form <- function(steps, values) {
@@ -156,9 +188,10 @@ merged_steps <- function(values, order = NULL) {
   targets <- unique(c(if (k < sum(!outside)) k, targets[targets > 1 & targets < k]))
   counts <- c(rowsum(as.double(values$counts[!outside]), place[!outside]))
   labels <- value_names(x)
+  is_text <- !is.null(order) && is.null(order$codes)
   steps <- lapply(merge_groups(counts, ordered, targets), function(group) {
     group <- ifelse(outside, 0, group[place])
-    named <- vapply(split(labels, group), group_name, "", like = x, is_text = !is.null(order))
+    named <- vapply(split(labels, group), group_name, "", like = x, is_text = is_text)
     if (any(outside)) named[["0"]] <- paste(labels[outside], collapse = " | ")
     level_step(
       merge_expr(x, unname(named[as.character(group)]), ordered && !any(outside)),

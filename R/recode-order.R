@@ -427,7 +427,8 @@ unit_factors <- function(words, form, ends) {
     return(factor * of)
   }
   # One value alone with words after its number may have a label, "3 north", not a unit.
-  several <- sum(nzchar(unit[, 1])) > 1 || any(nzchar(unit[, 1]) & form != "#")
+  has <- nzchar(unit[, 1])
+  several <- sum(has) > 1 || any(has & (form != "#" | ends[, 1] == 0))
   if (any(rowSums(time) > 0) || !several || !are_one_unit(units)) NA * factor else factor
 }
 

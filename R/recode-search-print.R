@@ -122,7 +122,6 @@ describe.sdc_recode_search <- function(x) {
   e <- x$estimates
   settings <- x$settings
   best <- utils::head(x$best, 5)
-  by_frequency <- of_kind(x$hierarchies, "proposal")
   description(
     title = "Cheapest recodings under a limit",
     question = "which recoding meets the limit and loses least?",
@@ -150,7 +149,7 @@ describe.sdc_recode_search <- function(x) {
           "Proposed hierarchies: ", quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
         )
       },
-      if (length(by_frequency)) fact(frequency_words(by_frequency), keep = "always")
+      fact(frequency_words(x$hierarchies), keep = "always")
     ),
     more = "x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)",
     sentence = cited(

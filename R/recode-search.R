@@ -316,12 +316,12 @@ find_hierarchies <- function(hierarchies, data, table) {
   })
   note_hierarchies(out[setdiff(variables, proposed)])
   if (length(proposed)) {
-    by_frequency <- of_kind(out, "proposal")
+    look <- frequency_words(out)
     inform_sdc(
       "proposed_hierarchy",
       c(
         paste0("Hierarchies were proposed for ", quote_names(proposed, 10), "."),
-        i = if (length(by_frequency)) frequency_words(by_frequency),
+        if (length(look)) rlang::set_names(look, rep("i", length(look))),
         i = "See `x$hierarchies` for their levels, and ?hierarchy for your own."
       ),
       variables = proposed

@@ -56,7 +56,10 @@ hierarchy_values <- function(x, about) {
   }
   list(
     values = values, counts = tabulate(match(bare, values), length(values)),
-    has_missing = anyNA(bare)
+    has_missing = anyNA(bare),
+    labels = if (inherits(x, "haven_labelled")) names(attr(x, "labels"))[
+      match(values, attr(x, "labels"))
+    ]
   )
 }
 

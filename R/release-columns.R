@@ -11,7 +11,7 @@
 told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
-    identifier = logical()
+    identifier = logical(), part = logical()
   )
   before <- is.null(released)
   if (before) released <- data
@@ -70,18 +70,22 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL)
       lapply(c(columns[name], made), tells_categories, protected, least)
     ))
   })
+  narrowed <- if (!before) narrowed_by_columns(columns, protected, told, variables, least)
   told <- c(told, told_by_pairs(columns, protected, told, n))
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
-  rows <- Map(function(found, by) {
+  rows <- Map(function(found, by, part) {
     frame(
       variable = names(found), by = rep(by, length(found)),
       share = unname(found / lengths(lapply(protected[names(found)], `[[`, "rows"))),
-      n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found))
+      n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
+      part = rep(part, length(found))
     )
-  }, told, names(told))
-  rows <- do.call(rbind, c(list(none), unname(rows[lengths(told) > 0])))
-  rows <- rows[order(match(rows$variable, variables), -rows$share), ]
+  }, c(told, narrowed), names(c(told, narrowed)), rep(
+    c(FALSE, TRUE), c(length(told), length(narrowed))
+  ))
+  rows <- do.call(rbind, c(list(none), unname(rows[vapply(rows, nrow, 1L) > 0])))
+  rows <- rows[order(match(rows$variable, variables), rows$part, -rows$share), ]
   rownames(rows) <- NULL
   rows
 }
@@ -314,6 +318,46 @@ values_between <- function(column, v) {
   most_right(sum(right, na.rm = TRUE), sum(agree, na.rm = TRUE))
 }
 
+# Values that are narrowed ---------------------------------------------------------
+
+# Columns that are functions of a protected variable, such as the division of an industry or
+# the group of an age: an intruder who knows the value knows theirs, and fewer records fit
+# than the protection counts. How many protected values each column narrows so.
+narrowed_by_columns <- function(columns, protected, told, variables, least) {
+  others <- setdiff(names(columns)[!vapply(columns, `[[`, NA, "id")], variables)
+  lapply(rlang::set_names(others), function(name) {
+    open <- protected[setdiff(names(protected), names(told[[name]]))]
+    narrowed <- vapply(rlang::set_names(names(open)), function(variable) {
+      as.double(values_narrowed(columns[[name]], open[[variable]], columns[[variable]], least))
+    }, 0)
+    narrowed[narrowed > 0]
+  })
+}
+
+# `released`: the codes of the variable in the release, NULL if it has none.
+values_narrowed <- function(column, v, released, least) {
+  at <- sampled_rows(list(codes = v$codes, n_values = max(v$codes)))
+  if (!may_tell(v$codes[at], column$codes[at])) {
+    return(0)
+  }
+  fit <- column_fit(v$codes, column$codes)
+  if (!is_function(fit, least)) {
+    return(0)
+  }
+  rows <- v$rows[column$codes[v$rows] > 0]
+  shown <- v$shown[rows]
+  # A value of another record, beside the column of this one.
+  misfit <- shown > 0 & fit$best[match(shown, fit$group)] != column$codes[rows]
+  # A suppressed value, or one recoded to a group in which the column differs.
+  group <- if (is.null(released)) integer(length(column$codes)) else released$codes
+  beside <- column_fit(group, column$codes)
+  at <- match(group, beside$group)
+  n_groups <- length(beside$group)
+  other <- column$codes > 0 & beside$best[at] != column$codes
+  alike <- tabulate(at[other], n_groups) <= 0.01 * tabulate(at, n_groups)
+  sum(misfit %in% TRUE | shown == 0 & !alike[at[rows]] %in% TRUE)
+}
+
 # Pairs of columns ----------------------------------------------------------------
 
 # Pairs are tried among this many columns of codes, those with most values first.
@@ -394,12 +438,14 @@ told_unasked <- function(told) if (!is.null(told)) told[!told$identifier, ]
 told_words <- function(told, most = 3) {
   shown <- utils::head(told, most)
   words <- paste0(
-    quote_names_each(shown$by), " tells ", format_count(shown$n), " of ",
+    quote_names_each(shown$by), told_verb(shown), format_count(shown$n), " of ",
     format_count(round(shown$n / shown$share)), " values of ", quote_names_each(shown$variable)
   )
   rest <- nrow(told) - nrow(shown)
   paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
 }
+
+told_verb <- function(told) ifelse(told$part, " narrows ", " tells ")
 
 # For a print, NULL if nothing is told.
 told_line <- function(told, what = "protected values") {

@@ -232,7 +232,7 @@ answer_told <- function(entries) {
       paste0("None was found that tells ", sub(" of $", "", protected), ".")
     } else {
       paste0(
-        told$by, " tells ", format_percent(told$share), " of the ", protected, told$variable,
+        told$by, told_verb(told), format_percent(told$share), " of the ", protected, told$variable,
         ".", collapse = " "
       )
     }

@@ -89,10 +89,16 @@
 #'
 #' `x$diagnostics$told_by_columns` has one row per variable and column that tells it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
-#' share and number of the protected values that come back; `identifier`, whether
+#' share and number of the protected values that come back; `part`, whether the column narrows
+#' them instead; `identifier`, whether
 #' the column numbers persons or households, and `release_data()` leaves it out unless
 #' `keep_ids` names it (never of dates and times). It is `NULL` for a database, where other
 #' columns are not looked at.
+#'
+#' A column narrows a variable that tells it, as an industry tells its division and an age its
+#' group: an intruder who knows the industry knows the division, so that fewer records fit a
+#' suppressed, exchanged or recoded industry than the protection counts. Columns that a
+#' recoding still tells narrow nothing.
 #'
 #' A column tells a variable in one of four ways:
 #' \describe{
@@ -122,8 +128,7 @@
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations that hold for fewer than 99% of the
-#' records are not found, nor are those of three columns, nor columns that tell only a
-#' part of what a recoding hides, such as five-year bands next to ten-year bands.
+#' records are not found, nor are those of three columns.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
 #' records agree, and take for granted that values are true. In perturbed data a

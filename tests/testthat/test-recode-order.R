@@ -2,6 +2,19 @@
 
 rank_of <- function(...) sdcRisk:::text_order(as.character(c(...)))$rank
 
+# Whether the values of each group lie side by side in their order, at every level but that in
+# which all are one.
+expect_neighbours <- function(made, rank, info) {
+  levels <- as.data.frame(made)
+  place <- rank[levels$level_0]
+  known <- !is.na(place)
+  for (level in levels[-c(1, length(levels))]) {
+    runs <- rle(level[known][order(place[known])])$values
+    expect_identical(anyDuplicated(runs), 0L, info = info)
+    expect_false(any(level[known] %in% level[!known]), info = info)
+  }
+}
+
 test_that("intervals, numbers and dates are read in the order they have", {
   in_order <- list(
     c("(0,15]", "(15,24]", "(24,1e+03]", "(1e+03,2e+03]"), c("[0,15)", "[15,30)", "[30,Inf]"),
@@ -73,6 +86,7 @@ test_that("spellings of statistical offices in six languages are read", {
     # INE
     c("De 16 a 19 a\u00f1os", "De 20 a 24 a\u00f1os", "De 70 y m\u00e1s a\u00f1os"),
     c("Sin asalariados", "De 1 a 2 asalariados", "5.000 o m\u00e1s asalariados"),
+    c("Sin asalariados", "1", "2-9", "10-49", "50-249", "250 y m\u00e1s"),
     c("Menos de 5", "De 5 a 9", "M\u00e1s de 9"), c("1 de enero de 1990", "3 de marzo de 1990"),
     # ISTAT
     c("fino a 4 anni", "5-9 anni", "100 anni e oltre"), c("Prima del 1919", "1919-1945"),
@@ -123,6 +137,39 @@ test_that("words, codes and units that are not known to be one have no order", {
   expect_match(shown, "from frequencies alone", fixed = TRUE)
 })
 
+test_that("codes of labelled columns keep their order, and non-responses apart", {
+  skip_if_not_installed("haven")
+  set.seed(3)
+  region <- haven::labelled(sample(c(1:6, 9), 500, TRUE), c(
+    stats::setNames(as.double(1:6), c("North", "South", "East", "West", "Mid", "Isles")),
+    "No answer" = 9
+  ))
+  made <- hierarchy(region)
+  expect_identical(made$kind, "proposed_codes")
+  expect_neighbours(made, stats::setNames(c(1:6, NA), c(1:6, 9)), "region")
+  expect_match(format(made)[[1]], "neighbouring codes", fixed = TRUE)
+  said <- expect_message(
+    recode_search(data.frame(region, y = rep(1:2, 250)), k = 3),
+    class = "sdcRisk_message_proposed_hierarchy"
+  )
+  expect_match(conditionMessage(said), "\"region\" join neighbouring codes", fixed = TRUE)
+  # Labels that have an order give it, whatever the codes.
+  size <- haven::labelled(sample(1:5, 500, TRUE), c(
+    "250 or more" = 1, "100-249" = 2, "0-9" = 3, "10-49" = 4, "50-99" = 5
+  ))
+  made <- hierarchy(size)
+  expect_identical(made$kind, "proposed_order")
+  expect_neighbours(made, c("1" = 5, "2" = 4, "3" = 1, "4" = 2, "5" = 3), "size")
+  # Ages with a label for those that were not given.
+  age <- haven::labelled(c(0:99, 999), c("not stated" = 999))
+  levels <- as.data.frame(hierarchy(age))
+  expect_identical(levels$level_1[c(1, 6, 100, 101)], c("0-4", "5-9", "95-99", "999"))
+  # A number with labels at the ends of its scale is a number.
+  scale <- haven::labelled(rep(0:20, 3), c("not at all" = 0, "completely" = 20))
+  plain <- as.data.frame(hierarchy(rep(0:20, 3)))
+  expect_identical(as.data.frame(hierarchy(scale)), plain)
+})
+
 test_that("levels that are not all understood, or overlap, have no order", {
   for (levels in list(
     c("a", "1"), c("80", "80+"), c("75+", "80"), c("0-5", "4-10"), c("0-5", "5", "6-10"),
@@ -134,19 +181,6 @@ test_that("levels that are not all understood, or overlap, have no order", {
     expect_null(sdcRisk:::text_order(levels), info = levels[[1]])
   }
 })
-
-# Whether the values of each group lie side by side in their order, at every level but that in
-# which all are one.
-expect_neighbours <- function(made, rank, info) {
-  levels <- as.data.frame(made)
-  place <- rank[levels$level_0]
-  known <- !is.na(place)
-  for (level in levels[-c(1, length(levels))]) {
-    runs <- rle(level[known][order(place[known])])$values
-    expect_identical(anyDuplicated(runs), 0L, info = info)
-    expect_false(any(level[known] %in% level[!known]), info = info)
-  }
-}
 
 test_that("proposed groups of ordered text are neighbours, answers that are none stay apart", {
   set.seed(5)

@@ -190,7 +190,8 @@ test_that("functions of two columns, near functions and dates are found", {
   r <- d
   r$region[sample(3000, 100)] <- NA
   expect_identical(of(d, r, "region"), data.frame(
-    variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE
+    variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE,
+    part = FALSE
   ))
   d <- data.frame(a = sample(50, 5000, TRUE))
   d$b <- d$a %/% 10
@@ -432,4 +433,56 @@ test_that("a factor without a value stays a factor", {
   out <- release_data(suppress_cells(data, "a", k = 2))
   expect_identical(out$f, factor(rep(NA_character_, 20)))
   expect_output(print(out), "<NA>")
+})
+
+test_that("a column that a variable tells narrows its protected values", {
+  set.seed(8)
+  n <- 1200
+  division <- sample(c("01", "10", "45", "47", "62", "86"), n, TRUE)
+  data <- data.frame(
+    nace = paste0(division, ".", sample(1:4, n, TRUE), sample(0:9, n, TRUE)),
+    legal = sample(c("AG", "GmbH", "KG"), n, TRUE), division, other = sample(6, n, TRUE)
+  )
+  keys <- c("nace", "legal")
+  x <- quietly(suppress_cells(data, keys))
+  told <- x$diagnostics$told_by_columns
+  expect_identical(told[c("variable", "by", "part")], data.frame(
+    variable = "nace", by = "division", part = TRUE
+  ))
+  expect_identical(told$n, sum(is.na(x$data$nace)))
+  expect_match(
+    paste(format(x), collapse = " "),
+    paste0("\"division\" narrows ", format(told$n, big.mark = ","))
+  )
+  # The call that it proposes mends it.
+  said <- expect_message(suppress_cells(data, keys), class = "sdcRisk_message_determined_keys")
+  expect_match(conditionMessage(said), "linked = list(nace = \"division\")", fixed = TRUE)
+  linked <- quietly(suppress_cells(data, keys, linked = list(nace = "division")))
+  expect_identical(sum(is.na(linked$data$division)), sum(is.na(linked$data$nace)))
+  expect_identical(nrow(linked$diagnostics$told_by_columns), 0L)
+
+  # Exchanged industries stand beside the division of the record.
+  moved <- quietly(invariant_pram(data, keys, max_match_prob = 0.5, unprotected = "keep"))
+  told <- moved$diagnostics$told_by_columns
+  expect_identical(told$n, sum(substr(moved$data$nace, 1, 2) != moved$data$division))
+  inside <- quietly(invariant_pram(
+    data, keys, max_match_prob = 0.5, unprotected = "keep", within = "division"
+  ))
+  expect_identical(nrow(inside$diagnostics$told_by_columns), 0L)
+
+  # A recoding to divisions or below hides nothing of them, one across divisions does.
+  levels <- data.frame(nace = sort(unique(data$nace)))
+  levels$division <- substr(levels$nace, 1, 2)
+  levels$half <- ifelse(levels$division < "46", "A", "B")
+  narrowed <- function(level) {
+    found <- quietly(recode_search(
+      data, keys, list(nace = levels),
+      keep = list(nace = level, legal = 0), constraint = list(k = 1)
+    ))
+    found$diagnostics$told_by_columns
+  }
+  expect_identical(nrow(narrowed(1)), 0L)
+  expect_identical(narrowed(2)[c("by", "n", "part")], data.frame(
+    by = "division", n = as.integer(n), part = TRUE
+  ))
 })
