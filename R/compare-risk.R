@@ -278,7 +278,7 @@ comparison_part.default <- function(x) NULL
 # What a report needs of a result: figures, what they mean, and how they were made.
 without_records <- function(x) {
   kept <- c("estimates", "settings", "diagnostics", "call")
-  parts <- c(unclass(x)[kept], list(said = said_of(x)))
+  parts <- c(unclass(x)[kept], list(said = said_of(x), sums = sums_of(x)))
   structure(parts, class = class(x), asked = attr(x, "asked"))
 }
 

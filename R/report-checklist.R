@@ -120,6 +120,7 @@ html_checklist <- function(content) {
     found <- i$answer(entries)
     if (length(found) == 0) "" else paste(found, collapse = " ")
   }, "")
+  if (!content$settings$internal) answers <- withheld_words(answers)
   c(
     html_tag("h2", "Checklist"),
     html_p(
@@ -167,12 +168,12 @@ answer_each <- function(entries, funs, answer, known = NULL) {
 # What file_check() measured, of a stage of which no result of the method itself is there.
 answer_checked <- function(entries, known, ...) {
   answer_each(entries, "file_check", function(e, x) {
-    e <- e[e$measure %in% c(...) & !is.na(e$value), , drop = FALSE]
+    gone <- e$measure %in% x$diagnostics$withheld
+    own <- e$measure %in% c(...) & (gone | !is.na(e$value))
     about <- page_figures()
-    about <- about[match(e$measure, about$measure), ]
-    if (nrow(e)) {
-      paste0(about$label, " ", figure_words(e$value, about$unit), ".", collapse = " ")
-    }
+    about <- about[match(e$measure[own], about$measure), ]
+    shown <- ifelse(gone[own], withheld_in_words, figure_words(e$value[own], about$unit))
+    if (any(own)) paste0(about$label, " ", shown, ".", collapse = " ")
   }, known)
 }
 
@@ -294,7 +295,7 @@ own_tau <- function(entries) {
   c(
     answer_each(entries, c("loglinear_risk", "longitudinal_risk"), function(e, x) {
       value <- board_rows(x, list())$value[[1]]
-      if (is.na(value)) {
+      if (any(misfits(x))) {
         paste0("Not judged: ", misfit_note, ".")
       } else {
         paste0(format_amount(value), " of ", format_count(e$n_unique[[1]]), " expected.")

@@ -36,9 +36,12 @@ coarse_result <- function(x) {
   fields <- names(unclass(x))[vapply(unclass(x), is.data.frame, NA)]
   for (name in setdiff(fields, "data")) shown[[name]] <- coarse_columns(unclass(x)[[name]])
   e <- unclass(x)$estimates
-  single <- single_figures[[class(x)[[1]]]]
+  single <- single_figures_of(x)
   for (name in names(single)) {
-    alike <- unclass(x)$records[[single[[name]]]]
+    alike <- judged_rows(x)[[single[[name]]]]
+    # A household is one, however many members.
+    of_homes <- startsWith(name, "household") || inherits(x, "sdc_household_risk")
+    if (of_homes) alike <- unique(alike)
     if (inherits(x, "sdc_file_check")) {
       at <- which(e$measure == name)
       shown$estimates$value[at] <- vapply(e$value[at], shared_figure, 0, alike)
@@ -46,15 +49,7 @@ coarse_result <- function(x) {
       shown$estimates[[name]] <- vapply(e[[name]], shared_figure, 0, alike)
     }
   }
-  # A sum of the risks of a few records is as good as one of them.
-  few <- !is.null(e$expected_unique) & e$n_unique < least_alike
-  if (any(few)) shown$estimates$expected_unique[few] <- NA_real_
   for (name in intersect(told_sizes, names(e))) shown$estimates[[name]] <- NA_real_
-  if (inherits(x, "sdc_file_check")) {
-    gone <- e$value[is.na(shown$estimates$value) & !is.na(e$value)]
-    shown$contradictions$reason <- coarse_text(x$contradictions$reason, gone)
-    shown$diagnostics$notes <- coarse_text(x$diagnostics$notes, gone)
-  }
   shown
 }
 
@@ -65,7 +60,7 @@ coarse_text <- function(text, withheld) {
     for (digits in 3:4) {
       number <- formatC(value, digits = digits, format = "fg", flag = "#", decimal.mark = mark)
       number <- gsub(".", "[.]", number, fixed = TRUE)
-      text <- gsub(paste0("\\b", number, "[0-9]*"), "(withheld)", text)
+      text <- gsub(paste0("\\b", number, "[0-9]*"), withheld_in_words, text)
     }
   }
   at <- gregexpr(paste0("[0-9]+[", mark, "][0-9]+"), text)
@@ -93,9 +88,17 @@ single_figures <- list(
     journalist_max = "risk", risk_q99 = "risk", risk_q95 = "risk",
     household_max = "household_risk"
   ),
+  sdc_household_risk = c(journalist_max = "journalist_risk"),
   sdc_suppress_cells = c(risk_max_before = "none", risk_max_after = "none"),
+  sdc_recode_search = c(risk = "none"),
   sdc_file_check = c(journalist = "journalist_risk", household = "household_risk")
 )
+
+single_figures_of <- function(x) {
+  # A search by another limit than that on the largest risk has no figure of one record.
+  of_search <- inherits(x, "sdc_recode_search") && risk_measure(x$settings) != "journalist"
+  if (!of_search) single_figures[[class(x)[[1]]]]
+}
 
 # As many digits as enough records share, at most three and at least two, or NA.
 shared_figure <- function(x, of) {
@@ -110,9 +113,12 @@ shared_figure <- function(x, of) {
 }
 
 # From these and the number of records the sizes of categories follow.
-told_sizes <- c("entropy", "largest_share", "bits", "bits_lost", "t_closeness", "cost")
+told_sizes <- c(
+  "entropy", "largest_share", "bits", "bits_lost", "l_entropy", "t_closeness", "cost"
+)
 
-withheld_note <- "not in an external report: it would tell a single record"
+withheld_note <- paste("not shown: fewer than", least_alike, "records")
+withheld_in_words <- paste0("(", withheld_note, ")")
 
 # Of an external report: rows of the board as exact figures judge them, with coarse ones.
 coarse_rows <- function(rows, shown) {
@@ -126,7 +132,9 @@ coarse_rows <- function(rows, shown) {
 }
 
 # In a sentence what is withheld is no number.
-withheld_words <- function(text) gsub("\\bNA\\b|(?<![a-z_])\\(\\)", "(withheld)", text, perl = TRUE)
+withheld_words <- function(text) {
+  gsub("\\bNA\\b( %)?|(?<![a-z_])\\(\\)", withheld_in_words, text, perl = TRUE)
+}
 
 # Names joined by the operators of models, and whole numbers.
 is_model_formula <- function(x) {

@@ -6,17 +6,23 @@ report_content <- function(entries, comparisons, settings) {
   entries <- lapply(entries, function(entry) {
     entry$exact <- entry$result
     entry$result <- stated_result(entry$exact, settings$internal)
+    entry
+  })
+  if (!settings$internal) entries <- withhold_few(entries)
+  entries <- lapply(entries, function(entry) {
     entry$said <- said_of_stated(entry, settings)
     entry$tables <- entry_tables(entry, settings, few)
     entry$settings <- stated_settings(entry, settings)
     entry
   })
   settings$apart <- made_apart(entries)
+  board <- board_table(entries, settings)
   list(
-    entries = entries, comparisons = comparisons, settings = settings,
-    board = board_table(entries, settings), changed = few,
-    versions = report_versions(), made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
-    pictures = report_pictures(entries, comparisons, settings), apart = settings$apart
+    entries = entries, comparisons = comparisons, settings = settings, board = board,
+    changed = few, versions = report_versions(),
+    made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
+    pictures = report_pictures(entries, comparisons, board, settings),
+    first = c(told_by_order_lines(entries), unique(settings$apart))
   )
 }
 
@@ -84,7 +90,7 @@ sees_perturbation <- c("pram_audit", "link_attack", "longitudinal_link", "utilit
 apart_note <- "of other key variables or households than the check, see above"
 
 without_verdict <- function(rows, note = word_note) {
-  rows$verdict[rows$verdict %in% c("ok", "above")] <- "not judged"
+  rows$verdict[rows$verdict %in% c("ok", "above", "unclear")] <- "not judged"
   rows$note <- note
   rows
 }
@@ -250,7 +256,7 @@ external_pictures <- c(
   "file_check", "household_risk"
 )
 
-report_pictures <- function(entries, comparisons, settings) {
+report_pictures <- function(entries, comparisons, board, settings) {
   if (!settings$pictures || !requireNamespace("ggplot2", quietly = TRUE)) {
     return(list())
   }
@@ -264,22 +270,50 @@ report_pictures <- function(entries, comparisons, settings) {
     drawn <- Filter(function(entry) entry$fun != "utility_loss", drawn)
   }
   pictures <- c(
-    lapply(stated_comparisons(comparisons, settings), function(x) {
-      list(id = "comparison", picture = quiet_picture(x))
+    lapply(stated_comparisons(comparisons, entries, settings), function(x) {
+      finding <- comparison_sentence(x$table, x$kind)
+      list(id = "comparison", picture = quiet_picture(x), finding = finding)
     }),
-    lapply(drawn, function(entry) list(id = entry$id, picture = quiet_picture(entry$result)))
+    lapply(drawn, function(entry) {
+      finding <- finding_of(entry, board, settings)
+      list(id = entry$id, picture = quiet_picture(entry$result), finding = finding)
+    })
   )
   Filter(function(p) !is.null(p$picture), pictures)
 }
 
-# Comparisons without what single records have.
-stated_comparisons <- function(comparisons, settings) {
+# What a picture shows, for readers who do not see it: the first figures of its result on the
+# board, or the first sentence that the result says.
+finding_of <- function(entry, board, settings) {
+  rows <- board[board$id == entry$id, ]
+  if (NROW(rows)) {
+    rows <- utils::head(rows, 3)
+    value <- ifelse(is.na(rows$value), rows$note, figure_words(rows$value, rows$unit))
+    side <- c(above = " (above the limit)", ok = " (within the limit)")[rows$verdict]
+    return(paste0(rows$label, ": ", value, ifelse(is.na(side), "", side), collapse = "; "))
+  }
+  said <- entry$said$sentence
+  if (length(said) && (settings$internal || entry$fun %in% external_sentences)) {
+    sub("[.] [A-Z].*|[.]$", "", paste(said, collapse = " "))
+  } else {
+    cost <- loss_in_words(entry)
+    paste(cost$label, cost$words, sep = ": ", collapse = "; ")
+  }
+}
+
+# Comparisons without what few records carry.
+stated_comparisons <- function(comparisons, entries, settings) {
   if (settings$internal) {
     return(comparisons)
   }
   lapply(comparisons, function(x) {
-    single <- x$table$term %in% c(names(single_figures[[x$kind]]), told_sizes)
-    x$table <- coarse_columns(x$table[!single, , drop = FALSE])
+    terms <- unique(x$table$term)
+    gone <- vapply(terms, function(term) {
+      any(vapply(entries, function(entry) {
+        inherits(entry$exact, x$kind) && any(withheld_in(entry, term))
+      }, NA))
+    }, NA)
+    x$table <- coarse_columns(x$table[!x$table$term %in% terms[gone], , drop = FALSE])
     x
   })
 }

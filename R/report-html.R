@@ -140,8 +140,8 @@ measures_in_words <- function(text) {
   text
 }
 
-apart_lines <- function(apart) {
-  if (length(apart)) vapply(apart, function(line) html_p(line, class = "apart"), "")
+first_lines <- function(lines) {
+  if (length(lines)) vapply(lines, function(line) html_p(line, class = "apart"), "")
 }
 
 # Two texts with what goes between them where both are there.

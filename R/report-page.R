@@ -35,8 +35,8 @@ variant_words <- function(content) {
   }
   paste0(
     "This report holds numbers and names of variables. It holds no record number, no category of ",
-    "any variable, hence none that fewer records than a limit hold, and no object or seed by ",
-    "which a protection could be undone. Of the file's fingerprint ",
+    "any variable, hence none that fewer records than a limit hold, no object or seed by which a ",
+    "protection could be undone, and no sum that fewer than ", least_alike, " records carry. Of the file's fingerprint ",
     if (fingerprint_digits(content) == 0) {
       paste(
         "it holds nothing, and distances that few changed cells could be told from are left out,",
@@ -62,7 +62,7 @@ html_board <- function(content) {
   c(
     "<section class=\"board\">",
     html_tag("h2", "For the board"),
-    html_verdict(board, content$settings, unique(content$apart)),
+    html_verdict(board, content$settings, content$first),
     if (!is.null(board)) html_board_table(board, content$settings),
     html_p(reading_words(content$settings), class = "quiet"),
     if (any(board$note == word_note)) html_p(perturbed_words, class = "quiet"),
@@ -73,7 +73,7 @@ html_board <- function(content) {
   )
 }
 
-html_verdict <- function(board, settings, apart) {
+html_verdict <- function(board, settings, first) {
   counts <- function(stage) {
     of <- board[board$stage == stage, ]
     c(above = sum(of$verdict == "above"), ok = sum(of$verdict == "ok"), n = nrow(of))
@@ -104,7 +104,7 @@ html_verdict <- function(board, settings, apart) {
   last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0)
   class <- if (last[["above"]] > 0) "above" else if (last[["ok"]] > 0) "ok" else ""
   html_tag(
-    "div", paste(c(apart_lines(apart), html_p(capitalised(lines))), collapse = "\n"),
+    "div", paste(c(first_lines(first), html_p(capitalised(lines))), collapse = "\n"),
     html_p(limit_words(settings$limit, board)), class = trimws(paste("verdict", class))
   )
 }

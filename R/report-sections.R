@@ -71,18 +71,24 @@ cost_table <- function(content) {
     return(NULL)
   }
   unlist(lapply(losses, function(entry) {
-    e <- entry$tables$estimates
-    terms <- intersect(names(cost_terms), names(e))
-    values <- unlist(e[1, terms])
-    kind <- ifelse(grepl("^prop", terms), "share", ifelse(grepl("^n_", terms), "count", "risk"))
+    cost <- loss_in_words(entry)
     c(
       if (length(losses) > 1) html_p(entry$id),
       html_table(
-        list(Cost = unname(cost_terms[terms]), Value = figure_words(unname(values), kind)),
-        c(FALSE, TRUE), values = list(Value = unname(values))
+        list(Cost = cost$label, Value = cost$words), c(FALSE, TRUE),
+        values = list(Value = cost$value)
       )
     )
   }))
+}
+
+# The figures of a loss in words.
+loss_in_words <- function(entry) {
+  e <- entry$tables$estimates
+  terms <- intersect(names(cost_terms), names(e))
+  value <- unname(unlist(e[1, terms]))
+  kind <- ifelse(grepl("^prop", terms), "share", ifelse(grepl("^n_", terms), "count", "risk"))
+  list(label = unname(cost_terms[terms]), value = value, words = figure_words(value, kind))
 }
 
 # Pictures -------------------------------------------------------------------
@@ -96,7 +102,8 @@ html_pictures <- function(content) {
     vapply(content$pictures, function(p) {
       title <- paste0(p$id, if (nzchar(p$picture$title)) paste0(": ", p$picture$title))
       paste0(
-        "<figure><img alt=\"", html_text(title), "\" src=\"data:image/png;base64,",
+        "<figure><img alt=\"", html_text(paste0(p$id, ": ", p$finding, ".")),
+        "\" src=\"data:image/png;base64,",
         gsub("\\s", "", p$picture$png), "\">\n<figcaption>", html_text(title),
         "</figcaption></figure>"
       )
@@ -155,7 +162,9 @@ html_tables <- function(content) {
     c(
       html_tag("h3", html_text(entry$id)),
       unlist(lapply(names(entry$tables), function(name) {
-        html_result_table(entry$tables[[name]], name)
+        table <- entry$tables[[name]]
+        gone <- lapply(rlang::set_names(names(table)), withheld_in, entry = entry, table = name)
+        html_result_table(table, name, lapply(gone, utils::head, nrow(table)))
       }))
     )
   })
@@ -173,35 +182,37 @@ html_tables <- function(content) {
   )
 }
 
-# What does not fit across a page, or has few rows, stands on end.
-html_result_table <- function(table, name) {
+# What does not fit across a page, or has few rows, stands on end. `gone`: which numbers of each
+# column are withheld.
+html_result_table <- function(table, name, gone) {
   # Questions stand on the page for the board.
   table <- table[setdiff(names(table), if ("measure" %in% names(table)) "question")]
   says <- vapply(table, function(x) is.numeric(x) || any(nzchar(x) & !is.na(x)), NA)
   table <- table[says]
+  shown <- Map(shown_cell, table, gone[names(table)])
   if (nrow(table) == 0 || length(table) == 0) {
     return(NULL)
   }
   body <- if (nrow(table) <= 3 || length(table) > 9) {
     blocks <- split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1) %/% 4)
-    vapply(blocks, function(rows) table_on_end(table, rows), "")
+    vapply(blocks, function(rows) table_on_end(table, shown, rows), "")
   } else {
     numbers <- vapply(table, is.numeric, NA)
     html_table(
-      lapply(table, shown_cell), unname(numbers), values = lapply(table[numbers], as.double)
+      shown, unname(numbers), values = lapply(table[numbers], as.double)
     )
   }
   c(if (name != "estimates") html_p(name, ":"), body)
 }
 
-shown_cell <- function(x) {
-  if (is.numeric(x)) ifelse(is.na(x), "\u2013", figure_text(x)) else as.character(x)
+shown_cell <- function(x, gone) {
+  shown <- if (is.numeric(x)) ifelse(is.na(x), "\u2013", figure_text(x)) else as.character(x)
+  replace(shown, gone, withheld_note)
 }
 
 # A row per column of the table, its text breaking where numbers do not.
-table_on_end <- function(table, rows) {
+table_on_end <- function(table, shown, rows) {
   names <- if (nrow(table) == 1) "value" else rows
-  shown <- lapply(table, shown_cell)
   columns <- lapply(rows, function(i) vapply(shown, `[[`, "", i, USE.NAMES = FALSE))
   values <- lapply(rows, function(i) {
     vapply(table, function(x) if (is.numeric(x)) as.double(x[[i]]) else NA_real_, 0)

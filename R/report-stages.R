@@ -157,8 +157,8 @@ fits_original <- function(x, known, place = 1) {
   }
 }
 
-# Whether a result was made from these data, or from their records in another order.
-fits_data <- function(x, data, place = 1) {
+# Whether a result was made from these data, or `in_any_order` from their records in another one.
+fits_data <- function(x, data, place = 1, in_any_order = TRUE) {
   if (place == 1 && is_made_from(x, data)) {
     return(TRUE)
   }
@@ -171,7 +171,7 @@ fits_data <- function(x, data, place = 1) {
   }
   now <- file_prints(data, list(key_vars = names))
   identical(now$columns, then$columns) ||
-    !is.null(then$sorted) && identical(now$sorted, then$sorted)
+    in_any_order && !is.null(then$sorted) && identical(now$sorted, then$sorted)
 }
 
 is_made_from <- function(x, data) {
@@ -321,6 +321,32 @@ stop_other_file <- function(x, known, before, words) {
       i = "A result of the protected file may be named: `after = `."
     )
   )
+}
+
+# What the order of a released file tells, if results about it are of its records in the order
+# of the original.
+told_by_order_lines <- function(entries) {
+  stages <- vapply(entries, `[[`, "", "stage")
+  is_one <- vapply(entries, function(e) inherits(e$exact, of_two_files), NA)
+  after <- entries[stages == "after" & !is_one]
+  unlist(lapply(entries, function(entry) {
+    told <- entry$exact$diagnostics$told_by_order
+    told <- told[is.na(told$by), , drop = FALSE]
+    released <- released_data(entry$exact)
+    if (is.null(released) || NROW(told) == 0) {
+      return(NULL)
+    }
+    as_it_was <- vapply(after, function(e) fits_data(e$exact, released, 1, FALSE), NA)
+    if (any(as_it_was)) {
+      worst <- told[which.max(told$share - told$chance), ]
+      paste0(
+        "The records are in the order of the original (", after[as_it_was][[1]]$label,
+        "), which tells protected values: of ", worst$variable, ", ", format_percent(worst$share),
+        " come back (by chance ", format_percent(worst$chance),
+        "). Release the file in the secret order of release_data()."
+      )
+    }
+  }))
 }
 
 # What was made on other key variables, households or weights than the check in the report:

@@ -8,10 +8,10 @@
 #' The report begins with a page for the board: the questions asked, the key
 #' variables, the scenarios, the limits and the verdicts, and what was not examined.
 #' The file before and after a protection stands side by side with the cost. Then
-#' come pictures (where ggplot2 is installed), a checklist whose items that are
-#' numbers are filled in from the results while the others stand as questions, the
-#' methods with references, settings and seeds, all tables, and the versions of the
-#' package and of the crates in its core.
+#' come pictures (if ggplot2 is installed; their alternative texts state the figures), a
+#' checklist whose items that are numbers are filled in from the results while the others stand
+#' as questions, the methods with references, settings and seeds, all tables, and the versions
+#' of the package and of the crates in its core.
 #'
 #' @section Before and after:
 #' Every result is compared with the original file and with the files that protections in the
@@ -41,6 +41,10 @@
 #' than the [file_check()] in the report, or than its other results, the first lines of the page
 #' say so. Its verdict is then `"not judged"`, unless only the weights differ.
 #'
+#' If the order of the records tells protected values, and a result after the protection is about
+#' the records in that order, as `x$data` or `release_data(x, shuffle = FALSE)` have it, the first
+#' lines of the page say which share of the values comes back.
+#'
 #' The data of a protection are known in both orders: that of `x$data`, and that in which
 #' [release_data()] hands them out. [replay()] computes results about the second again only if
 #' it is given that file.
@@ -60,11 +64,18 @@
 #' values. Names of results, the title and names of columns are written as they are.
 #'
 #' Figures of an external report that are not whole numbers have three significant digits, on
-#' the page and in the log. With more digits the largest risk tells the weight of the riskiest
-#' record, and so the record: such a figure is given with as many digits, three or two, as at
-#' least five records share, and is withheld otherwise. Its verdict is that of the exact
-#' figure. Entropies, bits and shares of the largest category are withheld, since the sizes of
-#' categories follow from them. Counts are exact.
+#' the page, in alternative texts of pictures and in the log. With more digits the largest risk
+#' tells the weight of the riskiest record, and so the record: such a figure is given with as many
+#' digits, three or two, as at least five records (households) share, and is withheld otherwise.
+#' Its verdict is that of the exact figure. Entropies, bits and shares of the largest category are
+#' withheld, since the sizes of categories follow from them. Counts are exact.
+#'
+#' Sums that fewer than five records carry are withheld too, such as the expected
+#' re-identifications among four sample uniques, and so is every sum that fewer than five records
+#' tell from another one in the report: the total and a part, the file before and after, two key
+#' sets. Of two such sums that of the file before and the larger one is kept. The page, the
+#' checklist and the tables say `not shown: fewer than 5 records`, the log has `null`, and
+#' [replay()] leaves the figure out.
 #'
 #' @section Limits and verdicts:
 #' A verdict is `"ok"` or `"above"` where a limit applies: `k`, the fewest records

@@ -62,6 +62,140 @@ every_result <- function() {
   ))
 }
 
+# A file in which few records have what many figures are about: 3 sample uniques, 2 records that
+# share a key, and their households. The weights of all others can be changed without theirs.
+few_file <- function(few = c(1, 1), others = 1) {
+  set.seed(3)
+  data <- data.frame(
+    a = rep(1:3, each = 60), b = rep(1:2, 90), c = rep(1:3, c(60, 60, 60)),
+    s = rep(c("yes", "no"), c(100, 80))
+  )
+  data <- rbind(data, data.frame(
+    a = c(4, 5, 6, 7, 7), b = c(1, 2, 1, 2, 2), c = c(1, 2, 3, 1, 1), s = "yes"
+  ))
+  data$home <- c((0:179) %/% 3, 60, 60, 60, 61, 61)
+  data$w <- runif(62, 20, 60)[data$home + 1] * c(others, few[1], few[2])[
+    rep(1:3, c(180, 3, 2))
+  ]
+  data
+}
+
+# The figures of the log of a report on it, as stated and as they are, in one row each.
+few_figures <- function(data, which) {
+  keys <- c("a", "b", "c")
+  file <- sdc_file(data, keys, weight_var = "w", hh_id = "home", sensitive = "s")
+  protected <- quietly(suppress_cells(data, keys, k = 3, weight_var = "w"))
+  released <- quietly(release_data(protected, shuffle = FALSE))
+  later <- transform(data, id = seq_len(185), b = rev(b))
+  now <- transform(data, id = seq_len(185))
+  set.seed(4)
+  results <- quietly(switch(which,
+    list(
+      file_check(file), individual_risk(data, keys, "w"), protected,
+      before = individual_risk(data, keys, "w", hh_id = "home", missing = "category"),
+      after = individual_risk(released, keys, "w", hh_id = "home", missing = "category"),
+      n_matches(data, keys, weight_var = "w", sensitive = "s"),
+      n_matches(data, list(abc = keys, ab = keys[1:2]), weight_var = "w"),
+      loglinear_risk(data, keys, weight_var = "w", model = c("independence", "two_way"))
+    ),
+    list(
+      household_risk(data, keys, "home", weight_var = "w"),
+      exhaustive_tabulation(data, keys, weight_var = "w", weight_threshold = 60),
+      population_uniqueness(file, pop_size = sum(data$w)), key_overview(data, keys),
+      utility_loss(data, protected, keys, weight_var = "w"),
+      recode_search(data, keys, weight_var = "w", constraint = list(journalist = 0.06)),
+      compare_risk(
+        individual_risk(data, keys, "w", missing = "category"),
+        individual_risk(released, keys, "w", missing = "category")
+      ), protected
+    ),
+    list(link_attack(now, later, keys, "id")), list(longitudinal_link(now, later, keys, "id")),
+    list(longitudinal_risk(now, later, keys, keys, "b", "id", weight_var = "w"))
+  ))
+  figures <- lapply(c(FALSE, TRUE), function(internal) {
+    made <- attacked_report(results, internal = internal)
+    unlist(lapply(seq_along(made$log$results), function(i) {
+      columns <- Filter(is.numeric, logged(made, i))
+      entry <- made$log$results[[i]]
+      names(columns) <- paste0(entry$id, i, ": ", names(columns))
+      # Rows of a file_check() have the names of their measures.
+      measure <- logged(made, i)$measure
+      for (name in names(columns)) names(columns[[name]]) <- measure
+      unlist(columns)
+    }))
+  })
+  names <- intersect(names(figures[[1]]), names(figures[[2]]))
+  data.frame(stated = figures[[1]][names], exact = figures[[2]][names], row.names = names)
+}
+
+test_that("no figure, and no difference of two, is carried by few records", {
+  # Of one record, to as many digits as several have: tested below.
+  single <- "journalist$|household$|_max|_q9[59]|risk_(after|before)_max"
+  for (which in 1:5) {
+    plain <- few_figures(few_file(), which)
+    few <- few_figures(few_file(few = c(1.2, 1.4)), which)
+    others <- few_figures(few_file(others = 1.37), which)
+    rows <- Reduce(intersect, lapply(list(plain, few, others), rownames))
+    rows <- rows[!is.na(plain[rows, "stated"]) & !grepl(single, rows)]
+    # A mean is a sum, too.
+    rates <- grep("_mean|_rate|prop_|risk_mean", rows, value = TRUE)
+    values <- function(table) c(table[rows, "exact"], 185 * table[rates, "exact"])
+    names <- c(rows, paste("185 *", rates))
+    parts <- lapply(list(plain, few, others), values)
+    differences <- lapply(parts, function(x) outer(c(0, x), c(0, x), `-`))
+    size <- outer(abs(c(0, parts[[1]])), abs(c(0, parts[[1]])), pmax)
+    moved <- lapply(differences[-1], function(x) abs(x - differences[[1]]))
+    # What three digits show.
+    told <- moved[[2]] < 1e-9 * size & moved[[1]] > 1e-3 * size & size > 1e-9
+    told <- which(told, arr.ind = TRUE)
+    told <- sprintf("%s - %s", c("0", names)[told[, 1]], c("0", names)[told[, 2]])
+    expect_identical(utils::head(told), character())
+  }
+})
+
+test_that("what few records carry is called so in page, tables and checklist", {
+  data <- few_file()
+  keys <- c("a", "b", "c")
+  exact <- individual_risk(data, keys, "w")
+  model <- quietly(loglinear_risk(data, keys, weight_var = "w"))
+  lost <- exact
+  lost["records"] <- list(NULL)
+  pairs <- n_matches(data, keys, weight_var = "w", sensitive = "s")
+  made <- attacked_report(exact, model, pairs)
+  expect_identical(logged(made)$expected_unique, NA)
+  expect_identical(logged(made)$n_unique, 3L)
+  expect_true(all(is.na(unlist(logged(made, 2)[grep("^tau[12]", names(logged(made, 2)))]))))
+  expect_true(all(is.na(unlist(logged(made, 3)[c("theta", "theta_se", "theta_low")]))))
+  expect_false("l_entropy" %in% names(logged(made, 3)))
+  not_shown <- "not shown: fewer than 5 records"
+  expect_match(made$html, paste0("expected_unique</td><td class=\"num\">", not_shown), fixed = TRUE)
+  expect_match(made$html, paste0("(", not_shown, ") of 3 expected."), fixed = TRUE)
+  expect_match(made$html, paste0("tau1, bias corrected: ", not_shown), fixed = TRUE)
+  again <- replay(made$log_file, data)
+  expect_true(all(again$equal))
+  expect_false(any(again$figure == "individual_risk: expected_unique"))
+  inside <- attacked_report(exact, internal = TRUE)
+  expect_identical(logged(inside)$expected_unique, exact$estimates$expected_unique)
+  # Without records nobody can tell what carries a sum.
+  expect_identical(logged(attacked_report(lost))$expected_reidentifications, NA)
+})
+
+test_that("largest risks of households and of a search point at no one", {
+  data <- few_file()
+  keys <- c("a", "b", "c")
+  homes <- quietly(household_risk(data, keys, "home", weight_var = "w"))
+  largest <- logged(attacked_report(homes))$journalist_max
+  if (!is.na(largest)) {
+    alike <- signif(homes$records$journalist_risk[!duplicated(data$home)], 2)
+    expect_gte(sum(alike == largest, na.rm = TRUE), 5)
+  }
+  found <- quietly(
+    recode_search(data, keys, weight_var = "w", constraint = list(journalist = 0.06))
+  )
+  expect_identical(logged(attacked_report(found))$risk, NA)
+  expect_false(is.na(logged(attacked_report(quietly(recode_search(data, keys))))$risk))
+})
+
 test_that("no figure of any method has more than three digits, in page and log", {
   are_coarse <- function(x) {
     x <- x[is.finite(x)]
@@ -127,7 +261,7 @@ test_that("a largest risk that one record alone has is withheld, and judged", {
   made <- attacked_report(exact)
   expect_identical(logged(made)$journalist_max, NA)
   expect_no_match(made$html, "0.0348", fixed = TRUE)
-  expect_match(made$html, "it would tell a single record</td>", fixed = TRUE)
+  expect_match(made$html, "Largest record risk: not shown: fewer than 5 records</td>", fixed = TRUE)
   expect_match(made$html, "ithin the limit: all figures that have one (1)", fixed = TRUE)
   tight <- attacked_report(exact, limit = list(journalist = 0.03))
   expect_match(tight$html, "1 of 1 figure with a limit is above it", fixed = TRUE)

@@ -187,3 +187,67 @@ test_that("the board holds the originals with a single candidate in the release"
   expect_match(row[[1]], paste0(": ", protected$estimates$n_single_before, " before;"))
   expect_true(as.character(protected$estimates$n_single_candidate) %in% row[-1])
 })
+
+test_that("alternative texts of pictures state what is found, rounded as the report", {
+  skip_if_not_installed("ggplot2")
+  check <- quietly(file_check(road_file))
+  protected <- quietly(suppress_cells(road_file, k = 5))
+  compared <- compare_risk(
+    n_matches(road_file), n_matches(release_data(protected), road_keys)
+  )
+  loss <- utility_loss(road_file, protected)
+  page <- road(check, loss, compared, key_overview(road_file), pictures = TRUE)
+  alt <- xml2::xml_attr(xml2::xml_find_all(page$html, "//figure/img"), "alt")
+  of <- function(id) alt[startsWith(alt, paste0(id, ": "))]
+  expect_match(of("file_check"), "Fewest matches, k: 1 [(]above the limit[)]; Sample uniq.*: 52;")
+  expect_match(of("comparison"), "from 52 to 0", fixed = TRUE)
+  expect_match(
+    of("utility_loss"), paste("Cells blanked:", protected$estimates$n_suppressed), fixed = TRUE
+  )
+  expect_match(of("key_overview"), "[0-9]")
+  numbers <- unlist(regmatches(alt, gregexpr("[0-9]+[.][0-9]+", alt)))
+  expect_true(all(nchar(gsub("^[0.]*|[.]", "", numbers)) <= 3))
+  titles <- xml2::xml_text(xml2::xml_find_all(page$html, "//figure/figcaption"))
+  expect_false(any(alt %in% titles))
+})
+
+test_that("a release in an order that tells protected values is named first", {
+  check <- quietly(file_check(road_file))
+  protected <- suppress_cells(road_file, k = 3)
+  told <- protected$diagnostics$told_by_order
+  worst <- told[is.na(told$by), ]
+  worst <- worst[which.max(worst$share - worst$chance), ]
+  words <- paste0("of ", worst$variable, ", ", sprintf("%.3g", 100 * worst$share), " % come back")
+  first <- "For the board\\s*The records are in the order of the original \\(n_matches\\)"
+  as_it_was <- release_data(protected, shuffle = FALSE)
+  for (data in list(as_it_was, protected$data)) {
+    page <- road(check, protected, n_matches(data, road_keys))
+    expect_match(page$text, first)
+    expect_match(page$text, words, fixed = TRUE)
+  }
+  shuffled <- road(check, protected, n_matches(release_data(protected), road_keys))
+  expect_no_match(shuffled$text, "order of the original (", fixed = TRUE)
+})
+
+test_that("shares of tau1 have one denominator on the page, in the report and in tidy()", {
+  data <- nals_prison
+  data$CENREG[1:30] <- NA
+  file <- sdc_file(data, road_keys, weight_var = "WEIGHT")
+  check <- quietly(file_check(file, missing = "exclude"))
+  model <- quietly(loglinear_risk(file, missing = "exclude"))
+  rate <- model$estimates$tau1 / 152
+  of <- function(table) table$value[table$measure == "tau1_rate"]
+  expect_equal(c(of(measures(check)), of(measures(model))), c(rate, rate))
+  tidied <- as.data.frame(tidy(check))
+  expect_equal(tidied$estimate[tidied$term == "tau1_rate"], rate)
+  page <- road(check, model, internal = TRUE)
+  for (table in lapply(page$log$results, function(r) r$tables$estimates)) {
+    logged <- if (is.null(table$measure)) table$tau1_rate[[1]] else
+      table$value[[which(unlist(table$measure) == "tau1_rate")]]
+    expect_equal(logged, rate)
+  }
+  shown <- sprintf("%.3g %%", 100 * rate)
+  expect_identical(rows_with(page$board, "tau1, share")[[1]][[2]], shown)
+  printed <- paste(format(check, width = 120), collapse = "\n")
+  expect_match(printed, format(signif(rate, 4), scientific = FALSE), fixed = TRUE)
+})

@@ -1,0 +1,216 @@
+# Figures of an external report that few records carry. A sum over few records is as good as the
+# number of one of them, and so is the difference of two sums that few records tell apart: total
+# and part, before and after, two key sets. Such figures are withheld.
+
+# By function, the sums among the figures of a result. `kind`: sums of one kind are compared.
+# `figures`: columns of the estimates, or rows of a file_check(). `of`: what each record adds.
+record_sums <- list(
+  individual_risk = function(x, rows, times) {
+    alone <- rows$frequency == 1
+    by_home <- function(figure) record_sum("household", figure, unique(rows$household_risk))
+    c(
+      record_sum(
+        "journalist", c("expected_reidentifications", "reidentification_rate", "journalist_mean"),
+        rows$risk, times
+      ),
+      record_sum("journalist", "expected_unique", rows$risk[alone], times[alone]),
+      record_sum("prosecutor", "prosecutor_mean", 1 / rows$frequency, times),
+      if (!is.null(rows$household_risk)) {
+        c(by_home("expected_households"), by_home("expected_in_households"))
+      }
+    )
+  },
+  file_check = function(x, rows, times) {
+    alone <- rows$n_matches == 1
+    tau <- grep("^tau[12]", x$estimates$measure, value = TRUE)
+    c(
+      record_sum(
+        "journalist", c("expected_reidentifications", "reidentification_rate"),
+        rows$journalist_risk, times
+      ),
+      # The models of two files differ in all records, but these are who they are about.
+      record_sum("check tau", tau, ifelse(alone, 1, NA), times)
+    )
+  },
+  loglinear_risk = function(x, rows, times) {
+    unlist(Map(tau_sums, lapply(x$fits, `[[`, "records"), seq_along(x$fits), list(x), list(times)),
+           recursive = FALSE)
+  },
+  longitudinal_risk = function(x, rows, times) {
+    unlist(Map(function(fit, row) {
+      tau_sums(fit$fits[[1]]$records, row, x, judged_times(fit))
+    }, x$fits, seq_along(x$fits)), recursive = FALSE)
+  },
+  n_matches = function(x, rows, times) {
+    e <- x$estimates
+    # By weights, theta is a sum of those of records with two matches.
+    by_weights <- !is.null(x$settings$weight_var) && is.null(x$settings$sampling_fraction)
+    theta <- grep("^theta(_|$)", names(Filter(is.numeric, e)), value = TRUE)
+    unlist(Map(function(matches, row) {
+      c(
+        record_sum("prosecutor", "risk_mean", 1 / matches[matches > 0], times[matches > 0], row),
+        if (by_weights) record_sum("theta", theta, rep(1, 2 * e$n_pairs[[row]]), row = row)
+      )
+    }, unname(as.list(match_columns(x))), seq_len(nrow(e))), recursive = FALSE)
+  },
+  household_risk = function(x, rows, times) {
+    homes <- rows[!is.na(rows$n_matches), ]
+    share <- 1 / homes$household_size
+    c(
+      record_sum("household prosecutor", c("expected_households", "risk_mean"), homes$risk, share),
+      if (!is.null(homes$journalist_risk)) {
+        record_sum(
+          "household journalist", c("expected_reidentifications", "journalist_mean"),
+          homes$journalist_risk, share
+        )
+      }
+    )
+  },
+  suppress_cells = function(x, rows, times) {
+    before <- 1 / rows$n_matches_before
+    after <- 1 / rows$n_matches
+    c(
+      record_sum("prosecutor", "tau_before", before, times),
+      record_sum("prosecutor", "tau_after", after, times),
+      record_sum("prosecutor", "tau_intruder", 1 / rows$n_candidates, times),
+      # A record with as many matches as before has the same ones, and its risk.
+      record_sum("suppression", "risk_before", before, times),
+      record_sum("suppression", "risk_after", after, times)
+    )
+  },
+  invariant_pram = function(x, rows, times) {
+    record_sum("pram", "expected_changed", 1 - x$cells$stay_prob, x$cells$count)
+  },
+  link_attack = function(x, rows, times) {
+    e <- x$estimates
+    unlist(lapply(seq_len(nrow(e)), function(row) {
+      own <- paste0("match_prob_", e$intruder[[row]])
+      prob <- rows[[if (own %in% names(rows)) own else "match_prob"]]
+      claims <- e$n_claims_90[[row]]
+      c(
+        record_sum(
+          "link", c("expected_correct", "prop_expected", "expected_one_to_one"),
+          prob[prob > 0], times[prob > 0], row
+        ),
+        if (!is.na(claims)) record_sum("claims", "n_right_90", rep(1, claims), row = row)
+      )
+    }), recursive = FALSE)
+  },
+  longitudinal_link = function(x, rows, times) {
+    prob <- rows$match_prob
+    figures <- c("expected_correct", "prop_expected", "expected_weighted")
+    record_sum("link", figures, prob[prob > 0], times[prob > 0])
+  }
+)
+
+# tau1 and tau2 of one fit, with all that is computed from them.
+tau_sums <- function(records, row, x, times) {
+  alone <- records$sample_unique %in% TRUE
+  unlist(lapply(c("tau1", "tau2"), function(tau) {
+    figures <- grep(paste0("^(households_)?", tau), names(x$estimates), value = TRUE)
+    ratio <- if (tau == "tau1") "ratio" else "ratio_tau2"
+    record_sum(tau, c(figures, ratio), records[[tau]][alone], times[alone], row)
+  }), recursive = FALSE)
+}
+
+# A sum with how many records add each of its numbers.
+record_sum <- function(kind, figures, of, times = NULL, row = 1) {
+  if (is.null(times)) times <- rep(1, length(of))
+  known <- !is.na(of)
+  values <- signif(as.double(of[known]), 9)
+  distinct <- sort(unique(values))
+  n <- as.vector(rowsum(as.double(times[known]), factor(values, distinct)))
+  list(list(kind = kind, figures = figures, row = row, of = frame(value = distinct, n = n)))
+}
+
+# The sums of a result, NULL if it has lost its records.
+sums_of <- function(x) {
+  of <- record_sums[[sub("^sdc_", "", class(x)[[1]])]]
+  if (is.null(of)) {
+    list()
+  } else if (!is.null(judged_rows(x))) {
+    of(x, judged_rows(x), judged_times(x))
+  } else {
+    unclass(x)[["sums"]]
+  }
+}
+
+# How many records tell two sums apart.
+n_apart <- function(a, b) {
+  values <- union(a$value, b$value)
+  of <- function(x) replace(numeric(length(values)), match(x$value, values), x$n)
+  difference <- of(a) - of(b)
+  max(sum(pmax(difference, 0)), sum(pmax(-difference, 0)))
+}
+
+are_few <- function(n) n > 1e-9 && n < least_alike - 1e-9
+
+# Beyond this many sums of one kind each is looked at alone.
+most_compared <- 200
+
+# The results of an external report without what few records carry. Sums of the file before and
+# larger ones are shown rather than others. What has lost its records is not known to be one.
+withhold_few <- function(entries) {
+  sums <- lapply(entries, function(entry) sums_of(entry$exact))
+  lost <- vapply(sums, is.null, NA)
+  entries[lost] <- lapply(entries[lost], function(entry) {
+    e <- entry$result$estimates
+    reals <- vapply(e, function(x) is.double(x) && any(x != round(x), na.rm = TRUE), NA)
+    entry$result$estimates[reals] <- NA_real_
+    entry
+  })
+  sums <- unlist(lapply(seq_along(entries), function(i) {
+    lapply(sums[[i]], c, list(entry = i, stage = entries[[i]]$stage))
+  }), recursive = FALSE)
+  of <- function(name, type) vapply(sums, `[[`, type, name)
+  sizes <- vapply(sums, function(s) sum(s$of$n), 0)
+  shown <- list()
+  for (s in sums[order(of("stage", "") != "before", of("entry", 1L), -sizes)]) {
+    others <- shown[[s$kind]]
+    if (are_few(sum(s$of$n)) || length(others) <= most_compared &&
+          any(vapply(others, function(other) are_few(n_apart(s$of, other)), NA))) {
+      entries[[s$entry]]$result <- without_figures(entries[[s$entry]]$result, s)
+    } else {
+      shown[[s$kind]] <- c(others, list(s$of))
+    }
+  }
+  lapply(entries, without_told)
+}
+
+without_figures <- function(x, sum) {
+  if (inherits(x, "sdc_file_check")) {
+    x$estimates[x$estimates$measure %in% sum$figures, c("value", "low", "high")] <- NA_real_
+  } else {
+    for (name in intersect(sum$figures, names(x$estimates))) {
+      x$estimates[[name]][sum$row] <- NA
+    }
+    if (sum$row == 1) x$estimates[intersect(sum$figures, c("ratio", "ratio_tau2"))] <- NA_real_
+  }
+  x
+}
+
+# What a file_check() says in words is rounded, and without what is withheld.
+without_told <- function(entry) {
+  if (entry$fun == "file_check") {
+    told <- entry$exact
+    withheld <- withheld_in(entry, "value")
+    gone <- told$estimates$value[withheld]
+    entry$result$diagnostics$withheld <- told$estimates$measure[withheld]
+    entry$result$contradictions$reason <- coarse_text(told$contradictions$reason, gone)
+    entry$result$diagnostics$notes <- coarse_text(told$diagnostics$notes, gone)
+  }
+  attr(entry$result, "fields") <- fields_of(entry$result)
+  entry
+}
+
+# Which numbers of a figure an external report withholds: of a column of a table, or a row of a
+# file_check(). Those of a model that does not fit are no figures.
+withheld_in <- function(entry, name, table = "estimates") {
+  exact <- unclass(without_misfit_figures(entry$exact))[[table]]
+  shown <- unclass(entry$result)[[table]]
+  if (!name %in% names(exact) && "measure" %in% names(exact)) {
+    at <- exact$measure == name
+    return(is.na(shown$value[at]) & !is.na(exact$value[at]))
+  }
+  is.na(shown[[name]]) & !is.na(exact[[name]])
+}
