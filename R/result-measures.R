@@ -113,7 +113,7 @@ figure_rows <- function(x, limit, board = FALSE) {
 figure_row <- function(f, value, scope, n) {
   of <- function(field, otherwise) {
     found <- eval(f[[field]], scope)
-    if (is.null(found)) rep(otherwise, length(value)) else rep_len(found, length(value))
+    rep_len(if (is.null(found)) otherwise else found, length(value))
   }
   bound <- function(field) {
     column <- get0(paste0(f$name, "_", field), scope, inherits = FALSE)

@@ -430,3 +430,13 @@ test_that("prints and sentences hold no values of records", {
     expect_false(any(grepl("secret|12345", text)))
   }
 })
+
+test_that("every key set has its own interval of theta in measures()", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  sets <- list(a = keys[1:3], b = keys, c = keys[1:5])
+  x <- suppressMessages(n_matches(nals_prison, sets, weight_var = "WEIGHT"))
+  rows <- expect_no_warning(measures(x))
+  rows <- rows[rows$measure == "theta", ]
+  expect_identical(rows$low, x$estimates$theta_low)
+  expect_identical(rows$high, x$estimates$theta_high)
+})
