@@ -26,15 +26,16 @@ declare_measure <- function(of, ..., figures = list(...), terms = NULL, ids = ch
 # bounds of `low` and `high`. `key`: its name in `limit` and in file_check(), on whose page it
 # has a row if it has a `question`. `limit`: what it is judged by, by default the limit of its
 # key. `attempt`: it is conditional on an attempt. `board`: whether a page for a board has it.
-# `absent`: why it has no value.
+# `absent`: why it has no value. `unclear`: whether its value cannot be judged.
 figure <- function(label, unit, value = NULL, low = NULL, high = NULL, scenario = "", key = NULL,
                    question = NULL, limit = NULL, n_above = NULL, attempt = FALSE, note = NULL,
-                   board = TRUE, absent = NULL) {
+                   board = TRUE, absent = NULL, unclear = NULL) {
   list(
     label = substitute(label), unit = unit, value = substitute(value), low = substitute(low),
     high = substitute(high), scenario = scenario, key = key, question = question,
     limit = substitute(limit), n_above = substitute(n_above), attempt = attempt,
-    note = substitute(note), board = substitute(board), absent = substitute(absent)
+    note = substitute(note), board = substitute(board), absent = substitute(absent),
+    unclear = substitute(unclear)
   )
 }
 
@@ -57,6 +58,7 @@ status_note <- function(status) {
     unreliable = "from too few records to rely on", no_exceedance = "no tail could be fitted",
     theta_one = "a key set identifies every record", single = "from a single key set",
     underfits = "the model does not fit: a rough figure",
+    boundary = "the fit lies on the boundary of its model",
     overfits = "the model fits too closely", biased = "the model is biased"
   )
   known <- status %in% names(words)

@@ -86,6 +86,9 @@ without_misfits <- function(rows, model) {
     rows[of_model, c("value", "low", "high")] <- NA_real_
     rows$verdict[of_model] <- "not judged"
     rows$reason[of_model] <- paste0("the model does not fit; run ", better_model)
+  } else if (on_boundary(status)) {
+    of_model <- grepl("^tau[12]", rows$measure) & !is.na(rows$value)
+    rows <- unclear(rows, of_model, status_note(status))
   } else if (status != "ok") {
     kept <- rows$measure %in% c("tau1", "tau1_rate", "tau2") & rows$verdict == "ok"
     rows <- unclear(rows, kept, "only the corrected value can be reported")

@@ -126,6 +126,8 @@ check_notes <- function(found, facts) {
   c(
     if (identical(status, "underfits")) {
       "The log-linear model does not fit: do not report its tau1 and tau2 (see the last step)."
+    } else if (isTRUE(on_boundary(status))) {
+      "The log-linear fit lies on the boundary of its model: its tau1 and tau2 are unclear."
     } else if (isTRUE(status %in% c("biased", "overfits"))) {
       "Of tau1 and tau2 only the corrected values can be reported."
     },

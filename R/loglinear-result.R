@@ -42,6 +42,10 @@ loglinear_estimates <- function(found) {
 # How far the criterion may be from zero for the expansion behind it to hold.
 widest_z <- 3
 
+# The largest deviation of a margin of a fit that has converged, as a share of itself. Others
+# creep towards the boundary of their model.
+converged <- 1e-9
+
 # Whether a fit can be reported, and whether it has an interval.
 loglinear_status <- function(found) {
   spread <- found$spread
@@ -54,7 +58,9 @@ loglinear_status <- function(found) {
   off <- abs(bias) > pmax(spread$corrected_se, 0.005) |
     tau < spread$low - 0.005 | tau > spread$high + 0.005
   list(
-    status = if (underfits) {
+    status = if (found$deviation > converged) {
+      "boundary"
+    } else if (underfits) {
       "underfits"
     } else if (!is.na(z) && z < -widest_z) {
       "overfits"

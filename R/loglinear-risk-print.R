@@ -5,28 +5,35 @@ tau_figures <- list(
   tau1 = figure(
     "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
     key = "tau1", question = "How many sample uniques are so among all?",
-    board = is.na(tau1_corrected), note = status_note(status)
+    board = is.na(tau1_corrected), note = status_note(status),
+    unclear = on_boundary(status)
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
     key = "tau1_corrected", question = "How many sample uniques are so among all?",
-    board = !is.na(tau1_corrected), note = status_note(status)
+    board = !is.na(tau1_corrected), note = status_note(status),
+    unclear = on_boundary(status)
   ),
   tau1_rate = figure(
     "tau1, share", "share", scenario = "journalist", key = "tau1_rate",
-    question = "What share of the records is that?", board = FALSE
+    question = "What share of the records is that?", board = FALSE, unclear = on_boundary(status)
   ),
   tau2 = figure(
     "Correct matches, tau2", "count", low = NA, high = NA, scenario = "journalist", key = "tau2",
     question = "How many sample uniques are matched correctly?", attempt = TRUE,
-    board = is.na(tau2_corrected), note = status_note(status)
+    board = is.na(tau2_corrected), note = status_note(status),
+    unclear = on_boundary(status)
   ),
   tau2_corrected = figure(
     "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
     key = "tau2_corrected", question = "How many sample uniques are matched correctly?",
-    attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status)
+    attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
+    unclear = on_boundary(status)
   )
 )
+
+# There a figure depends on where the iterations stopped.
+on_boundary <- function(status) status %in% "boundary"
 
 declare_measure(
   "loglinear_risk",
@@ -220,6 +227,12 @@ z_limit <- function() format_number(1.96)
 
 # What a fit is worth, and what can be done about it.
 fit_advice <- function(row) {
+  if (on_boundary(row$status)) {
+    return(paste0(
+      "on the boundary of the model, where the fit is not determined: tau1 and tau2 are unclear; ",
+      fewer_interactions(row$model), "."
+    ))
+  }
   if (row$status == "underfits") {
     return(paste0(
       "underfits, which tends to overstate the risk but is no bound; no interval; ",

@@ -122,6 +122,9 @@
 #'     \eqn{s}: report the corrected value; a warning of class
 #'     `sdcRisk_warning_biased_estimate` (`cell_fractions`)}
 #'   \item{`"overfits"`}{\eqn{z_2 < -3}: likewise, and the interval is less sure}
+#'   \item{`"boundary"`}{the iterations did not converge, since the fit lies on the
+#'     boundary of its model (see the section on zero margins): \eqn{\tau}{tau} depends on
+#'     where they stopped, and [measures()] calls it `"unclear"`}
 #'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
 #'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to
 #'     be too high, but is no upper bound: 53.6 was seen for a truth of 83. Add
@@ -196,8 +199,11 @@
 #'
 #' The fit can also lie on the boundary without a zero margin. Iterations then
 #' creep towards it; after many of them a fit whose margins are right to three
-#' digits is taken, with a warning of class `sdcRisk_warning_rough_fit` where they
-#' are not to five.
+#' digits is taken, with a warning of class `sdcRisk_warning_rough_fit` if they
+#' are not to five. If they are not to nine, the `status` is `"boundary"`: other orders of
+#' records, key variables or levels changed such \eqn{\tau_1}{tau1} and \eqn{\tau_2}{tau2}
+#' by up to a ten-thousandth (very small ones by more). All others are the same in every
+#' order to eight digits, with or without zero margins.
 #'
 #' @section Missing values:
 #' `"exclude"`: records that miss a value of any key variable are left out and

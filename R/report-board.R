@@ -26,7 +26,7 @@ checked_rows <- function(rows) {
   rows <- rows[!is.na(rows$value) | startsWith(rows$note, misfit_note), , drop = FALSE]
   about <- page_figures()
   rows$attempt <- about$attempt[match(rows$measure, about$measure)]
-  rows$verdict[!rows$verdict %in% c("ok", "above", "no limit")] <- "not judged"
+  rows$verdict[!rows$verdict %in% c("ok", "above", "no limit", "unclear")] <- "not judged"
   rows
 }
 

@@ -121,11 +121,13 @@ figure_row <- function(f, value, scope, n) {
   }
   limit <- if (is.null(f$limit) && !is.null(f$key)) scope$limit[[f$key]] else eval(f$limit, scope)
   limit <- rep_len(if (is.null(limit)) NA_real_ else as.double(limit), length(value))
+  verdict <- judge(value, limit, f$unit)
+  verdict[of("unclear", FALSE) & !is.na(value)] <- "unclear"
   frame(
     measure = rep(f$name, length(value)), label = of("label", f$name), value = as.double(value),
     low = bound("low"), high = bound("high"), unit = rep(f$unit, length(value)),
     scenario = rep(f$scenario, length(value)), limit = limit,
-    verdict = judge(value, limit, f$unit), n_above = as.double(of("n_above", NA_real_)),
+    verdict = verdict, n_above = as.double(of("n_above", NA_real_)),
     note = of("note", ""), absent = of("absent", ""),
     question = rep(if (is.null(f$question)) "" else f$question, length(value)),
     attempt = rep(f$attempt, length(value)), analysis = rep(0L, length(value))

@@ -201,7 +201,7 @@ impl Fitted {
             Some(smaller) => extend_margins(smaller, &model, cells, weights),
             None => model.margins(cells, weights),
         };
-        let (u, report) = match method {
+        let (u, mut report) = match method {
             Method::Closed => {
                 let tables = Tables::new(&model, &tree);
                 let u = tables.parameters(&tables.closed_form(&target));
@@ -222,9 +222,11 @@ impl Fitted {
             None => None,
             Some((target, first)) => {
                 let start = smaller.and_then(|s| s.effects.as_ref()).unwrap_or(first);
-                Some(with_pass(&model, &tree, method, |pass| {
+                let (effects, raked) = with_pass(&model, &tree, method, |pass| {
                     rake(&model, &u, pass, target, start, monitor)
-                })?)
+                })?;
+                report.deviation = report.deviation.max(raked.deviation);
+                Some(effects)
             }
         };
         Ok(Self {

@@ -47,7 +47,7 @@ use crate::parallel::Monitor;
 
 pub use cells::Cells;
 pub use fitted::{Fractions, Measures};
-pub use optimise::Report;
+pub use optimise::{Report, CONVERGED};
 pub use search::{Step, Tried};
 pub use spread::Spread;
 
@@ -57,8 +57,10 @@ use model::Model;
 use search::search;
 use spread::spread;
 
-/// Largest relative deviation of a fitted margin.
-const TOLERANCE: f64 = 1e-9;
+/// Relative deviation of a margin down to which a fit is iterated: so far below
+/// [`CONVERGED`] that the order of levels and records decides about neither
+/// the figures nor the boundary.
+const TOLERANCE: f64 = 1e-11;
 
 /// Which model is fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]

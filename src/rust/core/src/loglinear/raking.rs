@@ -12,12 +12,10 @@
 use super::cells::Cells;
 use super::fitted::Fitted;
 use super::model::Model;
-use super::optimise::{fit, Margins};
+use super::optimise::{fit, Margins, Report};
+use super::TOLERANCE;
 use crate::error::Result;
 use crate::parallel::Monitor;
-
-/// Largest relative deviation of a raked margin.
-const TOLERANCE: f64 = 1e-9;
 
 /// One number per level of every variable.
 pub type Effects = Vec<Vec<f64>>;
@@ -119,7 +117,7 @@ pub fn rake(
     target: &Effects,
     start: &Effects,
     monitor: &Monitor,
-) -> Result<Effects> {
+) -> Result<(Effects, Report)> {
     let mut ranges = Vec::with_capacity(target.len());
     let mut at = 0;
     for margin in target {
@@ -128,7 +126,7 @@ pub fn rake(
     }
     let mut effects = start.concat();
     let one_way = OneWay::new(model, u, pass);
-    fit(
+    let report = fit(
         &one_way,
         &target.concat(),
         &mut effects,
@@ -137,7 +135,7 @@ pub fn rake(
         monitor,
     )?;
     let effects = apart(model.sizes(), &effects);
-    Ok(effects.into_iter().map(<[f64]>::to_vec).collect())
+    Ok((effects.into_iter().map(<[f64]>::to_vec).collect(), report))
 }
 
 /// Where raking starts: the effects that a model of independence needs.

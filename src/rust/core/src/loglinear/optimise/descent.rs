@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::line_search::LineSearch;
-use super::{dot, Margins, Report};
+use super::{dot, Margins, Report, CONVERGED};
 use crate::error::Result;
 use crate::parallel::Monitor;
 
@@ -244,9 +244,9 @@ pub(super) fn descend(
 /// The tolerance that is good enough after so many passes.
 fn wanted(tolerance: f64, passes: usize) -> f64 {
     match passes {
-        0..150 => tolerance,
-        150..300 => tolerance.max(1e-8),
-        300..600 => tolerance.max(1e-7),
+        0..100 => tolerance,
+        100..400 => tolerance.max(CONVERGED),
+        400..600 => tolerance.max(1e-7),
         600..1000 => tolerance.max(1e-6),
         _ => tolerance.max(1e-5),
     }

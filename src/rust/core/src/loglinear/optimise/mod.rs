@@ -19,6 +19,9 @@ use descent::{descend, Likelihood};
 use crate::error::{in_lines, Error, Result};
 use crate::parallel::Monitor;
 
+/// Largest relative deviation of a margin of a fit that has converged. Others lie on
+/// the boundary of their model, where cells tend to zero.
+pub const CONVERGED: f64 = 1e-9;
 /// A fit with a margin this far off, as a share of itself, is tried again.
 const ROUGH: f64 = 0.1;
 const SLOW_PASSES: usize = 500;
