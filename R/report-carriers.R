@@ -123,13 +123,23 @@ record_sum <- function(kind, figures, of, times = NULL, row = 1) {
   list(list(kind = kind, figures = figures, row = row, of = frame(value = distinct, n = n)))
 }
 
-# The sums of a result, NULL if it has lost its records.
+# Results whose figures are no sums of what records have: counts, figures of key sets, and models
+# of the sizes of cells.
+no_record_sums <- c(
+  "copula_fit", "copula_uniqueness", "exhaustive_tabulation", "key_overview", "key_stability",
+  "population_uniqueness", "pram_audit", "qar_risk", "recode_search", "removal_bound",
+  "removal_path", "risk_contribution", "uniqueness_by_size", "uniqueness_profile",
+  "uniqueness_validation", "utility_loss"
+)
+
+# The sums of a result, NULL if nothing tells them: it has lost its records, or nobody said here
+# what its figures are.
 sums_of <- function(x) {
-  of <- record_sums[[sub("^sdc_", "", class(x)[[1]])]]
-  if (is.null(of)) {
+  fun <- sub("^sdc_", "", class(x)[[1]])
+  if (fun %in% no_record_sums) {
     list()
-  } else if (!is.null(judged_rows(x))) {
-    of(x, judged_rows(x), judged_times(x))
+  } else if (fun %in% names(record_sums) && !is.null(judged_rows(x))) {
+    record_sums[[fun]](x, judged_rows(x), judged_times(x))
   } else {
     unclass(x)[["sums"]]
   }
@@ -149,7 +159,8 @@ are_few <- function(n) n > 1e-9 && n < least_alike - 1e-9
 most_compared <- 200
 
 # The results of an external report without what few records carry. Sums of the file before and
-# larger ones are shown rather than others. What has lost its records is not known to be one.
+# larger ones are shown rather than others. Of results whose sums are not known no figure that is
+# not whole is shown.
 withhold_few <- function(entries) {
   sums <- lapply(entries, function(entry) sums_of(entry$exact))
   lost <- vapply(sums, is.null, NA)

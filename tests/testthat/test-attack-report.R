@@ -176,6 +176,11 @@ test_that("what few records carry is called so in page, tables and checklist", {
   expect_false(any(again$figure == "individual_risk: expected_unique"))
   inside <- attacked_report(exact, internal = TRUE)
   expect_identical(logged(inside)$expected_unique, exact$estimates$expected_unique)
+  # Of a result of which nobody said what its figures are nothing but counts is shown.
+  expect_identical(setdiff(c(names(record_sums), no_record_sums), ls(declared)), character())
+  class(lost)[[1]] <- "sdc_of_a_new_kind"
+  expect_null(sums_of(lost))
+  class(lost)[[1]] <- "sdc_individual_risk"
   # Without records nobody can tell what carries a sum.
   expect_identical(logged(attacked_report(lost))$expected_reidentifications, NA)
 })
