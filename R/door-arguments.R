@@ -21,9 +21,13 @@ check_column_arguments <- function() {
   })
   quosures <- lapply(quosures, innermost)
   data <- if (any(vapply(quosures, is_unread, NA))) data_at_door(frame)
-  for (arg in given) {
+  # The key variables last: they leave out what serves other arguments.
+  for (arg in c(setdiff(given, "key_vars"), intersect(given, "key_vars"))) {
     if (is_unread(quosures[[arg]])) {
       value <- read_columns(arg, quosures[[arg]], data)
+      if (arg == "key_vars" && is_negative(rlang::quo_get_expr(quosures[[arg]]))) {
+        value <- intersect(possible_keys(frame, names(data), setdiff(given, arg)), value)
+      }
       # The function finds it under its name.
       assign(arg, value, envir = frame)
     }
@@ -35,6 +39,19 @@ check_column_arguments <- function() {
 innermost <- function(quosure) {
   code <- rlang::quo_get_expr(quosure)
   if (rlang::is_quosure(code)) innermost(code) else quosure
+}
+
+# What a selection that leaves columns out is taken from: the key variables of a file, or the
+# columns without another role.
+possible_keys <- function(frame, columns, others) {
+  file <- get0("data", envir = frame)
+  keys <- attr(file, "roles", exact = TRUE)$key_vars
+  if (is.null(keys)) {
+    named <- unlist(lapply(others, get, envir = frame))
+    setdiff(columns, if (is.character(named)) named else columns[named])
+  } else {
+    keys
+  }
 }
 
 is_unread <- function(quosure) is.language(rlang::quo_get_expr(quosure))

@@ -66,7 +66,7 @@
 #' @inheritParams sdcRisk-params
 #' @param strata_var Names of the columns that make strata.
 #' @param sensitive Names of the sensitive variables.
-#' @param ... Further roles, by name: `id_vars`, columns that identify persons, which are no key
+#' @param ... Further roles, by name: `id_vars`, columns that identify persons, which are not key
 #'   variables and which [release_data()] leaves out; `num_vars`, continuous variables; `cluster`,
 #'   the primary sampling units. `sensitive_vars` and `strata` are other names of `sensitive` and
 #'   `strata_var`.

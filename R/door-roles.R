@@ -160,7 +160,12 @@ summary.sdc_file <- function(object, ...) {
 #' @export
 print.sdc_file <- function(x, ..., n = NULL, width = NULL) {
   data <- bare_frame(x)
-  cat(shorten(roles_line(attr(x, "roles"), nrow(data)), console_width()), "\n", sep = "")
+  done <- past_of(x)$history
+  lines <- c(
+    roles_line(attr(x, "roles"), nrow(data)),
+    if (length(done)) paste("# Done:", paste(done, collapse = "; "))
+  )
+  cat(shorten(lines, console_width()), sep = "\n")
   if (!inherits(data, "data.table") && requireNamespace("tibble", quietly = TRUE)) {
     if (!inherits(data, "tbl_df")) data <- tibble::as_tibble(data, .name_repair = "minimal")
     print(data, n = n, width = width)

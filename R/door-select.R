@@ -9,6 +9,9 @@ chosen_columns <- function(code, env, data) {
     # Several key sets, or the columns of groups.
     return(lapply(as.list(code)[-1], chosen_columns, env, data))
   }
+  if (is.call(code) && !is_choice(code) && !uses(code, selection_helpers)) {
+    return(eval(code, env))
+  }
   code <- with_values(code, env, names(data))
   if (!is_selection(code, names(data))) {
     return(eval(code, env))
@@ -51,6 +54,14 @@ is_selection <- function(code, columns) {
   is.call(code) && (
     uses(code, selection_helpers) || is_choice(code) && uses(code, columns) ||
       is_choice(code) && uses(code, c("-", "!")) && has_text(code)
+  )
+}
+
+# A selection that begins by leaving columns out is taken from all of them.
+is_negative <- function(code) {
+  is.call(code) && (
+    as.character(code[[1]])[[1]] %in% c("-", "!") && length(code) == 2 ||
+      identical(code[[1]], quote(c)) && length(code) > 1 && is_negative(code[[2]])
   )
 }
 

@@ -45,7 +45,7 @@ secret_results <- function() {
         records_at_risk = records_at_risk(n_matches(data, keys), 0.2)
       ),
       speaking = list(
-        sdc_file = sdc_file(data, keys), copula_fit = fit,
+        sdc_file = summary(sdc_file(data, keys)), copula_fit = fit,
         pattern_table = pattern_table(data, keys),
         n_matches_of_patterns = n_matches(pattern_table(data, keys)),
         copula_uniqueness = copula_uniqueness(fit, pop_size = 2400),

@@ -8,7 +8,7 @@ test_that("the objects that hold values are those of the help page", {
 
 test_that("no print, sentence, table of figures or report says a value", {
   results <- unlist(unname(secret_results()), recursive = FALSE)
-  of_ours <- Filter(function(x) inherits(x, c("sdc_result", "sdc_comparison", "sdc_file")), results)
+  of_ours <- Filter(function(x) inherits(x, c("sdc_result", "sdc_comparison", "sdc_open_file")), results)
   # What is asked for as values; and categories, but none that few records hold.
   of_ours$uniqueness_profile <- NULL
   expect_false(any(grepl("zqcanary alone", format(of_ours$exhaustive_tabulation))))
@@ -17,7 +17,7 @@ test_that("no print, sentence, table of figures or report says a value", {
   for (name in names(of_ours)) {
     x <- of_ours[[name]]
     said <- utils::capture.output(print(x))
-    if (!inherits(x, "sdc_file")) {
+    if (!inherits(x, "sdc_open_file")) {
       said <- c(said, utils::capture.output(print(interpret(x))), unlist(glance(x)))
     }
     expect_false(tells(said), info = name)

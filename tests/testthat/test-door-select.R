@@ -71,6 +71,16 @@ test_that("every argument that names columns is read in this way", {
   expect_false(any(c("DIC0401", "SCORE") %in% names(out)))
 })
 
+test_that("what leaves columns out is taken from the key variables of a file", {
+  file <- sdc_file(nals_prison, c(GENDER, DAGE3, EDUC3), weight_var = WEIGHT)
+  expect_identical(n_matches(file, -DAGE3)$settings$key_vars, c("GENDER", "EDUC3"))
+  expect_identical(n_matches(file, !c(DAGE3, CENREG))$settings$key_vars, c("GENDER", "EDUC3"))
+  few <- nals_prison[c("GENDER", "DAGE3", "EDUC3", "WEIGHT")]
+  expect_identical(
+    n_matches(few, -DAGE3, weight_var = WEIGHT)$settings$key_vars, c("GENDER", "EDUC3")
+  )
+})
+
 test_that("unknown columns and other errors are told", {
   unknown <- function(call) {
     e <- expect_error(call, class = "sdcRisk_error_unknown_key_var")

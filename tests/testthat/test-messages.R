@@ -158,9 +158,3 @@ test_that("an error names the function that was called, not one it called in tur
   expect_identical(called(records_at_risk(n_matches(nals_prison, "GENDER"), 7)), "records_at_risk")
 })
 
-test_that("a population that is not given is told from the weights", {
-  file <- sdc_file(nals_prison, c("GENDER", "CENREG"), weight_var = "WEIGHT")
-  people <- format_count(round(sum(nals_prison$WEIGHT)))
-  expect_match(message_of(copula_uniqueness(file)), paste("sum to", people, "people"))
-  expect_match(message_of(population_uniqueness(file)), paste("sum to", people, "people"))
-})

@@ -170,10 +170,10 @@ test_that("suppressed cells match everything, or a message says what they do", {
   )
   expect_match(text_of(summary(sdc_file(protected))), paste(sum(suppressed), "values suppressed"))
   before <- sdc_file(protected, state = "original")
-  expect_identical(before$data, testdata)
+  expect_identical(as.data.frame(before), testdata)
   expect_gt(individual_risk(before)$estimates$expected_reidentifications, 4 *
     risk$estimates$expected_reidentifications)
-  expect_match(text_of(before), "before its protection")
+  expect_match(text_of(summary(before)), "before its protection")
 })
 
 test_that("pramVars and ghostVars are what they are said to be", {
