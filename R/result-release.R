@@ -51,7 +51,7 @@
 #' could carry values are dropped: columns keep their class, levels, labels, units, time zone
 #' and formats, and the data frame is a data frame, tibble (grouped or not) or data.table.
 #'
-#' @param x A result of [invariant_pram()] or [suppress_cells()].
+#' @param x A result of [invariant_pram()] or [suppress_cells()], or a recoded file.
 #' @inheritParams sdcRisk-params
 #' @param keep_ids Names of columns that identify persons or households and are to be
 #'   released all the same, or `TRUE` for all of them.

@@ -75,6 +75,10 @@ as_kept_file <- function(data, roles, past, codes = NULL) {
   attr(data, "roles") <- roles
   attr(data, "kept") <- codes
   class(data) <- c("sdc_file", class(data))
+  # With room for new columns.
+  if (inherits(data, "data.table") && requireNamespace("data.table", quietly = TRUE)) {
+    data <- data.table::setalloccol(data)
+  }
   data
 }
 

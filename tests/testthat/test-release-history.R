@@ -68,6 +68,20 @@ test_that("recodings and suppression are one history", {
   expect_error(utility_loss(saved), class = "sdcRisk_error_bad_argument")
 })
 
+test_that("one pipe leads from a file to its report", {
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(
+    file |> recode_search(k = 2, suppress = 0.2) |> apply_recoding() |> suppress_cells(k = 3) |>
+      sdc_report(path)
+  )
+  log <- jsonlite::read_json(sub("html$", "json", path))
+  checks <- Filter(function(r) r$call[["function"]] == "file_check", log$results)
+  expect_identical(vapply(checks, `[[`, "", "stage"), c("before", "after"))
+  k <- file |> suppress_cells(k = 3) |> file_check(models = FALSE) |> quietly() |> measures()
+  expect_identical(k$verdict[k$measure == "k"], "ok")
+})
+
 test_that("a report of a protected file alone has before, after and loss", {
   path <- tempfile(fileext = ".html")
   on.exit(unlink(c(path, sub("html$", "json", path))))
