@@ -252,6 +252,7 @@ augment.sdc_result <- function(x, data, ...) {
       argument = "x"
     )
   }
+  file <- data
   data <- bare_data(data)
   check_same_data(x, data)
   columns <- rlang::set_names(x$records, paste0(".", names(x$records)))
@@ -272,7 +273,7 @@ augment.sdc_result <- function(x, data, ...) {
   for (column in names(columns)) {
     data[[column]] <- columns[[column]]
   }
-  data
+  if (inherits(file, "sdc_file")) keep_file(data, file, same_records = TRUE) else data
 }
 
 #' @rdname sdc_result

@@ -158,6 +158,16 @@ test_that("codes are never those of other columns", {
   }
 })
 
+test_that("risks of records stand beside the data, and in the file further on", {
+  file <- people_file()
+  found <- n_matches(file)
+  beside <- augment(found, file)
+  expect_identical(beside$.n_matches, found$records$n_matches)
+  expect_identical(sdc_roles(beside), roles)
+  alone <- quietly(beside[beside$.n_matches == 1, ])
+  expect_equal(nrow(alone), found$estimates$n_unique)
+})
+
 test_that("grouped files are refused", {
   skip_if_not_installed("dplyr")
   for (grouped in list(
