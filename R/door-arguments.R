@@ -69,6 +69,13 @@ read_columns <- function(arg, quosure, data) {
         Filter(function(name) !exists(name, envir = env), setdiff(all.vars(code), names(data)))
       }
       if (length(absent) && length(data)) stop_unknown_columns(arg, absent, data)
+      # The argument of a function of the user that was given columns, and hands its name on.
+      if (is.symbol(code) && exists(as.character(code), envir = env, inherits = FALSE)) {
+        stop_argument(
+          arg, "name columns", found = paste0(conditionMessage(e), "."),
+          advice = paste0("In a function of your own embrace it: ", arg, " = {{ ", code, " }}.")
+        )
+      }
       rlang::zap()
     }
   )

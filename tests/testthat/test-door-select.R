@@ -92,6 +92,9 @@ test_that("unknown columns and other errors are told", {
   unknown(n_matches(nals_prison, all_of("GENDR")))
   unknown(sdc_file(nals_prison, DAGE3, strata_var = GENDR))
   expect_error(n_matches(nals_prison, stop("mine")), "mine")
+  bare <- function(data, v) n_matches(data, v)
+  e <- expect_error(bare(nals_prison, c(GENDER, DAGE3)), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "key_vars = {{ v }}", fixed = TRUE)
   expect_error(n_matches(nals_prison, starts_with("zz")), class = "sdcRisk_error_bad_argument")
 })
 
