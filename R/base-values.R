@@ -184,4 +184,12 @@ text_marks <- function(x) {
   setdiff(unique(marks), "unknown")
 }
 
+# A quick look, before text_marks() looks at every column.
+may_lack_letters <- function(columns) {
+  Sys.getlocale("LC_CTYPE") %in% c("C", "POSIX") || any(vapply(columns, function(x) {
+    text <- if (is.factor(x)) levels(x) else x
+    is.character(text) && "bytes" %in% Encoding(text)
+  }, NA))
+}
+
 is_ascii <- function(text) !grepl("[^ -~[:space:]]", text, useBytes = TRUE)

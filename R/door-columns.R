@@ -5,8 +5,11 @@
 # defined values. Columns of candidates are taken where `candidates` says so.
 column_sources <- function(data, positions, candidates = FALSE) {
   n <- nrow(data)
-  for (position in positions) check_letters(unclass(data)[position], names(data)[[position]])
-  sources <- lapply(unname(unclass(data)[positions]), function(x) {
+  columns <- unclass(data)[positions]
+  if (may_lack_letters(columns)) {
+    for (v in seq_along(columns)) check_letters(columns[v], names(columns)[[v]])
+  }
+  sources <- lapply(unname(columns), function(x) {
     if (candidates && is_candidates(x)) candidate_source(x, n) else column_source(x, n)
   })
   bad <- vapply(sources, is.null, NA)
@@ -50,7 +53,9 @@ column_sources <- function(data, positions, candidates = FALSE) {
 # codes it, `scale` how values of two tables compare. NULL for a column whose
 # class has no defined values.
 column_source <- function(x, n) {
-  x <- plain_column(x)
+  # Bare vectors and plain factors are what they are.
+  said <- names(attributes(x))
+  if (!is.null(said) && !identical(said, c("levels", "class"))) x <- plain_column(x)
   if (length(dim(x)) > 0 || length(x) != n) {
     return(NULL)
   }

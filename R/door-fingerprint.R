@@ -38,12 +38,12 @@ fingerprint_of <- function(data, settings) {
 # `sorted`, a hash of the records on all of them in no order, as a release may be shuffled.
 # Sorting takes time, so a large file has none.
 file_prints <- function(data, settings) {
-  columns <- as.list(data)[intersect(print_columns(settings), names(data))]
-  sources <- lapply(columns, function(x) column_source(x, length(x)))
+  names <- sort(intersect(print_columns(settings), names(data)), method = "radix")
+  columns <- lapply(as.list(data)[names], print_values)
   list(
-    columns = unlist(Map(column_print, columns, sources)),
+    columns = vapply(columns, rlang::hash, ""),
     sorted = if (length(columns) * nrow(data) <= most_sorted_cells) {
-      sorted_print(columns, sources, nrow(data))
+      sorted_print(columns, nrow(data))
     }
   )
 }
@@ -56,28 +56,30 @@ print_columns <- function(settings) {
   unique(names[is.character(names)])
 }
 
-# Equal values have equal hashes, whether text or the levels of a factor.
-column_print <- function(x, source) {
-  if (is.null(source) || !is.null(source$sets)) {
-    return(rlang::hash(unclass(x)))
+# Equal values are equal whether text or the levels of a factor: their first occurrences, and
+# which of these every record has. Numbers are doubles.
+print_values <- function(x) {
+  texts <- levels(x)
+  is_factor <- is.factor(x)
+  x <- unclass(x)
+  if (is.list(x)) {
+    return(x)
   }
-  values <- as_bare(source$values)
-  if (is.numeric(values) && is.null(source$level_names)) {
-    return(rlang::hash(as.double(values)))
+  if (!is_factor && !is.character(x)) {
+    return(as.double(x))
   }
-  first <- unique(values)
-  source$values <- first
-  rlang::hash(list(match(values, first), bare_values(source)))
+  first <- unique(as.vector(x))
+  if (is_factor) texts <- texts[first] else texts <- first
+  list(codes = match(x, first), texts = enc2utf8(as.character(texts)))
 }
 
-sorted_print <- function(columns, sources, n) {
-  names <- sort(names(columns))
-  columns <- unname(Map(function(x, source) {
-    if (is.null(source)) enc2utf8(as.character(unlist(x))) else bare_values(source)
-  }, columns[names], sources[names]))
+sorted_print <- function(columns, n) {
+  columns <- lapply(columns, function(x) {
+    if (identical(names(x), c("codes", "texts"))) x$texts[x$codes] else as.vector(unlist(x))
+  })
   if (length(columns) > 0 && all(lengths(columns) == n)) {
-    order <- do.call(order, c(columns, list(method = "radix")))
-    rlang::hash(list(names, lapply(columns, `[`, order)))
+    order <- do.call(order, c(unname(columns), list(method = "radix")))
+    rlang::hash(lapply(columns, `[`, order))
   }
 }
 

@@ -194,7 +194,7 @@ new_key_tables <- function(coded, request) {
         n_values = coded$n_values, n_missing = coded$n_missing[[i]],
         n_incomplete = n_all - coded$n_complete[[i]],
         first_rows = coded$first_rows,
-        sets = Map(coded_sets, request$sources, coded$first_rows),
+        sets = coded_sets(request$sources, coded$first_rows),
         fingerprint = coded$fingerprints[i]
       ),
       class = "sdc_key_table"
@@ -475,11 +475,15 @@ resolve_key_groups <- function(key_groups, data, positions, variables) {
 }
 
 # The set of every code of a column of candidates.
-coded_sets <- function(source, first_rows) {
-  if (is.null(source$sets)) {
-    return(NULL)
+coded_sets <- function(sources, first_rows) {
+  sets <- vector("list", length(sources))
+  for (v in which(lengths(lapply(sources, `[[`, "sets")) > 0)) {
+    source <- sources[[v]]
+    sets[[v]] <- list(
+      sets = source$sets[source$values[first_rows[[v]]]], interval = source$interval
+    )
   }
-  list(sets = source$sets[source$values[first_rows]], interval = source$interval)
+  sets
 }
 
 # Puts the given values, filled up to `most` with missing ones, above a column,

@@ -72,13 +72,7 @@ rs_pram_new_pairs <- function(table, settings, run) .Call(wrap__rs_pram_new_pair
 
 rs_qar_risk <- function(table, settings, run) .Call(wrap__rs_qar_risk, table, settings, run)
 
-rs_qar_risk_households <- function(table, settings, run) .Call(wrap__rs_qar_risk_households, table, settings, run)
-
 rs_qar_risk_counted <- function(settings, run) .Call(wrap__rs_qar_risk_counted, settings, run)
-
-rs_qar_risk_alone <- function(table, settings, run) .Call(wrap__rs_qar_risk_alone, table, settings, run)
-
-rs_qar_risk_sampled <- function(table, settings, run) .Call(wrap__rs_qar_risk_sampled, table, settings, run)
 
 rs_recode_search <- function(table, variables, weights, settings, run) .Call(wrap__rs_recode_search, table, variables, weights, settings, run)
 

@@ -102,17 +102,14 @@
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 500 bytes a record.
 #'
+#' @inheritParams sdcRisk-params
 #' @inheritParams sdc_file
 #' @param ... Rarely used arguments, those of `file_check_control()`, by their full names, or
 #'   together: `control = file_check_control(...)`.
-#' @param data A data frame, tibble or data.table with one row per record, or an
-#'   [sdc_file()].
-#' @param key_vars Names or positions of the key variables. `NULL`: as for [sdc_file()].
 #' @param limit Limits named by measure, see the section on limits.
 #' @param k The least number of matches that a record may have: short for `k` in `limit`.
 #' @param p Size of the key sets of [qar_risk()]; the number of key variables where there
 #'   are fewer.
-#' @param sensitive Name of a sensitive variable.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule of the page for
 #'   missing values, see the section on missing values.
 #' @param models Whether to fit the log-linear model and the copula. `NULL`: up to 200,000

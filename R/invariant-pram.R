@@ -138,6 +138,8 @@
 #'
 #' @param data A data frame, tibble or data.table, or a table of a database.
 #' @inheritParams sdcRisk-params
+#' @inheritParams release_in_database
+#' @inheritParams suppress_cells
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
 #' @param max_match_prob The bound, between 0 and 1. For an [sdc_file()] it is by default 1/3, that
@@ -156,10 +158,6 @@
 #'   matrix or data frame of two columns with one pair of values per row.
 #' @param unprotected What happens to cells that cannot be protected.
 #' @param hh_vars Key variables that the members of a household share.
-#' @param original If `data` were protected before: the file before that, see
-#'   [suppress_cells()].
-#' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
-#'   where it lies: see [release_in_database].
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{

@@ -151,8 +151,6 @@
 #' @param below Counts of records with fewer matches than this.
 #' @param sensitive Names of one or several columns whose values among the matches
 #'   are looked at: does the key tell the value without telling the record?
-#' @param pop_size,sampling_fraction Number of people in the population, or share
-#'   of it in the file: either gives theta.
 #' @param key_groups A named list of columns that count as one key variable each:
 #'   for `min_overlap`, and where a key set names the group. Missing is judged
 #'   column by column.

@@ -13,7 +13,8 @@
 #' @param sampling_fraction The share of the population in the file, records that are left
 #'   out included, instead of `pop_size`.
 #' @param key_groups A named list of columns that count as one key variable each, such as
-#'   `list(language = c("first_language", "second_language"))`.
+#'   `list(language = c("first_language", "second_language"))`. Missing is judged column by
+#'   column.
 #' @param missing `"category"`: missing is a value of its own. `"exclude"`: records that
 #'   miss a key variable are left out. `"wildcard"` is not defined here: a record that may be
 #'   in several cells has none.

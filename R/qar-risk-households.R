@@ -8,16 +8,11 @@ count_households <- function(table, settings, tail) {
       return(NULL)
     }
     tail$p <- size
-    tail$thresholds <- numeric()
     tail$households <- table$labels$households$pointer
     tail$complete_only <- settings$missing == "exclude"
-    counted <- core(rs_qar_risk_households, table$pointer, tail)
-    found <- counted$found
+    counted <- core(rs_qar_risk, table$pointer, tail)
     check_some_household(counted$n_households)
-    list(
-      estimates = estimate_frame(found$estimates, size, settings$alpha, counted$n_households),
-      sets = set_frame(found, size, names(table$keys), counted$n_households)
-    )
+    counted$found
   })
 }
 

@@ -53,7 +53,7 @@ qar_by_queries <- function(data, key_vars, key_groups, asked, sets, max_sets, th
     asked[c("alpha", "pi_u", "pwm", "theta_one")],
     list(
       max_sets = max_sets, thresholds = threshold_grid, key_distinct = counts[[1]][1, ],
-      n_records = n
+      n_records = n, names = enc2utf8(names(keys))
     )
   )
   counted <- Map(function(p, of) {

@@ -147,9 +147,6 @@
 #'   estimates without `sets`, `variables` and the sensitivity to the threshold,
 #'   sooner: key sets that cannot reach the threshold, by the distinct keys of
 #'   their subsets, are not counted (`diagnostics$share_counted`).
-#' @param key_groups Named list of columns that count as one key variable, such
-#'   as `list(language = c("first_language", "second_language"))`. Missing is
-#'   judged per column.
 #' @param max_sets Most key sets to count. Where there are more, this many are
 #'   counted in their place, see the section on very many key sets.
 #' @param max_patterns For a table of a database: where it has more patterns than this,
@@ -262,18 +259,14 @@ qar_risk <- function(data, key_vars = NULL, p = 3, alpha = 0.01, pi_u = 0.05, ..
       p = p, alpha = alpha, pi_u = pi_u, missing = missing, pwm = pwm, theta_one = theta_one,
       hh_id = if (!is.null(hh_at)) names(data)[[hh_at]]
     )
-    tail <- list(alpha = alpha, pi_u = pi_u, pwm = pwm, theta_one = theta_one, max_sets = max_sets)
+    tail <- list(
+      alpha = alpha, pi_u = pi_u, pwm = pwm, theta_one = theta_one, max_sets = max_sets,
+      thresholds = threshold_grid, names = enc2utf8(names(table$keys))
+    )
     counted <- lapply(p, function(size) {
       tail$p <- size
-      if (choose(length(table$keys), size) > max_sets) {
-        tail$seed <- draw_seed()
-        return(core(rs_qar_risk_sampled, table$pointer, tail))
-      }
-      if (!sets) {
-        tail$most_listed <- most_listed
-        return(core(rs_qar_risk_alone, table$pointer, tail))
-      }
-      tail$thresholds <- threshold_grid
+      if (!sets) tail$most_listed <- most_listed
+      if (choose(length(table$keys), size) > max_sets) tail$seed <- draw_seed()
       core(rs_qar_risk, table$pointer, tail)
     })
     result <- new_qar_risk(counted, settings, names(table$keys), table$n, sets, ask$call)

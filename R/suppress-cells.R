@@ -134,6 +134,7 @@
 #'   key sets. `NULL`: all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
 #' @inheritParams sdcRisk-params
+#' @inheritParams release_in_database
 #' @param ... Rarely used arguments, those of `suppress_cells_control()`, by their full names, or
 #'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
@@ -151,8 +152,6 @@
 #' @param original If `data` were protected before: the file before that, with the same records
 #'   in the same order. What the order and other columns tell is then measured on its values. Not
 #'   needed if `data` is a result of this session or an sdcMicroObj, which know them.
-#' @param row_id,into,chunk_size,max_patterns For a table of a database, which is protected
-#'   where it lies, under `"own"`: see [release_in_database].
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{

@@ -62,7 +62,9 @@ test_that("a file's roles, NULL and values of data reach rarely used arguments",
 })
 
 test_that("an unknown name is refused with the nearest one, and none is completed", {
-  e <- expect_error(n_matches(nals_prison, keys, min_over = 1), class = "sdcRisk_error_bad_argument")
+  e <- expect_error(
+    n_matches(nals_prison, keys, min_over = 1), class = "sdcRisk_error_bad_argument"
+  )
   expect_match(conditionMessage(e), "Did you mean \"min_overlap\"?", fixed = TRUE)
   e <- expect_error(n_matches(nals_prison, keys, levl = 0.9), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(e), "Did you mean \"level\"?", fixed = TRUE)

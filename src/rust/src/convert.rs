@@ -265,6 +265,21 @@ pub fn positions(indices: &[u32]) -> Robj {
     indices.iter().map(|&i| i as i32 + 1).collect_robj()
 }
 
+/// A data frame of `n` rows for R.
+pub fn frame(n: usize, columns: List) -> Result<Robj> {
+    let mut table: Robj = columns.into();
+    // R's short form of the numbers from 1 to n.
+    let rows: Integers = match n {
+        0 => std::iter::empty::<Rint>().collect(),
+        n => [Rint::na(), Rint::from(-(n as i32))].into_iter().collect(),
+    };
+    table
+        .set_attrib(class_symbol(), "data.frame")
+        .and_then(|table| table.set_attrib(row_names_symbol(), rows))
+        .map_err(|_| bad_call("frame"))?;
+    Ok(table)
+}
+
 /// Counts as R integers; none exceeds the number of rows.
 pub fn counts(counts: impl Iterator<Item = u32>) -> Robj {
     counts.map(|c| c as i32).collect_robj()
