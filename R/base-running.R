@@ -1,9 +1,4 @@
-# What is going on in this session: exported functions that are running, progress, seeds,
-# digits.
-
-# `tick`: what the core tells its progress, NULL if nobody watches. `ask`: the innermost
-# exported function that is running, see announce().
-running <- new.env(parent = emptyenv())
+# Exported functions that are running, and what was asked of them; progress, seeds, digits.
 
 # An exported function, or a method, announces itself on its first line. What is known of it
 # is an environment, which it gets:
