@@ -50,6 +50,14 @@ coarse_result <- function(x) {
     }
   }
   for (name in intersect(told_sizes, names(e))) shown$estimates[[name]] <- NA_real_
+  for (name in intersect(told_shares, names(e))) {
+    few <- length(unlist(x$settings$key_vars)) < 3
+    shown$estimates[[name]] <- if (few) NA_real_ else signif(e[[name]], 2)
+  }
+  # Of one variable as a picture can be read.
+  if (inherits(x, "sdc_utility_loss")) {
+    shown$variables$prop_bits_lost <- round(20 * x$variables$prop_bits_lost) / 20
+  }
   shown
 }
 
@@ -116,6 +124,10 @@ shared_figure <- function(x, of) {
 told_sizes <- c(
   "entropy", "largest_share", "bits", "bits_lost", "l_entropy", "t_closeness", "cost"
 )
+
+# Ratios of them, which leave few sizes if they are about few variables: five ways to divide 182
+# records among three categories for a share of 0.165.
+told_shares <- c("prop_bits_lost", "cost_share")
 
 withheld_note <- paste("not shown: fewer than", least_alike, "records")
 withheld_in_words <- paste0("(", withheld_note, ")")

@@ -68,7 +68,8 @@
 #' tells the weight of the riskiest record, and so the record: such a figure is given with as many
 #' digits, three or two, as at least five records (households) share, and is withheld otherwise.
 #' Its verdict is that of the exact figure. Entropies, bits and shares of the largest category are
-#' withheld, since the sizes of categories follow from them. Counts are exact.
+#' withheld, since the sizes of categories follow from them. Shares of the information lost have
+#' two digits, and are withheld for fewer than three key variables. Counts are exact.
 #'
 #' Sums that fewer than five records carry are withheld too, such as the expected
 #' re-identifications among four sample uniques, and so is every sum that fewer than five records

@@ -322,6 +322,26 @@ test_that("sizes of categories do not follow from the overview of key variables"
   expect_false("entropy" %in% names(logged(stability)))
 })
 
+test_that("sizes of categories do not follow from shares of the information lost", {
+  counts <- as.double(sort(table(nals_prison$DAGE3)))
+  entropy <- function(x) -sum(x / 182 * log(x / 182))
+  share <- function(x, at) (entropy(x) - entropy(c(sum(x[at]), x[-at]))) / entropy(x)
+  # The two smallest in one: few divisions of the file fit three digits.
+  told <- Filter(function(x) {
+    signif(share(x, 1:2), 3) == signif(share(counts, 1:2), 3)
+  }, partitions(182, 3))
+  expect_lte(length(told), 5)
+  found <- quietly(recode_search(nals_prison, "DAGE3", constraint = list(k = 10)))
+  made <- attacked_report(found)
+  expect_identical(logged(made)$cost_share, NA)
+  # Of many variables two digits are left.
+  several <- quietly(recode_search(nals_prison, attack_keys, constraint = list(k = 3)))
+  exact <- several$estimates$cost_share
+  made <- attacked_report(several)
+  expect_identical(logged(made)$cost_share, signif(exact, 2))
+  expect_true(all(replay(made$log_file, nals_prison)$equal))
+})
+
 test_that("a rounded log is computed again, and a changed one is found", {
   data <- weighted_file()
   keys <- c("a", "b", "c", "d")
