@@ -45,6 +45,26 @@ test_that("little work is done without threads, in forks of R too", {
   expect_identical(risks(small), before)
 })
 
+test_that("work is done without threads if none can be started, as in a browser", {
+  skip_on_cran()
+  skip_if(!all(nzchar(Sys.which(c("prlimit", "setpriv")))), "no way to limit the threads")
+  script <- c(
+    sprintf("library(sdcRisk, lib.loc = %s)", deparse1(.libPaths())),
+    "cat(\"loaded\")",
+    "invisible(system2(\"prlimit\", paste0(\"--nproc=1:1 --pid=\", Sys.getpid())))",
+    "large <- cbind(adult[rep(1:500, 20), ], w = 10)",
+    "found <- individual_risk(large, c(\"age\", \"sex\", \"race\"), \"w\")",
+    "cat(\" cells:\", found$estimates$n_cells)"
+  )
+  # The limit does not bind the administrator.
+  nobody <- if (Sys.info()[["user"]] == "root") "setpriv --reuid=65534 --clear-groups"
+  rscript <- shQuote(file.path(R.home("bin"), "Rscript"))
+  found <- system(paste(nobody, rscript, "- 2>&1"), intern = TRUE, input = script)
+  skip_if(!any(grepl("loaded", found)), "another user cannot read the library")
+  n_cells <- nrow(unique(adult[1:500, c("age", "sex", "race")]))
+  expect_identical(utils::tail(found, 1), paste("loaded cells:", n_cells))
+})
+
 test_that("a function that ends leaves nothing behind, however it ends", {
   keys <- c("CENREG", "DAGE3")
   nothing <- function(code) {

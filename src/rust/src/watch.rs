@@ -48,16 +48,19 @@ pub fn alone<T: Send>(work: impl FnOnce(&Monitor) -> Result<T> + Send) -> Result
 
 /// Runs `work` on `threads` threads. `tick`, an R function of steps done and
 /// steps in all, or NULL, is told the progress and stops the work by
-/// returning FALSE.
+/// returning FALSE. If no thread can be started, as in a browser, the work runs [`alone`].
 pub fn watched<T: Send>(
     threads: usize,
     tick: &Robj,
     work: impl FnOnce(&Monitor) -> Result<T> + Send,
 ) -> Result<T> {
+    STOPPED_BY.set(None);
+    let Ok(pool) = pool(threads) else {
+        return alone(work);
+    };
     let monitor = Monitor::new();
     let tick = tick.as_function();
-    STOPPED_BY.set(None);
-    pool(threads)?.in_place_scope(|scope| {
+    pool.in_place_scope(|scope| {
         let (send, receive) = channel();
         let watched = &monitor;
         scope.spawn(move |_| {
