@@ -1,4 +1,4 @@
-# Finds cargo and rustc and stops with advice where they are missing or too
+# Finds cargo and rustc and stops with advice if they are missing or too
 # old. Returns the PATH to build with.
 
 find_rust <- function() {
@@ -6,13 +6,13 @@ find_rust <- function() {
     ".*rustc \\(>= ([0-9.]+)\\).*", "\\1",
     read.dcf("DESCRIPTION", fields = "SystemRequirements")[[1]]
   )
-  # rustup installs here, and R started from a desktop may not look here.
-  home <- Sys.getenv("CARGO_HOME", file.path(path.expand("~"), ".cargo"))
-  path <- paste(
-    Sys.getenv("PATH"), file.path(home, "bin"),
-    sep = .Platform$path.sep
-  )
-  Sys.setenv(PATH = path)
+  path <- Sys.getenv("PATH")
+  if (.Platform$OS.type != "windows") {
+    # rustup installs here, and R started from a desktop may not look here.
+    home <- Sys.getenv("CARGO_HOME", file.path(path.expand("~"), ".cargo"))
+    path <- paste(path, file.path(home, "bin"), sep = ":")
+    Sys.setenv(PATH = path)
+  }
   version <- function(tool) {
     found <- tryCatch(
       system2(tool, "--version", stdout = TRUE, stderr = FALSE),

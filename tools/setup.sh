@@ -7,6 +7,9 @@
 #   setup.sh spark   to test on Apache Spark: Java, rJava, and Spark itself (500 MB) in
 #                    target/spark, from its Python package
 #   setup.sh duckdb   to test on DuckDB without its R package, by that of Python
+#   setup.sh windows   to build and test for Windows
+#   setup.sh roots   to make roots of other Debians
+#   setup.sh targets   to check the Rust code for other systems
 # Cargo is expected (rustup); crates come with the build.
 set -eu
 
@@ -22,6 +25,8 @@ fi
 [ "${1:-demo}" = coverage ] && packages="$packages r-cran-covr"
 [ "${1:-demo}" = spark ] && packages="$packages r-cran-rjava default-jre-headless python3-venv"
 [ "${1:-demo}" = duckdb ] && packages="$packages python3-venv"
+[ "${1:-demo}" = roots ] && packages="debootstrap"
+[ "${1:-demo}" = windows ] && packages="$packages gcc-mingw-w64-x86-64 wine64 wine"
 
 missing=""
 for package in $packages; do
@@ -56,3 +61,9 @@ if ! command -v cargo >/dev/null 2>&1; then
   echo "cargo is missing: install Rust with rustup, see https://rust-lang.org/tools/install" >&2
   exit 1
 fi
+
+case "${1:-demo}" in
+windows) rustup target add x86_64-pc-windows-gnu ;;
+targets) rustup target add x86_64-pc-windows-gnu aarch64-apple-darwin x86_64-apple-darwin \
+  wasm32-unknown-emscripten ;;
+esac
