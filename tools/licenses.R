@@ -1,5 +1,6 @@
-# Lists the vendored crates with their authors and licences:
-#   Rscript licenses.R <folder of crates> <file to write>
+# Lists the vendored crates with their licences in LICENSE.note and their authors in
+# inst/AUTHORS, which DESCRIPTION names:
+#   Rscript licenses.R <folder of crates> <LICENSE.note> <inst/AUTHORS>
 
 arguments <- commandArgs(TRUE)
 manifests <- sort(Sys.glob(file.path(arguments[[1]], "*", "Cargo.toml")), method = "radix")
@@ -17,18 +18,41 @@ field <- function(lines, name) {
   paste(gsub("\"", "", values), collapse = ", ")
 }
 
-entries <- vapply(manifests, function(manifest) {
+# Authors that an earlier version of a crate named in its Cargo.toml.
+named_before <- c(
+  either = "bluss (named by version 1.8.1)",
+  extendr = paste(
+    "Andy Thomason, Thomas Down, Mossa Merhi Reimert, Josiah Parry, Claus O. Wilke,",
+    "Hiroaki Yutani, Ilia A. Kosenkov, Michael Milton (named by version 0.8.1)"
+  )
+)
+
+# Names in Cargo.toml, or else in the licence, or else those of an earlier version.
+authors_of <- function(folder, lines) {
+  authors <- gsub(" *<[^>]*>", "", field(lines, "authors"))
+  if (nzchar(authors)) {
+    return(authors)
+  }
+  texts <- list.files(folder, "^LICEN[CS]E", full.names = TRUE)
+  notices <- unlist(lapply(texts, readLines, warn = FALSE))
+  holder <- "^Copyright (\\(c\\) )?[0-9, -]*(The [A-Z].*)$"
+  notices <- grep(holder, notices, value = TRUE)
+  if (length(notices)) {
+    return(sub(holder, "\\2", notices[[1]]))
+  }
+  before <- named_before[sub("-.*", "", field(lines, "name"))]
+  if (is.na(before)) paste("not named in the crate, see", field(lines, "repository")) else before
+}
+
+crates <- do.call(rbind, lapply(manifests, function(manifest) {
   lines <- readLines(manifest, warn = FALSE)
   # Fields of the package only, not of its dependencies.
   lines <- lines[seq_len(c(grep("^\\[", lines)[-1], length(lines) + 1)[[1]] - 1)]
-  authors <- field(lines, "authors")
-  paste0(
-    field(lines, "name"), " ", field(lines, "version"), "\n",
-    "  Licence: ", field(lines, "license"), "\n",
-    "  Authors: ", if (nzchar(authors)) authors else "the authors of the crate",
-    "\n"
+  data.frame(
+    name = paste(field(lines, "name"), field(lines, "version")),
+    licence = field(lines, "license"), authors = authors_of(dirname(manifest), lines)
   )
-}, "")
+}))
 
 # Crates that leave the text of their licence to their repository.
 without_text <- manifests[vapply(dirname(manifests), function(folder) {
@@ -70,7 +94,9 @@ writeLines(c(
   "src/rust/vendor.tar.xz. Each is used under one of the licences it names;",
   "their texts stand in the folder of each crate, or at the end of this file.",
   "",
-  unname(entries),
+  paste0(
+    crates$name, "\n  Licence: ", crates$licence, "\n  Authors: ", crates$authors, "\n"
+  ),
   if (length(without_text)) {
     c(
       paste0(paste(names_without, collapse = ", "), " come without the text of their licence."),
@@ -78,3 +104,8 @@ writeLines(c(
     )
   }
 ), arguments[[2]])
+
+writeLines(c(
+  "Authors of the Rust crates whose sources the package carries, see LICENSE.note:", "",
+  strwrap(paste0(crates$name, ": ", crates$authors), width = 79, exdent = 2)
+), arguments[[3]])

@@ -3,7 +3,7 @@
 #   src/rust/Cargo.lock          the workspace's lock, pruned to what ships
 #   src/rust/vendor.tar.xz       the sources of all crates
 #   src/rust/vendor-config.toml  where cargo finds them
-# and LICENSE.note, their authors and licences.
+# and LICENSE.note and inst/AUTHORS, their licences and authors.
 set -eu
 root=$(pwd)
 work=$(mktemp -d)
@@ -23,7 +23,23 @@ cd "$work/rust"
 cargo metadata --format-version 1 >/dev/null
 cargo vendor --locked --versioned-dirs vendor >vendor-config.toml 2>vendor.log || { cat vendor.log >&2; exit 1; }
 sed -i 's|^directory = .*|directory = "vendor"|' vendor-config.toml
-Rscript "$root/tools/licenses.R" vendor "$root/LICENSE.note"
+LC_ALL=C.UTF-8 Rscript "$root/tools/licenses.R" vendor "$root/LICENSE.note" "$root/inst/AUTHORS"
+# Tests, benchmarks and lists of changes do not build the package. Without them cargo must
+# not look for them.
+for crate in vendor/*; do
+  (cd "$crate" && rm -rf tests benches examples ci doc docs ./*.orig Cargo.lock \
+    CHANGELOG* RELEASES* FAQ*)
+  sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
+done
+# Nor does what only systems need on which R does not run: those without atomic operations,
+# and bindings to others.
+for crate in vendor/portable-atomic-*; do
+  rm -rf "$crate/src"
+  mkdir "$crate/src"
+  touch "$crate/src/lib.rs"
+done
+(cd vendor/libc-*/src && rm -rf fuchsia qurt solid teeos vxworks &&
+  cd unix && rm -rf aix haiku hurd newlib nto nuttx redox)
 XZ_OPT=-9e tar --sort=name --mtime='2026-01-01 00:00Z' --owner=0 --group=0 --numeric-owner \
   -cJf vendor.tar.xz vendor
 cp Cargo.lock vendor-config.toml vendor.tar.xz "$root/src/rust/"
