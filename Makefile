@@ -43,11 +43,15 @@ test-duckdb: ## run the tests of databases on DuckDB too
 	SDCRISK_PYTHON=$(CURDIR)/target/duckdb/bin/python3 \
 	  TESTTHAT_PARALLEL=false R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript tools/test.R $(ENGINE_TESTS)
 
+test-windows: ## build the library for Windows, run the core's tests under Wine
+	sh tools/windows.sh
+
 setup: ## install what development needs
 	sh tools/setup.sh test
 
-install: ## build and install the package from this checkout
+install: ## build and install the package and its vignettes from this checkout
 	sh tools/install.sh
+	Rscript tools/vignettes.R
 
 doc: ## regenerate R wrappers, NAMESPACE and help pages
 	sh tools/install.sh
@@ -70,6 +74,13 @@ tarball: ## build the source package with vendored crates, in check/
 check: tarball ## R CMD check --as-cran on the source package
 	sh tools/check.sh
 
+check-next: tarball ## R CMD check on Debian 13, with R 4.5 and rustc 1.85
+	sh tools/root.sh trixie 'apt-get -qq update && apt-get -qq install rustc cargo >/dev/null && \
+	  sh tools/setup.sh test && sh tools/check.sh'
+
+check-targets: ## check the Rust code for Windows, macOS and WebAssembly
+	sh tools/targets.sh
+
 site: ## build the documentation site in site/, without a network
 	sh tools/setup.sh site
 	sh tools/install.sh
@@ -89,7 +100,8 @@ torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valg
 	mkdir -p $(TEST_LIBRARY)
 	R_LIBS=$(TEST_LIBRARY):$$R_LIBS Rscript dev/torture/run.R $(or $(PART),inputs) $(or $(MINUTES),5)
 
-release: ## say what is left to do by hand before a release
+release: ## build source package and binary in check/, offline; say what is left to do by hand
 	sh tools/release.sh
 
-.PHONY: help demo test test-spark test-duckdb setup install doc fmt vendor crates tarball check site coverage bench truth torture release
+.PHONY: help demo test test-spark test-duckdb test-windows setup install doc fmt vendor crates tarball check \
+  check-targets site coverage bench truth torture release
