@@ -65,10 +65,18 @@ check_verdict <- function(x) {
     short = paste0(paste(c(
       if (!facts$expands) paste0("journalist measures not judged: ", facts$why),
       if (nrow(limited) == 0) "no limit was set",
-      if (nrow(other)) parts(other$measure, other$verdict)
+      if (nrow(other)) parts(other$measure, other$verdict),
+      told_missing_words(x$diagnostics$told_missing)
     ), collapse = "; "), "."),
     values = if (nrow(limited)) parts(values, limited$verdict), n = nrow(limited)
   )
+}
+
+# Missing values that another column tells are unknown to no intruder who knows both.
+told_missing_words <- function(told) {
+  if (NROW(told)) {
+    paste0("released columns tell missing values: ", told_words(told))
+  }
 }
 
 size_words_of <- function(x) {
@@ -144,16 +152,21 @@ check_grids <- function(x, width) {
 
 # All tables as one, whose columns are as wide as needed: no figure is ever cut. If it is
 # wider than the page an interval gets a line of its own; then the limit stands with the
-# verdict and the number of records is left to `estimates`.
+# verdict, and the number of records below it.
 check_table <- function(x, rows, width) {
   cells <- check_cells(x, rows)
   one_line <- cells[c("measure", "value", "limit", "verdict", "records")]
   one_line$value <- paste0(cells$value, cells$interval)
-  two_lines <- with_interval_lines(cells)
-  narrow <- two_lines
-  narrow$lines$verdict <- trimws(paste(narrow$lines$verdict, narrow$lines$limit))
-  narrow$lines <- narrow$lines[c("measure", "value", "verdict")]
-  layouts <- list(list(lines = one_line, n_lines = 1L), two_lines, narrow)
+  below <- frame(value = trimws(cells$interval))
+  short <- frame(
+    measure = cells$measure, value = cells$value,
+    verdict = trimws(paste(cells$verdict, cells$limit))
+  )
+  counts <- ifelse(nzchar(cells$records), paste(cells$records, "records"), "")
+  layouts <- list(
+    list(lines = one_line, n_lines = 1L), with_second_lines(cells[names(one_line)], below),
+    with_second_lines(short, frame(value = below$value, verdict = counts))
+  )
   for (layout in layouts) {
     layout$lines[] <- Map(function(cell, name) {
       formatC(cell, width = -max(nchar(c(cell, name))))
@@ -163,14 +176,15 @@ check_table <- function(x, rows, width) {
   layout
 }
 
-with_interval_lines <- function(cells) {
-  beside <- nzchar(cells$interval)
-  at <- rep(seq_len(nrow(cells)), 1 + beside)
-  lines <- cells[at, c("measure", "value", "limit", "verdict", "records")]
+# Rows that have something `below` in some columns get a second line for it.
+with_second_lines <- function(cells, below) {
+  has <- Reduce(`|`, lapply(below, nzchar))
+  at <- rep(seq_len(nrow(cells)), 1 + has)
+  lines <- cells[at, ]
   second <- duplicated(at)
   lines[second, ] <- ""
-  lines$value[second] <- trimws(cells$interval[beside])
-  list(lines = lines, n_lines = 1L + beside)
+  lines[second, names(below)] <- below[has, ]
+  list(lines = lines, n_lines = 1L + has)
 }
 
 check_cells <- function(x, rows) {
@@ -289,8 +303,7 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
   new_summary(
     object,
-    measures = object$estimates, drivers = object$drivers,
-    differences = if (nrow(object$contradictions)) object$contradictions, roles = object$roles,
+    measures = object$estimates, drivers = object$drivers, roles = object$roles,
     record_risk = risk_by_strata(object, by, data)
   )
 }

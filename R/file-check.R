@@ -40,6 +40,9 @@
 #' `suppress_cells(rule = "shared")`, whose suppressed values count as matches of others, but
 #' not under the other rules.
 #'
+#' Verdicts take missing values as unknown. The first line says if released columns tell them: a
+#' suppressed age is known from the year of birth.
+#'
 #' `reason` says why a verdict is `"unclear"` or `"not judged"`. If an estimate exceeds its
 #' limit the verdict is `"above"`, however wide its interval.
 #'
@@ -138,7 +141,8 @@
 #'   \item{`contradictions`}{`measures`, `reason`, `report`}
 #'   \item{`next_steps`}{lines of code that run as they stand}
 #'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
-#'     signalled; `notes`; `population`: what is known of it; `told_by_columns`: other
+#'     signalled; `notes`; `population`: what is known of it; `told_missing`: released columns
+#'     that tell key variables and are known where these are missing; `told_by_columns`: other
 #'     columns that tell key variables, see [release_data()]}
 #' }
 #' Errors: those of [sdc_file()], and `bad_argument` for limits of unknown measures or
@@ -314,6 +318,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     unique_people = measure_of_uniques(found$loglinear_risk, rows),
     extreme = extreme_measure(rows)
   )
+  told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   settings <- file_settings(
     table,
     limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,
@@ -330,14 +335,26 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     diagnostics = list(
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
-      told_by_columns = told_by_columns(
-        file$data, NULL, asked$keys, file$roles$hh_id, asked$coded
-      ),
+      told_by_columns = told, told_missing = told_missing(told_unasked(told), file$data),
       signals = signal_table(ran$signals), notes = check_notes(found, facts)
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),
     contradictions = check_contradictions(rows, facts)
   )
+}
+
+# Columns that tell a key variable and are known where it is missing: the values that they
+# tell were suppressed in vain. Of those that are missing with it nothing is known.
+told_missing <- function(told, data) {
+  if (NROW(told) == 0) {
+    return(NULL)
+  }
+  told <- told[told$by %in% names(data) & told$share >= 0.5, ]
+  gone <- Map(function(variable, by) is.na(data[[variable]]), told$variable, told$by)
+  n <- mapply(function(gone, by) sum(gone & !is.na(data[[by]])), gone, told$by)
+  told$share <- n / vapply(gone, sum, 0L)
+  told$n <- as_count(n)
+  told[n > 0, ]
 }
 
 signal_table <- function(signals) {

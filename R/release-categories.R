@@ -59,7 +59,7 @@ category_told <- function(column, v, least) {
   n <- sum(size)
   luck <- ifelse(
     errors == 0, lchoose(total[best], size) - lchoose(n, size),
-    stats::pbinom(errors, size, 1 - total[best] / n, log.p = TRUE)
+    luck_of(errors, size, 1 - total[best] / n)
   ) + log(sum(total > 0))
   pure <- size > 0 & errors <= 0.01 * size & luck < least - log(sum(size > 0))
   if (!any(pure)) {

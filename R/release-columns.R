@@ -205,7 +205,13 @@ runs_of <- function(first, second) {
 is_function <- function(fit, least) {
   miss <- 1 - fit$commonest
   fit$extra > 0 && miss > 0 && fit$errors <= min(0.01, 0.1 * miss) * fit$extra &&
-    stats::pbinom(fit$errors, fit$extra, miss, log.p = TRUE) < least
+    luck_of(fit$errors, fit$extra, miss) < least
+}
+
+# The log of the chance of so few errors, -Inf (and then a warning of R's own) where it is
+# too small for a number.
+luck_of <- function(errors, size, miss) {
+  suppressWarnings(stats::pbinom(errors, size, miss, log.p = TRUE))
 }
 
 # Along the values of the column the variable never goes back, or each of its values is one

@@ -723,3 +723,31 @@ test_that("a verdict that does not hold within strata is unclear", {
   ), models = FALSE))$estimates
   expect_identical(again$verdict[again$measure == "k"], "ok")
 })
+
+test_that("the first line says that a released column tells suppressed values", {
+  set.seed(9)
+  n <- 1500
+  data <- data.frame(
+    age = sample(18:90, n, TRUE), sex = sample(2, n, TRUE), region = sample(letters[1:5], n, TRUE)
+  )
+  data$born <- 2020 - data$age
+  keys <- c("age", "sex", "region")
+  x <- quietly(suppress_cells(data, keys))
+  page <- quietly(file_check(data.frame(x$data), keys))
+  n_blank <- sum(is.na(x$data$age))
+  shown <- format(n_blank, big.mark = ",")
+  told <- page$diagnostics$told_missing
+  expect_identical(told[c("variable", "by")], data.frame(variable = "age", by = "born"))
+  expect_identical(c(told$n, told$share), c(n_blank, 1))
+  expect_match(format(page, width = 1e4)[[1]], paste0(
+    "released columns tell missing values: \"born\" tells ", shown, " of ", shown,
+    " values of \"age\"."
+  ), fixed = TRUE)
+  # Not if both are missing, nor without the column.
+  linked <- quietly(suppress_cells(data, keys, linked = list(age = "born")))
+  for (release in list(data.frame(linked$data), data.frame(x$data)[keys])) {
+    page <- quietly(file_check(release, keys))
+    expect_identical(NROW(page$diagnostics$told_missing), 0L)
+    expect_no_match(format(page, width = 1e4)[[1]], "tell missing values")
+  }
+})

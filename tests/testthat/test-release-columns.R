@@ -486,3 +486,9 @@ test_that("a column that a variable tells narrows its protected values", {
     by = "division", n = as.integer(n), part = TRUE
   ))
 })
+
+test_that("a function that luck cannot make is found without a warning of R", {
+  expect_no_warning(luck <- sdcRisk:::luck_of(33, 3797, 1 - 0.593537))
+  expect_lt(luck, -2000)
+  expect_identical(sdcRisk:::luck_of(3, 20, 0.4), stats::pbinom(3, 20, 0.4, log.p = TRUE))
+})

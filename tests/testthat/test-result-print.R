@@ -32,20 +32,52 @@ test_that("every print fits 16 rows of the console and follows OutDec", {
   }
 })
 
-test_that("no width takes away a number, an interval or a column", {
+# An object of every class that prints in words; records and values are those of the file.
+printable <- function() {
+  data <- nals_prison
+  keys <- c("GENDER", "CENREG", "DAGE3", "EDUC3")
+  file <- tempfile(fileext = ".html")
+  on.exit(unlink(sub("html$", "*", file)))
+  counts <- quietly(n_matches(data, keys))
+  log <- quietly(sdc_report(counts, file = file))
+  found <- c(results_in_words(), unlist(unname(secret_results()), FALSE), quietly(list(
+    file_check = file_check(data, keys, weight_var = "WEIGHT"),
+    incomplete = file_check(suppress_cells(data, keys)),
+    suppress_cells = suppress_cells(data, keys, weight_var = "WEIGHT"),
+    strict = suppress_cells(data, keys, rule = "strict"),
+    recode_search = recode_search(data, keys, suppress = 0.05, blanks = "cells"),
+    utility_loss = utility_loss(data, suppress_cells(data, keys)),
+    hierarchy = hierarchy(data$DAGE, widths = c(5, 10)),
+    pattern_table = pattern_table(data, keys), replay = replay(sub("html$", "json", file), data)
+  )))
+  found <- Filter(function(x) any(grepl("^sdc_", class(x))) && !inherits(x, "sdc_file"), found)
+  summaries <- Filter(function(x) inherits(x, "sdc_result"), found)
+  c(found, lapply(summaries, summary))
+}
+
+test_that("no width takes away a number, an interval or a column of any class", {
   # With room for all of it, and with as much as there is.
-  numbers_of <- function(x, width) {
-    text <- with_print_options(width, ".", format(x, rows = Inf))
-    expect_false(any(grepl("[0-9][.,]*\\.\\.\\.", text)), info = paste(class(x)[[1]], width))
+  results <- printable()
+  classes <- unique(vapply(results, function(x) class(x)[[1]], ""))
+  expect_gte(length(classes), 30)
+  numbers_of <- function(x, width, mark) {
+    text <- with_print_options(width, mark, {
+      if (inherits(x, c("sdc_result", "sdc_comparison"))) format(x, rows = Inf) else printed(x)
+    })
+    expect_lte(max(nchar(text)), width, label = paste(class(x)[[1]], "at", width))
     text <- paste(text, collapse = " ")
+    expect_no_match(text, "[0-9][.,]*[.]{3}", info = paste(class(x)[[1]], width))
     regmatches(text, gregexpr("[0-9][0-9.,]*", text))[[1]]
   }
-  results <- Filter(function(x) inherits(x, "sdc_result"), results_in_words())
-  for (name in names(results)) {
-    whole <- unique(numbers_of(results[[name]], 1e4))
-    for (width in c(60, 75, 80, 120)) {
-      lost <- setdiff(whole, numbers_of(results[[name]], width))
-      expect_identical(lost, character(), info = paste(name, width))
+  for (i in seq_along(results)) {
+    for (mark in c(".", ",")) {
+      whole <- unique(numbers_of(results[[i]], 1e4, mark))
+      for (width in c(60, 75, 80, 120)) {
+        lost <- setdiff(whole, numbers_of(results[[i]], width, mark))
+        expect_identical(lost, character(), info = paste(class(results[[i]])[[1]], width, mark))
+        lines <- with_print_options(width, mark, printed(results[[i]]))
+        expect_lte(max(nchar(lines)), width, label = paste(class(results[[i]])[[1]], "at", width))
+      }
     }
   }
 })
