@@ -10,39 +10,64 @@ declared <- new.env(parent = emptyenv())
 # `of`: the function. `terms`: columns of `estimates` for tidy(), the one first that a
 # comparison is about. `ids`: the columns that tell the analyses of a result apart;
 # `aligned`: those by which two results are compared. `each`: what the label of a figure has
-# besides. `lead`: what is largest in the analysis that glance() is about, if that is not the
+# besides. `lead`: what is largest in the analysis that words are about, if that is not the
 # first. `reference`: where the method comes from, in R/aaa-references.R.
+#
+# The print: `title`, `question` and `size`, one line each; `table`: a data frame below the
+# figures with `most` rows, of which `rest` has more; `spread`: what the risk of a record is
+# called; `notes`: at most three texts, the most important one first; `scenario`: who attacks, if
+# the figures do not say it, and `knows`: what else the intruder knows or does; `next_step`:
+# code. The sentence: `measured`, `limits` and the clauses `source` and `assuming`; `found` is
+# made of the figures.
 declare_measure <- function(of, ..., figures = list(...), terms = NULL, ids = character(),
-                            aligned = ids, each = NULL, lead = NULL, reference = NULL) {
+                            aligned = ids, each = NULL, lead = NULL, reference = NULL,
+                            title = NULL, question = NULL, size = NULL, table = NULL,
+                            rest = "x$estimates", most = 6, spread = NULL, notes = NULL,
+                            scenario = NULL,
+                            knows = NULL, next_step = NULL, measured = NULL, found = NULL,
+                            limits = NULL, source = NULL, assuming = NULL) {
   for (name in names(figures)) figures[[name]]$name <- name
   declared[[of]] <- list(
     figures = figures, terms = substitute(terms), ids = ids, aligned = aligned,
-    each = substitute(each), lead = substitute(lead), reference = reference
+    each = substitute(each), lead = substitute(lead), reference = reference,
+    title = substitute(title), question = substitute(question), size = substitute(size),
+    table = substitute(table), rest = rest, most = most, spread = substitute(spread),
+    notes = substitute(notes), scenario = substitute(scenario), knows = substitute(knows),
+    next_step = substitute(next_step), measured = substitute(measured),
+    found = substitute(found), limits = substitute(limits), source = substitute(source),
+    assuming = substitute(assuming)
   )
 }
 
 # One figure. `label`: what it is called everywhere. `unit`: "matches", "count", "amount" (an
-# expected number), "risk" or "share". `value`: by default the column of its name, with the
-# bounds of `low` and `high`. `key`: its name in `limit` and in file_check(), on whose page it
-# has a row if it has a `question`. `limit`: what it is judged by, by default the limit of its
-# key. `attempt`: it is conditional on an attempt. `board`: whether a page for a board has it.
-# `absent`: why it has no value. `unclear`: whether its value cannot be judged.
-figure <- function(label, unit, value = NULL, low = NULL, high = NULL, scenario = "", key = NULL,
+# expected number), "risk", "share" or "number". `scenario`: "prosecutor", "journalist",
+# "tables", or "none". `direction`: whether "more" or "less" of it is more risk, or "none" if it
+# does not measure risk. `value`: by default the column of its name, with the bounds of `low` and
+# `high`; `of`: what a count is a share of. `key`: its name in `limit` and in file_check(), on
+# whose page it has a row if it has a `question`. `limit`: what it is judged by, by default the
+# limit of its key. `attempt`: it is conditional on an attempt. `board`: whether a page for a
+# board has it; `print`: whether its own print has. `head`: its column if a result has several
+# analyses. `says`: its words in a sentence, with %s for the value. `absent`: why it has no value.
+# `unclear`: whether its value cannot be judged.
+figure <- function(label, unit, value = NULL, low = NULL, high = NULL, scenario, key = NULL,
                    question = NULL, limit = NULL, n_above = NULL, attempt = FALSE, note = NULL,
-                   board = TRUE, absent = NULL, unclear = NULL) {
+                   board = TRUE, absent = NULL, of = NULL, print = TRUE, head = NULL, says = NULL,
+                   unclear = NULL, direction = if (unit == "matches") "less" else "more") {
   list(
     label = substitute(label), unit = unit, value = substitute(value), low = substitute(low),
     high = substitute(high), scenario = scenario, key = key, question = question,
     limit = substitute(limit), n_above = substitute(n_above), attempt = attempt,
     note = substitute(note), board = substitute(board), absent = substitute(absent),
-    unclear = substitute(unclear)
+    of = substitute(of), print = print, head = head, says = substitute(says),
+    unclear = substitute(unclear), direction = direction
   )
 }
 
 # The declaration of a result, or of a function by its name.
 declaration_of <- function(x) {
-  of <- if (is.character(x)) x else sub("^sdc_", "", class(x)[[1]])
-  declared[[of]]
+  of <- if (is.character(x)) x else sub("^sdc_", "", class(x))
+  of <- intersect(of, names(declared))
+  if (length(of)) declared[[of[[1]]]]
 }
 
 # The limit that a protection promised to keep, as a risk: if a report asks for less risk than

@@ -23,11 +23,10 @@ format_count <- function(x) {
   formatC(x, format = "d", big.mark = big_mark())
 }
 
-# Four significant digits, so that small risks do not vanish; an external report has three.
+# Three significant digits.
 format_risk <- function(x) {
   size <- abs(x)
-  digits <- if (is.null(running$digits)) 4 else running$digits
-  out <- formatC(x, digits = digits, format = "fg", flag = "#")
+  out <- formatC(x, digits = 3, format = "fg", flag = "#")
   large <- !is.na(size) & size >= 999.95
   out[large] <- format_count(round(x[large]))
   endless <- is.infinite(x)
@@ -125,7 +124,7 @@ console_width <- function() {
   max(getOption("width"), 40)
 }
 
-# A data frame as lines, numbers rounded to four significant digits. A table wider than
+# A data frame as lines, numbers rounded to three significant digits. A table wider than
 # the console has its names cut, never a number, and then its columns below each other.
 format_table <- function(table, width = console_width() - 2) {
   shown <- lapply(table, cell_text)
@@ -161,7 +160,7 @@ cell_text <- function(column) {
     whole <- !is.na(column) & column == round(column) & abs(column) < 1e15
     ifelse(
       whole, formatC(column, digits = 0, format = "f"),
-      formatC(column, digits = 4, format = "g")
+      formatC(column, digits = 3, format = "g")
     )
   } else {
     shorten(as.character(column), 60)
@@ -189,7 +188,7 @@ finite_or_na <- function(x) {
   x
 }
 
-# Four digits of a share, and no tail of zeros.
+# A share without a tail of zeros.
 format_share <- function(x) {
   small <- ifelse(x < 1e-9, "0", formatC(x, digits = 2, format = "g"))
   ifelse(!is.na(x) & x < 1e-4, small, format_risk(x))

@@ -250,49 +250,30 @@ month_set <- function(key) {
   months[order((months - 1 - start) %% 12)]
 }
 
-#' @export
-describe.sdc_birth_month <- function(x) {
-  if (!all(c("status", "n_candidates") %in% names(x))) {
-    return(NULL)
-  }
-  meaning <- c(
-    known = "one month remains", candidates = "two to eleven months remain",
-    unknown = "no change of age seen, or no month excluded",
-    conflict = "no month agrees with all ages; taken as missing"
-  )
-  count <- as.integer(table(factor(x$status, names(meaning))))
-  several <- table(factor(
-    pmin(x$n_candidates[x$status == "candidates"], 6L), 2:6, c(2:5, "6 to 11")
-  ))
-  several <- several[several > 0]
-  share <- function(k) {
-    paste0(people(count[[k]]), " (", format_percent(count[[k]] / max(1, nrow(x))), ")")
-  }
-  description(
-    title = "Month of birth",
-    question = "what do age and year of birth over the waves tell of the month of birth?",
-    size = paste0(people(nrow(x)), "."),
-    answer = c(
-      reason_grid(names(meaning), count, unname(meaning)),
-      if (length(several)) {
-        fact(
-          "Months that remain: ",
-          paste0(names(several), " for ", format_count(several), collapse = ", "), "."
-        )
-      }
-    ),
-    notes = fact("The column `month` holds the candidates; as.data.frame(x) prints people."),
-    sentence = cited(
-      measured = paste0(
-        "The month of birth of ", people(nrow(x)), " was narrowed down from their ages over time"
-      ),
-      found = paste0(
-        "one month remains for ", share(1), ", two to eleven for ", share(2),
-        "; nothing is known of ", share(3), ", and the ages of ", share(4),
-        " contradict each other"
-      ),
-      limits = "ages are taken to be right on the day of the interview",
-      source = "after Mulder"
+birth_month_reasons <- c(
+  known = "one month remains", candidates = "two to eleven months remain",
+  unknown = "no change of age seen, or no month excluded",
+  conflict = "no month agrees with all ages; taken as missing"
+)
+
+declare_measure(
+  "birth_month",
+  reference = "mulder",
+  title = "Month of birth",
+  question = "what do age and year of birth over the waves tell of the month of birth?",
+  size = paste0(people(nrow(x)), "."), table = reason_table(x$status, birth_month_reasons),
+  notes = "The column `month` holds the candidates; as.data.frame(x) prints people.",
+  measured = paste0(
+    "The month of birth of ", people(nrow(x)), " was narrowed down from their ages over time"
+  ),
+  found = {
+    found <- reason_table(x$status, birth_month_reasons)
+    share <- paste0(trimws(found$people), " (", trimws(found$share), ")")
+    paste0(
+      "one month remains for ", share[[1]], " of the people, two to eleven for ", share[[2]],
+      "; nothing is known of ", share[[3]], ", and the ages of ", share[[4]],
+      " contradict each other"
     )
-  )
-}
+  },
+  limits = "ages are taken to be right on the day of the interview", source = "after Mulder"
+)

@@ -319,37 +319,36 @@ counting_kinds <- c(
   "sdc_qar_risk", "sdc_household_risk"
 )
 
-#' @export
-describe.sdc_comparison <- function(x) {
-  sentence <- comparison_sentence(x$table, x$kind)
-  n <- length(unique(x$table$result))
-  from <- paste0(sub("^sdc_", "", x$kind), "()")
-  perturbed <- if (x$kind %in% counting_kinds) {
+declare_measure(
+  "comparison",
+  title = paste0(
+    "Comparison of ", length(unique(x$table$result)), " results of ", compared_function(x), ": ",
+    comparison_sentence(x$table, x$kind), "."
+  ),
+  table = comparison_columns(x$table), rest = "as.data.frame(x)", most = 8,
+  notes = list(
+    paste(x$differences, collapse = " "), paste(loss_lines(x$loss), collapse = " "),
+    if (x$kind %in% counting_kinds) capitalised(perturbed_line(x))
+  ),
+  scenario = x$scenario$who, knows = x$scenario$beside,
+  measured = paste0(
+    length(unique(x$table$result)), " results of ", compared_function(x), " were compared"
+  ),
+  found = comparison_sentence(x$table, x$kind),
+  limits = paste(c(
+    "a change can be one of key variables or settings as well as of the data", perturbed_line(x)
+  ), collapse = "; ")
+)
+
+compared_function <- function(x) paste0(sub("^sdc_", "", x$kind), "()")
+
+perturbed_line <- function(x) {
+  if (x$kind %in% counting_kinds) {
     "these counts do not say what perturbation by invariant_pram() buys: see pram_audit()"
   }
-  description(
-    title = paste0("Comparison of ", n, " results of ", from, ": ", sentence, "."),
-    question = NULL,
-    answer = c(
-      fact(x$differences), fact(loss_lines(x$loss)),
-      comparison_grid(x$table),
-      if (!is.null(perturbed)) fact(capitalised(perturbed), ".", keep = "aside")
-    ),
-    scenario = x$scenario,
-    more = "as.data.frame(x), plot(x)",
-    sentence = cited(
-      measured = paste0(n, " results of ", from, " were compared"),
-      found = sentence,
-      limits = paste0(
-        "a change can be one of key variables or settings as well as of the data",
-        if (!is.null(perturbed)) paste0("; ", perturbed)
-      ),
-      source = NULL
-    )
-  )
 }
 
-comparison_grid <- function(table) {
+comparison_columns <- function(table) {
   results <- unique(table$result)
   last <- results[[length(results)]]
   wide <- table[table$result == table$result[[1]], c(telling_ids(table), "term"), drop = FALSE]
@@ -359,12 +358,13 @@ comparison_grid <- function(table) {
   # Where columns do not fit, the ratio stays.
   wide[["ratio"]] <- table$ratio[table$result == last]
   wide[["change"]] <- table$change[table$result == last]
-  grid(utils::head(wide, 14), nrow(wide), rest = "rows in as.data.frame(x)")
+  # The measure of all analyses first.
+  wide[order(match(wide$term, unique(wide$term))), ]
 }
 
 #' @export
 format.sdc_comparison <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
+  declared_lines(describe(x), width, rows)
 }
 
 #' @export

@@ -3,74 +3,50 @@
 declare_measure(
   "copula_fit",
   reference = "rocher2019", terms = c("sample_uniqueness", "largest_correlation"),
-  sample_uniqueness = figure("Sample uniques, share", "share")
+  title = "Gaussian copula of the key variables",
+  question = "how are the key variables distributed in the population the file is drawn from?",
+  size = paste0(
+    plural(x$n, "record"), if (!is.null(x$settings$weight_var)) {
+      paste0(" (weighted, effective number ", format_count(x$diagnostics$n_effective), ")")
+    },
+    ", ", plural(n_keys, "key variable"), "; ",
+    missing_clause(x$settings$missing, x$diagnostics$n_excluded), "."
+  ),
+  sample_uniqueness = figure(
+    "Sample uniques, share", "share", scenario = "none",
+    says = "%s of the records are unique in the sample"
+  ),
+  n_cells = figure("Different keys", "count", scenario = "none", board = FALSE),
+  largest_correlation = figure(
+    "Largest latent correlation", "number", scenario = "none", board = FALSE, direction = "none"
+  ),
+  table = pair_table(x$diagnostics$pairs), rest = "summary(x)", scenario = "journalist",
+  notes = list(
+    "Keeps the two-way tables of the sample: treat it like the data.", projection_line(x)
+  ),
+  next_step = "copula_uniqueness(x, pop_size = ...)",
+  measured = paste0(
+    "A Gaussian copula with ", x$settings$marginals, " margins was fitted to ",
+    plural(x$n, "record"), " and ", plural(n_keys, "key variable"),
+    " by matching the mutual information of every pair beyond chance"
+  ),
+  limits = paste0(
+    "the model describes the population as far as the records are a random sample of it",
+    if (!is.null(x$settings$weight_var)) " given their weights",
+    ", and as far as pairs of key variables tell how all of them depend"
+  ),
+  source = "after Rocher and others 2019",
+  assuming = missing_clause(x$settings$missing, x$diagnostics$n_excluded)
 )
 
-#' @export
-describe.sdc_copula_fit <- function(x) {
-  estimates <- x$estimates
-  settings <- x$settings
-  families <- table(x$marginals$family)
-  missing <- missing_clause(settings$missing, x$diagnostics$n_excluded)
-  description(
-    title = "Gaussian copula of the key variables",
-    question = "how are the key variables distributed in the population the file is drawn from?",
-    size = paste0(
-      plural(x$n, "record"), if (!is.null(settings$weight_var)) {
-        paste0(" (weighted, effective number ", format_count(x$diagnostics$n_effective), ")")
-      },
-      ", ", plural(estimates$n_keys, "key variable"), "; ", missing, "."
-    ),
-    answer = c(
-      fact(
-        "Unique in the sample: ", format_percent(x$sample_uniqueness), " of the records (",
-        format_count(x$n_singletons), "); ", plural(estimates$n_cells, "cell"), "."
-      ),
-      fact(
-        "Margins: ", paste(families, names(families), collapse = ", "),
-        "; order of nominal categories: ", settings$order, "."
-      ),
-      strongest_pairs(x),
-      fact(projection_line(x), keep = "detail")
-    ),
-    scenario = scenario("journalist"),
-    notes = fact(
-      "Keeps the two-way tables of the sample: treat it like the data.", keep = "always"
-    ),
-    more = "copula_uniqueness(x, pop_size = ...), summary(x), coef(x), plot(x)",
-    sentence = cited(
-      measured = paste0(
-        "A Gaussian copula with ", settings$marginals, " margins was fitted to ",
-        plural(x$n, "record"), " and ", plural(estimates$n_keys, "key variable"),
-        " by matching the mutual information of every pair beyond chance"
-      ),
-      found = paste0(
-        format_percent(x$sample_uniqueness), " of the records are unique in the sample"
-      ),
-      limits = paste0(
-        "the model describes the population as far as the records are a random sample of it",
-        if (!is.null(settings$weight_var)) " given their weights",
-        ", and as far as pairs of key variables tell how all of them depend"
-      ),
-      source = "after Rocher and others 2019", assuming = missing
-    )
-  )
-}
-
-strongest_pairs <- function(x, most = 3) {
-  pairs <- x$diagnostics$pairs
-  if (nrow(pairs) == 0) {
-    return(fact("One key variable: no correlation to fit."))
-  }
-  beyond <- pmax(pairs$information - pairs$expected, 0)
-  top <- pairs[utils::head(order(-beyond), most), ]
-  c(
-    fact("Strongest pairs (information beyond chance, in nats):"),
-    fact(
-      "  ", top$first, " + ", top$second, ": ",
-      format_risk(pmax(top$information - top$expected, 0)),
-      ", correlation ", formatC(top$correlation, digits = 2, format = "f")
-    )
+# The pairs that depend most, by their information in nats.
+pair_table <- function(pairs, most = 3) {
+  pairs$beyond <- pmax(pairs$information - pairs$expected, 0)
+  top <- pairs[utils::head(order(-pairs$beyond), most), ]
+  frame(
+    "strongest pairs" = paste(top$first, "+", top$second),
+    "information, nats" = format_risk(top$beyond),
+    correlation = formatC(top$correlation, digits = 2, format = "f")
   )
 }
 

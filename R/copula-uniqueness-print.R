@@ -6,11 +6,68 @@ declare_measure(
   reference = "rocher2019", ids = c("pop_size", "method"), aligned = "pop_size",
   terms = c("population_uniqueness", "population_correctness"),
   each = paste(" among", format_count(pop_size), "people"),
+  title = "Uniqueness in the population by a Gaussian copula",
+  question = "how many people, and which records, are unique on the key variables?",
+  size = paste0(
+    if (nrow(e) == 1) paste0(format_count(pop_size), " people; "),
+    "model from ", plural(x$fit$n, "record"), ", ",
+    plural(x$fit$estimates$n_keys, "key variable"), "; ",
+    format_percent(x$fit$sample_uniqueness), " unique in the sample; ",
+    missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded), "."
+  ),
   population_uniqueness = figure(
     "Population uniqueness", "share", low = uniqueness_low, high = uniqueness_high,
-    scenario = "journalist", key = "population_uniqueness",
-    question = "What share of the people is unique in the population?"
-  )
+    scenario = "journalist", key = "population_uniqueness", head = "unique",
+    question = "What share of the people is unique in the population?",
+    says = paste("an estimated %s of the", format_count(pop_size),
+                 "people in the population are unique")
+  ),
+  population_correctness = figure(
+    "Correctness of a match", "share", low = correctness_low, high = correctness_high,
+    scenario = "journalist", attempt = TRUE, board = FALSE, head = "correctness",
+    says = "a match is the right person in %s of the cases"
+  ),
+  pitman_yor = figure(
+    "Population uniqueness by Pitman", "share", scenario = "journalist", board = FALSE
+  ),
+  expected_unique_records = figure(
+    "Records expected to be unique", "count",
+    if (x$settings$applied) sum_xi else expected_unique_records,
+    low = if (x$settings$applied) NA else expected_unique_low,
+    high = if (x$settings$applied) NA else expected_unique_high,
+    scenario = "journalist", board = FALSE,
+    says = "%s of the records are expected to be unique"
+  ),
+  prop_xi_80 = figure(
+    paste("Records with xi above", format_number(0.8)), "share", scenario = "journalist",
+    board = FALSE
+  ),
+  prop_xi_95 = figure(
+    paste("Records with xi above", format_number(0.95)), "share", scenario = "journalist",
+    board = FALSE
+  ),
+  spread = if (!is.null(judged_rows(x))) "Correctness kappa of a record",
+  notes = list(
+    if (isTRUE(x$diagnostics$fall$faster)) {
+      "Uniqueness falls faster in the sample than in its model: it is likely overstated."
+    },
+    paste0("Method: ", method_words(x), "; score: ", score_words[[x$settings$score]], "."),
+    copula_household_line(x)
+  ),
+  next_step = if (is.null(judged_rows(x))) "predict(x$fit, newdata, pop_size)",
+  measured = paste0(
+    "The uniqueness of people was estimated for an intruder who knows ",
+    plural(x$fit$estimates$n_keys, "key variable"), ", from ", plural(x$fit$n, "record")
+  ),
+  limits = paste(
+    "this supposes a random sample and key variables recorded without error; the interval",
+    "covers sampling and the usual error of such models"
+  ),
+  source = paste0(
+    "Gaussian copula after Rocher and others 2019",
+    if (main$method == "calibrated") ", calibrated on the sample's uniqueness"
+  ),
+  assuming = missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded)
 )
 
 score_words <- c(
@@ -18,38 +75,6 @@ score_words <- c(
   copula = "rectangle of the copula (equation 18)",
   placement = "copula with random places of categories"
 )
-
-#' @export
-describe.sdc_copula_uniqueness <- function(x) {
-  fit <- x$fit
-  description(
-    title = "Uniqueness in the population by a Gaussian copula",
-    question = "how many people, and which records, are unique on the key variables?",
-    size = paste0(
-      "Model from ", plural(fit$n, "record"), ", ", plural(fit$estimates$n_keys, "key variable"),
-      "; ", format_percent(fit$sample_uniqueness), " unique in the sample; ",
-      missing_clause(x$settings$missing, fit$diagnostics$n_excluded), "."
-    ),
-    answer = c(
-      uniqueness_grid(x),
-      if (isTRUE(x$diagnostics$fall$faster)) {
-        fact(
-          "Uniqueness falls faster in the sample than in its model: it is likely overstated."
-        )
-      },
-      fact("Method: ", method_words(x), ".", keep = "aside"),
-      fact(
-        "Interval: ", format_percent(x$settings$level),
-        ", sampling and the usual error of such models; no random number is in it.",
-        keep = "aside"
-      ),
-      record_facts(x)
-    ),
-    scenario = scenario("journalist"),
-    more = "x$records, summary(x), plot(x), interpret(x)",
-    sentence = uniqueness_cited(x)
-  )
-}
 
 # How the model was brought to the sample.
 method_words <- function(x) {
@@ -63,44 +88,6 @@ method_words <- function(x) {
   )
 }
 
-uniqueness_grid <- function(x, most = 4) {
-  shown <- utils::head(x$estimates, most)
-  band <- function(low, high) {
-    ifelse(is.na(low), "-", paste0(format_share(low), " to ", format_share(high)))
-  }
-  grid(frame(
-    people = format_count(shown$pop_size),
-    unique = format_share(shown$population_uniqueness),
-    interval = band(shown$uniqueness_low, shown$uniqueness_high),
-    correctness = format_share(shown$population_correctness),
-    Pitman = format_share(shown$pitman_yor)
-  ), nrow(x$estimates))
-}
-
-record_facts <- function(x) {
-  first <- x$estimates[1, ]
-  above <- paste0(
-    "above ", format_number(0.8), " for ", format_percent(first$prop_xi_80), ", above ",
-    format_number(0.95), " for ", format_percent(first$prop_xi_95)
-  )
-  if (is.null(judged_rows(x))) {
-    whose <- if (x$settings$score == "tree") "records of the sample" else "drawn from the model"
-    return(c(
-      fact(expected_line(x)), fact("Likelihood of uniqueness xi, ", whose, ": ", above, ".")
-    ))
-  }
-  c(
-    fact(expected_line(x)),
-    fact(
-      "Records, ", format_count(first$pop_size), " people: xi (likelihood of uniqueness) ",
-      record_spread(judged_rows(x)$xi, format_share, times = judged_times(x)), "; ", above, ".",
-      keep = "always"
-    ),
-    fact(copula_household_line(x)),
-    fact("Score: ", score_words[[x$settings$score]], ".", keep = "detail")
-  )
-}
-
 copula_household_line <- function(x) {
   homes <- x$diagnostics$households
   if (!is.null(homes)) {
@@ -109,42 +96,6 @@ copula_household_line <- function(x) {
       format_count(homes$n_households), " expected to have a member who is unique."
     )
   }
-}
-
-# How many records are expected to be unique, and what their likelihoods add up to
-# where that is another number.
-expected_line <- function(x) {
-  first <- x$estimates[1, ]
-  if (x$settings$applied) {
-    return(paste0(
-      "The likelihoods of the ", plural(x$settings$n, "record"), " add up to ",
-      format_expected(first$sum_xi), " unique among ", format_count(first$pop_size), " people."
-    ))
-  }
-  paste0(
-    "Expected to be unique among ", format_count(first$pop_size), " people: ",
-    expected_words(first), " of the ", plural(x$fit$n, "record"),
-    if (says_otherwise(first)) {
-      paste0("; their xi add up to ", format_expected(first$sum_xi))
-    }, "."
-  )
-}
-
-says_otherwise <- function(estimate) {
-  expected <- estimate$expected_unique_records
-  isTRUE(abs(estimate$sum_xi - expected) > 0.005 * expected + 0.05)
-}
-
-expected_words <- function(estimate) {
-  paste0(
-    format_expected(estimate$expected_unique_records),
-    if (!is.na(estimate$expected_unique_low)) {
-      paste0(
-        " (", format_expected(estimate$expected_unique_low), " to ",
-        format_expected(estimate$expected_unique_high), ")"
-      )
-    }
-  )
 }
 
 #' @rdname sdc_result
@@ -174,61 +125,6 @@ comparison_part.sdc_copula_uniqueness <- function(x) x$curve
 as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
   enter_verb("as.data.frame", x)
   if (is.null(judged_rows(x))) x$estimates else judged_rows(x)
-}
-
-uniqueness_cited <- function(x) {
-  first <- x$estimates[1, ]
-  keys <- x$settings$key_vars
-  cited(
-    measured = paste0(
-      "The uniqueness of people was estimated for an intruder who knows ",
-      plural(x$fit$estimates$n_keys, "key variable"), " (",
-      paste(utils::head(keys, 6), collapse = ", "), if (length(keys) > 6) " and others",
-      "), from ", plural(x$fit$n, "record")
-    ),
-    found = paste0(
-      "an estimated ", format_percent(first$population_uniqueness), uniqueness_band(x),
-      " of the ", format_count(first$pop_size), " people in the population are unique, a match ",
-      "is the right person in ", format_percent(first$population_correctness),
-      " of the cases, and ", expected_clause(x)
-    ),
-    limits = paste0(
-      "this supposes a random sample and key variables recorded without error; the interval ",
-      "covers sampling and the usual error of such models",
-      if (!is.na(first$pitman_yor)) {
-        paste0(" (a Pitman model of the cell sizes gives ", format_percent(first$pitman_yor), ")")
-      }
-    ),
-    source = paste0(
-      "Gaussian copula after Rocher and others 2019",
-      if (first$method == "calibrated") ", calibrated on the sample's uniqueness"
-    ),
-    assuming = missing_clause(x$settings$missing, x$fit$diagnostics$n_excluded)
-  )
-}
-
-uniqueness_band <- function(x) {
-  first <- x$estimates[1, ]
-  if (!is.na(first$uniqueness_low)) {
-    paste0(
-      " (", format_percent(x$settings$level), " interval ",
-      format_percent(first$uniqueness_low), " to ", format_percent(first$uniqueness_high), ")"
-    )
-  }
-}
-
-# expected_line() in the words of a clause.
-expected_clause <- function(x) {
-  first <- x$estimates[1, ]
-  if (x$settings$applied) {
-    return(paste0(
-      "the likelihoods of the ", plural(x$settings$n, "record"), " add up to ",
-      format_expected(first$sum_xi), " unique ones"
-    ))
-  }
-  paste0(
-    expected_words(first), " of the ", plural(x$fit$n, "record"), " are expected to be unique"
-  )
 }
 
 #' Pictures of uniqueness in the population

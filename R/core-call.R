@@ -83,7 +83,6 @@ own_version <- function() getNamespaceVersion("sdcRisk")[["version"]]
 running$tick <- NULL
 # Seeds that replay() takes from a log, to be drawn next.
 running$seeds <- list()
-running$digits <- NULL
 
 # Runs `code`, whose calls into the core are watched. The bar appears after one
 # second.

@@ -101,32 +101,29 @@ code_words <- function(codes) {
 
 # Print -----------------------------------------------------------------------
 
-#' @export
-describe.sdc_open_file <- function(x) {
-  check_whole_file(x)
-  seen <- look_at_columns(x)
-  n <- n_records(x$data)
-  keys <- seen[match(x$roles$key_vars, seen$variable), ]
-  description(
-    title = paste0(
-      "File of ", plural(n, "record"),
-      if (!is.null(times_of(x$data))) paste0(" in ", plural(nrow(x$data), "pattern")),
-      " and ", plural(length(x$data), "column")
-    ),
-    question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
-    answer = c(
-      grid(key_table_of(keys, x$data), nrow(keys), rest = "more in sdc_roles(x)$key_vars"),
-      fact(role_lines(x, n), starts = TRUE), fact(look_lines(seen), starts = TRUE)
-    )
-  )
-}
+declare_measure(
+  "open_file",
+  title = paste0(
+    "File of ", plural(n_records(x$data), "record"),
+    if (!is.null(times_of(x$data))) paste0(" in ", plural(nrow(x$data), "pattern")),
+    " and ", plural(length(x$data), "column")
+  ),
+  size = c(
+    paste0(plural(length(x$roles$key_vars), "key variable"), "."),
+    role_lines(x, n_records(x$data))
+  ),
+  table = {
+    seen <- look_at_columns(x)
+    key_table_of(seen[match(x$roles$key_vars, seen$variable), ], x$data)
+  },
+  rest = "sdc_roles(x)$key_vars", notes = look_lines(look_at_columns(x))
+)
 
-key_table_of <- function(keys, data, most = 8) {
-  shown <- utils::head(keys, most)
-  declared <- vapply(shown$variable, function(name) declared_missing(data[[name]])$codes, "")
+key_table_of <- function(keys, data) {
+  declared <- vapply(keys$variable, function(name) declared_missing(data[[name]])$codes, "")
   table <- frame(
-    "key variable" = shown$variable, type = shown$type, levels = shown$n_values,
-    missing = shown$n_missing
+    "key variable" = keys$variable, type = keys$type, levels = keys$n_values,
+    missing = keys$n_missing
   )
   if (any(nzchar(declared))) table$declared <- unname(declared)
   table
@@ -134,7 +131,8 @@ key_table_of <- function(keys, data, most = 8) {
 
 #' @export
 format.sdc_open_file <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
+  check_whole_file(x)
+  declared_lines(describe(x), width, rows)
 }
 
 #' @export

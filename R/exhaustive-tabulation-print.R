@@ -9,48 +9,54 @@ declare_measure(
     "violations_mean", "violations_median", "violations_q95", "violations_q99", "violations_max",
     "n_cells"
   ),
+  title = "Exhaustive tabulation",
+  question = "which records and categories stand in small cells of tables?",
+  size = paste0(
+    plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ": ",
+    plural(n_tables, "table"), " of ", words_of_sizes(x$settings$dims), "; ",
+    tabulation_missing_clause(x), ". Violation: a cell with ", violation_words(x$settings), "."
+  ),
   n_records_violating = figure(
-    "Records in a small cell of at least one table", "count", scenario = "tables", note = paste0(
-      plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records"
-    )
+    "Records in a small cell of at least one table", "count", scenario = "tables", of = n,
+    note = paste0(plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records"),
+    says = "%s of the records stand in at least one such cell"
   ),
   prop_cells = figure(
     "Cells below 3", "share", scenario = "tables", key = "small_cells",
-    question = "What share of the cells of tables is small?", board = FALSE
+    question = "What share of the cells of tables is small?", board = FALSE, print = FALSE,
+    says = paste("%s of the", format_count(n_cells), "cells hold", violation_words(x$settings)),
+    absent = if (n_cells == 0) "every record is incomplete in every table" else ""
+  ),
+  n_cell_violations = figure(
+    "Small cells", "count", scenario = "tables", of = n_cells, board = FALSE
   ),
   prop_records = figure(
     "Records in such cells", "share", scenario = "tables", key = "small_cell_records",
-    question = "What share of the records is in one?", board = FALSE
-  )
+    question = "What share of the records is in one?", board = FALSE, print = FALSE
+  ),
+  violations_max = figure(
+    "Violations of a record, most", "count", scenario = "tables", of = n_tables, board = FALSE,
+    print = FALSE,
+    says = "the most exposed record stands in one in %s of the tables"
+  ),
+  table = worst_categories(x), rest = "summary(x)", scenario = "prosecutor",
+  spread = "Violations of a record",
+  notes = list(
+    missing_line(x$diagnostics$missing, n), rare_categories(x),
+    identifying_line(x$diagnostics$identifying)
+  ),
+  measured = paste0(
+    "In the file of ", plural(n, "record"), " on ", plural(x$diagnostics$n_keys, "key variable"),
+    ", the cells of all ", plural(n_tables, "table"), " of ", words_of_sizes(x$settings$dims),
+    " were counted"
+  ),
+  found = if (n_cells == 0) "every record is incomplete in every table: there are no cells",
+  limits = paste(
+    "the counts rank records and categories of this file and are not probabilities of",
+    "re-identification"
+  ),
+  source = "exhaustive tabulation", assuming = tabulation_missing_clause(x)
 )
-
-#' @export
-describe.sdc_exhaustive_tabulation <- function(x) {
-  e <- x$estimates
-  description(
-    title = "Exhaustive tabulation",
-    question = paste(
-      "which records and categories stand in small cells of the tables of a few key variables?"
-    ),
-    size = paste0(
-      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ": ",
-      plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), "; ",
-      tabulation_missing_clause(x), "."
-    ),
-    answer = c(
-      fact(missing_line(x$diagnostics$missing, e$n), keep = "detail"),
-      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
-      fact("Violation: a cell with ", violation_words(x$settings), ".", keep = "always"),
-      tabulation_facts(e),
-      worst_categories(x),
-      fact(worst_table(x), keep = "aside")
-    ),
-    scenario = scenario("prosecutor"),
-    notes = fact("The counts rank records and categories; they are not probabilities."),
-    more = "x$cells, x$categories, x$tables, summary(x), plot(x), interpret(x)",
-    sentence = tabulation_cited(x)
-  )
-}
 
 tabulation_missing_clause <- function(x) {
   incomplete <- x$diagnostics$n_incomplete
@@ -65,30 +71,6 @@ tabulation_missing_clause <- function(x) {
         format_percent(incomplete / x$estimates$n), ")"
       )
     }
-  )
-}
-
-tabulation_facts <- function(e) {
-  c(
-    if (e$n_cells == 0) {
-      fact("Cells: 0 of 0, every record is incomplete in every table.")
-    } else {
-      fact(
-        "Cells: ", format_count(e$n_cell_violations), " of ", format_count(e$n_cells), " (",
-        format_percent(e$prop_cells), ") are violations."
-      )
-    },
-    fact(
-      "Records: ", format_count(e$n_records_violating), " (", format_percent(e$prop_records),
-      ") stand in a violation of at least one table."
-    ),
-    fact(
-      "Violations of a record: ",
-      format_spread(e$violations_max, e$violations_q99, e$violations_q95, format_amount),
-      ", median ", format_amount(e$violations_median), ", mean ",
-      format_risk(e$violations_mean), ".",
-      keep = "always"
-    )
   )
 }
 
@@ -124,29 +106,14 @@ may_be_named <- function(x, table) {
   id(table) %in% id(common)
 }
 
-# The categories with the largest shares of violations, one line per size.
+# The three categories with the largest shares of small cells.
 worst_categories <- function(x) {
-  if (x$estimates$n_cells == 0) {
-    return(NULL)
-  }
   cells <- x$cells[!is.na(x$cells$pct_cells) & x$cells$pct_cells > 0, ]
   cells <- cells[may_be_named(x, cells), ]
-  parts <- split(cells, factor(cells$dim, x$settings$dims))
-  lines <- vapply(parts, function(cells) {
-    top <- utils::head(cells, 3)
-    if (nrow(top) == 0) {
-      return("none")
-    }
-    paste(
-      paste0(category_names(top), " (", format_percent(top$pct_cells / 100), ")"),
-      collapse = ", "
-    )
-  }, "")
-  shown <- utils::head(lines, 3)
-  c(
-    fact("Most violations among cells, tables of ", names(shown), ": ", shown, ".",
-         keep = "detail"),
-    fact(rare_categories(x), keep = "detail")
+  top <- utils::head(cells[order(-cells$pct_cells), ], 3)
+  if (nrow(top) > 0) frame(
+    "most small cells" = category_names(top), "key variables" = top$dim,
+    "small cells" = format_percent(top$pct_cells / 100)
   )
 }
 
@@ -171,17 +138,6 @@ category_names <- function(table) {
   paste(table$variable, "=", ifelse(is.na(table$category), "(missing)", table$category))
 }
 
-worst_table <- function(x) {
-  top <- x$tables[which.max(x$tables$n_records), ]
-  if (top$n_records == 0) {
-    return(NULL)
-  }
-  paste0(
-    "Table with most records in violations: ", top$key_set, " (", format_count(top$n_records),
-    " records, ", format_count(top$n_violations), " of ", plural(top$n_cells, "cell"), ")."
-  )
-}
-
 #' @export
 summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
@@ -204,32 +160,6 @@ summary.sdc_exhaustive_tabulation <- function(object, by = NULL, data = NULL, ..
 #' @export
 record_risk.sdc_exhaustive_tabulation <- function(x) {
   as.double(judged_rows(x)$n_violations)
-}
-
-tabulation_cited <- function(x) {
-  e <- x$estimates
-  cited(
-    measured = paste0(
-      "In the file of ", plural(e$n, "record"), " on ",
-      plural(x$diagnostics$n_keys, "key variable"), ", the cells of all ",
-      plural(e$n_tables, "table"), " of ", words_of_sizes(x$settings$dims), " were counted"
-    ),
-    found = if (e$n_cells == 0) {
-      "every record is incomplete in every table, and no cell could be counted"
-    } else {
-      paste0(
-        format_percent(e$prop_cells), " of the ", format_count(e$n_cells), " cells hold ",
-        violation_words(x$settings), ", and ", format_percent(e$prop_records),
-        " of the records stand in at least one such cell, the most exposed one in ",
-        format_count(e$violations_max), " of the tables"
-      )
-    },
-    limits = paste(
-      "the counts rank records and categories of this file and are not probabilities of",
-      "re-identification"
-    ),
-    source = "exhaustive tabulation", assuming = tabulation_missing_clause(x)
-  )
 }
 
 # Pictures -----------------------------------------------------------------

@@ -45,7 +45,7 @@ autoplot.sdc_file_check <- function(object, ...) {
     ) +
     ggplot2::labs(
       title = "Which measures are above their limit?",
-      subtitle = paste(strwrap(capitalised(check_verdict(object)$short), 80), collapse = "\n"),
+      subtitle = paste(strwrap(capitalised(verdict_words(object)), 80), collapse = "\n"),
       x = "share of the records, or risk of one; log scale", y = NULL, colour = NULL,
       caption = paste(c(
         "| limit. Bars: intervals.",

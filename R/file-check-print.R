@@ -1,74 +1,118 @@
-# The page of file_check(): 60 rows at most where other results have 16, since it
-# stands for all of them.
+# The page of file_check(): the verdict and what leads to it in 25 rows. The rest of what it
+# found is for summary() and print(all = TRUE).
 
-declare_measure("file_check", terms = e$measure)
-
-#' @export
-describe.sdc_file_check <- function(x) describe_check(x)
-
-describe_check <- function(x, width = console_width()) {
-  d <- x$diagnostics
-  n <- x$settings$n
-  description(
-    title = paste0("File check: ", check_verdict(x)$short),
-    question = "who can be found in this file, by whom, and is that above a limit?",
-    size = size_words_of(x),
-    answer = c(
-      fact(missing_line(d$missing, n), keep = "detail"),
-      fact(look_lines(x$roles), starts = TRUE),
-      fact(told_line(d$told_by_columns, "key variables"), keep = "always", starts = TRUE),
-      check_grids(x, width - 2), fact(reason_lines(x), keep = "always"), driver_grid(x)
-    ),
-    notes = c(
-      fact(d$notes, keep = "always"), difference_facts(x),
-      fact(report_line(d$population), keep = "always", starts = TRUE),
-      step_facts(x)
-    ),
-    more = "summary(x), plot(x), interpret(x), as.data.frame(x), tidy(x)",
-    scenario = scenario(c("prosecutor", "journalist")),
-    sentence = check_cited(x)
-  )
-}
+declare_measure(
+  "file_check",
+  terms = e$measure,
+  title = paste0("File check: ", verdict_words(x), "."),
+  size = size_words_of(x),
+  scenario = c("prosecutor", "journalist"),
+  next_step = next_line(x),
+  measured = paste0(
+    "The file of ", plural(x$settings$n, "record"), " was checked on ",
+    plural(length(x$settings$key_vars), "key variable"), " by ",
+    plural(length(unique(e$measure)), "measure"), ", ", format_count(sum(!is.na(e$limit))),
+    " of them against a limit"
+  ),
+  found = paste("the file is", verdict_words(x)),
+  limits = paste0(
+    "this holds for intruders who know these key variables without error, ",
+    if (x$diagnostics$population$from == "unknown") {
+      "and says nothing of people outside the file"
+    } else {
+      paste0("in a population of ", format_count(round(x$diagnostics$population$pop_size)))
+    }
+  ),
+  source = "limits set by the user or the defaults of file_check()",
+  assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete)
+)
 
 #' @export
-format.sdc_file_check <- function(x, ..., width = console_width(), rows = 60) {
-  format_description(describe_check(x, width), width, rows)
+format.sdc_file_check <- function(x, ..., width = console_width(), rows = if (all) Inf else 25,
+                                  all = FALSE) {
+  declared_lines(check_page(x, all), width, rows, Inf)
 }
 
-# The verdict in words: what is above its limit, what is not, what is unknown.
-check_verdict <- function(x) {
-  e <- x$estimates
-  limited <- e[!is.na(e$limit), ]
-  words <- c(
-    above = "above the limit", ok = "within the limit", unclear = "unclear",
-    "not judged" = "not judged"
-  )
-  parts <- function(text, verdicts) {
-    found <- intersect(names(words), verdicts)
-    paste0(words[found], ": ", vapply(found, function(verdict) {
-      paste(text[verdicts == verdict], collapse = ", ")
-    }, ""), collapse = "; ")
+check_page <- function(x, all = FALSE) {
+  said <- describe(x)
+  said$figures <- check_figures(x, all)
+  if (all) {
+    said$table <- x$drivers
+    said$rest <- "x$drivers"
+    said$next_step <- NULL
   }
-  values <- paste0(limited$measure, " ", ifelse(
-    is.na(limited$value), paste0("(", limited$reason, ")"),
-    paste0(
-      format_amount(limited$value), " (limit ", format_number(limited$limit),
-      ifelse(is.na(limited$n_records_above) | limited$verdict != "above", "", paste0(
-        "; ", plural(limited$n_records_above, "record"), " above"
-      )), ")"
+  said$notes <- if (all) whole_notes(x) else page_notes(x)
+  said
+}
+
+# The rows that have a limit, or all.
+check_figures <- function(x, all) {
+  rows <- measures(x)
+  rows$label <- paste0(check_labels(x), " (", rows$scenario, ")")
+  rows$base <- NA_real_
+  rows$absent <- rows$verdict
+  rows$says <- ""
+  rows[if (all) !is.na(rows$value) else !is.na(rows$limit), ]
+}
+
+page_notes <- function(x) {
+  c(
+    driver_line(x), remedy_line(x),
+    "Everything else: summary(x), print(x, all = TRUE).",
+    look_lines(x$roles), told_line(x$diagnostics$told_by_columns, "key variables")
+  )
+}
+
+whole_notes <- function(x) {
+  d <- x$diagnostics
+  differ <- x$contradictions
+  c(
+    reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
+    told_line(d$told_by_columns, "key variables"), d$notes,
+    if (nrow(differ)) {
+      c(
+        "Measures that differ, and which to report:",
+        paste0("- ", differ$measures, ": ", differ$reason, "; report ", differ$report, ".")
+      )
+    },
+    report_line(d$population), if (length(x$next_steps)) c("Next:", paste0("  ", x$next_steps))
+  )
+}
+
+# "not within your limits: 88 of 182 records (48 %) share their key with fewer than 3"
+verdict_words <- function(x) {
+  rows <- measures(x)
+  rows <- rows[!is.na(rows$limit), ]
+  if (nrow(rows) == 0) {
+    return("not judged, as no limit was set")
+  }
+  limit <- ifelse(rows$unit == "share", format_percent(rows$limit), format_number(rows$limit))
+  value <- ifelse(rows$unit == "share", format_percent(rows$value), format_amount(rows$value))
+  value[rows$unit == "risk"] <- format_risk(rows$value[rows$unit == "risk"])
+  n <- format_count(ifelse(is.na(rows$n_above), 0, rows$n_above))
+  share <- format_percent(rows$n_above / x$settings$n)
+  words <- ifelse(
+    rows$verdict == "above" & rows$measure == "k",
+    paste0(n, " of ", plural(x$settings$n, "record"), " (", share,
+           ") share their key with fewer than ", limit),
+    ifelse(
+      rows$verdict == "above" & !is.na(rows$n_above),
+      paste0(n, " records (", share, ") have a ", rows$scenario, " risk above ", limit),
+      paste0(lower_first(rows$label), " ", value, " (limit ", limit, ")")
     )
-  ))
-  facts <- x$diagnostics$population
-  # Without people to expand to, one sentence is for all measures of the journalist.
-  other <- if (facts$expands) limited else limited[limited$reason != facts$why, ]
-  list(
-    short = paste0(paste(c(
-      if (!facts$expands) paste0("journalist measures not judged: ", facts$why),
-      if (nrow(limited) == 0) "no limit was set",
-      if (nrow(other)) parts(other$measure, other$verdict),
+  )
+  open <- !rows$verdict %in% c("above", "ok")
+  why <- paste0(" ", rows$verdict, " (", rows$note, ")")
+  unknown <- vapply(unique(why[open]), function(reason) {
+    paste0(paste(rows$measure[open & why == reason], collapse = ", "), reason)
+  }, "")
+  above <- rows$verdict == "above"
+  paste0(
+    if (any(above)) "not within" else if (any(open)) "not known to be within" else "within",
+    " your limits: ", paste(c(
+      words[above], unknown, words[!above & !open & !any(above)],
       told_missing_words(x$diagnostics$told_missing)
-    ), collapse = "; "), "."),
-    values = if (nrow(limited)) parts(values, limited$verdict), n = nrow(limited)
+    ), collapse = "; ")
   )
 }
 
@@ -77,6 +121,55 @@ told_missing_words <- function(told) {
   if (NROW(told)) {
     paste0("released columns tell missing values: ", told_words(told))
   }
+}
+
+# The three key variables that make most sample uniques, or the largest T.
+driver_line <- function(x) {
+  drivers <- utils::head(x$drivers, 3)
+  if (NROW(drivers) < 2) {
+    return(NULL)
+  }
+  if (any(drivers$unique_change < 0, na.rm = TRUE)) {
+    paste0(
+      "Driven by (sample uniques less without it): ",
+      paste(drivers$variable, format_count(-drivers$unique_change), collapse = ", "), "."
+    )
+  } else if (!all(is.na(drivers$risk_without))) {
+    paste0(
+      "Driven by (T without it): ",
+      paste(drivers$variable, format_risk(drivers$risk_without), collapse = ", "), "."
+    )
+  }
+}
+
+# What brings the file under its limit of k, and what that costs at least.
+remedy_line <- function(x) {
+  rows <- x$estimates[x$estimates$measure == "k" & x$estimates$verdict %in% "above", ]
+  n <- rows$n_records_above
+  if (length(n) != 1 || is.na(n)) {
+    return(NULL)
+  }
+  costs <- paste0(
+    " at least one value in each of ", plural(n, "record"), " (",
+    format_percent(n / (x$settings$n * length(x$settings$key_vars))), " of all key values)"
+  )
+  if (recode_first(n, x$settings$n)) {
+    paste0("Cheapest: recode first. Local suppression alone would take", costs, ".")
+  } else {
+    paste0("Cheapest: local suppression of", costs, ".")
+  }
+}
+
+# The remedy, or else the first step, as one line that runs.
+next_line <- function(x) {
+  made <- startsWith(x$next_steps, "file <- ")
+  remedy <- grepl("^(recoding <- recode_search|released <- suppress_cells)[(]file", x$next_steps)
+  line <- c(x$next_steps[remedy], x$next_steps[!made], x$next_steps)
+  if (length(line) == 0) {
+    return(NULL)
+  }
+  file <- sub("^file <- ", "", x$next_steps[made])
+  if (length(file)) sub("(file", paste0("(", file), line[[1]], fixed = TRUE) else line[[1]]
 }
 
 size_words_of <- function(x) {
@@ -117,8 +210,6 @@ population_words <- function(facts) {
   )
 }
 
-# Measures ------------------------------------------------------------------------
-
 check_labels <- function(x) {
   catalogue <- page_figures()
   labels <- catalogue$label[match(x$estimates$measure, catalogue$measure)]
@@ -136,110 +227,6 @@ are_plain <- function(e) {
   e$measure %in% plain & is.na(e$limit)
 }
 
-# A table for each intruder.
-check_grids <- function(x, width) {
-  e <- x$estimates
-  shown <- which(!are_plain(e) & !is.na(e$value))
-  table <- check_table(x, shown, width)
-  of <- rep(e$scenario[shown], table$n_lines)
-  heads <- c(prosecutor = "prosecutor", journalist = "journalist", tables = "tables of 1 and 2")
-  unlist(lapply(names(heads), function(who) {
-    part <- table$lines[of == who, ]
-    names(part)[[1]] <- heads[[who]]
-    if (nrow(part)) grid(part, least = nrow(part), keep = "always")
-  }), recursive = FALSE)
-}
-
-# All tables as one, whose columns are as wide as needed: no figure is ever cut. If it is
-# wider than the page an interval gets a line of its own; then the limit stands with the
-# verdict, and the number of records below it.
-check_table <- function(x, rows, width) {
-  cells <- check_cells(x, rows)
-  one_line <- cells[c("measure", "value", "limit", "verdict", "records")]
-  one_line$value <- paste0(cells$value, cells$interval)
-  below <- frame(value = trimws(cells$interval))
-  short <- frame(
-    measure = cells$measure, value = cells$value,
-    verdict = trimws(paste(cells$verdict, cells$limit))
-  )
-  counts <- ifelse(nzchar(cells$records), paste(cells$records, "records"), "")
-  layouts <- list(
-    list(lines = one_line, n_lines = 1L), with_second_lines(cells[names(one_line)], below),
-    with_second_lines(short, frame(value = below$value, verdict = counts))
-  )
-  for (layout in layouts) {
-    layout$lines[] <- Map(function(cell, name) {
-      formatC(cell, width = -max(nchar(c(cell, name))))
-    }, layout$lines, names(layout$lines))
-    if (sum(nchar(layout$lines[1, ]) + 2) - 2 <= width) break
-  }
-  layout
-}
-
-# Rows that have something `below` in some columns get a second line for it.
-with_second_lines <- function(cells, below) {
-  has <- Reduce(`|`, lapply(below, nzchar))
-  at <- rep(seq_len(nrow(cells)), 1 + has)
-  lines <- cells[at, ]
-  second <- duplicated(at)
-  lines[second, ] <- ""
-  lines[second, names(below)] <- below[has, ]
-  list(lines = lines, n_lines = 1L + has)
-}
-
-check_cells <- function(x, rows) {
-  e <- x$estimates[rows, ]
-  unit <- measures(x)$unit[rows]
-  number <- function(value) {
-    ifelse(unit == "share", short_percent(value), format_known(value, unit == "risk"))
-  }
-  # What nobody would tell from nothing is printed as nothing.
-  plain <- function(value) {
-    value[which(value < 1e-6)] <- 0
-    value
-  }
-  end <- function(value) {
-    value <- signif(plain(value), 3)
-    size <- ifelse(value >= 1000, format_count(round(value)), format_number(value))
-    ifelse(unit == "share", sub(" %", "", short_percent(value), fixed = TRUE), size)
-  }
-  ends <- paste0(
-    " [", end(e$low), between_numbers(), end(e$high), "]", ifelse(unit == "share", " %", "")
-  )
-  # One sign of per cent for a value and its interval.
-  shown <- number(plain(e$value))
-  share <- paste0(" (", short_percent(e$value / count_base(x, e$measure)), ")")
-  shown <- ifelse(!is.na(e$low), sub(" %", "", shown, fixed = TRUE), paste0(
-    shown, ifelse(unit == "count", share, "")
-  ))
-  frame(
-    measure = formatC(check_labels(x)[rows], width = -24), value = shown,
-    interval = ifelse(is.na(e$low), "", ends),
-    limit = ifelse(is.na(e$limit), "", limit_text(e$limit, unit)), verdict = e$verdict,
-    records = ifelse(is.na(e$n_records_above), "", format_count(e$n_records_above))
-  )
-}
-
-# The records that a number of records is a share of: those that its measure judged.
-count_base <- function(x, measures) {
-  rates <- c(
-    n_unique = "prop_unique", tau1 = "tau1_rate",
-    expected_reidentifications = "reidentification_rate"
-  )
-  of <- function(m) x$estimates$value[match(m, x$estimates$measure)]
-  base <- of(names(rates)) / of(rates)
-  own <- match(sub("^tau[12].*", "tau1", measures), names(rates))
-  ifelse(is.finite(base[own]), base[own], x$settings$n)
-}
-
-limit_text <- function(limit, unit) {
-  ifelse(unit == "share", format_percent(limit), format_number(limit))
-}
-
-short_percent <- function(x) sub("below ", "<", format_percent(x))
-
-format_known <- function(value, risk) ifelse(risk, format_risk(value), format_amount(value))
-
 # What was not judged or is unclear and why, measures of one reason together.
 reason_lines <- function(x) {
   e <- x$estimates[nzchar(x$estimates$reason), ]
@@ -247,53 +234,6 @@ reason_lines <- function(x) {
   vapply(unique(lines), function(line) {
     sub("%s", paste(e$measure[lines == line], collapse = ", "), line, fixed = TRUE)
   }, "", USE.NAMES = FALSE)
-}
-
-# What dropping each key variable would buy.
-driver_grid <- function(x, most = 4) {
-  drivers <- x$drivers
-  if (is.null(drivers) || nrow(drivers) < 2) {
-    return(NULL)
-  }
-  shown <- utils::head(drivers, most)
-  counted <- !all(is.na(shown$unique_change))
-  table <- frame("to drop" = formatC(shorten(shown$variable, 24), width = -24))
-  if (counted) {
-    table[["leaves sample uniques"]] <- paste0(
-      format_count(shown$n_unique_without), " (", format_count(shown$unique_change), ")"
-    )
-  }
-  if (!all(is.na(shown$risk_without))) {
-    table[["and T of"]] <- ifelse(
-      is.na(shown$risk_without), "", format_risk(shown$risk_without)
-    )
-  }
-  grid(table, nrow(drivers), rest = "in x$drivers")
-}
-
-difference_facts <- function(x) {
-  differ <- x$contradictions
-  if (nrow(differ) == 0) {
-    return(NULL)
-  }
-  c(
-    fact("Measures that differ, and which to report:", keep = "always", starts = TRUE),
-    unlist(lapply(seq_len(nrow(differ)), function(i) {
-      fact(
-        "- ", differ$measures[[i]], ": ", differ$reason[[i]], "; report ", differ$report[[i]], ".",
-        keep = "always", starts = TRUE
-      )
-    }), recursive = FALSE)
-  )
-}
-
-step_facts <- function(x) {
-  c(
-    fact("Next:", keep = "always", starts = TRUE),
-    unlist(lapply(x$next_steps, function(line) {
-      fact("  ", line, keep = "always", starts = TRUE)
-    }), recursive = FALSE)
-  )
 }
 
 # Verbs ---------------------------------------------------------------------------
@@ -375,34 +315,6 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   by <- by[!vapply(by, is.null, NA)]
   if (length(by)) found <- found[do.call(order, by), ]
   renumber(found)
-}
-
-check_cited <- function(x) {
-  verdict <- check_verdict(x)
-  facts <- x$diagnostics$population
-  cited(
-    measured = paste0(
-      "The file of ", plural(x$settings$n, "record"), " was checked on ",
-      plural(length(x$settings$key_vars), "key variable"), " by ",
-      plural(length(unique(x$estimates$measure)), "measure"), ", ",
-      format_count(verdict$n), " of them against a limit"
-    ),
-    found = if (verdict$n == 0) {
-      "no limit was set, so that there is no verdict"
-    } else {
-      verdict$values
-    },
-    limits = paste0(
-      "this holds for intruders who know these key variables without error, ",
-      if (facts$from == "unknown") {
-        "and says nothing of people outside the file"
-      } else {
-        paste0("in a population of ", format_count(round(facts$pop_size)))
-      }
-    ),
-    source = "limits set by the user or the defaults of file_check()",
-    assuming = missing_clause(x$settings$missing, x$diagnostics$n_incomplete)
-  )
 }
 
 #' @export

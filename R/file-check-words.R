@@ -219,12 +219,14 @@ matches_step <- function(roles, k) {
   )
 }
 
+recode_first <- function(n_above, n) 3 * n_above > n
+
 # Cells are suppressed at once if few records are above. Else hardly a value would be left:
 # the key variables need coarser values first. Patterns cannot be recoded.
 remedy_steps <- function(x, roles, k, linked, times) {
   measures <- x$estimates$measure %in% c("k", "n_unique")
   n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
-  recode <- is.null(times) && 3 * n_above > x$settings$n
+  recode <- is.null(times) && recode_first(n_above, x$settings$n)
   c(
     if (recode) c(
       paste0(

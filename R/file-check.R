@@ -119,7 +119,9 @@
 #'   records.
 #'
 #' @return An object of class `sdc_file_check`, an [sdc_result] whose print is a page of up
-#' to 60 rows, with
+#' to 25 rows: the verdict, the measures that have a limit, the key variables that drive it, what
+#' brings the file under its limit and one next line of code. `print(x, all = TRUE)` and
+#' `summary()` have all measures. With
 #' \describe{
 #'   \item{`estimates`}{one row per measure: `question`, `measure`, `value`, `low` and
 #'     `high` (an interval at 95 %, `NA` for none), `scenario` (`"prosecutor"`,

@@ -7,21 +7,36 @@ declare_measure(
   terms = c("expected_reidentifications", setdiff(names(e), c(
     "expected_reidentifications", "tau_prosecutor", "tau_journalist", "n", "n_households"
   ))),
+  title = "Individual re-identification risk (Benedetti and Franconi)",
+  question = "how likely is a record's key to lead to the right person in the population?",
+  size = paste0(
+    plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ", ",
+    plural(n_unique, "sample unique"), "; the weights sum to ",
+    format_count(round(x$diagnostics$sum_weights)), " people; ", individual_missing_clause(x), "."
+  ),
   journalist_max = figure(
     "Largest record risk", "risk", scenario = "journalist", key = "journalist",
     question = "How likely is the riskiest record found?", attempt = TRUE,
     n_above = risks_above(x, limit$journalist),
-    note = format_spread(journalist_max, risk_q99, risk_q95)
+    note = format_spread(journalist_max, risk_q99, risk_q95),
+    says = paste(
+      "an intruder who does not know who is in the file finds the riskiest record with a",
+      "probability of %s"
+    )
+  ),
+  journalist_mean = figure(
+    "Mean record risk", "risk", scenario = "journalist", attempt = TRUE, board = FALSE
   ),
   expected_reidentifications = figure(
-    "Expected re-identifications", "count", scenario = "journalist",
+    "Expected re-identifications", "count", scenario = "journalist", of = n,
     key = "expected_reidentifications", attempt = TRUE,
     question = "How many people does an intruder find who tries every record?",
-    note = paste0(format_percent(reidentification_rate), " of the records")
+    note = paste0(format_percent(reidentification_rate), " of the records"),
+    says = "this intruder is expected to find %s people of the population by trying every record"
   ),
   reidentification_rate = figure(
     "Re-identifications, share", "share", scenario = "journalist", key = "reidentification_rate",
-    question = "What share is found?", attempt = TRUE, board = FALSE
+    question = "What share is found?", attempt = TRUE, board = FALSE, print = FALSE
   ),
   household_max = figure(
     "Largest risk, any member", "risk", scenario = "journalist", key = "household",
@@ -30,7 +45,31 @@ declare_measure(
   prosecutor_max = figure(
     "Largest record risk, target in the file", "risk", scenario = "prosecutor", attempt = TRUE,
     note = paste("mean", format_risk(prosecutor_mean))
-  )
+  ),
+  prosecutor_mean = figure(
+    "Mean record risk, target in the file", "risk", scenario = "prosecutor", attempt = TRUE,
+    board = FALSE,
+    says = paste(
+      "an intruder who knows that a target is in the file finds it with a mean probability of %s"
+    )
+  ),
+  spread = "Record risk E(1/F)",
+  notes = list(
+    missing_line(x$diagnostics$missing, x$settings$n), identifying_line(x$diagnostics$identifying)
+  ),
+  next_step = if (isTRUE(journalist_max > limit$journalist)) {
+    paste0("records_at_risk(x, limit = ", format_number(limit$journalist), ")")
+  },
+  measured = paste0(
+    "In the file of ", plural(n, "record"), " on ", plural(x$diagnostics$n_keys, "key variable"),
+    ", the individual risk of re-identification was estimated from the sampling weights"
+  ),
+  limits = paste(
+    "this rests on the weights and on key variables that the intruder knows without error,",
+    "and has no sampling error of its own"
+  ),
+  source = "Benedetti and Franconi 1998, measures of El Emam 2011",
+  assuming = individual_missing_clause(x)
 )
 
 # Records with a risk above `limit`.
@@ -39,75 +78,6 @@ risks_above <- function(x, limit) {
   if (!is.null(limit) && !is.null(rows)) {
     as.double(sum_over(as.double(!is.na(rows$risk) & rows$risk > limit), judged_times(x)))
   }
-}
-
-#' @export
-describe.sdc_individual_risk <- function(x) {
-  e <- x$estimates
-  description(
-    title = "Individual re-identification risk (Benedetti and Franconi)",
-    question = "how likely is a record's key to lead to the right person in the population?",
-    size = paste0(
-      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-      individual_missing_clause(x), "; ",
-      if (!is.na(e$n_cells)) paste0(plural(e$n_cells, "cell"), ", "),
-      plural(e$n_unique, "sample unique"), "."
-    ),
-    answer = c(
-      fact(missing_line(x$diagnostics$missing, x$settings$n), keep = "detail"),
-      fact(identifying_line(x$diagnostics$identifying), keep = "detail"),
-      fact(
-        "The weights sum to ", format_count(round(x$diagnostics$sum_weights)),
-        " people, of whom the file holds ", format_percent(e$n / x$diagnostics$sum_weights), ".",
-        keep = "detail"
-      ),
-      fact(
-        "Expected re-identifications: ", format_risk(e$expected_reidentifications), " (",
-        format_percent(e$reidentification_rate), " of the records), of which ",
-        format_risk(e$expected_unique), " among sample uniques."
-      ),
-      fact(
-        "Record risk: ", format_spread(e$journalist_max, e$risk_q99, e$risk_q95), ".",
-        keep = "always"
-      ),
-      individual_facts(e)
-    ),
-    scenario = scenario(c("prosecutor", "journalist")),
-    notes = fact(
-      "The intruder's values of the key variables are taken to be those of the file.",
-      keep = "detail"
-    ),
-    more = "summary(x), plot(x), interpret(x)",
-    sentence = individual_cited(x)
-  )
-}
-
-# The risks by scenario, and households.
-individual_facts <- function(e) {
-  measure <- function(who, risk, tau, above, largest, mean) {
-    fact(
-      who, ", ", risk, ": above ", format_number(tau), " for ", format_percent(above),
-      " of the records; largest ", format_risk(largest), ", mean ", format_risk(mean), "."
-    )
-  }
-  c(
-    measure(
-      "Prosecutor", "1/f", e$tau_prosecutor, e$prosecutor_above, e$prosecutor_max,
-      e$prosecutor_mean
-    ),
-    measure(
-      "Journalist", "E(1/F)", e$tau_journalist, e$journalist_above, e$journalist_max,
-      e$journalist_mean
-    ),
-    if (!is.null(e$n_households)) {
-      fact(
-        "Households: ", format_risk(e$expected_households), " of ",
-        format_count(e$n_households), " expected to have a member found, with ",
-        format_risk(e$expected_in_households), " records; largest risk ",
-        format_risk(e$household_max), "."
-      )
-    }
-  )
 }
 
 # What is done with missing values, and how many records that touches.
@@ -134,30 +104,6 @@ summary.sdc_individual_risk <- function(object, by = NULL, data = NULL, ...) {
 #' @export
 record_risk.sdc_individual_risk <- function(x) {
   judged_rows(x)$risk
-}
-
-individual_cited <- function(x) {
-  e <- x$estimates
-  cited(
-    measured = paste0(
-      "In the file of ", plural(e$n, "record"), " on ",
-      plural(x$diagnostics$n_keys, "key variable"),
-      ", the individual risk of re-identification was estimated from the sampling weights"
-    ),
-    found = paste0(
-      "an intruder who does not know who is in the file and tries every record is expected to ",
-      "find ", format_risk(e$expected_reidentifications), " people of the population (",
-      format_percent(e$reidentification_rate), " of the records), the riskiest record with ",
-      "probability ", format_risk(e$journalist_max), "; an intruder who knows that a target ",
-      "is in the file finds it with mean probability ", format_risk(e$prosecutor_mean)
-    ),
-    limits = paste(
-      "this rests on the weights and on key variables that the intruder knows without error,",
-      "and has no sampling error of its own"
-    ),
-    source = "Benedetti and Franconi 1998, measures of El Emam 2011",
-    assuming = individual_missing_clause(x)
-  )
 }
 
 # Pictures -----------------------------------------------------------------

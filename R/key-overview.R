@@ -161,59 +161,6 @@ codes_for_candidates <- function(data, positions) {
   data
 }
 
-#' @export
-describe.sdc_key_overview <- function(x) {
-  n <- x$diagnostics$n
-  n_unique <- x$diagnostics$n_unique
-  top <- x$estimates[order(x$unique_change, -x$entropy), ]
-  adds <- -top$unique_change[[1]]
-  description(
-    title = "Overview of key variables",
-    question = "what does each key variable add to the records that are unique?",
-    size = paste0(
-      plural(n, "record"), ", ", plural(nrow(x), "key variable"), "; ",
-      missing_clause("category"), "."
-    ),
-    answer = c(
-      fact(
-        "Unique on all of them: ", plural(n_unique, "record"), " (", format_percent(n_unique / n),
-        "). `adds` counts records unique only with the key variable:"
-      ),
-      overview_grid(top),
-      fact(missing_line(declared_only(x$diagnostics$missing), n), keep = "detail"),
-      fact(identifying_line(x$diagnostics$identifying), keep = "detail")
-    ),
-    scenario = scenario("prosecutor"),
-    more = "as.data.frame(x), plot(x), interpret(x)",
-    sentence = cited(
-      measured = paste0(
-        "The ", plural(nrow(x), "key variable"), " of the file of ", plural(n, "record"),
-        " were described"
-      ),
-      found = paste0(
-        plural(n_unique, "record"), " (", format_percent(n_unique / n), ") ",
-        if (n_unique == 1) "is" else "are", " unique on all of them, ", format_count(adds),
-        " only with ", top$variable[[1]], ", which adds most"
-      ),
-      limits = "a record that is unique in the file need not be unique in the population",
-      source = "exact counts", assuming = missing_clause("category")
-    )
-  )
-}
-
-overview_grid <- function(top, most = 10) {
-  shown <- utils::head(top, most)
-  grid(frame(
-    "key variable" = shown$variable, adds = -shown$unique_change, type = shown$type,
-    levels = shown$n_levels, missing = format_percent(shown$prop_missing),
-    entropy = formatC(shown$entropy, digits = 2, format = "f"),
-    association = ifelse(
-      is.na(shown$association), "",
-      paste(formatC(shown$association, digits = 2, format = "f"), "with", shown$associated_with)
-    )
-  ), nrow(top), rest = "more in as.data.frame(x)")
-}
-
 # The table shows what is missing; codes that a column declares missing it cannot.
 declared_only <- function(cells) {
   if (is.null(cells)) {
@@ -283,6 +230,47 @@ draw_key_values <- function(object) {
 
 declare_measure(
   "key_overview",
-  reference = "mulder", ids = "variable",
-  terms = c("unique_change", setdiff(names(e)[vapply(e, is.numeric, NA)], "unique_change"))
+  reference = "mulder", ids = "variable", lead = -unique_change,
+  terms = c("unique_change", setdiff(names(e)[vapply(e, is.numeric, NA)], "unique_change")),
+  title = "Overview of key variables",
+  question = "what does each key variable add to the records that are unique?",
+  size = paste0(
+    plural(x$diagnostics$n, "record"), ", ", plural(nrow(e), "key variable"), "; ",
+    missing_clause("category"), ". Unique on all of them: ", overview_uniques(x), "."
+  ),
+  table = overview_table(e), rest = "as.data.frame(x)",
+  notes = list(
+    "`adds` counts records unique only with the key variable.",
+    missing_line(declared_only(x$diagnostics$missing), x$diagnostics$n),
+    identifying_line(x$diagnostics$identifying)
+  ),
+  scenario = "prosecutor",
+  measured = paste0(
+    "The ", plural(nrow(e), "key variable"), " of the file of ",
+    plural(x$diagnostics$n, "record"), " were described"
+  ),
+  found = paste0(
+    overview_uniques(x), " are unique on all of them, ", format_count(-main$unique_change),
+    " only with ", main$variable, ", which adds most"
+  ),
+  limits = "a record that is unique in the file need not be unique in the population",
+  source = "exact counts", assuming = missing_clause("category")
 )
+
+overview_uniques <- function(x) {
+  n <- x$diagnostics$n_unique
+  paste0(plural(n, "record"), " (", format_percent(n / x$diagnostics$n), ")")
+}
+
+overview_table <- function(e) {
+  shown <- e[order(e$unique_change, -e$entropy), ]
+  frame(
+    key = shown$variable, adds = -shown$unique_change, levels = shown$n_levels,
+    missing = format_percent(shown$prop_missing),
+    entropy = formatC(shown$entropy, digits = 2, format = "f"),
+    association = ifelse(
+      is.na(shown$association), "",
+      paste(formatC(shown$association, digits = 2, format = "f"), "with", shown$associated_with)
+    )
+  )
+}

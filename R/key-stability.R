@@ -108,39 +108,6 @@ key_stability <- function(wave1, wave2, key_vars = NULL, id, ..., tolerance = NU
   })
 }
 
-#' @export
-describe.sdc_key_stability <- function(x) {
-  n_linked <- x$diagnostics$n_linked
-  known <- intersect(
-    c("variable", "n_compared", "n_changed", "prop_changed", "n_levels", "step",
-      "expected_correct", "n_certain"),
-    names(x$estimates)
-  )
-  shown <- utils::head(x$estimates, 9)[known]
-  shown$prop_changed <- format_percent(shown$prop_changed)
-  description(
-    title = "Stability of key variables between two survey waves",
-    question = "which variables could an intruder link the waves by?",
-    size = paste0(
-      plural(n_linked, "known pair"), ", ", plural(nrow(x), "key variable"),
-      "; pairs observed in both waves are compared."
-    ),
-    answer = c(grid(shown, nrow(x), rest = "more in as.data.frame(x)"), fact(best_steps_line(x))),
-    scenario = scenario("journalist", "the intruder links by the nearest record"),
-    more = "as.data.frame(x), plot(x), interpret(x)",
-    sentence = cited(
-      measured = paste0(
-        "Over ", plural(n_linked, "known pair"), " of two waves it was counted how often each of ",
-        plural(nrow(x), "key variable"), " changed"
-      ),
-      found = stability_words(x),
-      limits = "variables that change seldom link two waves only where they also tell people apart",
-      source = "after Li, Li, Krenzke and Chang 2021",
-      assuming = "pairs observed in both waves"
-    )
-  )
-}
-
 # The step of the most expected correct matches, NULL without steps.
 best_steps_line <- function(x) {
   if (!"expected_correct" %in% names(x$estimates) || all(is.na(x$expected_correct))) {
@@ -242,5 +209,30 @@ plot_change_rates <- function(table) {
 declare_measure(
   "key_stability",
   reference = "li2021", ids = "variable",
-  terms = c("expected_correct", setdiff(names(e)[vapply(e, is.numeric, NA)], "expected_correct"))
+  terms = c("expected_correct", setdiff(names(e)[vapply(e, is.numeric, NA)], "expected_correct")),
+  title = "Stability of key variables between two survey waves",
+  question = "which variables could an intruder link the waves by?",
+  size = paste0(
+    plural(x$diagnostics$n_linked, "known pair"), ", ", plural(nrow(e), "key variable"),
+    "; pairs observed in both waves are compared."
+  ),
+  table = stability_table(e), rest = "as.data.frame(x)", notes = best_steps_line(x),
+  scenario = "journalist", knows = "the intruder links by the nearest record",
+  measured = paste0(
+    "Over ", plural(x$diagnostics$n_linked, "known pair"),
+    " of two waves it was counted how often each of ", plural(nrow(e), "key variable"), " changed"
+  ),
+  found = stability_words(x),
+  limits = "variables that change seldom link two waves only where they also tell people apart",
+  source = "after Li, Li, Krenzke and Chang 2021", assuming = "pairs observed in both waves"
 )
+
+stability_table <- function(e) {
+  table <- frame(
+    variable = e$variable, compared = e$n_compared, changed = e$n_changed,
+    share = format_percent(e$prop_changed)
+  )
+  table$correct <- e$expected_correct
+  table$certain <- e$n_certain
+  table
+}

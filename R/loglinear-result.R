@@ -238,8 +238,8 @@ signal_bias <- function(estimates, label) {
     pair <- function(i) {
       corrected <- e[[paste0("tau", i, "_corrected")]]
       paste0(
-        "tau", i, " ", format_tau(e[[paste0("tau", i)]]),
-        if (!is.na(corrected)) paste0(" (corrected ", format_tau(corrected), ")")
+        "tau", i, " ", format_short(e[[paste0("tau", i)]]),
+        if (!is.na(corrected)) paste0(" (corrected ", format_short(corrected), ")")
       )
     }
     paste0(

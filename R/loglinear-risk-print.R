@@ -2,17 +2,26 @@
 
 # The interval is that of the corrected values, which a board is shown if there are any.
 tau_figures <- list(
+  n_unique = figure(
+    "Sample uniques", "count", scenario = "prosecutor", of = n, board = FALSE
+  ),
   tau1 = figure(
     "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
     key = "tau1", question = "How many sample uniques are so among all?",
-    board = is.na(tau1_corrected), note = status_note(status),
-    unclear = on_boundary(status)
+    board = is.na(tau1_corrected), note = status_note(status), head = "tau1",
+    unclear = on_boundary(status),
+    says = ifelse(
+      is.na(tau1_corrected), paste0(rough_words(status), unique_words), ""
+    )
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
     key = "tau1_corrected", question = "How many sample uniques are so among all?",
-    board = !is.na(tau1_corrected), note = status_note(status),
-    unclear = on_boundary(status)
+    board = !is.na(tau1_corrected), note = status_note(status), head = "corrected",
+    unclear = on_boundary(status),
+    says = ifelse(
+      is.na(tau1_corrected), "", paste0(unique_words, ", corrected for bias")
+    )
   ),
   tau1_rate = figure(
     "tau1, share", "share", scenario = "journalist", key = "tau1_rate",
@@ -21,14 +30,19 @@ tau_figures <- list(
   tau2 = figure(
     "Correct matches, tau2", "count", low = NA, high = NA, scenario = "journalist", key = "tau2",
     question = "How many sample uniques are matched correctly?", attempt = TRUE,
-    board = is.na(tau2_corrected), note = status_note(status),
-    unclear = on_boundary(status)
+    board = is.na(tau2_corrected), note = status_note(status), head = "tau2",
+    unclear = on_boundary(status),
+    says = ifelse(is.na(tau2_corrected), paste0(rough_words(status), attack_words), "")
   ),
   tau2_corrected = figure(
     "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
     key = "tau2_corrected", question = "How many sample uniques are matched correctly?",
     attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
-    unclear = on_boundary(status)
+    unclear = on_boundary(status), head = "tau2 corrected", says = ifelse(is.na(tau2_corrected), "", attack_words)
+  ),
+  households_tau2 = figure(
+    "Households with a member matched correctly", "count", scenario = "journalist",
+    attempt = TRUE, board = FALSE, of = n_households
   )
 )
 
@@ -42,45 +56,47 @@ declare_measure(
     "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "b1", "z1",
     "z1_robust", "b2", "z2", "z2_robust"
   ),
-  each = if (nrow(e) > 1) paste0(" (", key_set, ", ", model, ")"), figures = tau_figures
+  each = if (nrow(e) > 1) paste0(" (", key_set, ", ", model, ")"), figures = tau_figures,
+  title = "Log-linear re-identification risk (Skinner and Shlomo 2008)",
+  question = "how many sample uniques are unique in the population?", most = 3,
+  size = paste0(
+    plural(main$n, "record"), " for ", format_large(x$diagnostics$population[[1]]), " people, ",
+    plural(length(x$fits[[1]]$key_vars), "key variable"), "; ",
+    left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing), "."
+  ),
+  spread = "Risk of single records (1/F)",
+  notes = list(
+    if (main$n_unique == 0) {
+      "No record is unique in the sample: the risk by these measures is zero."
+    },
+    loglinear_fit_line(main, x$diagnostics$equal_weights),
+    "Records are model averages, not a list of population uniques.",
+    range_line(x$diagnostics$models, main)
+  ),
+  scenario = "journalist", knows = attacked_uniques,
+  next_step = if (main$status == "underfits" && main$model != "search") better_model,
+  measured = paste0(
+    "Of the ", plural(main$n, "record"), " of the file (sampling fraction ",
+    format_short(main$sampling_fraction), "), ", format_count(main$n_unique),
+    if (main$n_unique == 1) " is" else " are", " unique in the sample on ",
+    plural(length(x$fits[[1]]$key_vars), "key variable")
+  ),
+  limits = paste(
+    "this holds for an intruder who knows exactly these key variables, without error in them;",
+    "risks of single records are model averages"
+  ),
+  source = paste0(
+    "log-linear model after Skinner and Shlomo 2008, ", model_words(main$model), ", ",
+    fit_words(main$z2), if (main$status == "underfits") ", no interval"
+  ),
+  assuming = left_out_clause(x$diagnostics$n_excluded[[1]], main$n, x$settings$missing)
 )
 
-#' @export
-describe.sdc_loglinear_risk <- function(x) {
-  first <- first_fit(x)
-  several <- length(unique(x$estimates$key_set)) > 1
-  description(
-    title = "Log-linear re-identification risk (Skinner and Shlomo 2008)",
-    question = "how many sample uniques are unique in the population, or easily matched?",
-    size = loglinear_size_line(x, first),
-    answer = c(
-      fact(sample_unique_line(x, first)),
-      loglinear_grid(x$estimates, several),
-      fact(loglinear_meaning_line(first, x$settings$level)),
-      fact(loglinear_fit_line(first)),
-      fact(loglinear_range_line(x$diagnostics$models, first), keep = "detail"),
-      fact(
-        "Risk of single records (1/F): ", record_spread(
-          judged_rows(x)$tau2, format_short,
-          times = judged_times(x)
-        ), ".",
-        keep = "always"
-      ),
-      fact(loglinear_household_line(first)),
-      if (first$n_zero_margins > 0) {
-        fact(
-          "Zero margins of the first model: ", format_count(first$n_zero_margins), "; ",
-          plural(x$fits[[1]]$n_unique_alone, "sample unique"), " alone on a margin.",
-          keep = "detail"
-        )
-      }
-    ),
-    scenario = scenario("journalist", attacked_uniques),
-    notes = fact("Records are model averages, not a list of population uniques.", keep = "always"),
-    more = "summary(x), plot(x), interpret(x)",
-    sentence = loglinear_cited(x, first)
-  )
-}
+unique_words <- "%s of the records are expected to be unique in the population"
+attack_words <- "%s of all sample uniques would be matched correctly if an intruder attacked them"
+
+# A model that does not fit gives no bound.
+rough_words <- function(status) ifelse(status == "underfits", "roughly ", "")
 
 # Whom the intruder of tau2 attacks.
 attacked_uniques <- "every sample unique attacked"
@@ -96,39 +112,6 @@ left_out_clause <- function(n_excluded, n_used, missing) {
   )
 }
 
-loglinear_size_line <- function(x, first) {
-  paste0(
-    plural(first$n, "record"), " for ", format_large(x$diagnostics$population[[1]]),
-    " people, ", plural(length(x$fits[[1]]$key_vars), "key variable"), ", ",
-    format_large(first$n_cells), " cells; ",
-    left_out_clause(x$diagnostics$n_excluded[[1]], first$n, x$settings$missing), "."
-  )
-}
-
-sample_unique_line <- function(x, first) {
-  if (first$n_unique == 0) {
-    return("No record is unique in the sample: the risk by these measures is zero.")
-  }
-  paste0(
-    "Sample uniques: ", format_count(first$n_unique), " (",
-    format_percent(first$n_unique / first$n), " of the records); sampling fraction ",
-    format_short(first$sampling_fraction),
-    if (first$sampling == "cell") " (of cells where occupied)",
-    if (first$sampling == "raked" && !x$diagnostics$equal_weights) " (raked by cell)", "."
-  )
-}
-
-loglinear_household_line <- function(first) {
-  if (!is.null(first$n_households)) {
-    paste0(
-      "Households: ", format_tau(first$households_tau2), " of ",
-      format_count(first$n_households), " expected to have a member matched correctly, ",
-      format_tau(first$households_tau1), " one that is unique in the population",
-      if (!is.na(first$tau2_corrected)) " (not corrected for bias)", "."
-    )
-  }
-}
-
 # Counts that may lie beyond what an integer holds.
 format_large <- function(x) {
   ifelse(
@@ -137,56 +120,13 @@ format_large <- function(x) {
   )
 }
 
-loglinear_grid <- function(estimates, several, most = 4) {
-  shown <- utils::head(estimates, most)
-  grid(column_table(c(
-    list(
-      key_set = if (several) shorten(shown$key_set, 24), model = shorten(shown$model, 30)
-    ),
-    tau_columns(shown), list(z2 = format_short(shown$z2))
-  )), nrow(estimates))
-}
-
-# tau1 and tau2 as estimated and, where there are intervals, corrected.
-tau_columns <- function(estimates) {
-  corrected <- function(measure) {
-    of <- function(suffix) estimates[[paste0(measure, suffix)]]
-    if (all(is.na(of("_low")))) {
-      return(NULL)
-    }
-    ifelse(
-      is.na(of("_low")), "none",
-      paste0(
-        format_short(of("_corrected")), " [", format_short(of("_low")), between_numbers(),
-        format_short(of("_high")), "]"
-      )
-    )
-  }
-  list(
-    tau1 = format_short(estimates$tau1), corrected = corrected("tau1"),
-    tau2 = format_short(estimates$tau2), corrected = corrected("tau2")
-  )
-}
-
-# A table of columns, names of which may repeat; those that are NULL fall out.
-column_table <- function(columns) {
-  columns <- columns[lengths(columns) > 0]
-  structure(
-    columns,
-    class = "data.frame", row.names = .set_row_names(length(columns[[1]]))
-  )
-}
-
-# Four significant digits; large numbers whole.
+# Three significant digits; large numbers whole.
 format_short <- function(x) {
   ifelse(
     is.na(x), "NA",
-    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 4, format = "g")))
+    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 3, format = "g")))
   )
 }
-
-# The same in sentences.
-format_tau <- function(x) words_of_small(x, format_short)
 
 # The value to report: corrected where there is a correction.
 reported <- function(estimates, measure) {
@@ -194,32 +134,13 @@ reported <- function(estimates, measure) {
   ifelse(is.na(corrected), estimates[[measure]], corrected)
 }
 
-loglinear_meaning_line <- function(first, level) {
-  tau1 <- reported(first, "tau1")
-  paste0(
-    "Meaning: ", if (first$status == "underfits") "roughly ", format_tau(tau1),
-    " population uniques expected among the sample uniques (", format_percent(tau1 / first$n),
-    " of the records), ", format_tau(reported(first, "tau2")), " correct matches",
-    if (first$interval == "corrected") {
-      paste0("; corrected for bias, with ", format_percent(level), " intervals")
-    },
-    "."
-  )
-}
-
-# The first row as prints and sentences read it: with equal weights all sampling
-# fractions are the same, and z judges the model alone.
-first_fit <- function(x) {
-  first <- x$estimates[1, ]
-  if (x$diagnostics$equal_weights) first$sampling <- "raked"
-  first
-}
-
-loglinear_fit_line <- function(first) {
-  if (is.na(first$z2)) {
+# With equal weights all sampling fractions are the same, and z judges the model alone.
+loglinear_fit_line <- function(row, equal_weights) {
+  if (equal_weights) row$sampling <- "raked"
+  if (is.na(row$z2)) {
     return("The criterion z2 is not determined: nothing is left to judge the model by.")
   }
-  paste0("Model of the first line: z2 = ", format_short(first$z2), ", ", fit_advice(first))
+  paste0("Model: z2 = ", format_short(row$z2), ", ", fit_advice(row))
 }
 
 # The limit of an acceptable |z2| as it is printed.
@@ -274,32 +195,20 @@ fewer_interactions <- function(model) {
   )
 }
 
-# The range of the risk over acceptable models of the first key set.
-loglinear_range <- function(models, first) {
-  models <- models[models$acceptable & models$key_set == first$key_set, ]
-  if (nrow(models) == 0) {
+# The range of the risk over acceptable models of the key set.
+range_line <- function(models, first) {
+  models <- models[models$key_set == first$key_set, ]
+  fits <- models[models$acceptable, ]
+  if (nrow(models) < 2) {
     return(NULL)
   }
-  list(n = nrow(models), tau1 = range(models$tau1), tau2 = range(models$tau2))
-}
-
-loglinear_range_line <- function(models, first) {
-  n_fitted <- sum(models$key_set == first$key_set)
-  range <- loglinear_range(models, first)
-  if (n_fitted < 2) {
-    return(NULL)
+  if (nrow(fits) == 0) {
+    return(paste0("No model fitted has |z2| < ", z_limit(), ": coarser categories help."))
   }
-  if (is.null(range)) {
-    return(paste0(
-      "None of the ", n_fitted, " models fitted has |z2| < ", z_limit(),
-      ": coarser categories help."
-    ))
-  }
-  between <- function(r) paste(format_tau(r), collapse = " to ")
+  between <- function(tau) paste(format_short(range(tau)), collapse = " to ")
   paste0(
-    "Over the ", plural(range$n, "model"), " with |z2| < ", z_limit(), ": tau1 ",
-    between(range$tau1),
-    ", tau2 ", between(range$tau2), "."
+    "Over the ", plural(nrow(fits), "model"), " with |z2| < ", z_limit(), ": tau1 ",
+    between(fits$tau1), ", tau2 ", between(fits$tau2), "."
   )
 }
 
@@ -353,62 +262,6 @@ tidy_corrected <- function(x) {
     }
   }
   out
-}
-
-loglinear_cited <- function(x, first) {
-  settings <- x$settings
-  cited(
-    measured = paste0(
-      "Of the ", plural(first$n, "record"), " of the file (sampling fraction ",
-      format_short(first$sampling_fraction), "), ", format_count(first$n_unique),
-      if (first$n_unique == 1) " is" else " are", " unique in the sample on ",
-      plural(length(x$fits[[1]]$key_vars), "key variable")
-    ),
-    found = paste0(
-      "of these, ", tau_words_of(first, "tau1", settings$level),
-      " are expected to be unique in the population, ",
-      format_percent(reported(first, "tau1") / first$n),
-      " of the records, and an intruder who attacks all of them is expected to match ",
-      tau_words_of(first, "tau2", settings$level), " correctly"
-    ),
-    limits = paste(
-      "this holds for an intruder who knows exactly these key variables, without error in them;",
-      "risks of single records are model averages"
-    ),
-    source = paste0(
-      "log-linear model after Skinner and Shlomo 2008, ", model_words(first$model), ", ",
-      fit_words(first$z2), if (first$status == "underfits") ", no interval"
-    ),
-    assuming = left_out_clause(x$diagnostics$n_excluded[[1]], first$n, settings$missing)
-  )
-}
-
-# "51.4 (95 % interval 37.4 to 67.7; 42.6 before correction for too many parameters)"
-tau_words_of <- function(row, measure, level) {
-  of <- function(suffix) row[[paste0(measure, suffix)]]
-  if (is.na(of("_low"))) {
-    return(paste0(if (row$status == "underfits") "roughly ", format_tau(of(""))))
-  }
-  plain <- format_tau(of(""))
-  corrected <- format_tau(of("_corrected"))
-  paste0(
-    corrected, " (", format_percent(level), " interval ", format_tau(of("_low")), " to ",
-    format_tau(of("_high")),
-    if (plain != corrected) {
-      paste0("; ", plain, " before correction for ", bias_words(of("_bias"), row))
-    },
-    ")"
-  )
-}
-
-bias_words <- function(bias, row) {
-  if (row$sampling != "raked") {
-    "bias"
-  } else if (bias < 0) {
-    "too many parameters"
-  } else {
-    "missing interactions"
-  }
 }
 
 model_words <- function(model) {

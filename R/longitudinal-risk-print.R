@@ -7,97 +7,67 @@ declare_measure(
     "tau1", "tau2", "tau1_corrected", "tau2_corrected", "tau1_rate", "tau2_rate", "ratio",
     "ratio_tau2", "b1", "z1", "z1_robust", "b2", "z2", "z2_robust"
   ),
-  each = paste0(" (", gsub("_", " ", scenario), ", ", model, ")"), figures = tau_figures
+  each = paste0(" (", gsub("_", " ", scenario), ", ", model, ")"),
+  figures = c(tau_figures, list(
+    ratio = figure(
+      "tau1 over that of this file alone", "number", scenario = "journalist", head = "ratio",
+      board = FALSE
+    )
+  )),
+  title = "Longitudinal re-identification risk",
+  question = "do links to earlier releases raise the risk?",
+  size = paste0(
+    plural(main$n, "record"), " for ", format_large(x$diagnostics$population), " people, ",
+    plural(length(x$settings$key_vars), "key variable"), "; ",
+    left_out_clause(x$diagnostics$n_excluded, main$n, x$settings$missing), "."
+  ),
+  spread = "Risk of records (1/F), all links",
+  notes = list(
+    paste0("Model of all scenarios: ", shorten(main$model, 60), "; ", scenario_fit_words(e)),
+    if (is.na(ratio[[1]])) {
+      paste0("By this file alone tau1 is below ", format_number(least_for_ratio), ": no ratio.")
+    },
+    link_line(x)
+  ),
+  scenario = "journalist",
+  measured = paste0(
+    "The ", plural(main$n, "record"), " of the file were judged on ",
+    plural(length(x$settings$key_vars), "key variable"), " of this file alone, and with ",
+    if (x$settings$detail == "indicator") "changes of " else "earlier values of ",
+    plural(length(x$settings$change_vars), "variable"), " known from earlier releases too"
+  ),
+  found = scenario_shares(e, x$settings$level),
+  limits = paste(
+    "this holds for these key variables known without error, and respondents not linked are",
+    "taken as unchanged"
+  ),
+  source = paste0(
+    "log-linear model, ", model_words(main$model), ", z2 = ",
+    paste(format_short(z2), collapse = between_numbers()),
+    if (any(abs(z2) >= 1.96, na.rm = TRUE)) {
+      paste0(": ", misfit_words(e, which(abs(z2) >= 1.96)))
+    },
+    ", after Skinner and Shlomo 2008 and Li and others 2021"
+  ),
+  assuming = left_out_clause(x$diagnostics$n_excluded, main$n, x$settings$missing)
 )
-
-#' @export
-describe.sdc_longitudinal_risk <- function(x) {
-  e <- x$estimates
-  description(
-    title = "Longitudinal re-identification risk",
-    question = "how much do links to earlier releases raise the risk of records?",
-    size = paste0(
-      plural(e$n[[1]], "record"), " for ", format_large(x$diagnostics$population), " people, ",
-      plural(length(x$settings$key_vars), "key variable"), "; ",
-      left_out_clause(x$diagnostics$n_excluded, e$n[[1]], x$settings$missing), "."
-    ),
-    answer = c(
-      fact(link_lines(x), keep = "detail"),
-      fact(change_line(x), keep = "detail"),
-      grid(scenario_table(e), least = nrow(e)),
-      fact(
-        "Model of all scenarios: ", shorten(e$model[[1]], 60), "; ", scenario_fit_words(e)
-      ),
-      fact(scenario_meaning_line(e)),
-      fact(
-        "Risk of single records (1/F) with all links: ",
-        record_spread(record_risk(x), format_short, times = judged_times(x)), ".",
-        keep = "always"
-      )
-    ),
-    scenario = scenario("journalist", attacked_uniques),
-    more = "x$changes, x$link, x$fits, plot(x), interpret(x)",
-    sentence = longitudinal_cited(x)
-  )
-}
 
 # The links of a result as a list, whatever their number.
 all_links <- function(x) {
   if (inherits(x$link, "sdc_longitudinal_link")) list(wave1 = x$link) else x$link
 }
 
-link_lines <- function(x) {
+# What the intruder gains from the latest of the earlier releases.
+link_line <- function(x) {
   links <- all_links(x)
-  lines <- vapply(names(links), function(release) {
-    e <- links[[release]]$estimates
-    paste0(
-      "Linked to ", release, " on ", plural(length(x$settings$link_vars), "variable"), ": ",
-      format_count(e$n_linked), " in both, ", format_count(e$n_certain), " with certainty (",
-      format_percent(e$prop_certain), "), ", format_one_digit(e$expected_correct),
-      " expected correct", if (isTRUE(e$expected_weighted >= 0)) {
-        paste0("; ", format_one_digit(e$expected_weighted), " where they are weighed")
-      }, "."
-    )
-  }, "")
-  rest <- length(lines) - 2
-  unname(c(utils::head(lines, 2), if (rest > 0) paste("... and", plural(rest, "earlier release"))))
-}
-
-change_line <- function(x) {
-  first <- x$changes$release[[1]]
-  changes <- x$changes[x$changes$release == first, ]
-  shown <- utils::head(changes, 5)
-  rest <- nrow(changes) - nrow(shown)
+  e <- links[[1]]$estimates
   paste0(
-    if (x$settings$detail == "indicator") "Changes known since " else "Earlier values known of ",
-    first, ": ",
-    paste0(
-      shown$variable, " (", format_count(shown$n_changed_certain), " certain, ",
-      format_count(shown$n_changed), " in all)",
-      collapse = ", "
-    ),
-    if (rest > 0) paste(" and", rest, "more"), "."
-  )
-}
-
-scenario_table <- function(estimates) {
-  taus <- tau_columns(estimates)
-  of_tau2 <- seq_along(taus) >= which(names(taus) == "tau2")
-  # The ratio leads: a narrow console shows no more than the first columns.
-  column_table(c(
-    list(scenario = estimates$scenario, uniques = format_count(estimates$n_unique)),
-    taus[!of_tau2], list(ratio = format_ratio(estimates$ratio)),
-    taus[of_tau2], list(
-      ratio_tau2 = format_ratio(estimates$ratio_tau2), z2 = format_short(estimates$z2)
-    )
-  ))
-}
-
-# Two decimals; where the first scenario has next to no risk, four digits.
-format_ratio <- function(x) {
-  ifelse(
-    is.na(x), "NA",
-    ifelse(x < 1000, formatC(x, digits = 2, format = "f"), format_count(signif(x, 4)))
+    "Linked to ", names(links)[[1]], ": ", format_count(e$n_linked), " in both, ",
+    format_count(e$n_certain), " with certainty (", format_percent(e$prop_certain), "), ",
+    format_one_digit(e$expected_correct), " expected correct",
+    if (length(links) > 1) {
+      paste("; and to", plural(length(links) - 1, "other release"))
+    }, "."
   )
 }
 
@@ -123,21 +93,6 @@ misfit_words <- function(estimates, off) {
   verb <- ifelse(estimates$z2[off] > 0, "overstates", "understates")
   parts <- split(estimates$scenario[off], factor(verb, unique(verb)))
   paste(names(parts), vapply(parts, paste, "", collapse = " and "), collapse = ", ")
-}
-
-scenario_meaning_line <- function(estimates) {
-  rate <- format_percent(reported(estimates, "tau1") / estimates$n)
-  paste0(
-    "Meaning: expected population uniques are ", rate[[1]], " of the records by this file alone, ",
-    rate[[2]], " with certain links, ", rate[[3]], " with all links",
-    if (any(estimates$interval == "corrected")) " (corrected for bias)", ".",
-    if (is.na(estimates$ratio[[1]])) {
-      paste0(
-        " By the file alone tau1 is below ", format_number(least_for_ratio), ": no ratio",
-        if (!is.na(estimates$ratio_tau2[[1]])) " but that of tau2", "."
-      )
-    }
-  )
 }
 
 #' @export
@@ -186,60 +141,17 @@ tidy.sdc_longitudinal_risk <- function(x, ...) {
   tidy_corrected(x)
 }
 
-longitudinal_cited <- function(x) {
-  e <- x$estimates
-  settings <- x$settings
-  share <- scenario_shares(e, settings$level)
-  releases <- if (length(all_links(x)) == 1) "an earlier release" else "earlier releases"
-  cited(
-    measured = paste0(
-      "The ", plural(e$n[[1]], "record"), " of the file were judged on ",
-      plural(length(settings$key_vars), "key variable"), " of this file alone, and with ",
-      if (settings$detail == "indicator") "whether" else "what", " ",
-      paste(utils::head(settings$change_vars, 6), collapse = ", "),
-      if (length(settings$change_vars) > 6) " and others",
-      if (settings$detail == "indicator") " changed since " else " were in ", releases, " known too"
-    ),
-    found = paste0(
-      share[[1]], " of the records are expected to be unique in the sample and in the population ",
-      "by this file alone, ", share[[2]],
-      " where only respondents linked with certainty are followed, and ", share[[3]],
-      " where all are"
-    ),
-    limits = paste(
-      "this holds for these key variables known without error, and respondents not linked are",
-      "taken as unchanged"
-    ),
-    source = paste0(
-      "log-linear model, ", model_words(e$model[[1]]), ", ", scenario_fit_sentence(e),
-      ", after Skinner and Shlomo 2008 and Li and others 2021"
-    ),
-    assuming = left_out_clause(x$diagnostics$n_excluded, e$n[[1]], settings$missing)
-  )
-}
-
-# The share of every scenario, with its interval and its ratio to the first.
+# The share of every scenario, with its interval.
 scenario_shares <- function(e, level) {
   rate <- function(x) format_percent(x / e$n)
-  beside <- ifelse(
-    is.na(e$tau1_low), "",
-    paste0(format_percent(level), " interval ", rate(e$tau1_low), " to ", rate(e$tau1_high))
+  interval <- paste0(
+    " (", format_percent(level), " interval ", rate(e$tau1_low), " to ", rate(e$tau1_high), ")"
   )
-  times <- ifelse(
-    is.na(e$ratio) | seq_along(e$ratio) == 1, "", paste(format_ratio(e$ratio), "times")
-  )
-  both <- paste0(times, ifelse(nzchar(times) & nzchar(beside), ", ", ""), beside)
+  shares <- paste0(rate(reported(e, "tau1")), ifelse(is.na(e$tau1_low), "", interval))
   paste0(
-    ifelse(e$status == "underfits", "roughly ", ""), rate(reported(e, "tau1")),
-    ifelse(nzchar(both), paste0(" (", both, ")"), "")
-  )
-}
-
-scenario_fit_sentence <- function(e) {
-  off <- which(abs(e$z2) >= 1.96)
-  paste0(
-    "z2 = ", paste(format_short(e$z2), collapse = between_numbers()),
-    if (length(off)) paste0(": ", misfit_words(e, off))
+    shares[[1]], " of the records are expected to be unique in the sample and in the population ",
+    "by this file alone, ", shares[[2]],
+    " if respondents linked with certainty are followed, and ", shares[[3]], " if all are"
   )
 }
 

@@ -106,7 +106,7 @@ plot_match_shares <- function(x, shown, left_out) {
 }
 
 plot_unique_shares <- function(x, shown, left_out) {
-  beside <- match_has_wildcards(x) && !x$settings$patterns &&
+  beside <- "wildcard" %in% x$settings$missing && !x$settings$patterns &&
     is.null(x$settings$hh_id) && length(x$diagnostics$candidate_columns) == 0
   what <- c(
     match_missing_clause(x$settings$missing),

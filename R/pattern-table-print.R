@@ -1,44 +1,40 @@
 # What a pattern table says of itself.
 
-#' @export
-describe.sdc_pattern_table <- function(x) {
-  check_whole_patterns(x)
-  n <- x$n_records
-  m <- nrow(x$patterns)
-  counts <- x$patterns$n
-  keys <- look_at_columns(pattern_file(x))
-  keys <- keys[match(x$key_vars, keys$variable), ]
-  description(
-    title = paste0("Pattern table: ", plural(m, "pattern"), " of ", plural(n, "record")),
-    question = NULL, size = paste0(plural(nrow(keys), "key variable"), ":"),
-    answer = c(
-      grid(
-        key_table_of(keys, x$patterns), nrow(keys),
-        rest = "more in x$key_vars"
-      ),
-      fact(
-        "Records per pattern: ", format_amount(n / m), " on average, ", format_count(max(counts)),
-        " at most; ", plural(sum(counts == 1), "pattern"), " of one record.",
-        starts = TRUE
-      ),
-      if (!is.null(x$weight_var)) {
-        fact(
-          "Weights ", quote_names(x$weight_var), ": they sum to ",
-          format_count(round(sum(x$patterns[[x$weight_var]]))), "."
-        )
-      },
-      fact(
-        "As confidential as the key variables of the file: a pattern of one record is ",
-        "that record.", starts = TRUE
+declare_measure(
+  "pattern_table",
+  title = paste0(
+    "Pattern table: ", plural(nrow(x$patterns), "pattern"), " of ", plural(x$n_records, "record")
+  ),
+  size = paste0(
+    plural(length(x$key_vars), "key variable"), "; ",
+    format_amount(x$n_records / nrow(x$patterns)), " records per pattern on average, ",
+    format_count(max(x$patterns$n)), " at most; ", plural(sum(x$patterns$n == 1), "pattern"),
+    " of one record."
+  ),
+  table = {
+    keys <- look_at_columns(pattern_file(x))
+    keys <- keys[match(x$key_vars, keys$variable), ]
+    key_table_of(keys, x$patterns)
+  },
+  rest = "x$key_vars",
+  notes = list(
+    if (!is.null(x$weight_var)) {
+      paste0(
+        "Weights ", quote_names(x$weight_var), ": they sum to ",
+        format_count(round(sum(x$patterns[[x$weight_var]]))), "."
       )
-    ),
-    more = "as.data.frame(x), sdc_file(x), update(x, newdata)"
-  )
-}
+    },
+    paste(
+      "As confidential as the key variables of the file: a pattern of one record is that record."
+    )
+  ),
+  next_step = "sdc_file(x)"
+)
 
 #' @export
 format.sdc_pattern_table <- function(x, ..., width = console_width(), rows = 16) {
-  format_description(describe(x), width, rows)
+  check_whole_patterns(x)
+  declared_lines(describe(x), width, rows)
 }
 
 #' @export

@@ -386,48 +386,6 @@ snb_estimate <- function(sizes, pop_size) {
 # Methods ----------------------------------------------------------------------
 
 #' @export
-describe.sdc_population_uniqueness <- function(x) {
-  d <- x$diagnostics
-  estimates <- x$estimates
-  shown <- utils::head(estimates, 7)
-  known <- estimates[!is.na(estimates$population_uniqueness), ]
-  missing <- missing_clause(x$settings$missing, d$n_excluded)
-  description(
-    title = "Uniqueness in the population by estimators from cell sizes",
-    question = "how many people are unique on the key variables, by the sample's counts alone?",
-    size = paste0(
-      plural(d$n, "record"), " in ", plural(d$n_cells, "cell"), " of ",
-      plural(d$n_keys, "key variable"), "; ", missing, "; unique in the sample: ",
-      format_percent(d$sample_uniqueness), "."
-    ),
-    answer = grid(frame(
-      people = format_count(shown$pop_size), method = shown$method,
-      unique = format_share(shown$population_uniqueness), status = shown$status
-    ), nrow(estimates)),
-    scenario = scenario("journalist"),
-    notes = fact("No record risks: see copula_uniqueness().", keep = "detail"),
-    more = "as.data.frame(x), plot(x), interpret(x)",
-    sentence = cited(
-      measured = paste0(
-        "Uniqueness in the population was estimated from the sizes of the ",
-        plural(d$n_cells, "cell"), " that ", plural(d$n, "record"), " form on ",
-        plural(d$n_keys, "key variable")
-      ),
-      found = if (nrow(known) == 0) {
-        "it could not be determined by any of the estimators"
-      } else {
-        paste0("unique in the population are an estimated ", paste0(
-          format_percent(known$population_uniqueness), " of ",
-          format_count(known$pop_size), " people (", known$method, ")", collapse = ", "
-        ))
-      },
-      limits = "these estimators do not know which values are rare",
-      source = "classical estimators", assuming = missing
-    )
-  )
-}
-
-#' @export
 as.data.frame.sdc_population_uniqueness <- function(x, ...) {
   enter_verb("as.data.frame", x)
   x$estimates
@@ -444,6 +402,39 @@ declare_measure(
   population_uniqueness = figure(
     "Population uniqueness (Pitman)", "share", scenario = "journalist", key = "pitman",
     question = "What share is unique, by the sizes of cells alone?",
-    note = status_note(status)
-  )
+    note = status_note(status), head = "unique"
+  ),
+  title = "Uniqueness in the population by estimators from cell sizes",
+  question = "how many people are unique, by the sample's counts alone?",
+  size = paste0(
+    if (nrow(e) == 1) paste0(format_count(pop_size), " people; "),
+    plural(x$diagnostics$n, "record"), " in ", plural(x$diagnostics$n_cells, "cell"), " of ",
+    plural(x$diagnostics$n_keys, "key variable"), "; ",
+    missing_clause(x$settings$missing, x$diagnostics$n_excluded), "; unique in the sample: ",
+    format_percent(x$diagnostics$sample_uniqueness), "."
+  ),
+  notes = list(
+    if (any(nzchar(status_note(status)))) {
+      at <- nzchar(status_note(status))
+      paste0("Not to rely on: ", paste(method[at], status_note(status[at]), collapse = "; "), ".")
+    },
+    "No record risks: see copula_uniqueness()."
+  ),
+  measured = paste0(
+    "Uniqueness in the population was estimated from the sizes of the ",
+    plural(x$diagnostics$n_cells, "cell"), " that ", plural(x$diagnostics$n, "record"),
+    " form on ", plural(x$diagnostics$n_keys, "key variable")
+  ),
+  found = if (all(is.na(population_uniqueness))) {
+    "it could not be determined by any of the estimators"
+  } else {
+    known <- !is.na(population_uniqueness)
+    paste0("unique in the population are an estimated ", paste0(
+      format_percent(population_uniqueness[known]), " of ", format_count(pop_size[known]),
+      " people (", method[known], ")", collapse = ", "
+    ))
+  },
+  limits = "these estimators do not know which values are rare",
+  source = "classical estimators",
+  assuming = missing_clause(x$settings$missing, x$diagnostics$n_excluded)
 )

@@ -7,9 +7,45 @@ declare_measure(
   worst_match_prob = figure(
     "Largest probability of a correct match, audited", "risk", scenario = "prosecutor",
     attempt = TRUE, limit = promise(max_match_prob, max_match_prob, limit), n_above = n_above,
-    note = paste("before:", format_risk(worst_match_prob_before))
-  )
+    note = paste("before:", format_risk(worst_match_prob_before)),
+    says = paste0(
+      "this intruder is right with a probability of at most %s, given the number of ",
+      pram_units_word(x), "s found (before: ", format_risk(worst_match_prob_before), ")"
+    )
+  ),
+  worst_match_prob_before = figure(
+    "The same before", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE
+  ),
+  max_match_prob = figure(
+    "Bound asked for", "risk", scenario = "prosecutor", direction = "none", board = FALSE
+  ),
+  n_above = figure("Records above the bound", "count", scenario = "prosecutor", board = FALSE),
+  hit_rate = figure(
+    "Simulated unique matches that were right", "share", scenario = "prosecutor", attempt = TRUE,
+    board = FALSE, absent = if (n_sim == 0) "not simulated" else "", says = paste(
+      "in", plural(n_sim, "simulated release"), "unique matches were right in %s of the attempts"
+    )
+  ),
+  title = "Audit of a file perturbed by invariant PRAM",
+  question = paste0("how often is an intruder right who knows ", audited_words(x), "?"),
+  size = paste0(
+    plural(nrow(x$records), "record"), " in ", plural(x$diagnostics$n_groups, "group"),
+    " that this intruder can tell apart",
+    if (x$diagnostics$units == "households") "; households are counted and matched", "."
+  ),
+  spread = "Match probability of the records",
+  measured = paste0(
+    "The perturbed file of ", plural(nrow(x$records), "record"),
+    " was attacked by an intruder who knows ", audited_words(x),
+    " of a person known to be in the file"
+  ),
+  limits = "other knowledge than these key variables can do better",
+  source = "exact calculation"
 )
+
+audited_words <- function(x) {
+  if (is.null(x$settings$known_keys)) known_words(x) else known_keys_words(x)
+}
 
 #' Audit a perturbed file: the intruder played, and intruders who know less
 #'
@@ -222,72 +258,6 @@ as.data.frame.sdc_pram_audit <- function(x, ...) {
   x$records
 }
 
-#' @export
-describe.sdc_pram_audit <- function(x) {
-  estimates <- x$estimates
-  known <- x$settings$known_keys
-  description(
-    title = "Audit of a file perturbed by invariant PRAM",
-    question = paste0(
-      "how often is an intruder right who knows ",
-      if (is.null(known)) {
-        known_words(x)
-      } else {
-        paste0(length(known), " of the ", plural(length(x$settings$key_vars), "key variable"))
-      },
-      "?"
-    ),
-    size = paste0(
-      plural(nrow(x$records), "record"), " in ",
-      plural(x$diagnostics$n_groups, "group"), " that this intruder can tell apart",
-      if (x$diagnostics$units == "households") "; households are counted and matched", "."
-    ),
-    answer = c(
-      if (!is.null(known)) fact("Known: ", known_keys_words(x), "."),
-      fact(
-        "Exact worst match probability: ", format_risk(estimates$worst_match_prob),
-        " (before: ", format_risk(estimates$worst_match_prob_before), "; bound asked for: ",
-        format_number(estimates$max_match_prob), ")."
-      ),
-      fact("Records: ", record_spread(x$records$match_prob), ".", keep = "always"),
-      if (estimates$n_above > 0) {
-        fact(plural(estimates$n_above, "record"), " ABOVE the bound for this intruder.")
-      } else {
-        fact("No record is above the bound.")
-      },
-      audit_simulation_facts(x)
-    ),
-    scenario = scenario("prosecutor"),
-    more = "summary(x), plot(x), interpret(x)",
-    sentence = audit_cited(x)
-  )
-}
-
-audit_simulation_facts <- function(x) {
-  estimates <- x$estimates
-  unique_matches <- x$simulation[x$simulation$found == "1", ]
-  if (estimates$n_sim == 0 || nrow(unique_matches) == 0) {
-    return(NULL)
-  }
-  worst <- unique_matches[which.max(unique_matches$hit_rate), ]
-  c(
-    fact(
-      "Simulated: ", plural(estimates$n_sim, "release"), "; a unique match was right in ",
-      format_percent(estimates$hit_rate), " of ",
-      format_count(sum(unique_matches$n_attempts)), " attempts (standard error ",
-      format_percent(estimates$hit_rate_se), ").",
-      keep = "detail"
-    ),
-    fact(
-      "Worst group of targets, count ", worst$count, ": right in ",
-      format_percent(worst$hit_rate), " (standard error ",
-      format_percent(worst$std_error), "), exact bound ",
-      format_percent(worst$exact), ".",
-      keep = "detail"
-    )
-  )
-}
-
 # The names of the keys that are known, and what shows besides.
 known_keys_words <- function(x) {
   paste(c(
@@ -298,32 +268,6 @@ known_keys_words <- function(x) {
 #' @export
 record_risk.sdc_pram_audit <- function(x) {
   x$records$match_prob
-}
-
-audit_cited <- function(x) {
-  estimates <- x$estimates
-  known <- x$settings$known_keys
-  cited(
-    measured = paste0(
-      "The perturbed file of ", plural(nrow(x$records), "record"),
-      " was attacked by an intruder who knows ",
-      if (is.null(known)) known_words(x) else known_keys_words(x),
-      " of a person known to be in the file"
-    ),
-    found = paste0(
-      "this intruder is right with a probability of at most ",
-      format_up(estimates$worst_match_prob), ", given the number of ", pram_units_word(x),
-      "s found (before: ", format_risk(estimates$worst_match_prob_before), ")",
-      if (!is.na(estimates$hit_rate)) {
-        paste0(
-          "; in ", plural(estimates$n_sim, "simulated release"), " unique matches were right in ",
-          format_percent(estimates$hit_rate), " of the attempts"
-        )
-      }
-    ),
-    limits = "other knowledge than these key variables can do better",
-    source = "exact calculation"
-  )
 }
 
 #' @rdname pram_audit

@@ -5,66 +5,70 @@ declare_measure(
   reference = "bera2023", ids = c("p", "alpha"), lead = risk,
   terms = c("risk", "risk_empirical", "threshold", "shape", "scale"),
   each = if (nrow(e) > 1) paste0(" (p = ", p, ", alpha = ", format_number(alpha), ")"),
+  title = "Extreme re-identification risk of a file (QaR)",
+  question = paste0(
+    "how far do ", paste(unique(range(x$settings$p)), collapse = " to "),
+    " known key variables single out records, at worst?"
+  ),
+  size = c(
+    qar_size_line(x, n_records[[1]], length(x$diagnostics$n_distinct)),
+    paste0(
+      name_of_t(main), " of ", plural(main$n_sets, "key set"), ", ",
+      format_count(main$n_exceedances), " above u."
+    )
+  ),
   risk = figure(
-    "Extreme risk T", "risk", scenario = "prosecutor", key = "qar",
+    "Extreme risk T", "risk", scenario = "prosecutor", key = "qar", head = "T",
     question = "What risk do 1 % of the key sets exceed?", attempt = TRUE,
-    note = with_status(paste("of", plural(n_sets, "key set")), status)
+    note = with_status(paste("of", plural(n_sets, "key set")), status),
+    says = qar_reading(x, main)
   ),
   set_risk = figure(
-    "Riskiest key set", "risk", if (is.null(x$sets)) NA else max_set_risk(x),
-    scenario = "prosecutor", key = "set_risk",
+    "Riskiest key set", "risk", if (is.null(x$sets)) NA * p else max_set_risk(x),
+    scenario = "prosecutor", key = "set_risk", head = "riskiest set",
     question = "How risky is the riskiest key set?", attempt = TRUE,
     absent = if (is.null(x$sets)) "not computed: very many key sets; run qar_risk(file)",
-    board = FALSE
-  )
+    board = FALSE, says = paste0(
+      "the riskiest of the ", sets_in_words(x, main),
+      " gives an average chance of %s to pick the right record"
+    )
+  ),
+  risk_empirical = figure(
+    "Empirical quantile of the key sets", "risk", scenario = "prosecutor", attempt = TRUE,
+    board = FALSE, head = "empirical"
+  ),
+  threshold = figure(
+    "Threshold u of the tail", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE,
+    head = "u"
+  ),
+  household_risk = figure(
+    "T of households known by all members", "risk", scenario = "prosecutor", attempt = TRUE,
+    board = FALSE, head = "T of households"
+  ),
+  notes = list(
+    qar_sampling_line(x), qar_caution(x, main), qar_identifying_line(x), qar_set_line(x, main),
+    qar_threshold_line(x, main)
+  ),
+  measured = paste0(
+    "In the file of ", plural(main$n_records, "record"), " and ",
+    plural(length(x$diagnostics$n_distinct), "key variable"), ", ", long_name_of_t(main),
+    if (nrow(e) > 1) paste0(", the largest of ", nrow(e), " analyses,"), " was estimated"
+  ),
+  found = if (is.na(main$risk)) "T could not be determined",
+  limits = paste(
+    "T describes this file and these key variables: an intruder who knows other key variables,",
+    "or more of them, faces another risk"
+  ),
+  source = qar_source, assuming = qar_missing_clause(x)
 )
+
+qar_source <- "QaR method, Bera and others 2023"
 
 # The risk of the riskiest key set of each size.
 max_set_risk <- function(x) {
   sets <- x$sets
+  if (x$settings$theta_one == "exclude") sets <- sets[sets$n_distinct < sets$n, ]
   sets$set_risk[match(x$estimates$p, sets$p)]
-}
-
-#' @export
-describe.sdc_qar_risk <- function(x) {
-  main <- main_analysis(x)
-  beyond <- is_beyond(x, main)
-  description(
-    title = "Extreme re-identification risk of a file (QaR)",
-    question = paste0("how far ", sizes_in_words(x$settings$p), " single out records, at worst?"),
-    size = qar_size_line(x, x$estimates$n_records[[1]], length(x$diagnostics$n_distinct)),
-    answer = c(
-      if (beyond) fact(qar_set_line(x, main)),
-      qar_estimate_grid(x$estimates),
-      fact(qar_meaning_line(x, main)),
-      fact(qar_advice_line(x, main)),
-      fact(qar_sampling_line(x)),
-      fact(qar_identifying_line(x)),
-      fact(qar_household_line(x, main)),
-      # summary() and plot() say more.
-      if (!beyond) fact(qar_set_line(x, main), keep = "aside"),
-      fact(qar_threshold_line(x, main), keep = "aside"),
-      fact(qar_variable_line(x, main), keep = "aside")
-    ),
-    scenario = scenario("prosecutor"),
-    notes = fact("T describes this file: no sampling error.", keep = "detail"),
-    more = "summary(x), plot(x), interpret(x)",
-    sentence = qar_cited(x, main)
-  )
-}
-
-# "does 1 known key variable", "do 2 to 4 known key variables"
-sizes_in_words <- function(p) {
-  if (length(p) > 1) {
-    paste("do", min(p), "to", max(p), "known key variables")
-  } else {
-    paste(if (p == 1) "does" else "do", plural(p, "known key variable"))
-  }
-}
-
-# The analysis that words are about: the largest T, the first of several.
-main_analysis <- function(x) {
-  x$estimates[c(which.max(x$estimates$risk), 1)[[1]], ]
 }
 
 # Whether a share alpha of the key sets is less than one of them, and whether T
@@ -87,69 +91,27 @@ qar_size_line <- function(x, n_records, n_keys) {
 
 qar_missing_clause <- function(x) missing_clause(x$settings$missing, x$diagnostics$n_excluded)
 
-qar_estimate_grid <- function(estimates, most = 3) {
-  shown <- utils::head(estimates, most)
-  grid(frame(
-    p = shown$p, alpha = format_number(shown$alpha), "T" = format_t(shown$risk),
-    empirical = format_t(shown$risk_empirical), u = format_t(shown$threshold),
-    exceedances = paste(shown$n_exceedances, "of", format_count(shown$n_sets)),
-    status = shown$status
-  ), nrow(estimates))
-}
-
-qar_meaning_line <- function(x, main) {
-  if (is.na(main$risk)) {
-    return("T is not determined: see the status and ?qar_risk.")
-  }
-  meaning <- if (isTRUE(qar_fit(x, main)$equal)) {
-    "the risk that the key sets above u share; equal excesses have no tail."
-  } else {
-    switch(main$status,
-      theta_one = "a key set identifies every record.",
-      single = "the one key set has this share of distinct keys among the records.",
-      no_exceedance = paste(
-        if (x$settings$theta_one == "one" && !is_sampled(x, main$p)) "no" else "hardly any",
-        "key set has a larger share of distinct keys among the records."
-      ),
-      qar_tail_words(x, main)
-    )
-  }
-  paste0("Meaning of ", name_of_t(main), ": ", meaning)
-}
-
-qar_tail_words <- function(x, main) {
-  if (is_beyond(x, main)) {
-    return(paste0(
-      if (exceeds_all(x, main)) "beyond the data: ",
-      format_percent(main$alpha), " of ", plural(main$n_sets, "key set"),
-      " is less than one. Report the riskiest key set."
-    ))
-  }
-  paste0(
-    format_percent(main$alpha), " of the key sets", sets_left_words(x),
-    " have more than ", format_percent(main$risk), " distinct keys among the records",
-    if (!is.null(x$sets) && !is_sampled(x, main$p)) {
-      paste0(" (", sum(sets_in_use(x, main$p)$set_risk > main$risk), " of ",
-             format_count(main$n_sets), " here)")
-    },
-    "."
-  )
-}
-
-# " left" where key sets that identify every record are left out.
-sets_left_words <- function(x) {
-  if (x$settings$theta_one == "exclude" && any(x$diagnostics$identifying$n_identifying > 0)) {
-    " left"
-  }
-}
-
-qar_advice_line <- function(x, main) {
+# Why T is not to be taken as it is.
+qar_caution <- function(x, main) {
   few <- main$status %in% c("few", "no_exceedance")
-  # What lies beyond the data has said what to report.
-  if (!few || (is_beyond(x, main) && is.na(enough_at(x, main)))) {
-    return(NULL)
-  }
-  paste0("Few exceedances: ", tail_advice(x, main, with_risk = FALSE))
+  beyond <- is_beyond(x, main)
+  c(
+    if (is.na(main$risk)) {
+      "T is not determined: see the status and ?qar_risk."
+    } else if (isTRUE(qar_fit(x, main)$equal)) {
+      "Equal excesses have no tail: T is the risk that the key sets above u share."
+    } else if (beyond) {
+      paste0(
+        name_of_t(main), if (exceeds_all(x, main)) " lies beyond the data", ": ",
+        format_percent(main$alpha), " of ", plural(main$n_sets, "key set"),
+        " is less than one. Report the riskiest key set."
+      )
+    },
+    # What lies beyond the data has said what to report.
+    if (few && !(beyond && is.na(enough_at(x, main)))) {
+      paste0("Few exceedances: ", tail_advice(x, main, with_risk = FALSE))
+    }
+  )
 }
 
 qar_sampling_line <- function(x) {
@@ -187,85 +149,14 @@ qar_identifying_line <- function(x) {
 
 qar_set_line <- function(x, main) {
   sets <- if (!is.null(x$sets)) sets_in_use(x, main$p)
-  if (is.null(sets) || nrow(sets) == 0) {
-    largest <- qar_fit(x, main)$largest
-    return(if (!is.na(largest)) paste0("Risk of the riskiest key set: ", format_t(largest), "."))
+  if (NROW(sets) > 0) {
+    paste0(
+      "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste0(" of ", main$p), ": ",
+      sets$key_set[[1]], " (",
+      plural(sets$n_unique[[1]], "sample unique"), ", ",
+      format_percent(sets$n_unique[[1]] / sets$n[[1]]), " of the records)."
+    )
   }
-  top <- sets[1, ]
-  paste0(
-    "Riskiest key set", if (length(unique(x$sets$p)) > 1) paste(" of", main$p),
-    sets_left_words(x), ": ", top$key_set, " (risk ", format_t(top$set_risk), ", ",
-    plural(top$n_unique, "sample unique"), ", ",
-    format_percent(top$n_unique / top$n), " of the records)."
-  )
-}
-
-qar_variable_line <- function(x, main) {
-  variables <- x$variables[x$variables$p == main$p & x$variables$alpha == main$alpha, ]
-  # Of one key set every variable is in all of it.
-  if (is.null(variables) || nrow(variables) == 0 || main$n_sets < 2) {
-    return(NULL)
-  }
-  top <- variables[variables$share_top >= max(variables$share_top), ]
-  if (nrow(top) > 1) {
-    return(paste0(
-      "Strongest key variables: ", qar_listed_names(top$variable), ", each in ",
-      format_percent(top$share_top[[1]]), " of the riskiest 5 % of key sets."
-    ))
-  }
-  paste0(
-    "Strongest key variable: ", top$variable, ", in ", format_percent(top$share_top),
-    " of the riskiest 5 % of key sets",
-    if (!is.na(top$risk_without)) {
-      paste0("; T without it ", format_t(top$risk_without))
-    },
-    if (isTRUE(top$risk_without > main$risk)) ", as its other key sets were less risky",
-    "."
-  )
-}
-
-# Households by who lives together.
-qar_household_line <- function(x, main) {
-  if (is.null(main$household_risk) || is.na(main$n_households)) {
-    return(NULL)
-  }
-  top <- if (!is.null(x$sets)) x$sets[x$sets$p == main$p, ]
-  top <- top[which.max(top$household_set_risk), ]
-  paste0(
-    plural(main$n_households, "household"), ", known by the keys of all members: ",
-    name_of_t(main), " = ", format_t(main$household_risk),
-    if (length(top) && nrow(top)) {
-      paste0(
-        "; riskiest ", top$key_set, " (", format_t(top$household_set_risk), ", ",
-        format_count(top$n_unique_households), " unique)"
-      )
-    },
-    "."
-  )
-}
-
-# "a, b, c and 2 more"
-qar_listed_names <- function(x, most = 3) {
-  rest <- length(x) - most
-  paste0(
-    paste(utils::head(x, most), collapse = ", "), if (rest > 0) paste0(" and ", rest, " more")
-  )
-}
-
-qar_threshold_line <- function(x, main) {
-  threshold <- x$diagnostics$threshold
-  if (is.null(threshold) || main$n_sets < 2) {
-    return(NULL)
-  }
-  risk <- threshold$risk[threshold$p == main$p & threshold$alpha == main$alpha]
-  if (all(is.na(risk))) {
-    return(NULL)
-  }
-  paste0(
-    name_of_t(main), " over pi_u from ", formatC(0.02, digits = 2, format = "f"), " to ",
-    formatC(0.2, digits = 2, format = "f"), ": ",
-    format_t(min(risk, na.rm = TRUE)), " to ", format_t(max(risk, na.rm = TRUE)), "."
-  )
 }
 
 #' @export
@@ -314,6 +205,18 @@ as.data.frame.sdc_qar_risk <- function(x, ...) {
   x$sets
 }
 
+qar_threshold_line <- function(x, main) {
+  threshold <- x$diagnostics$threshold
+  risk <- threshold$risk[threshold$p == main$p & threshold$alpha == main$alpha]
+  if (main$n_sets > 1 && any(!is.na(risk))) {
+    ends <- formatC(c(0.02, 0.2), digits = 2, format = "f")
+    paste0(
+      name_of_t(main), " over pi_u from ", ends[[1]], " to ", ends[[2]], ": ",
+      paste(format_t(range(risk, na.rm = TRUE)), collapse = " to "), "."
+    )
+  }
+}
+
 # T by its name in a sentence.
 long_name_of_t <- function(estimate) {
   paste0(
@@ -322,116 +225,46 @@ long_name_of_t <- function(estimate) {
   )
 }
 
-qar_source <- "QaR method, Bera and others 2023"
-
-qar_cited <- function(x, main) {
-  n <- nrow(x$estimates)
-  cited(
-    measured = paste0(
-      "In the file of ", plural(main$n_records, "record"), " and ",
-      plural(length(x$diagnostics$n_distinct), "key variable"), ", ", long_name_of_t(main),
-      if (n > 1) paste0(", the largest of ", n, " analyses,"), " was estimated"
-    ),
-    found = paste0(
-      qar_lead(x, main), "T ",
-      if (is.na(main$risk)) {
-        "could not be determined"
-      } else {
-        paste0("is ", format_t(main$risk), ": ", qar_reading(x, main))
-      }
-    ),
-    limits = paste(
-      "T describes this file and these key variables: an intruder who knows other key variables,",
-      "or more of them, faces another risk"
-    ),
-    source = qar_source, assuming = qar_missing_clause(x)
-  )
-}
-
-# Where T lies beyond all key sets, the riskiest of them comes first.
-qar_lead <- function(x, main) {
-  if (!is_beyond(x, main)) {
-    return(NULL)
-  }
-  paste0(
-    "the riskiest of the ", sets_in_words(x, main), " gives an average chance of ",
-    format_t(riskiest(x, main)), " to pick the right record, and "
-  )
-}
-
 # "165 sets of 3 key variables", and those that identify every record.
 sets_in_words <- function(x, main) {
-  of_size <- identifying_of(x, main$p)
-  sets <- paste0(
-    plural(main$n_sets, "set"), " of ", plural(main$p, "key variable")
+  paste0(
+    plural(main$n_sets, "set"), " of ", plural(main$p, "key variable"),
+    if (x$settings$theta_one != "one") {
+      n <- identifying_of(x, main$p)$n_identifying
+      if (n > 0) {
+        paste0(
+          " (", format_count(n), " that identify every record ",
+          if (x$settings$theta_one == "exclude") "left out)" else "count half a cell less)"
+        )
+      }
+    }
   )
-  if (of_size$n_identifying == 0 || x$settings$theta_one == "one") {
-    return(sets)
-  }
-  n <- paste0(if (!of_size$all_known) "at least ", format_count(of_size$n_identifying))
-  if (x$settings$theta_one == "exclude") {
-    paste0(
-      sets, " that ", if (main$n_sets == 1) "does" else "do", " not identify every record (", n,
-      " that ", if (of_size$n_identifying == 1) "does is" else "do are", " left out)"
-    )
-  } else {
-    paste0(
-      sets, " (", n, " that ", if (of_size$n_identifying == 1) "identifies" else "identify",
-      " every record counted half a cell less)"
-    )
-  }
 }
 
 qar_reading <- function(x, main) {
   if (isTRUE(qar_fit(x, main)$equal)) {
-    return(paste0(
-      "the risk that the ", plural(main$n_exceedances, "riskiest set"), " share, of ",
-      sets_in_words(x, main), "; equal excesses have no tail to extrapolate"
-    ))
+    return("T is %s: the risk that the riskiest key sets share, as equal excesses have no tail")
   }
-  switch(main$status,
-    theta_one = paste0(
-      "at least one such set of key variables identifies every record (",
-      format_count(identifying_of(x, main$p)$n_identifying), " of ",
-      format_count(identifying_of(x, main$p)$n_counted), " counted)"
-    ),
-    single = "this is the average chance to pick the right record by all key variables together",
-    no_exceedance = paste0(
-      "the risks of the ", sets_in_words(x, main),
-      " do not exceed this threshold, and no tail could be fitted"
-    ),
-    paste0(qar_tail_reading(x, main), qar_sample_reading(x, main))
-  )
-}
-
-qar_tail_reading <- function(x, main) {
-  fit <- paste0(
-    "extrapolated from the ",
-    if (main$n_exceedances == 1) "riskiest set" else paste(main$n_exceedances, "riskiest sets"),
-    " by a generalised Pareto tail (pi_u = ", format_number(x$settings$pi_u), ")",
-    if (main$status == "few") ", too few to rely on"
-  )
-  if (is_beyond(x, main)) {
+  alone <- main$status %in% c("theta_one", "single", "no_exceedance")
+  paste0("T is %s", switch(main$status,
+    theta_one = ": at least one key set identifies every record",
+    single = ": the average chance to pick the right record by all key variables together",
+    no_exceedance = ": the risks of the key sets do not exceed it, and no tail could be fitted"
+  ), if (!alone) {
     paste0(
-      fit, if (exceeds_all(x, main)) ", beyond all sets, as " else ", where ",
-      format_percent(main$alpha), " of the sets is less than one"
+      if (is_beyond(x, main)) {
+        ", beyond what so few key sets can show"
+      } else {
+        paste0(
+          ": a share of ", format_percent(main$alpha),
+          " of the key sets has a larger average chance to pick the right record"
+        )
+      },
+      ", extrapolated from the ",
+      if (main$n_exceedances == 1) "riskiest key set" else paste(main$n_exceedances, "riskiest"),
+      " by a generalised Pareto tail (pi_u = ", format_number(x$settings$pi_u), ")",
+      if (main$status == "few") ", too few to rely on",
+      if (is_sampled(x, main$p)) " and sampled"
     )
-  } else {
-    paste0(
-      "a share of ", format_percent(main$alpha), " of the ", sets_in_words(x, main),
-      " has a larger average chance to pick the right record, as ", fit
-    )
-  }
-}
-
-qar_sample_reading <- function(x, main) {
-  sampling <- x$diagnostics$sampling
-  sampling <- sampling[sampling$p == main$p & sampling$alpha == main$alpha, ]
-  if (is.null(sampling) || nrow(sampling) == 0) {
-    return(NULL)
-  }
-  paste0(
-    ", from a sample of ", format_count(sampling$n_counted), " of the ",
-    format_count(sampling$n_sets), " sets (", sampling_error(sampling), ")"
-  )
+  })
 }

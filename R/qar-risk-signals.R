@@ -252,7 +252,7 @@ identifying_variable <- function(x, p) {
 
 # A risk below one is not printed as one.
 format_t <- function(x) {
-  near <- !is.na(x) & x < 1 & x > 0.99995
+  near <- !is.na(x) & x < 1 & x > 0.9995
   shown <- format_risk(x)
   shown[near] <- trimws(formatC(1 - signif(1 - x[near], 1), digits = 15, format = "fg"))
   shown

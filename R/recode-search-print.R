@@ -4,6 +4,15 @@ declare_measure(
   "recode_search",
   reference = "gionis2009",
   terms = c("risk", "cost", "cost_share", "n_suppressed", "gap", "n_nodes", "n_evaluated"),
+  title = "Cheapest recodings under a limit",
+  question = "which recoding meets the limit and loses least?",
+  size = c(
+    paste0(
+      plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
+      count_words(n_nodes), " recodings. Limit: ", constraint_words(x$settings), "."
+    ),
+    paste0("Cheapest: ", x$best$text[[1]], ".")
+  ),
   risk = figure(
     paste0("Largest risk after the cheapest recoding (limit on ", first_constraint(x), ")"),
     "risk", scenario = "prosecutor",
@@ -13,7 +22,40 @@ declare_measure(
       NA
     },
     note = paste(format_percent(cost_share), "of the information lost")
-  )
+  ),
+  cost = figure(
+    paste0("Cost, ", cost_words[[x$settings$cost]]), "count", scenario = "none",
+    direction = "none", board = FALSE
+  ),
+  cost_share = figure(
+    "Of what dropping all costs", "share", scenario = "none", direction = "none", board = FALSE,
+    says = paste0(
+      "It is: ", x$best$text[[1]], ", and loses %s of what dropping all key variables would lose"
+    )
+  ),
+  n_suppressed = figure(
+    if (x$settings$blanks == "cells") "Suppressed values" else "Suppressed records", "count",
+    scenario = "none", direction = "none", board = FALSE
+  ),
+  notes = list(
+    frequency_words(x$hierarchies),
+    told_line(x$diagnostics$told_by_columns, "recoded values"), proof_words(x)
+  ),
+  next_step = "apply_recoding(x, data)",
+  measured = paste0(
+    "Of ", count_words(n_nodes), " recodings of ", plural(x$diagnostics$n_keys, "key variable"),
+    " in ", plural(n, "record"), ", the cheapest under a limit was sought"
+  ),
+  limits = paste(
+    "The limit concerns these key variables alone, not other columns, nor values that all",
+    "records of a cell share"
+  ),
+  source = paste0(constraint_words(x$settings), "; ", cost_words[[x$settings$cost]]),
+  assuming = if (proven) {
+    "proven optimal"
+  } else {
+    paste("at most", format_percent(gap), "above the optimum")
+  }
 )
 
 first_constraint <- function(x) intersect(names(x$settings$constraint), constraint_names)[[1]]
@@ -114,65 +156,6 @@ proof_words <- function(x) {
   paste0(
     "Time ended before the proof: the first costs at most ", format_percent(e$gap),
     " of its cost more than the optimum."
-  )
-}
-
-#' @export
-describe.sdc_recode_search <- function(x) {
-  e <- x$estimates
-  settings <- x$settings
-  best <- utils::head(x$best, 5)
-  description(
-    title = "Cheapest recodings under a limit",
-    question = "which recoding meets the limit and loses least?",
-    size = paste0(
-      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), "; ",
-      count_words(e$n_nodes), " recodings, ", count_words(e$n_evaluated),
-      " evaluated in whole or in part."
-    ),
-    answer = c(
-      fact("Limit: ", constraint_words(settings), ".", keep = "always"),
-      fact(
-        "Cost (", cost_words[[settings$cost]], "): ", format_amount(e$cost), ", ",
-        format_percent(e$cost_share), " of what dropping all costs. ", proof_words(x),
-        keep = "always"
-      ),
-      fact(
-        seq_len(nrow(best)), ". ", format_amount(best$cost), ": ", best$text, ".", starts = TRUE
-      )
-    ),
-    scenario = scenario("prosecutor"),
-    notes = c(
-      fact(told_line(x$diagnostics$told_by_columns, "recoded values"), keep = "always"),
-      if (length(x$diagnostics$proposed)) {
-        fact(
-          "Proposed hierarchies: ", quote_names(x$diagnostics$proposed, 4), ".", keep = "detail"
-        )
-      },
-      fact(frequency_words(x$hierarchies), keep = "always")
-    ),
-    more = "x$best, x$code, apply_recoding(x, data), plot(x), interpret(x)",
-    sentence = cited(
-      measured = paste0(
-        "Of ", count_words(e$n_nodes), " recodings of ",
-        plural(x$diagnostics$n_keys, "key variable"), " in ", plural(e$n, "record"),
-        ", the cheapest under a limit was sought"
-      ),
-      found = paste0(
-        "It is: ", x$best$text[[1]], ", and loses ", format_percent(e$cost_share),
-        " of what dropping all key variables would lose"
-      ),
-      limits = paste(
-        "The limit concerns these key variables alone, not other columns, nor values",
-        "that all records of a cell share"
-      ),
-      source = paste0(constraint_words(settings), "; ", cost_words[[settings$cost]]),
-      assuming = if (e$proven) {
-        "proven optimal"
-      } else {
-        paste("at most", format_percent(e$gap), "above the optimum")
-      }
-    )
   )
 }
 

@@ -107,91 +107,9 @@ removal_bounds <- function(coded, chosen, settings, n) {
 }
 
 #' @export
-describe.sdc_removal_bound <- function(x) {
-  estimates <- x$estimates
-  shown <- utils::head(estimates, 5)
-  table <- frame(
-    removed = format_count(shown$n), "u falls at most by" = format_fall(shown$threshold_reduction),
-    "empirical quantile at most by" = format_fall(shown$risk_empirical_reduction)
-  )
-  description(
-    title = "Bounds of what removing records can buy",
-    question = paste0(
-      "how far can the threshold u and the empirical ",
-      format_number(1 - shown$alpha[[1]]), " quantile fall, whichever records go?"
-    ),
-    size = analysis_size_line(x, x$diagnostics$n_records),
-    answer = c(
-      fact(
-        "Now: u = ", format_t(shown$threshold[[1]]), ", empirical quantile ",
-        format_t(shown$risk_empirical[[1]]), ", ", name_of_t(shown[1, ]), " = ",
-        format_t(x$diagnostics$risk), "."
-      ),
-      grid(table, nrow(estimates))
-    ),
-    scenario = scenario("prosecutor"),
-    notes = fact(
-      "The bounds hold for u and the quantile; T itself has none, as it can fall by its fit alone.",
-      keep = "detail"
-    ),
-    more = "plot(x), interpret(x); removal_path() shows what some orders reach",
-    sentence = bound_cited(x)
-  )
-}
-
-# The largest fall; a negative one is a rise whichever records go.
-format_fall <- function(x) {
-  ifelse(
-    is.na(x), "not bounded",
-    ifelse(x < 0, paste("rises at least", format_percent(-x)), format_percent(x))
-  )
-}
-
-# "lowers the ... by at most 3 %", "raises the ... by at least 3 %"
-bound_words <- function(what, reduction) {
-  if (is.na(reduction)) {
-    paste("changes", what, "by an amount that is not bounded")
-  } else if (reduction < 0) {
-    paste("raises", what, "by at least", format_percent(-reduction))
-  } else {
-    paste("lowers", what, "by at most", format_percent(reduction))
-  }
-}
-
-#' @export
 as.data.frame.sdc_removal_bound <- function(x, ...) {
   enter_verb("as.data.frame", x)
   x$estimates
-}
-
-bound_cited <- function(x) {
-  last <- x$estimates[which.max(x$estimates$n), ]
-  sets <- paste0(
-    if (x$diagnostics$n_sets == 1) "the one set" else plural(x$diagnostics$n_sets, "set"),
-    " of ", plural(last$p, "key variable")
-  )
-  cited(
-    measured = paste0(
-      "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
-      plural(x$diagnostics$n_keys, "key variable"), ", it was bounded what removing ",
-      plural(last$n, "record"), " (", format_percent(last$prop_removed),
-      "), whichever they are, can change in the risks of ", sets
-    ),
-    found = paste0(
-      "the removal ", bound_words(
-        paste("their empirical", format_number(1 - last$alpha), "quantile"),
-        last$risk_empirical_reduction
-      ),
-      " and ", bound_words(
-        paste("their", format_number(1 - x$settings$pi_u), "quantile"), last$threshold_reduction
-      )
-    ),
-    limits = paste(
-      "the bounds are rigorous but need not be reached, and they do not bound the",
-      "extrapolated extreme risk T"
-    ),
-    source = "bounds from cell sizes", assuming = analysis_clauses(x)
-  )
 }
 
 #' @exportS3Method ggplot2::autoplot
@@ -223,18 +141,62 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     sdc_theme()
 }
 
+# "removing them lowers u by at most 3 %"; a negative fall is a rise whichever records go.
+bound_words <- function(who, what, reduction) {
+  rises <- reduction %in% reduction[reduction < 0]
+  paste(
+    who, ifelse(rises, "raises", "lowers"), what, ifelse(rises, "by at least", "by at most"),
+    format_percent(abs(reduction))
+  )
+}
+
 declare_measure(
   "removal_bound",
   reference = "bera2023", ids = c("p", "alpha", "n"), lead = n,
   terms = c(
     "threshold_least", "threshold_reduction", "risk_empirical_least", "risk_empirical_reduction"
   ),
+  title = "Bounds of what removing records can buy",
+  question = paste0(
+    "how far can the threshold u and the empirical ", format_number(1 - alpha[[1]]),
+    " quantile fall, whichever records go?"
+  ),
+  size = analysis_size_line(x, x$diagnostics$n_records),
+  threshold = figure("Threshold u now", "risk", scenario = "prosecutor", board = FALSE),
+  threshold_reduction = figure(
+    "Largest fall of u", "share", scenario = "prosecutor", direction = "less", board = FALSE,
+    head = "u falls at most by",
+    says = bound_words("removing them", "the threshold", threshold_reduction)
+  ),
+  risk_empirical = figure(
+    "Empirical quantile now", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE
+  ),
+  risk_empirical_reduction = figure(
+    "Largest fall of the empirical quantile", "share", scenario = "prosecutor",
+    direction = "less", board = FALSE, head = "empirical quantile by",
+    says = bound_words("it", "the empirical quantile", risk_empirical_reduction)
+  ),
   risk_empirical_least = figure(
     paste0(
       "Least ", format_number(1 - alpha), " quantile of the risks of key sets without any ",
       plural(n, "record")
     ),
-    "risk", scenario = "prosecutor", attempt = TRUE,
+    "risk", scenario = "prosecutor", attempt = TRUE, head = "least quantile",
     note = paste("before:", format_risk(risk_empirical))
-  )
+  ),
+  notes = list(paste0(
+    "Now: u = ", format_t(threshold[[1]]), ", empirical quantile ",
+    format_t(risk_empirical[[1]]), ", T = ", format_t(x$diagnostics$risk), "."
+  ), "T itself has no bound, as it can fall by its fit alone."),
+  measured = paste0(
+    "In the file of ", plural(x$diagnostics$n_records, "record"), " and ",
+    plural(x$diagnostics$n_keys, "key variable"), ", it was bounded what removing ",
+    plural(main$n, "record"), ", whichever they are, can change in the risks of key sets of ",
+    plural(main$p, "key variable")
+  ),
+  limits = paste(
+    "the bounds are rigorous but need not be reached, and they do not bound the extrapolated",
+    "extreme risk T"
+  ),
+  source = "bounds from cell sizes", assuming = analysis_clauses(x)
 )

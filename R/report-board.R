@@ -7,7 +7,7 @@ board_rows <- function(x, limit) {
     checked_rows(measures(x, limit = limit))
   } else {
     rows <- figure_rows(x, limit, board = TRUE)
-    rows[setdiff(names(rows), c("absent", "question"))]
+    rows[setdiff(names(rows), c("analysis", "absent", "question", "says", "base"))]
   }
   above <- which(rows$n_above > 0 & rows$verdict == "above")
   rows$note[above] <- joined(paste(

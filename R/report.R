@@ -162,10 +162,6 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
   }
   paths <- report_paths(file, overwrite)
   entries <- report_entries(given, data)
-  if (!internal) {
-    running$digits <- stated_digits
-    on.exit(running$digits <- NULL, add = TRUE)
-  }
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)
   write_report(content, log, paths)

@@ -6,10 +6,9 @@
 #   settings     what was asked, with a fingerprint of the data, not the data
 #   diagnostics  how the computation went
 #   call         the call
-# and the extras of its method. A method adds `describe()`, of which
-# prints and sentences are made (R/result-print.R), a declaration of its figures
-# (R/aaa-measure.R) and, where its
-# records carry a risk, `record_risk()`.
+# and the extras of its method. A method adds a declaration (R/aaa-measure.R), of which prints
+# and sentences are made (R/result-print.R), and, where its records carry a risk,
+# `record_risk()`.
 
 new_sdc_result <- function(class, estimates, records, settings, diagnostics,
                            call, ...) {
@@ -201,7 +200,7 @@ tidy_variables <- function(x, terms) {
 glance.sdc_result <- function(x, ...) {
   enter_verb("glance", x)
   e <- x$estimates
-  at <- utils::head(c(which.max(eval(declaration_of(x)$lead, figure_scope(x))), 1L), 1)
+  at <- figure_scope(x)$at
   settings <- x$settings
   parts <- c(
     list(

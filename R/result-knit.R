@@ -15,15 +15,27 @@ knit_print.sdc_sentence <- function(x, ...) knit_text(x, escape_markdown(x))
 
 # Title, sentence and all else, or the lines of the console in a document without Markdown.
 knit_description <- function(x) {
-  said <- describe(x)
+  said <- if (inherits(x, "sdc_file_check")) check_page(x) else describe(x)
   sentence <- if (!is.null(said$sentence)) {
     unclass(description_sentence(said, x$settings$version))
   }
-  said$above <- if (inherits(x, "sdc_result")) limit_line(x)
-  slots <- description_slots(said)
+  figures <- if (is.null(said$several) && NROW(said$figures)) {
+    frame(
+      figure = said$figures$label, value = figure_cells(said$figures),
+      limit = verdict_cells(said$figures)
+    )
+  }
   knit_text(x, c(
-    paste0("**", escape_markdown(slots[[1]]$text), "**"), escape_markdown(sentence),
-    unlist(lapply(slots[-1], markdown_of))
+    paste0("**", escape_markdown(said$title), "**"),
+    escape_markdown(c(
+      sentence, if (!is.null(said$question)) paste("Question:", said$question), said$size
+    )),
+    markdown_table(figures, said, Inf), markdown_table(said$several, said),
+    markdown_table(said$table, said),
+    escape_markdown(c(
+      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario), said$notes,
+      if (!is.null(said$next_step)) paste("Next:", said$next_step), said$above
+    ))
   ))
 }
 
@@ -35,12 +47,13 @@ knit_text <- function(x, paragraphs) {
   }
 }
 
-# A slot of a description: a paragraph, or a table and how many rows it does not show.
-markdown_of <- function(slot) {
-  if (!is_grid(slot)) {
-    return(escape_markdown(slot$text))
+# The first rows of a table, and how many it does not show.
+markdown_table <- function(table, said, most = said$most) {
+  if (NROW(table) == 0) {
+    return(NULL)
   }
-  table <- slot$table
+  rest <- nrow(table) - most
+  table <- utils::head(table, most)
   right <- vapply(table, is.numeric, NA)
   cells <- lapply(table, function(column) escape_markdown(trimws(cell_text(column))))
   rows <- do.call(paste, c(unname(cells), sep = " | "))
@@ -48,10 +61,9 @@ markdown_of <- function(slot) {
     paste(escape_markdown(names(table)), collapse = " | "),
     paste(ifelse(right, "---:", ":---"), collapse = " | ")
   )
-  rest <- slot$n - nrow(table)
   c(
     paste0("| ", c(heads, rows), " |", collapse = "\n"),
-    if (rest > 0) escape_markdown(paste("... and", format_count(rest), slot$rest))
+    if (rest > 0) escape_markdown(paste("... and", format_count(rest), "more in", said$rest))
   )
 }
 

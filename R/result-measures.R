@@ -38,7 +38,7 @@ measures.sdc_result <- function(x, ..., limit = list(k = 3, journalist = 0.05)) 
   rows <- figure_rows(x, limit)
   absent <- is.na(rows$value) & nzchar(rows$absent)
   rows$note[absent] <- rows$absent[absent]
-  rows[setdiff(names(rows), c("absent", "question", "attempt"))]
+  rows[setdiff(names(rows), c("analysis", "absent", "question", "attempt", "says", "base"))]
 }
 
 #' @rdname measures
@@ -81,17 +81,22 @@ judged_by <- function(rows, x, limit) {
 terms_of <- function(x) eval(declaration_of(x)$terms, figure_scope(x))
 
 figure_scope <- function(x, limit = NULL) {
-  scope <- list2env(as.list(x$estimates), parent = environment(figure_scope))
+  # Tables of people have no estimates.
+  e <- unclass(x)$estimates
+  scope <- list2env(as.list(e), parent = environment(figure_scope))
   scope$x <- x
-  scope$e <- x$estimates
+  scope$e <- e
   scope$limit <- limit
+  # The analysis that words and glance() are about.
+  scope$at <- utils::head(c(which.max(eval(declaration_of(x)$lead, scope)), 1L), 1)
+  scope$main <- e[scope$at, ]
   scope
 }
 
 # The rows of a result by analysis, those of a `board` alone if it is for one.
 figure_rows <- function(x, limit, board = FALSE) {
   about <- declaration_of(x)
-  e <- x$estimates
+  e <- unclass(x)$estimates
   n <- nrow(e)
   scope <- figure_scope(x, limit)
   each <- eval(about$each, scope)
@@ -107,7 +112,7 @@ figure_rows <- function(x, limit, board = FALSE) {
     row[shown & !is.na(shown), ]
   })
   rows <- do.call(rbind, c(list(no_figures()), rows))
-  renumber(rows[order(rows$analysis), setdiff(names(rows), "analysis")])
+  renumber(rows[order(rows$analysis), ])
 }
 
 figure_row <- function(f, value, scope, n) {
@@ -128,7 +133,8 @@ figure_row <- function(f, value, scope, n) {
     low = bound("low"), high = bound("high"), unit = rep(f$unit, length(value)),
     scenario = rep(f$scenario, length(value)), limit = limit,
     verdict = verdict, n_above = as.double(of("n_above", NA_real_)),
-    note = of("note", ""), absent = of("absent", ""),
+    note = of("note", ""), absent = of("absent", ""), says = of("says", ""),
+    base = as.double(of("of", NA_real_)),
     question = rep(if (is.null(f$question)) "" else f$question, length(value)),
     attempt = rep(f$attempt, length(value)), analysis = rep(0L, length(value))
   )
@@ -140,7 +146,8 @@ no_figures <- function() {
   frame(
     measure = text, label = text, value = number, low = number, high = number, unit = text,
     scenario = text, limit = number, verdict = text, n_above = number, note = text,
-    absent = text, question = text, attempt = logical(), analysis = integer()
+    absent = text, says = text, base = number, question = text,
+    attempt = logical(), analysis = integer()
   )
 }
 

@@ -1,52 +1,165 @@
-# What a result says of itself. Every class has one description; print, sentence
-# and the head of summary() are made of it here and nowhere else:
-#   title, question   one line each
-#   lead              what must be read first, if anything
-#   size              records, key variables, missing values
-#   answer            facts and tables, see fact() and grid()
-#   scenario          scenario()
-#   notes             facts about the limits
-#   more              verbs that say more
-#   above             records above the limit, where one was given: limit_line()
-#   sentence          cited(): what interpret() says
+# What a result says of itself, made of the declaration of its class (R/aaa-measure.R): print,
+# sentence and the head of summary().
+
+# The limits that a print judges by, those of file_check().
+print_limits <- list(k = 3, journalist = 0.05)
 
 describe <- function(x) {
   if (inherits(x, "sdc_result")) check_result(x)
-  UseMethod("describe")
-}
-
-#' @export
-describe.default <- function(x) {
-  description(
-    title = paste0("Result of ", sub("^sdc_", "", class(x)[[1]]), "()"), question = NULL,
-    answer = if (is.data.frame(x$estimates)) grid(x$estimates)
-  )
-}
-
-description <- function(title, question, size = NULL, answer = NULL, scenario = NULL,
-                        notes = NULL, more = NULL, sentence = NULL, lead = NULL) {
+  about <- declaration_of(x)
+  scope <- figure_scope(x, print_limits)
+  of <- function(field) eval(about[[field]], scope)
+  all <- figure_rows(x, print_limits)
+  who <- of("scenario")
+  if (is.null(who)) who <- intersect(names(what_is_known), all$scenario)
+  printed <- Filter(function(f) f$print, about$figures)
+  shown <- all[all$measure %in% names(printed), ]
+  # What tells several analyses apart.
+  each <- of("each")
+  if (length(each) == 1) shown$label <- sub(each, "", shown$label, fixed = TRUE)
+  table <- of("table")
+  if (is.null(about)) table <- x$estimates
   list(
-    title = title, lead = lead, question = question, size = size, answer = answer,
-    scenario = scenario, notes = notes, more = more, sentence = sentence
+    title = c(of("title"), paste0("Result of ", sub("^sdc_", "", class(x)[[1]]), "()"))[[1]],
+    question = of("question"), size = of("size"),
+    figures = shown,
+    several = analysis_table(x, all, printed), table = table,
+    rest = c(about$rest, "x$estimates")[[1]], most = c(about$most, 6)[[1]],
+    spread = record_words(x, of("spread")), notes = Filter(nzchar, unlist(of("notes"))),
+    above = limit_line(x),
+    scenario = if (length(who)) scenario(who, of("knows")), next_step = of("next_step"),
+    sentence = if (!is.null(about$measured)) {
+      cited(
+        of("measured"), c(of("found"), found_words(all, scope$at, x$settings$level))[[1]],
+        of("limits"), of("source"), of("assuming")
+      )
+    }
   )
 }
 
-# A paragraph for each text, nothing for NULL. `keep` says what goes first where a
-# print has too little room: the way to "more", every "aside", every "detail", then
-# parts of the "answer"; what is "always" kept stays. What `starts` a line follows no
-# other sentence on it.
-fact <- function(..., keep = "answer", starts = FALSE) {
-  text <- paste0(...)
-  lapply(text[nzchar(text)], function(line) {
-    list(text = line, keep = keep, starts = starts, joined = FALSE)
-  })
+# "Record risk: largest 1, 99 % of the records at most 0.5, 95 % at most 0.2."
+record_words <- function(x, what) {
+  risk <- if (!is.null(what)) record_risk(x)
+  if (any(!is.na(risk))) {
+    noun <- paste0(limit_unit(x), "s")
+    paste0(what, ": ", record_spread(risk, noun = noun, times = judged_times(x)), ".")
+  }
 }
 
-# A table: the rows given, and how many there are in all. It may lose rows, but for
-# the `least` that are needed.
-grid <- function(table, n = nrow(table), rest = "more in x$estimates", keep = "answer",
-                 least = 1) {
-  list(list(table = table, n = n, shown = nrow(table), rest = rest, keep = keep, least = least))
+# What the figures of an analysis say.
+found_words <- function(rows, at, level) {
+  rows <- rows[rows$analysis == at & nzchar(rows$says), ]
+  known <- rows[!is.na(rows$value), ]
+  if (nrow(known) == 0) {
+    return(paste(c("no figure could be determined", unique(rows$absent[nzchar(rows$absent)])),
+                 collapse = ": "))
+  }
+  interval <- paste0(" (", format_percent(c(level, 0.95)[[1]]), " interval ")
+  paste(mapply(function(says, value) {
+    sub("%s", value, says, fixed = TRUE)
+  }, known$says, figure_cells(known, interval, " to ", ")")), collapse = "; ")
+}
+
+# The values of figures as text, with their intervals and shares.
+figure_cells <- function(rows, opens = " [", between = between_numbers(), ends = "]",
+                         unknown = "not determined") {
+  number <- function(value) {
+    value <- ifelse(value == round(value), value, signif(value, 3))
+    text <- ifelse(
+      rows$unit == "share", format_percent(value), words_of_small(value, format_amount)
+    )
+    ifelse(rows$unit %in% c("risk", "number"), words_of_small(value, format_risk), text)
+  }
+  share <- rows$base > 0 & rows$unit != "risk"
+  paste0(
+    ifelse(is.na(rows$value), unknown, number(rows$value)),
+    ifelse(is.na(rows$value) | is.na(rows$low), "", paste0(
+      opens, number(rows$low), between, number(rows$high), ends
+    )),
+    ifelse(is.na(rows$value) | !share %in% TRUE, "", paste0(
+      " (", format_percent(rows$value / rows$base), ")"
+    ))
+  )
+}
+
+# "below 3: 424 records", "at most 0.05"
+verdict_cells <- function(rows) {
+  matches <- rows$unit == "matches"
+  limit <- signif(rows$limit, 3)
+  limit <- ifelse(rows$unit == "share", format_percent(limit), format_number(limit))
+  told <- ifelse(
+    rows$verdict == "above",
+    paste0(
+      ifelse(matches, "below ", "above "), limit,
+      ifelse(is.na(rows$n_above), "", paste0(": ", plural(rows$n_above, "record")))
+    ),
+    ifelse(rows$verdict == "ok", paste(ifelse(matches, "at least", "at most"), limit), rows$verdict)
+  )
+  ifelse(is.na(rows$limit) | is.na(rows$value), "", told)
+}
+
+# One line for each figure; long labels are wrapped, numbers never.
+figure_lines <- function(rows, width) {
+  if (nrow(rows) == 0) {
+    return(NULL)
+  }
+  unknown <- ifelse(nzchar(rows$absent), rows$absent, "not determined")
+  told <- figure_cells(rows, unknown = unknown)
+  judged <- nzchar(verdict_cells(rows))
+  told[judged] <- paste0(format(told[judged]), "  ", verdict_cells(rows)[judged])
+  room <- min(max(nchar(rows$label)), max(width - max(nchar(told)) - 2, 16))
+  unlist(Map(function(label, told) {
+    label <- strwrap(label, room + 1)
+    told <- c(told, rep("", length(label) - 1))
+    trimws(paste0(formatC(label, width = -room), "  ", told), "right")
+  }, rows$label, told), use.names = FALSE)
+}
+
+# Several analyses side by side, those figures that have a head.
+analysis_table <- function(x, rows, figures) {
+  heads <- Filter(Negate(is.null), lapply(figures, `[[`, "head"))
+  e <- unclass(x)$estimates
+  if (NROW(e) < 2 || length(heads) == 0) {
+    return(NULL)
+  }
+  ids <- declaration_of(x)$ids
+  ids <- ids[vapply(e[ids], function(id) length(unique(id)) > 1, NA)]
+  columns <- lapply(intersect(names(heads), rows$measure), function(name) {
+    figure_cells(rows[rows$measure == name, ], unknown = "")
+  })
+  names(columns) <- unlist(heads[intersect(names(heads), rows$measure)])
+  do.call(frame, c(lapply(as.list(e[ids]), function(id) {
+    if (is.numeric(id)) format_amount(id) else shorten(id, 24)
+  }), columns))
+}
+
+table_lines <- function(table, said, width) {
+  if (NROW(table) == 0) {
+    return(NULL)
+  }
+  more <- nrow(table) - said$most
+  c(
+    format_table(utils::head(table, said$most), width - 2),
+    if (more > 0) paste("... and", format_count(more), "more in", said$rest)
+  )
+}
+
+# A description as lines of a width, with three notes, or fewer if there are too many rows.
+declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else Inf) {
+  several <- said$several
+  notes <- utils::head(said$notes, most)
+  for (n in rev(seq_len(length(notes) + 1) - 1)) {
+    lines <- wrap_lines(c(
+      said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
+      if (is.null(several)) figure_lines(said$figures, width),
+      table_lines(several, said, width), table_lines(said$table, said, width),
+      said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario),
+      utils::head(notes, n), if (!is.null(said$next_step)) paste("Next:", said$next_step),
+      said$above
+    ), width)
+    if (length(lines) <= rows) break
+  }
+  lines
 }
 
 # The one place for the words of scenarios ---------------------------------
@@ -62,9 +175,10 @@ scenario <- function(who, beside = NULL) {
 }
 
 scenario_line <- function(scenario) {
+  known <- what_is_known[scenario$who]
+  if (length(known) > 1) known[[2]] <- "it is not known"
   paste0(
-    "Scenario: ",
-    paste0(scenario$who, " (", what_is_known[scenario$who], ")", collapse = " and "),
+    "Scenario: ", paste0(scenario$who, " (", known, ")", collapse = " and "),
     if (!is.null(scenario$beside)) paste0(", ", scenario$beside),
     "; risks are conditional on an attempt."
   )
@@ -94,104 +208,9 @@ missing_clause <- function(missing, n_excluded = 0) {
 
 # Print --------------------------------------------------------------------
 
-# The paragraphs and tables of a description in the order of a print.
-description_slots <- function(x) {
-  c(
-    fact(x$title, keep = "always"), fact(x$lead, keep = "always", starts = TRUE),
-    if (!is.null(x$question)) fact("Question: ", x$question, keep = "always", starts = TRUE),
-    fact(x$size, keep = "always"), x$answer,
-    if (!is.null(x$scenario)) fact(scenario_line(x$scenario), keep = "always", starts = TRUE),
-    x$notes, if (!is.null(x$more)) fact("More: ", x$more, ".", keep = "more"),
-    fact(x$above, keep = "always", starts = TRUE)
-  )
-}
-
-# A description as lines of a width, as many as there may be at most.
-format_description <- function(x, width = console_width(), rows = 16) {
-  slots <- description_slots(x)
-  # In this order, each as often as it helps.
-  steps <- c(
-    list(function(s) join_slots(s, width, from = length(s) - 1)),
-    lapply(c("more", "aside"), drop_slot),
-    list(function(s) join_slots(s, width), drop_slot("detail"), shrink_grid, drop_slot("answer"))
-  )
-  for (step in steps) {
-    while (length(slot_lines(slots, width)) > rows) {
-      shorter <- step(slots)
-      if (is.null(shorter)) break
-      slots <- shorter
-    }
-  }
-  slot_lines(slots, width)
-}
-
-is_grid <- function(slot) !is.null(slot$table)
-
-# The last paragraph or table of a kind goes.
-drop_slot <- function(keep) {
-  function(slots) {
-    of_kind <- which(vapply(slots, `[[`, "", "keep") == keep)
-    if (length(of_kind)) slots[-max(of_kind)]
-  }
-}
-
-# A sentence follows the one before it on its line, where this saves a row.
-join_slots <- function(slots, width, from = 1) {
-  n_rows <- length(slot_lines(slots, width))
-  for (i in seq_len(length(slots) - 1)[seq_len(length(slots) - 1) >= from]) {
-    pair <- slots[i + 0:1]
-    free <- !any(vapply(pair, is_grid, NA)) && !pair[[2]]$joined && !pair[[2]]$starts &&
-      grepl("[.]$", pair[[1]]$text)
-    if (free) {
-      joined <- slots
-      joined[[i + 1]]$joined <- TRUE
-      if (length(slot_lines(joined, width)) < n_rows) {
-        return(joined)
-      }
-    }
-  }
-  NULL
-}
-
-# The table with most rows to spare loses its last one.
-shrink_grid <- function(slots) {
-  spare <- vapply(slots, function(s) if (is_grid(s)) s$shown - s$least else 0, 0)
-  longest <- which.max(spare)
-  if (spare[[longest]] > 0) {
-    slots[[longest]]$shown <- slots[[longest]]$shown - 1L
-    slots
-  }
-}
-
-slot_lines <- function(slots, width) {
-  joined <- vapply(slots, function(s) isTRUE(s$joined), NA)
-  # What a joined sentence followed may be gone, or be a table now.
-  after_text <- c(FALSE, !vapply(utils::head(slots, -1), function(s) {
-    is_grid(s) || !grepl("[.]$", s$text)
-  }, NA))[seq_along(slots)]
-  paragraphs <- split(slots, cumsum(!(joined & after_text)))
-  unlist(lapply(paragraphs, function(part) {
-    if (is_grid(part[[1]])) {
-      grid_lines(part[[1]], width)
-    } else {
-      wrap_lines(paste(vapply(part, `[[`, "", "text"), collapse = " "), width)
-    }
-  }), use.names = FALSE)
-}
-
-grid_lines <- function(slot, width) {
-  rest <- slot$n - slot$shown
-  c(
-    format_table(utils::head(slot$table, slot$shown), width - 2),
-    if (rest > 0) paste("... and", format_count(rest), slot$rest)
-  )
-}
-
 #' @export
 format.sdc_result <- function(x, ..., width = console_width(), rows = 16) {
-  said <- describe(x)
-  said$above <- limit_line(x)
-  format_description(said, width, rows)
+  declared_lines(describe(x), width, rows)
 }
 
 #' @export
@@ -314,7 +333,7 @@ print.sdc_summary <- function(x, ...) {
 # "17 of the 1,092 records are above the limit of 0.01" as a clause; NULL without a
 # limit or without records.
 limit_clause <- function(x) {
-  limit <- x$settings$limit
+  limit <- unclass(x)$settings$limit
   risk <- if (is_plain_number(limit)) record_risk(x)
   if (is.null(risk)) {
     return(NULL)

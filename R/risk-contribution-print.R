@@ -7,59 +7,42 @@ declare_measure(
     "risk", "contribution_max", "contribution_q99", "contribution_q95", "prop_positive",
     "prop_never_unique"
   ),
+  title = "Contributions of records to the extreme re-identification risk",
+  question = paste0("how does ", name_of_t(e), " change when one record is removed?"),
+  size = analysis_size_line(x, n_records),
   risk = figure(
     "Extreme risk T", "risk", scenario = "prosecutor", attempt = TRUE, note = paste(
       "removing one record lowers it by at most", format_risk(pmax(contribution_max, 0))
     )
-  )
+  ),
+  contribution_max = figure(
+    "Largest contribution of a record", "number", scenario = "prosecutor", board = FALSE,
+    says = "no single removal lowers T by more than %s"
+  ),
+  prop_positive = figure(
+    "Records that lower T when removed", "share", scenario = "prosecutor", board = FALSE,
+    says = "removing a record lowers it for %s of the records"
+  ),
+  prop_never_unique = figure(
+    "Records unique on no key set", "share", scenario = "prosecutor", direction = "less",
+    board = FALSE, says = "%s are not unique on any key set"
+  ),
+  spread = "Contribution DT",
+  notes = list(
+    if (is.na(contribution_max)) {
+      "Contributions are not determined: see the status and ?qar_risk."
+    },
+    threshold_set_line(x), "Contributions of several records do not add up: see removal_path()."
+  ),
+  measured = paste0(
+    "In the file of ", plural(n_records, "record"), " and ",
+    plural(x$diagnostics$n_keys, "key variable"),
+    ", it was computed how much every single record contributes to ", long_name_of_t(e), " = ",
+    format_t(risk)
+  ),
+  limits = "contributions describe this file, and those of several records do not add up",
+  source = paste("exact, after the", qar_source), assuming = analysis_clauses(x)
 )
-
-#' @export
-describe.sdc_risk_contribution <- function(x) {
-  estimates <- x$estimates
-  name <- name_of_t(estimates)
-  known <- !is.na(estimates$contribution_max)
-  description(
-    title = "Contributions of records to the extreme re-identification risk",
-    question = paste0("how does ", name, " change when one record is removed?"),
-    size = analysis_size_line(x, estimates$n_records),
-    answer = c(
-      fact(
-        name, " = ", format_t(estimates$risk), ", threshold u = ",
-        format_t(x$diagnostics$threshold), ", status ", estimates$status, "."
-      ),
-      if (known) contribution_facts(estimates),
-      if (!known) fact("Contributions are not determined: see the status and ?qar_risk."),
-      fact(
-        "Unique on no key set: ", format_percent(estimates$prop_never_unique),
-        " of the records.", keep = "detail"
-      ),
-      fact(threshold_set_line(x), keep = "detail")
-    ),
-    scenario = scenario("prosecutor"),
-    notes = fact(
-      "Contributions of several records do not add up: see removal_path().", keep = "detail"
-    ),
-    more = "summary(x), plot(x), interpret(x)",
-    sentence = contribution_cited(x)
-  )
-}
-
-contribution_facts <- function(estimates) {
-  c(
-    fact(
-      "Contribution DT: ", format_spread(
-        estimates$contribution_max, estimates$contribution_q99, estimates$contribution_q95,
-        format_signed
-      ), ".",
-      keep = "always"
-    ),
-    fact(
-      "For ", format_percent(estimates$prop_positive),
-      " of the records, removing the record lowers the risk; for the others it does not."
-    )
-  )
-}
 
 # Records and keys of an analysis made from a qar_risk() result.
 analysis_size_line <- function(x, n_records) {
@@ -179,42 +162,5 @@ explained_by <- function(x) {
     r_squared = c(
       share(records$u_plus), share(records$u_plus, records$unique_at_threshold)
     )
-  )
-}
-
-contribution_cited <- function(x) {
-  estimates <- x$estimates
-  known <- !is.na(estimates$contribution_max)
-  never_unique <- format_percent(estimates$prop_never_unique)
-  where <- if (estimates$n_sets == 1) {
-    paste("the one set of", plural(estimates$p, "key variable"))
-  } else {
-    paste0("any of the ", plural(estimates$n_sets, "set"), " of ",
-           plural(estimates$p, "key variable"))
-  }
-  cited(
-    measured = paste0(
-      "In the file of ", plural(estimates$n_records, "record"), " and ",
-      plural(x$diagnostics$n_keys, "key variable"),
-      ", it was computed how much every single record contributes to ", long_name_of_t(estimates),
-      " = ", format_t(estimates$risk)
-    ),
-    found = if (known) {
-      paste0(
-        "no single removal lowers T by more than ",
-        format_signed(max(estimates$contribution_max, 0)), "; removing a record lowers it for ",
-        format_percent(estimates$prop_positive), " of the records, and ", never_unique,
-        " are not unique on ", where
-      )
-    } else {
-      paste0(
-        "the contributions could not be determined; ", never_unique,
-        " of the records are not unique on ", where
-      )
-    },
-    limits = paste(
-      "contributions describe this file, and those of several records do not add up"
-    ),
-    source = paste("exact, after the", qar_source), assuming = analysis_clauses(x)
   )
 }

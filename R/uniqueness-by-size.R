@@ -115,51 +115,9 @@ draw_sets <- function(size, d, n) {
 }
 
 #' @export
-describe.sdc_uniqueness_by_size <- function(x) {
-  estimates <- x$estimates
-  shown <- utils::head(estimates[order(estimates$n_keys), ], 8)
-  description(
-    title = "Uniqueness in the population by the number of key variables known",
-    question = "how fast do people become unique as an intruder knows more?",
-    size = paste0(
-      "Copula model from ", plural(x$diagnostics$n, "record"), "; ",
-      format_count(x$settings$pop_size), " people; not calibrated."
-    ),
-    answer = grid(frame(
-      known = shown$n_keys, sets = shown$n_subsets, mean = format_share(shown$uniqueness_mean),
-      least = format_share(shown$uniqueness_min), most = format_share(shown$uniqueness_max)
-    ), nrow(estimates)),
-    scenario = scenario("journalist"),
-    more = "as.data.frame(x), plot(x), interpret(x)",
-    sentence = by_size_cited(x)
-  )
-}
-
-#' @export
 as.data.frame.sdc_uniqueness_by_size <- function(x, ...) {
   enter_verb("as.data.frame", x)
   x$subsets
-}
-
-by_size_cited <- function(x) {
-  estimates <- x$estimates[order(x$estimates$n_keys), ]
-  last <- estimates[nrow(estimates), ]
-  half <- estimates$n_keys[estimates$uniqueness_mean >= 0.5]
-  cited(
-    measured = paste0(
-      "The average uniqueness on sets of key variables was computed from a model of ",
-      plural(x$diagnostics$n, "record"), " for ", format_count(x$settings$pop_size), " people"
-    ),
-    found = paste0(
-      "on average ", format_percent(last$uniqueness_mean), " of them are unique on ",
-      plural(last$n_keys, "key variable"),
-      if (length(half)) {
-        paste0(", and half of them or more from ", plural(half[[1]], "key variable"), " on")
-      }
-    ),
-    limits = "other sets of key variables give other values",
-    source = "Gaussian copula after Rocher and others 2019", assuming = "not calibrated"
-  )
 }
 
 #' Picture of uniqueness by the number of key variables
@@ -202,12 +160,31 @@ autoplot.sdc_uniqueness_by_size <- function(object, ...) {
 declare_measure(
   "uniqueness_by_size",
   reference = "rocher2019", ids = "n_keys", lead = n_keys, terms = "uniqueness_mean",
+  title = "Uniqueness in the population by the number of key variables known",
+  question = "how fast do people become unique as an intruder knows more?",
+  size = paste0(
+    "Copula model from ", plural(x$diagnostics$n, "record"), "; ",
+    format_count(x$settings$pop_size), " people; not calibrated."
+  ),
   uniqueness_mean = figure(
     paste(
       "People unique on", plural(n_keys, "key variable"), "among",
       format_count(x$settings$pop_size)
     ),
-    "share", scenario = "journalist", board = n_keys == max(n_keys),
-    note = ifelse(n_subsets > 1, paste("mean of", plural(n_subsets, "key set")), "")
-  )
+    "share", scenario = "journalist", board = n_keys == max(n_keys), head = "mean",
+    note = ifelse(n_subsets > 1, paste("mean of", plural(n_subsets, "key set")), ""),
+    says = paste("on average %s of them are unique on", plural(n_keys, "key variable"))
+  ),
+  uniqueness_min = figure(
+    "Least over the key sets", "share", scenario = "journalist", board = FALSE, head = "least"
+  ),
+  uniqueness_max = figure(
+    "Most over the key sets", "share", scenario = "journalist", board = FALSE, head = "most"
+  ),
+  measured = paste0(
+    "The average uniqueness on sets of key variables was computed from a model of ",
+    plural(x$diagnostics$n, "record"), " for ", format_count(x$settings$pop_size), " people"
+  ),
+  limits = "other sets of key variables give other values",
+  source = "Gaussian copula after Rocher and others 2019", assuming = "not calibrated"
 )

@@ -245,68 +245,21 @@ weighted_quantile <- function(x, weight, p) {
   x[order][[which(upto >= p - 1e-12)[[1]]]]
 }
 
-#' @export
-describe.sdc_uniqueness_profile <- function(x) {
-  description(
-    title = "Uniqueness of one person over values of key variables",
-    question = "which knowledge makes this person unique?",
-    size = paste0(
-      "Known: ", x$diagnostics$n_known, " of ", plural(x$diagnostics$n_keys, "key variable"),
-      "; population: ", format_count(x$settings$pop_size), "; score: ", x$settings$score, "."
-    ),
-    answer = c(
-      fact(
-        "As known: unique with likelihood xi ", format_likelihood(x$base$xi),
-        ", a match is correct with kappa ", format_likelihood(x$base$kappa), "."
-      ),
-      fact("xi if one value were another (vary), or one more variable known (add):"),
-      profile_grid(x$estimates)
-    ),
-    scenario = scenario("journalist"),
-    more = "as.data.frame(x), plot(x), interpret(x)",
-    sentence = profile_cited(x)
-  )
-}
-
-profile_grid <- function(estimates, most = 6) {
-  change <- estimates$xi_median - estimates$xi_base
-  shown <- estimates[utils::head(order(-abs(change)), most), ]
+# The variables whose value matters most.
+profile_table <- function(estimates) {
+  shown <- estimates[order(-abs(estimates$xi_median - estimates$xi_base)), ]
   table <- frame(
     variable = shown$variable, role = shown$role, values = shown$n_values,
-    xi_median = shown$xi_median, shown$xi_q05, shown$xi_q95
+    "median xi" = format_share(shown$xi_median)
   )
-  names(table)[5:6] <- c("from (5 %)", "to (95 %)")
-  grid(table, nrow(estimates))
+  table[["5 % to 95 %"]] <- paste(format_share(shown$xi_q05), "to", format_share(shown$xi_q95))
+  table
 }
 
 #' @export
 as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
   enter_verb("as.data.frame", x)
   x$values
-}
-
-profile_cited <- function(x) {
-  estimates <- x$estimates
-  most <- estimates[which.max(abs(estimates$xi_median - estimates$xi_base)), ]
-  cited(
-    measured = paste0(
-      "The uniqueness of a person known on ", plural(x$diagnostics$n_known, "key variable"),
-      " was estimated from a sample of ", plural(x$settings$n, "record")
-    ),
-    found = paste0(
-      "the person is unique among ", format_count(x$settings$pop_size),
-      " people with likelihood ", format_likelihood(x$base$xi),
-      ", and a matching record is the person's with likelihood ",
-      format_likelihood(x$base$kappa), "; with ",
-      if (most$role == "add") "the value of " else "another value of ", most$variable,
-      " the likelihood of uniqueness has the median ", format_likelihood(most$xi_median)
-    ),
-    limits = paste(
-      "the person's values are taken to be right, and other knowledge gives another likelihood"
-    ),
-    source = "Gaussian copula after Rocher and others 2019",
-    assuming = paste0("score \"", x$settings$score, "\"")
-  )
 }
 
 #' Picture of a person's uniqueness
@@ -363,10 +316,34 @@ declare_measure(
   "uniqueness_profile",
   reference = "rocher2019", ids = c("variable", "role"),
   terms = c("xi_mean", "xi_base", "xi_median"),
+  title = "Uniqueness of one person over values of key variables",
+  question = "which knowledge makes this person unique?",
+  size = paste0(
+    "Known: ", x$diagnostics$n_known, " of ", plural(x$diagnostics$n_keys, "key variable"),
+    "; population: ", format_count(x$settings$pop_size), "; score: ", x$settings$score, "."
+  ),
   xi = figure(
     paste(
       "Likelihood that the person is unique among", format_count(x$settings$pop_size), "people"
     ),
-    "risk", x$base$xi, scenario = "journalist"
-  )
+    "risk", x$base$xi, scenario = "journalist", says = paste(
+      "the person is unique among", format_count(x$settings$pop_size), "people with likelihood %s"
+    )
+  ),
+  kappa = figure(
+    "Likelihood that a match is the person (kappa)", "risk", x$base$kappa,
+    scenario = "journalist", attempt = TRUE, board = FALSE,
+    says = "a matching record is the person's with likelihood %s"
+  ),
+  table = profile_table(e),
+  notes = "Table: xi with another value (vary), or with one more variable known (add).",
+  measured = paste0(
+    "The uniqueness of a person known on ", plural(x$diagnostics$n_known, "key variable"),
+    " was estimated from a sample of ", plural(x$settings$n, "record")
+  ),
+  limits = paste(
+    "the person's values are taken to be right, and other knowledge gives another likelihood"
+  ),
+  source = "Gaussian copula after Rocher and others 2019",
+  assuming = paste0("score \"", x$settings$score, "\"")
 )

@@ -373,63 +373,6 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, o
 }
 
 #' @export
-describe.sdc_utility_loss <- function(x) {
-  e <- x$estimates
-  changed <- x$variables[x$variables$change != "none", , drop = FALSE]
-  changed <- changed[order(-changed$bits_lost - changed$n_exchanged), , drop = FALSE]
-  columns <- c("variable", "change", "prop_bits_lost", "prop_blank", "prop_exchanged", "tv")
-  pairs <- if (is.na(e$tv_pairs)) "none" else format_risk(e$tv_pairs)
-  description(
-    title = "Loss of information",
-    question = "what did the protection cost the users of the file?",
-    size = paste0(
-      plural(e$n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), "; ",
-      plural(nrow(changed), "variable"), " changed, ", plural(e$n_records_changed, "record"),
-      " with blank or exchanged cells."
-    ),
-    answer = c(
-      fact(
-        "Recoding and blanks: ", format_percent(e$prop_bits_lost), " of the bits lost; ",
-        format_percent(e$prop_blank), " of the cells blank. Exchanges: ",
-        format_percent(e$prop_exchanged), " of the cells.", keep = "always"
-      ),
-      fact(
-        "Total variation: margins ", format_risk(e$tv_margins), ", pairs ", pairs,
-        if (!is.na(e$tv_pairs)) paste0(" (largest ", format_risk(e$tv_pairs_max), ")"),
-        if (!is.null(e$tv_margins_weighted)) {
-          paste0("; weighted margins ", format_risk(e$tv_margins_weighted))
-        }, "."
-      ),
-      if (nrow(changed)) {
-        grid(utils::head(changed, 6)[columns], nrow(changed), "more in x$variables")
-      }
-    ),
-    notes = fact(
-      "Bits do not see exchanges; distances of recoded variables see blanks and ",
-      "exchanges only.", keep = "detail"
-    ),
-    more = "x$variables, x$pairs, compare_risk()",
-    sentence = cited(
-      measured = paste0(
-        "The loss of information by a protection was measured in ", plural(e$n, "record"),
-        " with ", plural(x$diagnostics$n_keys, "variable")
-      ),
-      found = paste0(
-        "Recoding and blanks took ", format_percent(e$prop_bits_lost), " of the bits (",
-        format_percent(e$prop_blank), " of the cells blank), ", format_percent(e$prop_exchanged),
-        " of the cells were exchanged, margins moved by ", format_risk(e$tv_margins),
-        " and pairs by ", pairs, " on average"
-      ),
-      limits = paste(
-        "The measures answer for different changes and are not added up; what an analysis",
-        "loses is seen by repeating it"
-      ),
-      source = "non-uniform entropy of Gionis and Tassa 2009; total variation"
-    )
-  )
-}
-
-#' @export
 as.data.frame.sdc_utility_loss <- function(x, ...) enter_verb("as.data.frame", x)$variables
 
 #' Picture of what was lost
@@ -475,4 +418,55 @@ autoplot.sdc_utility_loss <- function(object, ...) {
 }
 
 # What a protection costs is not a risk.
-declare_measure("utility_loss", reference = "gionis2009", terms = setdiff(names(e), "n"))
+loss_figure <- function(label, unit, says = NULL) {
+  f <- figure("", unit, scenario = "none", direction = "none")
+  f$label <- label
+  f$says <- says
+  f
+}
+
+declare_measure(
+  "utility_loss",
+  reference = "gionis2009", terms = setdiff(names(e), "n"),
+  title = "Loss of information",
+  question = "how much information did the protection cost the users of the file?",
+  size = paste0(
+    plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), "; ",
+    plural(sum(x$variables$change != "none"), "variable"), " changed."
+  ),
+  figures = list(
+    prop_bits_lost = loss_figure(
+      "Information lost by recoding and suppression", "share",
+      "recoding and suppression took %s of the bits"
+    ),
+    prop_blank = loss_figure("Suppressed values", "share", "%s of the values are suppressed"),
+    prop_exchanged = loss_figure("Exchanged values", "share", "%s of the values were exchanged"),
+    n_records_changed = loss_figure("Records with suppressed or exchanged values", "count"),
+    tv_margins = loss_figure(
+      "Total variation of margins, mean", "risk", "margins moved by %s on average"
+    ),
+    tv_pairs = loss_figure(
+      "Total variation of pairs, mean", "risk", "pairs moved by %s on average"
+    ),
+    tv_margins_weighted = loss_figure("Total variation of weighted margins", "risk")
+  ),
+  table = changed_variables(x$variables), rest = "x$variables",
+  notes = "Information loss ignores exchanged values. Distances ignore recoding.",
+  measured = paste0(
+    "The loss of information by a protection was measured in ", plural(n, "record"), " with ",
+    plural(x$diagnostics$n_keys, "variable")
+  ),
+  limits = paste(
+    "the measures answer for different changes and are not added up; what an analysis loses is",
+    "seen by repeating it"
+  ),
+  source = "non-uniform entropy of Gionis and Tassa 2009; total variation"
+)
+
+changed_variables <- function(variables) {
+  changed <- variables[variables$change != "none", ]
+  changed[
+    order(-changed$bits_lost - changed$n_exchanged),
+    c("variable", "change", "prop_bits_lost", "prop_blank", "prop_exchanged", "tv")
+  ]
+}

@@ -180,120 +180,7 @@ roc_curve <- function(xi, unique, most = 500) {
 }
 
 #' @export
-describe.sdc_uniqueness_validation <- function(x) {
-  estimates <- x$estimates
-  description(
-    title = "Likelihoods of uniqueness against the truth",
-    question = paste0(
-      "is a person who looks unique from a sample of ", plural(x$settings$n_sample, "record"),
-      " unique in the population?"
-    ),
-    size = paste0(
-      "Population: ", format_count(x$settings$n), " people, ",
-      plural(length(x$settings$key_vars), "key variable"), "; judged: ",
-      format_count(estimates$n), "; score: ", estimates$score, "."
-    ),
-    answer = c(
-      fact(
-        "Population uniqueness: ", format_risk(estimates$estimated_uniqueness), " estimated, ",
-        format_risk(estimates$population_uniqueness), " true."
-      ),
-      if (is.na(estimates$auc)) {
-        fact(all_alike(estimates), ": no ranking to judge.")
-      } else {
-        fact(
-          "AUC (1: perfect ranking, ", format_number(0.5), ": none): ",
-          format_risk(estimates$auc), "."
-        )
-      },
-      fact(lowest_class_line(x$calibration), keep = "detail"),
-      fact(discovery_line(estimates)),
-      fact(
-        "Brier score: ", format_risk(estimates$brier), "; best constant ",
-        format_risk(estimates$brier_constant), ", random guess ",
-        format_risk(estimates$brier_random), "."
-      ),
-      if (!is.na(estimates$skill)) {
-        fact("Skill against the best constant: ", format_percent(estimates$skill), ".")
-      }
-    ),
-    scenario = scenario("journalist"),
-    more = "x$calibration, plot(x, \"roc\"), interpret(x)",
-    sentence = cited(
-      measured = paste0(
-        "On ", format_count(estimates$n), " of ", format_count(x$settings$n),
-        " people of a known population, likelihoods of uniqueness from a sample of ",
-        plural(x$settings$n_sample, "record"), " were compared with the truth"
-      ),
-      found = paste("they", validation_words(estimates)),
-      limits = "another population may be harder",
-      source = "Gaussian copula after Rocher and others 2019",
-      assuming = paste0("score \"", estimates$score, "\"")
-    )
-  )
-}
-
-# Of those who look unique, the shares that are not.
-discovery_line <- function(estimates) {
-  # Text, since paste0() writes a number as options(scipen) says.
-  rate <- function(level) {
-    value <- estimates[[paste0("fdr_", level)]]
-    paste0(
-      "xi > ", format_number(as.numeric(level) / 100), ": ",
-      if (is.na(value)) "none" else format_percent(value), " of ",
-      format_count(estimates[[paste0("n_", level)]])
-    )
-  }
-  paste0("Not unique among those with ", rate("90"), "; ", rate("95"), "; ", rate("99"), ".")
-}
-
-# Where all people judged are alike.
-all_alike <- function(estimates) {
-  paste(if (estimates$prop_unique > 0) "Everybody" else "Nobody", "judged is unique")
-}
-
-# What low likelihoods are worth.
-lowest_class_line <- function(calibration) {
-  lowest <- calibration[calibration$xi_low <= 0, ]
-  if (nrow(lowest) == 0) {
-    return(paste0("Nobody has xi below ", format_rounded(0.1, 1), "."))
-  }
-  paste0(
-    "Of ", format_count(lowest$n), " with xi below ", format_rounded(0.1, 1), ", ",
-    format_percent(lowest$prop_unique), " are unique; their mean xi is ",
-    format_percent(lowest$mean_xi), "."
-  )
-}
-
-#' @export
 record_risk.sdc_uniqueness_validation <- function(x) x$records$xi
-
-validation_words <- function(estimates) {
-  if (is.na(estimates$auc)) {
-    alike <- all_alike(estimates)
-    return(paste0(
-      "cannot rank people, since ", tolower(substr(alike, 1, 1)), substring(alike, 2),
-      "; their Brier score is ", format_risk(estimates$brier)
-    ))
-  }
-  paste0(
-    "rank unique people with an AUC of ", format_risk(estimates$auc), "; ",
-    if (is.na(estimates$fdr_95)) {
-      paste("nobody has a likelihood above", format_number(0.95))
-    } else {
-      paste0(
-        "of those with a likelihood above ", format_number(0.95), ", ",
-        format_percent(estimates$fdr_95), " are not unique"
-      )
-    },
-    if (!is.na(estimates$skill)) {
-      paste0(
-        ", and the Brier score is ", format_percent(abs(estimates$skill)),
-        if (estimates$skill < 0) " above" else " below", " that of the best constant"
-      )
-    }
-  )
-}
 
 #' Pictures of a validation
 #'
@@ -429,6 +316,54 @@ declare_measure(
   "uniqueness_validation",
   reference = "rocher2019", ids = "score", aligned = character(),
   terms = c("auc", "fdr_90", "fdr_95", "fdr_99", "brier", "skill"),
-  population_uniqueness = figure("People unique in the population", "share"),
-  estimated_uniqueness = figure("The same by the model", "share")
+  title = "Likelihoods of uniqueness against the truth",
+  question = paste0(
+    "is a person who looks unique from a sample of ", plural(x$settings$n_sample, "record"),
+    " unique in the population?"
+  ),
+  size = paste0(
+    "Population: ", format_count(x$settings$n), " people, ",
+    plural(length(x$settings$key_vars), "key variable"), "; judged: ", format_count(n),
+    "; score: ", score, "."
+  ),
+  population_uniqueness = figure(
+    "People unique in the population", "share", scenario = "none"
+  ),
+  estimated_uniqueness = figure("The same by the model", "share", scenario = "none"),
+  auc = figure(
+    "AUC (1: perfect ranking)", "number", scenario = "none", direction = "none", board = FALSE,
+    says = "they rank people with an AUC of %s", absent = if (is.na(auc)) {
+      paste(if (prop_unique > 0) "everybody" else "nobody", "judged is unique")
+    }
+  ),
+  fdr_90 = figure(
+    paste("Not unique among those with xi >", format_number(0.9)), "share", scenario = "none",
+    direction = "none",
+    board = FALSE
+  ),
+  fdr_95 = figure(
+    paste("Not unique among those with xi >", format_number(0.95)), "share", scenario = "none",
+    direction = "none",
+    board = FALSE,
+    says = "%s of those whose likelihood is above 0.95 are not unique"
+  ),
+  brier = figure(
+    "Brier score", "number", scenario = "none", direction = "none", board = FALSE,
+    says = paste0(
+      "their Brier score is %s (best constant ", format_risk(brier_constant), ")"
+    )
+  ),
+  skill = figure(
+    "Skill against the best constant", "share", scenario = "none", direction = "none",
+    board = FALSE
+  ),
+  scenario = "journalist",
+  measured = paste0(
+    "On ", format_count(n), " of ", format_count(x$settings$n),
+    " people of a known population, likelihoods of uniqueness from a sample of ",
+    plural(x$settings$n_sample, "record"), " were compared with the truth"
+  ),
+  limits = "another population may be harder",
+  source = "Gaussian copula after Rocher and others 2019",
+  assuming = paste0("score \"", score, "\"")
 )

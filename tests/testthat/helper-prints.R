@@ -1,5 +1,5 @@
 # All that a print could say, each paragraph a line, and the same as one text.
-lines_of <- function(x) format(x, width = 1e4, rows = Inf)
+lines_of <- function(x) format(x, width = 1e4, rows = Inf, all = TRUE)
 text_of <- function(x) paste(lines_of(x), collapse = " ")
 
 # One result of every class that prints in words, from data the package ships.

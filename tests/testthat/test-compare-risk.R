@@ -21,8 +21,8 @@ test_that("results of one analysis each are compared whatever their key sets", {
   )
   expect_true("Key variables of `after`: without \"CENREG\"." %in% lines)
   # The measure first, parameters last.
-  expect_match(lines[[3]], "^term .*ratio +change$")
-  expect_match(lines[[4]], "^n_unique ")
+  expect_match(lines[[2]], "^term .*ratio +change$")
+  expect_match(lines[[3]], "^n_unique ")
 })
 
 test_that("settings that differ are named", {

@@ -99,8 +99,8 @@ test_that("what was not measured is never ok, and says why", {
   gone <- bare$estimates[bare$estimates$scenario == "journalist", ]
   expect_identical(unique(gone$verdict), "not judged")
   expect_match(gone$reason, "neither weights nor the size")
-  expect_match(text_of(bare), "not judged: journalist")
-  expect_match(unclass(interpret(bare)), "not judged: journalist \\(neither weights")
+  expect_match(text_of(bare), "journalist not judged")
+  expect_match(unclass(interpret(bare)), "journalist not judged \\(neither weights")
   # An error's first line.
   few <- quietly(file_check(nals_prison[1:20, ], keys, weight_var = "WEIGHT"))
   expect_match(value_of(few, "population_uniqueness", "reason"), "at least 50 records")
@@ -167,7 +167,7 @@ test_that("a census, equal weights and weights that average 1 are told apart", {
   mean_one <- quietly(file_check(
     transform(data, w = rep(c(0.5, 1.5), 150)), weight_var = "w"
   ))
-  expect_match(text_of(mean_one), "not judged: the weights sum to 300 in a file of 300 records")
+  expect_match(text_of(mean_one), "not judged \\(the weights sum to 300 in a file of 300 records")
   expect_no_match(text_of(mean_one), "the whole population")
 })
 
@@ -185,7 +185,7 @@ test_that("the page fits, code runs as it stands, values of records stay out", {
   ))
   for (page in list(checked, x)) {
     lines <- format(page, width = 80)
-    expect_lte(length(lines), 60)
+    expect_lte(length(lines), 25)
     expect_lte(max(nchar(lines)), 80)
   }
   expect_identical(length(strsplit(unclass(interpret(x)), "[.] [A-Z]")[[1]]), 3L)
@@ -265,7 +265,7 @@ test_that("odd files have a page or a classed error", {
     cell = file_check(data.frame(a = rep(1, 60), b = "x"), pop_size = 600)
   ))
   for (x in pages) {
-    expect_lte(length(format(x)), 60)
+    expect_lte(length(format(x)), 25)
     expect_lte(max(nchar(format(x, width = 80))), 80)
     expect_s3_class(interpret(x), "sdc_sentence")
     expect_false(any(x$estimates$verdict == "ok" & is.na(x$estimates$value)))
@@ -322,7 +322,7 @@ test_that("one page never says both to report tau1 and not to", {
     quietly(loglinear_risk(data, c("a", "b", "c", "d"), weight_var = "w"))$estimates$status[[1]],
     "underfits"
   )
-  page <- paste(format(x), collapse = " ")
+  page <- paste(format(x, all = TRUE), collapse = " ")
   expect_match(page, "do not report its tau1 and tau2")
   expect_false(any(grepl("tau", x$contradictions$report)))
   expect_match(gsub(" +", " ", page), "journalist risk and population_uniqueness where nobody can")
@@ -334,7 +334,7 @@ test_that("code to run next stays whole, whatever the data and their names", {
     as.data.frame(matrix(sample(4, 1200, TRUE), 200)),
     paste("a rather long variable name number", 1:6)
   )
-  lines <- format(quietly(file_check(long)), width = 80)
+  lines <- format(quietly(file_check(long)), width = 80, all = TRUE)
   at <- grep("file <- sdc_file(", lines, fixed = TRUE)
   ends <- at + which(grepl(")$", lines[at:length(lines)]))[[1]] - 1
   code <- paste(lines[at:ends], collapse = "\n")
@@ -358,7 +358,7 @@ test_that("code to run next stays whole, whatever the data and their names", {
     paste0("a rather long variable name number ", 1:60)
   )
   x <- quietly(file_check(many))
-  expect_lte(length(format(x, width = 80)), 60)
+  expect_lte(length(format(x, width = 80)), 25)
   expect_match(step(x), "key_vars = names(many)[1:60]", fixed = TRUE)
   expect_identical(eval(runs_code(c(1:3, 5, 7:8))), c(1:3, 5, 7:8) + 0)
 })
@@ -366,8 +366,9 @@ test_that("code to run next stays whole, whatever the data and their names", {
 test_that("a table of the page is never cut by a long interval", {
   set.seed(1)
   data <- data.frame(a = sample(9, 300, TRUE), b = sample(7, 300, TRUE), w = 10 + stats::runif(300))
-  lines <- format(quietly(file_check(data, c("a", "b"), weight_var = "w")), width = 80)
-  expect_true(any(grepl("^ +\\[[0-9.]+, [0-9.]+\\]$", lines)))
+  x <- quietly(file_check(data, c("a", "b"), weight_var = "w"))
+  lines <- format(x, width = 80, all = TRUE)
+  expect_true(any(grepl("\\[[0-9.]+, [0-9.]+\\]$", lines)))
   expect_false(any(grepl("...", lines, fixed = TRUE)))
 })
 
@@ -382,7 +383,7 @@ test_that("risks by weights are not judged where the population is another one",
   expect_identical(x$estimates$verdict[[at]], "unclear")
   expect_identical(x$estimates$reason[[at]], "weights and population disagree")
   lines <- format(x, width = 80)
-  expect_match(lines[[1]], "unclear: journalist")
+  expect_match(paste(lines[1:3], collapse = " "), "journalist unclear \\(weights and")
   expect_true(any(grepl("Largest record risk .*unclear", lines)))
 })
 
@@ -511,7 +512,7 @@ test_that("measures without the wildcard are not judged on incomplete files, and
   expect_identical(x$estimates$value[at], rep(NA_real_, sum(at)))
   expect_match(x$estimates$reason[at], paste0("^", n, " records .* miss a key value"))
   expect_true("file_check(file, missing = \"exclude\")" %in% x$next_steps)
-  expect_match(text_of(x), "not judged: qar, tau1")
+  expect_match(text_of(x), "qar, tau1")
   expect_no_match(text_of(x), "missing rule|and T where|and population_uniqueness where")
   # By the rule of the page, to which key_overview() has no answer.
   without <- quietly(n_matches(data, setdiff(four, "age")))$estimates$n_unique
@@ -551,10 +552,10 @@ test_that("weights that average 1 are not judged in the first line", {
   data <- data.frame(a = sample(8, 400, TRUE), b = sample(6, 400, TRUE), w = runif(400, 0.2, 2))
   data$w <- data$w / mean(data$w)
   x <- quietly(file_check(data, c("a", "b"), weight_var = "w"))
-  expect_match(format(x, width = 200)[[1]], paste0(
-    "^File check: journalist measures not judged: the weights sum to 400 in a file of 400 ",
+  expect_match(format(x, width = 400)[[1]], paste0(
+    "journalist not judged (the weights sum to 400 in a file of 400 ",
     "records, not to the population; give pop_size or weights that sum to it"
-  ))
+  ), fixed = TRUE)
   at <- x$estimates$scenario == "journalist"
   expect_identical(unique(x$estimates$verdict[at]), "not judged")
   # A part of a file that they were normalised for.
@@ -602,16 +603,18 @@ test_that("no width cuts a value or an interval of the page", {
   data <- file_of_all(900)
   data <- stats::na.omit(data)
   x <- quietly(file_check(data, four, weight_var = "weight", hh_id = "home", sensitive = "ill"))
-  e <- x$estimates[!is.na(x$estimates$value) & !are_plain(x$estimates), ]
-  wide <- check_cells(x, match(e$measure, x$estimates$measure))
+  all <- check_figures(x, TRUE)
+  expect_gt(nrow(all), 15)
   for (width in c(60, 75, 80, 120)) {
-    lines <- format(x, width = width)
+    lines <- format(x, width = width, all = TRUE)
     expect_lte(max(nchar(lines)), width)
-    for (text in c(wide$value, trimws(wide$interval[nzchar(wide$interval)]))) {
+    for (text in figure_cells(all)) {
       expect_true(any(grepl(text, lines, fixed = TRUE)), label = paste(text, "at", width))
     }
-    table <- lines[seq(grep("^prosecutor", lines)[[1]], grep("^tables of", lines)[[1]])]
-    expect_false(any(grepl("...", table, fixed = TRUE)))
+    page <- format(x, width = width)
+    if (width >= 75) expect_lte(length(page), 25)
+    expect_match(page, "Fewest matches, k .* +[0-9]+ +(below|at least) 3", all = FALSE)
+    expect_match(page, "^Next: ", all = FALSE)
   }
 })
 

@@ -313,9 +313,9 @@ test_that("a bound above the limit of the check is said to be", {
   set.seed(1)
   # 0.8 is 2.4 times 1/3.
   plain <- quietly(invariant_pram(nals_prison[keys], within = "GENDER"))
-  expect_match(text_of(plain), "Worst case 0.8000: 2.4 times the risk of k = 3.", fixed = TRUE)
+  expect_match(text_of(plain), "Worst case 0.800: 2.4 times the risk of k = 3.", fixed = TRUE)
   limited <- quietly(invariant_pram(nals_prison[keys], within = "GENDER", limit = 0.5))
-  expect_match(text_of(limited), "Worst case 0.8000: 1.6 times the limit of 0.5.", fixed = TRUE)
+  expect_match(text_of(limited), "Worst case 0.800: 1.6 times the limit of 0.5.", fixed = TRUE)
   kept <- quietly(invariant_pram(nals_prison[keys], within = "GENDER", limit = 0.9))
   expect_no_match(text_of(kept), "That is")
 })

@@ -151,7 +151,7 @@ test_that("without id there are distances and ties only", {
   expect_true(all(is.na(found$records[c("true_diff", "match_prob", "certain")])))
   expect_true(is.na(found$estimates$n_linked))
   expect_identical(found$estimates$n_single_best, known$estimates$n_single_best)
-  expect_output(print(found), "Without `id`")
+  expect_output(print(found), "needs `id`")
   expect_match(interpret(found), "ids were not at hand")
 })
 

@@ -377,7 +377,7 @@ test_that("the verbs of results work", {
     expect_true(all(c("term", "estimate") %in% names(generics::tidy(x))))
     expect_s3_class(summary(x), "sdc_summary")
   }
-  expect_match(lines_of(one), "match only themselves", all = FALSE)
+  expect_match(interpret(one), "match only themselves")
   risk <- summary(one, by = "sex", data = data)$record_risk
   by_hand <- tapply(1 / one$records$n_matches, data$sex, mean)
   expect_equal(risk$mean, as.vector(by_hand))

@@ -84,16 +84,16 @@ test_that("the print says question, numbers, scenario and what the risk is given
   for (part in c(
     "90 records", "7 key variables", "missing is a value of its own", "prosecutor",
     "risks are conditional on an attempt", "T(3, 0.05)", result$sets$key_set[[1]],
-    formatC(result$estimates$risk, digits = 4, format = "fg", flag = "#"),
-    formatC(result$estimates$threshold, digits = 4, format = "fg", flag = "#"),
-    paste(result$estimates$n_exceedances, "of 35"), "no sampling error",
+    formatC(result$estimates$risk, digits = 3, format = "fg", flag = "#"),
+    formatC(result$estimates$threshold, digits = 3, format = "fg", flag = "#"),
+    paste0("35 key sets, ", result$estimates$n_exceedances, " above u"),
     "pi_u from 0.02 to 0.20"
   )) {
     expect_match(shown, part, fixed = TRUE)
   }
   threshold <- range(result$diagnostics$threshold$risk, na.rm = TRUE)
   for (risk in threshold) {
-    expect_match(shown, formatC(risk, digits = 4, format = "fg", flag = "#"), fixed = TRUE)
+    expect_match(shown, formatC(risk, digits = 3, format = "fg", flag = "#"), fixed = TRUE)
   }
   complete <- sum(stats::complete.cases(data))
   excluded <- paste(lines_of(example_risk(data, missing = "exclude")), collapse = "\n")
@@ -128,7 +128,7 @@ test_that("interpret() is three sentences with the number, its level, scenario a
   expect_s3_class(sentence, c("sdc_sentence", "character"))
   expect_length(sentence, 1)
   for (part in c(
-    formatC(result$estimates$risk, digits = 4, format = "fg", flag = "#"), "alpha = 0.05",
+    formatC(result$estimates$risk, digits = 3, format = "fg", flag = "#"), "alpha = 0.05",
     "p = 3", "prosecutor", "conditional on an attempt", "90 records", "7 key variables",
     "pi_u = 0.3",
     "2023", "another risk", "5 %", "35 sets", paste(result$estimates$n_exceedances, "riskiest")
@@ -399,7 +399,7 @@ test_that("compare_risk() sets results side by side", {
   expect_identical(at(4, "before", "estimate"), NA_real_)
   expect_identical(at(4, "after", "estimate"), after$estimates$risk[[2]])
   expect_identical(at(4, "after", "change"), NA_real_)
-  expect_output(print(comparison), formatC(risk_after, digits = 4, format = "g"), fixed = TRUE)
+  expect_output(print(comparison), formatC(risk_after, digits = 3, format = "g"), fixed = TRUE)
 })
 
 test_that("a comparison of many analyses prints 16 lines and says how many are left", {
@@ -413,7 +413,7 @@ test_that("a comparison of many analyses prints 16 lines and says how many are l
   rest <- grep("^[.]{3} and ", lines)
   expect_identical(
     lines[[rest]],
-    paste("... and", format_count(n - (rest - table - 1)), "rows in as.data.frame(x)")
+    paste("... and", format_count(n - (rest - table - 1)), "more in as.data.frame(x)")
   )
 })
 

@@ -32,11 +32,13 @@ test_that("a page of a file is knitted with its tables whole", {
   x <- quietly(file_check(nals_prison, keys, weight_var = "WEIGHT"))
   env <- list2env(list(x = x))
   lines <- knitted("x", env)
-  at <- which(lines == "| prosecutor | value | limit | verdict | records |")
+  at <- which(lines == "| figure | value | limit |")
   expect_length(at, 1)
-  expect_identical(lines[at + 1], "| :--- | :--- | :--- | :--- | :--- |")
+  expect_identical(lines[at + 1], "| :--- | :--- | :--- |")
   n_above <- sum(n_matches(nals_prison, keys)$records$n_matches < 3)
-  expect_identical(lines[at + 2], paste0("| Fewest matches, k | 1 | 3 | above | ", n_above, " |"))
+  expect_identical(lines[at + 2], paste0(
+    "| Fewest matches, k (prosecutor) | 1 | below 3: ", n_above, " records |"
+  ))
   # Each row of a table has its cells.
   rows <- grep("^[|]", lines, value = TRUE)
   expect_true(all(grepl("[|]$", rows)))

@@ -325,7 +325,7 @@ test_that("individual risks stand beside where weights are given", {
   expect_equal(x$estimates$risk_before, sum(before$records$risk))
   expect_equal(x$estimates$risk_after, sum(after$records$risk))
   expect_lt(x$estimates$risk_after, x$estimates$risk_before)
-  expect_match(paste(format(x, rows = 30), collapse = " "), "Individual risk")
+  expect_match(text_of(x), "Individual risk")
 })
 
 test_that("what cannot be done is said, with the variable named", {
@@ -364,7 +364,7 @@ test_that("nothing to do is said and changes nothing", {
   expect_identical(x$data, data)
   expect_identical(nrow(x$cells), 0L)
   expect_identical(x$estimates$gap, 0)
-  expect_match(format(x)[[1]], "Cell suppression")
+  expect_match(format(x)[[1]], "Local suppression")
 })
 
 test_that("the print says what each rule protects", {

@@ -58,7 +58,7 @@ test_that("the print of a validation does not depend on options of numbers", {
   usual <- grep("Not unique", format(found, width = 400), value = TRUE)
   old <- options(scipen = -9)
   on.exit(options(old))
-  expect_length(usual, 1)
+  expect_length(usual, 2)
   expect_identical(grep("Not unique", format(found, width = 400), value = TRUE), usual)
 })
 
@@ -81,7 +81,7 @@ test_that("a validation copes with nobody and with everybody unique", {
   set.seed(1)
   found <- suppressWarnings(validate_uniqueness(copula_fit(nobody), nobody))
   expect_true(is.na(found$estimates$skill) && is.na(found$estimates$auc))
-  expect_match(interpret(found), "cannot rank people, since nobody judged is unique")
+  expect_match(text_of(found), "nobody judged is unique")
   text <- paste(c(lines_of(found), interpret(found)), collapse = "\n")
   expect_false(grepl("Inf|NA", text))
   everybody <- data.frame(a = 1:500, b = 1:500)
