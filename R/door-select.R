@@ -1,6 +1,7 @@
 # Columns chosen as in dplyr: `key_vars = c(age, sex, starts_with("pb"))`. What is chosen becomes
 # names as text, whatever the way: text, positions, or a selection of tidyselect. A variable that
-# holds names of columns comes before a column of its name, as everywhere in R.
+# holds names of columns comes before a column of its name, as everywhere in R; a variable of the
+# calling function does so if it holds text or NULL.
 
 # The value of an argument that names columns of `data`, a data frame or a list with the names of
 # its columns.
@@ -23,9 +24,12 @@ chosen_columns <- function(code, env, data) {
 with_values <- function(code, env, columns) {
   if (is.symbol(code)) {
     name <- as.character(code)
+    if (is_local(name, env)) {
+      value <- get(name, envir = env)
+      return(if (is.null(value) || is_bare_text(value)) value else code)
+    }
     value <- get0(name, envir = env, mode = "character")
-    names_columns <- is.character(value) && !is.object(value) &&
-      (!name %in% columns || all(value %in% columns))
+    names_columns <- is_bare_text(value) && (!name %in% columns || all(value %in% columns))
     return(if (names_columns) value else code)
   }
   if (!is.call(code) || uses(code, selection_helpers)) {
@@ -36,6 +40,20 @@ with_values <- function(code, env, columns) {
     return(code)
   }
   if (uses(code, columns)) code else eval(code, env)
+}
+
+is_bare_text <- function(x) is.character(x) && !is.object(x)
+
+# Whether a function that calls us has a variable of that name: its argument means what it holds,
+# be it no column at all.
+is_local <- function(name, env) {
+  while (!identical(env, globalenv()) && !identical(env, topenv(env))) {
+    if (exists(name, envir = env, inherits = FALSE)) {
+      return(TRUE)
+    }
+    env <- parent.env(env)
+  }
+  FALSE
 }
 
 uses <- function(code, names) any(names %in% c(all.names(code), all.vars(code)))

@@ -23,7 +23,7 @@ add_households <- function(x, of_homes) {
   at <- match(paste(x$estimates$p, x$estimates$alpha), paste(estimates$p, estimates$alpha))
   x$estimates$household_risk <- pick(estimates, at, "risk")
   x$estimates$household_risk_empirical <- pick(estimates, at, "risk_empirical")
-  x$estimates$n_households <- pick(estimates, at, "n_records")
+  x$estimates$n_households <- as.double(pick(estimates, at, "n_records"))
   if (!is.null(x$sets)) {
     sets <- do.call(rbind, lapply(of_homes, `[[`, "sets"))
     at <- match(paste(x$sets$p, x$sets$key_set), paste(sets$p, sets$key_set))
