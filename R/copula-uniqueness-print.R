@@ -48,6 +48,12 @@ declare_measure(
   ),
   spread = if (!is.null(judged_rows(x))) "Correctness kappa of a record",
   notes = list(
+    if (!x$settings$applied && isTRUE(scores_differ(main))) {
+      paste0(
+        "The scores do not agree with the estimate: their xi add up to ",
+        format_expected(main$sum_xi), " records."
+      )
+    },
     if (isTRUE(x$diagnostics$fall$faster)) {
       "Uniqueness falls faster in the sample than in its model: it is likely overstated."
     },

@@ -1,7 +1,7 @@
 # Columns chosen as in dplyr: `key_vars = c(age, sex, starts_with("pb"))`. What is chosen becomes
 # names as text, whatever the way: text, positions, or a selection of tidyselect. A variable that
-# holds names of columns comes before a column of its name, as everywhere in R; a variable of the
-# calling function does so if it holds text or NULL.
+# holds names of columns comes before a column of its name, as everywhere in R; an argument of
+# the calling function does so if it is text or NULL.
 
 # The value of an argument that names columns of `data`, a data frame or a list with the names of
 # its columns.
@@ -24,7 +24,7 @@ chosen_columns <- function(code, env, data) {
 with_values <- function(code, env, columns) {
   if (is.symbol(code)) {
     name <- as.character(code)
-    if (is_local(name, env)) {
+    if (is_argument(name, env)) {
       value <- get(name, envir = env)
       return(if (is.null(value) || is_bare_text(value)) value else code)
     }
@@ -44,16 +44,11 @@ with_values <- function(code, env, columns) {
 
 is_bare_text <- function(x) is.character(x) && !is.object(x)
 
-# Whether a function that calls us has a variable of that name: its argument means what it holds,
-# be it no column at all.
-is_local <- function(name, env) {
-  while (!identical(env, globalenv()) && !identical(env, topenv(env))) {
-    if (exists(name, envir = env, inherits = FALSE)) {
-      return(TRUE)
-    }
-    env <- parent.env(env)
-  }
-  FALSE
+# Whether the calling function has an argument of that name: it means what it was given, be it
+# no column at all.
+is_argument <- function(name, env) {
+  at <- Position(function(frame) identical(frame, env), sys.frames())
+  !is.na(at) && name %in% names(formals(sys.function(at)))
 }
 
 uses <- function(code, names) any(names %in% c(all.names(code), all.vars(code)))

@@ -348,10 +348,10 @@ new_file_check <- function(file, table, ran, asked, this_call) {
 # Columns that tell a key variable and are known where it is missing: the values that they
 # tell were suppressed in vain. Of those that are missing with it nothing is known.
 told_missing <- function(told, data) {
+  told <- told[told$by %in% names(data) & told$share >= 0.5, ]
   if (NROW(told) == 0) {
     return(NULL)
   }
-  told <- told[told$by %in% names(data) & told$share >= 0.5, ]
   gone <- Map(function(variable, by) is.na(data[[variable]]), told$variable, told$by)
   n <- mapply(function(gone, by) sum(gone & !is.na(data[[by]])), gone, told$by)
   told$share <- n / vapply(gone, sum, 0L)

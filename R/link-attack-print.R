@@ -96,7 +96,7 @@ has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
 
 attack_ceiling_line <- function(x) {
   e <- x$estimates
-  ceiling <- if (has_links(x)) e$ceiling[[which.max(e$expected_correct)]] else NA
+  ceiling <- if (has_links(x)) c(e$ceiling[which.max(e$expected_correct)], NA)[[1]] else NA
   if (!has_links(x)) {
     if (is.na(e$n_linked[[1]])) {
       "Without true links it is not known which matches are right."

@@ -49,7 +49,6 @@ test_that("a record that hides matches is told of, with the value that helps", {
     conditionMessage(warning), "10.0 under `min_overlap = 0`, 20.0 under `min_overlap = 2`"
   )
   expect_match(lines_of(found), "10.0 to 20.0 correct matches expected, most with 2", all = FALSE)
-  expect_match(interpret(found), "share 2 observed key variables is expected to link 20.0")
   expect_true("by_min_overlap" %in% names(summary(found)))
   # Who follows the advice is told of the record that is left out, and no more.
   warning <- expect_warning(
@@ -156,16 +155,19 @@ test_that("swapped waves of the panel are found by their rule", {
 
 test_that("words go with their numbers", {
   one <- data.frame(id = 1:2, key = c("a", "b"))
-  expect_match(interpret(longitudinal_link(one, one[1, ], "key")), "match for 1 record, right")
+  expect_match(
+    interpret(longitudinal_link(one, one[1, ], "key")),
+    "1 \\(100 %\\) of the records have a single best match, right or wrong"
+  )
   found <- longitudinal_link(one, data.frame(id = 1:2, key = c("a", "a")), "key", "id")
-  expect_match(lines_of(found), "2 of 2 wave-2 records; 1 is wrong \\(50 %\\)", all = FALSE)
-  expect_match(interpret(found), "1 of the 2 single best matches is wrong")
+  expect_match(lines_of(found), "^Single best matches that are wrong +1 \\(50 %\\)", all = FALSE)
+  expect_match(interpret(found), "1 \\(50 %\\) of the single best matches are wrong")
   twice <- data.frame(id = 1:2, key = "a")
   none <- longitudinal_link(twice, twice, "key", "id")
-  expect_match(interpret(none), "no record has a single best match")
-  expect_no_match(lines_of(none), "wrong")
+  expect_match(interpret(none), "0 of the single best matches are wrong")
+  expect_match(lines_of(none), "^Single best matches +0 \\(0 %\\)", all = FALSE)
   nobody <- suppressWarnings(longitudinal_link(one, data.frame(id = 8, key = "a"), "key", "id"))
-  expect_match(interpret(nobody), "link nobody correctly.*finds 1 wrong single best match[^e]")
+  expect_match(interpret(nobody), "link 0 of the 0 .*1 \\(100 %\\) of the single best matches are wrong")
   expect_identical(plural(0:2, "match", "es"), c("0 matches", "1 match", "2 matches"))
 })
 

@@ -202,7 +202,9 @@ test_that("alternative texts of pictures state what is found, rounded as the rep
   expect_match(of("file_check"), "Fewest matches, k: 1 [(]above the limit[)]; Sample uniq.*: 52;")
   expect_match(of("comparison"), "from 52 to 0", fixed = TRUE)
   expect_match(
-    of("utility_loss"), paste("Cells blanked:", protected$estimates$n_suppressed), fixed = TRUE
+    of("utility_loss"), paste("Suppressed values:", format_percent(
+      protected$estimates$n_suppressed / (nrow(road_file) * length(road_keys))
+    )), fixed = TRUE
   )
   expect_match(of("key_overview"), "[0-9]")
   numbers <- unlist(regmatches(alt, gregexpr("[0-9]+[.][0-9]+", alt)))

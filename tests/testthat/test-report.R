@@ -155,7 +155,7 @@ test_that("records of highest risk stand by what they share, at most twenty", {
     Filter(length, lapply(cells, function(x) x[nzchar(x)]))
   }
   expect_identical(
-    top(c(0.5, NA, 1, 0.5, 0)), list(c("Risk", "Records"), c("1.000", "3"), c("0.5000", "1, 4"))
+    top(c(0.5, NA, 1, 0.5, 0)), list(c("Risk", "Records"), c("1.00", "3"), c("0.500", "1, 4"))
   )
   expect_identical(
     top(rep(1:2, c(3, 30)), "exhaustive_tabulation"),
@@ -164,8 +164,8 @@ test_that("records of highest risk stand by what they share, at most twenty", {
   # More than six risks are in two halves, read downwards.
   found <- top(seq(0.9, 0.3, -0.1))
   expect_length(found, 5)
-  expect_identical(found[[2]], c("0.9000", "1", "0.5000", "5"))
-  expect_identical(found[[5]], c("0.6000", "4"))
+  expect_identical(found[[2]], c("0.900", "1", "0.500", "5"))
+  expect_identical(found[[5]], c("0.600", "4"))
   # Where nobody is at risk there are none to be named.
   safe <- data.frame(a = rep(1:2, each = 40))
   page <- suppressMessages(write_made(loglinear_risk(safe, pop_size = 800), internal = TRUE))$html

@@ -13,9 +13,9 @@ test_that("shares are neither 0 nor 100 % unless they are", {
   )
   expect_identical(
     format_risk(c(7044, 4000.2, 1, 0.25, 1.1e-130, 0, NA)),
-    c("7,044", "4,000", "1.000", "0.2500", "1.1e-130", "0", "NA")
+    c("7,044", "4,000", "1.00", "0.250", "1.1e-130", "0", "NA")
   )
-  expect_identical(format_amount(c(7, 2.25)), c("7", "2.250"))
+  expect_identical(format_amount(c(7, 2.25)), c("7", "2.25"))
 })
 
 test_that("next to nothing is said as such in sentences", {
@@ -28,15 +28,15 @@ test_that("next to nothing is said as such in sentences", {
     "largest 0.25, 99 % of the records below 1e-6, 95 % at most 0"
   )
   # Tables keep the figure.
-  expect_identical(format_short(1.092e-45), "1.092e-45")
+  expect_identical(format_short(1.092e-45), "1.09e-45")
 })
 
 test_that("numbers follow OutDec and never have one mark for both", {
   with_options(list(OutDec = ",", warn = 2), {
     expect_identical(format_count(c(14827, 3)), c("14.827", "3"))
-    expect_identical(format_risk(c(1, 7044, 0.00005)), c("1,000", "7.044", "0,00005000"))
+    expect_identical(format_risk(c(1, 7044, 0.00005)), c("1,00", "7.044", "0,0000500"))
     expect_identical(format_percent(c(0.3425, 1e-9)), c("34,2 %", "below 0,0001 %"))
-    expect_identical(format_likelihood(1e-7), "below 0,0001000")
+    expect_identical(format_likelihood(1e-7), "below 0,000100")
   })
 })
 
@@ -120,6 +120,6 @@ test_that("names of thousands of characters are cut", {
 test_that("the spread of the records says at most", {
   expect_identical(
     record_spread(c(rep(1, 30), 0.5, NA)),
-    "largest 1.000, 99 % of the records at most 1.000, 95 % at most 1.000"
+    "largest 1.00, 99 % of the records at most 1.00, 95 % at most 1.00"
   )
 })
