@@ -31,7 +31,7 @@ check_rows <- function(found, asked) {
 why_absent <- function(measure) {
   switch(measure,
     household = "no column of households was named: hh_id",
-    n_homogeneous = "no sensitive variable was named: sensitive",
+    n_homogeneous = , l = "no sensitive variable was named: sensitive",
     "the model has no correction here: no interval"
   )
 }
@@ -39,7 +39,7 @@ why_absent <- function(measure) {
 # What a result, or the text that says why there is none, has of its figures on the page.
 # What was not asked for has neither a value nor a reason.
 page_values <- function(result, about, asked) {
-  roles <- c(n_homogeneous = "sensitive", household = "hh_id")
+  roles <- c(n_homogeneous = "sensitive", l = "sensitive", household = "hh_id")
   if (is.character(result)) {
     asked_for <- !grepl("_corrected$", about$measure) &
       !about$measure %in% names(roles)[vapply(roles, function(r) is.null(asked[[r]]), NA)]
@@ -52,6 +52,7 @@ page_values <- function(result, about, asked) {
   at <- match(about$figure, rows$measure)
   refused <- c(
     n_homogeneous = result$diagnostics$sensitive_refused,
+    l = result$diagnostics$sensitive_refused,
     household = result$diagnostics$household_refused
   )
   reason <- ifelse(
@@ -241,12 +242,26 @@ check_records_of <- function(found, table, asked) {
   beyond <- list(
     k = compared(columns$n_matches, `<`, asked$limit$k),
     journalist = compared(columns$journalist_risk, `>`, asked$limit$journalist),
-    household = compared(columns$household_risk, `>`, asked$limit$household)
+    household = compared(columns$household_risk, `>`, asked$limit$household),
+    l = compared(fewest_values(matches), `<`, asked$limit$l)
   )
   beyond <- beyond[!vapply(beyond, is.null, NA)]
   columns$above <- if (length(beyond)) Reduce(`|`, beyond) else rep(NA, table$n_rows)
   n_above <- vapply(beyond, function(b) as.double(sum_over(b, table$times)), 0)
   list(records = do.call(frame, columns), n_above = n_above)
+}
+
+# Per record the number of sensitive values among its matches, of several variables the
+# least; matches without a value tell nothing.
+fewest_values <- function(matches) {
+  if (is.character(matches)) {
+    return(NULL)
+  }
+  rows <- unclass(judged_rows(matches))
+  counts <- rows[grepl("^n_sensitive", names(rows))]
+  if (length(counts)) {
+    do.call(pmin, c(lapply(unname(counts), function(n) ifelse(n > 0, n, NA)), na.rm = TRUE))
+  }
 }
 
 # Whether each record is beyond a limit; one without a value is not.

@@ -34,6 +34,12 @@ declare_measure(
     question = "For how many is the sensitive value known?",
     absent = ifelse(n == 0, "no record is complete", "")
   ),
+  l_distinct = figure(
+    "Fewest sensitive values per key, l", "matches", scenario = "prosecutor", key = "l",
+    question = "How many sensitive values do the matches of a record have, at least?",
+    n_above = if (identical(limit$l, 2)) n_homogeneous,
+    absent = ifelse(n == 0, "no record is complete", "")
+  ),
   risk_mean = figure(
     "Mean record risk", "risk", scenario = "prosecutor", attempt = TRUE,
     note = format_spread(risk_max, risk_q99, risk_q95)
