@@ -91,6 +91,9 @@ status_note <- function(status) {
   ifelse(is.na(status), "", text)
 }
 
+# On the boundary of a model a figure depends on where the iterations stopped.
+on_boundary <- function(status) status %in% "boundary"
+
 with_status <- function(text, status) {
   note <- status_note(status)
   paste0(text, ifelse(nzchar(note), "; ", ""), note)

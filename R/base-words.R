@@ -290,3 +290,19 @@ micro_words <- c(
   strata_variables = "strata_var", sensibleVar = "sensitive", ldiv_index = "sensitive",
   ghostVars = "linked", alpha = "partial_weight", pd = "max_match_prob"
 )
+
+# Counts that may lie beyond what an integer holds.
+format_large <- function(x) {
+  ifelse(
+    x < 1e9, formatC(x, digits = 0, format = "f", big.mark = big_mark()),
+    ifelse(is.infinite(x), "more than 1e308", format(x, digits = 4))
+  )
+}
+
+# Three significant digits; large numbers whole.
+format_short <- function(x) {
+  ifelse(
+    is.na(x), "NA",
+    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 3, format = "g")))
+  )
+}

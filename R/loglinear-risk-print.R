@@ -38,16 +38,14 @@ tau_figures <- list(
     "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
     key = "tau2_corrected", question = "How many sample uniques are matched correctly?",
     attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
-    unclear = on_boundary(status), head = "tau2 corrected", says = ifelse(is.na(tau2_corrected), "", attack_words)
+    unclear = on_boundary(status), head = "tau2 corrected",
+    says = ifelse(is.na(tau2_corrected), "", attack_words)
   ),
   households_tau2 = figure(
     "Households with a member matched correctly", "count", scenario = "journalist",
     attempt = TRUE, board = FALSE, of = n_households
   )
 )
-
-# There a figure depends on where the iterations stopped.
-on_boundary <- function(status) status %in% "boundary"
 
 declare_measure(
   "loglinear_risk",
@@ -109,22 +107,6 @@ left_out_clause <- function(n_excluded, n_used, missing) {
   paste0(
     missing_clause("exclude", n_excluded),
     if (n_excluded > 0) paste0(" (", format_percent(n_excluded / (n_excluded + n_used)), ")")
-  )
-}
-
-# Counts that may lie beyond what an integer holds.
-format_large <- function(x) {
-  ifelse(
-    x < 1e9, formatC(x, digits = 0, format = "f", big.mark = big_mark()),
-    ifelse(is.infinite(x), "more than 1e308", format(x, digits = 4))
-  )
-}
-
-# Three significant digits; large numbers whole.
-format_short <- function(x) {
-  ifelse(
-    is.na(x), "NA",
-    ifelse(abs(x) >= 1e4, format_large(x), trimws(formatC(x, digits = 3, format = "g")))
   )
 }
 

@@ -29,9 +29,10 @@ declare_measure(
   ),
   n_single_best = figure(
     "Single best matches", "count", scenario = "prosecutor", of = n_wave2, board = FALSE,
-    says = if (is.na(n_linked)) {
-      "%s of the records have a single best match, right or wrong: ids were not at hand to tell"
-    } else ""
+    says = ifelse(
+      is.na(n_linked),
+      "%s of the records have a single best match, right or wrong: ids were not at hand to tell", ""
+    )
   ),
   n_single_best_wrong = figure(
     "Single best matches that are wrong", "count", scenario = "prosecutor", of = n_single_best,

@@ -107,7 +107,8 @@
 #'   `suppress_cells(file)`, is reported with a [file_check()] before and after and its
 #'   [utility_loss()], as long as the session knows the file before.
 #' @param file Where to write, by name or as the only text among the results: a name that ends
-#'   in `.html`, or in `.docx` for Word by pandoc. The log goes beside it, its name ending in `.json`.
+#'   in `.html`, or in `.docx` for Word by pandoc. The log goes beside it, its name ending in
+#'   `.json`.
 #' @param internal `TRUE`: for the agency alone.
 #' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
 #' @param limit The limits as a list: `k`, `journalist`. Where it is not given, those of

@@ -37,7 +37,7 @@ describe <- function(x) {
   )
 }
 
-# "Record risk: largest 1, 99 % of the records at most 0.5, 95 % at most 0.2."
+# The largest record risk, and what 99 % and 95 % of the records have at most.
 record_words <- function(x, what) {
   risk <- if (!is.null(what)) record_risk(x)
   if (any(!is.na(risk))) {

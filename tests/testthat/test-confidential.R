@@ -8,7 +8,9 @@ test_that("the objects that hold values are those of the help page", {
 
 test_that("no print, sentence, table of figures or report says a value", {
   results <- unlist(unname(secret_results()), recursive = FALSE)
-  of_ours <- Filter(function(x) inherits(x, c("sdc_result", "sdc_comparison", "sdc_open_file")), results)
+  of_ours <- Filter(function(x) {
+    inherits(x, c("sdc_result", "sdc_comparison", "sdc_open_file"))
+  }, results)
   # What is asked for as values; and categories, but none that few records hold.
   of_ours$uniqueness_profile <- NULL
   expect_false(any(grepl("zqcanary alone", format(of_ours$exhaustive_tabulation))))

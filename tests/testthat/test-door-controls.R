@@ -103,7 +103,7 @@ test_that("values are checked as ever, and named in errors", {
 })
 
 test_that("a report repeats results with rarely used arguments", {
-  file <- withr::local_tempfile(fileext = ".html")
+  file <- tempfile(fileext = ".html")
   found <- qar_risk(nals_prison, keys, pi_u = 0.6, alpha = 0.5, control = qar_risk_control(100))
   sdc_report(found, file = file, internal = TRUE)
   again <- replay(sub("html$", "json", file), nals_prison)

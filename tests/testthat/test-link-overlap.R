@@ -167,7 +167,9 @@ test_that("words go with their numbers", {
   expect_match(interpret(none), "0 of the single best matches are wrong")
   expect_match(lines_of(none), "^Single best matches +0 \\(0 %\\)", all = FALSE)
   nobody <- suppressWarnings(longitudinal_link(one, data.frame(id = 8, key = "a"), "key", "id"))
-  expect_match(interpret(nobody), "link 0 of the 0 .*1 \\(100 %\\) of the single best matches are wrong")
+  expect_match(
+    interpret(nobody), "link 0 of the 0 .*1 \\(100 %\\) of the single best matches are wrong"
+  )
   expect_identical(plural(0:2, "match", "es"), c("0 matches", "1 match", "2 matches"))
 })
 

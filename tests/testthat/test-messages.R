@@ -157,4 +157,3 @@ test_that("an error names the function that was called, not one it called in tur
   expect_identical(called(lapply(list(adult), n_matches, "height")), "n_matches")
   expect_identical(called(records_at_risk(n_matches(nals_prison, "GENDER"), 7)), "records_at_risk")
 })
-

@@ -191,7 +191,9 @@ test_that("scores that cannot agree with the estimate say so", {
   expect_match(interpret(found), "are expected to be unique")
   agreed <- unique_by(data, pop_size = 3e6)
   expect_false(grepl("add up to", paste(lines_of(agreed), collapse = "\n")))
-  expect_match(paste(lines_of(agreed), collapse = "\n"), "Records expected to be unique +[0-9.]+ \\[")
+  expect_match(
+    paste(lines_of(agreed), collapse = "\n"), "Records expected to be unique +[0-9.]+ \\["
+  )
   expect_identical(sdcRisk:::format_expected(c(0, 0.001, 0.5, 12.34, 1234.5)),
     c("0", "below 0.01", "0.5", "12.3", "1,234")
   )

@@ -403,7 +403,9 @@ test_that("every verb takes the result of a protection of an object", {
 
 test_that("continuous variables of an object are named, and are no identifiers", {
   numbers <- c("expend", "income", "savings")
-  expect_match(text_of(summary(sdc_file(full))), "continuous variables are not examined: \"expend\", \"in")
+  expect_match(
+    text_of(summary(sdc_file(full))), "continuous variables are not examined: \"expend\", \"in"
+  )
   roles <- file_check(full)$roles
   expect_identical(roles$role[match(numbers, roles$variable)], rep("continuous", 3))
   expect_no_match(text_of(summary(sdc_file(full))), "expend\" an identifier", fixed = TRUE)

@@ -351,7 +351,8 @@ test_that("spellings within a file are counted on its page", {
     job = factor(sample(c("a b", "a\u00a0b", "c"), 300, TRUE)), age = sample(30, 300, TRUE)
   )
   file <- sdc_file(data, names(data))
-  expect_identical(sdcRisk:::look_at_columns(sdcRisk:::as_file(file, "data"))$n_alike, c(5L, 2L, 0L))
+  seen <- sdcRisk:::look_at_columns(sdcRisk:::as_file(file, "data"))
+  expect_identical(seen$n_alike, c(5L, 2L, 0L))
   words <- paste(
     "Spelling: 5 values of \"city\", 2 values of \"job\" differ only by case, blanks or",
     "Unicode form. Each is a value of its own."
