@@ -281,7 +281,7 @@ bare_values <- function(source) {
   }
 }
 
-# All values of a column that is no key.
+# All values of a column that is not a key variable.
 role_values <- function(x) {
   source <- column_source(x, length(x))
   if (is.null(source)) {

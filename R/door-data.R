@@ -99,7 +99,7 @@ check_records <- function(data, arg = "data") {
       c(
         paste0("All columns of `", arg, "` must have as many values as it has records."),
         x = paste0("Other lengths: ", quote_names(names(data)[ragged]), "."),
-        i = "The data frame was put together by hand: make it anew by data.frame()."
+        i = "Rebuild the data frame with data.frame()."
       ),
       names = names(data)[ragged]
     )

@@ -10,7 +10,7 @@ most_modelled <- 2e5
 most_set_work <- 1e9
 most_overview_work <- 2e8
 
-# The results of all methods, each a result or a text that says why there is none;
+# The results of all methods, each a result or a text that says why it is missing;
 # `signals` are the conditions they raised.
 run_methods <- function(file, asked) {
   signals <- new.env(parent = emptyenv())

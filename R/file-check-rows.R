@@ -1,7 +1,7 @@
 # The rows of file_check() from the results of its measures, and what each record and
 # each key variable has of them.
 
-# One row per figure of the page: those of the results, or why there is none.
+# One row per figure of the page: those of the results, or why a result is missing.
 check_rows <- function(found, asked) {
   about <- page_figures()
   values <- lapply(unique(about$method), function(method) {
@@ -36,7 +36,7 @@ why_absent <- function(measure) {
   )
 }
 
-# What a result, or the text that says why there is none, has of its figures on the page.
+# The figures on the page of a result, or of the text that says why it is missing.
 # What was not asked for has neither a value nor a reason.
 page_values <- function(result, about, asked) {
   roles <- c(n_homogeneous = "sensitive", household = "hh_id")

@@ -44,7 +44,7 @@ hierarchy_values <- function(x, about) {
   if (is.character(text) && !all(validEnc(text))) {
     stop_hierarchy(about, "be made from text whose bytes are characters", "Some are not.")
   }
-  # A level that is missing is no value: factor() leaves it out.
+  # factor() leaves out a level that is missing.
   bare <- if (is.factor(bare)) factor(bare) else bare
   values <- if (is.factor(bare)) {
     factor(levels(bare), levels(bare), ordered = is.ordered(bare))

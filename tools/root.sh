@@ -24,6 +24,6 @@ cp check/sdcRisk_*.tar.gz "$root/sdcRisk/check/" 2>/dev/null || true
 unshare --mount sh -c '
   mount -t proc proc "$1/proc"
   exec chroot "$1" env -i HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
-    PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    DEBIAN_FRONTEND=noninteractive sh -c "cd /sdcRisk && $2"
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    DEBIAN_FRONTEND=noninteractive sh -c "PATH=\$HOME/.cargo/bin:\$PATH; cd /sdcRisk && $2"
 ' sh "$root" "$command"
