@@ -57,7 +57,7 @@ format_likelihood <- function(x) {
   ifelse(!is.na(x) & x < 1e-4, paste("below", format_risk(0.0001)), format_risk(x))
 }
 
-# Three significant digits; nothing but all is 100 %, and nothing but none 0 %.
+# Three significant digits; nothing but all is 100%, and nothing but none 0%.
 format_percent <- function(x) {
   percent <- 100 * x
   number <- trimws(formatC(percent, digits = 3, format = "fg"))
@@ -67,7 +67,7 @@ format_percent <- function(x) {
   number[nearly] <- formatC(floor(100 * percent[nearly]) / 100, digits = 4, format = "fg")
   tiny <- !is.na(x) & percent > 0 & percent < 1e-4
   number[tiny] <- paste("below", formatC(1e-4, digits = 1, format = "fg"))
-  ifelse(is.na(x), "NA", paste(number, "%"))
+  ifelse(is.na(x), "NA", paste0(number, "%"))
 }
 
 # "1 record", "2 records", "2 matches"
@@ -80,8 +80,8 @@ plural <- function(n, noun, ending = "s") {
 format_spread <- function(largest, q99, q95, format = format_risk, noun = "records") {
   at_most <- function(x) sub("^at most below", "below", paste("at most", words_of_small(x, format)))
   paste0(
-    "largest ", words_of_small(largest, format), ", 99 % of the ", noun, " ", at_most(q99),
-    ", 95 % ", at_most(q95)
+    "largest ", words_of_small(largest, format), ", 99% of the ", noun, " ", at_most(q99),
+    ", 95% ", at_most(q95)
   )
 }
 
@@ -96,9 +96,8 @@ format_number <- function(x) {
 wrap_lines <- function(lines, width = console_width(), indent = 2) {
   lines <- as.character(lines)
   too_long <- nchar(lines) > width
-  # No line begins with a percent sign: a blank that strwrap() does not know.
-  glued <- gsub(" %", "\u00a0%", lines[too_long], fixed = TRUE)
-  # Looking for them takes longer than all the rest.
+  glued <- lines[too_long]
+  # Looking for names in quotes takes longer than all the rest.
   quoted <- grepl("\"", glued, fixed = TRUE)
   glued[quoted] <- glue_quoted(glued[quoted])
   lines <- as.list(lines)

@@ -12,7 +12,7 @@
 #' \deqn{c \le a_t - a_s \le c + e,}{c <= a_t - a_s <= c + e,}
 #' where \eqn{c} is the number of months \eqn{b} strictly between \eqn{s} and
 #' \eqn{t}, and \eqn{e} the number of \eqn{s} and \eqn{t} that are a month
-#' \eqn{b} (one where \eqn{s = t}): in the month of birth the birthday may have
+#' \eqn{b} (one if \eqn{s = t}): in the month of birth the birthday may have
 #' been before or after the answer. Gaps between answers, of any length and with
 #' any number of birthdays in them, are thereby used for what they exclude, and
 #' so are answers without a change.
@@ -28,13 +28,13 @@
 #' **Status.** `"known"`: one month remains. `"candidates"`: two to eleven do.
 #' `"unknown"`: no change of age was observed and no year of birth is given, or
 #' all twelve months remain. `"conflict"`: no month agrees with all answers, as
-#' after an error in the files; the month is missing then. Where no change was
+#' after an error in the files; the month is missing then. If no change was
 #' seen some months may be excluded all the same; as in the paper nothing is
 #' claimed then.
 #'
 #' The paper takes the month of a change and the one before; that is what comes
 #' out here for someone who answers every month. It prints "April/March" for
-#' changes seen in two Marches, where its own rule gives February or March. Where
+#' changes seen in two Marches, if its own rule gives February or March. If
 #' answers are missing around the birthday the paper's two months would be too
 #' few; here more remain.
 #'
@@ -50,17 +50,17 @@
 #' @param id,year,month,age Names or positions of its columns: the person, the
 #'   year and month (1 to 12) of the answer, and the completed age in years. Rows
 #'   in which one of the last three is missing are not answered waves.
-#' @param birth_year Name or position of the column with the year of birth, where
+#' @param birth_year Name or position of the column with the year of birth, if
 #'   there is one. One row of a person suffices; two different years are a
 #'   conflict.
 #'
 #' @param ... Must be empty.
 #' @return A data frame of class `sdc_birth_month` with one row per person, in
 #'   order of first appearance: `id`, `month` (candidates), `n_candidates` (`NA`
-#'   where unknown or in conflict) and `status`. Printing it counts them; parts of
+#'   if unknown or in conflict) and `status`. Printing it counts them; parts of
 #'   it, and `as.data.frame()`, print as data frames do.
 #'
-#' Errors: `bad_argument` where years, months or ages are not whole numbers, months
+#' Errors: `bad_argument` if years, months or ages are not whole numbers, months
 #' lie outside 1 to 12, ages outside 0 to 150, or an id is missing.
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1.

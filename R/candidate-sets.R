@@ -75,7 +75,7 @@ share_pieces <- function(columns) {
   }), recursive = FALSE)
   ends <- unite_values(cells)
   if (is.character(ends)) {
-    stop_cells("be numbers, Dates or times beside intervals", "Found: text.")
+    stop_cells("be numbers, Dates or times if other cells are intervals", "Found: text.")
   }
   low <- every_other(ends, 1)
   high <- every_other(ends, 2)

@@ -1,37 +1,34 @@
 #' Values known only as candidates
 #'
-#' A column whose cells are sets of admissible values: the month of birth is
-#' February or March, the age lies between 30 and 34. Such columns stand in data
-#' frames, tibbles and data.tables like any other, and are accepted as key
-#' variables where a help page says so.
+#' A column whose cells are sets of admissible values: the month of birth is February or
+#' March, the age lies between 30 and 34. Use such columns in data frames, tibbles and
+#' data.tables like any other, and as key variables of the functions whose help pages
+#' mention candidates.
 #'
-#' @details
-#' **Order.** The order of the values in a cell is kept, since a rule may read
-#' the first one; repeated values are dropped. `==` compares cells by their
-#' values and their order, whatever columns they stand in. Sorting is by the
-#' first value, then by the second, and so on; of intervals by the lower, then
-#' by the upper bound.
+#' @details **Order.** The order of the values in a cell is kept, since a rule may read the
+#' first one; repeated values are dropped. `==` compares cells by their values and their
+#' order, also across columns. Sorting is by the first value, then by the second, and so on;
+#' of intervals by the lower, then by the upper bound.
 #'
-#' **Nothing known.** A missing value is no candidate: a cell that names `NA`,
-#' alone or beside values, is `NA`, nothing is known of it. Cells that name both
-#' are counted in a message of class `sdcRisk_message_partial_candidates`: where
-#' vectors are taken element by element, a value known for certain is given in
-#' each of them. An interval with a missing bound is `NA` as well; an open bound
-#' is `-Inf` or `Inf`.
+#' **Nothing known.** `NA` is not a candidate. A cell that contains `NA` is itself `NA`: its
+#' value is unknown. Cells that contain both `NA` and values are counted in a message of
+#' class `sdcRisk_message_partial_candidates`. If vectors are taken element by element,
+#' repeat a value that is certain in each of them. An interval with a missing bound is `NA`
+#' as well; an open bound is `-Inf` or `Inf`.
 #'
-#' **Types.** All values of a column are numbers (or logical), text, Dates or
-#' times; the values of a factor count as text. Numbers beside text are an
-#' error. Where columns are combined, plain values become cells with one value.
+#' **Types.** All values of a column are numbers (or logical), text, Dates or times; the
+#' values of a factor count as text. Numbers mixed with text are an error. If columns are
+#' combined, plain values become cells with one value.
 #'
 #' **Text from a file.** In a text file such a column is text like `"2|3"`, which
 #' is one value unless `split = "|"` takes it apart: blanks around the values are
 #' dropped, an empty cell or `NA` is a cell of which nothing is known, and the
-#' values become numbers where all of them are written as numbers without leading
+#' values become numbers if all of them are written as numbers without leading
 #' zeros. Text with `|` that is not split is announced in a message of class
 #' `sdcRisk_message_unsplit_candidates`.
 #'
 #' @section How it is built:
-#' Like a factor: integer codes, `NA` where nothing is known, and an attribute
+#' Like a factor: integer codes, `NA` if nothing is known, and an attribute
 #' `sets` with the list of distinct sets. It therefore survives subsetting,
 #' `rbind()`, `merge()`, dplyr's verbs, data.table's `[` and saving, and combining
 #' columns unites their sets. There is one exception: `data.table::rbindlist()`,
@@ -44,8 +41,8 @@
 #'
 #' @param ... One list with a vector of admissible values for every cell, or
 #'   several vectors of one length that are taken element by element.
-#' @param split For one column of text: what stands between two values, such as
-#'   `"|"`. `NULL`: text is a value as it stands.
+#' @param split For one column of text: the separator between two values, such as
+#'   `"|"`. `NULL`: the whole text is one value.
 #' @param lower,upper Numbers, Dates or times of one length: the smallest and
 #'   the largest admissible value, both included.
 #'
@@ -55,9 +52,8 @@
 #'   quoted. `as.list()` gives the vectors of values. `summary()` counts the cells
 #'   with one value, with several and with none.
 #'
-#' Errors, of class `sdcRisk_error_bad_argument`: numbers beside text, cells
-#' without a value, vectors of unequal length, a lower bound above the upper
-#' one, arithmetic.
+#' Errors, of class `sdcRisk_error_bad_argument`: numbers mixed with text, cells without a
+#' value, vectors of unequal length, a lower bound above the upper one, arithmetic.
 #' @family matches
 #' @export
 #' @examples
@@ -84,7 +80,7 @@ candidates <- function(..., split = NULL) {
   }
   if (length(given) == 0) {
     stop_cells(
-      "be given as a list of vectors, or as vectors", found = "Nothing of the kind was given."
+      "be given as a list of vectors, or as vectors", found = "No list and no vector was given."
     )
   }
   one_list <- length(given) == 1 && is.list(given[[1]]) && !is.object(given[[1]])

@@ -6,8 +6,8 @@
 #' themselves.
 #'
 #' @details
-#' `<var>_changed` is 1 where a record's partner in wave 1 has another value,
-#' and 0 otherwise: also where either value is missing and where there is no
+#' `<var>_changed` is 1 if a record's partner in wave 1 has another value,
+#' and 0 otherwise: also if either value is missing or there is no
 #' partner, as in the paper. Values are compared as in [longitudinal_link()].
 #'
 #' `scope` says what the intruder knows. `"all"`: changes of all respondents of
@@ -28,7 +28,7 @@
 #' @return `wave2`, in its own class, with one more integer column of 0 and 1
 #'   per variable. A column of that name in `wave2` is an error of class
 #'   `sdcRisk_error_bad_argument`. `link` must be made from the same `wave1` and
-#'   `wave2`: where ids or keys of the linkage differ in either, that is an error
+#'   `wave2`: if ids or keys of the linkage differ in either, that is an error
 #'   of class `sdcRisk_error_mismatched_data`.
 #' @references
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate

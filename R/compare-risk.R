@@ -5,7 +5,7 @@
 #' [qar_risk()] before and after recoding.
 #'
 #' Results of one analysis each are compared as they are, whatever their key
-#' sets: `compare_risk(n_matches(data, keys), n_matches(data, keys[-1]))`. Where a
+#' sets: `compare_risk(n_matches(data, keys), n_matches(data, keys[-1]))`. If a
 #' result holds several analyses, they are matched by the columns that identify
 #' them, such as `p` and `alpha`; an analysis that only some results hold has `NA`
 #' elsewhere. The print names key variables and settings that differ: a change
@@ -27,7 +27,7 @@
 #'   so on.
 #' @param loss What the protections cost: a result of [utility_loss()] for `after`,
 #'   or a list of such results named by the results they belong to. The picture shows
-#'   the largest risk where a result holds several analyses.
+#'   the largest risk if a result holds several analyses.
 #' @param labels Names of `before` and `after` in print, table and picture.
 #' @return An object of class `sdc_comparison`. `print()` begins with a sentence about
 #'   the first measure and the ratio of the last result to the first, uniques and
@@ -35,8 +35,8 @@
 #'   `as.data.frame()` and `tidy()` give a data frame with the columns that
 #'   identify an analysis and `term`, `result` (the name of the result),
 #'   `estimate`, `change` (the difference to `before`) and `ratio` (the quotient,
-#'   `NA` where it is not finite); `glance()` one row; `plot()` and `autoplot()`
-#'   draw the first three terms, and `autoplot(x, "risk_utility")`, where `loss` was
+#'   `NA` if it is not finite); `glance()` one row; `plot()` and `autoplot()`
+#'   draw the first three terms, and `autoplot(x, "risk_utility")`, if `loss` was
 #'   given, risk against cost with a point per result. Results of different kinds are
 #'   an error of class `sdcRisk_error_bad_argument`.
 #' @export
@@ -344,7 +344,7 @@ compared_function <- function(x) paste0(sub("^sdc_", "", x$kind), "()")
 
 perturbed_line <- function(x) {
   if (x$kind %in% counting_kinds) {
-    "these counts do not say what perturbation by invariant_pram() buys: see pram_audit()"
+    "these counts ignore the protection by invariant_pram(): see pram_audit()"
   }
 }
 

@@ -1,9 +1,8 @@
-#' What is confidential
+#' Confidential objects
 #'
-#' Which objects of this package hold values of records, and which only numbers about
-#' them? Nothing is released by sdcRisk but what `release_data()` and an external
-#' [sdc_report()] give. This page says what the others hold, so that a saved result is
-#' kept where it belongs.
+#' Lists the objects of this package that hold values of records, and those that hold only
+#' numbers about them. Read it before you save or share a result. Only `release_data()` and
+#' an external [sdc_report()] are made for publication.
 #'
 #' @section Objects that hold values of the file:
 #' They are as confidential as the file itself.
@@ -21,8 +20,8 @@
 #'     records among them \cr
 #'   [hierarchy()], [recode_search()] \tab the table of levels: every value; `code` names
 #'     them \cr
-#'   [invariant_pram()] \tab `data` is the release, and beside it `records` and
-#'     `diagnostics` say which records were changed, and from what: the object undoes its
+#'   [invariant_pram()] \tab `data` is the release; `records` and `diagnostics` say which
+#'   records were changed, and from what: the object undoes its
 #'     own protection \cr
 #'   [suppress_cells()] \tab `data` is the release; `cells` says where blanks were put, not
 #'     what stood there \cr
@@ -30,21 +29,20 @@
 #'   [longitudinal_link()], [link_attack()] \tab `records$id` \cr
 #'   [longitudinal_risk()] \tab `link$records$id` \cr
 #'   [apply_recoding()], [change_indicators()], `augment()` \tab the data \cr
-#'   [pram_variance()], [pram_transitions()] \tab levels of key variables, where `data` are
+#'   [pram_variance()], [pram_transitions()] \tab levels of key variables, if `data` are
 #'     given \cr
 #'   `simulate()` of a fit \tab records that are drawn, of values that are real \cr
 #'   an sdcMicroObj by [store_result()] \tab the object's data
 #' }
 #'
-#' @section Objects that hold numbers about records:
-#' All other results hold no values: counts, risks, names of variables and of key sets. Their
-#' `records` have one row per record in the order of the file. Beside the file they say who
-#' stands out, and row numbers, as those of [records_at_risk()], [removal_path()] and of an
-#' internal report, do so too. They are for those who may see the file. So is the log of an
-#' internal report, which holds values where they were arguments, such as the tables of
-#' [hierarchy()].
-#' A result keeps the call as code, without data, and fingerprints of what it was made
-#' from; who can guess a whole file can confirm the guess by it.
+#' @section Objects that hold numbers about records: All other results hold no values:
+#' counts, risks, names of variables and of key sets. Their `records` have one row per
+#' record in the order of the file. Together with the file they identify the records at
+#' risk, as do the row numbers in [records_at_risk()], [removal_path()] and an internal
+#' report. Show them only to people who may see the file. So is the log of an internal
+#' report, which holds values if they were arguments, such as the tables of [hierarchy()]. A
+#' result keeps the call as code, without data, and fingerprints of what it was made from;
+#' someone who guesses a whole file can confirm the guess by it.
 #'
 #' @section What is printed and said:
 #' Prints, sentences of [interpret()], pictures, errors, warnings and messages name variables,

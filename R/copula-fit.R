@@ -21,7 +21,7 @@
 #' probabilities, and the root is bracketed: the fit is deterministic. Matching
 #' information, and not likelihood, is what makes uniqueness come out right: it
 #' fixes the entropy of every pair. A root above 0.999 is set to 0.999
-#' (`diagnostics$pairs$at_bound`). Where the correlations together are not
+#' (`diagnostics$pairs$at_bound`). If the correlations together are not
 #' positive definite, the nearest correlation matrix takes their place (Higham
 #' 2002; `diagnostics$projection`).
 #'
@@ -95,7 +95,7 @@
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
 #'   \item{`tree`}{what the tree score of records needs: `edges`, `prior` (records
 #'     that independence counts for, per edge), `alpha` and `spread` (how uncertain
-#'     probabilities are), `ln_lambda`, and `anchor`: where the sample's records lie,
+#'     probabilities are), `ln_lambda`, and `anchor`: if the sample's records lie,
 #'     one row per record up to 4,096 records, beyond one row per cell of a grid}
 #'   \item{`diagnostics`}{`pairs`: per pair `information`, `expected` (by
 #'     chance), `correlation` (before projection), `at_bound`; `projection`;
@@ -106,10 +106,10 @@
 #' [uniqueness_by_size()] go on from here.
 #'
 #' Errors: `bad_argument` for exogenous margins that miss a level, hold a negative
-#' number or do not add up to 1, and for a correlation matrix that is none;
+#' number or do not add up to 1, and for a matrix that is not a correlation matrix;
 #' `bad_data` for fewer than `min_records` records; `bad_weights`; `too_large`.
-#' Warnings: `bounded_correlation`, `moved_correlation` where projection moved a
-#' correlation by more than 0.1, `identifying_key` where most records have a
+#' Warnings: `bounded_correlation`, `moved_correlation` if projection moved a
+#' correlation by more than 0.1, `identifying_key` if most records have a
 #' value of their own of a key variable (a number of the record, say).
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the

@@ -4,14 +4,13 @@
 #' Were a record with these values found, how likely is the person the only one in
 #' the population who has them, and how likely is the record the person's?
 #'
-#' @details
-#' The probability of a person's values comes from the model fitted to a sample; see
-#' [copula_uniqueness()] for the scores. For `score = "tree"` that page says how the
-#' uncertainty of the probability enters, and how the likelihoods are brought to the
+#' @details The probability of a person's values comes from the model fitted to a sample;
+#' see [copula_uniqueness()] for the scores. For `score = "tree"` that page explains how the
+#' uncertainty of the probability enters, and how the likelihoods are scaled to the
 #' population uniqueness: the mean over the sample's own records, each left out of the
-#' tables it is judged by, is the population uniqueness of the copula. A value the
-#' sample does not have counts as 0.3 records, whatever the person's other values are; a
-#' message of class `sdcRisk_message_unseen_categories` says so.
+#' tables it is judged by, is the population uniqueness of the copula. A value the sample
+#' does not have counts as 0.3 records, whatever the person's other values are; a message of
+#' class `sdcRisk_message_unseen_categories` says so.
 #'
 #' @section How well the likelihoods hold:
 #' Measured on people outside the sample, score `"tree"`, in seven populations that took
@@ -24,18 +23,18 @@
 #'
 #' | sampling fraction | samples | below 0.1: xi says | unique | above 0.9: xi says | unique |
 #' |---|---|---|---|---|---|
-#' | 0.1 % to 2 % | 14 | 0.5 % | 0.9 % | 96 % | 86 % |
-#' | 5 % to 20 % | 18 | 0.9 % | 1.3 % | 97 % | 95 % |
-#' | 50 % | 12 | 0.9 % | 1.2 % | 96 % | 95 % |
+#' | 0.1% to 2% | 14 | 0.5% | 0.9% | 96% | 86% |
+#' | 5% to 20% | 18 | 0.9% | 1.3% | 97% | 95% |
+#' | 50% | 12 | 0.9% | 1.2% | 96% | 95% |
 #'
-#' Between 0.1 and 0.9, over all samples: 19 % says and 21 % are, 40 and 40, 60 and 57,
-#' 81 and 76. **A low likelihood certifies nothing**: people with \eqn{\xi}{xi} below 0.1 are
-#' unique one and a half times as often as said, from small fractions 1.7 times as
-#' often. High ones are somewhat too sure; where every sample counts the same, whatever
-#' its number of people above 0.9, 95 % says and 84 % are. The sum of \eqn{\xi}{xi} over the file
-#' was 0.5 to 1.8 times the number of unique records, 1.0 in the geometric mean: it is as
-#' right as the population uniqueness it agrees with. The AUC was 0.93 on average.
-#' Whoever holds the population can measure this with [validate_uniqueness()].
+#' Between 0.1 and 0.9, over all samples: 19% says and 21% are, 40 and 40, 60 and 57, 81 and
+#' 76. **A low likelihood certifies nothing**: people with \eqn{\xi}{xi} below 0.1 are
+#' unique one and a half times as often as said, from small fractions 1.7 times as often.
+#' High ones are somewhat too sure; if every sample counts the same, whatever its number of
+#' people above 0.9, 95% says and 84% are. The sum of \eqn{\xi}{xi} over the file was 0.5 to
+#' 1.8 times the number of unique records, 1.0 in the geometric mean: it is as accurate as
+#' the population uniqueness it agrees with. The AUC was 0.93 on average. If you hold the
+#' population, measure this with [validate_uniqueness()].
 #'
 #' @section Cost:
 #' `"tree"`: a look-up per record and key variable, and drawing the population once
@@ -52,13 +51,13 @@
 #'   [copula_uniqueness()], `"tree"` for a [copula_fit()].
 #' @param calibrate As in [copula_uniqueness()].
 #' @param accuracy Relative standard error to which `"copula"` and `"placement"`
-#'   bring a probability where the population is large enough for it to matter.
+#'   bring a probability if the population is large enough for it to matter.
 #'
 #' @return A data frame with one row per row of `newdata`: `prob` (of the person's
 #'   values), `xi` (likelihood that the person is unique), `kappa` (likelihood that
 #'   a match is correct), `prob_error` (standard error of the computation of `prob`,
-#'   0 where exact), `prob_shape` (how certain `prob` is: the shape of the gamma variable
-#'   around it, `Inf` for `"copula"` and `"placement"`). Where the fit excluded incomplete
+#'   0 if exact), `prob_shape` (how certain `prob` is: the shape of the gamma variable
+#'   around it, `Inf` for `"copula"` and `"placement"`). If the fit excluded incomplete
 #'   records, such rows are `NA`.
 #' @references
 #' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the

@@ -367,7 +367,7 @@ correctness_of <- function(prob, n) {
 #'
 #' @param xi Likelihoods of uniqueness, from 0 to 1; `NA` and `NaN` give `NA`.
 #' @param pop_size Number of people in the population, from 1 to 1e10: one number, or
-#'   one for each of `xi`. Where `xi` is one number, several population sizes.
+#'   one for each of `xi`. If `xi` is one number, several population sizes.
 #' @param ... Must be empty.
 #' @return Correctness, a number for each of `xi` or of `pop_size`. Values outside their range are
 #'   an error of class `sdcRisk_error_bad_argument`.

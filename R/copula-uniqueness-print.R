@@ -144,7 +144,7 @@ as.data.frame.sdc_copula_uniqueness <- function(x, ...) {
 #'   from it inset (Figure 3a of Rocher and others 2019).
 #' @param by Strata for `"records"`: a vector with one value per record, or the
 #'   name of a column of `data`; each has a panel.
-#' @param data The data the records come from, where `by` names a column.
+#' @param data The data the records come from, if `by` names a column.
 #' @param ... None.
 #' @return A ggplot.
 #' @exportS3Method ggplot2::autoplot
@@ -212,7 +212,7 @@ plot_uniqueness_sizes <- function(x) {
     ggplot2::scale_x_log10(
       labels = format_count, expand = ggplot2::expansion(mult = c(0.05, 0.1))
     ) +
-    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, "%")) +
     ggplot2::scale_colour_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::scale_fill_manual(values = rlang::set_names(c(sdc_blue, sdc_orange), words)) +
     ggplot2::labs(
@@ -246,7 +246,7 @@ plot_xi <- function(x, strata) {
       breaks = seq(0, 1, length.out = 41), fill = sdc_blue
     ) +
     ggplot2::geom_vline(xintercept = c(0.80, 0.95), linetype = "dashed", colour = sdc_orange) +
-    ggplot2::scale_y_continuous(labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::scale_y_continuous(labels = function(v) paste0(100 * v, "%")) +
     ggplot2::labs(
       title = "How likely are records to be unique in the population?",
       subtitle = shares,

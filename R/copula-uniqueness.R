@@ -24,7 +24,7 @@
 #' with \eqn{S} the model's curve. Beforehand \eqn{\ln \lambda}{ln lambda} is normal with
 #' mean 0 and standard deviation 0.3, \eqn{\ln \max(a, 0.015)}{ln max(a, 0.015)} with mean
 #' \eqn{\ln 0.12}{ln 0.12} and standard deviation 1.5; the likelihood is that of the number of
-#' unique records among the \eqn{n} of the sample. Thousands of records decide; where
+#' unique records among the \eqn{n} of the sample. Thousands of records decide; if
 #' few are unique, or few are not, the model keeps its say, and a message of class
 #' `sdcRisk_message_weak_calibration` tells when the sample left both numbers as
 #' they were and the interval is wider than 0.05. This calibration is ours, not the
@@ -44,8 +44,8 @@
 #' **Records.** With \eqn{p} the probability of a record's keys,
 #' \deqn{\xi = (1 - p)^{N - 1}, \quad \kappa = \frac{1 - (1 - p)^N}{N p}}{%
 #'   xi = (1 - p)^(N - 1), kappa = (1 - (1 - p)^N) / (N p)}
-#' are the likelihood of uniqueness, and of correctness: the chance that whoever
-#' matches is the right person. `score` says where \eqn{p} comes from:
+#' are the likelihood of uniqueness, and of correctness: the chance that a match is the right
+#' person. `score` sets how \eqn{p} is computed:
 #' \describe{
 #'   \item{`"tree"`}{a tree of the pairs with most information, its pair tables
 #'     shrunk towards independence. Not the paper's: it ranks records better,
@@ -59,15 +59,15 @@
 #'     as the authors' program does.}
 #' }
 #'
-#' **How many records are unique?** Of a random sample of \eqn{n} records, \eqn{n}
-#' times the population uniqueness: `expected_unique_records`, with the interval of the
-#' population uniqueness times \eqn{n}. In a small sampling fraction hardly a record
-#' has \eqn{\xi}{xi} above 0.8, and still some are unique: nobody can say which. The
-#' \eqn{\xi}{xi} of `"tree"` add up to that number by construction; those of `"copula"`
-#' and `"placement"` do not, because the sample over-represents frequent cells under
-#' a model that does not know them. `sum_xi` stands beside it, and a warning of class
-#' `sdcRisk_warning_scores_differ` says when they differ by more than a third. For
-#' `newdata` other than the file of the fit nothing is supposed on how it was drawn:
+#' **How many records are unique?** Of a random sample of \eqn{n} records, \eqn{n} times the
+#' population uniqueness: `expected_unique_records`, with the interval of the population
+#' uniqueness times \eqn{n}. In a small sampling fraction hardly any record has
+#' \eqn{\xi}{xi} above 0.8. Some are unique even so, but they cannot be identified. The
+#' \eqn{\xi}{xi} of `"tree"` add up to that number by construction; those of `"copula"` and
+#' `"placement"` do not, because the sample over-represents frequent cells under a model
+#' that does not know them. `sum_xi` holds their sum; a warning of class
+#' `sdcRisk_warning_scores_differ` is given if the two differ by more than a third. If
+#' `newdata` is not the file of the fit, no assumption is made on how it was drawn:
 #' `expected_unique_records` is then the sum of \eqn{\xi}{xi}. With unequal weights the
 #' \eqn{\xi}{xi} of `"tree"` agree with the population uniqueness in their weighted mean.
 #'
@@ -98,9 +98,9 @@
 #' counts, and the error of models: on the way from \eqn{n} to \eqn{N} sizes are
 #' stretched by \eqn{e^h}, \eqn{h} normal with variance
 #' \eqn{(0.02 + 4 / n + 0.03 b^2) \ln(N / n)}{(0.02 + 4 / n + 0.03 b^2) ln(N / n)}, where
-#' \eqn{b = \ln(a / 0.12)}{b = ln(a / 0.12)} is held between 0 and 3: where cells must
-#' vary more than usual for the model to agree with the sample, as they must where key
-#' variables are nested, the model knows the population less, and errs more on the way.
+#' \eqn{b = \ln(a / 0.12)}{b = ln(a / 0.12)} is held between 0 and 3: if cells must
+#' vary more than usual for the model to agree with the sample, as with nested key
+#' variables, the model knows the population less, and errs more on the way.
 #' It is never above what the sample's own uniqueness allows, since
 #' uniqueness falls as populations grow, and has no width at `pop_size` equal to the
 #' number of records. `uniqueness_mc_se` is the numerical error of the curve
@@ -111,86 +111,83 @@
 #' fraction, 494 runs). Nothing was changed after the following figures of 115 other files, R
 #' data sets of 354 to 254,654 rows and fifteen made-up censuses, surveys and registers with
 #' households, schools, firms and episodes (4 or 5 sets each, 1,477 runs, at least 100 records,
-#' or 60 from 10 % on). For the first 27 files the kinds were told apart after the misses had
+#' or 60 from 10% on). For the first 27 files the kinds were told apart after the misses had
 #' been seen, for the others before:
 #'
-#' | uniqueness held | 1 % | 5 % | 10 % | 50 % | runs |
+#' | uniqueness held | 1% | 5% | 10% | 50% | runs |
 #' |---|---|---|---|---|---|
-#' | first 27 files: one row per person (13) | 100 % | 100 % | 98 % | 98 % | 180 |
-#' | pupils, with figures of their school (6) | | 64 % | 73 % | 90 % | 85 |
-#' | several rows per person, or no persons (8) | 70 % | 83 % | 83 % | 88 % | 120 |
-#' | all 27 | 88 % | 84 % | 88 % | 93 % | 385 |
-#' | other 45 files: one row per person (17) | 75 % | 92 % | 96 % | 100 % | 188 |
-#' | members of groups, with figures of the group (13) | 50 % | 73 % | 73 % | 85 % | 168 |
-#' | several rows per person (15) | 58 % | 58 % | 68 % | 80 % | 180 |
-#' | all 45 | 60 % | 75 % | 80 % | 89 % | 536 |
+#' | first 27 files: one row per person (13) | 100% | 100% | 98% | 98% | 180 |
+#' | pupils, with figures of their school (6) | | 64% | 73% | 90% | 85 |
+#' | several rows per person, or no persons (8) | 70% | 83% | 83% | 88% | 120 |
+#' | all 27 | 88% | 84% | 88% | 93% | 385 |
+#' | other 45 files: one row per person (17) | 75% | 92% | 96% | 100% | 188 |
+#' | members of groups, with figures of the group (13) | 50% | 73% | 73% | 85% | 168 |
+#' | several rows per person (15) | 58% | 58% | 68% | 80% | 180 |
+#' | all 45 | 60% | 75% | 80% | 89% | 536 |
 #' | median width, all 45 | 0.15 | 0.19 | 0.17 | 0.08 | |
 #' | mean error, all 45 | 0.094 | 0.047 | 0.037 | 0.012 | |
-#' | last 43 files: one row per person (29) | 96 % | 91 % | 97 % | 99 % | 364 |
-#' | members of groups, with figures of the group (5) | 88 % | 95 % | 95 % | 100 % | 76 |
-#' | several rows per person (9) | 83 % | 78 % | 83 % | 92 % | 116 |
-#' | all 43 | 91 % | 89 % | 94 % | 98 % | 556 |
+#' | last 43 files: one row per person (29) | 96% | 91% | 97% | 99% | 364 |
+#' | members of groups, with figures of the group (5) | 88% | 95% | 95% | 100% | 76 |
+#' | several rows per person (9) | 83% | 78% | 83% | 92% | 116 |
+#' | all 43 | 91% | 89% | 94% | 98% | 556 |
 #' | median width, all 43 | 0.20 | 0.14 | 0.12 | 0.06 | |
 #' | mean error, all 43 | 0.044 | 0.023 | 0.020 | 0.007 | |
-#' | **one row per person, the 46 files of the last two lists** | 90 % | 92 % | 97 % | 99 % | 552 |
-#' | the other 42 of these lists | 68 % | 74 % | 76 % | 86 % | 540 |
+#' | **one row per person, the 46 files of the last two lists** | 90% | 92% | 97% | 99% | 552 |
+#' | the other 42 of these lists | 68% | 74% | 76% | 86% | 540 |
 #'
-#' Widths are medians over populations with more than 1 % unique people; the widest was
-#' 0.65. **The aim, 90 %, is met in files with one row per person, and missed in others.** Such
-#' files were held in 91 % of the runs or more from a fraction of 5 % on in each of the three
-#' lists; at 1 % in 100, 75 and 96 %. In 154 of the 186 misses the truth lay below the interval.
+#' Widths are medians over populations with more than 1% unique people; the widest was
+#' 0.65. **The aim, 90%, is met in files with one row per person, and missed in others.** Such
+#' files were held in 91% of the runs or more from a fraction of 5% on in each of the three
+#' lists; at 1% in 100, 75 and 96%. In 154 of the 186 misses the truth lay below the interval.
 #' How the lists differ says how far such a percentage can be trusted: it is one of files, and
 #' files differ.
 #'
-#' The reason: the model knows pairs of key variables. Where rows repeat, or a
+#' The reason: the model knows pairs of key variables. If rows repeat, or a
 #' household, a school or a firm shares values, there are far fewer cells than its pairs
 #' say, and people who look unique among \eqn{n} have their like among the \eqn{N}. In a
 #' small sample the like are rarely drawn together, so that the sample itself does not show
-#' it: in a census whose households repeat one row no interval held at 1 to 50 %.
-#' Where the sample does show it there is a warning of class
+#' it: in a census whose households repeat one row no interval held at 1 to 50%.
+#' If the sample does show it there is a warning of class
 #' `sdcRisk_warning_overstated`: its cells are about twice as coarse as the model's or more, or
 #' uniqueness falls faster over its own subsets than on the model's curve, by more than a
 #' tenth per unit of \eqn{\ln m}{ln m} and two standard errors (`diagnostics$fall`). The
 #' thresholds were chosen on the 39 and the first 27 files. On the other 45, intervals with
-#' this warning held the truth in 18, 52, 55 and 75 % of 130 runs at these fractions, those
-#' without it in 71, 81, 87 and 95 % of 406; on the last 43, in 67, 64, 87 and 89 % of 51 runs
-#' and in 94, 91, 95 and 99 % of 505. It came in a third of the runs of the 45 files with
-#' groups or repeated rows, in an eighth of those of the 43, and in 8 and 7 % of the others:
+#' this warning held the truth in 18, 52, 55 and 75% of 130 runs at these fractions, those
+#' without it in 71, 81, 87 and 95% of 406; on the last 43, in 67, 64, 87 and 89% of 51 runs
+#' and in 94, 91, 95 and 99% of 505. It came in a third of the runs of the 45 files with
+#' groups or repeated rows, in an eighth of those of the 43, and in 8 and 7% of the others:
 #' **the absence of a warning does not show that persons have one row each.** Take one row per
-#' person or per household where you can, and key variables of persons. The interval is good
+#' person or per household if you can, and key variables of persons. The interval is good
 #' guidance, and no guarantee.
 #'
 #' A joint pattern of missing values that many records share does not show in pairs of
-#' variables either: in `STAR` of the package AER, where pupils who were not in the
-#' first grade share one, 69 % of 16 intervals held the truth;
-#' least of the 39 files were held `SLID` of carData, 56 % of 9.
+#' variables either: in `STAR` of the package AER, in which pupils who were not in the
+#' first grade share one, 69% of 16 intervals held the truth;
+#' least of the 39 files were held `SLID` of carData, 56% of 9.
 #'
 #' With `calibrate = FALSE` the estimate is the model's own, and the interval what
 #' is known of such models before the sample is looked at: much wider.
 #'
 #' The Pitman model, which looks at the sample's cell sizes and not at the variables,
-#' is a check: `models_differ` warns where it, or the copula before calibration,
+#' is a check: `models_differ` warns if it, or the copula before calibration,
 #' differs from the estimate by more than 0.05 or by more than a factor of 3. In
-#' small sampling fractions it is the rougher of the two; where no two records
+#' small sampling fractions it is the rougher of the two; if no two records
 #' are alike it knows nothing and is not compared.
 #'
-#' @section Households:
-#' With `hh_id` the records also have the scores of their household: an intruder who
-#' finds one member has found the others. `household_xi` is the likelihood that at
-#' least one member is unique, `household_kappa` the chance that a match of at least
-#' one is correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members
-#' with a score, as if they were unique independently of each other. The model stays
-#' one of persons: who stands out by the family is the question of
-#' [household_risk()].
+#' @section Households: With `hh_id` the records also have the scores of their household: an
+#' intruder who finds one member has found the others. `household_xi` is the likelihood that
+#' at least one member is unique, `household_kappa` the chance that a match of at least one
+#' is correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members with a score,
+#' as if they were unique independently of each other. The model remains one of persons. Use
+#' [household_risk()] to find families that stand out.
 #'
-#' @section Unequal weights:
-#' Weights enter the margins and the pairs. The sample's own uniqueness is that of
-#' an unequal sample then, and by default the model is not calibrated on it; the
-#' interval is that of `calibrate = FALSE`. It knows nothing of how the weights
-#' follow the key variables, and its coverage was not measured. With
-#' `calibrate = TRUE` the sample is taken as if it were drawn with equal chances:
-#' where people who stand out were drawn more often, estimate and interval are too
-#' high, and the bound by the sample's uniqueness is not applied.
+#' @section Unequal weights: Weights enter the margins and the pairs. The sample's own
+#' uniqueness is that of an unequal sample then, and by default the model is not calibrated
+#' on it; the interval is that of `calibrate = FALSE`. It ignores how the weights depend on
+#' the key variables, and its coverage was not measured. With `calibrate = TRUE` the sample
+#' is taken as if it were drawn with equal chances: if people who stand out were drawn more
+#' often, estimate and interval are too high, and the bound by the sample's uniqueness is
+#' not applied.
 #'
 #' @section Randomness:
 #' Population estimates and their intervals are the same in every call: the people
@@ -200,7 +197,7 @@
 #'
 #' @section Cost:
 #' Twice the largest `pop_size` draws (once from ten million on), each some ten
-#' nanoseconds per key variable and thread; 8 bytes per draw, 16 where the
+#' nanoseconds per key variable and thread; 8 bytes per draw, 16 if the
 #' categories' product exceeds 64 bits. From 40 million draws on a share of the
 #' cells is kept. At most 2e9 people. Calibration and intervals take some
 #' tens of milliseconds.
@@ -223,7 +220,7 @@
 #'   the fit, in its order, is recognised; other files should hold other people. A category
 #'   that `data` did not show gets a small probability, with a message.
 #' @param score Where a record's probability comes from, see details.
-#' @param calibrate Whether to calibrate. `NULL`: where weights are equal.
+#' @param calibrate Whether to calibrate. `NULL`: if weights are equal.
 #' @param given_sample Whether to use that only records unique in the sample
 #'   can be unique in the population: others get \eqn{\xi = 0}{xi = 0} and
 #'   \eqn{\kappa}{kappa} at most 1/k. For `"tree"` the others become the more likely
@@ -233,8 +230,8 @@
 #'   those of the population.
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
-#'   `sdcRisk_message_no_refits` says so where it is above 0.
-#' @param hh_id Name or position of the column of the records (`newdata` where given)
+#'   `sdcRisk_message_no_refits` says so if it is above 0.
+#' @param hh_id Name or position of the column of the records (`newdata` if given)
 #'   that identifies households, or `NULL`; see the section on households.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
@@ -250,7 +247,7 @@
 #'     `expected_unique_high` (of the records of the file), `sum_xi` (what their
 #'     likelihoods add up to, `NA` without records)}
 #'   \item{`records`}{for the first `pop_size`: `prob`, `xi`, `kappa`,
-#'     `prob_error` (numerical error of `prob`, 0 where exact), `sample_unique`,
+#'     `prob_error` (numerical error of `prob`, 0 if exact), `sample_unique`,
 #'     `prob_shape` (the smaller, the less certain is `prob`; `Inf` for `"copula"` and
 #'     `"placement"`, which take it for certain), with `hh_id` `household_xi` and
 #'     `household_kappa`. `NULL` for a fit without `newdata`}
@@ -259,7 +256,7 @@
 #'   \item{`fit`}{the [copula_fit()]}
 #'   \item{`diagnostics`}{`calibration`: `kind` (`"posterior"` or `"none"`),
 #'     `parameters` with the `mean` and `sd` of `ln_scale` (\eqn{\ln \lambda}{ln lambda}) and
-#'     `ln_spread` (\eqn{\ln a}{ln a}) after the sample, `shrunk` where the standard deviation is
+#'     `ln_spread` (\eqn{\ln a}{ln a}) after the sample, `shrunk` if the standard deviation is
 #'     above 0.8 of that before it, and `shrunk` for both together; `n_draws`;
 #'     `pitman_status`; `fall`, whether uniqueness falls faster in the sample than in the
 #'     model (`faster`): by how much per unit of \eqn{\ln m}{ln m} (`excess`, `excess_se`), and

@@ -17,11 +17,10 @@
 #' `BIB1201`, `BIC0501`, `BID0101` and `BIE0601`. On all ten, 156 of the 182
 #' records are unique in the sample. The weight of both analyses is `WEIGHT`.
 #'
-#' **Codes.** The columns hold the codes of the public-use file. The code book
-#' is not part of the material from which this data set was made, so no code is
-#' given a label here. "Code" below means: the code of the public-use file,
-#' with its meaning not established here. What a column is about is read from
-#' its name, as far as that goes; what the records themselves show is stated.
+#' **Codes.** The columns hold the codes of the public-use file. The code book is not part
+#' of the material from which this data set was made, so no code is given a label here.
+#' "Code" below means: the code of the public-use file, with its meaning not established
+#' here. The descriptions of columns follow their names and the records themselves.
 #'
 #' **Missing values.** `DIC0401` is missing in three records. No other column
 #' has missing values.
@@ -102,7 +101,7 @@
 #' file are its survey weight `fnlwgt`, capital gain, capital loss, and the
 #' names of the education levels: `education_num` is their number at UCI.
 #' Unknown values, `"?"` at UCI, are missing (`NA`). Labels are spelt as at UCI,
-#' also where they look wrong (`"Holand-Netherlands"`, `"Trinadad&Tobago"`);
+#' even if they look wrong (`"Holand-Netherlands"`, `"Trinadad&Tobago"`);
 #' only the two classes of income are renamed.
 #'
 #' **Missing values.** `workclass` is missing in 1,836 records, `occupation` in

@@ -262,7 +262,7 @@ role_advice <- function(given) {
       "data$weight <- pop_size / nrow(data)."
     )
   } else {
-    "What this function counts does not depend on the population."
+    "The counts of this function do not depend on the population."
   }
   why <- c(
     weight_var = "Sampling weights change nothing that this function counts.",

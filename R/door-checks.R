@@ -117,10 +117,10 @@ check_whole <- function(x, arg, low = 1, high = .Machine$integer.max,
   as.integer(x)
 }
 
-# 10 where 10 % is meant.
+# 10 where 10% is meant.
 percent_advice <- function(x) {
   if (is_plain_number(x) && length(x) == 1 && !is.na(x) && x > 1 && x <= 100) {
-    paste0(format_number(x), " % is ", format_number(x / 100), ".")
+    paste0(format_number(x), "% is ", format_number(x / 100), ".")
   }
 }
 

@@ -11,7 +11,7 @@
 #' that is given to a function comes before the role, `NULL` included. A function
 #' takes the roles that it has arguments for and ignores the others; `key_vars`
 #' never holds a column that serves another role, unless it is named there.
-#' Where the function takes `pop_size` and the file was given
+#' If the function takes `pop_size` and the file was given
 #' `sampling_fraction`, or the reverse, one follows from the other by the number
 #' of records: \eqn{\pi = n / N}{pi = n / N}.
 #'
@@ -28,13 +28,12 @@
 #' of: a changed column is coded anew, and so are a file that was saved and read again, and a
 #' data.table, whose columns can change in place.
 #'
-#' @section What the summary looks for:
-#' Nothing is guessed in silence: a column that looks like a role gets none. What
-#' is said is a reason to look.
+#' @section What the summary looks for: No role is guessed: a column that looks like an
+#' identifier or a weight does not become one. Use these lines as a reason to look.
 #'
 #' \describe{
 #'   \item{an identifier}{text, dates or whole numbers, nearly all different: more values
-#'     than 90 % of at least 20 records that are not missing. Whole numbers also need a name
+#'     than 90% of at least 20 records that are not missing. Whole numbers also need a name
 #'     such as id, no or person, or they rise or fall with every record, lie closer than two
 #'     apart on average, or all have the same number of digits}
 #'   \item{a weight}{positive numbers whose name says so (weight, wgt, wt, pond,
@@ -71,7 +70,7 @@
 #'   the primary sampling units. `sensitive_vars` and `strata` are other names of `sensitive` and
 #'   `strata_var`.
 #' @param pop_size,sampling_fraction Number of people in the population, or share
-#'   of it in the file. Where both are given they must agree.
+#'   of it in the file. If both are given they must agree.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule for missing
 #'   values. `NULL`: that of every function.
 #'
@@ -446,7 +445,7 @@ sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
     if (!is.null(argument(role))) {
       stop_argument(
         role, "be NULL for a table of a database",
-        found = "Patterns and their counts do not say what is in single records."
+        found = "A table of patterns and counts has no single records."
       )
     }
   }

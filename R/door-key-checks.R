@@ -13,7 +13,7 @@ missing_cells <- function(table, data) {
   )
 }
 
-# "Missing: age 3.1 %, stat 18.3 % (declared codes -9)." NULL where nothing is.
+# "Missing: age 3.1%, stat 18.3% (declared codes -9)." NULL where nothing is.
 missing_line <- function(cells, n, most = 4) {
   cells <- cells[cells$n_missing > 0, ]
   if (nrow(cells) == 0) {

@@ -39,7 +39,7 @@ check_takes_patterns <- function(file, takes, arg) {
     if (!is.null(argument(role))) {
       stop_argument(
         role, "be NULL where `data` is a pattern table",
-        found = paste0("Patterns and their counts do not say ", roles[[role]], "."),
+        found = paste0("A pattern table does not record ", roles[[role]], "."),
         advice = "Give the data frame the pattern table was made from."
       )
     }

@@ -89,7 +89,7 @@ check_letters <- function(columns, name) {
           if ("bytes" %in% marks) {
             "has text that is marked as bytes."
           } else {
-            "has text of unknown encoding beside other text, and the locale is C."
+            "has text of unknown encoding and other text, and the locale is C."
           }
         ),
         i = paste0(

@@ -87,7 +87,7 @@ check_result <- function(result) {
       } else {
         "It has lost fields, or they have been changed, or it is not a result."
       },
-      i = "Compute it again. As it stands, unclass(x) shows what it holds."
+      i = "Compute it again. unclass(x) shows its contents."
     )
   )
 }

@@ -10,7 +10,7 @@ declare_measure(
     "n_cells"
   ),
   title = "Exhaustive tabulation",
-  question = "which records and categories stand in small cells of tables?",
+  question = "which records and categories are in small cells of tables?",
   size = paste0(
     plural(n, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"), ": ",
     plural(n_tables, "table"), " of ", words_of_sizes(x$settings$dims), "; ",
@@ -19,7 +19,7 @@ declare_measure(
   n_records_violating = figure(
     "Records in a small cell of at least one table", "count", scenario = "tables", of = n,
     note = paste0(plural(n_tables, "table"), ", ", format_percent(prop_records), " of the records"),
-    says = "%s of the records stand in at least one such cell"
+    says = "%s of the records are in at least one such cell"
   ),
   prop_cells = figure(
     "Cells below 3", "share", scenario = "tables", key = "small_cells",
@@ -37,7 +37,7 @@ declare_measure(
   violations_max = figure(
     "Violations of a record, most", "count", scenario = "tables", of = n_tables, board = FALSE,
     print = FALSE,
-    says = "the most exposed record stands in one in %s of the tables"
+    says = "the most exposed record is in one in %s of the tables"
   ),
   table = worst_categories(x), rest = "summary(x)", scenario = "prosecutor",
   spread = "Violations of a record",
@@ -169,9 +169,9 @@ record_risk.sdc_exhaustive_tabulation <- function(x) {
 #' Three pictures of an [exhaustive_tabulation()] result; `plot()` draws the same.
 #'
 #' @param object A result of [exhaustive_tabulation()].
-#' @param type `"categories"`: the categories with the largest shares of
-#'   violations among their cells, by size of table; `"records"`: how many
-#'   violations the records stand in; `"strata"`: the same by a variable.
+#' @param type `"categories"`: the categories with the largest shares of violations among
+#'   their cells, by size of table; `"records"`: how many violations the records are in;
+#'   `"strata"`: the same by a variable.
 #' @param by,data For `"strata"`: a vector with one value per record, or the
 #'   name of a column of `data`, the data the result was made from.
 #' @param n Number of categories shown.
@@ -230,7 +230,7 @@ plot_violating_categories <- function(x, n) {
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 18), length(sizes))) +
     ggplot2::expand_limits(x = 0) +
     ggplot2::labs(
-      title = "Which categories stand in small cells?",
+      title = "Which categories are in small cells?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = "violations among the cells with the category, %", y = NULL,
       colour = "key variables in the table", shape = "key variables in the table",
@@ -248,10 +248,10 @@ plot_violations <- function(x) {
     ) +
     ggplot2::geom_vline(xintercept = e$violations_q95, linetype = "dashed") +
     ggplot2::labs(
-      title = "In how many tables do records stand in violations?",
+      title = "How many violations is a record in?",
       subtitle = paste0("Violation: ", violation_words(x$settings), "."),
       x = paste0("tables, of ", format_count(e$n_tables)), y = "records",
-      caption = "Dashed: 95 % of the records have at most that many."
+      caption = "Dashed: 95% of the records have at most that many."
     ) +
     sdc_theme()
 }

@@ -1,23 +1,23 @@
 #' Exhaustive tabulation
 #'
-#' Which records and which categories stand in small cells of the tables that a
-#' few key variables span? All tables of one, two or more key variables are
-#' counted; a cell that few records or little weight fall into is a violation.
-#' It is the usual first look at a file before it is recoded.
+#' Finds the records and categories that fall into small cells of the tables of a few key
+#' variables. All tables of one, two or more key variables are counted; a cell that few
+#' records or little weight fall into is a violation. It is the usual first look at a file
+#' before it is recoded.
 #'
 #' @details
 #' A cell is a combination of values that occurs in the file. It is a violation
-#' where fewer than `threshold` records fall into it, where their weights sum to
-#' less than `weight_threshold`, or, with `combine = "and"`, where both hold.
+#' if fewer than `threshold` records fall into it, if their weights sum to
+#' less than `weight_threshold`, or, with `combine = "and"`, if both hold.
 #' Sums of weights within a billionth of the threshold reach it, so that rounding
 #' decides nothing.
 #'
-#' * Per **record**, the number of tables in which it stands in a violation. A
+#' * Per **record**, the number of tables in which it is in a violation. A
 #'   record with many of them is easily told apart by a few variables.
-#' * Per size of table and **category**, the share of the cells with that
-#'   category that are violations. A category near 100 % is too rare to be
-#'   published beside other variables.
-#' * Per category, the share of its records that stand in a violation of at
+#' * Per size of table and **category**, the share of the cells with that category that are
+#'   violations. A category near 100% is too rare to be published together with other
+#'   variables.
+#' * Per category, the share of its records that are in a violation of at
 #'   least one table.
 #'
 #' Counts of violations rank records and categories; they are not probabilities.
@@ -35,7 +35,7 @@
 #' They are judged table by table: with `"exclude"` a record is left out of the
 #' tables in which it is incomplete and stays in all others; with `"category"`
 #' missing is a category, shown as `NA`. To treat a code as missing, set it to
-#' `NA` first. The print says how many records are incomplete.
+#' `NA` first. The print gives the number of incomplete records.
 #'
 #' @section Cost:
 #' Time grows with the number of tables times the number of cells;
@@ -53,7 +53,7 @@
 #'   weights count.
 #' @param weight_threshold Cells whose weights sum to less are violations; `NULL`:
 #'   only records count.
-#' @param combine Where both thresholds are given, whether a violation of one
+#' @param combine If both thresholds are given, whether a violation of one
 #'   suffices (`"or"`) or both are needed (`"and"`).
 #' @param max_tables More tables than this are refused.
 #'

@@ -4,18 +4,18 @@
 #' runs [file_check()], writes the report and shows the code that does the same. It is
 #' among the addins of RStudio, and runs in a browser elsewhere.
 #'
-#' Columns that look like weights, households, identifiers or continuous variables, as
-#' the print of [sdc_file()] says, are proposed for these roles or left out of the key
-#' variables; all others are proposed as key variables. Every proposal can be changed,
-#' and none is made in silence: the page says what a column looks like.
+#' Columns that look like weights, households, identifiers or continuous variables, as in
+#' the print of [sdc_file()], are proposed for these roles or left out of the key variables;
+#' all others are proposed as key variables. Every proposal can be changed, and each is
+#' explained on the page.
 #'
 #' @section Cost:
-#' That of [file_check()], and of [sdc_report()] where a report is written.
+#' That of [file_check()], and of [sdc_report()] if a report is written.
 #' @param envir Where the data frames are looked for.
 #' @return The code of the last check that ran, one line per element, invisibly; it is
-#'   also printed. `NULL` where none ran.
+#'   also printed. `NULL` if none ran.
 #'
-#'   Errors: `bad_data` where `envir` has no data frame, `missing_package` without shiny or
+#'   Errors: `bad_data` if `envir` has no data frame, `missing_package` without shiny or
 #'   miniUI.
 #' @family reports
 #' @export
@@ -224,7 +224,7 @@ gadget_server <- function(envir) {
       good <- !inherits(written, "error")
       if (good) state$report <- report
       state$written <- if (good) {
-        paste("Written, with its log beside it:", normalizePath(written))
+        paste("Written, together with its log:", normalizePath(written))
       } else {
         error_text(written)
       }

@@ -2,9 +2,9 @@
 
 #' Picture of a file check
 #'
-#' Every measure of a [file_check()] beside its limit; `plot()` draws the same.
-#' Counts are drawn as shares of the records, k as the risk 1/k of its records. A measure of 0
-#' stands at the left end.
+#' Draws every measure of a [file_check()] with its limit; `plot()` draws the same picture.
+#' Counts are drawn as shares of the records, k as the risk 1/k of its records. A measure of
+#' 0 is drawn at the left end.
 #'
 #' @param object A result of [file_check()].
 #' @param ... None.

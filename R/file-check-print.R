@@ -18,7 +18,7 @@ declare_measure(
   limits = paste0(
     "this holds for intruders who know these key variables without error, ",
     if (x$diagnostics$population$from == "unknown") {
-      "and says nothing of people outside the file"
+      "and does not describe people outside the file"
     } else {
       paste0("in a population of ", format_count(round(x$diagnostics$population$pop_size)))
     }
@@ -79,7 +79,7 @@ whole_notes <- function(x) {
   )
 }
 
-# "not within your limits: 88 of 182 records (48 %) share their key with fewer than 3"
+# "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"
 verdict_words <- function(x) {
   rows <- measures(x)
   rows <- rows[!is.na(rows$limit), ]

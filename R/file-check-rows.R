@@ -150,7 +150,7 @@ without_blank_records <- function(rows, matches, asked) {
 }
 
 # How many records have too few matches without those that miss at least one, two, ... key
-# variables, if these carry more than 3 % of the records and each of them more than 10 (or 100,
+# variables, if these carry more than 3% of the records and each of them more than 10 (or 100,
 # if at most half of the key variables are missing), NULL otherwise. Suppression spreads its
 # values: in five real files at most one record rests on each under the rule "own", and at most
 # 57 on one that misses half or less under "shared".

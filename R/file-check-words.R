@@ -97,7 +97,7 @@ beyond_all_sets <- function(at) {
   }
   disagreement(
     "qar and set_risk",
-    "extrapolation. Of few key sets 1 % is less than one, and T lies above all of them",
+    "extrapolation. Of few key sets 1% is less than one, and T lies above all of them",
     "set_risk"
   )
 }

@@ -28,9 +28,9 @@
 #'   \item{`"unclear"`}{the value does not settle it: its interval reaches above the limit,
 #'     the weights do not sum to the population given, the Pitman model has no maximum, or many
 #'     records have enough matches only because few incomplete records match them, see below}
-#'   \item{`"not judged"`}{the measure could not be computed, is not defined on this file, or is
-#'     tau1 or tau2 of a log-linear model that does not fit: it has no value then, and the page
-#'     says which model to fit instead}
+#'   \item{`"not judged"`}{the measure could not be computed, is not defined on this file,
+#'     or is tau1 or tau2 of a log-linear model that does not fit: it then has no value, and
+#'     the page recommends a model to fit instead}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
 #' A missing value matches every value, so that a few incomplete records can be the only matches
@@ -48,7 +48,7 @@
 #'
 #' @section Limits:
 #' A limit is named by the measure as `estimates` names it, and is of its unit: records
-#' for `k` (a limit of 3 is kept where no key has fewer than 3 records), numbers of
+#' for `k` (a limit of 3 is kept if no key has fewer than 3 records), numbers of
 #' records or people for `n_unique`, `n_homogeneous`, `expected_reidentifications`,
 #' `tau1`, `tau1_corrected`, `tau2`, `tau2_corrected`, and numbers from 0 to 1 for all
 #' others. `limit` replaces the defaults; use `list()` for no limits.
@@ -68,9 +68,9 @@
 #' }
 #'
 #' @section Which measure to report:
-#' Ask who attacks. Where anyone can know that a person is in the file (a census, a
+#' Ask who attacks. If anyone can know that a person is in the file (a census, a
 #' register, a panel, a small study), the prosecutor's measures count: k, sample uniques, T.
-#' Where nobody can, the journalist's: the largest record risk, tau1, population
+#' If nobody can, the journalist's: the largest record risk, tau1, population
 #' uniqueness. A file that is open to anyone is judged by both. `contradictions`
 #' has one row per pair of measures that seem to disagree, with the reason (census or
 #' sample, prosecutor or journalist, cells or a model) and which to report when. The
@@ -84,23 +84,22 @@
 #' one and two variables need cells, and a record that may be in several cells has none:
 #' if any record is incomplete on the key variables, these measures are `"not judged"`.
 #'
-#' If nothing was suppressed and values are missing at random, `missing = "exclude"`
-#' judges all measures on the complete records. We drew 12 samples of 3,000 to 12,000
-#' records from two known populations and deleted values at random. With 1%, 5%, 10% and
-#' 20% of the records incomplete, tau1 differed by 0.6%, 2%, 4% and 10% (medians) from
-#' that of the whole sample, and the uniqueness by the copula by 1%, 2%, 2% and 8%. With
-#' `"category"`, 1% of incomplete records raised tau1 by 10% in one sample and to 60 times
-#' its value in another. After [suppress_cells()] neither rule helps: the records with
-#' suppressed values are the rare ones, and without them the copula's uniqueness was 2 to 49
-#' times below the truth, 5 times even with 1% of the records incomplete. A file
-#' does not tell which values were suppressed, so the page leaves the choice to you.
+#' If nothing was suppressed and values are missing at random, `missing = "exclude"` judges
+#' all measures on the complete records. We drew 12 samples of 3,000 to 12,000 records from
+#' two known populations and deleted values at random. With 1%, 5%, 10% and 20% of the
+#' records incomplete, tau1 differed by 0.6%, 2%, 4% and 10% (medians) from that of the
+#' whole sample, and the uniqueness by the copula by 1%, 2%, 2% and 8%. With `"category"`,
+#' 1% of incomplete records raised tau1 by 10% in one sample and to 60 times its value in
+#' another. After [suppress_cells()] neither rule helps: the records with suppressed values
+#' are the rare ones, and without them the copula's uniqueness was 2 to 49 times below the
+#' truth, 5 times even with 1% of the records incomplete. Suppressed values cannot be
+#' recognised in a file, so the choice is yours.
 #'
-#' @section Cost:
-#' A million records with ten key variables take about 4 s. With more than 200,000 records
-#' the log-linear model and the copula are left out unless `models = TRUE`, and the page
-#' says what to run; [key_overview()] likewise if records times squared key variables
-#' exceed 2e8 (2e7 if records are incomplete), and the table of key sets if records times
-#' key sets exceed 1e9.
+#' @section Cost: A million records with ten key variables take about 4 s. With more than
+#' 200,000 records the log-linear model and the copula are left out unless `models = TRUE`,
+#' and the page gives the calls to run; [key_overview()] likewise if records times squared
+#' key variables exceed 2e8 (2e7 if records are incomplete), and the table of key sets if
+#' records times key sets exceed 1e9.
 #'
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 500 bytes a record.
@@ -111,7 +110,7 @@
 #'   together: `control = file_check_control(...)`.
 #' @param limit Limits named by measure, see the section on limits.
 #' @param k The least number of matches that a record may have: short for `k` in `limit`.
-#' @param p Size of the key sets of [qar_risk()]; the number of key variables where there
+#' @param p Size of the key sets of [qar_risk()]; the number of key variables if there
 #'   are fewer.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule of the page for
 #'   missing values, see the section on missing values.
@@ -124,7 +123,7 @@
 #' `summary()` have all measures. With
 #' \describe{
 #'   \item{`estimates`}{one row per measure: `question`, `measure`, `value`, `low` and
-#'     `high` (an interval at 95 %, `NA` for none), `scenario` (`"prosecutor"`,
+#'     `high` (an interval at 95%, `NA` for none), `scenario` (`"prosecutor"`,
 #'     `"journalist"`, `"tables"`), `limit`, `verdict` (`"ok"`, `"above"`,
 #'     `"unclear"`, `"not judged"`, `"no limit"`), `n_records_above` (records that are
 #'     themselves above the limit, for measures of records), `reason`;
@@ -141,10 +140,10 @@
 #'     `n_unique_without` (sample uniques left), `unique_change`, `risk_without` (T left),
 #'     `share_top` (share of the riskiest key sets with it)}
 #'   \item{`contradictions`}{`measures`, `reason`, `report`}
-#'   \item{`next_steps`}{lines of code that run as they stand}
+#'   \item{`next_steps`}{lines of code that can be run as is}
 #'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
 #'     signalled; `notes`; `population`: what is known of it; `told_missing`: released columns
-#'     that tell key variables and are known where these are missing; `told_by_columns`: other
+#'     that tell key variables and are known if these are missing; `told_by_columns`: other
 #'     columns that tell key variables, see [release_data()]}
 #' }
 #' Errors: those of [sdc_file()], and `bad_argument` for limits of unknown measures or

@@ -13,27 +13,26 @@
 #' \describe{
 #'   \item{`known = "all"`}{the intruder knows all members and that they are all:
 #'     a household fits that has the same composition, and so as many members}
-#'   \item{`known = 2`}{the intruder knows two members: a household fits that has
-#'     two different members with these two keys, whoever lives there besides. Two
-#'     members with one key ask for two members with that key}
+#'   \item{`known = 2`}{the intruder knows two members: a household fits that has two
+#'     different members with these two keys, and possibly others. For two members with the
+#'     same key it needs two members with that key}
 #'   \item{`known = 1`}{the intruder knows one member: a household fits that has a
 #'     member with this key}
 #' }
-#' Which members are known is not for us to choose: of one or two members the
-#' choice counts that the fewest households fit. A household of one person has no
-#' second member, and `known = 2` asks for that one. Knowing more never leaves more
-#' households: \eqn{m_{all} \le m_2 \le m_1}{m_all <= m_2 <= m_1}. Where everybody
-#' lives alone the three are the sizes of the cells, what [n_matches()] counts with
-#' `missing = "category"`.
+#' If one or two members are known, the worst case counts: the members whose keys the
+#' fewest households fit. A household of one person has no second member, and `known = 2`
+#' asks for that one. More knowledge never leaves more households: \eqn{m_{all} \le m_2 \le
+#' m_1}{m_all <= m_2 <= m_1}. If everybody lives alone the three are the sizes of the cells,
+#' what [n_matches()] counts with `missing = "category"`.
 #'
-#' `hh_vars` are variables that the members of a household share, such as the region
-#' or the tenure of the dwelling. They are known whoever is known, count once for
-#' the household, and are checked to be equal within it. Give an intruder who knows
-#' one or two members the size of the household by a column that holds it.
+#' `hh_vars` are variables that the members of a household share, such as the region or the
+#' tenure of the dwelling. The intruder knows them regardless of which members are known;
+#' they count once per household, and are checked to be equal within it. Give an intruder
+#' who knows one or two members the size of the household by a column that holds it.
 #'
 #' The probability that a household picked among those that fit is the right one is
-#' \eqn{1/m} where the intruder knows that it is in the file (prosecutor). With
-#' `weight_var` or `pop_size` the journalist's is added, who does not know: with
+#' \eqn{1/m} if the intruder knows that it is in the file (prosecutor). With `weight_var` or
+#' `pop_size` the risk for a journalist, who does not know this, is added: with
 #' \eqn{f} households that fit and \eqn{\hat F}{Fhat} the sum of their weights,
 #' \eqn{E(1/F \mid f)}{E(1/F | f)} of [individual_risk()], whose assumptions it
 #' shares. Every column is that of the choice of members that is worst for it: the
@@ -44,10 +43,10 @@
 #'
 #' The journalist's figures are rough. Weights judge a composition by its own
 #' households alone: a household that nothing else fits, of weight \eqn{w}, has
-#' a risk of about \eqn{\ln(w)/w}{ln(w) / w}, whatever its composition. Where
+#' a risk of about \eqn{\ln(w)/w}{ln(w) / w}, whatever its composition. If
 #' compositions are rare that is too low, as for families, which are rarely alike: in
 #' the simulated country of `vignette("eu-silc")` the sum of the risks is a quarter of
-#' the right one. Where they are common it is too high: of 1,200 persons living alone,
+#' the right one. If they are common it is too high: of 1,200 persons living alone,
 #' drawn from 30,000 in 400 compositions, the sum was 26 and the truth 16. The share
 #' of unique households is a figure from above.
 #'
@@ -55,7 +54,7 @@
 #' `"category"` (the default): a missing value is a value of its own, that fits
 #' missing values only. `"exclude"`: households with an incomplete member are left
 #' out as a whole, since a household without one of its members is another
-#' household; their records have `NA`. `"wildcard"` is refused: where missing values
+#' household; their records have `NA`. `"wildcard"` is refused: if missing values
 #' fit everything, it takes an assignment of the members of two households to each
 #' other to tell whether they fit, households are no longer alike in cells, and the
 #' answer to "which members?" is not one. [n_matches()] with `hh_id` counts the
@@ -103,8 +102,8 @@
 #'   \item{`sizes`}{the same by the size of the household: `household_size`,
 #'     `n_households`, `n_unique`, `n_persons_unique`, `prop_unique`}
 #' }
-#' Errors: `bad_data` where a record has no household, where members differ in
-#' `hh_vars`, or where no household is complete; `bad_weights` where weights differ
+#' Errors: `bad_data` if a record has no household, if members differ in
+#' `hh_vars`, or if no household is complete; `bad_weights` if weights differ
 #' within a household; `bad_argument`; `too_large`.
 #' @references
 #' Hundepool A, Domingo-Ferrer J, Franconi L, Giessing S, Nordholt ES, Spicer K, de
@@ -135,7 +134,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
   known <- check_known(known)
   limit <- check_record_limit(limit)
   check_missing_rule(ask$missing, paste(
-    "Whether two households fit would be a matter of who is assigned to whom.",
+    "Two households would fit in several ways, by the assignment of their members.",
     "n_matches(hh_id = ) counts the households that one person fits."
   ))
   if (is.null(ask$hh_id)) {

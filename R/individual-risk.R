@@ -23,14 +23,13 @@
 #' For a sample unique this is \eqn{-p \ln(p) / (1 - p)}{-p ln(p) / (1 - p)}. The
 #' hypergeometric function is evaluated exactly, to about 14 digits, for every
 #' \eqn{f} and \eqn{p}: no approximation for larger \eqn{f} is used, as other
-#' programs do. Where \eqn{p = 1}, \eqn{r = 1/f}.
+#' programs do. If \eqn{p = 1}, \eqn{r = 1/f}.
 #'
 #' * The **expected number of re-identifications** is the sum of \eqn{r} over
 #'   the records: what an intruder who tries every record gets right on average.
-#' * The **household risk** of a record is the chance that at least one member
-#'   of its household is found,
-#'   \eqn{1 - \prod_{i} (1 - r_i)}{1 - prod(1 - r_i)} over the members in the
-#'   file: who finds one member has found the others.
+#' * The **household risk** of a record is the chance that at least one member of its
+#'   household is found, \eqn{1 - \prod_{i} (1 - r_i)}{1 - prod(1 - r_i)} over the members
+#'   in the file: an intruder who finds one member has found the others.
 #' * **Prosecutor** (the intruder knows that the target is in the file): the
 #'   risk of a record is \eqn{1/f}. **Journalist** (the intruder does not): it
 #'   is \eqn{r}, the estimate of \eqn{1/F}. For both, three measures: the share
@@ -59,10 +58,9 @@
 #' they were not in the file, and have `NA` in `records`. A household identifier must not
 #' be missing.
 #'
-#' The print says how many records are incomplete; where more than 5 % are left
-#' out, a message of class `sdcRisk_message_many_excluded` does. Key variables in
-#' which nearly all values differ are named in one of class
-#' `sdcRisk_message_identifying_key`.
+#' The print gives the number of incomplete records; if more than 5% are left out, so does a
+#' message of class `sdcRisk_message_many_excluded`. Key variables in which nearly all
+#' values differ are named in one of class `sdcRisk_message_identifying_key`.
 #'
 #' @section Cost:
 #' Grouping the records by key, plus about a microsecond per cell; with
@@ -81,21 +79,21 @@
 #' \describe{
 #'   \item{`records`}{one row per record: `risk` (\eqn{r}), `prosecutor_risk`
 #'     (\eqn{1/f}), `frequency` (\eqn{f}), `population` (\eqn{\hat F}{Fhat}), and
-#'     `household_risk` where `hh_id` is given; this is `as.data.frame()`}
+#'     `household_risk` if `hh_id` is given; this is `as.data.frame()`}
 #'   \item{`estimates`}{one row: `tau_prosecutor`, `tau_journalist`, `n` records,
 #'     `n_cells`, `n_unique` (sample uniques),
 #'     `expected_reidentifications`, `expected_unique` (of these, from sample
 #'     uniques), `reidentification_rate` (of `n`), `prosecutor_above`,
 #'     `prosecutor_max`, `prosecutor_mean`, `journalist_above`, `journalist_max`,
 #'     `journalist_mean`, `journalist_population` (cells over the sum of
-#'     the weights: the mean over the population where every key of it is in the
+#'     the weights: the mean over the population if every key of it is in the
 #'     file), `risk_q99` and `risk_q95` of the records, and with `hh_id`
 #'     `n_households`, `expected_households` (households of which a member is
 #'     found), `expected_in_households` (records in these), `household_max`}
 #'   \item{`frequencies`}{per frequency \eqn{f}: `frequency`, `n_cells`,
 #'     `n_records`, `expected` (sum of the risks), `risk_max`}
 #' }
-#' Errors: `bad_weights`, and `bad_data` where a record has no household or none
+#' Errors: `bad_weights`, and `bad_data` if a record has no household or none
 #' is complete.
 #' @references
 #' Benedetti, R. and Franconi, L. (1998). Statistical and technological solutions

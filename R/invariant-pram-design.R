@@ -209,7 +209,7 @@ report_unreached <- function(drawn, asked, fixed) {
       i = if (fixed$sizes) {
         paste(
           "The number of records of a household shows in the release, so households of",
-          "records of other sizes cannot stand in: leave those of a rare size out, or keep them."
+          "records of other sizes cannot replace them: leave a rare size out, or keep it."
         )
       },
       i = if (length(fixed$names)) {

@@ -6,7 +6,7 @@
 #' @param type `"match_prob"`: the match probability of every cell before and
 #'   after, cells of equal values drawn once with their number, and the bound;
 #'   `"counts"`: counts of all cells before against after, with the band that
-#'   holds about 95 % of the cells (two standard deviations around what they
+#'   holds about 95% of the cells (two standard deviations around what they
 #'   were).
 #' @param ... None.
 #' @return A ggplot; `plot()` draws it.

@@ -138,11 +138,11 @@ plausibility_line <- function(pairs) {
   }
   worst <- pairs[which.max(pairs$n_new), ]
   if (worst$n_new == 0) {
-    return("Implausible pairs: none; every changed value stands beside values it had before.")
+    return("Implausible pairs: none; every changed value occurs with values it had before.")
   }
   paste0(
     "Implausible pairs: ", format_percent(worst$prop_new), " of the changed ", worst$variable,
-    " values now stand beside a value of ", worst$other, " they never had in the original."
+    " values now occur with a value of ", worst$other, " they never had in the original."
   )
 }
 

@@ -193,7 +193,7 @@ pram_totals <- function(cells, theta, drawn, units, weights) {
 }
 
 # The largest expected shift of a one-way margin of totals, relative to what it
-# was; above 1 % with a warning.
+# was; above 1% with a warning.
 report_shift <- function(totals, table, first_record) {
   if (length(totals) == 0) {
     return(NULL)
@@ -207,7 +207,7 @@ report_shift <- function(totals, table, first_record) {
     warn_sdc(
       "weighted_shift",
       c(
-        "Weighted counts of the margins of key variables should stay within 1 % of what they were.",
+        "Weighted counts of the margins of key variables should stay within 1% of what they were.",
         x = paste0(
           "Expected to shift: ", quote_names(table$variables[moved]), ", by up to ",
           format_percent(max(shift)), "."

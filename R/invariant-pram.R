@@ -1,10 +1,10 @@
 #' Perturb key variables with a proven bound on correct matches
 #'
-#' How can a file be released so that whoever matches a person on the key
-#' variables is right with at most a stated probability? Records are moved
-#' between cells of the key variables at random (invariant post-randomisation,
-#' PRAM), so that all expected counts stay as they are and the bound holds
-#' exactly, for every cell.
+#' Perturbs the key variables so that a match on them is correct with at most a stated
+#' probability. Records are moved at random between equivalence classes (keys). Use it if
+#' values must not be suppressed or coarsened: all expected counts stay unchanged, and the
+#' bound holds exactly for every key. The result holds the file to release and the achieved
+#' probability of every key.
 #'
 #' @details
 #' The key variables cross-classify the records into \eqn{k} non-empty cells
@@ -27,7 +27,7 @@
 #' small block with near cells: fewest differing key variables, then fewest steps (the
 #' difference of ranks in an ordered key, one step in a nominal key). For very
 #' many cells that differ in many keys nearest means near. `scope = "all"` makes
-#' one block of all cells, which is the published scheme where `calibration =
+#' one block of all cells, which is the published scheme if `calibration =
 #' "paper"`. With `within`, records move only inside a level of these
 #' variables, whose joint counts are then kept exactly. `forbid` keeps pairs
 #' of values apart; in one block of all cells whole levels are cut into classes
@@ -39,7 +39,7 @@
 #' and from 3/7 with three or more cells. `"exact"` takes, block by block, the
 #' smallest theta whose exact worst case over all cells and all \eqn{a} meets
 #' the bound, for any bound that the file can reach: ten cells of one record
-#' reach 0.1 and no less. Theta ends where a record would be found in another
+#' reach 0.1 and no less. Theta ends if a record would be found in another
 #' given cell more easily than in its own: an intruder would look there. The
 #' published theta does not end there; that of two uniques at a bound of 1/2
 #' leads to the other cell with 0.72.
@@ -58,7 +58,7 @@
 #' a household shares never differ inside a household. How many records a household
 #' has shows in the release, so this number is part of every cell: nobody changes
 #' places with a household of another size, and a size that only one household
-#' has cannot be protected. Where all key variables are those of households, households
+#' has cannot be protected. If all key variables are those of households, households
 #' are the units: counts are of households, each is drawn once, and the bound
 #' is on matching a household, hence on matching one of its members, whether the
 #' intruder counts households or records. Otherwise people of one-person
@@ -69,7 +69,7 @@
 #' the whole, as it holds whatever the first run did.
 #'
 #' **Weights.** Weighted counts are not invariant. With `weight_var` the cells
-#' show them before and as expected after, and a shift of more than 1 % in any
+#' show them before and as expected after, and a shift of more than 1% in any
 #' one-way margin is a warning; `prefer = "similar_weights"` forms blocks of
 #' similar mean weight.
 #'
@@ -79,7 +79,7 @@
 #' * knows all key variables of the target, the variables of `within` and, with
 #'   `hh_id`, the number of records of the target's household,
 #' * knows the method, theta and even the counts \eqn{T} before,
-#' * counts the \eqn{S_j = a} records released with these values (households where
+#' * counts the \eqn{S_j = a} records released with these values (households if
 #'   these are the units) and picks one of them at random.
 #'
 #' It holds for every \eqn{a}, not only on average, and so for anyone who knows less
@@ -92,12 +92,12 @@
 #'   released as they are: an income, a sampling weight, a household number or
 #'   the keys of the other members of a household can single out a record whatever
 #'   its own keys say.
-#' * Who sees that a record has moved, because its new keys do not fit its other
-#'   columns: a detailed age beside an age group, a household in two regions. A
-#'   column that determines a key gives the whole perturbation away; a message
-#'   (class `determined_keys`) names such columns with the share of exchanged values that
-#'   come back (see [release_data()]), and `plausibility` counts the new
-#'   pairs of values that no record had before.
+#' * An intruder who notices a moved record because its new key values contradict other
+#'   columns: a detailed age and an age group, a household in two regions. A column that
+#'   determines a key variable reveals the whole perturbation; a message (class
+#'   `determined_keys`) names such columns with the share of exchanged values that come back
+#'   (see [release_data()]), and `plausibility` counts the new pairs of values that no
+#'   record had before.
 #' * Who weighs the released counts of *all* cells of a block, not only
 #'   of the target's. In a block of two cells the other count follows from the
 #'   first and tells nothing new, whatever the counts: the bound holds as it is.
@@ -108,7 +108,7 @@
 #'   hardly protects against it. Blocks of more than two arise for the odd one
 #'   out, for `forbid`, and for bounds below 1/2. The print and
 #'   `estimates$all_counts_prob` say what this file comes to: the probability
-#'   where every cell comes out with its own count, exactly. From a bound of 1/2
+#'   if every cell comes out with its own count, exactly. From a bound of 1/2
 #'   on that is the worst release, as enumeration of all releases of small
 #'   blocks shows; below 1/2 others can be worse, and it is said as "or more".
 #' * An intruder who knows the seed. The draws obey [set.seed()], so that a number from a
@@ -122,8 +122,8 @@
 #'   undo the perturbation. Release what [release_data()] gives, and
 #'   nothing else; the settings, theta and the formula of the transition
 #'   probabilities may be published.
-#' * What groups reveal: a group whose records share a sensitive value gives it
-#'   away, whoever is who.
+#' * What groups reveal: if all records of a group share a sensitive value, it is disclosed
+#'   without any match.
 #'
 #' Risk measures that take values for true, such as [n_matches()] and
 #' [individual_risk()], do not hold for the released data, see [release_data()].
@@ -131,7 +131,7 @@
 #' @section Cost:
 #' One grouping of the records and one draw for each that can move: about a
 #' second for a million records. Forming small blocks sorts the risky cells once
-#' per key variable, more often where uniques differ in many keys.
+#' per key variable, more often if uniques differ in many keys.
 #'
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 620 bytes a record.
@@ -150,7 +150,7 @@
 #'   all cells of a level are one block.
 #' @param calibration How theta is chosen, see Details.
 #' @param prefer With `scope = "risky"`: `"fewest_changes"` groups cells of the
-#'   same count with each other where the level holds several (a pair of uniques
+#'   same count with each other if the level holds several (a pair of uniques
 #'   moves 0.67 records at a bound of 0.8, a unique and a cell of two 0.72),
 #'   `"nearest"` takes the nearest cell of whatever count, `"similar_weights"`
 #'   cells of the same count and similar mean weight.
@@ -170,15 +170,14 @@
 #'     `household_size`; with households as units `persons_before`,
 #'     `persons_expected` (the same, as sizes do not mix); with weights
 #'     `weighted_before`, `weighted_expected`}
-#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`, `all_counts_prob` (of who
-#'     weighs all released counts)}
+#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`, `all_counts_prob` (for an intruder
+#'     who also uses all released counts)}
 #'   \item{`variables`}{per key variable: `variable`, `expected_changed`,
 #'     `n_changed` (records), `se_inflation` (factor by which the standard
 #'     error of the proportion of a level grows, the largest over levels)}
-#'   \item{`plausibility`}{per key variable and other column of at most 1,000
-#'     values, and half as many as records: records whose key changed, and the
-#'     share of them whose new value stands beside their value of the other
-#'     column nowhere in the original}
+#'   \item{`plausibility`}{per key variable and other column of at most 1,000 values, and
+#'     half as many as records: records whose key changed, and the share of them whose new
+#'     pair of values does not occur in the original}
 #'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`,
 #'     `n_blocks`, `worst_match_prob`, `all_counts_prob` (largest of all
 #'     blocks), `expected_changed`, `n_changed`, and
@@ -189,7 +188,7 @@
 #' }
 #' Errors: `bad_argument` (a bound outside its range, a pair of `forbid` that
 #' does not exist), `unprotectable` (with field `lowest`, a bound to four digits
-#' that works while the next ones below it do not; 1 where none does), `bad_data`
+#' that works while the next ones below it do not; 1 if none does), `bad_data`
 #' (households whose members differ), `bad_weights`. Warnings:
 #' `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`,
 #' `merged_levels`, `determined_keys`, `told_by_order`.

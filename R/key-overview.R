@@ -1,7 +1,7 @@
-#' What every key variable holds, and what it adds
+#' Describe key variables and what each adds to uniqueness
 #'
 #' Which key variables single people out, which repeat what others say already,
-#' and where are values missing? A table to read before key variables are chosen
+#' and which have missing values? A table to read before key variables are chosen
 #' or coarsened.
 #'
 #' @details
@@ -21,14 +21,14 @@
 #'   \tilde r = r - \frac{(r - 1)^2}{n - 1}, \; \tilde c = c - \frac{(c - 1)^2}{n - 1}.}{%
 #'   V = sqrt(max(0, phi^2 - (r - 1)(c - 1) / (n - 1)) / (min(r~, c~) - 1)),
 #'   r~ = r - (r - 1)^2 / (n - 1), c~ = c - (c - 1)^2 / (n - 1).}
-#' It is 0 for independent keys, however many values they have, and 1 where one
+#' It is 0 for independent keys, however many values they have, and 1 if one
 #' follows from the other; the order of ordered values is not used. It is `NA` for a
-#' key that does not vary, and where all records have different values. The plain
+#' key that does not vary, and if all records have different values. The plain
 #' coefficient would find keys with many values associated with everything.
 #'
 #' **What a key variable adds** is the number of records that are unique on all key
 #' variables and no longer so when it is left out. Here missing is a value of its
-#' own, and a cell of [candidates()] counts as it stands, equal sets being equal:
+#' own, and a cell of [candidates()] is one value, equal sets being equal:
 #' with missing values as wildcards, or candidates compared by what they admit, use
 #' [n_matches()]. Keys that repeat each other add nothing one by one, and can add
 #' much together.
@@ -48,7 +48,7 @@
 #'   the records in which any of its columns is missing.
 #' @param object A result of `key_overview()`.
 #' @param type `"adds"`: per key, the records that are unique only with it;
-#'   `"values"`: entropy beside the share of missing values.
+#'   `"values"`: entropy and the share of missing values.
 #'
 #' @return An object of class `sdc_key_overview`, an [sdc_result] without records, whose
 #' `estimates` have one row per key variable in the
@@ -199,13 +199,13 @@ draw_key_adds <- function(object) {
       breaks = function(limits) unique(floor(pretty(limits)))
     ) +
     ggplot2::labs(
-      title = "What every key variable adds",
+      title = "Uniqueness that each key variable adds",
       subtitle = paste0(
         format_count(n_unique), " of ", plural(n, "record"),
         if (n_unique == 1) " is" else " are", " unique on all key variables"
       ),
       x = "Records unique only with the key", y = NULL,
-      caption = "Beside the bars: strongest association (bias-corrected Cramer's V)."
+      caption = "Next to the bars: strongest association (bias-corrected Cramer's V)."
     ) +
     sdc_theme()
 }

@@ -5,20 +5,20 @@
 #' the most stable ones brings as they are added one after the other.
 #'
 #' @details
-#' A pair counts for a variable where both records observe it; `prop_changed`
+#' A pair counts for a variable if both records observe it; `prop_changed`
 #' is the share of these pairs whose values differ. Variables are ranked by it,
 #' those that tell more (larger entropy) first among equals. Values are
 #' compared as in [longitudinal_link()].
 #'
 #' `expected_correct` in the row of a variable is the expected number of
 #' correct matches of [longitudinal_link()] on this variable and all with a
-#' smaller `step`. Where it rises no more, further keys do not help the
-#' intruder; where it falls, they change too often. `steps = "greedy"` adds at
+#' smaller `step`. If it rises no more, further keys do not help the
+#' intruder; if it falls, they change too often. `steps = "greedy"` adds at
 #' every step the variable that brings most; that path is an answer to "how few
 #' variables suffice", and no proof that no other set does better.
 #'
 #' The paper takes the variables that fewer than 200 of 63,654 respondents
-#' changed (0.3 %), and age.
+#' changed (0.3%), and age.
 #'
 #' @section Cost:
 #' One linkage per key, or `k (k + 1) / 2` with `steps = "greedy"`.

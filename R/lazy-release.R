@@ -16,17 +16,17 @@
 
 #' Protect a table of a database where it lies
 #'
-#' How is a file protected that is too large to bring into R? [invariant_pram()] and
-#' [suppress_cells()] take a lazy table of dbplyr as `data`, choose what is changed from its
-#' patterns, and make a new table in the database. This page says how.
+#' Protects a file that is too large to load into R. [invariant_pram()] and
+#' [suppress_cells()] take a lazy table of dbplyr as `data`. They choose the changes from
+#' its patterns and make a new table in the database.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most
 #'    `max_patterns`, with their counts and the row id of the first record of each.
 #' 2. The blocks and thetas of PRAM, the blanks of suppression, are those of the patterns.
 #' 3. The records are read in the order of their row ids, `chunk_size` at a time: the row id
-#'    and the key variables alone. PRAM draws a new cell for each. What changes is written to
-#'    a table of row ids, with the row id of the record whose values are taken, or with the
+#'    and the key variables alone. PRAM draws a new cell for each. Changes are written to a
+#'    table of row ids, with the row id of the record whose values are taken, or with the
 #'    variables that are blanked.
 #' 4. One `CREATE TABLE` joins the two and makes the table `into`, with all columns of the
 #'    old one in their order and the records in the order of the row ids, changed ones among
@@ -68,7 +68,7 @@
 #' * `hh_id` is an error: patterns do not say who lives with whom.
 #' * `plausibility` is empty and there is no message `determined_keys`: other columns stay
 #'   unseen. Take out columns that tell a key variable, and direct identifiers, the row id
-#'   among them where it is one.
+#'   among them if it is one.
 #' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does without.
 #'
 #' @section When something goes wrong:
@@ -86,8 +86,8 @@
 #'
 #' @param row_id For a table of a database: name of the column that tells records apart,
 #'   whole numbers below 2^53 or text, one value for each record.
-#' @param into For a table of a database: name of the table to be made beside it, in the
-#'   default schema of the connection.
+#' @param into For a table of a database: name of the new table, in the default schema of
+#'   the connection.
 #' @param chunk_size For a table of a database: records that are read at a time. The result
 #'   does not depend on it.
 #' @param max_patterns For a table of a database: more patterns than this are an error of
@@ -246,7 +246,7 @@ release_connection <- function(data, into) {
     error = function(e) {
       stop_argument(
         "data", "lie in a database that the connection may write to",
-        paste0("The engine says: ", without_quoted(first_line(first_cause(e))), ".")
+        paste0("Error of the engine: ", without_quoted(first_line(first_cause(e))), ".")
       )
     }
   )

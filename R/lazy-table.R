@@ -12,14 +12,14 @@
 #' counts travel. Before they do the engine counts them by a second query: more than
 #' `max_patterns` are an error, and so are numbers that differ. Other functions take a lazy
 #' table as `data` too and make the pattern table of their key variables;
-#' [qar_risk()] asks for one small count per key set where there are too many patterns.
-#' Make the pattern table once where several functions are to be asked.
+#' [qar_risk()] asks for one small count per key set if there are too many patterns.
+#' Make the pattern table once if several functions are to be asked.
 #'
 #' Patterns of an engine are sorted by their values, since it has no order of its own.
-#' What engines do differently, and what is done about it:
+#' Engines differ in the following points:
 #'
-#' * `NULL` and, where there is one, `NaN` are both missing and counted together; but
-#'   where [qar_risk()] asks for one count per key set, `NaN` is a value of its own.
+#' * `NULL` and, if there is one, `NaN` are both missing and counted together; but
+#'   if [qar_risk()] asks for one count per key set, `NaN` is a value of its own.
 #' * -0 and 0 are one value.
 #' * 64-bit and decimal counts become doubles; more than 2^53 records are an error.
 #' * Values of key variables that R cannot hold, such as whole numbers above 2^53 that the
@@ -31,7 +31,7 @@
 #'   is translated to. Missing, infinite and negative weights are found, as in a data frame.
 #' * Text of fixed width (`CHAR(n)`) keeps the blanks the engine pads it with, and is equal
 #'   to no unpadded text, in [update()] and in linkage: `trimws()` it in the query before.
-#' * Where text compares without regard to case, or to blanks at its end where some are, `a`
+#' * If text compares without regard to case, or to blanks at its end if some are, `a`
 #'   and `A`, or `a` and `a` with a blank, are one value to the engine, and the risk looks
 #'   smaller than it is: warnings of class `sdcRisk_warning_ignores_case` and
 #'   `sdcRisk_warning_ignores_blanks` name the columns. Give them a binary collation. In

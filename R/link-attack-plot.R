@@ -5,10 +5,10 @@
 #' Three pictures of a [link_attack()] result; `plot()` draws the same.
 #'
 #' @param object A result of [link_attack()].
-#' @param type `"claims"`: how many matches each intruder who weighs would claim at
-#'   every degree of sureness, and how many of them are right; `"intruders"`: expected
-#'   correct matches of all intruders beside the ceiling of rules that look at
-#'   agreement alone; `"keys"`: what leaving out each key would buy.
+#' @param type `"claims"`: how many matches each intruder who weighs would claim at every
+#'   degree of sureness, and how many of them are right; `"intruders"`: expected correct
+#'   matches of all intruders, and the ceiling of rules that look at agreement alone;
+#'   `"keys"`: what leaving out each key would buy.
 #' @param ... None.
 #' @return A ggplot.
 #' @exportS3Method ggplot2::autoplot

@@ -39,9 +39,9 @@ declare_measure(
     head = "wrong", direction = "less"
   ),
   n_claims_90 = figure(
-    "Matches held to be 90 % sure", "count", scenario = "prosecutor", board = FALSE,
-    head = "90 % sure", says = paste0(
-      "%s matches are held to be at least 90 % sure",
+    "Matches held to be 90% sure", "count", scenario = "prosecutor", board = FALSE,
+    head = "90% sure", says = paste0(
+      "%s matches are held to be at least 90% sure",
       if (is.na(main$n_linked)) "; true links were not at hand to tell how many are right"
     )
   ),

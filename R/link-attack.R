@@ -46,7 +46,7 @@
 #'     and \eqn{m_v} maximises the likelihood of the records (expectation and
 #'     maximisation, on a systematic sample of about 5,000 cells of the released file)}
 #' }
-#' None of them is the best that can be: where errors are dependent, weights that
+#' None of them is the best that can be: if errors are dependent, weights that
 #' are known may do slightly worse than learned ones. So the largest figure over the
 #' intruders tried is named, and no figure is called an upper bound. `ceiling` is
 #' rigorous for rules of one kind, those that look only at which keys agree, differ
@@ -71,7 +71,7 @@
 #'
 #' For keys that shift by a step, such as an age in classes, this is the largest
 #' gain of all. Keys of [candidates()], as local suppression and recoding leave them,
-#' agree where a value is admissible in both files.
+#' agree if a value is admissible in both files.
 #'
 #' @section Missing values:
 #' A missing value says nothing, for or against: it adds no weight. A known record
@@ -84,7 +84,7 @@
 #' pairs (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same
 #' evidence twice, and the figure of an intruder who learns the weights is too low.
 #' `m_at_one` names keys whose learned \eqn{m_v} is at least 0.9999, and
-#' `m_near_u` those where it is at most \eqn{u_v}: something other than the person
+#' `m_near_u` those for which it is at most \eqn{u_v}: something other than the person
 #' was learned. `log_likelihood` compares intruders: one whose learned weights
 #' explain the records worse than the prior ones learned nothing.
 #'
@@ -116,7 +116,7 @@
 #' a file.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per
-#'   person, or an [sdc_file()], whose key variables are taken where `key_vars` is not
+#'   person, or an [sdc_file()], whose key variables are taken if `key_vars` is not
 #'   given; or, as `released`, a table of a database.
 #' @param released The released file, whose records are attacked. After a
 #'   protection: the protected data, with the ids of the original.
@@ -135,7 +135,7 @@
 #' @param prior_match What `"prior"` believes, strictly between 0 and 1.
 #' @param coverage Probability that a released person is in the known file, above 0
 #'   and at most 1. Default: the share of released records that are linked; 1 without
-#'   `id` and where none is linked. Matches do not depend on it, posteriors do.
+#'   `id` and if none is linked. Matches do not depend on it, posteriors do.
 #' @param one_to_one Whether to compute also what an intruder gets who gives every
 #'   known record to one released record at most, and every record of the smaller file
 #'   away, so that the sum of weights is largest. If several assignments have the largest
@@ -143,7 +143,7 @@
 #'   the figure does not depend on the order of the records. For up to 10,000 records in
 #'   each file.
 #' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
-#'   where that takes a moment.
+#'   if that takes a moment.
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
 #'
 #' @return An object of class `sdc_link_attack`, an [sdc_result] with

@@ -96,7 +96,7 @@ key_set_columns <- function(set, table) {
   inside <- vapply(keys, function(v) mean(v %in% columns), 0)
   if (any(inside > 0 & inside < 1)) {
     stop_argument(
-      "key_groups", "stand in a key set as a whole",
+      "key_groups", "be in a key set as a whole",
       found = paste0("Torn apart: ", quote_names(names(keys)[inside > 0 & inside < 1]), ".")
     )
   }

@@ -138,7 +138,7 @@ fit_advice <- function(row) {
   }
   if (row$status == "underfits") {
     return(paste0(
-      "underfits, which tends to overstate the risk but is no bound; no interval; ",
+      "underfits, which tends to overstate the risk but is not a bound; no interval; ",
       more_interactions(row$model), "."
     ))
   }

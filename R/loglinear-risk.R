@@ -1,18 +1,16 @@
 #' Log-linear re-identification risk of a sample
 #'
 #' Which sample uniques are unique in the population, and how many? A record
-#' that is alone in its cell of the key variables is at risk where few people
+#' that is alone in its cell of the key variables is at risk if few people
 #' outside the sample share the cell. A log-linear model of the table estimates
 #' how many do, also from cells nobody in the sample is in (Skinner and Shlomo
 #' 2008).
 #'
-#' @details
-#' The key variables span a table of \eqn{K} cells. Cell \eqn{k} has \eqn{F_k}
-#' people in the population and \eqn{f_k} records in the sample. With
-#' \eqn{F_k} Poisson with mean \eqn{\lambda_k}{lambda_k} and every person drawn
-#' with probability \eqn{\pi_k}{pi_k}, the people beside the record of a sample
-#' unique are Poisson with mean \eqn{q_k = (1 - \pi_k)\lambda_k}{%
-#' q_k = (1 - pi_k) lambda_k}, so that
+#' @details The key variables span a table of \eqn{K} cells. Cell \eqn{k} has \eqn{F_k}
+#' people in the population and \eqn{f_k} records in the sample. With \eqn{F_k} Poisson with
+#' mean \eqn{\lambda_k}{lambda_k} and every person drawn with probability \eqn{\pi_k}{pi_k},
+#' the other people in the cell of a sample unique are Poisson with mean \eqn{q_k = (1 -
+#' \pi_k)\lambda_k}{% q_k = (1 - pi_k) lambda_k}, so that
 #' \deqn{P(F_k = 1 \mid f_k = 1) = e^{-q_k}, \quad
 #'   E(1/F_k \mid f_k = 1) = (1 - e^{-q_k})/q_k.}{%
 #'   P(F_k = 1 | f_k = 1) = exp(-q_k), E(1/F_k | f_k = 1) = (1 - exp(-q_k)) / q_k.}
@@ -52,7 +50,7 @@
 #' until none brings it closer. A formula such as `~ age * region + sex:region:job`
 #' names interactions of any order; main effects of all key variables and lower
 #' interactions of named ones always belong. With several key sets a formula's
-#' terms count where the key set has their variables. Several models are given
+#' terms count if the key set has their variables. Several models are given
 #' as a character vector or a list.
 #'
 #' @section Sampling fractions:
@@ -61,19 +59,18 @@
 #' \describe{
 #'   \item{`"overall"`}{\eqn{\lambda}{lambda} is fitted to the weighted table, and
 #'     \eqn{\pi_k = n/N}{pi_k = n / N}: the choice of the reference software
-#'     SDCNway. Where fractions differ by keys, `z` reacts to that and not to the
+#'     SDCNway. If fractions differ by keys, `z` reacts to that and not to the
 #'     model.}
 #'   \item{`"cell"`}{as `"overall"`, but an occupied cell has its number of records
-#'     over the sum of their weights. Right where all records of a cell have the
-#'     same weight; where weights differ within cells the estimates are far too
+#'     over the sum of their weights. Right if all records of a cell have the
+#'     same weight; if weights differ within cells the estimates are far too
 #'     high, and a warning of class `sdcRisk_warning_cell_fractions` says so.}
 #'   \item{`"raked"`}{\eqn{\mu}{mu} is the fit of the model to the unweighted
 #'     counts. One factor per level of every key variable rakes \eqn{\mu}{mu} to
 #'     the weighted one-way margins: \eqn{\lambda}{lambda}, never below
 #'     \eqn{\mu}{mu}; \eqn{\pi_k = \mu_k/\lambda_k}{pi_k = mu_k / lambda_k}.
 #'     Fractions then follow the key variables, and weights that do not depend on
-#'     them average out. What depends on a combination of keys beyond the product
-#'     of their effects is not followed.}
+#'     them average out. Interactions beyond the product of these effects are not followed.}
 #' }
 #' `"overall"` is the default, for its plain estimates are those of the literature.
 #' Whatever the fractions, corrected values and intervals come from raked ones. With
@@ -83,11 +80,11 @@
 #'
 #' @section Correction and intervals:
 #' A model of many parameters for few records overfits, and \eqn{\tau}{tau} comes
-#' out too low even where the model is true. \eqn{B} measures that as well. So
+#' out too low even if the model is true. \eqn{B} measures that as well. So
 #' \deqn{\tau_c = \tau - w B, \quad w = z^2/(1 + z^2), \quad z = B/\sqrt{V},}{%
 #'   tau_c = tau - w B, w = z^2 / (1 + z^2), z = B / sqrt(V),}
-#' with \eqn{V} the Poisson variance of \eqn{B}: much is taken away where the bias
-#' is beyond doubt, little where \eqn{B} is noise. \eqn{\tau_c}{tau_c} is held
+#' with \eqn{V} the Poisson variance of \eqn{B}: much is taken away if the bias
+#' is beyond doubt, little if \eqn{B} is noise. \eqn{\tau_c}{tau_c} is held
 #' between 0 and the number of sample uniques. `tau1` and `tau2` remain the
 #' estimates of Skinner and Shlomo; `tau1_corrected` and `tau2_corrected` are the
 #' ones to report, `tau1_bias` and `tau2_bias` the differences. **The intervals
@@ -104,16 +101,15 @@
 #' curve upwards; half its variance times their second derivative is taken away
 #' before all else.
 #'
-#' Where cells expect very few records, \eqn{B} is a wild number: nothing but noise
+#' If cells expect very few records, \eqn{B} is a wild number: nothing but noise
 #' for a small \eqn{\tau}{tau}. Its effect is therefore limited by what it corrects:
 #' \eqn{|w B| \le \tau + s_0}{|w B| <= tau + s0}, and
 #' \eqn{V_c}{Vc}, which is \eqn{V} elsewhere, is at most the square of
 #' \eqn{\max(\tau, \tau_c) + s_0}{max(tau, tau_c) + s0}.
 #'
-#' For `sampling = "overall"` and `"cell"` with unequal weights, \eqn{B} is no
-#' measure of bias. There the model is fitted with raked fractions too, from
-#' which the corrected values and intervals come; the bias is then the difference
-#' to them.
+#' For `sampling = "overall"` and `"cell"` with unequal weights, \eqn{B} does not measure
+#' bias. There the model is fitted with raked fractions too, from which the corrected values
+#' and intervals come; the bias is then the difference to them.
 #'
 #' `status` says what an estimate is worth:
 #' \describe{
@@ -127,7 +123,7 @@
 #'     where they stopped, and [measures()] calls it `"unclear"`}
 #'   \item{`"underfits"`}{\eqn{z_2 > 3}: the expansion behind \eqn{B} does not
 #'     hold, so there is no correction and no interval. \eqn{\tau}{tau} tends to
-#'     be too high, but is no upper bound: 53.6 was seen for a truth of 83. Add
+#'     be too high, but is not an upper bound: 53.6 was seen for a truth of 83. Add
 #'     interactions (`model = "search"`) or take coarser categories}
 #' }
 #' The \eqn{z_2} meant is that of the raked fit.
@@ -136,7 +132,7 @@
 #' that \eqn{B} does not see, nor the choice of a search.
 #'
 #' @section Measured coverage:
-#' Of nominal 95 % intervals with `sampling = "raked"`, 24 samples per entry, so
+#' Of nominal 95% intervals with `sampling = "raked"`, 24 samples per entry, so
 #' that an entry has a standard error of about 0.05. Four designs: equal fractions;
 #' fractions that follow a key; one of two fractions at random; fractions whose
 #' inverses are exponential at random.
@@ -156,7 +152,7 @@
 #' records are, more than half of them in the population, too. The intervals of a true
 #' two-way model held \eqn{\tau_1}{tau1} in 13 of 48 samples and
 #' \eqn{\tau_2}{tau2} in one: the model has more parameters than the sample can
-#' tell, and \eqn{\tau_1}{tau1} came out 9 to 11 %, \eqn{\tau_2}{tau2} 6 to 7 % too
+#' tell, and \eqn{\tau_1}{tau1} came out 9 to 11%, \eqn{\tau_2}{tau2} 6 to 7% too
 #' low. Those of a true independence model held them in 47 and 48 of 48. Take fewer key
 #' variables or coarser categories for such a file.
 #'
@@ -173,10 +169,10 @@
 #' }
 #' On average .92 and .85. In the three with low figures many categories are rare,
 #' \eqn{z_2} is -1.9 to -2.4 on average, and the corrected
-#' \eqn{\tau_2}{tau2} is still 6 to 7 % too low: with \eqn{z_2} near -2 a nominal
-#' 95 % is not guaranteed, and coarser categories or a search serve better.
+#' \eqn{\tau_2}{tau2} is still 6 to 7% too low: with \eqn{z_2} near -2 a nominal
+#' 95% is not guaranteed, and coarser categories or a search serve better.
 #'
-#' Strong weights that say nothing of the key variables (lognormal, panel population, two
+#' Strong weights unrelated to the key variables (lognormal, panel population, two
 #' samples): true \eqn{\tau_1}{tau1} 61 and 55, raked 58 and 49, overall 112 and 109,
 #' cell 180 and 171.
 #'
@@ -193,7 +189,7 @@
 #' @section Zero margins:
 #' A cell of the model's margins that no record is in makes all its cells have
 #' \eqn{\lambda = 0}{lambda = 0}: the fit lies on the boundary of the model.
-#' That does no harm to \eqn{\tau}{tau} by itself. Where a sample unique is the
+#' That does no harm to \eqn{\tau}{tau} by itself. If a sample unique is the
 #' only record on a margin of such a model, its own weight alone decides what is
 #' expected there; a warning of class `sdcRisk_warning_zero_margins` counts them.
 #'
@@ -205,12 +201,11 @@
 #' by up to a ten-thousandth (very small ones by more). All others are the same in every
 #' order to eight digits, with or without zero margins.
 #'
-#' @section Missing values:
-#' `"exclude"`: records that miss a value of any key variable are left out and
-#' have `NA` in `records`; with several key sets, per key set. `"category"`:
-#' missing is a value of its own. `NaN` is missing. `"exclude"` can drop a whole
-#' group of people, such as children who were not asked for a job: the print says
-#' how many records are left out.
+#' @section Missing values: `"exclude"`: records that miss a value of any key variable are
+#' left out and have `NA` in `records`; with several key sets, per key set. `"category"`:
+#' missing is a value of its own. `NaN` is missing. `"exclude"` can drop a whole group of
+#' people, such as children who were not asked for a job: the print gives the number of
+#' records left out.
 #'
 #' @section Cost:
 #' The table of all cells is never kept. Decomposable models (independence, and
@@ -233,7 +228,7 @@
 #'   set, such as what different intruders know.
 #' @param pop_size,sampling_fraction Size \eqn{N} of the population, or sampling
 #'   fraction of the file; either suffices. \eqn{\pi = n/N}{pi = n / N} with
-#'   \eqn{n} the number of records used: where `missing = "exclude"` leaves records
+#'   \eqn{n} the number of records used: if `missing = "exclude"` leaves records
 #'   out, \eqn{\pi}{pi} is that much smaller than `sampling_fraction`. Without both,
 #'   \eqn{\pi}{pi} is the number of records over the sum of their weights.
 #'   Weights are scaled to the population size they imply.
@@ -277,11 +272,11 @@
 #' }
 #' Records carry averages under the model, not a list of population uniques.
 #'
-#' Errors: `bad_weights` where weights are not positive or sum to less than the
-#' number of records, `bad_argument` where neither weights nor a population size
+#' Errors: `bad_weights` if weights are not positive or sum to less than the
+#' number of records, `bad_argument` if neither weights nor a population size
 #' nor a fraction is given, `too_large` beyond `max_cells`, `not_converged`.
 #' Warnings: `biased_estimate` and `cell_fractions` (see `status`), `small_weights`
-#' where the weights of a cell sum to less than its records, as those that average
+#' if the weights of a cell sum to less than its records, as those that average
 #' 1 do, `zero_margins`, `rough_fit`, `search_limited`.
 #'
 #' @references

@@ -24,8 +24,8 @@ declare_measure(
     absent = unknown_links(e), says = "%s of them with certainty"
   ),
   expected_weighted = figure(
-    "The same if key variables are weighed", "count", scenario = "prosecutor", attempt = TRUE,
-    of = n_linked, board = FALSE
+    "Expected correct matches, key variables weighed", "count", scenario = "prosecutor",
+    attempt = TRUE, of = n_linked, board = FALSE
   ),
   n_single_best = figure(
     "Single best matches", "count", scenario = "prosecutor", of = n_wave2, board = FALSE,

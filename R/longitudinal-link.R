@@ -1,10 +1,9 @@
 #' Linking two waves of a survey without ids
 #'
-#' Two waves of a panel are released without the respondents' ids. How many
-#' respondents could an intruder follow from one file to the other all the
-#' same, by variables that rarely change, and how surely? The file producer,
-#' who has the ids, learns the intruder's success; without them the function
-#' tells the distances and ties that the intruder sees.
+#' Links two waves of a panel without the respondents' ids, as an intruder would, by
+#' variables that rarely change. Use it before waves are released separately. With `id`,
+#' known only to the file producer, the result has the number and the certainty of correct
+#' links; without it, the distances and ties that the intruder sees.
 #'
 #' @details
 #' For a wave-2 record \eqn{i} and a wave-1 record \eqn{j}, let
@@ -32,28 +31,27 @@
 #' intruder would leave them out. `min_overlap` does so: it asks a pair to share
 #' that many observed key variables before it counts as a match at all; a wave-2 record
 #' that no wave-1 record can match has `n_diff` missing, `n_best` 0 and matching
-#' probability 0. Where values are missing, `overlap` holds what linking brings
+#' probability 0. If values are missing, `overlap` holds what linking brings
 #' under every `min_overlap`; report the value that brings most, or say which one
-#' was taken. It is left out where it would compare more than 2e10 pairs of
+#' was taken. It is left out if it would compare more than 2e10 pairs of
 #' distinct key patterns; `sensitivity = TRUE` computes it always.
 #'
 #' A warning of class `sdcRisk_warning_empty_records` tells of records with
 #' fewer observed key variables than `min_overlap` (at least one), and of a `min_overlap`
-#' that brings over 10 % more expected correct matches than the one given.
+#' that brings over 10% more expected correct matches than the one given.
 #'
-#' @section Admissible changes:
-#' Some keys change as people live on. An entry of `tolerance` says for one key
-#' which changes are none:
+#' @section Admissible changes: Some keys change as people live on. An entry of `tolerance`
+#' defines for one key variable which changes count as agreement:
 #' * `age = c(0, 2)`: wave 2 minus wave 1 from 0 to 2, both included, for
 #'   numbers, dates (days), times (seconds) and ordered factors (levels up);
 #'   `Inf` and `-Inf` leave one side open;
 #' * `age = 2`: wave 2 minus wave 1 from -2 to 2;
 #' * `status = m`: a logical matrix whose row names are the wave-1 values and
-#'   whose column names are the wave-2 values, `TRUE` where the change is
+#'   whose column names are the wave-2 values, `TRUE` if the change is
 #'   admissible. The diagonal is not implied.
 #'
 #' With `id`, `rules` counts how many true partners each rule excludes. More than
-#' 10 % of them are a warning of class `sdcRisk_warning_broken_rules`: the waves
+#' 10% of them are a warning of class `sdcRisk_warning_broken_rules`: the waves
 #' may be swapped, or the rule may be too narrow.
 #'
 #' @inheritSection link_attack Spelling of text
@@ -78,7 +76,7 @@
 #' wave 2, 512 pairs at a time in bits and most of them skipped; with very
 #' large files a search whose cost grows with the number of changes instead,
 #' whichever an estimate finds cheaper. 63,654 x 80,882 records and 13 key variables
-#' take a fraction of a second. Where values are missing, `overlap` looks once more at the
+#' take a fraction of a second. If values are missing, `overlap` looks once more at the
 #' wave-1 records
 #' that miss some, or runs the linkage once for every number of shared key variables,
 #' whichever is cheaper; `sensitivity` runs it once more per key variable.
@@ -92,7 +90,7 @@
 #'   one, whose records are matched.
 #' @param key_vars Names of the key variables, columns of both waves, or their positions
 #'   in `wave1`; `NULL` for all columns of both waves but `id`. At most 64.
-#'   Keys of [candidates()] agree where a value is admissible in both waves.
+#'   Keys of [candidates()] agree if a value is admissible in both waves.
 #'   Values are compared as values; columns whose types, levels or labels
 #'   differ between the waves are named in a warning of class
 #'   `sdcRisk_warning_waves_differ`.
@@ -109,8 +107,8 @@
 #' \describe{
 #'   \item{`records`}{one row per wave-2 record: `id` (the row number without
 #'     `id`), `n_diff` (\eqn{d^*}{d*}), `n_best` (\eqn{b}), `true_diff`
-#'     (\eqn{d(i, t(i))}), `match_prob` (\eqn{p}, `NA` where there is no
-#'     partner), `certain` (`FALSE` where there is none; `NA` without `id`)}
+#'     (\eqn{d(i, t(i))}), `match_prob` (\eqn{p}, `NA` if there is no
+#'     partner), `certain` (`FALSE` if there is none; `NA` without `id`)}
 #'   \item{`estimates`}{one row: `n_wave1`, `n_wave2`, `n_linked` (wave-2
 #'     records with a partner), `prop_linked` (of `n_wave2`), `n_certain`,
 #'     `prop_certain`, `expected_correct`, `prop_expected` (of `n_linked`),
@@ -118,7 +116,7 @@
 #'     `n_single_best`), `n_single_best_unlinked` (single best matches of
 #'     records without a partner), `expected_weighted` (expected correct matches of
 #'     an intruder who weighs key variables, the calibrated one of [link_attack()]; `NA`
-#'     without `id`, and where it takes more than a few seconds unless
+#'     without `id`, and if it takes more than a few seconds unless
 #'     `sensitivity = TRUE`), `match_prob_max`, `match_prob_q99`,
 #'     `match_prob_q95`}
 #'   \item{`differences`}{per smallest number of differing key variables: `n_diff`,
@@ -128,8 +126,8 @@
 #'     `n_single_best`; `NULL` unless asked for}
 #'   \item{`overlap`}{per `min_overlap` from 0 to the number of keys: `min_overlap`,
 #'     `n_matched` (wave-2 records that any wave-1 record can match),
-#'     `n_certain`, `expected_correct`, `n_single_best`; `NULL` where no value is
-#'     missing, so that all are the same, or where it would take too long}
+#'     `n_certain`, `expected_correct`, `n_single_best`; `NULL` if no value is
+#'     missing, so that all are the same, or if it would take too long}
 #'   \item{`rules`}{per key of `tolerance`: `variable`, `n_compared` (true partners
 #'     observed in both waves), `n_excluded`, `prop_excluded`; `NULL` without
 #'     `tolerance` or `id`}
@@ -147,7 +145,7 @@
 #' the re-identification risk in longitudinal survey microdata. Joint Statistical
 #' Meetings 2021. Section 3.2. Of the 63,654
 #' respondents of the 2017 and the 2019 Survey of Doctorate Recipients, 14,673
-#' (23 %) were matched with certainty on 13 key variables; 23,793 correct matches (37 %)
+#' (23%) were matched with certainty on 13 key variables; 23,793 correct matches (37%)
 #' were expected.
 #' @seealso [link_attack()] for intruders who weigh key variables, [key_stability()] for
 #'   the choice of keys, [change_indicators()] for what the links add to a risk

@@ -14,7 +14,7 @@
 #' single people out. With \eqn{x_{iv}}{x_iv} the value of `change_vars` \eqn{v}
 #' in the latest wave and \eqn{y_{iv}}{y_iv} that of the same person earlier, the
 #' indicator is \eqn{c_{iv} = [x_{iv} \ne y_{iv}]}{c_iv = [x_iv differs from y_iv]},
-#' 0 where either is missing or the person was not in the earlier wave. The
+#' 0 if either is missing or the person was not in the earlier wave. The
 #' scenarios are
 #' \describe{
 #'   \item{`cross_sectional`}{no link: `key_vars` alone}
@@ -32,13 +32,13 @@
 #' to less than half an expected person says nothing, and is `NA`.
 #' In the population the third scenario is at least as risky as the second, which
 #' knows less; the estimates need not be, since each scenario has a fit of its own.
-#' Li and others find 0.7 % of the sample in the first scenario and
-#' 2.7 % and 3.1 % in the others for the Survey of Doctorate Recipients: about
+#' Li and others find 0.7% of the sample in the first scenario and
+#' 2.7% and 3.1% in the others for the Survey of Doctorate Recipients: about
 #' four times the cross-sectional risk.
 #'
 #' Indicators stand for what people remember of others, and keep from the intruder
 #' what the earlier value was. `detail = "previous_value"` gives the intruder the earlier
-#' value itself, an upper bound: the key variable is then \eqn{y_{iv}}{y_iv} where
+#' value itself, an upper bound: the key variable is then \eqn{y_{iv}}{y_iv} if
 #' it is known to differ from \eqn{x_{iv}}{x_iv}, and "no change" elsewhere. This
 #' table splits the cells of the indicators, and has no fewer sample uniques; for a
 #' variable of two values it is the same.
@@ -72,7 +72,7 @@
 #' That of one linkage per earlier release and of three fits. Each change variable
 #' doubles the number of cells, a previous value multiplies it by the number of
 #' its values: see [loglinear_risk()] for what that costs, and take
-#' `model = "independence"` or a formula where it is too much.
+#' `model = "independence"` or a formula if it is too much.
 #'
 #' @section Memory:
 #' Beyond the waves, with five key variables and two threads: at most 400 bytes a record of
@@ -95,7 +95,7 @@
 #'   See [loglinear_risk()]; the weights are those of `wave2`.
 #' @param model One model for all scenarios, see [loglinear_risk()]; in a formula,
 #'   changes are called `<variable>_changed`, previous values
-#'   `<variable>_before`, with `_<release>` behind where there are several
+#'   `<variable>_before`, with `_<release>` behind if there are several
 #'   earlier releases.
 #' @param detail What is known of a change: that there was one (`"indicator"`), or
 #'   the earlier value (`"previous_value"`).
@@ -104,7 +104,7 @@
 #' @return An object of class `sdc_longitudinal_risk`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row per scenario: `scenario`, the columns of
-#'     [loglinear_risk()], `ratio` (of `tau1` to the first scenario; `NA` where that
+#'     [loglinear_risk()], `ratio` (of `tau1` to the first scenario; `NA` if that
 #'     is below 0.5) and `ratio_tau2` likewise. This is `as.data.frame()`}
 #'   \item{`records`}{one row per record of `wave2`: `linked` (in any earlier
 #'     release), `certain` (linked with certainty to any), and per scenario

@@ -14,7 +14,7 @@
 #'   estimated by pi U / (pi U + 2 (1 - pi) P),}
 #' where \eqn{U} is the number of keys held by one record, \eqn{P} that of keys
 #' held by two (pairs, not records) and \eqn{\pi}{pi} the sampling fraction.
-#' Where every person enters the sample independently with probability
+#' If every person enters the sample independently with probability
 #' \eqn{\pi}{pi}, \eqn{2 (1 - \pi) P / \pi}{2 (1 - pi) P / pi} has the
 #' expectation of \eqn{\sum_j (F_j - 1) I(f_j = 1)}{sum_j (F_j - 1) I(f_j = 1)}.
 #'
@@ -33,7 +33,7 @@
 #' from a person. The rate `tau2` over `n_unique` of [loglinear_risk()] estimates
 #' the mean of \eqn{1/F_j} over the unique records: the intruder starts from a
 #' record. The second is never the smaller one, as a mean is at least the harmonic
-#' mean, and they are far apart where a few uniques have common keys: compare each
+#' mean, and they are far apart if a few uniques have common keys: compare each
 #' with its like.
 #'
 #' Few uniques or pairs make the estimate unreliable: with none of either it

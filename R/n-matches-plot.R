@@ -5,11 +5,11 @@
 #' Three pictures of an [n_matches()] result; `plot()` draws the same.
 #'
 #' @param object A result of [n_matches()].
-#' @param type `"matches"`: the share of records with at most that many matches,
-#'   per key set; `"unique"`: the share of records that match only themselves,
-#'   per key set, beside the share of all records that listwise deletion would
-#'   call unique; `"strata"`: the record risks 1/m by a variable, of several key
-#'   sets that with the fewest matches of the record.
+#' @param type `"matches"`: the share of records with at most that many matches, per key
+#'   set; `"unique"`: the share of records that match only themselves, per key set, and the
+#'   share of all records that listwise deletion would call unique; `"strata"`: the record
+#'   risks 1/m by a variable, of several key sets that with the fewest matches of the
+#'   record.
 #' @param by,data For `"strata"`: a vector with one value per record, or the
 #'   name of a column of `data`, the data the result was made from.
 #' @param n Number of key sets that are drawn, those with most uniques.

@@ -21,12 +21,11 @@
 #' some key variables, `list(stat = "category", age = "wildcard")`: the others
 #' match everything.
 #'
-#' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an
-#' imported SPSS column declares missing (`na_values`, `na_range`), whatever they
-#' mean. The print says how much is missing per key variable, and which declared
-#' codes are among it: "not applicable" is known to whoever knows the person, and
-#' is better `"category"`, or a value of its own after the declaration is taken
-#' away, than a blank that matches everything.
+#' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an imported
+#' SPSS column declares missing (`na_values`, `na_range`), whatever they mean. The print
+#' gives the share of missing values per key variable and the declared codes among them.
+#' "Not applicable" is known to anyone who knows the person: use `"category"` for it, or
+#' remove the declaration so that it becomes a value, rather than let it match everything.
 #'
 #' **Counting partners for less.** `partial_weight`
 #' \eqn{\alpha}{alpha} lets a partner that is incomplete, and whose pattern
@@ -41,11 +40,11 @@
 #' 4|5 matches 3|4. `"overlap"`: the two sets have a value in common, the most
 #' matches that are possible. `"mean"`: the average of `"first"` over the values
 #' of the target's set, each being equally likely, and over their combinations
-#' where several columns hold candidates: the expected number of matches of an
+#' if several columns hold candidates: the expected number of matches of an
 #' intruder who knows the true values. The first value of an interval is its
 #' lower end; `"mean"` takes an interval as the whole numbers in it. A cell with
 #' candidates is known; it is missing when it is `NA`. Outside `patterns` may hold
-#' sets where the file holds intervals, and the reverse: a value is then an
+#' sets if the file holds intervals, and the reverse: a value is then an
 #' interval without length, and 30|32 overlaps \[30,34\].
 #'
 #' **Households.** With `hh_id` a target matches a household when it matches any
@@ -61,19 +60,19 @@
 #' the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among
 #' all records with a value.
 #' \describe{
-#'   \item{`n_sensitive`}{the number of distinct values. Where it is 1 an intruder
+#'   \item{`n_sensitive`}{the number of distinct values. If it is 1 an intruder
 #'     learns the value without finding the record: the record is *homogeneous*, and
 #'     unique records with a value always are}
 #'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the
 #'     number of equally frequent values that are as hard to tell apart}
-#'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: what the key tells anyone
-#'     who knows the file's distribution. For values without order (text, factors)
+#'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: the information that the key gives
+#'     to anyone who knows the file's distribution. For values without order (text, factors)
 #'     the total variation \eqn{\frac12 \sum_v |p_v - q_v|}{sum |p_v - q_v| / 2};
 #'     for the \eqn{K} values of an ordered factor, of numbers, Dates or logical
 #'     values the earth mover's distance on their ranks,
 #'     \eqn{\frac{1}{K-1} \sum_v |\sum_{u \le v} (p_u - q_u)|}{%
-#'     sum over v of |sum over u <= v of (p_u - q_u)|, over K - 1}. Make a factor of
-#'     numbers that are mere codes}
+#'     sum over v of |sum over u <= v of (p_u - q_u)|, over K - 1}. Convert numbers that
+#'     are mere codes to a factor}
 #' }
 #' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of
 #' the file are the smallest of the records (distinct and entropy l-diversity), and
@@ -115,13 +114,13 @@
 #'
 #' @section Cost:
 #' Exact counts by a walk over sorted distinct patterns, or by a table over all
-#' patterns where that is smaller. For a million records and 12 key variables three
-#' to four times the cost of grouping them where 15 % of the values are missing, and
-#' ten times where 30 % are. The cost grows with the share of missing values and
+#' patterns if that is smaller. For a million records and 12 key variables three
+#' to four times the cost of grouping them if 15% of the values are missing, and
+#' ten times if 30% are. The cost grows with the share of missing values and
 #' faster than the number of records; for few key variables with few values it is
 #' bounded by their table. Weights, candidates, households and sensitive values
 #' cost a step for every pair of matches. A tolerance costs that too, except on a
-#' single key variable, where it costs a sorting. Columns of candidates keep the
+#' single key variable, if it costs a sorting. Columns of candidates keep the
 #' compatible pairs of their distinct sets, 4 bytes each: more than 100 million are
 #' an error of class `sdcRisk_error_too_large`, of intervals before any is listed.
 #'
@@ -152,13 +151,13 @@
 #' @param sensitive Names of one or several columns whose values among the matches
 #'   are looked at: does the key tell the value without telling the record?
 #' @param key_groups A named list of columns that count as one key variable each:
-#'   for `min_overlap`, and where a key set names the group. Missing is judged
+#'   for `min_overlap`, and if a key set names the group. Missing is judged
 #'   column by column.
 #'
 #' @return An object of class `sdc_n_matches`, an [sdc_result] with
 #' \describe{
 #'   \item{`records`}{one row per record, or per row of `patterns`: `n_matches`,
-#'     and where asked for `n_matches_weighted`, `n_sensitive`, `l_entropy`,
+#'     and if asked for `n_matches_weighted`, `n_sensitive`, `l_entropy`,
 #'     `t_closeness` (of several sensitive columns `n_sensitive_<name>` and so on),
 #'     `n_matched_records` and `n_matches_household`. For a list of key sets one
 #'     column of matches per set, named like it, and the others with the set's
@@ -168,7 +167,7 @@
 #'     `n_below_10`, `prop_unique` (of `n`), `prop_unique_all` (of all
 #'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
 #'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
-#'     where theta is not asked for); `n_complete`, `n_unique_complete` and
+#'     if theta is not asked for); `n_complete`, `n_unique_complete` and
 #'     `prop_unique_complete` say what listwise deletion would find (`NA` with
 #'     candidates, of which it can make nothing; values that `missing` calls a
 #'     category are complete); `risk_max`,
@@ -185,7 +184,7 @@
 #' whole numbers, tolerances for columns that are not numbers; `bad_weights`;
 #' `bad_argument`; `too_large` for candidate sets with too many combinations or
 #' compatible pairs. Messages: `identifying_key` names key variables in which nearly
-#' all of at least 20 values differ, `many_excluded` says that more than 5 % of the
+#' all of at least 20 values differ, `many_excluded` says that more than 5% of the
 #' records were deleted.
 #'
 #' @references

@@ -13,9 +13,9 @@ panel_table <- function(data, class) {
 
 #' The latest value of every variable in a panel
 #'
-#' A panel asks the same people again and again, and every wave misses someone.
-#' What someone can know of a person is the most recent value of every variable,
-#' whenever it was given. This puts the waves together so.
+#' Combines the waves of a panel: each person gets the most recent value of every variable,
+#' since an intruder can know it whenever it was given. Use it before [n_matches()] if every
+#' wave misses someone.
 #'
 #' @param waves A list of data frames, the earliest first, or one data frame with a
 #'   row per person and wave.
@@ -28,18 +28,17 @@ panel_table <- function(data, class) {
 #'
 #' @details
 #' Missing is `NA`, `NaN`, a value that a labelled column declares missing, and a
-#' cell of [candidates()] of which nothing is known; where a person has no other
+#' cell of [candidates()] of which nothing is known; if a person has no other
 #' value the result is `NA`.
 #'
-#' Types are kept, and equal types of several waves put together: levels of factors
-#' are united in the order in which they appear, and remain ordered where their
-#' orders agree; sets of candidates are united; a factor beside text becomes text.
-#' Numbers beside text, or Dates beside numbers, are an error of class
-#' `sdcRisk_error_bad_column`. Labels of a labelled column are those of its latest
-#' wave. A variable need not be in every wave.
+#' Types are kept, and equal types of several waves put together: levels of factors are
+#' united in the order in which they appear, and remain ordered if their orders agree; sets
+#' of candidates are united; a factor combined with text becomes text. Numbers combined with
+#' text, or Dates with numbers, are an error of class `sdcRisk_error_bad_column`. Labels of
+#' a labelled column are those of its latest wave. A variable need not be in every wave.
 #'
 #' @section Cost:
-#' One pass over every column; sorting once where a long table is not in time order.
+#' One pass over every column; sorting once if a long table is not in time order.
 #'
 #' @section Memory:
 #' Beyond the waves: at most 400 bytes a record.
@@ -47,14 +46,14 @@ panel_table <- function(data, class) {
 #' @return A data frame of class `sdc_latest_values` with one row per person, in
 #'   order of first appearance: `id` (under its own name), the variables, and, with
 #'   `origin`, a column `<variable>_wave` for each of them. It holds the wave's name
-#'   in the list (its number where it has none), or the value of `time`, several
+#'   in the list (its number if it has none), or the value of `time`, several
 #'   such columns being pasted as `"2011-3"`; it is a factor in time order, or of the
-#'   type of a single column `time`. Leave these columns out where all columns
+#'   type of a single column `time`. Leave these columns out if all columns
 #'   serve as key variables. Printing shows what is missing after merging; parts of
 #'   it, and `as.data.frame()`, print as data frames do.
 #'
-#' Errors: `bad_data` where a person occurs twice in a wave, `bad_column` as above,
-#' `bad_argument` where an id is missing, or a time is missing or has no order.
+#' Errors: `bad_data` if a person occurs twice in a wave, `bad_column` as above,
+#' `bad_argument` if an id is missing, or a time is missing or has no order.
 #' @references
 #' Mulder K. *Ensuring anonymity in survey panel research*, section 3.1 and Table 1.
 #' @family matches
@@ -85,7 +84,10 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
   if (length(variables) == 0) {
     stop_sdc(
       "bad_data",
-      c("`waves` must have variables beside `id` and `time`.", x = "There are no other columns.")
+      c(
+        "`waves` must have variables other than `id` and `time`.",
+        x = "There are no other columns."
+      )
     )
   }
   clash <- intersect(variables, paste0(variables, "_wave"))
@@ -280,7 +282,7 @@ unite_values_of <- function(parts, long, starts) {
   pick_rows(long$id, parts, starts, long$first)
 }
 
-#' Who is a member of a panel
+#' Members of a panel
 #'
 #' Background questionnaires of a panel also describe people who never took part
 #' themselves, such as the children of a member. Members are those who have
@@ -292,7 +294,7 @@ unite_values_of <- function(parts, long, starts) {
 #' @param id Name of the column that identifies people in all of them.
 #'
 #' @details
-#' A row counts where at least one column beside `id` is not missing; in a table of
+#' A row counts if at least one column other than `id` is not missing; in a table of
 #' ids alone every row counts. Take columns that are always filled in, such as the
 #' month of a questionnaire, out first, or a row of blanks counts as an answer.
 #' Ids compare as values, whatever their types.

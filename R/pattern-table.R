@@ -9,7 +9,7 @@
 #' @details
 #' A pattern is a combination of values of the key variables, missing being a value of
 #' its own here: the function that takes the table decides what missing values match.
-#' Patterns stand in the order in which they first occur in the file.
+#' Patterns are in the order of their first occurrence in the file.
 #'
 #' Functions that take a pattern table: [qar_risk()], [n_matches()],
 #' [individual_risk()], [loglinear_risk()], [exhaustive_tabulation()], [key_overview()],
@@ -25,11 +25,10 @@
 #' with whom: they stop with an error that says so. So do the arguments `hh_id`,
 #' `strata_var` and `newdata`.
 #'
-#' With `weight_var` the table has the sum of the weights of every pattern under that
-#' name, and beside it the sum of their squares and the range of the weights, which the
-#' precision of some estimates needs. [copula_fit()] needs the weight of every single
-#' record: it takes a pattern table with weights where the records of a pattern all have
-#' the same.
+#' With `weight_var` the table has the sum of the weights of every pattern under that name,
+#' together with the sum of their squares and the range of the weights, which the precision
+#' of some estimates needs. [copula_fit()] needs the weight of every single record: it takes
+#' a pattern table with weights if the records of a pattern all have the same.
 #'
 #' @section What is confidential:
 #' A pattern with `n = 1` is a record. The table is as confidential as the key variables

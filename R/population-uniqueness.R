@@ -1,9 +1,8 @@
 #' Classical estimators of population uniqueness
 #'
-#' How many people of the population are unique on the key variables, judged only
-#' from how often each combination of values occurs in the sample? Five estimators
-#' of the literature, to stand beside [copula_uniqueness()], which also looks at
-#' the variables.
+#' Estimates how many people are unique in the population on the key variables, from the
+#' sample frequencies of the keys alone. Use these five estimators of the literature to
+#' check [copula_uniqueness()], which also models the variables.
 #'
 #' @details
 #' Let \eqn{s_f} be the number of cells with \eqn{f} of the
@@ -30,18 +29,18 @@
 #'     \eqn{s_1} and \eqn{s_2}, the number of cells \eqn{K} is Shlosser's estimate, and
 #'     uniqueness is \eqn{K b^a / N}{K b^a / N}.}
 #'   \item{`"dankar"`}{(Dankar and others 2012) Up to a sampling fraction of 0.1
-#'     `"pitman"`, or `"zayatz"` where that has no solution; above it the smaller of
+#'     `"pitman"`, or `"zayatz"` if that has no solution; above it the smaller of
 #'     `"zayatz"` and `"snb"`.}
 #' }
 #' None knows which values make a record rare. In samples of some per cent they
 #' err by several times as much as the copula (`vignette("copula-uniqueness")`).
 #'
-#' `status` is `"ok"`; `"boundary"` where the likelihood has no maximum inside its
-#' range (all records alike, or no two alike: the limit is given); `"extreme"` where
-#' the equations of `"snb"` hold only with \eqn{a}{a} above 10 or \eqn{b}{b} within 1e-6 of 0
-#' or 1, which no file of people has: the counts say too little, mind the value;
-#' `"no_solution"` where they have none (the value is `NA`). A number that is not
-#' finite is never `"ok"`.
+#' `status` is `"ok"`; `"boundary"` if the likelihood has no maximum inside its range (all
+#' records alike, or no two alike: the limit is given); `"extreme"` if the equations of
+#' `"snb"` hold only with \eqn{a}{a} above 10 or \eqn{b}{b} within 1e-6 of 0 or 1, which no
+#' file of people has: the frequencies hold too little information, so do not use the value;
+#' `"no_solution"` if they have none (the value is `NA`). A number that is not finite is
+#' never `"ok"`.
 #'
 #' A population size need not be whole, as sums of weights hardly ever are:
 #' `"zayatz"`, which counts people, takes the nearest whole number.
@@ -63,7 +62,7 @@
 #'   `records` are `NULL` and whose `estimates` have one row per `pop_size` and
 #'   method: `pop_size`, `method`, `population_uniqueness` (share of people),
 #'   `n_population_unique` (number of people), `alpha` and `theta` (of `"pitman"`,
-#'   `"ewens"` and `"dankar"` where it used them), `status`; `as.data.frame()` gives
+#'   `"ewens"` and `"dankar"` if it used them), `status`; `as.data.frame()` gives
 #'   them. Errors: `bad_argument` for a `pop_size` that is not finite or below the
 #'   number of records.
 #' @references

@@ -14,7 +14,7 @@ declare_measure(
     )
   ),
   worst_match_prob_before = figure(
-    "The same before", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE
+    "Match probability before", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE
   ),
   max_match_prob = figure(
     "Bound asked for", "risk", scenario = "prosecutor", direction = "none", board = FALSE
@@ -57,7 +57,7 @@ audited_words <- function(x) {
 #' An intruder with `known_keys` sees groups of cells. With \eqn{S} records
 #' released in the target's group, the exact worst case over all \eqn{S = a} and
 #' all records of the group is one over the number of records that cannot leave
-#' the group, where there are such; otherwise it is that of \eqn{S = 1}, for the
+#' the group, if there are such; otherwise it is that of \eqn{S = 1}, for the
 #' record with the largest odds of being there. Equal to full enumeration.
 #'
 #' At a bound of at least 1/2 it holds for every such intruder: two records of a
@@ -66,13 +66,12 @@ audited_words <- function(x) {
 #' worse than the bound: cells of 1, 1 and 9 at 0.4 leave a group of the first
 #' two at 0.4284.
 #'
-#' With `hh_id` the number of records of the target's household is known to
-#' every intruder, since the release shows it. Where households are units the
-#' groups, \eqn{S} and `match_prob` are of households of that size; as these have
-#' equally many records, it is the same to count records: whoever finds
-#' \eqn{a} households of \eqn{s} has found \eqn{a s} records, and picks one of the
-#' target's household with the same probability, the target with one \eqn{s}-th of
-#' it.
+#' With `hh_id` the number of records of the target's household is known to every intruder,
+#' since the release shows it. If households are units the groups, \eqn{S} and `match_prob`
+#' are of households of that size; as these have equally many records, counting records is
+#' equivalent: an intruder who finds \eqn{a} households of \eqn{s} has found \eqn{a s}
+#' records, and picks one of the target's household with the same probability, the target
+#' with one \eqn{s}-th of it.
 #'
 #' The simulation draws `n_sim` releases by the transition probabilities of `x`.
 #' In each, every cell that records can leave has one target, drawn from it; the
@@ -292,7 +291,7 @@ autoplot.sdc_pram_audit <- function(object, ...) {
   )
 }
 
-#' What perturbation adds to the variance of counts
+#' Variance that perturbation adds to counts
 #'
 #' What do analysts of a perturbed file need? For every level of one or several
 #' key variables: the standard error that perturbation adds to its count, and the
@@ -398,7 +397,7 @@ pram_margins <- function(x, table, sets) {
 #' @param ... Must be empty.
 #' @return A data frame with a row per cell and possible destination: `from`,
 #'   `to` (rows of `x$cells`), `prob`, and the values of the key variables at `to`
-#'   where `data` is given. Probabilities of one `from` add up to 1.
+#'   if `data` is given. Probabilities of one `from` add up to 1.
 #'
 #'   Errors: an `x` of another function, and a `cell` that is not a row of `x$cells`
 #'   (`bad_argument`); data that `x` was not made from (`mismatched_data`).

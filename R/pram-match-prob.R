@@ -13,7 +13,7 @@
 #'   P(CM | S_j = a) = (1/a) alpha_j P(W = a - 1) /
 #'   (alpha_j P(W = a - 1) + (1 - alpha_j) P(W = a)).}
 #' This is equation 8 of the paper, in which \eqn{{T_i^* \choose k}}{C(T*_i, k)}
-#' must read \eqn{{T_i^* \choose a_i}}{C(T*_i, a_i)}. Where no record is more
+#' must read \eqn{{T_i^* \choose a_i}}{C(T*_i, a_i)}. If no record is more
 #' likely to arrive in a cell than its own are to stay, the probability falls in
 #' `a`: the records found in a cell are a conditional Bernoulli sample, and
 #' ratios of its inclusion probabilities tend to one as it grows. So `a = 1` is
@@ -22,15 +22,13 @@
 #' @param counts Counts of the non-empty cells of one block.
 #' @param theta From 0 to 1. At 0 the limit for a falling theta is given.
 #' @param a Numbers of records found, whole and at least 1.
-#' @section Cost:
-#' Quick for small `a`, which have the largest probabilities; the square of the
-#' largest `a` times that of the number of distinct counts, whether one `a` is
-#' asked for or many: all come from the same product. What would take minutes, or
-#' a matrix of more than 1e8 elements, is an error of class
-#' `sdcRisk_error_too_large`.
+#' @section Cost: Quick for small `a`, which have the largest probabilities; the square of
+#' the largest `a` times that of the number of distinct counts, whether one `a` is asked for
+#' or many: all come from the same product. Calls that would take minutes, or need a matrix
+#' of more than 1e8 elements, are an error of class `sdcRisk_error_too_large`.
 #' @param ... Must be empty.
-#' @return A number per cell; a matrix, cells times `a`, where `a` has several
-#'   elements. `NA` where \eqn{S_j = a} is impossible: for `a` above the number
+#' @return A number per cell; a matrix, cells times `a`, if `a` has several
+#'   elements. `NA` if \eqn{S_j = a} is impossible: for `a` above the number
 #'   of records, and for a single cell unless `a` is its count.
 #' @inherit invariant_pram references
 #' @family perturbation
@@ -68,7 +66,7 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
 #' xi theta^2 + (1 - xi) theta - (1 - xi) = 0}, whatever the counts; proven for
 #' bounds in \eqn{[1/2, 1)}, and in \eqn{[3/7, 1/2)} with three or more cells.
 #' `"exact"`: the smallest theta for one block of these counts, to
-#' \eqn{10^{-13}}{1e-13}; 0 where the bound holds as it is.
+#' \eqn{10^{-13}}{1e-13}; 0 if the bound holds as it is.
 #'
 #' @section Cost:
 #' Closed form, or with `calibration = "exact"` a search over the distinct counts: a
@@ -77,12 +75,12 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
 #' @param max_match_prob The bound, between 0 and 1; several with `"paper"`.
 #' @param counts Counts of the non-empty cells of one block; needed for
 #'   `"exact"`.
-#' @param calibration `"paper"` or `"exact"`; `NULL`: exact where `counts` are given.
+#' @param calibration `"paper"` or `"exact"`; `NULL`: exact if `counts` are given.
 #' @param ... Must be empty.
 #' @return Theta. A bound that `counts` cannot reach is an error of class
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
 #'   they can; thetas so large that an intruder would do better to look in another
-#'   cell than the target's own are not taken, even where they bring the
+#'   cell than the target's own are not taken, even if they bring the
 #'   match probability further down (see [invariant_pram()]). One outside the theorem
 #'   of the paper is
 #'   `sdcRisk_error_bad_argument`.

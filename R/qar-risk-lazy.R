@@ -17,7 +17,7 @@ check_no_household <- function(hh_id) {
   if (!is.null(hh_id)) {
     stop_argument(
       "hh_id", "be NULL for a table of a database",
-      found = "Its counts do not say who lives with whom."
+      found = "Its patterns have no households."
     )
   }
 }

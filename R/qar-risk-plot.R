@@ -8,7 +8,7 @@
 #' @param type `"distribution"`: the set risks with the threshold \eqn{u} and the
 #'   extreme risk \eqn{T}; `"sets"`: the riskiest key sets with their shares of
 #'   sample uniques; `"variables"`: each key variable's share in the riskiest
-#'   5 % of key sets, and \eqn{T} without it; `"threshold"`: \eqn{T} over
+#'   5% of key sets, and \eqn{T} without it; `"threshold"`: \eqn{T} over
 #'   `pi_u` from 0.02 to 0.20.
 #' @param n Number of key sets shown by `"sets"`.
 #' @param ... None.
@@ -122,7 +122,7 @@ plot_key_variables <- function(x) {
   }
   order <- variables$variable[order(variables$share_top, -variables$risk_without)]
   panels <- c(
-    "share of the riskiest 5 % of key sets that contain it",
+    "share of the riskiest 5% of key sets that contain it",
     paste0("extreme risk T without it (line: T with all)")
   )
   long <- frame(

@@ -19,7 +19,7 @@ declare_measure(
   ),
   risk = figure(
     "Extreme risk T", "risk", scenario = "prosecutor", key = "qar", head = "T",
-    question = "What risk do 1 % of the key sets exceed?", attempt = TRUE,
+    question = "What risk do 1% of the key sets exceed?", attempt = TRUE,
     note = with_status(paste("of", plural(n_sets, "key set")), status),
     says = qar_reading(x, main)
   ),

@@ -20,7 +20,7 @@
 #'
 #' The threshold \eqn{u} is the empirical \eqn{1 - \pi_u}{1 - pi_u} quantile of
 #' the risks (definition 8 of Hyndman and Fan): it lies between two of them, or is
-#' one of them exactly where \eqn{(N_p + 1/3)(1 - \pi_u) + 1/3}{%
+#' one of them exactly if \eqn{(N_p + 1/3)(1 - \pi_u) + 1/3}{%
 #' (N_p + 1/3) (1 - pi_u) + 1/3} is a whole number. To the excesses
 #' \eqn{\mathrm{logit}\,\theta(j) - \mathrm{logit}\,u}{logit(theta(j)) - logit(u)}
 #' of the risks strictly above it a generalised Pareto distribution with shape
@@ -37,13 +37,11 @@
 #' `pwm = "plotting"` and \eqn{w_j = (n - j)/(n - 1)} for `"unbiased"`. The two
 #' differ noticeably when exceedances are few.
 #'
-#' @section What the number is not:
-#' \eqn{T} describes this file, not a population, so no sampling error is
-#' given: resampling records is wrong for distinct counts. What it depends on
-#' is the threshold: `autoplot(x, "threshold")` and a line of the print show
-#' \eqn{T} for `pi_u` from 0.02 to 0.20. Key sets share variables, so that
-#' their risks are not an independent sample; the tail is a device to smooth an
-#' extreme quantile.
+#' @section What the number is not: \eqn{T} describes this file, not a population, so no
+#' sampling error is given: resampling records is wrong for distinct counts. It depends on
+#' the threshold: `autoplot(x, "threshold")` and a line of the print show \eqn{T} for `pi_u`
+#' from 0.02 to 0.20. Key sets share variables, so that their risks are not an independent
+#' sample; the tail is a device to smooth an extreme quantile.
 #'
 #' @section When the tail cannot be fitted:
 #' The column `status` of `estimates` says so, with a warning (a message for a
@@ -56,13 +54,13 @@
 #'   \item{`no_exceedance`}{no risk above the threshold, as when all are equal:
 #'     `risk` is the threshold.}
 #'   \item{`theta_one`}{a key set identifies every record: `risk` is 1 by
-#'     definition, see `theta_one`; `NA` where that leaves no set.}
+#'     definition, see `theta_one`; `NA` if that leaves no set.}
 #'   \item{`single`}{there is one key set, `p` being the number of key
 #'     variables: `risk` is its risk.}
 #' }
 #'
-#' `risk` equals `threshold` exactly where `alpha` equals `pi_u`, unless the
-#' status is `theta_one`. Where all excesses are equal, unbiased weights give no
+#' `risk` equals `threshold` exactly if `alpha` equals `pi_u`, unless the
+#' status is `theta_one`. If all excesses are equal, unbiased weights give no
 #' shape: the more alike the excesses, the nearer \eqn{T} comes to the largest
 #' risk, so that `risk` is this, `shape` and `scale` are `NA`, and a message says
 #' so. One exceedance has no such limit and leaves `risk` at `NA`.
@@ -73,7 +71,7 @@
 #' there are 20, and a share `alpha` of 0.01 is less than one set. \eqn{T} then
 #' says what a set beyond those counted might have, and can exceed them all: the print
 #' leads with the riskiest key set, `diagnostics$fit$beyond` is `TRUE`, and the
-#' riskiest key set is the number to report. Where a tail can be had, the warning
+#' riskiest key set is the number to report. If a tail can be had, the warning
 #' and the print name the least `pi_u` in whole per cent, up to 0.25, that leaves
 #' ten exceedances; beyond a quarter of the key sets there is no tail to speak of.
 #' The status is about exceedances alone, and can be `ok` beyond the data.
@@ -86,15 +84,15 @@
 #' households of one over the households of the same composition, and the tail is
 #' fitted to these risks in the same way. Compositions tell far more than persons:
 #' few key variables single out most families. Everything about persons stays as it
-#' is; `estimates` has \eqn{T} of the households beside (`household_risk`,
+#' is; `estimates` also has \eqn{T} of the households (`household_risk`,
 #' `household_risk_empirical`, `n_households`), and `sets` has `n_compositions`,
 #' `n_unique_households` and `household_set_risk`. With `missing = "exclude"`
-#' households with an incomplete member are left out. Where key sets are sampled the
+#' households with an incomplete member are left out. If key sets are sampled the
 #' columns are `NA`. Cost: grouping records and households once per key set, about
 #' 0.1 s for a million records.
 #'
 #' @section Very many key sets:
-#' Where a size has more than `max_sets` key sets, a stratified sample of that
+#' If a size has more than `max_sets` key sets, a stratified sample of that
 #' many is counted. The counts of pairs of key variables bound the distinct keys
 #' of a set; the half with the highest bounds is counted whole, the rest is drawn
 #' at random, without replacement, from four strata of the bound, and every set
@@ -102,7 +100,7 @@
 #' error by design: the jackknife over ten random groups of the sample, and what
 #' one more draw above the threshold would have changed. A warning of class
 #' `sdcRisk_warning_sampled_sets` says so, and `sets` lists what was counted;
-#' `variables` and the sensitivity to the threshold are left out. Where the sets
+#' `variables` and the sensitivity to the threshold are left out. If the sets
 #' counted whole hold every risk down to the threshold, the result is exact, the
 #' error zero, and the condition a message. More than 100 million key sets are an
 #' error of class `sdcRisk_error_too_large`, raised before any work. The draw
@@ -122,7 +120,7 @@
 #'
 #' @section Cost:
 #' Time grows with the number of key sets times the number of records, less
-#' where records become unique early. Memory grows by one to four bytes
+#' if records become unique early. Memory grows by one to four bytes
 #' per cell of the key variables (one up to 255 values, two up to 65,535), 8
 #' bytes per record, thread and key variable in a set, and about 50 bytes per
 #' key set and member; results list every key set unless `sets = FALSE`.
@@ -147,9 +145,9 @@
 #'   estimates without `sets`, `variables` and the sensitivity to the threshold,
 #'   sooner: key sets that cannot reach the threshold, by the distinct keys of
 #'   their subsets, are not counted (`diagnostics$share_counted`).
-#' @param max_sets Most key sets to count. Where there are more, this many are
+#' @param max_sets Most key sets to count. If there are more, this many are
 #'   counted in their place, see the section on very many key sets.
-#' @param max_patterns For a table of a database: where it has more patterns than this,
+#' @param max_patterns For a table of a database: if it has more patterns than this,
 #'   the engine is asked for the counts of one key set after the other, at most
 #'   20,000 of them, see [pattern_table()].
 #'
@@ -165,10 +163,10 @@
 #'     (sample uniques), `n_pairs` (keys that two records share), `set_risk`
 #'     (\eqn{\theta}{theta}); this is `as.data.frame()`}
 #'   \item{`variables`}{per `p`, `alpha` and key variable: `n_distinct` values,
-#'     `share_top` (share of the riskiest 5 % of key sets that contain it) and
-#'     `risk_without` (\eqn{T} of the file without it, `NA` where too few key
+#'     `share_top` (share of the riskiest 5% of key sets that contain it) and
+#'     `risk_without` (\eqn{T} of the file without it, `NA` if too few key
 #'     variables remain). Leaving out a variable makes no key set riskier, but
-#'     can raise \eqn{T}: where the key sets that contain it were the less risky
+#'     can raise \eqn{T}: if the key sets that contain it were the less risky
 #'     ones, the riskier ones are a larger share of those that remain}
 #'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying`: per
 #'     `p` the number of key sets that identify every record, the first of them,
@@ -180,7 +178,7 @@
 #'     also on its own), whether a share `alpha` of the key sets is less than
 #'     one (`beyond`) and whether all excesses are equal under unbiased weights
 #'     (`equal`); `share_counted`: share of the key sets
-#'     that were counted, per `p`; `n_excluded` records; `sampling`, where
+#'     that were counted, per `p`; `n_excluded` records; `sampling`, if
 #'     key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete`
 #'     (counted whole for their bounds), `exact` and `risk_se`}
 #' }

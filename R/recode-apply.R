@@ -3,16 +3,15 @@
 #' Applies a recoding that [recode_search()] found: every key variable at its level,
 #' then the blanks.
 #'
-#' @details
-#' Bands are ordered factors, codes keep their leading characters, joined values are
-#' factors, a dropped variable is `"*"` in all records, and level 0 is the column as
-#' it was. A blanked record misses all its key variables; with `blanks = "cells"`,
+#' @details Bands are ordered factors, codes keep their leading characters, joined values
+#' are factors, a dropped variable is `"*"` in all records, and level 0 is the column as it
+#' was. A blanked record misses all its key variables; with `blanks = "cells"`,
 #' [recode_search()] finished the recoding by `suppress_cells()`, and so does this. All
 #' other columns, the class of `data` and the order of the records stay. If one of them
 #' tells the values behind a recoding, such as a year of birth next to age bands, a message
-#' of class `sdcRisk_message_determined_keys` names it, see [release_data()]. The same is
-#' done by hand by the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`, but for
-#' what follows.
+#' of class `sdcRisk_message_determined_keys` names it, see [release_data()]. To recode by
+#' hand, run the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`, but for what
+#' follows.
 #'
 #' **What leaves.** The value is the file to be released. Levels and value labels that no
 #' record has any more, row names and attributes that could carry values are dropped, as by

@@ -26,14 +26,13 @@
 #'   are one number each, apply to all levels and make the first; alone, several
 #'   (falling for `top`, rising for `bottom`) make several levels.
 #'
-#' If you say nothing: numbers get bands of 5, 10, 20 and 40 units, powers of
-#' ten finer or coarser by their range; dates months, quarters, years, 5 and 10
-#' years; text whose values are digits of one length loses them from the right;
-#' all else is merged from k values to about
-#' \eqn{k^{1 - i/(m - 1)}}{k^(1 - i/(m - 1))} groups at level i of m, at most six
-#' levels. Of ordered values the two neighbours that are rarest together are merged
-#' first, of others the two rarest groups. These follow from frequencies alone, and the
-#' print says so: check that the groups make sense, and give a table if you know better.
+#' If you say nothing: numbers get bands of 5, 10, 20 and 40 units, powers of ten finer or
+#' coarser by their range; dates months, quarters, years, 5 and 10 years; text whose values
+#' are digits of one length loses them from the right; all else is merged from k values to
+#' about \eqn{k^{1 - i/(m - 1)}}{k^(1 - i/(m - 1))} groups at level i of m, at most six
+#' levels. Of ordered values the two neighbours that are rarest together are merged first,
+#' of others the two rarest groups. They are based on frequencies only: check that the
+#' groups make sense, and give a table if they do not.
 #'
 #' Text and factors are ordered if all their values are numbers, intervals or dates, and no
 #' two overlap: `"(0,15]"`, `"15-29"`, `"80+"`, `"<5"`, `"under 15"`, `"65 and over"`,

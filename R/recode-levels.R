@@ -31,7 +31,7 @@ check_ends <- function(values, given, about) {
     check_rising(end, about, arg, falling = arg == "top")
     if (length(given) && length(end) > 1) {
       stop_hierarchy(
-        about, paste0("have one `", arg, "` beside bands"), paste0("Given: ", length(end), ".")
+        about, paste0("have one `", arg, "` with bands"), paste0("Given: ", length(end), ".")
       )
     }
   }
@@ -121,7 +121,8 @@ check_bands <- function(x, widths, about) {
   inner <- within_ends(x, about)
   if (max(abs(inner)) / widths[[1]] > 1e11) {
     stop_hierarchy(
-      about, "have larger `widths`", "Beside its largest value the first width is nothing."
+      about, "have larger `widths`",
+      "Its first width is negligible compared with its largest value."
     )
   }
   found <- diff(range(inner)) / widths[[1]]

@@ -3,7 +3,7 @@
 #' Which recoding of the key variables brings the risk of a file under a limit and
 #' loses least? Every variable has a hierarchy of levels, see [hierarchy()]; a
 #' recoding chooses one level of each. Among all of them the cheapest ones are
-#' found, with proof where the search comes to its end, else with how far they can
+#' found, with proof if the search comes to its end, else with how far they can
 #' be from the optimum.
 #'
 #' @details
@@ -20,8 +20,8 @@
 #' **Constraints**, on the records that are not blanked; all must hold:
 #' * `k`: no cell has fewer records.
 #' * `prop_unique`: the largest share of sample uniques.
-#' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and
-#'   `pi_u` beside it (3, 0.01, 0.05).
+#' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and `pi_u` as
+#'   further elements (3, 0.01, 0.05).
 #' * `journalist`: the largest \eqn{E(1/F \mid f)}{E(1/F | f)} of
 #'   [individual_risk()]; needs `weight_var`.
 #' * `tau1_rate`: expected population uniques among the sample uniques, per
@@ -98,7 +98,7 @@
 #' }
 #' Errors name the variable or the constraint: a value that a hierarchy does not
 #' cover, levels that are not nested, k above the number of records
-#' (`bad_argument`); where no recoding meets the constraint (`unprotectable`), the
+#' (`bad_argument`); if no recoding meets the constraint (`unprotectable`), the
 #' best reachable is said.
 #' @references
 #' El Emam, K. et al. (2009). A globally optimal k-anonymity method for the

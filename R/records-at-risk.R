@@ -25,7 +25,7 @@
 #'   \item{[pram_audit()]}{`records$match_prob`, the same for the intruder who was
 #'     simulated. Prosecutor}
 #'   \item{[longitudinal_link()]}{`records$match_prob` of each record of wave 2: one over
-#'     the nearest partners, 0 where the true one is not among them}
+#'     the nearest partners, 0 if the true one is not among them}
 #'   \item{[link_attack()]}{`records$match_prob` of each released record, of the first kind
 #'     of intruder}
 #'   \item{[longitudinal_risk()]}{`records$tau2_all_links`. Journalist}
@@ -51,7 +51,7 @@
 #' many these are. Nothing is computed anew: the cost is one pass over the records.
 #'
 #' @param x A result with a risk per record, or an [sdc_file()], which [file_check()] measures.
-#' @param limit The limit: a probability, or a number where the risk is not one.
+#' @param limit The limit: a probability, or a number if the risk is not one.
 #'   Needless if the result was made with a `limit`, or is that of a remedy, whose limit it is.
 #' @inheritParams sdcRisk-params
 #' @param k Instead of `limit`: the least number of matches, for a limit of 1/k.
@@ -60,14 +60,14 @@
 #'   file where there are two) and `risk`. That of a [file_check()] without `limit` has
 #'   `n_matches`, `journalist_risk` and others as far as they were measured.
 #'
-#'   Errors: `bad_argument` for results without a risk per record, and for limits that
-#'   are none (5 for 5 % is pointed out).
+#'   Errors: `bad_argument` for results without a risk per record, and for invalid limits (5
+#'   for 5% is pointed out).
 #' @family data
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' risk <- individual_risk(nals_prison, keys, "WEIGHT", limit = 0.01)
-#' risk # its last line: 30 of the 182 records are above the limit of 0.01 (16.5 %).
+#' risk # its last line: 30 of the 182 records are above the limit of 0.01 (16.5%).
 #' head(records_at_risk(risk), 3)
 #' nrow(records_at_risk(n_matches(nals_prison, keys), k = 3)) # 88 with fewer
 records_at_risk <- function(x, limit, ..., k = NULL) {
@@ -166,7 +166,7 @@ limit_of_k <- function(k, alone, x) {
   1 / check_whole(k, "k")
 }
 
-# 5 where 5 % or five matches are meant.
+# 5 where 5% or five matches are meant.
 limit_advice <- function(limit) {
   percent <- percent_advice(limit)
   if (!is.null(percent) && limit == round(limit)) {

@@ -34,7 +34,7 @@ inform_forgotten <- function() {
   inform_sdc(
     "original_unknown",
     c(
-      "What the release tells is compared with the file that was given, itself a release.",
+      "The release is compared with the file that was given, which is itself a release.",
       i = paste(
         "Saved results do not keep the values before protection: name that file,",
         "original = file."
@@ -89,7 +89,7 @@ earlier_line <- function(x) {
   variables <- x$diagnostics$earlier
   if (length(variables)) {
     paste0(
-      "Protected before: ", quote_names(variables), ". What columns and order tell is measured on ",
+      "Protected before: ", quote_names(variables), ". Columns and order are compared with ",
       "the values before the first protection."
     )
   }

@@ -200,7 +200,7 @@ runs_of <- function(first, second) {
   list(first = first[start], second = second[start], size = diff(c(start, n + 1L)))
 }
 
-# At most 1 % of the records miss the function, and at most a tenth of those that the
+# At most 1% of the records miss the function, and at most a tenth of those that the
 # commonest value would miss; `least` is the log of the chance of that by luck.
 is_function <- function(fit, least) {
   miss <- 1 - fit$commonest
@@ -215,7 +215,7 @@ luck_of <- function(errors, size, miss) {
 }
 
 # Along the values of the column the variable never goes back, or each of its values is one
-# run, up to 1 % of the records: such as an age by a date of birth.
+# run, up to 1% of the records: such as an age by a date of birth.
 is_in_order <- function(fit, least) {
   best <- fit$best
   n <- length(best)

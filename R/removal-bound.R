@@ -2,7 +2,7 @@
 #'
 #' Before any record is removed: by how much can the threshold and the
 #' empirical quantile behind the extreme risk fall when any `n` records go?
-#' Where even the bound is small, recoding is the better way.
+#' If even the bound is small, recoding is the better way.
 #'
 #' @details
 #' A cell dies when all its members are removed, so `n` removals
@@ -34,7 +34,7 @@
 #'   `records`; `estimates`, also `as.data.frame()`, has one row per `n`: `p`,
 #'   `alpha`, `n`, `prop_removed`, `threshold` (of the whole file),
 #'   `threshold_least` and `threshold_reduction` (the largest share of it that
-#'   can go; negative where every removal raises it), and likewise
+#'   can go; negative if every removal raises it), and likewise
 #'   `risk_empirical`, `risk_empirical_least`, `risk_empirical_reduction`.
 #'   Errors as for [risk_contribution()].
 #' @inherit qar_risk references
@@ -141,7 +141,7 @@ autoplot.sdc_removal_bound <- function(object, ...) {
     sdc_theme()
 }
 
-# "removing them lowers u by at most 3 %"; a negative fall is a rise whichever records go.
+# "removing them lowers u by at most 3%"; a negative fall is a rise whichever records go.
 bound_words <- function(who, what, reduction) {
   rises <- reduction %in% reduction[reduction < 0]
   paste(

@@ -143,6 +143,6 @@ draw_fit <- function(long, name) {
       title = paste0("Does ", name, " fall by its tail or by its fit?"),
       subtitle = if (nlevels(long$order) == 1) paste("Order:", levels(long$order)),
       y = NULL,
-      caption = "Where T falls and the empirical quantile does not, only the fit has moved."
+      caption = "If T falls and the empirical quantile does not, only the fit has moved."
     )
 }

@@ -1,4 +1,4 @@
-#' What removing records does to the extreme risk
+#' Remove the riskiest records and follow the extreme risk
 #'
 #' Removes `n` records one after the other, or block by block, in an order of
 #' your choice, and reports the extreme risk of the reduced file after every
@@ -21,33 +21,32 @@
 #' Orders that rank once on the original file: `"contribution"`, `"u_plus"`,
 #' `"u_star"`, `"entropy"`, `"surprisal"` (all from [risk_contribution()]);
 #' `"pls"`, a prediction of the contribution from the record's own values;
-#' `"filtered_entropy"`, the entropy where that prediction says that removing
+#' `"filtered_entropy"`, the entropy if that prediction says that removing
 #' the record lowers the risk, else 0; `"random"`, which a useful order must
 #' beat. Ties go to the lowest row number, everywhere; contributions within 1e-15
 #' of each other are ties.
 #'
 #' Risks after removal are exact: those of [qar_risk()] on the reduced file.
 #'
-#' @section When T falls for the wrong reason:
-#' Backward elimination by contribution looks optimal and is not. \eqn{T} is
-#' extrapolated from a threshold \eqn{u} by a fitted tail, and an order that
-#' maximises its fall learns to raise \eqn{u}, which lowers the excesses and
-#' moves the fit, while the risky key sets stay as they are. What needs no fit
-#' is the empirical \eqn{1 - \alpha}{1 - alpha} quantile of the risks. The
-#' print warns, and `diagnostics$fit_moved` is `TRUE`, where \eqn{T} fell and
-#' this quantile rose, or fell by less than half as much (both in per cent of
-#' their first values); the threshold or the shape account for the rest.
+#' @section When T falls for the wrong reason: Backward elimination by contribution looks
+#' optimal and is not. \eqn{T} is extrapolated from a threshold \eqn{u} by a fitted tail,
+#' and an order that maximises its fall learns to raise \eqn{u}, which lowers the excesses
+#' and moves the fit, while the risky key sets stay as they are. The empirical \eqn{1 -
+#' \alpha}{1 - alpha} quantile of the risks needs no fit. The print warns, and
+#' `diagnostics$fit_moved` is `TRUE`, if \eqn{T} fell and this quantile rose, or fell by
+#' less than half as much (both in per cent of their first values); the threshold or the
+#' shape account for the rest.
 #'
 #' @section PLS:
 #' Partial least squares regression (package pls) of the response on one
 #' column per key variable: the code of an ordered key (missing lowest), the
 #' surprisal of the category of a nominal one, all scaled. The response is
 #' whether the contribution is positive, or the contribution itself. A random
-#' 75 % of the records train the model (`set.seed()` governs), all are ranked
+#' 75% of the records train the model (`set.seed()` governs), all are ranked
 #' by its prediction. `diagnostics$pls` holds the coefficient of determination
 #' and the area under the ROC curve for the sign of the contribution, in the
 #' training and in the test records. A record is predicted to lower the risk
-#' where the prediction exceeds the mean response of the training records
+#' if the prediction exceeds the mean response of the training records
 #' (`pls_response = "sign"`) or 0 (`"contribution"`).
 #'
 #' @section Cost:
@@ -96,7 +95,7 @@
 #'     key sets followed; `left_out`, with `theta_one = "exclude"`: key sets that
 #'     identify every record, before and after}
 #' }
-#' Removing more than 20 % of the records is worth a message of class
+#' Removing more than 20% of the records is worth a message of class
 #' `sdcRisk_message_many_removed`. Errors as for [risk_contribution()].
 #' @inherit qar_risk references
 #' @family extreme risk
@@ -352,7 +351,7 @@ signal_removal <- function(x) {
       c(
         paste0(
           format_percent(estimates$prop_removed), " of the records are removed; more than ",
-          "20 % leave a file of little use."
+          "20% leave a file of little use."
         ),
         i = "Recoding key variables usually costs less information."
       ),

@@ -39,7 +39,7 @@ read_json <- function(path) {
 stop_log <- function(found) {
   stop_argument(
     "log", "be a log as `sdc_report()` writes it", found = found,
-    advice = "Take the .json file beside the report, as it was written."
+    advice = "Use the .json file that was written with the report, unchanged."
   )
 }
 
@@ -205,7 +205,7 @@ decode_mark <- function(x) {
 decode_formula <- function(text) {
   found <- tryCatch(str2lang(text), error = function(e) NULL)
   if (!is.call(found) || !identical(found[[1]], as.name("~")) || !is_model_formula(found)) {
-    stop_log("A formula in it is none of a model.")
+    stop_log("A formula in it is not a model formula.")
   }
   rlang::new_formula(
     if (length(found) == 3) found[[2]], found[[length(found)]], env = baseenv()

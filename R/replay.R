@@ -7,7 +7,7 @@
 #'
 #' Nothing in a log is run as code: the names of functions must be those of this
 #' package that make results, and arguments are values. Protected files need not be
-#' given where their protection can be computed again, as by [suppress_cells()] and the ten
+#' given if their protection can be computed again, as by [suppress_cells()] and the ten
 #' cheapest recodings of [recode_search()]; they must be for [invariant_pram()], which keeps
 #' no seed on purpose.
 #'
@@ -16,22 +16,22 @@
 #' generator besides. Their rows say so in `note` and have `NA` in `now` and `equal`.
 #'
 #' Hierarchies of [recode_search()] by a rule (`widths`, `digits`, `units`, `rare`, or as
-#' proposed) are in every log and are made of `data` again. Tables of at most 10,000 entries,
-#' `breaks`, `top` and `bottom` name categories: they are in an internal log alone. What is
-#' not in the log is an argument here. A fingerprint of the levels tells whether they are
-#' those of the report.
+#' proposed) are in every log and are made of `data` again. Tables of at most 10,000
+#' entries, `breaks`, `top` and `bottom` name categories: they are in an internal log alone.
+#' Give hierarchies that are not in the log by `hierarchies`. A fingerprint of the levels
+#' tells whether they are those of the report.
 #'
 #' An external log of a file of which few cells were changed has no fingerprint, and the person
 #' of [uniqueness_profile()] never has one. Such data are known by their number of records, or
-#' by their name alone: where figures differ, `note` says that it may be another file.
+#' by their name alone: if figures differ, `note` says that it may be another file.
 #'
 #' @section Cost:
 #' That of the functions themselves.
 #'
-#' @param log Name of the log (`.json`), or of the report beside it.
+#' @param log Name of the log (`.json`), or of the report written with it.
 #' @param data The file the report is about: a data frame, an [sdc_file()] or an
 #'   sdcMicroObj. Results about a [pattern_table()] are computed from the file as well as
-#'   from the table. A list of files where a result needs several, such as the sample and the
+#'   from the table. A list of files if a result needs several, such as the sample and the
 #'   population of [validate_uniqueness()]: they are found by their fingerprints, and for two
 #'   waves, linked files or a person by the names of arguments, as in
 #'   `list(wave1 = , wave2 = )` or `list(file, record = )`.
@@ -376,7 +376,7 @@ stop_other_data <- function(found = NULL, absent = NULL) {
       x = "Its key variables, weights or other columns used, or their values, differ.",
       i = "Was it sorted, filtered, weighted anew or recoded since?",
       i = if (length(absent)) {
-        paste0("Files that are no `data` are given by name: ", list_words(absent), ".")
+        paste0("Other files than `data` are given by name:  ", list_words(absent), ".")
       }
     ),
     says_which = !is.null(found)

@@ -20,8 +20,8 @@ not_examined <- function(entries) {
   c(
     paste0(
       "Variables other than the key variables",
-      if (length(keys)) paste0(" (", paste(keys, collapse = ", "), ")"), ": whoever knows more ",
-      "finds more."
+      if (length(keys)) paste0(" (", paste(keys, collapse = ", "), ")"),
+      ": an intruder who knows more finds more."
     ),
     if (!checked && lacks(
       "n_matches", "key_overview", "suppress_cells", "individual_risk", "loglinear_risk",
@@ -99,7 +99,7 @@ checklist_items <- function() {
     item("Other files", "Which files with names could an intruder hold, and who can get them?"),
     item("Other files", "How many records could be linked to one?", answer_link),
     item("Other files", "Was the file, a part or another version of it released before?"),
-    item("Tables", "Do small cells stand in tables of a few variables?", answer_tables),
+    item("Tables", "Do tables of a few variables have small cells?", answer_tables),
     item("Protection", "What was changed, and what did it cost?", answer_protection),
     item(
       "Protection", "Who besides the agency knows how it was done, and keeps originals or seeds?"

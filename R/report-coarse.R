@@ -145,7 +145,7 @@ coarse_rows <- function(rows, shown) {
 
 # In a sentence what is withheld is no number.
 withheld_words <- function(text) {
-  gsub("\\bNA\\b( %)?|(?<![a-z_])\\(\\)", withheld_in_words, text, perl = TRUE)
+  gsub("\\bNA\\b%?|(?<![a-z_])\\(\\)", withheld_in_words, text, perl = TRUE)
 }
 
 # Names joined by the operators of models, and whole numbers.

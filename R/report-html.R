@@ -108,7 +108,7 @@ html_differences <- function(entries) {
       )
     }
   })
-  if (length(unlist(lists))) c(html_tag("h3", "Where measures differ"), unlist(lists))
+  if (length(unlist(lists))) c(html_tag("h3", "Differences between measures"), unlist(lists))
 }
 
 stage_words <- c(before = "Before the protection", after = "After the protection")

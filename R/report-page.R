@@ -45,7 +45,7 @@ variant_words <- function(content) {
       )
     } else {
       paste0(
-        "4 of 16 digits stand in the log",
+        "4 of 16 digits are in the log",
         if (isTRUE(content$changed < few_for_distances)) {
           paste0(
             "; distances that changed cells could be told from are left out, as fewer than ",
@@ -68,7 +68,7 @@ html_board <- function(content) {
     html_p(reading_words(content$settings), class = "quiet"),
     if (any(board$note == word_note)) html_p(perturbed_words, class = "quiet"),
     html_differences(content$entries),
-    html_tag("h3", "What was not examined"),
+    html_tag("h3", "Not examined"),
     html_list(not_examined(content$entries)),
     "</section>"
   )
@@ -163,7 +163,7 @@ one_stage <- function(board, settings) {
     columns = c(
       list(Figure = with_note(board$label, board$note)),
       list(Value = figure_words(board$value, board$unit)),
-      if (any(nzchar(interval))) list("95 % interval" = interval),
+      if (any(nzchar(interval))) list("95% interval" = interval),
       attempt_column(board, settings), list(Limit = board_limits(board), Verdict = board$verdict)
     )
   )
@@ -185,7 +185,7 @@ two_stages <- function(board, settings) {
   both <- !is.na(sides$before$measure) & !is.na(sides$after$measure)
   notes <- lapply(names(sides), function(stage) {
     said <- ifelse(is.na(sides[[stage]]$note), "", sides[[stage]]$note)
-    range <- ifelse(nzchar(interval[[stage]]), paste("95 % interval", interval[[stage]]), "")
+    range <- ifelse(nzchar(interval[[stage]]), paste("95% interval", interval[[stage]]), "")
     says <- joined(said, range, ", ")
     ifelse(nzchar(says) & both, paste(stage, says), says)
   })

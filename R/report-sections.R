@@ -25,7 +25,7 @@ html_before_after <- function(content) {
         paste(pairs$measure[pairs$at_their_word], collapse = "; "), ".", class = "quiet"
       )
     },
-    if (!is.null(cost)) c(html_tag("h3", "What it cost"), cost)
+    if (!is.null(cost)) c(html_tag("h3", "Information loss"), cost)
   )
 }
 
@@ -292,7 +292,7 @@ html_versions <- function(content) {
       Version = c(versions$sdcRisk, versions$R, versions$platform, unname(versions$crates))
     )),
     html_p(
-      "The log beside this report holds the settings and every figure",
+      "The log written with this report holds the settings and every figure",
       if (content$settings$internal) " to the last bit", ". In R, with the file as data:"
     ),
     html_tag("pre", html_text("sdcRisk::replay(\"<this report>.json\", data)")),
@@ -300,7 +300,7 @@ html_versions <- function(content) {
       "computes every figure again and says which are equal",
       if (content$settings$internal) " to the last bit" else " after the same rounding",
       ", on any number of threads, and which are not repeatable and why. A protected file that ",
-      "cannot be computed again goes beside the other: data = list(before, after)."
+      "cannot be computed again is given with the other: data = list(before, after)."
     )
   )
 }

@@ -1,9 +1,9 @@
 #' The file that a board gets
 #'
-#' What is the risk of this file, measured how, against which limits, and what does
-#' a protection change? `sdc_report()` writes results of this package into one file
-#' that is read without R and without a network, and beside it a log by which
-#' [replay()] computes every figure again.
+#' Writes results of this package into one report: the risk of the file, the methods and
+#' limits, and the effect of protection. Use it for a disclosure review board. The report
+#' opens without R and without a network; a log is written next to it, from which [replay()]
+#' computes every figure again.
 #'
 #' The report begins with a page for the board: the questions asked, the key
 #' variables, the scenarios, the limits and the verdicts, and what was not examined.
@@ -32,25 +32,26 @@
 #' the results but the first in [compare_risk()]. A [utility_loss()] must compare records in the
 #' same order: give it the protection, not [release_data()], whose records may be shuffled.
 #'
-#' In two more cases a name is needed. Results about tables in a database have no fingerprint:
-#' beside a protection they are named `before` or `after`. A released file in another order of
-#' records is recognised up to two million values of key variables; the results of a larger one
-#' are named `after`.
+#' In two more cases a name is needed. Results about tables in a database have no
+#' fingerprint: if the report also has a protection, name them `before` or `after`. A
+#' released file in another order of records is recognised up to two million values of key
+#' variables; the results of a larger one are named `after`.
 #'
-#' If a protection, or a result after it, was made on other key variables, households or weights
-#' than the [file_check()] in the report, or than its other results, the first lines of the page
-#' say so. Its verdict is then `"not judged"`, unless only the weights differ.
+#' If a protection, or a result after it, was made on other key variables, households or
+#' weights than the [file_check()] in the report, or than its other results, this is stated
+#' in the first lines of the page. Its verdict is then `"not judged"`, unless only the
+#' weights differ.
 #'
-#' If the order of the records tells protected values, and a result after the protection is about
-#' the records in that order, as `x$data` or `release_data(x, shuffle = FALSE)` have it, the first
-#' lines of the page say which share of the values comes back.
+#' If the order of the records tells protected values, and a result after the protection is
+#' about the records in that order, as `x$data` or `release_data(x, shuffle = FALSE)` have
+#' it, the first lines of the page give the share of values that comes back.
 #'
 #' The data of a protection are known in both orders: that of `x$data`, and that in which
 #' [release_data()] hands them out. [replay()] computes results about the second again only if
 #' it is given that file.
 #'
-#' Results about a [pattern_table()] stand beside results about its file. They have the
-#' fingerprint of the table; if `data` is the file, the table is made of it to compare.
+#' Results about a [pattern_table()] can be reported with results about its file. They have
+#' the fingerprint of the table; if `data` is the file, its table is made to compare them.
 #'
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the
@@ -79,7 +80,7 @@
 #' [replay()] leaves the figure out.
 #'
 #' @section Limits and verdicts:
-#' A verdict is `"ok"` or `"above"` where a limit applies: `k`, the fewest records
+#' A verdict is `"ok"` or `"above"` if a limit applies: `k`, the fewest records
 #' that may share a key, and `journalist`, the largest probability that a record is
 #' led back to the right person of the population. A promise of a protection, such as
 #' `max_match_prob` of [invariant_pram()], is judged by itself if it is at least as strict as
@@ -91,8 +92,7 @@
 #' `"not judged"`.
 #'
 #' Figures that count records with equal keys, taken of a file that [invariant_pram()]
-#' perturbed, are `"not judged"`: they take values at their word, and say nothing of what
-#' the perturbation bought.
+#' perturbed, are `"not judged"`: they count values as true and ignore the perturbation.
 #'
 #' With `prob_attempt` below 1 a column gives probabilities of a correct match and
 #' expected numbers of them times this probability, that of an attempt. Verdicts are
@@ -107,11 +107,10 @@
 #'   `suppress_cells(file)`, is reported with a [file_check()] before and after and its
 #'   [utility_loss()], as long as the session knows the file before.
 #' @param file Where to write, by name or as the only text among the results: a name that ends
-#'   in `.html`, or in `.docx` for Word by pandoc. The log goes beside it, its name ending in
-#'   `.json`.
+#'   in `.html`, or in `.docx` for Word by pandoc. The log gets the same name, ending in `.json`.
 #' @param internal `TRUE`: for the agency alone.
 #' @param prob_attempt Probability that an attempt is made, above 0 and at most 1.
-#' @param limit The limits as a list: `k`, `journalist`. Where it is not given, those of
+#' @param limit The limits as a list: `k`, `journalist`. If it is not given, those of
 #'   a result of [file_check()] in the report.
 #' @param data The original file. Needed only if nothing else tells which file a result is
 #'   about; see above.

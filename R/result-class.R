@@ -58,11 +58,11 @@ numbered_rows <- function(table, rows) {
 #' \describe{
 #'   \item{`estimates`}{data frame, one row per analysis}
 #'   \item{`records`}{data frame, one row per record of the input in input
-#'     order, or `NULL` where the method has no risk per record}
-#'   \item{`patterns`}{in its place where `data` was a [pattern_table()]: the key
+#'     order, or `NULL` if the method has no risk per record}
+#'   \item{`patterns`}{in its place if `data` was a [pattern_table()]: the key
 #'     variables, the number `n` of records, and the columns of `records`}
 #'   \item{`settings`}{what was asked, and a fingerprint of the data; never
-#'     the data. Where random numbers were drawn, `seed` holds the draws of R's generator
+#'     the data. If random numbers were drawn, `seed` holds the draws of R's generator
 #'     that started them, eight for each start: [replay()] computes the result again
 #'     from them, [set.seed()] before the call from the beginning. Releases of
 #'     [invariant_pram()] keep none, since it would undo their protection, and no result
@@ -77,7 +77,7 @@ numbered_rows <- function(table, rows) {
 #'     most 16 rows of the console's width, or in as many `rows` of another `width`;
 #'     never a record's values}
 #'   \item{`summary()`}{more of the same, and by `by` the record risks by
-#'     strata: number of records, mean, 95 % and 99 % quantile and maximum}
+#'     strata: number of records, mean, 95% and 99% quantile and maximum}
 #'   \item{`as.data.frame()`}{the main table of the method}
 #'   \item{`tidy()`}{the estimates in long form with the names of broom: `term`, `estimate`,
 #'     `std.error`, `conf.low`, `conf.high`, `NA` if the method has none; for a

@@ -37,7 +37,7 @@ describe <- function(x) {
   )
 }
 
-# The largest record risk, and what 99 % and 95 % of the records have at most.
+# The largest record risk, and what 99% and 95% of the records have at most.
 record_words <- function(x, what) {
   risk <- if (!is.null(what)) record_risk(x)
   if (any(!is.na(risk))) {

@@ -89,11 +89,10 @@
 #'
 #' `x$diagnostics$told_by_columns` has one row per variable and column that tells it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
-#' share and number of the protected values that come back; `part`, whether the column narrows
-#' them instead; `identifier`, whether
-#' the column numbers persons or households, and `release_data()` leaves it out unless
-#' `keep_ids` names it (never of dates and times). It is `NULL` for a database, where other
-#' columns are not looked at.
+#' share and number of the protected values that come back; `part`, whether the column
+#' narrows them instead; `identifier`, whether the column numbers persons or households, and
+#' `release_data()` leaves it out unless `keep_ids` names it (never of dates and times). It
+#' is `NULL` for a database, whose other columns are not examined.
 #'
 #' A column narrows a variable that tells it, as an industry tells its division and an age its
 #' group: an intruder who knows the industry knows the division, so that fewer records fit a
@@ -112,9 +111,9 @@
 #'   \item{by a single category}{Up to 1% of the records with one of its values belong to another
 #'     category, such as the husbands among the women. A column is named if at least 5% of the
 #'     protected values of the variable, or half of those of a category, come back in this way.}
-#'   \item{by what is made of it}{All of this is tried, too, with where the column is missing
-#'     (births, asked of women), where it is zero (a pension), and how many records share a value
-#'     (the size of a household).}
+#'   \item{by what is made of it}{The same search is made with three columns derived from it:
+#'     whether it is missing (births, asked of women), whether it is zero (a pension), and how
+#'     many records share its value (the size of a household).}
 #' }
 #' In all cases luck must be unlikely: a probability below \eqn{e^{-7}} over all columns
 #' and variables together.

@@ -8,7 +8,7 @@
 #' @param type `"u_plus"`: contributions against \eqn{U^+}{U+}, coloured by
 #'   uniqueness on the key set that sets the threshold, which explains the two
 #'   clusters; `"boxplot"`: contributions of the `n` records of largest
-#'   \eqn{U^+}{U+}, \eqn{U^*}{U*}, surprisal and (where computed) entropy
+#'   \eqn{U^+}{U+}, \eqn{U^*}{U*}, surprisal and (if computed) entropy
 #'   against those of the rest; `"metrics"`: contributions against each of
 #'   these metrics.
 #' @param n Number of records that `"boxplot"` calls top.

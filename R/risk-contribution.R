@@ -1,4 +1,4 @@
-#' What every record contributes to the extreme risk
+#' Contribution of each record to the extreme risk
 #'
 #' Which records make the file risky? The contribution of a record is the
 #' change of the extreme risk \eqn{T} when that record alone is removed. It is
@@ -11,11 +11,11 @@
 #' \deqn{DT(i) = \hat T(p, \alpha) - \hat T(p, \alpha : i).}{%
 #'   DT(i) = T(p, alpha) - T(p, alpha : i).}
 #' A positive value means that removing the record lowers the risk. Let
-#' \eqn{U(i, j) = 1} where record \eqn{i} is unique on key set \eqn{j}. Without
+#' \eqn{U(i, j) = 1} if record \eqn{i} is unique on key set \eqn{j}. Without
 #' record \eqn{i} the risk of key set \eqn{j} is
 #' \deqn{\theta(j : i) = \frac{H(j) - U(i, j)}{L - 1}:}{%
 #'   theta(j : i) = (H(j) - U(i, j)) / (L - 1):}
-#' it falls where the record is unique and rises where it is not. Companions
+#' it falls if the record is unique and rises if it is not. Companions
 #' are
 #' \deqn{U^+(i) = \sum_j U(i, j)\,\theta(j), \quad
 #'   U^*(i) = \sum_j U(i, j)\,(1 - \theta(j)),}{%
@@ -71,7 +71,7 @@
 #' \describe{
 #'   \item{`records`}{one row per record of `data`: `contribution`
 #'     (\eqn{DT}), `u_plus`, `u_star`, `n_unique_sets`, `surprisal`, `entropy`
-#'     where asked for, and `unique_at_threshold` (whether the record is unique
+#'     if asked for, and `unique_at_threshold` (whether the record is unique
 #'     on the key set that sets the threshold). Records that `x` excluded for
 #'     missing values have `NA`}
 #'   \item{`estimates`}{one row: `p`, `alpha`, `risk` (\eqn{\hat T}{T}),
@@ -89,10 +89,10 @@
 #' much of the contribution \eqn{U^+}{U+} explains before and after the
 #' threshold key set is known.
 #'
-#' Errors: `mismatched_data` where `data` is not what `x` was made from,
-#' `ambiguous_analysis` where `x` holds several analyses and none is chosen,
-#' `bad_column` where entropy is asked for and a key is nominal, `too_large`
-#' where its tables would not fit.
+#' Errors: `mismatched_data` if `data` is not what `x` was made from,
+#' `ambiguous_analysis` if `x` holds several analyses and none is chosen,
+#' `bad_column` if entropy is asked for and a key is nominal, `too_large`
+#' if its tables would not fit.
 #' @inherit qar_risk references
 #' @family extreme risk
 #' @export

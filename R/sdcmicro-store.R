@@ -16,19 +16,19 @@
 #'   them match everything, as sdcMicro does. Other functions follow their own rule,
 #'   and a message (`suppressed_values`) says which.
 #' * `alpha` is `partial_weight` of [n_matches()]. [individual_risk()] counts as with
-#'   `alpha = 1` and says so (`alpha_ignored`) where that makes a difference.
+#'   `alpha = 1` and says so (`alpha_ignored`) if that makes a difference.
 #' * `numVars` are not examined, and the print of the file says so. They can be named:
 #'   as key variables of `n_matches(tolerance = )`, for instance.
 #' * `pramVars` are columns like others, as they are after `pram()`. A
-#'   message (`perturbed_keys`) says where key variables were perturbed.
-#' * `ghostVars` are `linked` of [suppress_cells()]: blank where their key variable is.
+#'   message (`perturbed_keys`) names the key variables that were perturbed.
+#' * `ghostVars` are `linked` of [suppress_cells()]: blank if their key variable is.
 #' * sdcMicro deletes variables (`excludeVars`), never records. `records` of a result
 #'   are in the order of the object, which `randomizeRecords` may have shuffled when
 #'   it was made.
 #' * With `hhId`, [n_matches()] counts households; `n_matched_records` is then `fk`,
 #'   and `n_matches(object, hh_id = NULL)` counts records. [suppress_cells()] takes
 #'   household and strata into account, `localSuppression()` strata alone.
-#'   [invariant_pram()] keeps households together where `hh_vars` is given.
+#'   [invariant_pram()] keeps households together if `hh_vars` is given.
 #'
 #' **Protected objects.** `x$data` of [invariant_pram()] and [suppress_cells()], and
 #' the value of [apply_recoding()], are the object with the new columns, as sdcMicro's
@@ -36,7 +36,7 @@
 #' `calcRisks()` has been called, blanks are counted in `print(object, "ls")`,
 #' perturbed variables in `print(object, "pram")`, where the expected share of each
 #' value that becomes each other stands for the transition matrix. Ghost variables are
-#' blank where their key variable is. Columns that have no place in the object stand
+#' blank if their key variable is. Columns that have no place in the object stand
 #' with the PRAM variables. `release_data(x)` gives the data to be released;
 #' `extractManipData(x$data)` the same data in the order of the object, with all levels,
 #' which can tell what was suppressed. With missing values calcRisks() takes time: sdcMicro
@@ -49,9 +49,9 @@
 #' a protection is kept without its data, which are the object's. Stored results are
 #' as confidential as the object.
 #'
-#' @section The same numbers, and where they differ:
+#' @section Agreement with sdcMicro, and differences:
 #' Compared with sdcMicro 5.8.1 on its `testdata`, `francdat` and `free1`, and on small
-#' random files with missing values; the tests of this package do it again where
+#' random files with missing values; the tests of this package do it again if
 #' sdcMicro is installed.
 #'
 #' \tabular{lll}{
@@ -63,8 +63,8 @@
 #'     complete records in full for them. With one key variable there is no
 #'     difference \cr
 #'   `indivRisk()`, `measure_risk()`: `risk` \tab [individual_risk()]: `risk` \tab none for
-#'     `fk` of 1 and 2; from 3 on sdcMicro takes a series by default, 0.03 % off in the
-#'     sum on `testdata`. With `indivRisk(method = "exact")` none, where that
+#'     `fk` of 1 and 2; from 3 on sdcMicro takes a series by default, 0.03% off in the
+#'     sum on `testdata`. With `indivRisk(method = "exact")` none, if that
 #'     gives a number \cr
 #'   `measure_risk()`: `hier_risk` \tab [individual_risk()]: `household_risk` \tab the same
 #'     formula, of these risks. sdcMicro counts every person of a household \cr
@@ -98,7 +98,7 @@
 #'
 #'   Errors: `missing_package` without sdcMicro; `bad_data` for an object that is
 #'   damaged or of a version of sdcMicro with other parts; `bad_argument`. Warning:
-#'   `risks_not_computed`, where `calcRisks()` failed on a protected object.
+#'   `risks_not_computed`, if `calcRisks()` failed on a protected object.
 #' @references
 #' Templ M, Kowarik A, Meindl B (2015). Statistical disclosure control for micro-data
 #' using the R package sdcMicro. *Journal of Statistical Software* 67(4), 1-36.

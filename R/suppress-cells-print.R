@@ -23,8 +23,8 @@ declare_measure(
     )
   ),
   n_violations_before = figure(
-    "The same before", "count", scenario = "prosecutor", board = FALSE, of = x$settings$n,
-    print = FALSE
+    "Records with fewer matches before", "count", scenario = "prosecutor", board = FALSE,
+    of = x$settings$n, print = FALSE
   ),
   n_suppressed = figure(
     "Suppressed values", "count", scenario = "none", direction = "none", board = FALSE
@@ -77,7 +77,7 @@ declare_measure(
     plural(n_violations_before, "record"), " did not"
   ),
   limits = paste(
-    "counts are of the file, not of the population, and say nothing of sensitive values that",
+    "counts are of the file, not of the population, and ignore sensitive values that",
     "all candidates share"
   ),
   source = paste0("local suppression, rule \"", rule, "\""),

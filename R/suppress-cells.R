@@ -27,7 +27,7 @@
 #' match everybody: 7 cells would "protect" a file of 4,580 records. Such a
 #' release is never given.
 #'
-#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 where
+#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 if
 #' nothing is said, and the sum over all blanks is made small. With steeply
 #' rising importances the less important variables go first wherever they can.
 #'
@@ -43,13 +43,13 @@
 #' some of the merged groups are dissolved repeatedly, and their records are merged
 #' again if that costs no more; `n_rounds` adds to the rounds. The lower
 #' bound of `"strict"` comes from prices for every record of a small cell, or is what the
-#' records need under `"own"` where that is more, with households always. On the files
+#' records need under `"own"` if that is more, with households always. On the files
 #' below it lies 1 to 10 per cent under what was found.
 #'
 #' **Several key sets.** With a named list of key sets no record is left with a
 #' violation in any of them. A blank acts in every set that has its variable.
 #'
-#' **Linked variables.** `linked = list(age = "birth_year")`: where the age is
+#' **Linked variables.** `linked = list(age = "birth_year")`: if the age is
 #' blanked the year of birth is blanked too, for it would tell the age. An entry
 #' without a name, `list(c("district", "region"))`, holds variables that are
 #' blanked together. They need not be key variables. A message of class
@@ -65,33 +65,31 @@
 #'
 #' **Heavy suppression.** If more than 20% of the values of a key variable, or more than 10%
 #' of all key values, are suppressed in a file of 20 records or more, a message and the
-#' first line of the print say so. They name cheaper ways: recode first with
-#' [recode_search()], drop the variable that loses most (the number of values then
-#' suppressed is computed), and `hh_id = NULL` (likewise). `diagnostics$cheaper` holds the
-#' figures: `variable`, `prop_variable`, `prop_all`, `n_without_variable`,
-#' `n_without_households`. This runs the search once or twice more.
+#' first line of the print warn and name cheaper ways: recode first with [recode_search()],
+#' drop the variable that loses most (the number of values then suppressed is computed), and
+#' `hh_id = NULL` (likewise). `diagnostics$cheaper` holds the figures: `variable`,
+#' `prop_variable`, `prop_all`, `n_without_variable`, `n_without_households`. This runs the
+#' search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not
 #' among the `cells`. Under `"strict"` they are a value like a blank.
 #'
 #' @section Which rule, when:
-#' * `"strict"` where the file is published, or whoever has it may know people in
-#'   it. No one can tell a record from \eqn{k - 1} others, whatever they know of
-#'   the key variables, and no original has fewer than \eqn{k} candidates in the
-#'   release. On survey files with five to seven key variables and k from 2 to 5
-#'   it took 1.02 to 1.45 times the cells of `"own"`, 1.09 times in the median.
-#' * `"own"`, the default, where the limit is the usual one, that every released record
+#' * `"strict"` if the file is published, or recipients may know people in it. Nobody can
+#'   distinguish a record from \eqn{k - 1} others, whatever they know of the key variables,
+#'   and no original has fewer than \eqn{k} candidates in the release. On survey files with
+#'   five to seven key variables and k from 2 to 5 it took 1.02 to 1.45 times the cells of
+#'   `"own"`, 1.09 times in the median.
+#' * `"own"`, the default, if the limit is the usual one, that every released record
 #'   fits \eqn{k} originals, and the recipients do not know that a person is in the
 #'   file. Every violator is blanked, by as little as it needs, provably.
-#' * `"shared"` where the limit is formal (a count of matches in the release must
-#'   be reached) and cells are dear: on the same files it took 0.32 to 0.59 times
-#'   the cells of `"own"`. It
-#'   releases most violators as they are: their protection is that a neighbour's
-#'   blank *could* be them, and whoever prefers a full agreement to a blank picks
-#'   them correctly. Do not use it against someone who knows a person is in the
-#'   file.
+#' * `"shared"` if the limit is formal (a count of matches in the release must be reached)
+#'   and cells are dear: on the same files it took 0.32 to 0.59 times the cells of `"own"`.
+#'   It releases most violators unchanged: they are protected only because a record with
+#'   suppressed values *could* be them, and an intruder who prefers full agreement picks
+#'   them correctly. Do not use it against someone who knows a person is in the file.
 #'
-#' The print says what each protects: how many violators are released intact, how
+#' The print shows what each rule protects: how many violators are released intact, how
 #' many originals still have a single candidate (\eqn{g_i = 1} below), and the
 #' expected numbers of correct matches before and after.
 #'
@@ -101,17 +99,16 @@
 #'   candidate, and its blank hides nothing: \eqn{g_i = \#\{j : y_j \sim x_i\} = 1}{%
 #'   g_i = #(y_j ~ x_i) = 1}. Blanks in *others* raise \eqn{g_i}, its own do not.
 #'   Only `"strict"` rules it out.
-#' * Only records that stood out are blanked under `"own"` and `"shared"`, and no
-#'   more than they need: who knows that infers that a record with a blank was
-#'   rare, that the hidden value is a rare one among the records it now fits, and
-#'   that a record without a blank which looks unique under `"shared"` is unique.
-#'   Under `"strict"` donors are blanked as well, and inside a cell nothing tells
-#'   the records apart.
+#' * Only records that stood out are blanked under `"own"` and `"shared"`, and no more than
+#'   they need: anyone who knows this can infer that a record with a suppressed value was
+#'   rare, that the hidden value is a rare one among the records it now fits, and that a
+#'   record without a blank which looks unique under `"shared"` is unique. Under `"strict"`
+#'   donors are blanked as well, and inside a cell nothing tells the records apart.
 #' * Fewer different combinations of blanked variables give less away.
 #' * If the file is sorted, the records around a blank tell its value. A message
 #'   (`told_by_order`) says which variables the order tells, and [release_data()] then
 #'   shuffles the records. It also drops levels and labels that only blanked records had.
-#' * Where all records that match share a sensitive value, they give it away,
+#' * If all records that match share a sensitive value, they give it away,
 #'   whatever their number: see `sensitive` of [n_matches()].
 #' * Matches are counted in the file. In the population there may be more.
 #' * This object holds the original counts and is confidential. Release what
@@ -124,10 +121,10 @@
 #' households, cost more.
 #'
 #' @section Memory:
-#' Beyond `data`, with five key variables and two threads, where nearly all records violate:
+#' Beyond `data`, with five key variables and two threads, if nearly all records violate:
 #' at most 1,100 bytes a record under `"own"`,
 #' at most 2,000 bytes a record under `"shared"`,
-#' at most 4,500 bytes a record under `"strict"`. A tenth of it where few do.
+#' at most 4,500 bytes a record under `"strict"`. A tenth of it if few do.
 #'
 #' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
 #' @param key_vars Names or positions of the key variables, or a named list of
@@ -140,10 +137,10 @@
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for
 #'   those not named, `Inf` for variables that are never blanked.
-#' @param linked Variables that are blanked where others are: a list, see Details.
+#' @param linked Variables that are blanked if others are: a list, see Details.
 #' @param strata_var Name of the column inside which records are matched.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that
-#'   \eqn{k} is its inverse, rounded up. Where both are given both hold.
+#'   \eqn{k} is its inverse, rounded up. If both are given both hold.
 #' @param weight_var Name of the column with sampling weights, for the individual
 #'   risk before and after.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always

@@ -25,7 +25,7 @@
 #' @inheritParams sdcRisk-params
 #' @param sizes Numbers of key variables: whole numbers from 1 to the number of
 #'   key variables of `x`. `NULL`: all of them.
-#' @param n_sim Sets of each size: all where there are no more than this,
+#' @param n_sim Sets of each size: all if there are no more than this,
 #'   otherwise that many drawn at random without repetition. The draw obeys
 #'   [set.seed()].
 #' @param ... None.
@@ -144,7 +144,7 @@ autoplot.sdc_uniqueness_by_size <- function(object, ...) {
       outlier.colour = sdc_grey
     ) +
     ggplot2::stat_summary(fun = mean, geom = "point", colour = sdc_orange, size = 2) +
-    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, " %")) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), labels = function(v) paste0(100 * v, "%")) +
     ggplot2::labs(
       title = "How fast do people become unique as more is known?",
       subtitle = paste0(

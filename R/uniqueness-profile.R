@@ -11,13 +11,13 @@
 #' `record` does not know, each of its values is added to the base. A copula over some of
 #' the variables is part of the one over all: nothing is fitted again.
 #'
-#' Where the base lacks key variables of `x`, population uniqueness on the variables in
+#' If the base lacks key variables of `x`, population uniqueness on the variables in
 #' use is drawn from the model without calibration, since the sample's uniqueness on them
 #' is not kept in a fit, and the tree of `score = "tree"` is anchored on 40,000 people
 #' drawn from it instead of the sample's records, half of them from shares that favour
 #' rare values. Other draws (see [set.seed()]) move the likelihoods: of five persons of
-#' `adult`, by a standard error of up to 0.7 % of \eqn{\kappa}{kappa} where it was above
-#' 0.01, and of 3 % where it was 0.004, so that two digits at most are worth
+#' `adult`, by a standard error of up to 0.7% of \eqn{\kappa}{kappa} if it was above
+#' 0.01, and of 3% if it was 0.004, so that two digits at most are worth
 #' reporting. A base of all key variables needs no draws.
 #'
 #' @section Cost:
@@ -252,7 +252,7 @@ profile_table <- function(estimates) {
     variable = shown$variable, role = shown$role, values = shown$n_values,
     "median xi" = format_share(shown$xi_median)
   )
-  table[["5 % to 95 %"]] <- paste(format_share(shown$xi_q05), "to", format_share(shown$xi_q95))
+  table[["5% to 95%"]] <- paste(format_share(shown$xi_q05), "to", format_share(shown$xi_q95))
   table
 }
 
@@ -265,7 +265,7 @@ as.data.frame.sdc_uniqueness_profile <- function(x, ...) {
 #' Picture of a person's uniqueness
 #'
 #' Per variable a box of the likelihoods of uniqueness over its values, weighted by
-#' their shares: quartiles, and whiskers to 5 and 95 %. The dashed line is the
+#' their shares: quartiles, and whiskers to 5 and 95%. The dashed line is the
 #' person as known.
 #'
 #' @param object A result of [uniqueness_profile()].
@@ -307,7 +307,7 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
         format_count(object$settings$pop_size), " people"
       ),
       x = "likelihood of uniqueness", y = NULL, colour = NULL,
-      caption = "Boxes: quartiles over the values by their shares; whiskers: 5 and 95 %."
+      caption = "Boxes: quartiles over the values by their shares; whiskers: 5 and 95%."
     ) +
     sdc_theme()
 }

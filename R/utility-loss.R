@@ -1,4 +1,4 @@
-#' What a protection costs
+#' Measure the information loss of a protection
 #'
 #' How much of a file is lost to recoding, blanks and exchanged values? Compares the
 #' key variables of a file before and after, record by record, per variable and in
@@ -13,8 +13,8 @@
 #'   became G (non-uniform entropy, Gionis and Tassa 2009).
 #' * **Blanked** is a cell that is missing after and not before; it loses
 #'   \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits.
-#' * **Exchanged** is any other change of a value. Bits do not see it: a value that
-#'   is there and wrong. The total variation
+#' * **Exchanged** is any other change of a value. It does not change the bits, as a value is
+#'   present, though wrong. The total variation
 #'   \eqn{\frac12 \sum |p - p'|}{0.5 sum |p - p'|} of the shares before and after
 #'   does, of each variable and of each pair of variables; a file with right
 #'   margins can have broken pairs. For numbers IL1s, the mean of
@@ -417,7 +417,7 @@ autoplot.sdc_utility_loss <- function(object, ...) {
     sdc_theme()
 }
 
-# What a protection costs is not a risk.
+# Information loss is not a risk.
 loss_figure <- function(label, unit, says = NULL) {
   f <- figure("", unit, scenario = "none", direction = "none")
   f$label <- label

@@ -1,11 +1,11 @@
 #' Does the likelihood of uniqueness say the truth?
 #'
-#' Where the whole population is known, such as a census from which a sample is
+#' If the whole population is known, such as a census from which a sample is
 #' to be released, the likelihoods of uniqueness from the sample can be compared
 #' with who is unique. Gives the measures and the pictures of figure 2 of the source.
 #'
 #' @details
-#' With \eqn{t_i = 1} where person \eqn{i} is unique in the population and
+#' With \eqn{t_i = 1} if person \eqn{i} is unique in the population and
 #' \eqn{\xi_i}{xi_i} the likelihood from the sample:
 #' \describe{
 #'   \item{AUC}{the share of pairs of a unique and a not unique person in which the
@@ -15,14 +15,13 @@
 #'   \item{Brier score}{\eqn{\frac{1}{n} \sum (t_i - \xi_i)^2}{mean((t - xi)^2)}. References are
 #'     the best constant, the true population uniqueness \eqn{\Xi}{Xi}, with the score
 #'     \eqn{\Xi (1 - \Xi)}{Xi (1 - Xi)}, and a random guess, with 1/3. `skill` is one
-#'     less the ratio to the best constant; `NA` where nobody or everybody is unique}
+#'     less the ratio to the best constant; `NA` if nobody or everybody is unique}
 #'   \item{calibration}{by tenths of \eqn{\xi}{xi} what it says, on average, and how many
-#'     are unique. The print shows the lowest class: a low likelihood is no
-#'     certificate}
+#'     are unique. The print shows the lowest class: a low likelihood does not certify safety}
 #' }
-#' All people are judged, those of the sample included: a person in the sample has
-#' helped to estimate the own probability. Give as `rows` those that are not in the
-#' sample to judge as the source does.
+#' All people are judged, those of the sample included: the values of a person in the
+#' sample entered the estimate. Give as `rows` those that are not in the sample to judge as
+#' the source does.
 #'
 #' @section Cost:
 #' Grouping the population and scoring the rows that are judged: 29,305 rows of 32,561 and
@@ -304,7 +303,7 @@ plot_reliability <- function(x) {
     ggplot2::scale_y_continuous(labels = percent_axis, limits = c(0, 1)) +
     ggplot2::coord_fixed() +
     ggplot2::labs(
-      title = "Are likelihoods of 90 % right nine times in ten?",
+      title = "Are likelihoods of 90% right nine times in ten?",
       x = "mean likelihood of uniqueness, by tenths", y = "share of people who are unique",
       size = "people", caption = validation_caption(x)
     ) +
@@ -329,7 +328,7 @@ declare_measure(
   population_uniqueness = figure(
     "People unique in the population", "share", scenario = "none"
   ),
-  estimated_uniqueness = figure("The same by the model", "share", scenario = "none"),
+  estimated_uniqueness = figure("Expected by the model", "share", scenario = "none"),
   auc = figure(
     "AUC (1: perfect ranking)", "number", scenario = "none", direction = "none", board = FALSE,
     says = "they rank people with an AUC of %s", absent = if (is.na(auc)) {

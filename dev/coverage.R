@@ -78,7 +78,7 @@ print_table <- function(lines, what) {
   files$percent <- round(100 * files$reached / files$lines, 1)
   print(files[order(files$percent, files$file), ], row.names = FALSE)
   cat(sprintf(
-    "%d of %d lines of %s are reached: %.1f %%\n\n", sum(files$reached), sum(files$lines), what,
+    "%d of %d lines of %s are reached: %.1f%%\n\n", sum(files$reached), sum(files$lines), what,
     100 * sum(files$reached) / sum(files$lines)
   ))
 }

@@ -15,7 +15,7 @@ library(sdcRisk)
 options(sdcRisk.threads = 2)
 
 # Ten coded variables, most drawn given an earlier one: 2 to 32 levels, of which some are
-# rare, 1 % of three variables missing.
+# rare, 1% of three variables missing.
 variables <- list(
   region = c(32, 0), sex = c(2, 0), age = c(18, 0), marital = c(5, 3), children = c(5, 4),
   education = c(6, 3), status = c(6, 6), occupation = c(20, 7), industry = c(12, 8),

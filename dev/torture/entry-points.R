@@ -107,7 +107,7 @@ entry_calls <- list(
   loss = quote(utility_loss(data, later[c(1, seq_len(nrow(later))), ], keys)),
   check = quote(file_check(data, keys, weight_var = "w", hh_id = "hh")),
   by_formula = quote(sdcRisk:::rs_expected_inverse(as.double(1:4), as.double(5:8))),
-  failed = quote(sdcRisk:::rs_fail("error", "100 %")),
+  failed = quote(sdcRisk:::rs_fail("error", "100%")),
   hoarded = quote(sdcRisk:::rs_hoard(8L, 1000L)),
   # R is called from within: a tick that allocates.
   waited = quote(sdcRisk:::rs_wait(300L, function(done, total) {

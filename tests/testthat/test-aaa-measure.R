@@ -67,7 +67,7 @@ test_that("figures that a result has are rows of measures(), and of its print", 
 test_that("a print keeps its rows whatever the width, and its limit says the direction", {
   x <- n_matches(nals_prison, c("GENDER", "CENREG", "DAGE3", "EDUC3"))
   expect_match(text_of(x), "Fewest matches, k +1 +below 3: 19 records")
-  expect_match(text_of(x), "Sample uniques +15 \\(8.24 %\\)")
+  expect_match(text_of(x), "Sample uniques +15 \\(8.24%\\)")
   for (width in c(60, 75, 80, 120)) {
     lines <- format(x, width = width)
     expect_true(length(lines) <= 16 && max(nchar(lines)) <= width)

@@ -1,8 +1,8 @@
 # Table 1 of Rocher, Hendrickx and de Montjoye (2019), column ADULT: mean absolute
 # error of population uniqueness over 50 populations, each a set of columns. The
 # sets of the paper are not published: ours are all eleven columns and 49 drawn
-# at random, of 2 to 11. Published: 0.018 (100 % of the records), 0.022 (10 %),
-# 0.027 (5 %), 0.027 (1 %).
+# at random, of 2 to 11. Published: 0.018 (100% of the records), 0.022 (10%),
+# 0.027 (5%), 0.027 (1%).
 
 column_sets <- function(n, seed) {
   set.seed(seed)
@@ -57,7 +57,7 @@ test_that("column ADULT of Table 1 is met or beaten", {
 })
 
 test_that("correctness follows likelihood as published", {
-  # Main text: xi = 0.58 and kappa = 0.77; xi = 0.997 and 99.8 %.
+  # Main text: xi = 0.58 and kappa = 0.77; xi = 0.997 and 99.8%.
   expect_equal(round(uniqueness_to_correctness(0.58, 6.2e6), 2), 0.77)
   expect_equal(round(uniqueness_to_correctness(0.997, 6.2e6), 3), 0.998)
 })

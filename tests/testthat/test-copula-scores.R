@@ -6,7 +6,7 @@ small_sample <- function(n = 1200, keys = c("age", "sex", "education_num", "occu
 
 test_that("correctness has the published values and its digits", {
   # Rocher et al. 2019, section "Appropriateness of the de-identification model":
-  # xi = 0.58 with kappa = 0.77, and 99.8 % for xi = 0.997.
+  # xi = 0.58 with kappa = 0.77, and 99.8% for xi = 0.997.
   expect_equal(round(uniqueness_to_correctness(0.58, 6.2e6), 2), 0.77)
   expect_equal(round(uniqueness_to_correctness(0.997, 6.2e6), 3), 0.998)
   n <- c(6.0e6, 6.2e6, 6.35e6)

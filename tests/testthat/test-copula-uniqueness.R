@@ -33,7 +33,7 @@ test_that("a single key gives the sum over its categories", {
   ))
 })
 
-test_that("the model at 100 % of adult is as accurate as published", {
+test_that("the model at 100% of adult is as accurate as published", {
   set.seed(3)
   found <- quietly_unique(adult, pop_size = nrow(adult), calibrate = FALSE, records = FALSE)
   expect_equal(found$fit$sample_uniqueness, 0.793894536408587, tolerance = 1e-12)
@@ -242,7 +242,7 @@ test_that("intervals cover the truth of samples from a model", {
           truth$population_correctness <= found$correctness_high
       )
     }, c(NA, NA))
-    # Of 20 intervals of 95 % fewer than 16 cover with probability 0.0003.
+    # Of 20 intervals of 95% fewer than 16 cover with probability 0.0003.
     expect_gte(sum(covered[1, ]), 16)
     expect_gte(sum(covered[2, ]), 16)
   }

@@ -252,7 +252,7 @@ test_that("the print says what was found and what nobody said", {
   expect_lte(max(nchar(shown)), 80)
   text <- paste(trimws(shown), collapse = " ")
   expect_match(text, "File of 400 records and 8 columns 2 key variables.", fixed = TRUE)
-  expect_match(text, "Population: 20,000 people, sampling fraction 2 %.", fixed = TRUE)
+  expect_match(text, "Population: 20,000 people, sampling fraction 2%.", fixed = TRUE)
   expect_match(text, "\"person\" an identifier; \"wgt1\" a weight", fixed = TRUE)
   expect_match(
     text, "Possible missing codes: age = 99 (5 records), sex = \"NA\" (", fixed = TRUE

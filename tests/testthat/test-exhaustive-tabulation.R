@@ -200,7 +200,7 @@ test_that("the verbs of results work", {
   expect_error(augment(found, nals_prison), class = "sdcRisk_error_mismatched_data")
   strata <- summary(found, by = "GENDER", data = data)$violations_by_strata
   expect_identical(strata$n, c(168L, 14L))
-  expect_match(interpret(found), "37.4 % of the 2,348 cells hold")
+  expect_match(interpret(found), "37.4% of the 2,348 cells hold")
   both <- compare_risk(found, nals_tables(dims = 2:3, weight_threshold = 3000))
   expect_true(all(both$table$change == 0))
 })
@@ -264,7 +264,7 @@ test_that("a file without a complete value has no cells and says so", {
   expect_identical(found$estimates$prop_cells, NA_real_)
   expect_false(any(grepl("most small cells", lines_of(found))))
   expect_match(interpret(found), "all 3 tables .* incomplete in every table")
-  expect_match(lines_of(found), "(5 incomplete records, 100 %)", fixed = TRUE, all = FALSE)
+  expect_match(lines_of(found), "(5 incomplete records, 100%)", fixed = TRUE, all = FALSE)
 })
 
 test_that("a threshold of one record does not name one person's value", {

@@ -219,7 +219,7 @@ test_that("limits are checked", {
     )
   }
   refused(list(jornalist = 0.05), "Did you mean \"journalist\"")
-  refused(list(journalist = 5), "5 % is 0.05")
+  refused(list(journalist = 5), "5% is 0.05")
   refused(list(k = 0.05), "is one of 20")
   refused(list(k = 2.5), "whole number of records of at least 1")
   refused(list(k = 3, k = 5), "once")

@@ -156,7 +156,7 @@ test_that("missing values are a value, or leave the whole household out", {
     household_risk(data, "age", "home", missing = "wildcard"),
     class = "sdcRisk_error_bad_argument"
   )
-  expect_match(conditionMessage(error), "who is assigned to whom")
+  expect_match(conditionMessage(error), "the assignment of their members")
   data$age[c(4, 6, 9)] <- NA
   expect_error(
     household_risk(data, "age", "home", missing = "exclude"),
@@ -383,7 +383,7 @@ test_that("missing values stand in the print, under both rules", {
   for (missing in c("category", "exclude")) {
     x <- suppressMessages(household_risk(people, c("age", "job"), "home", missing = missing))
     expect_match(
-      text_of(x), "Missing: job 10 %.", fixed = TRUE
+      text_of(x), "Missing: job 10%.", fixed = TRUE
     )
   }
 })

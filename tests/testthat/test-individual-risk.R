@@ -217,7 +217,7 @@ test_that("the verbs of results work", {
   )
   strata <- summary(found, by = "GENDER", data = nals_prison)$risk_by_strata
   expect_identical(strata$n, c(168L, 14L))
-  expect_match(interpret(found), "expected to find 1.65 \\([0-9.]+ %\\) people of the population")
+  expect_match(interpret(found), "expected to find 1.65 \\([0-9.]+%\\) people of the population")
   both <- compare_risk(found, found)
   expect_true(all(both$table$change == 0))
   all_but <- individual_risk(nals_prison[c(ten, "WEIGHT")], NULL, "WEIGHT")
@@ -304,7 +304,7 @@ test_that("local suppression lowers the risk where blanks match everything", {
   expect_match(
     lines, "missing matches everything (52 incomplete records).", fixed = TRUE, all = FALSE
   )
-  expect_match(lines, "^Missing: EDUC3 28.6 %\\.$", all = FALSE)
+  expect_match(lines, "^Missing: EDUC3 28.6%\\.$", all = FALSE)
   expect_false(any(grepl("distinct key", lines)))
   expect_match(interpret(as_blank), "missing matches everything")
   expect_false(anyNA(generics::glance(as_blank)$n_unique))
@@ -315,7 +315,7 @@ test_that("records left out and identifiers are announced", {
   data <- data.frame(a = replace(rep(1:3, 20), 1:6, NA), id = 1:60, w = 5)
   expect_message(
     individual_risk(data, "a", "w", missing = "exclude"),
-    "6 incomplete records of 60 (10 %) are left out", fixed = TRUE,
+    "6 incomplete records of 60 (10%) are left out", fixed = TRUE,
     class = "sdcRisk_message_many_excluded"
   )
   data$a[1:3] <- 1L

@@ -353,7 +353,7 @@ test_that("bad input is named in the words of this function", {
   error("bad_argument", "each once", attack(weights = c("em", "em")))
   error("bad_argument", "leave out \"calibrated\"", attack(id = NULL, weights = "calibrated"))
   error("bad_argument", "`prior_match` must", attack(prior_match = 1))
-  error("bad_argument", "10 % is 0.1", attack(coverage = 10))
+  error("bad_argument", "10% is 0.1", attack(coverage = 10))
   error("bad_argument", "`coverage` must", attack(coverage = 0))
   error("bad_argument", "`by_value` must", attack(by_value = NA))
   error("bad_argument", "`max_work` must", attack(max_work = -1))

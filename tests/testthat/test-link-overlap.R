@@ -76,7 +76,7 @@ test_that("nothing is advised that does not help", {
   expect_match(empty_records_advice(NULL, NULL, 0), "sensitivity = TRUE")
 })
 
-test_that("linkage of FEBRL 4 is hidden by 2.9 % of the records, and found again", {
+test_that("linkage of FEBRL 4 is hidden by 2.9% of the records, and found again", {
   waves <- lapply(c("febrl4a.csv", "febrl4b.csv"), function(name) {
     wave <- trial_file(name, strip.white = TRUE, colClasses = "character", na.strings = "")
     wave$id <- as.integer(sub("rec-([0-9]+)-.*", "\\1", wave$rec_id))
@@ -111,10 +111,10 @@ test_that("a rule that true partners break is named", {
   )
   expect_identical(warning$columns, "age")
   expect_equal(warning$prop_excluded, 1)
-  expect_match(conditionMessage(warning), "excludes 100 % of the 3 pairs")
+  expect_match(conditionMessage(warning), "excludes 100% of the 3 pairs")
   expect_match(conditionMessage(warning), "are the waves swapped")
-  expect_match(lines_of(found), "age \\(excludes 100 % of the true partners\\)", all = FALSE)
-  expect_match(interpret(found), "admissible changes of age \\(excludes 100 %")
+  expect_match(lines_of(found), "age \\(excludes 100% of the true partners\\)", all = FALSE)
+  expect_match(interpret(found), "admissible changes of age \\(excludes 100%")
   # Changes of status from a to b only, of four pairs one breaks it.
   up <- matrix(
     c(TRUE, FALSE, TRUE, TRUE), 2, dimnames = list(c("a", "b"), c("a", "b"))
@@ -157,18 +157,18 @@ test_that("words go with their numbers", {
   one <- data.frame(id = 1:2, key = c("a", "b"))
   expect_match(
     interpret(longitudinal_link(one, one[1, ], "key")),
-    "1 \\(100 %\\) of the records have a single best match, right or wrong"
+    "1 \\(100%\\) of the records have a single best match, right or wrong"
   )
   found <- longitudinal_link(one, data.frame(id = 1:2, key = c("a", "a")), "key", "id")
-  expect_match(lines_of(found), "^Single best matches that are wrong +1 \\(50 %\\)", all = FALSE)
-  expect_match(interpret(found), "1 \\(50 %\\) of the single best matches are wrong")
+  expect_match(lines_of(found), "^Single best matches that are wrong +1 \\(50%\\)", all = FALSE)
+  expect_match(interpret(found), "1 \\(50%\\) of the single best matches are wrong")
   twice <- data.frame(id = 1:2, key = "a")
   none <- longitudinal_link(twice, twice, "key", "id")
   expect_match(interpret(none), "0 of the single best matches are wrong")
-  expect_match(lines_of(none), "^Single best matches +0 \\(0 %\\)", all = FALSE)
+  expect_match(lines_of(none), "^Single best matches +0 \\(0%\\)", all = FALSE)
   nobody <- suppressWarnings(longitudinal_link(one, data.frame(id = 8, key = "a"), "key", "id"))
   expect_match(
-    interpret(nobody), "link 0 of the 0 .*1 \\(100 %\\) of the single best matches are wrong"
+    interpret(nobody), "link 0 of the 0 .*1 \\(100%\\) of the single best matches are wrong"
   )
   expect_identical(plural(0:2, "match", "es"), c("0 matches", "1 match", "2 matches"))
 })

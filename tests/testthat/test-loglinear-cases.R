@@ -251,9 +251,9 @@ test_that("a percentage of next to nothing is short", {
   expect_true(all(nchar(strsplit(interpret(found), "[[:space:]]+")[[1]]) < 20))
   expect_no_match(paste(lines_of(found), collapse = " "), "0.0000000", fixed = TRUE)
   # Sentences do not tell powers of ten of what nobody knows; the result does.
-  expect_match(interpret(found), "(95 % interval 0 to below 1e-6)", fixed = TRUE)
+  expect_match(interpret(found), "(95% interval 0 to below 1e-6)", fixed = TRUE)
   expect_match(
-    lines_of(found), "Risk of single records (1/F): largest below 1e-6, 99 % of the",
+    lines_of(found), "Risk of single records (1/F): largest below 1e-6, 99% of the",
     fixed = TRUE, all = FALSE
   )
 })
@@ -262,8 +262,8 @@ test_that("records left out for a missing value are told with their share", {
   data <- loglinear_file(120, c(4, 5, 3), 8)
   data$a[1:30] <- NA
   found <- quiet_loglinear(data, 1:3, weight_var = "w", interval = "none")
-  expect_match(lines_of(found), "30 incomplete records excluded (25 %)", fixed = TRUE, all = FALSE)
-  expect_match(interpret(found), "30 incomplete records excluded (25 %)", fixed = TRUE)
+  expect_match(lines_of(found), "30 incomplete records excluded (25%)", fixed = TRUE, all = FALSE)
+  expect_match(interpret(found), "30 incomplete records excluded (25%)", fixed = TRUE)
 })
 
 test_that("advice can be followed", {

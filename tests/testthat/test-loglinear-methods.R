@@ -41,7 +41,7 @@ test_that("the verbs of results work", {
   expect_lte(length(format(four)), 16)
   expect_output(print(x), "journalist")
   expect_output(print(x), "model averages")
-  expect_match(paste(lines_of(x), collapse = " "), "99 % of the records at most", fixed = TRUE)
+  expect_match(paste(lines_of(x), collapse = " "), "99% of the records at most", fixed = TRUE)
   expect_identical(as.data.frame(x), x$estimates)
   tidied <- tidy(x)
   expect_identical(nrow(tidied), 24L)

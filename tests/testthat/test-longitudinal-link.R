@@ -52,8 +52,8 @@ test_that("both algorithms give the same, on several tiles of rows", {
 
 test_that("the arithmetic of the paper holds for counts like the paper's", {
   # Li et al., section 3.2 and Table 1: 63,654 of 80,882 respondents took part
-  # before; 14,673 of them (23 %) matched with certainty, 23,793 correct matches
-  # (37 %) expected. A sixth of the size, rounded, with the same shares.
+  # before; 14,673 of them (23%) matched with certainty, 23,793 correct matches
+  # (37%) expected. A sixth of the size, rounded, with the same shares.
   n_linked <- 10609
   n_certain <- 2446
   # Records beyond the certain ones lie in groups of alike records: 1,520 groups

@@ -204,7 +204,7 @@ test_that("no sample unique means no risk, and is said", {
   expect_identical(found$estimates$tau1, c(0, 0, 0))
   expect_identical(found$estimates$ratio, rep(NA_real_, 3))
   expect_match(text_of(found), "no ratio")
-  expect_match(interpret(found), "0 %")
+  expect_match(interpret(found), "0%")
 })
 
 test_that("threads change nothing, and nothing is random", {
@@ -236,7 +236,7 @@ test_that("scenarios have the corrected values and intervals of their fits", {
   row <- tidied[tidied$term == "tau1_corrected", ]
   expect_identical(row$conf.low, found$estimates$tau1_low)
   expect_true(all(row$conf.low <= row$estimate & row$estimate <= row$conf.high))
-  expect_match(interpret(found), "95 % interval", fixed = TRUE)
+  expect_match(interpret(found), "95% interval", fixed = TRUE)
   expect_lte(length(format(found)), 16)
 })
 

@@ -32,7 +32,7 @@ test_that("an argument called missing does not hide base::missing()", {
 })
 
 test_that("what was given is said, and what was probably meant", {
-  expect_match(message_of(n_matches(adult, sampling_fraction = 10)), "10 was given.*10 % is 0.1")
+  expect_match(message_of(n_matches(adult, sampling_fraction = 10)), "10 was given.*10% is 0.1")
   expect_match(
     message_of(n_matches(adult, ~ age + sex)), "key_vars = c(\"age\", \"sex\")", fixed = TRUE
   )

@@ -269,12 +269,12 @@ test_that("declared codes are counted apart and named", {
   expect_identical(found$diagnostics$missing$codes, c("", "-9, 97 to 99", "NA(a), NA(z)"))
   expect_match(
     lines_of(found), paste(
-      "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %),",
-      "tag 40 % (declared codes NA(a), NA(z): 20 %), age 20 %."
+      "Missing: stat 50% (declared codes -9, 97 to 99: 40%),",
+      "tag 40% (declared codes NA(a), NA(z): 20%), age 20%."
     ), fixed = TRUE, all = FALSE
   )
   expect_match(
-    lines_of(key_overview(data)), "Missing: stat 50 % (declared codes -9, 97 to 99: 40 %)",
+    lines_of(key_overview(data)), "Missing: stat 50% (declared codes -9, 97 to 99: 40%)",
     fixed = TRUE, all = FALSE
   )
   # As a value of its own a code matches the other ones only.
@@ -293,9 +293,9 @@ test_that("records that tell a sensitive value by their key are counted", {
   expect_identical(found$records$n_sensitive, c(1L, 1L, 2L, 2L, 2L, 1L, 0L, 0L))
   expect_identical(found$estimates$n_homogeneous, 3L)
   expect_identical(found$estimates$l_distinct, 1L)
-  expect_match(lines_of(found), "One shared sensitive value +3 \\(37.5 %\\)", all = FALSE)
+  expect_match(lines_of(found), "One shared sensitive value +3 \\(37.5%\\)", all = FALSE)
   expect_match(
-    interpret(found), "for 3 (37.5 %) of the records all matches share one value of \"ill\"",
+    interpret(found), "for 3 (37.5%) of the records all matches share one value of \"ill\"",
     fixed = TRUE
   )
   expect_true(all(c("n_homogeneous", "l_distinct") %in% generics::tidy(found)$term))
@@ -469,7 +469,7 @@ test_that("several sensitive columns are each told of, and the worst of them in 
   ))
   expect_identical(found$estimates$n_homogeneous, 4L)
   expect_identical(found$sensitive$n_homogeneous, c(2L, 2L))
-  expect_match(text_of(found), "One shared sensitive value +4 \\(100 %\\)")
+  expect_match(text_of(found), "One shared sensitive value +4 \\(100%\\)")
   expect_match(interpret(found), "one value of at least one of \"ill\", \"income\"")
   sets <- n_matches(data, list(p = "key", q = "key"), sensitive = c("ill", "income"))
   expect_true("q_t_closeness_income" %in% names(sets$records))

@@ -216,7 +216,7 @@ test_that("a suppression and its cost are drawn without empty panels", {
   blanked <- suppressMessages(suppress_cells(nals_prison, keys))
   drawn <- ggplot2::autoplot(blanked)
   expect_equal(drawn$data$share, blanked$variables$prop_suppressed)
-  expect_match(drawn$labels$subtitle, "^97 values in all; most in CENREG: 39.6 %")
+  expect_match(drawn$labels$subtitle, "^97 values in all; most in CENREG: 39.6%")
   loss <- ggplot2::autoplot(utility_loss(nals_prison, blanked$data, keys))
   expect_identical(levels(loss$data$panel), "bits lost")
   exchanged <- nals_prison

@@ -56,7 +56,7 @@ test_that("a sample says so, gives its error by design and covers the full resul
     found <- sample_risk(data, max_sets = 200)
     (found$estimates$risk - full) / found$diagnostics$sampling$risk_se
   })
-  # 30 draws: at a true coverage of 90 %, fewer than 22 are a one in 500 event.
+  # 30 draws: at a true coverage of 90%, fewer than 22 are a one in 500 event.
   expect_gte(sum(abs(error) < 2), 22)
   expect_warning(
     found <- qar_risk(data, pi_u = 0.1, max_sets = 200),

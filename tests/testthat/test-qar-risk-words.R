@@ -80,7 +80,7 @@ test_that("a T beyond all key sets is called so, and the riskiest key set leads"
   expect_identical(x$diagnostics$fit$largest, x$sets$set_risk[[1]])
   expect_match(
     text_of(x),
-    "lies beyond the data: 1 % of 20 key sets is less than one. Report the riskiest key set.",
+    "lies beyond the data: 1% of 20 key sets is less than one. Report the riskiest key set.",
     fixed = TRUE
   )
   largest <- formatC(x$sets$set_risk[[1]], digits = 3, format = "fg", flag = "#")
@@ -92,12 +92,12 @@ test_that("a T beyond all key sets is called so, and the riskiest key set leads"
   # With 56 sets it is below the riskiest, and not called beyond the data.
   below <- quiet_qar(adult[1:8])
   expect_lt(below$estimates$risk, below$sets$set_risk[[1]])
-  expect_match(text_of(below), ": 1 % of 56 key sets is less than one", fixed = TRUE)
+  expect_match(text_of(below), ": 1% of 56 key sets is less than one", fixed = TRUE)
   expect_false(grepl("beyond the data", text_of(below)))
-  # 165 sets hold a share of 1 %: the claim is about sets that exist.
+  # 165 sets hold a share of 1%: the claim is about sets that exist.
   many <- quiet_qar(adult, pi_u = 0.1)
   expect_false(many$diagnostics$fit$beyond)
-  expect_match(interpret(many), "a share of 1 % of the key sets has a larger", fixed = TRUE)
+  expect_match(interpret(many), "a share of 1% of the key sets has a larger", fixed = TRUE)
 })
 
 test_that("few exceedances come with a pi_u that helps, or with the number to report", {

@@ -218,5 +218,5 @@ test_that("the lowest class is there, and small shares have words", {
   expect_equal(lowest$mean_xi, 0.0146, tolerance = 0.005)
   by_size <- uniqueness_by_size(fit, 1e5, sizes = 1)
   expect_lt(by_size$estimates$uniqueness_mean, 1e-6)
-  expect_match(interpret(by_size), "below 0.0001 %")
+  expect_match(interpret(by_size), "below 0.0001%")
 })

@@ -77,7 +77,7 @@ test_that("limits that are none and results without risks are refused", {
   matches <- quietly(n_matches(nals_prison, keys))
   expect_error(records_at_risk(matches), "must be given", class = "sdcRisk_error_bad_argument")
   expect_error(
-    records_at_risk(matches, 5), "5 % is 0.05.*limit = 1 / 5",
+    records_at_risk(matches, 5), "5% is 0.05.*limit = 1 / 5",
     class = "sdcRisk_error_bad_argument"
   )
   for (wrong in list(-1, "a", NA_real_, c(0.1, 0.2), 2)) {

@@ -176,7 +176,7 @@ test_that("the page of a file and its report say which columns tell key variable
   on.exit(unlink(path))
   quietly(sdc_report(check, file = path))
   html <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
-  expect_match(html, "birth_year tells 100 % of the values of age", fixed = TRUE)
+  expect_match(html, "birth_year tells 100% of the values of age", fixed = TRUE)
   expect_match(html, "look like identifiers: person_no", fixed = TRUE)
 })
 
@@ -200,7 +200,7 @@ test_that("functions of two columns, near functions and dates are found", {
   r <- d
   r$b[c(wrong[1:4], setdiff(1:5000, wrong)[1:196])] <- NA
   expect_identical(of(d, r, "b")[c("by", "n")], data.frame(by = "a", n = 196L))
-  # 10 % is no longer near.
+  # 10% is no longer near.
   d$b[sample(5000, 500)] <- 9
   expect_identical(nrow(of(d, r, "b")), 0L)
   d <- data.frame(born = as.Date("2020-06-30") - sample(7000:30000, 900))
@@ -399,7 +399,7 @@ test_that("what a protection found stands under after in the checklist of a repo
     pictures = FALSE
   ))
   page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
-  expect_match(page, "After: [^<]*DAGE tells 100 % of the protected values of DAGE3")
+  expect_match(page, "After: [^<]*DAGE tells 100% of the protected values of DAGE3")
   expect_no_match(page, "After: None was found that tells")
 })
 

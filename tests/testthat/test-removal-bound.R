@@ -38,13 +38,13 @@ test_that("a bound that rises says so, in the singular where there is one", {
   x <- quiet_qar(data, p = 1, pi_u = 0.4)
   bound <- removal_bound(x, data, 1)
   expect_lt(bound$estimates$risk_empirical_reduction, 0)
-  expect_match(interpret(bound), "raises the empirical quantile by at least 5.88 %")
+  expect_match(interpret(bound), "raises the empirical quantile by at least 5.88%")
   expect_match(interpret(bound), "key sets of 1 key variable \\(")
   expect_no_match(interpret(bound), "-[0-9]")
-  expect_match(text_of(bound), "Largest fall of u +-5.88 %")
+  expect_match(text_of(bound), "Largest fall of u +-5.88%")
   whole <- quiet_qar(data, p = 4)
   expect_match(
-    interpret(risk_contribution(whole, data)), "100 % are not unique on any key set"
+    interpret(risk_contribution(whole, data)), "100% are not unique on any key set"
   )
 })
 

@@ -118,7 +118,7 @@ test_that("a loss measured on a shuffled release is refused", {
   refused(check, protected, loss = shuffled, found = "utility_loss(before, protected)")
   refused(check, shuffled, found = "is in another order")
   page <- road(check, protected, utility_loss(road_file, protected))
-  expect_identical(rows_with(page$rows, "Share of cells exchanged")[[1]][[2]], "0 %")
+  expect_identical(rows_with(page$rows, "Share of cells exchanged")[[1]][[2]], "0%")
 })
 
 # A model of main effects on variables that follow from each other, in households of three.
@@ -219,7 +219,7 @@ test_that("a release in an order that tells protected values is named first", {
   told <- protected$diagnostics$told_by_order
   worst <- told[is.na(told$by), ]
   worst <- worst[which.max(worst$share - worst$chance), ]
-  words <- paste0("of ", worst$variable, ", ", sprintf("%.3g", 100 * worst$share), " % come back")
+  words <- paste0("of ", worst$variable, ", ", sprintf("%.3g", 100 * worst$share), "% come back")
   first <- "For the board\\s*The records are in the order of the original \\(n_matches\\)"
   as_it_was <- release_data(protected, shuffle = FALSE)
   for (data in list(as_it_was, protected$data)) {
@@ -248,6 +248,6 @@ test_that("shares of tau1 have one denominator on the page, in the report and in
       table$value[[which(unlist(table$measure) == "tau1_rate")]]
     expect_equal(logged, rate)
   }
-  shown <- sprintf("%.3g %%", 100 * rate)
+  shown <- sprintf("%.3g%%", 100 * rate)
   expect_identical(rows_with(page$board, "tau1, share")[[1]][[2]], shown)
 })

@@ -110,7 +110,7 @@ test_that("the print of several sizes names the riskiest key set of the size it 
 })
 
 test_that("the print makes no claim that the numbers refute", {
-  # Every record is identified by every set: nothing has more than 100 %.
+  # Every record is identified by every set: nothing has more than 100%.
   certain <- example_risk(data.frame(a = 1:9, b = 9:1, c = rep(1:3, 3)), p = 1)
   expect_false(any(grepl("more than 100", lines_of(certain))))
   # One set only: no share of the sets lies above its risk.
@@ -131,7 +131,7 @@ test_that("interpret() is three sentences with the number, its level, scenario a
     formatC(result$estimates$risk, digits = 3, format = "fg", flag = "#"), "alpha = 0.05",
     "p = 3", "prosecutor", "conditional on an attempt", "90 records", "7 key variables",
     "pi_u = 0.3",
-    "2023", "another risk", "5 %", "35 sets", paste(result$estimates$n_exceedances, "riskiest")
+    "2023", "another risk", "5%", "35 sets", paste(result$estimates$n_exceedances, "riskiest")
   )) {
     expect_match(sentence, part, fixed = TRUE)
   }

@@ -94,7 +94,7 @@ test_that("every print says its question, scenario and that risks need an attemp
   }
 })
 
-test_that("a print of records never lacks the largest and the 99 % and 95 % risks", {
+test_that("a print of records never lacks the largest and the 99% and 95% risks", {
   results <- results_in_words()
   with_records <- setdiff(
     names(results)[!vapply(results, function(x) {
@@ -109,7 +109,7 @@ test_that("a print of records never lacks the largest and the 99 % and 95 % risk
       text <- paste(
         trimws(with_print_options(width, ".", printed(results[[name]]))), collapse = " "
       )
-      expect_match(text, "largest .*, 99 % of the .* at most .*, 95 % at most", info = name)
+      expect_match(text, "largest .*, 99% of the .* at most .*, 95% at most", info = name)
     }
   }
 })

@@ -1,6 +1,6 @@
 # Individual likelihoods of uniqueness against the truth, over random sets of key
-# variables: figure 2 of Rocher et al. (2019), who report for samples of 1 % a mean
-# AUC of 0.93, a false discovery rate at xi > 0.95 of 6.67 % and a Brier score 39 %
+# variables: figure 2 of Rocher et al. (2019), who report for samples of 1% a mean
+# AUC of 0.93, a false discovery rate at xi > 0.95 of 6.67% and a Brier score 39%
 # below the best constant over their five corpora. The sets are ours: theirs are not
 # published.
 
@@ -42,14 +42,14 @@ score_accuracy <- function(data, fraction, n_sets, n_samples, seed, score = "tre
   )
 }
 
-test_that("scores from a sample of 10 % tell who is unique", {
+test_that("scores from a sample of 10% tell who is unique", {
   found <- score_accuracy(adult, 0.1, n_sets = 12, n_samples = 1, seed = 4401)
   expect_gte(found[["auc"]], 0.93)
   expect_lte(found[["fdr_95"]], 0.08)
   expect_gte(found[["skill"]], 0.44)
 })
 
-test_that("scores from a sample of 1 % tell who is unique", {
+test_that("scores from a sample of 1% tell who is unique", {
   found <- score_accuracy(adult, 0.01, n_sets = 12, n_samples = 1, seed = 4402)
   expect_gte(found[["auc"]], 0.90)
   expect_lte(found[["fdr_95"]], 0.12)
@@ -62,7 +62,7 @@ skip_unless_extended <- function() {
   )
 }
 
-test_that("50 sets of columns meet the targets at 10 % and 1 %", {
+test_that("50 sets of columns meet the targets at 10% and 1%", {
   skip_unless_extended()
   ten <- score_accuracy(adult, 0.1, n_sets = 50, n_samples = 5, seed = 5501)
   one <- score_accuracy(adult, 0.01, n_sets = 50, n_samples = 5, seed = 5502)

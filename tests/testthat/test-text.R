@@ -294,7 +294,7 @@ test_that("in the C locale text of unknown encoding is not compared with known t
   outcomes <- expect_known_or_refused(text_pairs, known, one, two, info = "C")
   expect_identical(outcomes[["link_attack"]], "refused")
   expect_error(
-    n_matches(rbind(one, two), text_keys), "beside other text, and the locale is C",
+    n_matches(rbind(one, two), text_keys), "and other text, and the locale is C",
     class = "sdcRisk_error_bad_column"
   )
 })

@@ -1,6 +1,6 @@
 # Numbers of matches. Targets at 12 key variables and 2 threads: 10^5 records
-# with 15 % missing 0.15 s; 10^6 1.0 s, with 30 % missing 2.5 s, and at 15 % at
-# most three times data.table's plain grouping; 10^6 x 20 at 30 % 15 s; at most
+# with 15% missing 0.15 s; 10^6 1.0 s, with 30% missing 2.5 s, and at 15% at
+# most three times data.table's plain grouping; 10^6 x 20 at 30% 15 s; at most
 # 100 bytes a record.
 
 match_levels <- c(2, 2, 3, 4, 5, 5, 6, 8, 10, 12, 20, 60)

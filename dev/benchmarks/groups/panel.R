@@ -1,7 +1,7 @@
 # Panels: months of birth, latest values, candidate columns, the overview of
 # key variables.
 
-# `n` answers of n / 20 people in 24 months, in any order, 15 % of the values
+# `n` answers of n / 20 people in 24 months, in any order, 15% of the values
 # missing.
 answers <- function(n, seed = 20261121) {
   set.seed(seed)
@@ -21,7 +21,7 @@ answers <- function(n, seed = 20261121) {
   data
 }
 
-# Twenty key variables, of 2 to 1,000 levels, 15 % missing.
+# Twenty key variables, of 2 to 1,000 levels, 15% missing.
 twenty_keys <- function(n, seed = 20261121) {
   set.seed(seed)
   levels <- c(2, 2, 3, 4, 5, 5, 6, 8, 10, 12, 20, 60, 2, 3, 4, 5, 6, 7, 8, 1000)

@@ -38,7 +38,7 @@ fn normal_variables_have_the_normal_distribution() {
         .zip(0..)
         .map(|(&x, i)| (crate::normal::cdf(x) - f64::from(i) / f64::from(n)).abs())
         .fold(0.0, f64::max);
-    // The 99.9 % point of Kolmogorov's distance.
+    // The 99.9% point of Kolmogorov's distance.
     assert!(distance < 1.95 / f64::from(n).sqrt());
 }
 
