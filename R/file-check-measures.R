@@ -23,7 +23,7 @@ run_methods <- function(file, asked) {
   run <- function(method, args, why = NULL, rules = every_rule[-1]) {
     known <- asked$missing %in% rules
     if (is.null(why) && !known && asked$n_incomplete > 0) {
-      why <- not_for_wildcards(asked$n_incomplete, facts$n)
+      why <- not_for_wildcards(asked$n_incomplete, facts$n, isTRUE(asked$n_suppressed > 0))
     }
     if (!is.null(why)) {
       return(why)
@@ -74,13 +74,17 @@ no_overview <- function(asked, facts) {
 }
 
 # After suppression of 1% of the records the copula's uniqueness was a seventh of the truth
-# without these records, and with a category for them tau1 was ten times the truth.
-not_for_wildcards <- function(n_incomplete, n) {
+# without these records, and with a category for them tau1 was ten times the truth: a file that
+# is known to have suppressed values is not measured without them.
+not_for_wildcards <- function(n_incomplete, n, suppressed) {
   paste0(
     plural(n_incomplete, "record"), " (", format_percent(n_incomplete / n), ") ",
     if (n_incomplete == 1) "misses" else "miss", " a key value, which this method cannot ",
-    "take as unknown; if nothing was suppressed and values are missing at random, ",
-    "run file_check(file, missing = \"exclude\")"
+    "take as unknown",
+    if (!suppressed) paste0(
+      "; if nothing was suppressed and values are missing at random, ",
+      "run file_check(file, missing = \"exclude\")"
+    )
   )
 }
 

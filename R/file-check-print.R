@@ -107,20 +107,13 @@ verdict_words <- function(x) {
     paste0(paste(rows$measure[open & why == reason], collapse = ", "), reason)
   }, "")
   above <- rows$verdict == "above"
+  told <- told_missing_words(x$diagnostics$told_missing)
   paste0(
     if (any(above)) "not within" else if (any(open)) "not known to be within" else "within",
     " your limits: ", paste(c(
-      words[above], unknown, words[!above & !open & !any(above)],
-      told_missing_words(x$diagnostics$told_missing)
+      words[above], unknown, words[!above & !open & !any(above)], setdiff(told, rows$note)
     ), collapse = "; ")
   )
-}
-
-# Missing values that another column tells are unknown to no intruder who knows both.
-told_missing_words <- function(told) {
-  if (NROW(told)) {
-    paste0("released columns tell missing values: ", told_words(told))
-  }
 }
 
 # The three key variables that make most sample uniques, or the largest T.
@@ -160,16 +153,24 @@ remedy_line <- function(x) {
   }
 }
 
-# The remedy, or else the first step, as one line that runs.
+# The remedy, or else the first step, as one line that runs. Whether values are missing at random
+# is no question for one line.
 next_line <- function(x) {
-  made <- startsWith(x$next_steps, "file <- ")
-  remedy <- grepl("^(recoding <- recode_search|released <- suppress_cells)[(]file", x$next_steps)
-  line <- c(x$next_steps[remedy], x$next_steps[!made], x$next_steps)
+  steps <- x$next_steps
+  made <- startsWith(steps, "file <- ")
+  remedy <- grepl("^(recoding <- recode_search|released <- suppress_cells)[(]file", steps)
+  doubtful <- endsWith(steps, "(file, missing = \"exclude\")") &
+    x$settings$missing != "exclude"
+  line <- c(steps[remedy], steps[!made & !doubtful])
   if (length(line) == 0) {
     return(NULL)
   }
-  file <- sub("^file <- ", "", x$next_steps[made])
-  if (length(file)) sub("(file", paste0("(", file), line[[1]], fixed = TRUE) else line[[1]]
+  file <- sub("^file <- ", "", steps[made])
+  if (length(file) == 0) {
+    return(line[[1]])
+  }
+  at <- regexpr("[(]file[,)]", line[[1]])
+  paste0(substr(line[[1]], 1, at), file, substring(line[[1]], at + 5))
 }
 
 size_words_of <- function(x) {

@@ -23,6 +23,7 @@ check_rows <- function(found, asked) {
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
   rows <- without_cover(rows, found$strata_matches, k, "within their strata")
+  rows <- without_told_missing(rows, asked$missing, asked$told_missing)
   rows <- without_exchanges(rows, asked$remedy)
   rownames(rows) <- NULL
   rows
@@ -105,9 +106,11 @@ without_other_people <- function(rows, facts) {
   by_weights <- c("journalist", "expected_reidentifications", "reidentification_rate", "household")
   unclear(
     rows, rows$measure %in% by_weights & rows$verdict %in% c("ok", "above"),
-    "weights and population disagree"
+    people_disagree
   )
 }
+
+people_disagree <- "weights and population disagree"
 
 populations_differ <- function(facts) {
   facts$from == "given" && !is.null(facts$sum_weights) &&
@@ -126,11 +129,7 @@ without_boundary <- function(rows, pitman) {
 # under its limit. A verdict that rests on them, or on few incomplete records, is not known to
 # be "ok".
 without_blank_records <- function(rows, matches, asked) {
-  by_matches <- c(
-    "k", "n_unique", "prop_unique", "journalist", "expected_reidentifications",
-    "reidentification_rate", "household"
-  )
-  at <- rows$measure %in% by_matches & rows$verdict == "ok"
+  at <- are_good_matches(rows)
   if (is.null(asked$codes) || is.character(matches) || !any(at)) {
     return(rows)
   }
@@ -147,6 +146,26 @@ without_blank_records <- function(rows, matches, asked) {
   }
   cover <- sparse_cover(asked, known)
   if (is.null(cover)) rows else too_few(cover$n, plural(cover$n_sparse, "incomplete record"))
+}
+
+# Verdicts "ok" of measures that count a missing value as any value.
+are_good_matches <- function(rows) {
+  rows$verdict == "ok" & rows$measure %in% c(
+    "k", "n_unique", "prop_unique", "journalist", "expected_reidentifications",
+    "reidentification_rate", "household", "n_homogeneous"
+  )
+}
+
+# Missing values that another column tells are unknown to no intruder who knows both.
+without_told_missing <- function(rows, missing, told) {
+  speaks <- NROW(told) > 0 && missing != "exclude"
+  unclear(rows, speaks & are_good_matches(rows), told_missing_words(told))
+}
+
+told_missing_words <- function(told) {
+  if (NROW(told)) {
+    paste0("released columns tell missing values: ", told_words(told))
+  }
 }
 
 # How many records have too few matches without those that miss at least one, two, ... key
@@ -217,7 +236,7 @@ without_exchanges <- function(rows, remedy) {
 # A value of which it is not known on which side of its limit the truth lies.
 unclear <- function(rows, at, reason) {
   rows$verdict[at] <- "unclear"
-  rows$reason[at] <- reason
+  rows[[intersect(c("reason", "note"), names(rows))]][at] <- reason
   rows
 }
 

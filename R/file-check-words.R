@@ -195,8 +195,31 @@ check_next_steps <- function(x, roles, made, data) {
         page_code(x$settings), ")"
       )
     },
+    without_told_step(x, roles, names(data)),
+    if (is_within_limits(x)) {
+      paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
+    },
     later_steps(x)
   )
+}
+
+is_within_limits <- function(x) {
+  verdicts <- x$estimates$verdict[!is.na(x$estimates$limit)]
+  length(verdicts) > 0 && all(verdicts == "ok")
+}
+
+# The same page without the columns that tell missing values.
+without_told_step <- function(x, roles, names) {
+  told <- x$diagnostics$told_missing
+  columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
+  if (length(columns)) {
+    gone <- lapply(columns, as.name)
+    gone <- if (length(gone) == 1) gone[[1]] else as.call(c(as.name("c"), gone))
+    paste0(
+      "file_check(subset(file, select = ", code_text(call("-", gone)), ")", page_code(x$settings),
+      ")"
+    )
+  }
 }
 
 # The rule for missing values as a role of the file, if it is not the default.

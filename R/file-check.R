@@ -26,8 +26,9 @@
 #' \describe{
 #'   \item{`"ok"`, `"above"`}{the value keeps its limit, or exceeds it}
 #'   \item{`"unclear"`}{the value does not settle it: its interval reaches above the limit,
-#'     the weights do not sum to the population given, the Pitman model has no maximum, or many
-#'     records have enough matches only because few incomplete records match them, see below}
+#'     the weights do not sum to the population given, the Pitman model has no maximum, many
+#'     records have enough matches only because few incomplete records match them, or released
+#'     columns tell missing values, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, is not defined on this file,
 #'     or is tau1 or tau2 of a log-linear model that does not fit: it then has no value, and
 #'     the page recommends a model to fit instead}
@@ -40,8 +41,9 @@
 #' `suppress_cells(rule = "shared")`, whose suppressed values count as matches of others, but
 #' not under the other rules.
 #'
-#' Verdicts take missing values as unknown. The first line says if released columns tell them: a
-#' suppressed age is known from the year of birth.
+#' Verdicts take missing values as unknown. If released columns tell or narrow them, measures that
+#' count matches are `"unclear"`: a suppressed age is known from the year of birth, and a
+#' suppressed industry lies in the division beside it.
 #'
 #' `reason` says why a verdict is `"unclear"` or `"not judged"`. If an estimate exceeds its
 #' limit the verdict is `"above"`, however wide its interval.
@@ -143,8 +145,8 @@
 #'   \item{`next_steps`}{lines of code that can be run as is}
 #'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
 #'     signalled; `notes`; `population`: what is known of it; `told_missing`: released columns
-#'     that tell key variables and are known if these are missing; `told_by_columns`: other
-#'     columns that tell key variables, see [release_data()]}
+#'     that tell or narrow key variables and are known if these are missing;
+#'     `told_by_columns`: other columns that tell key variables, see [release_data()]}
 #' }
 #' Errors: those of [sdc_file()], and `bad_argument` for limits of unknown measures or
 #' outside their range.
@@ -200,6 +202,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     asked$keys <- names(table$keys)
     asked$n_keys <- length(asked$keys)
     asked$remedy <- file$remedy
+    asked$n_suppressed <- sum(file$states$n_suppressed)
     asked$n_incomplete <- table$n_incomplete
     asked$coded <- coded_columns(table)
     if (asked$missing == "wildcard" && table$n_incomplete > 0) {
@@ -311,6 +314,8 @@ extreme_measure <- function(rows) {
 
 new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
+  told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
+  asked$told_missing <- told_missing(told_unasked(told), file$data)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -319,7 +324,6 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     unique_people = measure_of_uniques(found$loglinear_risk, rows),
     extreme = extreme_measure(rows)
   )
-  told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   settings <- file_settings(
     table,
     limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,
@@ -336,7 +340,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     diagnostics = list(
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
-      told_by_columns = told, told_missing = told_missing(told_unasked(told), file$data),
+      told_by_columns = if (!is.null(told)) told[!told$part, ], told_missing = asked$told_missing,
       signals = signal_table(ran$signals), notes = check_notes(found, facts)
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),
@@ -344,18 +348,25 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   )
 }
 
-# Columns that tell a key variable and are known where it is missing: the values that they
-# tell were suppressed in vain. Of those that are missing with it nothing is known.
+# Columns that tell or narrow a key variable and are known where it is missing: the values that
+# they tell were suppressed in vain. Of those that are missing with it nothing is known.
 told_missing <- function(told, data) {
-  told <- told[told$by %in% names(data) & told$share >= 0.5, ]
+  told <- told[told$part | told$share >= 0.5, ]
+  # What tells a variable narrows it, too.
+  told <- told[!duplicated(told[c("variable", "by")]), ]
   if (NROW(told) == 0) {
     return(NULL)
   }
-  gone <- Map(function(variable, by) is.na(data[[variable]]), told$variable, told$by)
-  n <- mapply(function(gone, by) sum(gone & !is.na(data[[by]])), gone, told$by)
-  told$share <- n / vapply(gone, sum, 0L)
-  told$n <- as_count(n)
-  told[n > 0, ]
+  by <- strsplit(told$by, " + ", fixed = TRUE)
+  by <- ifelse(told$by %in% names(data), told$by, by)
+  known <- function(names) Reduce(`&`, lapply(names, function(v) !is.na(data[[v]])))
+  n <- mapply(function(variable, by) {
+    gone <- is.na(data[[variable]])
+    c(sum(gone & known(by)), sum(gone))
+  }, told$variable, by)
+  told$n <- as_count(n[1, ])
+  told$share <- n[1, ] / n[2, ]
+  told[told$n > 0, ]
 }
 
 signal_table <- function(signals) {

@@ -5,7 +5,8 @@
 
 # One row per protected variable and released column, or pair of columns, that tells it.
 # `data` are the original records and `released` those of the release; `released = NULL`
-# asks of a file that has no remedy yet which of the other columns tell `variables`.
+# asks of a file that has no remedy yet which of the other columns tell `variables`, and which
+# narrow their missing values.
 # `ids` names columns that identify persons or households, `coded` has the codes of columns
 # that are known by name.
 told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL) {
@@ -70,7 +71,11 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL)
       lapply(c(columns[name], made), tells_categories, protected, least)
     ))
   })
-  narrowed <- if (!before) narrowed_by_columns(columns, protected, told, variables, least)
+  narrowed <- if (before) {
+    narrowed_by_columns(columns, lapply(protected, of_missing), NULL, variables, least)
+  } else {
+    narrowed_by_columns(columns, protected, told, variables, least)
+  }
   told <- c(told, told_by_pairs(columns, protected, told, n))
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
@@ -123,6 +128,12 @@ protected_values <- function(codes, n, before) {
     exchanged = if (all(shown[differs] %in% original)) differs,
     rows = which(original > 0 & shown != original)
   )
+}
+
+# Of a file without a release, what may have been suppressed are its missing values.
+of_missing <- function(v) {
+  v$rows <- which(v$codes == 0L)
+  v
 }
 
 source_codes <- function(sources) {

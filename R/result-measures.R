@@ -63,7 +63,8 @@ judged_by <- function(rows, x, limit) {
   columns <- c(k = "n_matches", journalist = "journalist_risk")
   for (measure in intersect(names(limit), names(columns))) {
     at <- which(
-      rows$measure == measure & rows$verdict %in% c("ok", "above", "no limit") & !is.na(rows$value)
+      rows$measure == measure & !is.na(rows$value) & rows$note != people_disagree &
+        rows$verdict %in% c("ok", "above", "no limit", "unclear")
     )
     risks <- records[[columns[[measure]]]]
     if (length(at) && !is.null(risks)) {
@@ -71,10 +72,15 @@ judged_by <- function(rows, x, limit) {
       rows$limit[at] <- limit[[measure]]
       beyond <- judge(risks, limit[[measure]], unit) == "above"
       rows$n_above[at] <- sum_over(as.double(beyond), judged_times(x))
-      rows$verdict[at] <- judge(rows$value[at], limit[[measure]], unit)
+      verdict <- judge(rows$value[at], limit[[measure]], unit)
+      # What speaks against an "ok" does so under every limit.
+      rows$verdict[at] <- ifelse(
+        verdict == "ok" & rows$verdict[at] == "unclear", "unclear", verdict
+      )
+      rows$note[at][rows$verdict[at] == "above"] <- ""
     }
   }
-  rows
+  without_told_missing(rows, x$settings$missing, x$diagnostics$told_missing)
 }
 
 # The columns of the estimates that are terms of tidy().

@@ -239,8 +239,9 @@ test_that("limits are checked", {
 test_that("an sdcMicroObj has the numbers of its own, blanks matching everything", {
   skip_if_not_installed("sdcMicro")
   object <- sdcMicro::createSdcObj(
-    sdcMicro::testdata, c("urbrur", "roof", "walls", "water", "relat"),
-    weightVar = "sampling_weight"
+    # Without the numbers of households, whose members tell each other's suppressed values.
+    sdcMicro::testdata[c("urbrur", "roof", "walls", "water", "relat", "sampling_weight")],
+    c("urbrur", "roof", "walls", "water", "relat"), weightVar = "sampling_weight"
   )
   object <- quietly(sdcMicro::kAnon(object, k = 3))
   x <- quietly(file_check(object, models = FALSE))
@@ -432,8 +433,10 @@ need_cells <- c(
   "small_cells", "small_cell_records"
 )
 
-# What is above before a remedy is ok behind it, and by the remedy's own figures.
+# What is above before a remedy is ok behind it, and by the remedy's own figures. Weights by region
+# tell a suppressed region: the page says so then.
 expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "own") {
+  data <- data[c(keys, weight_var, hh_id)]
   file <- sdc_file(data, keys, weight_var = weight_var, hh_id = hh_id)
   remedy <- quietly(suppress_cells(file, k = k, rule = rule))
   released <- sdc_file(remedy$data, keys, weight_var = weight_var, hh_id = hh_id)
@@ -441,8 +444,11 @@ expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "o
   e <- remedy$estimates
   testthat::expect_identical(value_of(x, "journalist"), e$risk_max_after)
   testthat::expect_identical(value_of(x, "expected_reidentifications"), e$risk_after)
+  told <- x$diagnostics$told_missing
+  testthat::expect_true(all(told$by == weight_var))
+  good <- if (NROW(told)) "unclear" else "ok"
   testthat::expect_identical(
-    value_of(x, "journalist", "verdict"), if (e$risk_max_after > journalist) "above" else "ok"
+    value_of(x, "journalist", "verdict"), if (e$risk_max_after > journalist) "above" else good
   )
   # The page counts records; with households the remedy asks for more.
   counted <- quietly(n_matches(released))$records$n_matches
@@ -454,7 +460,7 @@ expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "o
     testthat::expect_identical(value_of(x, "n_unique"), sum(counted == 1) + 0)
     testthat::expect_identical(x$records$n_matches, remedy$records$n_matches)
   }
-  testthat::expect_identical(value_of(x, "k", "verdict"), "ok")
+  testthat::expect_identical(value_of(x, "k", "verdict"), good)
   testthat::expect_identical(value_of(x, "k", "n_records_above"), 0L)
   if (anyNA(remedy$data[keys])) {
     testthat::expect_identical(
@@ -742,15 +748,77 @@ test_that("the first line says that a released column tells suppressed values", 
   told <- page$diagnostics$told_missing
   expect_identical(told[c("variable", "by")], data.frame(variable = "age", by = "born"))
   expect_identical(c(told$n, told$share), c(n_blank, 1))
-  expect_match(format(page, width = 1e4)[[1]], paste0(
+  why <- paste0(
     "released columns tell missing values: \"born\" tells ", shown, " of ", shown,
-    " values of \"age\"."
-  ), fixed = TRUE)
+    " values of \"age\""
+  )
+  expect_match(format(page, width = 1e4)[[1]], paste0("k unclear (", why, ")"), fixed = TRUE)
+  k <- page$estimates[page$estimates$measure == "k", ]
+  expect_identical(k$verdict, "unclear")
+  expect_identical(k$reason, why)
+  # What is above its limit stays so, and has the words, too.
+  above <- quietly(file_check(data.frame(x$data), keys, k = 100))
+  expect_identical(above$estimates$verdict[above$estimates$measure == "k"], "above")
+  expect_match(format(above, width = 1e4)[[1]], why, fixed = TRUE)
+  # The next line runs, and has no such column.
+  next_line <- sub("Next: ", "", utils::tail(format(page, width = 1e4), 1))
+  bare <- data.frame(x$data)
+  expect_identical(
+    next_line,
+    paste0(
+      "file_check(subset(sdc_file(data.frame(x$data), ",
+      "key_vars = c(\"age\", \"sex\", \"region\")), select = -born))"
+    )
+  )
+  after <- quietly(eval(parse(text = next_line)))
+  expect_identical(after$estimates$verdict[after$estimates$measure == "k"], "ok")
   # Not if both are missing, nor without the column.
   linked <- quietly(suppress_cells(data, keys, linked = list(age = "born")))
   for (release in list(data.frame(linked$data), data.frame(x$data)[keys])) {
     page <- quietly(file_check(release, keys))
     expect_identical(NROW(page$diagnostics$told_missing), 0L)
     expect_no_match(format(page, width = 1e4)[[1]], "tell missing values")
+    expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
   }
+})
+
+test_that("a release without its history sees columns that narrow, and pairs that tell", {
+  set.seed(5)
+  n <- 1500
+  data <- data.frame(
+    industry = sample(sprintf("%02d.%d", rep(1:20, each = 3), 1:3), n, TRUE, rep(c(8, 1, 1), 20)),
+    size = sample(5, n, TRUE), year = sample(2000:2020, n, TRUE), age = sample(18:80, n, TRUE)
+  )
+  data$division <- substr(data$industry, 1, 2)
+  data$born <- data$year - data$age
+  for (case in list(c("industry", "division"), c("age", "born + year"))) {
+    keys <- c(case[[1]], "size")
+    x <- quietly(suppress_cells(data, keys, k = 5))
+    n_blank <- sum(is.na(x$data[[case[[1]]]]))
+    bare <- data.frame(x$data)
+    told <- quietly(file_check(bare, keys, models = FALSE))$diagnostics$told_missing
+    expect_identical(told$by, case[[2]])
+    expect_identical(c(told$n, told$share), c(n_blank, 1))
+    page <- quietly(file_check(bare, keys, models = FALSE))$estimates
+    expect_identical(page$verdict[page$measure == "k"], "unclear")
+    without <- bare[setdiff(names(bare), c("division", "born"))]
+    page <- quietly(file_check(without, keys, models = FALSE))$estimates
+    expect_identical(page$verdict[page$measure == "k"], "ok")
+  }
+})
+
+test_that("a page within its limits leads to the report, with what was suppressed", {
+  file <- sdc_file(adult[1:600, c("sex", "race", "income")], pop_size = 1e5)
+  x <- quietly(suppress_cells(file, k = 5))
+  released <- quietly(release_data(x))
+  page <- quietly(file_check(released))
+  expect_false(any(grepl("exclude", c(page$next_steps, page$estimates$reason))))
+  expect_identical(
+    next_line(page), "sdc_report(file_check(released), file = \"report.html\")"
+  )
+  # Values of unknown origin are a question in summary(), not the next line.
+  gaps <- as.data.frame(x$data)
+  page <- quietly(file_check(gaps, names(gaps), pop_size = 1e5))
+  expect_true("file_check(file, missing = \"exclude\")" %in% page$next_steps)
+  expect_match(next_line(page), "^sdc_report[(]file_check[(]sdc_file[(]gaps")
 })

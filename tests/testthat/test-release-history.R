@@ -79,6 +79,10 @@ test_that("one pipe leads from a file to its report", {
   checks <- Filter(function(r) r$call[["function"]] == "file_check", log$results)
   expect_identical(vapply(checks, `[[`, "", "stage"), c("before", "after"))
   k <- file |> suppress_cells(k = 3) |> file_check(models = FALSE) |> quietly() |> measures()
+  # The detailed age, which stays in the file, tells the suppressed age group.
+  expect_identical(k$verdict[k$measure == "k"], "unclear")
+  k <- subset(file, select = c(keys, "WEIGHT")) |> suppress_cells(k = 3) |>
+    file_check(models = FALSE) |> quietly() |> measures()
   expect_identical(k$verdict[k$measure == "k"], "ok")
 })
 
