@@ -42,7 +42,7 @@ test_that("counting without incomplete records names no column that the user did
 
 test_that("what a remedy cured is unclear only if few suppressed values carry it", {
   verdict <- function(data, keys, k, rule) {
-    cured <- quietly(suppress_cells(data, keys, k = k, rule = rule))
+    cured <- quietly(suppress_cells(data[keys], keys, k = k, rule = rule))
     after <- quietly(file_check(cured$data, keys, k = k, models = FALSE))$estimates
     after[after$measure == "k", c("verdict", "reason")]
   }
