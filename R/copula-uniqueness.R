@@ -1,45 +1,29 @@
-#' Uniqueness in the population, from a sample
+#' Population uniqueness by a Gaussian copula
 #'
-#' How many people of the population are unique on the key variables, and how
-#' likely is each record of the file to be unique, and to be the right person
-#' when it matches? Estimated from a sample by a Gaussian copula, after Rocher,
-#' Hendrickx and de Montjoye (2019).
+#' Estimates how many people are unique in the population on the key variables, and how likely
+#' each record of the file is to be unique and a match on it to be correct. Use it for a sample,
+#' if an intruder does not know who is in the file. The result has one row per population size,
+#' with intervals, and one row per record. The method is that of Rocher, Hendrickx and de Montjoye
+#' (2019), with a calibration of our own.
 #'
+#' @concept population unique
+#' @concept population uniqueness
+#' @concept journalist risk
 #' @details
 #' **Population uniqueness** is the share of \eqn{N} people who are unique,
 #' \deqn{\Xi_N = \sum_x q(x)\,(1 - q(x))^{N - 1},}{Xi_N = sum_x q(x) (1 - q(x))^(N - 1),}
-#' **population correctness** the chance that a match on all key variables is the
-#' right person, which is the share of distinct keys, or cells, among \eqn{N} people. Both
-#' are estimated by drawing people from the model [copula_fit()] and counting;
-#' one set of draws serves all population sizes.
+#' **population correctness** the chance that a match on all key variables is the right person,
+#' which is the share of distinct keys, or cells, among \eqn{N} people. Both are estimated by
+#' drawing people from the model [copula_fit()] and counting; one set of draws serves all
+#' population sizes.
 #'
-#' **Calibration.** The model is brought to the uniqueness that the sample itself
-#' shows, as far as the sample knows it. Two numbers are unknown: cells may be
-#' coarser or finer than the model's by a factor \eqn{\lambda}{lambda}, and vary about their
-#' probability by a gamma variable of mean one and variance \eqn{a}{a}. A person is then
-#' unique among \eqn{m} with probability
-#' \deqn{U(m) = \int S(1 + \lambda g (m - 1)) \, \gamma(g) \, dg, \quad
-#'   g \sim \Gamma(1/a + 1, 1/a),}{%
-#'   U(m) = mean of S(1 + lambda g (m - 1)) over g ~ Gamma(1/a + 1, rate 1/a),}
-#' with \eqn{S} the model's curve. Beforehand \eqn{\ln \lambda}{ln lambda} is normal with
-#' mean 0 and standard deviation 0.3, \eqn{\ln \max(a, 0.015)}{ln max(a, 0.015)} with mean
-#' \eqn{\ln 0.12}{ln 0.12} and standard deviation 1.5; the likelihood is that of the number of
-#' unique records among the \eqn{n} of the sample. Thousands of records decide; if
-#' few are unique, or few are not, the model keeps its say, and a message of class
-#' `sdcRisk_message_weak_calibration` tells when the sample left both numbers as
-#' they were and the interval is wider than 0.05. This calibration is ours, not the
-#' paper's. It is made by default at any number of records if weights are equal.
-#'
-#' **From the sample to the population.** The people in the sample are known. Its
-#' \eqn{s} unique records stay unique with probability \eqn{U(N) / U(n)}, the others are
-#' unique with probability \eqn{U(N)}, and everyone who is unique on arrival adds one
-#' to the \eqn{d} cells:
-#' \deqn{\Xi_N = \frac{1}{N} \Big( s \frac{U(N)}{U(n)} + (N - n)\, U(N) \Big), \quad
-#'   K_N = \frac{1}{N} \Big( d + \int_n^N U(m) \, dm \Big).}{%
-#'   Xi_N = (s U(N) / U(n) + (N - n) U(N)) / N, K_N = (d + integral of U from n to N) / N.}
-#' So correctness is below neither uniqueness nor \eqn{d / N}, and at
-#' `pop_size` equal to the number of records both are the sample's own: to judge the
-#' model there, use `calibrate = FALSE`.
+#' **Calibration.** With equal weights, two parameters bring the model to the uniqueness of the
+#' sample: \eqn{\lambda}{lambda}, how much coarser or finer cells are than the model's, and
+#' \eqn{a}, how much their probabilities vary. A message of class
+#' `sdcRisk_message_weak_calibration` is given if the sample changed neither and the interval is
+#' wider than 0.05: the estimate then rests on the model. The people in the sample are known, so
+#' that at `pop_size` equal to the number of records the estimates are the sample's own: to judge
+#' the model there, use `calibrate = FALSE`. `vignette("copula-model")` has the derivation.
 #'
 #' **Records.** With \eqn{p} the probability of a record's keys,
 #' \deqn{\xi = (1 - p)^{N - 1}, \quad \kappa = \frac{1 - (1 - p)^N}{N p}}{%
@@ -47,226 +31,154 @@
 #' are the likelihood of uniqueness, and of correctness: the chance that a match is the right
 #' person. `score` sets how \eqn{p} is computed:
 #' \describe{
-#'   \item{`"tree"`}{a tree of the pairs with most information, its pair tables
-#'     shrunk towards independence. Not the paper's: it ranks records better,
-#'     because a latent correlation says how much two nominal variables depend and
-#'     not which cells are frequent. That \eqn{p} is itself uncertain is part of
-#'     \eqn{\xi}{xi} and \eqn{\kappa}{kappa}, and their mean over the file agrees with the
-#'     population uniqueness: see the section on the tree score.}
-#'   \item{`"copula"`}{the paper's equation 18, the probability of a rectangle
-#'     under the model.}
-#'   \item{`"placement"`}{the mean over random places of the record's intervals,
-#'     as the authors' program does.}
+#'   \item{`"tree"`}{a tree of the pairs with most information, its pair tables shrunk towards
+#'     independence. Not the paper's: it ranks records better, because a latent correlation says
+#'     how much two nominal variables depend and not which cells are frequent. That \eqn{p} is
+#'     itself uncertain is part of \eqn{\xi}{xi} and \eqn{\kappa}{kappa}, and their mean over the
+#'     file agrees with the population uniqueness: see the section on the tree score.}
+#'   \item{`"copula"`}{the paper's equation 18, the probability of a rectangle under the model.}
+#'   \item{`"placement"`}{the mean over random places of the record's intervals, as the authors'
+#'     program does.}
 #' }
 #'
 #' **How many records are unique?** Of a random sample of \eqn{n} records, \eqn{n} times the
 #' population uniqueness: `expected_unique_records`, with the interval of the population
-#' uniqueness times \eqn{n}. In a small sampling fraction hardly any record has
-#' \eqn{\xi}{xi} above 0.8. Some are unique even so, but they cannot be identified. The
-#' \eqn{\xi}{xi} of `"tree"` add up to that number by construction; those of `"copula"` and
-#' `"placement"` do not, because the sample over-represents frequent cells under a model
-#' that does not know them. `sum_xi` holds their sum; a warning of class
-#' `sdcRisk_warning_scores_differ` is given if the two differ by more than a third. If
-#' `newdata` is not the file of the fit, no assumption is made on how it was drawn:
-#' `expected_unique_records` is then the sum of \eqn{\xi}{xi}. With unequal weights the
-#' \eqn{\xi}{xi} of `"tree"` agree with the population uniqueness in their weighted mean.
+#' uniqueness times \eqn{n}. In a small sampling fraction hardly any record has \eqn{\xi}{xi}
+#' above 0.8. Some are unique even so, but they cannot be identified. The \eqn{\xi}{xi} of
+#' `"tree"` add up to that number by construction; those of `"copula"` and `"placement"` do not,
+#' because the sample over-represents frequent cells under a model that does not know them.
+#' `sum_xi` holds their sum; a warning of class `sdcRisk_warning_scores_differ` is given if the
+#' two differ by more than a third. If `newdata` is not the file of the fit, no assumption is made
+#' on how it was drawn: `expected_unique_records` is then the sum of \eqn{\xi}{xi}. With unequal
+#' weights the \eqn{\xi}{xi} of `"tree"` agree with the population uniqueness in their weighted
+#' mean.
 #'
 #' @section The tree score:
-#' A record of the file is judged by the tables without itself, anyone else by the
-#' whole tables. In the population a record's values have the probability
-#' \eqn{\lambda p g}{lambda p g} with \eqn{g} a gamma variable of shape and rate
-#' \eqn{a}, \eqn{1/a = 1/\alpha + c V}{1/a = 1/alpha + c V}, where
-#' \eqn{V = \sum 1 / (n_{ij} + c_{ij} p_i p_j)}{V = sum 1 / (n_ij + c_ij p_i p_j)}, the sum
-#' over the edges of the tree, is the variance that the counts leave to \eqn{\ln p}{ln p},
-#' and \eqn{\alpha}{alpha} says how far cells are from the tree. A person drawn from
-#' the population is in a frequent cell rather than in a rare one, so that
-#' \deqn{\xi = \Big(1 + \frac{(N - 1) \lambda p}{a}\Big)^{-(a + 1)}, \quad
-#'   \kappa = \frac{1 - (1 + N \lambda p / a)^{-a}}{N \lambda p}.}{%
-#'   xi = (1 + (N - 1) lambda p / a)^-(a + 1),
-#'   kappa = (1 - (1 + N lambda p / a)^-a) / (N lambda p).}
-#' \eqn{\alpha}{alpha}, \eqn{c} and \eqn{\lambda}{lambda} in the sample are where the
-#' likelihood of who is unique in the sample, times a prior (\eqn{\ln \alpha}{ln alpha},
-#' \eqn{\ln \lambda}{ln lambda}, \eqn{\ln c}{ln c} normal around 0 with standard deviations
-#' 0.8, 0.7, 0.5), is largest; \eqn{\lambda}{lambda} in a population is such that the
-#' mean of \eqn{\xi}{xi} over the sample's records is the population uniqueness. `prob`
-#' is \eqn{\lambda p}{lambda p}, `prob_shape` is \eqn{a}. How well these likelihoods
-#' hold is measured on the page of [predict()][predict.sdc_copula_fit].
+#' Records in the file are scored leave-one-out; all others use the full tables. In the population
+#' the values of a record have the probability \eqn{\lambda p g}{lambda p g}, with \eqn{g} a gamma
+#' variable of mean one whose variance reflects the counts and the distance of cells from the
+#' tree. `prob` is \eqn{\lambda p}{lambda p}, `prob_shape` the shape of \eqn{g}.
+#' \eqn{\lambda}{lambda} is such that the mean of \eqn{\xi}{xi} over the records of the sample is
+#' the population uniqueness. The accuracy of these likelihoods is measured on the help page of
+#' [predict()][predict.sdc_copula_fit].
 #'
 #' @section Uncertainty:
-#' The interval is that of the number of unique people in this one population. It
-#' holds what the sample leaves open of the two numbers above, the chance of the
-#' counts, and the error of models: on the way from \eqn{n} to \eqn{N} sizes are
-#' stretched by \eqn{e^h}, \eqn{h} normal with variance
-#' \eqn{(0.02 + 4 / n + 0.03 b^2) \ln(N / n)}{(0.02 + 4 / n + 0.03 b^2) ln(N / n)}, where
-#' \eqn{b = \ln(a / 0.12)}{b = ln(a / 0.12)} is held between 0 and 3: if cells must
-#' vary more than usual for the model to agree with the sample, as with nested key
-#' variables, the model knows the population less, and errs more on the way.
-#' It is never above what the sample's own uniqueness allows, since
-#' uniqueness falls as populations grow, and has no width at `pop_size` equal to the
-#' number of records. `uniqueness_mc_se` is the numerical error of the curve
-#' alone.
+#' The interval is that of the number of unique people in this one population. It includes
+#' sampling, the calibration, and a model error that was chosen on 39 known populations. It is
+#' never above what the uniqueness of the sample allows, and has no width at `pop_size` equal to
+#' the number of records. `uniqueness_mc_se` is the numerical error alone.
 #'
-#' The figures of that variance were chosen on 39 known populations (survey and
-#' administrative files, three to five random sets of 2 to 9 key variables each, one sample per
-#' fraction, 494 runs). Nothing was changed after the following figures of 115 other files, R
-#' data sets of 354 to 254,654 rows and fifteen made-up censuses, surveys and registers with
-#' households, schools, firms and episodes (4 or 5 sets each, 1,477 runs, at least 100 records,
-#' or 60 from 10% on). For the first 27 files the kinds were told apart after the misses had
-#' been seen, for the others before:
+#' **The aim, 90%, is met in files with one row per person, and missed in others.** On 115 other
+#' files with sampling fractions of 1, 5, 10 and 50% the intervals held the truth in:
 #'
-#' | uniqueness held | 1% | 5% | 10% | 50% | runs |
+#' | files | 1% | 5% | 10% | 50% | runs |
 #' |---|---|---|---|---|---|
-#' | first 27 files: one row per person (13) | 100% | 100% | 98% | 98% | 180 |
-#' | pupils, with figures of their school (6) | | 64% | 73% | 90% | 85 |
-#' | several rows per person, or no persons (8) | 70% | 83% | 83% | 88% | 120 |
-#' | all 27 | 88% | 84% | 88% | 93% | 385 |
-#' | other 45 files: one row per person (17) | 75% | 92% | 96% | 100% | 188 |
-#' | members of groups, with figures of the group (13) | 50% | 73% | 73% | 85% | 168 |
-#' | several rows per person (15) | 58% | 58% | 68% | 80% | 180 |
-#' | all 45 | 60% | 75% | 80% | 89% | 536 |
-#' | median width, all 45 | 0.15 | 0.19 | 0.17 | 0.08 | |
-#' | mean error, all 45 | 0.094 | 0.047 | 0.037 | 0.012 | |
-#' | last 43 files: one row per person (29) | 96% | 91% | 97% | 99% | 364 |
-#' | members of groups, with figures of the group (5) | 88% | 95% | 95% | 100% | 76 |
-#' | several rows per person (9) | 83% | 78% | 83% | 92% | 116 |
-#' | all 43 | 91% | 89% | 94% | 98% | 556 |
-#' | median width, all 43 | 0.20 | 0.14 | 0.12 | 0.06 | |
-#' | mean error, all 43 | 0.044 | 0.023 | 0.020 | 0.007 | |
-#' | **one row per person, the 46 files of the last two lists** | 90% | 92% | 97% | 99% | 552 |
+#' | first 27 | 88% | 84% | 88% | 93% | 385 |
+#' | next 45 | 60% | 75% | 80% | 89% | 536 |
+#' | last 43 | 91% | 89% | 94% | 98% | 556 |
+#' | one row per person, 46 files of the last two lists | 90% | 92% | 97% | 99% | 552 |
 #' | the other 42 of these lists | 68% | 74% | 76% | 86% | 540 |
 #'
-#' Widths are medians over populations with more than 1% unique people; the widest was
-#' 0.65. **The aim, 90%, is met in files with one row per person, and missed in others.** Such
-#' files were held in 91% of the runs or more from a fraction of 5% on in each of the three
-#' lists; at 1% in 100, 75 and 96%. In 154 of the 186 misses the truth lay below the interval.
-#' How the lists differ says how far such a percentage can be trusted: it is one of files, and
-#' files differ.
+#' The model knows pairs of key variables. If rows repeat, or a household, a school or a firm
+#' shares values, there are far fewer cells than the pairs imply, and a small sample rarely shows
+#' it: in 154 of the 186 misses the truth lay below the interval. If the sample does show it, a
+#' warning of class `sdcRisk_warning_overstated` is given (`diagnostics$fall`). **The absence of
+#' this warning does not show that persons have one row each.** Use one row per person or
+#' household if you can, and key variables of persons. The interval is good guidance, not a
+#' guarantee; `vignette("copula-model")` has the coverage by kind of file.
 #'
-#' The reason: the model knows pairs of key variables. If rows repeat, or a
-#' household, a school or a firm shares values, there are far fewer cells than its pairs
-#' say, and people who look unique among \eqn{n} have their like among the \eqn{N}. In a
-#' small sample the like are rarely drawn together, so that the sample itself does not show
-#' it: in a census whose households repeat one row no interval held at 1 to 50%.
-#' If the sample does show it there is a warning of class
-#' `sdcRisk_warning_overstated`: its cells are about twice as coarse as the model's or more, or
-#' uniqueness falls faster over its own subsets than on the model's curve, by more than a
-#' tenth per unit of \eqn{\ln m}{ln m} and two standard errors (`diagnostics$fall`). The
-#' thresholds were chosen on the 39 and the first 27 files. On the other 45, intervals with
-#' this warning held the truth in 18, 52, 55 and 75% of 130 runs at these fractions, those
-#' without it in 71, 81, 87 and 95% of 406; on the last 43, in 67, 64, 87 and 89% of 51 runs
-#' and in 94, 91, 95 and 99% of 505. It came in a third of the runs of the 45 files with
-#' groups or repeated rows, in an eighth of those of the 43, and in 8 and 7% of the others:
-#' **the absence of a warning does not show that persons have one row each.** Take one row per
-#' person or per household if you can, and key variables of persons. The interval is good
-#' guidance, and no guarantee.
+#' With `calibrate = FALSE` the estimate is the model's own, and the interval what is known of
+#' such models before the sample is looked at: much wider.
 #'
-#' A joint pattern of missing values that many records share does not show in pairs of
-#' variables either: in `STAR` of the package AER, in which pupils who were not in the
-#' first grade share one, 69% of 16 intervals held the truth;
-#' least of the 39 files were held `SLID` of carData, 56% of 9.
-#'
-#' With `calibrate = FALSE` the estimate is the model's own, and the interval what
-#' is known of such models before the sample is looked at: much wider.
-#'
-#' The Pitman model, which looks at the sample's cell sizes and not at the variables,
-#' is a check: `models_differ` warns if it, or the copula before calibration,
-#' differs from the estimate by more than 0.05 or by more than a factor of 3. In
-#' small sampling fractions it is the rougher of the two; if no two records
-#' are alike it knows nothing and is not compared.
+#' The Pitman model, which looks at the sample's cell sizes and not at the variables, is a check:
+#' `models_differ` warns if it, or the copula before calibration, differs from the estimate by
+#' more than 0.05 or by more than a factor of 3. In small sampling fractions it is the rougher of
+#' the two; if no two records are alike it knows nothing and is not compared.
 #'
 #' @section Households: With `hh_id` the records also have the scores of their household: an
-#' intruder who finds one member has found the others. `household_xi` is the likelihood that
-#' at least one member is unique, `household_kappa` the chance that a match of at least one
-#' is correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members with a score,
-#' as if they were unique independently of each other. The model remains one of persons. Use
+#' intruder who finds one member has found the others. `household_xi` is the likelihood that at
+#' least one member is unique, `household_kappa` the chance that a match of at least one is
+#' correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members with a score, as if
+#' they were unique independently of each other. The model remains one of persons. Use
 #' [household_risk()] to find families that stand out.
 #'
-#' @section Unequal weights: Weights enter the margins and the pairs. The sample's own
-#' uniqueness is that of an unequal sample then, and by default the model is not calibrated
-#' on it; the interval is that of `calibrate = FALSE`. It ignores how the weights depend on
-#' the key variables, and its coverage was not measured. With `calibrate = TRUE` the sample
-#' is taken as if it were drawn with equal chances: if people who stand out were drawn more
-#' often, estimate and interval are too high, and the bound by the sample's uniqueness is
-#' not applied.
+#' @section Unequal weights: Weights enter the margins and the pairs. The sample's own uniqueness
+#' is that of an unequal sample then, and by default the model is not calibrated on it; the
+#' interval is that of `calibrate = FALSE`. It ignores how the weights depend on the key
+#' variables, and its coverage was not measured. With `calibrate = TRUE` the sample is taken as if
+#' it were drawn with equal chances: if people who stand out were drawn more often, estimate and
+#' interval are too high, and the bound by the sample's uniqueness is not applied.
 #'
 #' @section Randomness:
-#' Population estimates and their intervals are the same in every call: the people
-#' drawn from the model are the nodes of a numerical integral and always the
-#' same. `score = "copula"` and `"placement"`, and `order = "random"` in the fit,
-#' obey [set.seed()].
+#' Population estimates and their intervals are the same in every call: the people drawn from the
+#' model are the nodes of a numerical integral and always the same. `score = "copula"` and
+#' `"placement"`, and `order = "random"` in the fit, obey [set.seed()].
 #'
 #' @section Cost:
-#' Twice the largest `pop_size` draws (once from ten million on), each some ten
-#' nanoseconds per key variable and thread; 8 bytes per draw, 16 if the
-#' categories' product exceeds 64 bits. From 40 million draws on a share of the
-#' cells is kept. At most 2e9 people. Calibration and intervals take some
-#' tens of milliseconds.
+#' Twice the largest `pop_size` draws (once from ten million on), each some ten nanoseconds per
+#' key variable and thread; 8 bytes per draw, 16 if the categories' product exceeds 64 bits. From
+#' 40 million draws on a share of the cells is kept. At most 2e9 people. Calibration and intervals
+#' take some tens of milliseconds.
 #'
 #' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 250 bytes a record, and
-#' 16 bytes for each of the people drawn, of whom 40 million are kept at most.
+#' Beyond `data`, with five key variables and two threads: at most 250 bytes a record, and 16
+#' bytes for each of the people drawn, of whom 40 million are kept at most.
 #'
-#' @param data A data frame, tibble or data.table with one row per record, or a
-#'   result of [copula_fit()].
+#' @param data A data frame, tibble or data.table with one row per record, or a result of
+#'   [copula_fit()].
 #' @inheritParams sdcRisk-params
-#' @param pop_size Number of people in the population: one or several numbers,
-#'   none below the number of records. By default the sum of the weights of an [sdc_file()], if
-#'   they expand it.
-#' @param ... Rarely used arguments, those of `copula_uniqueness_control()`, by their full
-#'   names, or together: `control = copula_uniqueness_control(...)`; if `data` is a data frame,
-#'   also those of [copula_fit()].
-#' @param newdata A released file to judge by a model fitted on `data`, such as
-#'   a file that is not a random sample; `records` are then its records. The very file of
-#'   the fit, in its order, is recognised; other files should hold other people. A category
-#'   that `data` did not show gets a small probability, with a message.
+#' @param pop_size Number of people in the population: one or several numbers, none below the
+#'   number of records. By default the sum of the weights of an [sdc_file()], if they expand it.
+#' @param ... Rarely used arguments, those of `copula_uniqueness_control()`, by their full names,
+#'   or together: `control = copula_uniqueness_control(...)`; if `data` is a data frame, also
+#'   those of [copula_fit()].
+#' @param newdata A released file to judge by a model fitted on `data`, such as a file that is not
+#'   a random sample; `records` are then its records. The very file of the fit, in its order, is
+#'   recognised; other files should hold other people. A category that `data` did not show gets a
+#'   small probability, with a message.
 #' @param score Where a record's probability comes from, see details.
 #' @param calibrate Whether to calibrate. `NULL`: if weights are equal.
-#' @param given_sample Whether to use that only records unique in the sample
-#'   can be unique in the population: others get \eqn{\xi = 0}{xi = 0} and
-#'   \eqn{\kappa}{kappa} at most 1/k. For `"tree"` the others become the more likely
-#'   unique: with \eqn{n} records in the sample \eqn{\xi = ((1 + n \lambda p / a) /
-#'   (1 + N \lambda p / a))^{a + 1}}{xi = ((1 + n lambda p / a) /
-#'   (1 + N lambda p / a))^(a + 1)}. It supposes that the people in the file are
-#'   those of the population.
+#' @param given_sample Whether to use that only records unique in the sample can be unique in the
+#'   population: others get \eqn{\xi = 0}{xi = 0} and \eqn{\kappa}{kappa} at most 1/k. For
+#'   `"tree"` the others become the more likely unique: with \eqn{n} records in the sample
+#'   \eqn{\xi = ((1 + n \lambda p / a) / (1 + N \lambda p / a))^{a + 1}}{xi = ((1 + n lambda p /
+#'   a) / (1 + N lambda p / a))^(a + 1)}. It supposes that the people in the file are those of the
+#'   population.
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so if it is above 0.
-#' @param hh_id Name or position of the column of the records (`newdata` if given)
-#'   that identifies households, or `NULL`; see the section on households.
+#' @param hh_id Name or position of the column of the records (`newdata` if given) that identifies
+#'   households, or `NULL`; see the section on households.
 #'
 #' @return An object of class `sdc_copula_uniqueness`, an [sdc_result] with
 #' \describe{
-#'   \item{`estimates`}{one row per `pop_size`: `pop_size`,
-#'     `population_uniqueness`, `uniqueness_mc_se`, `uniqueness_low`,
-#'     `uniqueness_high`, `population_correctness`, `correctness_mc_se`,
-#'     `correctness_low`, `correctness_high`, `prop_xi_80` and `prop_xi_95` (share
-#'     of records with \eqn{\xi}{xi} above 0.80 and 0.95; without records, of records
-#'     drawn from the model), `method` (`"sampled"` or `"calibrated"`), `pitman_yor`
-#'     (uniqueness by the Pitman model), `score`, `model_uniqueness` (before
-#'     calibration), `expected_unique_records`, `expected_unique_low`,
-#'     `expected_unique_high` (of the records of the file), `sum_xi` (what their
-#'     likelihoods add up to, `NA` without records)}
-#'   \item{`records`}{for the first `pop_size`: `prob`, `xi`, `kappa`,
-#'     `prob_error` (numerical error of `prob`, 0 if exact), `sample_unique`,
-#'     `prob_shape` (the smaller, the less certain is `prob`; `Inf` for `"copula"` and
-#'     `"placement"`, which take it for certain), with `hh_id` `household_xi` and
-#'     `household_kappa`. `NULL` for a fit without `newdata`}
-#'   \item{`curve`}{uniqueness and correctness with their intervals over 25
-#'     population sizes, from that of the sample on}
+#'   \item{`estimates`}{one row per `pop_size`: `pop_size`, `population_uniqueness`,
+#'     `uniqueness_mc_se`, `uniqueness_low`, `uniqueness_high`, `population_correctness`,
+#'     `correctness_mc_se`, `correctness_low`, `correctness_high`, `prop_xi_80` and `prop_xi_95`
+#'     (share of records with \eqn{\xi}{xi} above 0.80 and 0.95; without records, of records drawn
+#'     from the model), `method` (`"sampled"` or `"calibrated"`), `pitman_yor` (uniqueness by the
+#'     Pitman model), `score`, `model_uniqueness` (before calibration), `expected_unique_records`,
+#'     `expected_unique_low`, `expected_unique_high` (of the records of the file), `sum_xi` (what
+#'     their likelihoods add up to, `NA` without records)}
+#'   \item{`records`}{for the first `pop_size`: `prob`, `xi`, `kappa`, `prob_error` (numerical
+#'     error of `prob`, 0 if exact), `sample_unique`, `prob_shape` (the smaller, the less certain
+#'     is `prob`; `Inf` for `"copula"` and `"placement"`, which take it for certain), with `hh_id`
+#'     `household_xi` and `household_kappa`. `NULL` for a fit without `newdata`}
+#'   \item{`curve`}{uniqueness and correctness with their intervals over 25 population sizes, from
+#'     that of the sample on}
 #'   \item{`fit`}{the [copula_fit()]}
-#'   \item{`diagnostics`}{`calibration`: `kind` (`"posterior"` or `"none"`),
-#'     `parameters` with the `mean` and `sd` of `ln_scale` (\eqn{\ln \lambda}{ln lambda}) and
-#'     `ln_spread` (\eqn{\ln a}{ln a}) after the sample, `shrunk` if the standard deviation is
-#'     above 0.8 of that before it, and `shrunk` for both together; `n_draws`;
-#'     `pitman_status`; `fall`, whether uniqueness falls faster in the sample than in the
-#'     model (`faster`): by how much per unit of \eqn{\ln m}{ln m} (`excess`, `excess_se`), and
-#'     how much coarser the sample's cells are (`ln_coarser`)}
+#'   \item{`diagnostics`}{`calibration`: `kind` (`"posterior"` or `"none"`), `parameters` with the
+#'     `mean` and `sd` of `ln_scale` (\eqn{\ln \lambda}{ln lambda}) and `ln_spread` (\eqn{\ln
+#'     a}{ln a}) after the sample, `shrunk` if the standard deviation is above 0.8 of that before
+#'     it, and `shrunk` for both together; `n_draws`; `pitman_status`; `fall`, whether uniqueness
+#'     falls faster in the sample than in the model (`faster`): by how much per unit of \eqn{\ln
+#'     m}{ln m} (`excess`, `excess_se`), and how much coarser the sample's cells are
+#'     (`ln_coarser`)}
 #' }
-#' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of
-#' records; `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer
-#' than 1,000 records, `models_differ`, `scores_differ`, `overstated` (see the section on
-#' uncertainty). Messages: `not_calibrated` for
-#' unequal weights, `weak_calibration`, `unseen_categories`, `no_refits`.
+#' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of records;
+#' `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer than 1,000 records,
+#' `models_differ`, `scores_differ`, `overstated` (see the section on uncertainty). Messages:
+#' `not_calibrated` for unequal weights, `weak_calibration`, `unseen_categories`, `no_refits`.
 #' @inherit copula_fit references
 #' @family copula
 #' @seealso [uniqueness_by_size()], `predict()` and `simulate()` for a fit

@@ -1,137 +1,101 @@
 #' Perturb key variables with a proven bound on correct matches
 #'
 #' Perturbs the key variables so that a match on them is correct with at most a stated
-#' probability. Records are moved at random between equivalence classes (keys). Use it if
-#' values must not be suppressed or coarsened: all expected counts stay unchanged, and the
-#' bound holds exactly for every key. The result holds the file to release and the achieved
-#' probability of every key.
+#' probability. Records are moved at random between equivalence classes (keys). Use it if values
+#' must not be suppressed or coarsened: all expected counts stay unchanged, and the bound holds
+#' exactly for every key. The result holds the file to release and the achieved probability of
+#' every key.
 #'
-#' @details
-#' The key variables cross-classify the records into \eqn{k} non-empty cells
-#' with counts \eqn{T_i}. The intruder knows the cell \eqn{j} of a person and
-#' that the person is in the file, and picks at random one of the \eqn{S_j}
-#' records released there. CM says that the pick is the person. The promise is
+#' @details The key variables cross-classify the records into \eqn{k} non-empty cells with counts
+#' \eqn{T_i}. The intruder knows the cell \eqn{j} of a person and that the person is in the file,
+#' and picks at random one of the \eqn{S_j} records released there. CM says that the pick is the
+#' person. The promise is
 #' \deqn{P(CM \mid S_j = a, T) \le \xi \quad \mbox{for every } j \mbox{ and } a \ge 1}{%
 #'   P(CM | S_j = a, T) <= xi for every j and a >= 1}
 #' with \eqn{\xi}{xi} = `max_match_prob`. Every record is randomised by itself:
 #' \deqn{p_{stay}(i) = 1 - \theta / T_i, \quad
 #'   p_{move}(i \to j) = \theta / ((k - 1) T_i),}{%
 #'   p_stay(i) = 1 - theta / T_i, p_move(i, j) = theta / ((k - 1) T_i),}
-#' so that \eqn{E(S \mid T) = T}{E(S | T) = T}. Moves go to cells that occur in
-#' the file, and a record takes the values of its new cell together: no new
-#' combination of values appears. A missing value is a value like any other.
+#' so that \eqn{E(S \mid T) = T}{E(S | T) = T}. Moves go to cells that occur in the file, and a
+#' record takes the values of its new cell together: no new combination of values appears. A
+#' missing value is a value like any other.
 #'
-#' **Blocks.** \eqn{k} counts the cells of a block, and records stay in their
-#' block. `scope = "risky"`, the default, leaves every cell with
-#' \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and puts each of the others into a
-#' small block with near cells: fewest differing key variables, then fewest steps (the
-#' difference of ranks in an ordered key, one step in a nominal key). For very
-#' many cells that differ in many keys nearest means near. `scope = "all"` makes
-#' one block of all cells, which is the published scheme if `calibration =
-#' "paper"`. With `within`, records move only inside a level of these
-#' variables, whose joint counts are then kept exactly. `forbid` keeps pairs
-#' of values apart; in one block of all cells whole levels are cut into classes
-#' without such a pair.
+#' **Blocks.** \eqn{k} counts the cells of a block, and records stay in their block. `scope =
+#' "risky"`, the default, leaves every cell with \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and
+#' puts each of the others into a small block with the nearest cells, by the number of differing
+#' key variables and then of steps. `scope = "all"` makes one block of all cells, the published
+#' scheme if `calibration = "paper"`. With `within`, records move only inside a level of these
+#' variables, whose joint counts are then kept exactly. `forbid` keeps pairs of values apart.
 #'
-#' **Theta.** `calibration = "paper"` takes the published closed form, the root
-#' of \eqn{(1 - \theta) / (1 - \theta + \theta^2) = \xi}{%
-#' (1 - theta) / (1 - theta + theta^2) = xi}, proven for \eqn{\xi}{xi} from 1/2,
-#' and from 3/7 with three or more cells. `"exact"` takes, block by block, the
-#' smallest theta whose exact worst case over all cells and all \eqn{a} meets
-#' the bound, for any bound that the file can reach: ten cells of one record
-#' reach 0.1 and no less. Theta ends if a record would be found in another
-#' given cell more easily than in its own: an intruder would look there. The
-#' published theta does not end there; that of two uniques at a bound of 1/2
-#' leads to the other cell with 0.72.
+#' **Theta.** `calibration = "paper"` uses the published closed form, the root of \eqn{(1 -
+#' \theta) / (1 - \theta + \theta^2) = \xi}{(1 - theta) / (1 - theta + theta^2) = xi}, proven for
+#' \eqn{\xi}{xi} from 1/2, and from 3/7 with three or more cells. `"exact"` uses, block by block,
+#' the smallest theta whose exact worst case over all cells and all \eqn{a} meets the bound, for
+#' any bound that the file can reach: ten cells of one record reach 0.1 and no less. Theta stays
+#' so small that no record is found in another given cell more easily than in its own.
 #'
-#' **Cells that cannot be protected**, above all a cell that is alone in its
-#' level: `unprotected = "error"` says so and names the lowest bound that can be
-#' reached, to four digits; `"merge"` merges its level with that of its nearest
-#' cell; `"keep"` gives what protection there is, and a warning. Only levels of
-#' key variables are merged. A variable of `within` that is not a key variable is
-#' released as it is, so anyone who knows it would see through a merger: its levels are
-#' never merged. Name it in `key_vars` too, and it is perturbed with the others.
+#' **Cells that cannot be protected**, above all a cell that is alone in its level: `unprotected =
+#' "error"` says so and names the lowest bound that can be reached, to four digits; `"merge"`
+#' merges its level with that of its nearest cell; `"keep"` gives what protection there is, and a
+#' warning. Only levels of key variables are merged. A variable of `within` that is not a key
+#' variable is released as it is, so anyone who knows it would see through a merger: its levels
+#' are never merged. Name it in `key_vars` too, and it is perturbed with the others.
 #'
-#' **Households.** Without `hh_id` every record moves by itself, and the members of
-#' a household can be torn apart: a household then lives in two regions. With
-#' `hh_id` and `hh_vars`, key variables that
-#' a household shares never differ inside a household. How many records a household
-#' has shows in the release, so this number is part of every cell: nobody changes
-#' places with a household of another size, and a size that only one household
-#' has cannot be protected. If all key variables are those of households, households
-#' are the units: counts are of households, each is drawn once, and the bound
-#' is on matching a household, hence on matching one of its members, whether the
-#' intruder counts households or records. Otherwise people of one-person
-#' households move with all their keys, and people of larger ones only inside
-#' their household's own keys. To move these keys too, run
-#' `invariant_pram()` twice: on the household keys, then on its `data` with
-#' all key variables. With `calibration = "exact"` the bound of the second run holds for
-#' the whole, as it holds whatever the first run did.
+#' **Households.** Without `hh_id` every record moves by itself, and a household may then live in
+#' two regions. With `hh_id` and `hh_vars`, key variables that a household shares never differ
+#' inside a household. The size of a household shows in the release, so it is part of every cell:
+#' a size that only one household has cannot be protected. If all key variables are those of
+#' households, households are the units: each is drawn once, and the bound is on matching a
+#' household, hence on matching one of its members. Otherwise people of one-person households move
+#' with all their keys, and people of larger ones only inside their household's own keys. To move
+#' these keys too, run `invariant_pram()` twice: on the household keys, then on its `data` with
+#' all key variables. With `calibration = "exact"` the bound of the second run holds for the
+#' whole.
 #'
-#' **Weights.** Weighted counts are not invariant. With `weight_var` the cells
-#' show them before and as expected after, and a shift of more than 1% in any
-#' one-way margin is a warning; `prefer = "similar_weights"` forms blocks of
-#' similar mean weight.
+#' **Weights.** Weighted counts are not invariant. With `weight_var` the cells show them before
+#' and as expected after, and a shift of more than 1% in any one-way margin is a warning; `prefer
+#' = "similar_weights"` forms blocks of similar mean weight.
 #'
 #' @section Whom the bound covers:
 #' It holds for an intruder who
 #' * knows that the target is in the file (prosecutor),
-#' * knows all key variables of the target, the variables of `within` and, with
-#'   `hh_id`, the number of records of the target's household,
+#' * knows all key variables of the target, the variables of `within` and, with `hh_id`, the
+#'   number of records of the target's household,
 #' * knows the method, theta and even the counts \eqn{T} before,
-#' * counts the \eqn{S_j = a} records released with these values (households if
-#'   these are the units) and picks one of them at random.
+#' * counts the \eqn{S_j = a} records released with these values (households if these are the
+#'   units) and picks one of them at random.
 #'
-#' It holds for every \eqn{a}, not only on average, and so for anyone who knows less
-#' about \eqn{T} or does not know the variables of `within` or the size of the
-#' household. At a bound of at least 1/2 it also holds for an intruder who knows only some of
-#' the key variables; below, and for the exact figure, see [pram_audit()].
+#' It holds for every \eqn{a}, and for anyone who knows less. At a bound of at least 1/2 it also
+#' holds for an intruder who knows only some of the key variables; otherwise see [pram_audit()].
 #'
 #' @section Whom it does not cover:
-#' * An intruder who knows any other variable of the file. All columns but the key variables are
-#'   released as they are: an income, a sampling weight, a household number or
-#'   the keys of the other members of a household can single out a record whatever
-#'   its own keys say.
-#' * An intruder who notices a moved record because its new key values contradict other
-#'   columns: a detailed age and an age group, a household in two regions. A column that
-#'   determines a key variable reveals the whole perturbation; a message (class
-#'   `determined_keys`) names such columns with the share of exchanged values that come back
-#'   (see [release_data()]), and `plausibility` counts the new pairs of values that no
-#'   record had before.
-#' * Who weighs the released counts of *all* cells of a block, not only
-#'   of the target's. In a block of two cells the other count follows from the
-#'   first and tells nothing new, whatever the counts: the bound holds as it is.
-#'   `scope = "risky"` makes blocks of two wherever it can. In larger blocks it
-#'   does not hold. At 0.8 this intruder is right with at most 0.840 in a block of
-#'   three uniques, 0.848 for cells of 1, 1, 2, 0.866 for four uniques, 0.928 for
-#'   ten and 0.989 for a hundred: a whole file as one block (`scope = "all"`)
-#'   hardly protects against it. Blocks of more than two arise for the odd one
-#'   out, for `forbid`, and for bounds below 1/2. The print and
-#'   `estimates$all_counts_prob` say what this file comes to: the probability
-#'   if every cell comes out with its own count, exactly. From a bound of 1/2
-#'   on that is the worst release, as enumeration of all releases of small
-#'   blocks shows; below 1/2 others can be worse, and it is said as "or more".
-#' * An intruder who knows the seed. The draws obey [set.seed()], so that a number from a
-#'   published script, or one that can be guessed, lets anyone repeat them: do not call
-#'   `set.seed()` before a release, or keep its number as secret as the file.
-#' * An intruder who reads a moved value off the records around it, if the file is sorted.
-#'   A message (class `told_by_order`) says which variables the order tells, and
-#'   [release_data()] then shuffles the records.
-#' * Anyone who has this object. It knows the original cell of every record and is as
-#'   confidential as the original data: `records`, `blocks` and the diagnostics
-#'   undo the perturbation. Release what [release_data()] gives, and
-#'   nothing else; the settings, theta and the formula of the transition
-#'   probabilities may be published.
-#' * What groups reveal: if all records of a group share a sensitive value, it is disclosed
+#' * An intruder who knows other variables of the file: an income, a weight, or the keys of the
+#'   other members of a household can single out a record whatever its own keys are.
+#' * An intruder who notices a moved record because its new key values contradict other columns. A
+#'   message (`determined_keys`) names columns that reveal the perturbation, see [release_data()];
+#'   `plausibility` counts pairs of values that no record had before.
+#' * An intruder who also uses the released counts of *all* cells in the block. In a block of two
+#'   cells the other count adds nothing; in larger blocks the bound does not hold. At 0.8 this
+#'   intruder is right with at most 0.840 in a block of three uniques, 0.866 of four, 0.928 of ten
+#'   and 0.989 of a hundred. `scope = "risky"` makes blocks of two whenever it can.
+#'   `estimates$all_counts_prob` has the figure of this file, the worst case from a bound of 1/2
+#'   on.
+#' * An intruder who knows the seed: do not call [set.seed()] before a release, or keep its number
+#'   as secret as the file.
+#' * An intruder who reads a moved value off the records around it, if the file is sorted: a
+#'   message (`told_by_order`) names the variables, and [release_data()] shuffles the records.
+#' * Anyone who has this object, which is as confidential as the original data. Release only
+#'   [release_data()]; settings, theta and the formula may be published.
+#' * Attribute disclosure: if all records of a group share a sensitive value, it is disclosed
 #'   without any match.
 #'
-#' Risk measures that take values for true, such as [n_matches()] and
-#' [individual_risk()], do not hold for the released data, see [release_data()].
+#' Risk measures that take values for true, such as [n_matches()] and [individual_risk()], do not
+#' hold for the released data, see [release_data()].
 #'
 #' @section Cost:
-#' One grouping of the records and one draw for each that can move: about a
-#' second for a million records. Forming small blocks sorts the risky cells once
-#' per key variable, more often if uniques differ in many keys.
+#' One grouping of the records and one draw for each that can move: about a second for a million
+#' records. Forming small blocks sorts the risky cells once per key variable, more often if
+#' uniques differ in many keys.
 #'
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 620 bytes a record.
@@ -142,71 +106,60 @@
 #' @inheritParams suppress_cells
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
-#' @param max_match_prob The bound, between 0 and 1. For an [sdc_file()] it is by default 1/3, that
-#'   of `k = 3`, the default limit of [file_check()]; for other data 0.8, which is 2.4 times as
-#'   much.
+#' @param max_match_prob The bound, between 0 and 1. Default: 1/3 for an [sdc_file()], that of `k
+#'   = 3`; 0.8 for other data.
 #' @param within Columns inside whose joint levels records move.
-#' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`:
-#'   all cells of a level are one block.
+#' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`: all cells of a
+#'   level are one block.
 #' @param calibration How theta is chosen, see Details.
-#' @param prefer With `scope = "risky"`: `"fewest_changes"` groups cells of the
-#'   same count with each other if the level holds several (a pair of uniques
-#'   moves 0.67 records at a bound of 0.8, a unique and a cell of two 0.72),
-#'   `"nearest"` takes the nearest cell of whatever count, `"similar_weights"`
-#'   cells of the same count and similar mean weight.
-#' @param forbid Values never exchanged: a list named by key variables, each a
-#'   matrix or data frame of two columns with one pair of values per row.
+#' @param prefer With `scope = "risky"`: `"fewest_changes"` groups cells of the same count,
+#'   `"nearest"` takes the nearest cell of any count, `"similar_weights"` cells of the same count
+#'   and similar mean weight.
+#' @param forbid Values never exchanged: a list named by key variables, each a matrix or data
+#'   frame of two columns with one pair of values per row.
 #' @param unprotected What happens to cells that cannot be protected.
 #' @param hh_vars Key variables that the members of a household share.
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the perturbed data: class, column types, levels, labels and order of
-#'     records are those of the input. [release_data()] gives what may leave. For an
-#'     sdcMicroObj that object with perturbed key variables, see [store_result()]}
-#'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`:
-#'     untouched), `count`, `stay_prob`, `match_prob_before` (1 / count),
-#'     `match_prob` (exact worst case over \eqn{a}); with `hh_id`
-#'     `household_size`; with households as units `persons_before`,
-#'     `persons_expected` (the same, as sizes do not mix); with weights
-#'     `weighted_before`, `weighted_expected`}
-#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`, `all_counts_prob` (for an intruder
-#'     who also uses all released counts)}
-#'   \item{`variables`}{per key variable: `variable`, `expected_changed`,
-#'     `n_changed` (records), `se_inflation` (factor by which the standard
-#'     error of the proportion of a level grows, the largest over levels)}
-#'   \item{`plausibility`}{per key variable and other column of at most 1,000 values, and
-#'     half as many as records: records whose key changed, and the share of them whose new
-#'     pair of values does not occur in the original}
-#'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`,
-#'     `n_blocks`, `worst_match_prob`, `all_counts_prob` (largest of all
-#'     blocks), `expected_changed`, `n_changed`, and
-#'     `n_records`, `n_cells`, `n_risky` (cells above the bound before),
+#'   \item{`data`}{the perturbed data: class, column types, levels, labels and order of records
+#'     are those of the input. [release_data()] gives what may leave. For an sdcMicroObj that
+#'     object with perturbed key variables, see [store_result()]}
+#'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`: untouched),
+#'     `count`, `stay_prob`, `match_prob_before` (1 / count), `match_prob` (exact worst case over
+#'     \eqn{a}); with `hh_id` `household_size`; with households as units `persons_before`,
+#'     `persons_expected` (the same, as sizes do not mix); with weights `weighted_before`,
+#'     `weighted_expected`}
+#'   \item{`blocks`}{`block`, `n_cells`, `n`, `theta`, `all_counts_prob` (for an intruder who also
+#'     uses all released counts)}
+#'   \item{`variables`}{per key variable: `variable`, `expected_changed`, `n_changed` (records),
+#'     `se_inflation` (factor by which the standard error of the proportion of a level grows, the
+#'     largest over levels)}
+#'   \item{`plausibility`}{per key variable and other column of at most 1,000 values, and half as
+#'     many as records: records whose key changed, and the share of them whose new pair of values
+#'     does not occur in the original}
+#'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`, `n_blocks`,
+#'     `worst_match_prob`, `all_counts_prob` (largest of all blocks), `expected_changed`,
+#'     `n_changed`, and `n_records`, `n_cells`, `n_risky` (cells above the bound before),
 #'     `n_unprotected` (after)}
-#'   \item{`records`}{one row per record: `cell` (row of `cells`), `changed`,
-#'     `match_prob_before`, `match_prob` (of its original cell)}
+#'   \item{`records`}{one row per record: `cell` (row of `cells`), `changed`, `match_prob_before`,
+#'     `match_prob` (of its original cell)}
 #' }
-#' Errors: `bad_argument` (a bound outside its range, a pair of `forbid` that
-#' does not exist), `unprotectable` (with field `lowest`, a bound to four digits
-#' that works while the next ones below it do not; 1 if none does), `bad_data`
-#' (households whose members differ), `bad_weights`. Warnings:
-#' `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`,
-#' `merged_levels`, `determined_keys`, `told_by_order`.
+#' Errors: `bad_argument` (a bound outside its range, a pair of `forbid` that does not exist),
+#' `unprotectable` (with field `lowest`, a bound to four digits that works while the next ones
+#' below it do not; 1 if none does), `bad_data` (households whose members differ), `bad_weights`.
+#' Warnings: `weighted_shift`, `unprotected_cells`. Messages: `nothing_to_do`, `merged_levels`,
+#' `determined_keys`, `told_by_order`.
 #' @references
-#' Nayak, T. K. Identity disclosure risk control in microdata release via
-#' post-randomization. Department of Statistics, George Washington University.
+#' Nayak, T. K. Identity disclosure risk control in microdata release via post-randomization.
+#' Department of Statistics, George Washington University.
 #'
-#' Nayak, T. K., Zhang, C. and You, J. (2018). Measuring identification risk in microdata
-#' release and its control by post-randomisation. International Statistical Review 86,
-#' 300-321. \doi{10.1111/insr.12252}: the same goal, met by other probabilities.
+#' Nayak, T. K., Zhang, C. and You, J. (2018). Measuring identification risk in microdata release
+#' and its control by post-randomisation. International Statistical Review 86, 300-321.
+#' \doi{10.1111/insr.12252}: the same goal, met by other probabilities.
 #'
-#' Gouweleeuw, J. M., Kooiman, P., Willenborg, L. C. R. J. and de Wolf, P.-P.
-#' (1998). Post randomisation for statistical disclosure control: theory and
-#' implementation. Journal of Official Statistics 14, 463-478.
-#'
-#' This is, as far as we know, the first implementation of the bound; the exact
-#' calibration, its closed form over all \eqn{a} and small blocks are additions
-#' of ours. `sdcMicro::pram()` perturbs single variables without a bound.
+#' The bound was first implemented here, as far as we know; the exact calibration and small blocks
+#' are ours. `sdcMicro::pram()` perturbs single variables without a bound.
 #' @family perturbation
 #' @concept PRAM
 #' @concept post-randomisation

@@ -1,92 +1,83 @@
 #' The intruder who weighs key variables
 #'
-#' Someone holds a file with names and gets the released one. How many released
-#' records can they lead back to the right person, and how sure can they be? The
-#' intruder of [longitudinal_link()] counts differing keys; a real one gives more
-#' weight to a rare name than to the sex, and less to a difference in a key that
-#' often changes. This function measures what such an intruder gets, over all
-#' pairs of records and exactly.
+#' Someone holds a file with names and gets the released one. How many released records can they
+#' lead back to the right person, and how sure can they be? The intruder of [longitudinal_link()]
+#' counts differing keys; a real one gives more weight to a rare name than to the sex, and less to
+#' a difference in a key that often changes. This function measures what such an intruder gets,
+#' over all pairs of records and exactly.
 #'
-#' @details
-#' For a released record \eqn{i} and a known record \eqn{j}, the weight of a pair is
+#' @details For a released record \eqn{i} and a known record \eqn{j}, the weight of a pair is
 #' \deqn{W_{ij} = \sum_v f_v(x_{jv}, y_{iv}),}{W_ij = sum over keys v of f_v(x_jv, y_iv),}
-#' 0 for a key that is missing in either record. With \eqn{m_v} the probability that
-#' two records of one person agree on key \eqn{v}, and \eqn{u_v} that those of two
-#' persons do, an agreement on the value \eqn{y} adds
-#' \eqn{\log(m_v / q_v(y))}{log(m_v / q_v(y))}, \eqn{q_v(y)} being the share of
-#' \eqn{y} in both files, and a disagreement
-#' \eqn{\log((1 - m_v) / (1 - u_v))}{log((1 - m_v) / (1 - u_v))}. With
-#' `by_value = FALSE` every agreement adds \eqn{\log(m_v / u_v)}{log(m_v / u_v)}.
+#' 0 for a key that is missing in either record. With \eqn{m_v} the probability that two records
+#' of one person agree on key \eqn{v}, and \eqn{u_v} that those of two persons do, an agreement on
+#' the value \eqn{y} adds \eqn{\log(m_v / q_v(y))}{log(m_v / q_v(y))}, \eqn{q_v(y)} being the
+#' share of \eqn{y} in both files, and a disagreement \eqn{\log((1 - m_v) / (1 - u_v))}{log((1 -
+#' m_v) / (1 - u_v))}. With `by_value = FALSE` every agreement adds \eqn{\log(m_v / u_v)}{log(m_v
+#' / u_v)}.
 #'
-#' Let \eqn{w_i} be the largest weight of record \eqn{i} and \eqn{b_i} the number of
-#' known records that have it. The intruder takes one of them; with \eqn{t(i)} the
-#' record of the same person, the intruder is right with the matching probability
+#' Let \eqn{w_i} be the largest weight of record \eqn{i} and \eqn{b_i} the number of known records
+#' that have it. The intruder takes one of them; with \eqn{t(i)} the record of the same person,
+#' the intruder is right with the matching probability
 #' \deqn{p_i = [W_{i,t(i)} = w_i] / b_i,}{p_i = [W_i,t(i) = w_i] / b_i,}
-#' whose sum is the expected number of correct matches. The intruder gives each of
-#' the best records the posterior
+#' whose sum is the expected number of correct matches. The intruder gives each of the best
+#' records the posterior
 #' \deqn{\frac{e^{w_i}}{\sum_j e^{W_{ij}} + n_1 (1 - \rho) / \rho},}{%
 #'   exp(w_i) / (sum over j of exp(W_ij) + n1 (1 - rho) / rho),}
-#' with \eqn{n_1} known records and \eqn{\rho} the probability that a released
-#' person is among them (`coverage`). The posterior takes into account that a person
-#' has one record; it assumes independent errors.
+#' with \eqn{n_1} known records and \eqn{\rho} the probability that a released person is among
+#' them (`coverage`). The posterior takes into account that a person has one record; it assumes
+#' independent errors.
 #'
 #' @section Intruders:
 #' They differ in where the weights come from:
 #' \describe{
-#'   \item{`"count"`}{counts differing keys, as [longitudinal_link()]; always
-#'     computed. It has no posterior}
-#'   \item{`"calibrated"`}{knows how often each key agrees for one person:
-#'     \eqn{m_v} and \eqn{u_v} from the true links, half a pair added to
-#'     agreements and disagreements. Needs `id`}
-#'   \item{`"prior"`}{believes that every key agrees with probability `prior_match`
-#'     for one person; as for `"em"`, \eqn{u_v} is that of all pairs, half a pair added to
-#'     each}
-#'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record
-#'     has one partner, uniform over the known file with probability `coverage`,
-#'     and \eqn{m_v} maximises the likelihood of the records (expectation and
-#'     maximisation, on a systematic sample of about 5,000 cells of the released file)}
+#'   \item{`"count"`}{counts differing keys, as [longitudinal_link()]; always computed. It has no
+#'     posterior}
+#'   \item{`"calibrated"`}{knows how often each key agrees for one person: \eqn{m_v} and \eqn{u_v}
+#'     from the true links, half a pair added to agreements and disagreements. Needs `id`}
+#'   \item{`"prior"`}{believes that every key agrees with probability `prior_match` for one
+#'     person; as for `"em"`, \eqn{u_v} is that of all pairs, half a pair added to each}
+#'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record has one
+#'     partner, uniform over the known file with probability `coverage`, and \eqn{m_v} maximises
+#'     the likelihood of the records (expectation and maximisation, on a systematic sample of
+#'     about 5,000 cells of the released file)}
 #' }
-#' None of them is the best that can be: if errors are dependent, weights that
-#' are known may do slightly worse than learned ones. So the largest figure over the
-#' intruders tried is named, and no figure is called an upper bound. `ceiling` is
-#' rigorous for rules of one kind, those that look only at which keys agree, differ
-#' or are missing: known records with the same pattern as the true partner cannot be
-#' told apart. Rules that use values, as all intruders do with `by_value = TRUE`, can
-#' exceed it.
+#' None of them is the best that can be: if errors are dependent, weights that are known may do
+#' slightly worse than learned ones. So the largest figure over the intruders tried is named, and
+#' no figure is called an upper bound. `ceiling` is rigorous for rules of one kind, those that
+#' look only at which keys agree, differ or are missing: known records with the same pattern as
+#' the true partner cannot be told apart. Rules that use values, as all intruders do with
+#' `by_value = TRUE`, can exceed it.
 #'
 #' @section Tolerance:
-#' `tolerance` says for a key which differences are admissible. The admissible ones
-#' are a level of their own between equal values and others, with probabilities of
-#' its own; `"prior"` and `"count"` take them for agreements. An entry is
+#' `tolerance` says for a key which differences are admissible. The admissible ones are a level of
+#' their own between equal values and others, with probabilities of its own; `"prior"` and
+#' `"count"` take them for agreements. An entry is
 #' * one number, plus or minus: `age = 1`;
-#' * two numbers, the smallest and the largest released minus known value:
-#'   `age = c(0, 2)`;
-#' * a logical matrix whose row names are the known and whose column names are the
-#'   released values. Its diagonal is not implied: equal values that it does not admit
-#'   differ.
+#' * two numbers, the smallest and the largest released minus known value: `age = c(0, 2)`;
+#' * a logical matrix whose row names are the known and whose column names are the released
+#'   values. Its diagonal is not implied: equal values that it does not admit differ.
 #'
-#' By value, an agreement within the tolerance is divided by the share of the values
-#' within it. A level that no two values of the files are at is left out. `ceiling`
-#' takes levels for different patterns.
+#' By value, an agreement within the tolerance is divided by the share of the values within it. A
+#' level that no two values of the files are at is left out. `ceiling` takes levels for different
+#' patterns.
 #'
-#' For keys that shift by a step, such as an age in classes, this is the largest
-#' gain of all. Keys of [candidates()], as local suppression and recoding leave them,
-#' agree if a value is admissible in both files.
+#' For keys that shift by a step, such as an age in classes, this is the largest gain of all. Keys
+#' of [candidates()], as local suppression and recoding leave them, agree if a value is admissible
+#' in both files.
 #'
 #' @section Missing values:
-#' A missing value says nothing, for or against: it adds no weight. A known record
-#' with few observed key variables is therefore nobody's best match as long as another one
-#' agrees on more, unlike under the rule that counts. A key variable on which all pairs
-#' with values agree, or all differ, says nothing either: its weights are 0.
+#' A missing value says nothing, for or against: it adds no weight. A known record with few
+#' observed key variables is therefore nobody's best match as long as another one agrees on more,
+#' unlike under the rule that counts. A key variable on which all pairs with values agree, or all
+#' differ, says nothing either: its weights are 0.
 #'
 #' @section When learned weights are not to be trusted:
-#' `diagnostics` holds the largest correlation of the agreements on two keys over all
-#' pairs (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same
-#' evidence twice, and the figure of an intruder who learns the weights is too low.
-#' `m_at_one` names keys whose learned \eqn{m_v} is at least 0.9999, and
-#' `m_near_u` those for which it is at most \eqn{u_v}: something other than the person
-#' was learned. `log_likelihood` compares intruders: one whose learned weights
-#' explain the records worse than the prior ones learned nothing.
+#' `diagnostics` holds the largest correlation of the agreements on two keys over all pairs
+#' (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same evidence
+#' twice, and the figure of an intruder who learns the weights is too low. `m_at_one` names keys
+#' whose learned \eqn{m_v} is at least 0.9999, and `m_near_u` those for which it is at most
+#' \eqn{u_v}: something other than the person was learned. `log_likelihood` compares intruders:
+#' one whose learned weights explain the records worse than the prior ones learned nothing.
 #'
 #' @section Spelling of text:
 #' Text in any encoding is compared letter by letter. Values that differ from one in the other
@@ -96,96 +87,90 @@
 #' @section Tables of a database:
 #' `known` and `released` may both be lazy tables of dbplyr or pattern tables, read as by
 #' [longitudinal_link()]: `records` is `NULL`, and `patterns` has the key variables of the
-#' released file, the number `n` of records and the columns of `records` but `id`. Numbers
-#' are those of the data frames, but for the weights that `"em"` learns from more than 5,000
-#' cells of the released file: its sample goes by the order of the cells. `one_to_one` needs
-#' data frames, and `id` no pattern tables.
+#' released file, the number `n` of records and the columns of `records` but `id`. Numbers are
+#' those of the data frames, but for the weights that `"em"` learns from more than 5,000 cells of
+#' the released file: its sample goes by the order of the cells. `one_to_one` needs data frames,
+#' and `id` no pattern tables.
 #'
 #' @section Cost:
-#' All pairs, without blocking, by the cheapest of three exact engines: elimination
-#' of keys, which shares its work between records with the same first keys; agreement
-#' subsets, for few key variables with many values; tables, pair by pair. Work is counted
-#' before it is done, so that the choice is the same on every machine. At 2 threads
-#' 5,000 x 5,000 records and 4 keys take 0.1 s, 63,654 x 80,882 records and 13 keys
-#' 1.2 s, a million by a million 11 s and 230 MB. More than `max_work` is refused at
-#' once with the estimate. Hard are many independent keys on which all records differ.
-#' `"em"` takes some 20 passes over its sample, and stops after 400.
+#' All pairs, without blocking, by the cheapest of three exact engines: elimination of keys, which
+#' shares its work between records with the same first keys; agreement subsets, for few key
+#' variables with many values; tables, pair by pair. Work is counted before it is done, so that
+#' the choice is the same on every machine. At 2 threads 5,000 x 5,000 records and 4 keys take 0.1
+#' s, 63,654 x 80,882 records and 13 keys 1.2 s, a million by a million 11 s and 230 MB. More than
+#' `max_work` is refused at once with the estimate. Hard are many independent keys on which all
+#' records differ. `"em"` takes some 20 passes over its sample, and stops after 400.
 #'
 #' @section Memory:
-#' Beyond the files, with five key variables and two threads: at most 650 bytes a record of
-#' a file.
+#' Beyond the files, with five key variables and two threads: at most 650 bytes a record of a
+#' file.
 #'
-#' @param known The file that the intruder holds: a data frame with one row per
-#'   person, or an [sdc_file()], whose key variables are taken if `key_vars` is not
-#'   given; or, as `released`, a table of a database.
-#' @param released The released file, whose records are attacked. After a
-#'   protection: the protected data, with the ids of the original.
+#' @param known The file that the intruder holds: a data frame with one row per person, or an
+#'   [sdc_file()], whose key variables are taken if `key_vars` is not given; or, as `released`, a
+#'   table of a database.
+#' @param released The released file, whose records are attacked. After a protection: the
+#'   protected data, with the ids of the original.
 #' @param key_vars Names of the key variables, columns of both files, or their positions in
 #'   `known`; `NULL` for all columns of both files but `id`. At most 64.
-#' @param id Name of the column that identifies persons in both files, known to the
-#'   producer and not to the intruder. Without it no match is known to be right.
+#' @param id Name of the column that identifies persons in both files, known to the producer and
+#'   not to the intruder. Without it no match is known to be right.
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `link_attack_control()`, by their full names, or
 #'   together: `control = link_attack_control(...)`.
-#' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`.
-#'   Default: `"calibrated"`, without `id` `"em"`. The first one gives `records` and
-#'   `variables`.
+#' @param weights One or several of `"calibrated"`, `"prior"`, `"em"` and `"count"`. Default:
+#'   `"calibrated"`, without `id` `"em"`. The first one gives `records` and `variables`.
 #' @param by_value Whether an agreement on a rare value weighs more.
 #' @param tolerance Admissible differences: a named list, see below.
 #' @param prior_match What `"prior"` believes, strictly between 0 and 1.
-#' @param coverage Probability that a released person is in the known file, above 0
-#'   and at most 1. Default: the share of released records that are linked; 1 without
-#'   `id` and if none is linked. Matches do not depend on it, posteriors do.
-#' @param one_to_one Whether to compute also what an intruder gets who gives every
-#'   known record to one released record at most, and every record of the smaller file
-#'   away, so that the sum of weights is largest. If several assignments have the largest
-#'   sum, their links are shared out as evenly as possible (by largest entropy), so that
-#'   the figure does not depend on the order of the records. For up to 10,000 records in
-#'   each file.
-#' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`:
-#'   if that takes a moment.
+#' @param coverage Probability that a released person is in the known file, above 0 and at most 1.
+#'   Default: the share of released records that are linked; 1 without `id` and if none is linked.
+#'   Matches do not depend on it, posteriors do.
+#' @param one_to_one Whether to compute also what an intruder gets who gives every known record to
+#'   one released record at most, and every record of the smaller file away, so that the sum of
+#'   weights is largest. If several assignments have the largest sum, their links are shared out
+#'   as evenly as possible (by largest entropy), so that the figure does not depend on the order
+#'   of the records. For up to 10,000 records in each file.
+#' @param sensitivity Whether to repeat the attack without each key in turn. `NULL`: if that takes
+#'   a moment.
 #' @param max_work Most work of one attack, in nanoseconds of one processor.
 #'
 #' @return An object of class `sdc_link_attack`, an [sdc_result] with
 #' \describe{
-#'   \item{`estimates`}{one row per intruder: `intruder`, `n_known`, `n_released`,
-#'     `n_linked` (released records with a known one of the same person),
-#'     `expected_correct`, `prop_expected` (of `n_linked`), `n_certain` (single best
-#'     matches that are right), `n_single_best`, `n_single_best_wrong` (of all
-#'     released records), `own_estimate` (the sum of the posteriors: what the
-#'     intruder expects), `n_claims_90` (released records with a posterior of at
-#'     least 0.9), `n_right_90` (how many of them are right, one of b ties counting
-#'     1/b), `ceiling`; with `one_to_one` also `expected_one_to_one`}
-#'   \item{`records`}{one row per released record, for the first of `weights`: `id`
-#'     (the row number without `id`), `match_prob` (`NA` without a partner),
-#'     `posterior`, `n_best`, `true_in_best` (`FALSE` without a partner, `NA` without
-#'     `id`); then `match_prob_<intruder>` and `posterior_<intruder>` of the others}
-#'   \item{`curve`}{per intruder and threshold `posterior`: `n_claimed` records with
-#'     at least this posterior, `n_right` of them, `n_expected` right ones}
-#'   \item{`variables`}{one row per key, for the first of `weights`: `variable`, `m`,
-#'     `u`, `weight` (\eqn{\log(m/u)}{log(m/u)}), `weight_differ`, `entropy` (nats, both
-#'     files), `without` (expected correct matches without the key), `loss`; and
-#'     `m_<intruder>` of the others who weigh}
-#'   \item{`levels`}{per key with a tolerance and level of agreement: `variable`,
-#'     `level`, `m`, `u`; `NULL` without}
+#'   \item{`estimates`}{one row per intruder: `intruder`, `n_known`, `n_released`, `n_linked`
+#'     (released records with a known one of the same person), `expected_correct`, `prop_expected`
+#'     (of `n_linked`), `n_certain` (single best matches that are right), `n_single_best`,
+#'     `n_single_best_wrong` (of all released records), `own_estimate` (the sum of the posteriors:
+#'     what the intruder expects), `n_claims_90` (released records with a posterior of at least
+#'     0.9), `n_right_90` (how many of them are right, one of b ties counting 1/b), `ceiling`;
+#'     with `one_to_one` also `expected_one_to_one`}
+#'   \item{`records`}{one row per released record, for the first of `weights`: `id` (the row
+#'     number without `id`), `match_prob` (`NA` without a partner), `posterior`, `n_best`,
+#'     `true_in_best` (`FALSE` without a partner, `NA` without `id`); then `match_prob_<intruder>`
+#'     and `posterior_<intruder>` of the others}
+#'   \item{`curve`}{per intruder and threshold `posterior`: `n_claimed` records with at least this
+#'     posterior, `n_right` of them, `n_expected` right ones}
+#'   \item{`variables`}{one row per key, for the first of `weights`: `variable`, `m`, `u`,
+#'     `weight` (\eqn{\log(m/u)}{log(m/u)}), `weight_differ`, `entropy` (nats, both files),
+#'     `without` (expected correct matches without the key), `loss`; and `m_<intruder>` of the
+#'     others who weigh}
+#'   \item{`levels`}{per key with a tolerance and level of agreement: `variable`, `level`, `m`,
+#'     `u`; `NULL` without}
 #' }
 #'
-#' Errors: `unknown_key_var`, `bad_data` for an empty file or ids that occur twice,
-#' `bad_column`, `bad_argument`, `too_large`. Warnings `waves_differ`,
-#' `no_common_ids`, `not_learned` (the learned weights are not to be trusted).
+#' Errors: `unknown_key_var`, `bad_data` for an empty file or ids that occur twice, `bad_column`,
+#' `bad_argument`, `too_large`. Warnings `waves_differ`, `no_common_ids`, `not_learned` (the
+#' learned weights are not to be trusted).
 #'
 #' @references
-#' Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of
-#' the American Statistical Association 64(328), 1183-1210.
-#' \doi{10.1080/01621459.1969.10501049}.
+#' Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the American
+#' Statistical Association 64(328), 1183-1210. \doi{10.1080/01621459.1969.10501049}.
 #'
-#' Domingo-Ferrer, J. and Torra, V. (2003). Disclosure risk assessment in statistical
-#' microdata protection via advanced record linkage. Statistics and Computing 13,
-#' 343-354. \doi{10.1023/A:1025666923033}.
+#' Domingo-Ferrer, J. and Torra, V. (2003). Disclosure risk assessment in statistical microdata
+#' protection via advanced record linkage. Statistics and Computing 13, 343-354.
+#' \doi{10.1023/A:1025666923033}.
 #'
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the
-#' re-identification risk in longitudinal survey microdata. Joint Statistical
-#' Meetings 2021.
+#' re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021.
 #' @seealso [longitudinal_link()] for the intruder who counts, [key_stability()] for
 #'   the choice of keys.
 #' @concept record linkage

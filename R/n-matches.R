@@ -1,70 +1,58 @@
-#' Number of matches of every record
+#' Count the matches of every record (k-anonymity)
 #'
-#' With how many records of a file does a record agree, when values are missing
-#' or only known as candidates? An intruder who knows the values of a person
-#' looks for records that agree, and must take every record that is missing a
-#' value for one that might. The fewer there are, the easier the person is found.
+#' Counts for each record the records that agree with it on the key variables, itself included,
+#' also if values are missing or only known as candidates. Use it first for any file: a record
+#' with few matches is easy to find. The result has the number of matches of each record, and the
+#' sample uniques and theta of each key set.
 #'
-#' @details
-#' Records \eqn{i} and \eqn{j} are *compatible*, \eqn{i \sim j}{i ~ j}, when in
-#' every key variable one of the two is missing or their values are equal. The
-#' number of matches of record \eqn{i} is
+#' @details Records \eqn{i} and \eqn{j} are *compatible*, \eqn{i \sim j}{i ~ j}, when in every key
+#' variable one of the two is missing or their values are equal. The number of matches of record
+#' \eqn{i} is
 #' \deqn{m_i = \sum_j [i \sim j],}{m_i = sum_j [i ~ j],}
-#' the record itself included. Compatibility is symmetric but not transitive:
-#' 40 matches a missing age and a missing age matches 23, which does not match
-#' 40. Records do not form cells, and \eqn{m_i} is not the size of one. Without
-#' missing values \eqn{m_i} is the size \eqn{k_i} of the record's cell.
+#' the record itself included. Compatibility is symmetric but not transitive: 40 matches a missing
+#' age and a missing age matches 23, which does not match
+#' 40. Records do not form cells, and \eqn{m_i} is not the size of one. Without missing values
+#' \eqn{m_i} is the size \eqn{k_i} of the record's cell.
 #'
-#' With `missing = "exclude"` records that are incomplete on a key set are
-#' deleted and \eqn{k_i} is counted among the rest (listwise deletion); with
-#' `"category"` a missing value matches missing values only. A list has a word for
-#' some key variables, `list(stat = "category", age = "wildcard")`: the others
-#' match everything.
+#' With `missing = "exclude"` records that are incomplete on a key set are deleted and \eqn{k_i}
+#' is counted among the rest (listwise deletion); with `"category"` a missing value matches
+#' missing values only. A list has a word for some key variables, `list(stat = "category", age =
+#' "wildcard")`: the others match everything.
 #'
-#' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an imported
-#' SPSS column declares missing (`na_values`, `na_range`), whatever they mean. The print
-#' gives the share of missing values per key variable and the declared codes among them.
-#' "Not applicable" is known to anyone who knows the person: use `"category"` for it, or
-#' remove the declaration so that it becomes a value, rather than let it match everything.
+#' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an imported SPSS
+#' column declares missing (`na_values`, `na_range`), whatever they mean. The print gives the
+#' share of missing values per key variable and the declared codes among them. "Not applicable" is
+#' known to anyone who knows the person: use `"category"` for it, or remove the declaration so
+#' that it becomes a value, rather than let it match everything.
 #'
-#' **Counting partners for less.** `partial_weight`
-#' \eqn{\alpha}{alpha} lets a partner that is incomplete, and whose pattern
-#' (values and blanks) is another one, count \eqn{\alpha}{alpha} instead of 1;
-#' this is `alpha` of sdcMicro's `freqCalc()`. `min_overlap` asks for a number of
+#' **Counting partners for less.** `partial_weight` \eqn{\alpha}{alpha} lets a partner that is
+#' incomplete, and whose pattern (values and blanks) is another one, count \eqn{\alpha}{alpha}
+#' instead of 1; this is `alpha` of sdcMicro's `freqCalc()`. `min_overlap` asks for a number of
 #' key variables that are known on both sides; the record itself always counts.
 #'
-#' **Candidates.** Columns made by [candidates()] or [candidate_interval()] hold
-#' sets \eqn{S} of admissible values. `rule = "first"` (the paper's): the intruder
-#' looks for the first value of the target's set, and a record matches when its
-#' own set holds that value. This is not symmetric: 3|4 does not match 4|5, but
-#' 4|5 matches 3|4. `"overlap"`: the two sets have a value in common, the most
-#' matches that are possible. `"mean"`: the average of `"first"` over the values
-#' of the target's set, each being equally likely, and over their combinations
-#' if several columns hold candidates: the expected number of matches of an
-#' intruder who knows the true values. The first value of an interval is its
-#' lower end; `"mean"` takes an interval as the whole numbers in it. A cell with
-#' candidates is known; it is missing when it is `NA`. Outside `patterns` may hold
-#' sets if the file holds intervals, and the reverse: a value is then an
-#' interval without length, and 30|32 overlaps \[30,34\].
+#' **Candidates.** Columns made by [candidates()] or [candidate_interval()] hold sets \eqn{S} of
+#' admissible values. `rule = "first"` (the paper's): the intruder looks for the first value of
+#' the target's set, and a record matches if its own set holds that value. This is not symmetric:
+#' 3|4 does not match 4|5, but 4|5 matches 3|4. `"overlap"`: the two sets have a value in common,
+#' the most matches that are possible. `"mean"`: the average of `"first"` over the values of the
+#' target's set (the whole numbers of an interval) and their combinations: the expected number of
+#' matches of an intruder who knows the true values. A cell with candidates is known; it is
+#' missing if it is `NA`.
 #'
-#' **Households.** With `hh_id` a target matches a household when it matches any
-#' of its members, and `n_matches` counts households, each once: an intruder who
-#' is left with three members of one family has found the family. The records
-#' behind them are counted as `n_matched_records`. `n_matches_household` is the
-#' smallest `n_matches` among the members of the record's own household, which is
-#' found through its most conspicuous member. A record without household is one
-#' of its own.
+#' **Households.** With `hh_id` a target matches a household if it matches any of its members, and
+#' `n_matches` counts households, each once. The records behind them are counted as
+#' `n_matched_records`. `n_matches_household` is the smallest `n_matches` among the members of the
+#' record's own household. A record without household is one of its own.
 #'
-#' **Sensitive values.** What does the key tell of the column `sensitive` without
-#' telling the record? Of the \eqn{C} matches of a record that have a value there, let
-#' the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among
-#' all records with a value.
+#' **Sensitive values** measure attribute disclosure: the key can reveal the value of the column
+#' `sensitive` without identifying the record. Of the matches of a record that have a value
+#' there, let the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among all records with a value.
 #' \describe{
-#'   \item{`n_sensitive`}{the number of distinct values. If it is 1 an intruder
-#'     learns the value without finding the record: the record is *homogeneous*, and
-#'     unique records with a value always are}
-#'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the
-#'     number of equally frequent values that are as hard to tell apart}
+#'   \item{`n_sensitive`}{the number of distinct values. If it is 1 an intruder learns the value
+#'     without finding the record: the record is *homogeneous*, and unique records with a value
+#'     always are}
+#'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the number of
+#'     equally frequent values that are as hard to tell apart}
 #'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: the information that the key gives
 #'     to anyone who knows the file's distribution. For values without order (text, factors)
 #'     the total variation \eqn{\frac12 \sum_v |p_v - q_v|}{sum |p_v - q_v| / 2};
@@ -74,138 +62,104 @@
 #'     sum over v of |sum over u <= v of (p_u - q_u)|, over K - 1}. Convert numbers that
 #'     are mere codes to a factor}
 #' }
-#' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of
-#' the file are the smallest of the records (distinct and entropy l-diversity), and
-#' its `t_closeness` is the largest. With several sensitive columns a record is
-#' homogeneous that is so in any of them, and l and t are those of the worst one.
-#' A missing value is none: it counts neither among the matches nor in the file,
-#' and a record whose matches have no value at all has `n_sensitive` 0 and the
-#' others `NA`. A missing *key variable* makes matches as `missing` says: with
-#' `"wildcard"` the values of all records that may be meant are counted, each once.
-#' A partner's value counts whatever the `partial_weight` of the partner, even 0.
+#' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of the file are
+#' the smallest of the records (distinct and entropy l-diversity), and its `t_closeness` is the
+#' largest. With several sensitive columns a record counts as homogeneous if it is so in at least
+#' one; l and t are the worst over the columns. Missing sensitive values are ignored: a record
+#' whose matches have no value at all has `n_sensitive` 0 and the others `NA`. A partner's value
+#' counts whatever the `partial_weight` of the partner.
 #'
-#' **Theta.** The probability that a unique match of a person drawn from the
-#' population is correct, \eqn{U / \sum F}{U / sum F} over the unique records; it is
-#' not the mean of \eqn{1/F} over them, which [loglinear_risk()] estimates and which
-#' is larger, see [match_theta()]. Here \eqn{U} is the number of
-#' records with one match, \eqn{P} half the number with two and \eqn{T} a third
-#' of the number with three. \eqn{\pi}{pi} is the number of records used over
-#' the size of the population: records deleted listwise are not in the sample, so that
-#' \eqn{\pi}{pi} is smaller than `sampling_fraction`, which is that of the file. With
-#' weights \eqn{w} alone, inverse inclusion probabilities,
+#' **Theta** is the probability that a unique match of a person drawn from the population is
+#' correct, \eqn{U / \sum F}{U / sum F} over the unique records, see [match_theta()]; it is
+#' smaller than the mean of \eqn{1/F} that [loglinear_risk()] estimates. \eqn{\pi}{pi} is the
+#' number of records used over the size of the population. With weights \eqn{w} alone it is
 #' \deqn{\hat\theta = \frac{U}{U + \sum_{i: m_i = 2} (w_i - 1)},}{%
 #'   theta = U / (U + sum over records with m = 2 of (w_i - 1)),}
-#' after Skinner and Carter. With candidates, `partial_weight`, `min_overlap` or
-#' missing values matching everything it is a figure to compare key sets by, not
-#' an estimate with a proof: the matches of incomplete records are not cells of a
-#' table. It is not computed for outside `patterns` or for households, or if any
-#' weight is below 1.
+#' after Skinner and Carter. With candidates, `partial_weight`, `min_overlap` or missing values
+#' matching everything, use theta only to compare key sets. It is not computed for outside
+#' `patterns` or for households, or if any weight is below 1.
 #'
-#' @section A table that contradicts itself:
-#' The example in Mulder's paper (its Table 2) has ages 40, 36, missing, 40, 23,
-#' 23 and genders m, f, m, missing, m, m. The procedure in its text gives
-#' \eqn{m = 3, 1, 5, 3, 3, 3}; the table prints 3, 1, 4, 2, 3, 3. They differ in
-#' the pair of the third and the fourth record, which have no observed key variable in
-#' common: by the text they match, in the table they do not. We follow the text;
-#' If agreement on nothing should not count, require one observed key variable in
-#' common: `min_overlap = 1` reproduces the table (see the examples).
-#'
+#' `min_overlap = 1` reproduces Table 2 of Mulder's paper, see `vignette("missing-matches")`.
 #' @inheritSection link_attack Spelling of text
 #'
 #' @section Cost:
-#' Exact counts by a walk over sorted distinct patterns, or by a table over all
-#' patterns if that is smaller. For a million records and 12 key variables three
-#' to four times the cost of grouping them if 15% of the values are missing, and
-#' ten times if 30% are. The cost grows with the share of missing values and
-#' faster than the number of records; for few key variables with few values it is
-#' bounded by their table. Weights, candidates, households and sensitive values
-#' cost a step for every pair of matches. A tolerance costs that too, except on a
-#' single key variable, if it costs a sorting. Columns of candidates keep the
-#' compatible pairs of their distinct sets, 4 bytes each: more than 100 million are
-#' an error of class `sdcRisk_error_too_large`, of intervals before any is listed.
+#' A million records and 12 key variables take three to four times as long as grouping them if 15%
+#' of the values are missing, and ten times if 30% are. Weights, candidates, households,
+#' tolerances and sensitive values cost a step for every pair of matches. Columns of candidates
+#' keep the compatible pairs of their distinct sets, 4 bytes each: more than 100 million are an
+#' error of class `sdcRisk_error_too_large`.
 #'
 #' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 90 bytes a record, and
-#' what columns of candidates keep.
+#' Beyond `data`, with five key variables and two threads: at most 90 bytes a record, and what
+#' columns of candidates keep.
 #'
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `n_matches_control()`, by their full names, or
 #'   together: `control = n_matches_control(...)`.
-#' @param key_vars Names or positions of the key variables, or a named list of
-#'   key sets that are all evaluated. `NULL`: all columns that no other argument
-#'   names. A name may be that of a key group.
-#' @param missing `"wildcard"`: a missing value matches everything;
-#'   `"category"`: it matches missing values; `"exclude"`: incomplete records are
-#'   deleted, key set by key set. Or a list of these words named by key variables.
+#' @param key_vars Names or positions of the key variables, or a named list of key sets that are
+#'   all evaluated. `NULL`: all columns that no other argument names. A name may be that of a key
+#'   group.
+#' @param missing `"wildcard"`: a missing value matches everything; `"category"`: it matches
+#'   missing values; `"exclude"`: incomplete records are deleted, key set by key set. Or a list of
+#'   these words named by key variables.
 #' @param rule How candidate sets match.
-#' @param min_overlap At least this number of key variables must be observed on
-#'   both sides.
-#' @param partial_weight What an incomplete partner with another pattern counts,
-#'   from 0 to 1.
-#' @param tolerance A named list of numbers: values of these key variables match
-#'   within this distance, `list(income = 50)`; days for Dates, seconds for times.
-#' @param patterns A data frame of people to look up in the file instead of its
-#'   own records, with the key variables as columns. A value the file does not
-#'   have matches missing values only.
+#' @param min_overlap At least this number of key variables must be observed on both sides.
+#' @param partial_weight What an incomplete partner with another pattern counts, from 0 to 1.
+#' @param tolerance A named list of numbers: values of these key variables match within this
+#'   distance, `list(income = 50)`; days for Dates, seconds for times.
+#' @param patterns A data frame of people to look up in the file instead of its own records, with
+#'   the key variables as columns. A value the file does not have matches missing values only.
 #' @param below Counts of records with fewer matches than this.
-#' @param sensitive Names of one or several columns whose values among the matches
-#'   are looked at: does the key tell the value without telling the record?
-#' @param key_groups A named list of columns that count as one key variable each:
-#'   for `min_overlap`, and if a key set names the group. Missing is judged
-#'   column by column.
+#' @param sensitive Names of one or several columns whose values among the matches are looked at:
+#'   does the key tell the value without telling the record?
+#' @param key_groups A named list of columns that count as one key variable each: for
+#'   `min_overlap`, and if a key set names the group. Missing is judged column by column.
 #'
 #' @return An object of class `sdc_n_matches`, an [sdc_result] with
 #' \describe{
-#'   \item{`records`}{one row per record, or per row of `patterns`: `n_matches`,
-#'     and if asked for `n_matches_weighted`, `n_sensitive`, `l_entropy`,
-#'     `t_closeness` (of several sensitive columns `n_sensitive_<name>` and so on),
-#'     `n_matched_records` and `n_matches_household`. For a list of key sets one
-#'     column of matches per set, named like it, and the others with the set's
-#'     name before theirs. `NA` for records deleted listwise}
-#'   \item{`estimates`}{one row per key set: `key_set`, `n_deleted`, `n` (records
-#'     used), `n_unique` (with one match, themselves), `n_below_5`,
-#'     `n_below_10`, `prop_unique` (of `n`), `prop_unique_all` (of all
-#'     records), `n_pairs`, `theta`, `theta_se`, `theta_low`, `theta_high`,
-#'     `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA`
-#'     if theta is not asked for); `n_complete`, `n_unique_complete` and
-#'     `prop_unique_complete` say what listwise deletion would find (`NA` with
-#'     candidates, of which it can make nothing; values that `missing` calls a
-#'     category are complete); `risk_max`,
-#'     `risk_q99`, `risk_q95` and `risk_mean` are of the record risks \eqn{1/m},
-#'     0 for a pattern without a match; with `sensitive` also `n_homogeneous`,
-#'     `l_distinct`, `l_entropy` and `t_closeness`}
+#'   \item{`records`}{one row per record, or per row of `patterns`: `n_matches`, and if asked for
+#'     `n_matches_weighted`, `n_sensitive`, `l_entropy`, `t_closeness` (of several sensitive
+#'     columns `n_sensitive_<name>` and so on), `n_matched_records` and `n_matches_household`. For
+#'     a list of key sets one column of matches per set, named like it, and the others with the
+#'     set's name before theirs. `NA` for records deleted listwise}
+#'   \item{`estimates`}{one row per key set: `key_set`, `n_deleted`, `n` (records used),
+#'     `n_unique` (with one match, themselves), `n_below_5`, `n_below_10`, `prop_unique` (of `n`),
+#'     `prop_unique_all` (of all records), `n_pairs`, `theta`, `theta_se`, `theta_low`,
+#'     `theta_high`, `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA` if
+#'     theta is not asked for); `n_complete`, `n_unique_complete` and `prop_unique_complete` say
+#'     what listwise deletion would find (`NA` with candidates, of which it can make nothing;
+#'     values that `missing` calls a category are complete); `risk_max`, `risk_q99`, `risk_q95`
+#'     and `risk_mean` are of the record risks \eqn{1/m}, 0 for a pattern without a match; with
+#'     `sensitive` also `n_homogeneous`, `l_distinct`, `l_entropy` and `t_closeness`}
 #'   \item{`sensitive`}{with `sensitive`, these four per key set and column}
 #' }
-#' Weighted counts have the unit of the weights: for inverse inclusion
-#' probabilities, people in the population. With `hh_id` they are sums of household
-#' weights, which must be equal within a household.
+#' Weighted counts have the unit of the weights: for inverse inclusion probabilities, people in
+#' the population. With `hh_id` they are sums of household weights, which must be equal within a
+#' household.
 #'
-#' Errors: `bad_column` for columns without defined values, intervals that need
-#' whole numbers, tolerances for columns that are not numbers; `bad_weights`;
-#' `bad_argument`; `too_large` for candidate sets with too many combinations or
-#' compatible pairs. Messages: `identifying_key` names key variables in which nearly
-#' all of at least 20 values differ, `many_excluded` says that more than 5% of the
-#' records were deleted.
+#' Errors: `bad_column` for columns without defined values, intervals that need whole numbers,
+#' tolerances for columns that are not numbers; `bad_weights`; `bad_argument`; `too_large` for
+#' candidate sets with too many combinations or compatible pairs. Messages: `identifying_key`
+#' names key variables in which nearly all of at least 20 values differ, `many_excluded` says that
+#' more than 5% of the records were deleted.
 #'
 #' @references
-#' Mulder K. *Ensuring anonymity in survey panel research*: the number of matches,
-#' its tables, candidates for the month of birth.
+#' Mulder K. *Ensuring anonymity in survey panel research*: the number of matches, its tables,
+#' candidates for the month of birth.
 #'
-#' Machanavajjhala A, Kifer D, Gehrke J, Venkitasubramaniam M (2007). l-diversity:
-#' privacy beyond k-anonymity. *ACM Transactions on Knowledge Discovery from Data*
-#' 1(1). \doi{10.1145/1217299.1217302}
+#' Machanavajjhala A, Kifer D, Gehrke J, Venkitasubramaniam M (2007). l-diversity: privacy beyond
+#' k-anonymity. *ACM Transactions on Knowledge Discovery from Data* 1(1).
+#' \doi{10.1145/1217299.1217302}
 #'
-#' Li N, Li T, Venkatasubramanian S (2007). t-closeness: privacy beyond k-anonymity
-#' and l-diversity. *IEEE 23rd International Conference on Data Engineering*,
-#' 106-115. \doi{10.1109/ICDE.2007.367856}
+#' Li N, Li T, Venkatasubramanian S (2007). t-closeness: privacy beyond k-anonymity and
+#' l-diversity. *IEEE 23rd International Conference on Data Engineering*, 106-115.
+#' \doi{10.1109/ICDE.2007.367856}
 #'
-#' Skinner CJ, Elliot MJ (2002). A measure of disclosure risk for microdata.
-#' *Journal of the Royal Statistical Society, Series B* 64(4), 855-867.
-#' \doi{10.1111/1467-9868.00365}
+#' Skinner CJ, Elliot MJ (2002). A measure of disclosure risk for microdata. *Journal of the Royal
+#' Statistical Society, Series B* 64(4), 855-867. \doi{10.1111/1467-9868.00365}
 #'
-#' Skinner CJ, Carter RG (2003). Estimation of a measure of disclosure risk for
-#' survey microdata under unequal probability sampling. *Survey Methodology* 29(2),
-#' 177-180.
+#' Skinner CJ, Carter RG (2003). Estimation of a measure of disclosure risk for survey microdata
+#' under unequal probability sampling. *Survey Methodology* 29(2), 177-180.
 #' @family matches
 #' @concept k-anonymity
 #' @concept equivalence class
@@ -224,10 +178,6 @@
 #' n_matches(people, missing = "exclude")$records$n_matches # 1 1 NA NA 2 2
 #' by_variable <- list(gender = "category")
 #' n_matches(people, missing = by_variable)$records$n_matches # 2 1 4 1 3 3
-#'
-#' # two key sets, of a sample of 6 from 600 people
-#' sets <- list(age = "age", "age and gender" = c("age", "gender"))
-#' n_matches(people, sets, pop_size = 600)$estimates[1:5]
 #'
 #' # the month of birth known as two candidates
 #' people$month <- candidates(list(c(2, 3), 6, NA, c(3, 4), 6, c(6, 7)))

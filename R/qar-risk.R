@@ -1,21 +1,18 @@
 #' Extreme re-identification risk of a file
 #'
-#' How easily do a few known key variables single out the records of a file,
-#' in the worst choices of these variables? Every set of `p` key variables has
-#' a risk: the share of distinct keys among the records. The extreme risk
-#' \eqn{T(p, \alpha)} is the \eqn{1 - \alpha} quantile of these risks over all
-#' key sets of size `p`, estimated from the tail of their distribution (the QaR
+#' How easily do a few known key variables single out the records of a file, in the worst choices
+#' of these variables? Every set of `p` key variables has a risk: the share of distinct keys among
+#' the records. The extreme risk \eqn{T(p, \alpha)} is the \eqn{1 - \alpha} quantile of these
+#' risks over all key sets of size `p`, estimated from the tail of their distribution (the QaR
 #' method).
 #'
-#' @details
-#' A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes
-#' \eqn{H(j)} distinct keys (cells); its risk is
+#' @details A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes \eqn{H(j)}
+#' distinct keys (cells); its risk is
 #' \deqn{\theta(j) = H(j) / L, \quad j = 1, \dots, N_p = {N \choose p}.}{%
 #'   theta(j) = H(j) / L, j = 1, ..., N_p = choose(N, p).}
-#' Because every cell of size \eqn{k} contributes
-#' \eqn{k \cdot 1/k = 1}{k * 1/k = 1}, \eqn{\theta(j)}{theta(j)} is also the
-#' average over records of the prosecutor risk \eqn{1/k}: the chance that an
-#' intruder who knows the target is in the file, and knows its key, picks the
+#' Because every cell of size \eqn{k} contributes \eqn{k \cdot 1/k = 1}{k * 1/k = 1},
+#' \eqn{\theta(j)}{theta(j)} is also the average over records of the prosecutor risk \eqn{1/k}:
+#' the chance that an intruder who knows the target is in the file, and knows its key, picks the
 #' right record.
 #'
 #' The threshold \eqn{u} is the empirical \eqn{1 - \pi_u}{1 - pi_u} quantile of
@@ -29,176 +26,147 @@
 #' \deqn{\mathrm{logit}\,\hat T(p, \alpha) = \mathrm{logit}\,u +
 #'   \frac{\hat\beta}{\hat\xi}\left[\left(\frac{\alpha}{\pi_u}\right)^{-\hat\xi} - 1\right].}{%
 #'   logit(T) = logit(u) + (beta / xi) ((alpha / pi_u)^(-xi) - 1).}
-#' With ascending excesses \eqn{l_{(1)}, \dots, l_{(n)}}{l_(1), ..., l_(n)},
-#' \eqn{a_0 = \bar l}{a0 = mean(l)} and \eqn{a_1 = \frac1n\sum_j w_j l_{(j)}}{%
-#' a1 = mean(w_j l_(j))}: \eqn{\hat\xi = 2 - a_0/(a_0 - 2a_1)}{%
-#' xi = 2 - a0 / (a0 - 2 a1)}, \eqn{\hat\beta = 2 a_0 a_1/(a_0 - 2 a_1)}{%
-#' beta = 2 a0 a1 / (a0 - 2 a1)}, where \eqn{w_j = 1 - (j - 0.35)/n} for
-#' `pwm = "plotting"` and \eqn{w_j = (n - j)/(n - 1)} for `"unbiased"`. The two
-#' differ noticeably when exceedances are few.
+#' `pwm` chooses the weights of the moments (Hosking and Wallis 1987); the two choices differ
+#' noticeably if exceedances are few. `vignette("extreme-risk")` has their formulas.
 #'
-#' @section What the number is not: \eqn{T} describes this file, not a population, so no
-#' sampling error is given: resampling records is wrong for distinct counts. It depends on
-#' the threshold: `autoplot(x, "threshold")` and a line of the print show \eqn{T} for `pi_u`
-#' from 0.02 to 0.20. Key sets share variables, so that their risks are not an independent
-#' sample; the tail is a device to smooth an extreme quantile.
+#' @section What the number is not: \eqn{T} describes this file, not a population, so no sampling
+#' error is given: resampling records is wrong for distinct counts. It depends on the threshold:
+#' `autoplot(x, "threshold")` and a line of the print show \eqn{T} for `pi_u` from 0.02 to 0.20.
+#' Key sets share variables, so that their risks are not an independent sample; the tail is a
+#' device to smooth an extreme quantile.
 #'
 #' @section When the tail cannot be fitted:
-#' The column `status` of `estimates` says so, with a warning (a message for a
-#' single set) that says what to do.
+#' The column `status` of `estimates` says so, with a warning (a message for a single set) that
+#' says what to do.
 #'
 #' \describe{
 #'   \item{`ok`}{ten exceedances or more.}
-#'   \item{`few`}{one to nine exceedances: `risk` is \eqn{T}, not to be relied
-#'     on; `NA` with one exceedance and `pwm = "unbiased"`.}
-#'   \item{`no_exceedance`}{no risk above the threshold, as when all are equal:
-#'     `risk` is the threshold.}
-#'   \item{`theta_one`}{a key set identifies every record: `risk` is 1 by
-#'     definition, see `theta_one`; `NA` if that leaves no set.}
-#'   \item{`single`}{there is one key set, `p` being the number of key
-#'     variables: `risk` is its risk.}
+#'   \item{`few`}{one to nine exceedances: `risk` is \eqn{T}, not to be relied on; `NA` with one
+#'     exceedance and `pwm = "unbiased"`.}
+#'   \item{`no_exceedance`}{no risk above the threshold, as when all are equal: `risk` is the
+#'     threshold.}
+#'   \item{`theta_one`}{a key set identifies every record: `risk` is 1 by definition, see
+#'     `theta_one`; `NA` if that leaves no set.}
+#'   \item{`single`}{there is one key set, `p` being the number of key variables: `risk` is its
+#'     risk.}
 #' }
 #'
-#' `risk` equals `threshold` exactly if `alpha` equals `pi_u`, unless the
-#' status is `theta_one`. If all excesses are equal, unbiased weights give no
-#' shape: the more alike the excesses, the nearer \eqn{T} comes to the largest
-#' risk, so that `risk` is this, `shape` and `scale` are `NA`, and a message says
-#' so. One exceedance has no such limit and leaves `risk` at `NA`.
+#' `risk` equals `threshold` exactly if `alpha` equals `pi_u`, unless the status is `theta_one`.
+#' If all excesses are equal, unbiased weights give no shape: the more alike the excesses, the
+#' nearer \eqn{T} comes to the largest risk, so that `risk` is this, `shape` and `scale` are `NA`,
+#' and a message says so. One exceedance has no such limit and leaves `risk` at `NA`.
 #'
 #' @section Few key sets:
-#' \eqn{T} is a quantile over key sets, and needs many of them. With 10 key
-#' variables there are 120 sets of three, and a few exceed the threshold; with 6
-#' there are 20, and a share `alpha` of 0.01 is less than one set. \eqn{T} then
-#' says what a set beyond those counted might have, and can exceed them all: the print
-#' leads with the riskiest key set, `diagnostics$fit$beyond` is `TRUE`, and the
-#' riskiest key set is the number to report. If a tail can be had, the warning
-#' and the print name the least `pi_u` in whole per cent, up to 0.25, that leaves
-#' ten exceedances; beyond a quarter of the key sets there is no tail to speak of.
-#' The status is about exceedances alone, and can be `ok` beyond the data.
+#' \eqn{T} is a quantile over key sets, and needs many of them. With 10 key variables there are
+#' 120 sets of three, and a few exceed the threshold; with 6 there are 20, and a share `alpha` of
+#' 0.01 is less than one set. \eqn{T} then says what a set beyond those counted might have, and
+#' can exceed them all: the print leads with the riskiest key set, `diagnostics$fit$beyond` is
+#' `TRUE`, and the riskiest key set is the number to report. If a tail can be had, the warning and
+#' the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances;
+#' more than a quarter of the key sets is no longer a tail. The status is about exceedances alone,
+#' and can be `ok` beyond the data.
 #'
 #' @section Households:
-#' With `hh_id` the same question is also asked of households. On a key set a
-#' household is known by its *composition*, the multiset of its members' keys (see
-#' [household_risk()]); with \eqn{L_h} households that take \eqn{H_h(j)}
-#' compositions the risk of the key set is \eqn{H_h(j) / L_h}, the average over
-#' households of one over the households of the same composition, and the tail is
-#' fitted to these risks in the same way. Compositions tell far more than persons:
-#' few key variables single out most families. Everything about persons stays as it
-#' is; `estimates` also has \eqn{T} of the households (`household_risk`,
-#' `household_risk_empirical`, `n_households`), and `sets` has `n_compositions`,
-#' `n_unique_households` and `household_set_risk`. With `missing = "exclude"`
-#' households with an incomplete member are left out. If key sets are sampled the
-#' columns are `NA`. Cost: grouping records and households once per key set, about
-#' 0.1 s for a million records.
+#' With `hh_id` the same question is also asked of households. On a key set a household is known
+#' by its *composition*, the multiset of its members' keys (see [household_risk()]); with
+#' \eqn{L_h} households of \eqn{H_h(j)} compositions the risk of the key set is \eqn{H_h(j) /
+#' L_h}, and the tail is fitted in the same way. `estimates` also has \eqn{T} of the households
+#' (`household_risk`, `household_risk_empirical`, `n_households`), and `sets` has
+#' `n_compositions`, `n_unique_households` and `household_set_risk`; all are `NA` if key sets are
+#' sampled. With `missing = "exclude"` households with an incomplete member are left out. About
+#' 0.1 s more for a million records.
 #'
 #' @section Very many key sets:
-#' If a size has more than `max_sets` key sets, a stratified sample of that
-#' many is counted. The counts of pairs of key variables bound the distinct keys
-#' of a set; the half with the highest bounds is counted whole, the rest is drawn
-#' at random, without replacement, from four strata of the bound, and every set
-#' drawn stands for its share of the stratum. The estimates then have a standard
-#' error by design: the jackknife over ten random groups of the sample, and what
-#' one more draw above the threshold would have changed. A warning of class
-#' `sdcRisk_warning_sampled_sets` says so, and `sets` lists what was counted;
-#' `variables` and the sensitivity to the threshold are left out. If the sets
-#' counted whole hold every risk down to the threshold, the result is exact, the
-#' error zero, and the condition a message. More than 100 million key sets are an
-#' error of class `sdcRisk_error_too_large`, raised before any work. The draw
-#' obeys [set.seed()].
+#' If a size has more than `max_sets` key sets, a stratified sample of that many is counted. The
+#' counts of pairs of key variables bound the distinct keys of a set; the half with the highest
+#' bounds is counted whole, the rest is drawn at random, without replacement, from four strata of
+#' the bound, and every set drawn stands for its share of the stratum. The estimates then have a
+#' standard error by design: the jackknife over ten random groups of the sample, and what one more
+#' draw above the threshold would have changed. A warning of class `sdcRisk_warning_sampled_sets`
+#' says so, and `sets` lists what was counted; `variables` and the sensitivity to the threshold
+#' are left out. If the sets counted whole hold every risk down to the threshold, the result is
+#' exact, the error zero, and the condition a message. More than 100 million key sets are an error
+#' of class `sdcRisk_error_too_large`, raised before any work. The draw obeys [set.seed()].
 #'
 #' @section Missing values:
-#' `"category"` treats missing as a value of its own; `"exclude"` drops every
-#' record that misses a value of any key variable, as the authors do. `NaN` is
-#' missing. A missing value never matches everything here: distinct counts are
-#' not defined then (see the number of matches for that).
-#'
-#' @section Key variables:
-#' Factors, text in any encoding, integers, doubles, logicals, Dates, POSIXct,
-#' integer64 and labelled columns, compared as values; a value that a labelled
-#' column declares missing is missing. Other classes are an error that names
-#' the columns.
+#' `"category"` treats missing as a value of its own; `"exclude"` drops every record that misses a
+#' value of any key variable, as the authors do. `NaN` is missing. A missing value never matches
+#' everything here: distinct counts are not defined then (see the number of matches for that).
 #'
 #' @section Cost:
-#' Time grows with the number of key sets times the number of records, less
-#' if records become unique early. Memory grows by one to four bytes
-#' per cell of the key variables (one up to 255 values, two up to 65,535), 8
-#' bytes per record, thread and key variable in a set, and about 50 bytes per
-#' key set and member; results list every key set unless `sets = FALSE`.
+#' Time grows with the number of key sets times the number of records, less if records become
+#' unique early. Memory grows by one to four bytes per cell of the key variables (one up to 255
+#' values, two up to 65,535), 8 bytes per record, thread and key variable in a set, and about 50
+#' bytes per key set and member; results list every key set unless `sets = FALSE`.
 #'
 #' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 50 bytes a record; what
-#' it grows with stands under Cost.
+#' Beyond `data`, with five key variables and two threads: at most 50 bytes a record; see Cost for
+#' more.
 #'
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `qar_risk_control()`, by their full names, or
 #'   together: `control = qar_risk_control(...)`.
-#' @param p Size of the key sets: one or several whole numbers from 1 to the
-#'   number of key variables.
-#' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several
-#'   numbers above 0 and at most `pi_u`.
+#' @param p Size of the key sets: one or several whole numbers from 1 to the number of key
+#'   variables.
+#' @param alpha Share of key sets whose risk may exceed \eqn{T}: one or several numbers above 0
+#'   and at most `pi_u`.
 #' @param pi_u Share of key sets above the threshold \eqn{u}, between 0 and 1.
 #' @param pwm Weights of the moments: `"plotting"` positions or `"unbiased"`.
-#' @param theta_one What to do with key sets that identify every record, for
-#'   which the logit is infinite: the extreme risk is `"one"`; `"clamp"` counts
-#'   half a cell less; `"exclude"` leaves these sets out.
-#' @param sets Whether to keep the table of all key sets. `FALSE` gives the same
-#'   estimates without `sets`, `variables` and the sensitivity to the threshold,
-#'   sooner: key sets that cannot reach the threshold, by the distinct keys of
-#'   their subsets, are not counted (`diagnostics$share_counted`).
-#' @param max_sets Most key sets to count. If there are more, this many are
-#'   counted in their place, see the section on very many key sets.
-#' @param max_patterns For a table of a database: if it has more patterns than this,
-#'   the engine is asked for the counts of one key set after the other, at most
-#'   20,000 of them, see [pattern_table()].
+#' @param theta_one What to do with key sets that identify every record, for which the logit is
+#'   infinite: the extreme risk is `"one"`; `"clamp"` counts half a cell less; `"exclude"` leaves
+#'   these sets out.
+#' @param sets Whether to keep the table of all key sets. `FALSE` gives the same estimates without
+#'   `sets`, `variables` and the sensitivity to the threshold, sooner: key sets that cannot reach
+#'   the threshold, by the distinct keys of their subsets, are not counted
+#'   (`diagnostics$share_counted`).
+#' @param max_sets Most key sets to count. If there are more, this many are counted in their
+#'   place, see the section on very many key sets.
+#' @param max_patterns For a table of a database: if it has more patterns than this, the engine is
+#'   asked for the counts of one key set after the other, at most 20,000 of them, see
+#'   [pattern_table()].
 #'
-#' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are
-#' `NULL`, with
+#' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are `NULL`, with
 #' \describe{
-#'   \item{`estimates`}{one row per `p` and `alpha`: `p`, `alpha`, `risk`
-#'     (\eqn{\hat T}{T}), `risk_empirical` (the empirical \eqn{1 - \alpha} quantile,
-#'     definition 8), `threshold` (\eqn{u}), `shape`, `scale`, `n_exceedances`,
-#'     `n_sets` (\eqn{N_p}), `n_records` (\eqn{L}), `status`}
-#'   \item{`sets`}{one row per key set by falling risk, ties in the order of
-#'     [combn()]: `key_set`, `p`, `n`, `n_distinct` (\eqn{H}), `n_unique`
-#'     (sample uniques), `n_pairs` (keys that two records share), `set_risk`
-#'     (\eqn{\theta}{theta}); this is `as.data.frame()`}
-#'   \item{`variables`}{per `p`, `alpha` and key variable: `n_distinct` values,
-#'     `share_top` (share of the riskiest 5% of key sets that contain it) and
-#'     `risk_without` (\eqn{T} of the file without it, `NA` if too few key
-#'     variables remain). Leaving out a variable makes no key set riskier, but
-#'     can raise \eqn{T}: if the key sets that contain it were the less risky
-#'     ones, the riskier ones are a larger share of those that remain}
-#'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying`: per
-#'     `p` the number of key sets that identify every record, the first of them,
-#'     of how many counted, and whether these are all there are (`all_known`; a
-#'     sample may miss some); `identifying_variables`: how many of them contain each key
-#'     variable; `identifying_sets`: up to 20 of them; `without_theta_one`: the
-#'     estimates without them; `fit`: per `p` and `alpha` the `largest` risk in
-#'     use, whether it lies below the end point of the fitted tail (`feasible`,
-#'     also on its own), whether a share `alpha` of the key sets is less than
-#'     one (`beyond`) and whether all excesses are equal under unbiased weights
-#'     (`equal`); `share_counted`: share of the key sets
-#'     that were counted, per `p`; `n_excluded` records; `sampling`, if
-#'     key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete`
-#'     (counted whole for their bounds), `exact` and `risk_se`}
+#'   \item{`estimates`}{one row per `p` and `alpha`: `p`, `alpha`, `risk` (\eqn{\hat T}{T}),
+#'     `risk_empirical` (the empirical \eqn{1 - \alpha} quantile, definition 8), `threshold`
+#'     (\eqn{u}), `shape`, `scale`, `n_exceedances`, `n_sets` (\eqn{N_p}), `n_records` (\eqn{L}),
+#'     `status`}
+#'   \item{`sets`}{one row per key set by falling risk, ties in the order of [combn()]: `key_set`,
+#'     `p`, `n`, `n_distinct` (\eqn{H}), `n_unique` (sample uniques), `n_pairs` (keys that two
+#'     records share), `set_risk` (\eqn{\theta}{theta}); this is `as.data.frame()`}
+#'   \item{`variables`}{per `p`, `alpha` and key variable: `n_distinct` values, `share_top` (share
+#'     of the riskiest 5% of key sets that contain it) and `risk_without` (\eqn{T} of the file
+#'     without it, `NA` if too few key variables remain). Leaving out a variable makes no key set
+#'     riskier, but can raise \eqn{T}: if the key sets that contain it were the less risky ones,
+#'     the riskier ones are a larger share of those that remain}
+#'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying`: per `p` the number of
+#'     key sets that identify every record, the first of them, of how many counted, and whether
+#'     these are all there are (`all_known`; a sample may miss some); `identifying_variables`: how
+#'     many of them contain each key variable; `identifying_sets`: up to 20 of them;
+#'     `without_theta_one`: the estimates without them; `fit`: per `p` and `alpha` the `largest`
+#'     risk in use, whether it lies below the end point of the fitted tail (`feasible`, also on
+#'     its own), whether a share `alpha` of the key sets is less than one (`beyond`) and whether
+#'     all excesses are equal under unbiased weights (`equal`); `share_counted`: share of the key
+#'     sets that were counted, per `p`; `n_excluded` records; `sampling`, if key sets were
+#'     sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete` (counted whole for their
+#'     bounds), `exact` and `risk_se`}
 #' }
 #' @references
-#' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and
-#' Stavropoulos, P. (2023). Quantifying the contribution of individual records
-#' to the reidentification risk of (pseudo)anonymized datasets. 64th ISI World
-#' Statistics Congress, Ottawa. HAL archive, hal-04165346.
+#' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and Stavropoulos, P.
+#' (2023). Quantifying the contribution of individual records to the reidentification risk of
+#' (pseudo)anonymized datasets. 64th ISI World Statistics Congress, Ottawa. HAL archive,
+#' hal-04165346.
 #'
-#' AFNOR (2020). AFNOR SPEC Z90-030: La méthode QaR de mesure du risque extrême
-#' de réidentification d'une base de données. No text or code of it is public;
-#' this implementation follows the paper.
+#' AFNOR (2020). AFNOR SPEC Z90-030: La méthode QaR de mesure du risque extrême de
+#' réidentification d'une base de données. No text or code of it is public; this implementation
+#' follows the paper.
 #'
-#' Hosking, J. R. M. and Wallis, J. R. (1987). Parameter and quantile estimation
-#' for the generalized Pareto distribution. Technometrics 29(3), 339-349.
+#' Hosking, J. R. M. and Wallis, J. R. (1987). Parameter and quantile estimation for the
+#' generalized Pareto distribution. Technometrics 29(3), 339-349.
 #' \doi{10.1080/00401706.1987.10488243}.
 #'
-#' Hyndman, R. J. and Fan, Y. (1996). Sample quantiles in statistical packages.
-#' The American Statistician 50(4), 361-365.
-#' \doi{10.1080/00031305.1996.10473566}.
+#' Hyndman, R. J. and Fan, Y. (1996). Sample quantiles in statistical packages. The American
+#' Statistician 50(4), 361-365. \doi{10.1080/00031305.1996.10473566}.
 #' @family extreme risk
 #' @seealso [compare_risk()], [interpret()]
 #' @export

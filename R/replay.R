@@ -376,7 +376,7 @@ stop_other_data <- function(found = NULL, absent = NULL) {
       x = "Its key variables, weights or other columns used, or their values, differ.",
       i = "Was it sorted, filtered, weighted anew or recoded since?",
       i = if (length(absent)) {
-        paste0("Other files than `data` are given by name:  ", list_words(absent), ".")
+        paste0("Other files than `data` are given by name: ", list_words(absent), ".")
       }
     ),
     says_which = !is.null(found)

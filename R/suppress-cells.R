@@ -1,67 +1,53 @@
 #' Local suppression with the fewest suppressed values
 #'
-#' Which values must be suppressed (blanked) so that no record of a file stands out by
-#' its key variables? Three rules define "standing out". For each rule the function
-#' finds the cheapest set of suppressions, or one close to it, with a lower bound on
-#' the cost of any other choice.
+#' Suppresses values of key variables (local suppression) until no record of a file stands out.
+#' Use it if few records are above the limit; use [recode_search()] first if many are. The result
+#' holds the release, the suppressed values, and a lower bound on the cost of any other choice.
 #'
-#' @details
-#' \eqn{x_i} is the original record and \eqn{y_i} the released one;
-#' \eqn{a \sim b}{a ~ b} says that \eqn{a} and \eqn{b} are equal in every key
-#' variable that both know: a blank matches everything, and so does a value that
-#' was missing before. Under each rule something must hold for every record
-#' \eqn{i}:
+#' @details Three rules define "standing out". \eqn{x_i} is the original record and \eqn{y_i} the
+#' released one; \eqn{a \sim b}{a ~ b} means that \eqn{a} and \eqn{b} are equal in every key variable that both know: a blank matches
+#' everything, and so does a value that was missing before. Under each rule something must hold
+#' for every record \eqn{i}:
 #'
 #' \describe{
-#'   \item{`"own"`}{at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i}; solved
-#'     exactly, record by record}
-#'   \item{`"shared"`}{at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no
-#'     record loses more than it needs under `"own"`; solved nearly, with a lower bound}
-#'   \item{`"strict"`}{at least \eqn{k} released records with the very same values, a
-#'     blank being a value; solved nearly, with a lower bound}
+#'   \item{`"own"`}{at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i}; solved exactly,
+#'     record by record}
+#'   \item{`"shared"`}{at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no record
+#'     loses more than it needs under `"own"`; solved nearly, with a lower bound}
+#'   \item{`"strict"`}{at least \eqn{k} released records with the very same values, a blank being
+#'     a value; solved nearly, with a lower bound}
 #' }
 #'
-#' All three leave no record with fewer than \eqn{k} matches, as [n_matches()] and
-#' `freqCalc()` of sdcMicro (with `alpha = 1`) count them. Without the cap,
-#' `"shared"` would be met by \eqn{k - 1} records that are blank throughout, which
-#' match everybody: 7 cells would "protect" a file of 4,580 records. Such a
-#' release is never given.
+#' All three leave no record with fewer than \eqn{k} matches, as [n_matches()] and `freqCalc()` of
+#' sdcMicro (with `alpha = 1`) count them. Without the cap, `"shared"` would be met by \eqn{k - 1}
+#' records that are blank throughout, which match everybody: 7 cells would "protect" a file of
+#' 4,580 records. Such a release is never given.
 #'
-#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 if
-#' nothing is said, and the sum over all blanks is made small. With steeply
-#' rising importances the less important variables go first wherever they can.
+#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 if nothing is said,
+#' and the sum over all blanks is made small. With steeply rising importances the less important
+#' variables go first wherever they can.
 #'
-#' **What is found.** Under `"own"`, sets of variables are tried in the order of
-#' their cost, or every violator is compared with all records: the sum of the
-#' records' optima is the cost, and the gap is 0. If several sets are equally good, the
-#' one that makes the record equal to the most others is used. Under `"shared"`,
-#' one blank after the other is made, the one that gains most for its cost, with
-#' prices from a Lagrangian bound; blanks that are no longer needed are given back.
-#' With `n_rounds` a local search goes on. Under `"strict"`, small groups of equal records
-#' are merged, starting with those that protect the most records per unit of cost;
-#' records of larger groups are blanked too if a group needs them to reach \eqn{k}. Then
-#' some of the merged groups are dissolved repeatedly, and their records are merged
-#' again if that costs no more; `n_rounds` adds to the rounds. The lower
-#' bound of `"strict"` comes from prices for every record of a small cell, or is what the
-#' records need under `"own"` if that is more, with households always. On the files
-#' below it lies 1 to 10 per cent under what was found.
+#' **What is found.** `"own"` is solved exactly: the cost is the sum of the records' optima, and
+#' the gap is 0. If several sets are equally good, the one that makes the record equal to the most
+#' others is used. `"shared"` and `"strict"` are solved by a greedy search with an improvement
+#' step, to which `n_rounds` adds rounds; on survey files the lower bound of `"strict"` was 1 to
+#' 10 per cent below the cost found. `vignette("protect")` describes the search.
 #'
-#' **Several key sets.** With a named list of key sets no record is left with a
-#' violation in any of them. A blank acts in every set that has its variable.
+#' **Several key sets.** With a named list of key sets no record is left with a violation in any
+#' of them. A blank acts in every set that has its variable.
 #'
-#' **Linked variables.** `linked = list(age = "birth_year")`: if the age is
-#' blanked the year of birth is blanked too, for it would tell the age. An entry
-#' without a name, `list(c("district", "region"))`, holds variables that are
-#' blanked together. They need not be key variables. A message of class
-#' `sdcRisk_message_determined_keys` proposes such links if other released columns tell
-#' suppressed values; [release_data()] says how they are found.
+#' **Linked variables.** `linked = list(age = "birth_year")`: if the age is blanked the year of
+#' birth is blanked too, for it would tell the age. An entry without a name, `list(c("district",
+#' "region"))`, holds variables that are blanked together. They need not be key variables. A
+#' message of class `sdcRisk_message_determined_keys` proposes such links if other released
+#' columns tell suppressed values; [release_data()] says how they are found.
 #'
-#' **Strata and households.** With `strata_var` only records of the same stratum
-#' match, as for an intruder who knows the stratum; it is never blanked. With
-#' `hh_id` matches are counted in households. Variables that are constant within every
-#' household are blanked for all members or none; otherwise another member would
-#' reveal the value. The lower bound ignores this rule. If the values of `hh_id` have more
-#' than 12 records on average, a message asks whether they are households.
+#' **Strata and households.** With `strata_var` only records of the same stratum match, as for an
+#' intruder who knows the stratum; it is never blanked. With `hh_id` matches are counted in
+#' households. Variables that are constant within every household are blanked for all members or
+#' none; otherwise another member would reveal the value. The lower bound ignores this rule. If
+#' the values of `hh_id` have more than 12 records on average, a message asks whether they are
+#' households.
 #'
 #' **Heavy suppression.** If more than 20% of the values of a key variable, or more than 10%
 #' of all key values, are suppressed in a file of 20 records or more, a message and the
@@ -71,127 +57,114 @@
 #' `prop_variable`, `prop_all`, `n_without_variable`, `n_without_households`. This runs the
 #' search once or twice more.
 #'
-#' **Missing values** of the original match everything, cost nothing and are not
-#' among the `cells`. Under `"strict"` they are a value like a blank.
+#' **Missing values** of the original match everything, cost nothing and are not among the
+#' `cells`. Under `"strict"` they are a value like a blank.
 #'
 #' @section Which rule, when:
 #' * `"strict"` if the file is published, or recipients may know people in it. Nobody can
-#'   distinguish a record from \eqn{k - 1} others, whatever they know of the key variables,
-#'   and no original has fewer than \eqn{k} candidates in the release. On survey files with
-#'   five to seven key variables and k from 2 to 5 it took 1.02 to 1.45 times the cells of
-#'   `"own"`, 1.09 times in the median.
-#' * `"own"`, the default, if the limit is the usual one, that every released record
-#'   fits \eqn{k} originals, and the recipients do not know that a person is in the
-#'   file. Every violator is blanked, by as little as it needs, provably.
-#' * `"shared"` if the limit is formal (a count of matches in the release must be reached)
-#'   and cells are dear: on the same files it took 0.32 to 0.59 times the cells of `"own"`.
-#'   It releases most violators unchanged: they are protected only because a record with
-#'   suppressed values *could* be them, and an intruder who prefers full agreement picks
-#'   them correctly. Do not use it against someone who knows a person is in the file.
+#'   distinguish a record from \eqn{k - 1} others, whatever they know of the key variables, and no
+#'   original has fewer than \eqn{k} candidates in the release. On survey files with five to seven
+#'   key variables and k from 2 to 5 it took 1.02 to 1.45 times the cells of `"own"`, 1.09 times
+#'   in the median.
+#' * `"own"`, the default, if the limit is the usual one, that every released record fits \eqn{k}
+#'   originals, and the recipients do not know that a person is in the file. Every violator is
+#'   blanked, by as little as it needs, provably.
+#' * `"shared"` if the limit is formal (a count of matches in the release must be reached) and
+#'   cells are dear: on the same files it took 0.32 to 0.59 times the cells of `"own"`. It
+#'   releases most violators unchanged: they are protected only because a record with suppressed
+#'   values *could* be them, and an intruder who prefers full agreement picks them correctly. Do
+#'   not use it against someone who knows a person is in the file.
 #'
-#' The print shows what each rule protects: how many violators are released intact, how
-#' many originals still have a single candidate (\eqn{g_i = 1} below), and the
-#' expected numbers of correct matches before and after.
+#' The print shows what each rule protects: how many violators are released intact, how many
+#' originals still have a single candidate (\eqn{g_i = 1} below), and the expected numbers of
+#' correct matches before and after.
 #'
 #' @section What someone learns who knows the rule:
-#' * A blank does not hide a record from someone who knows its values. If nobody
-#'   else has them and no other blank could stand for them, the record is the only
-#'   candidate, and its blank hides nothing: \eqn{g_i = \#\{j : y_j \sim x_i\} = 1}{%
-#'   g_i = #(y_j ~ x_i) = 1}. Blanks in *others* raise \eqn{g_i}, its own do not.
-#'   Only `"strict"` rules it out.
-#' * Only records that stood out are blanked under `"own"` and `"shared"`, and no more than
-#'   they need: anyone who knows this can infer that a record with a suppressed value was
-#'   rare, that the hidden value is a rare one among the records it now fits, and that a
-#'   record without a blank which looks unique under `"shared"` is unique. Under `"strict"`
-#'   donors are blanked as well, and inside a cell nothing tells the records apart.
-#' * Fewer different combinations of blanked variables give less away.
-#' * If the file is sorted, the records around a blank tell its value. A message
-#'   (`told_by_order`) says which variables the order tells, and [release_data()] then
-#'   shuffles the records. It also drops levels and labels that only blanked records had.
-#' * If all records that match share a sensitive value, they give it away,
-#'   whatever their number: see `sensitive` of [n_matches()].
+#' * A suppressed value does not hide a record from someone who knows its values. If nobody else
+#'   has them and no other blank could stand for them, the record is the only candidate (\eqn{g_i
+#'   = 1}, with \eqn{g_i} the number of released records that fit the original). Only `"strict"`
+#'   rules it out.
+#' * Under `"own"` and `"shared"` only records that stood out have suppressed values: anyone who
+#'   knows this can infer that such a record was rare, and that the hidden value is a rare one
+#'   among the records it now fits.
+#' * If the file is sorted, the records around a blank tell its value. A message (`told_by_order`)
+#'   names the variables, and [release_data()] then shuffles the records. It also drops levels and
+#'   labels that only suppressed values had.
+#' * If all records that match share a sensitive value, it is disclosed, whatever their number:
+#'   see `sensitive` of [n_matches()].
 #' * Matches are counted in the file. In the population there may be more.
-#' * This object holds the original counts and is confidential. Release what
-#'   [release_data()] gives.
+#' * This object holds the original counts and is confidential. Release only [release_data()].
 #'
 #' @section Cost in time:
-#' It grows with the number of violators, and with the number of variable sets that
-#' cost no more than the dearest record
-#' needs, and falls with larger cells. Values missing in many combinations, and
-#' households, cost more.
+#' It grows with the number of violators and of variable sets that cost no more than the most
+#' expensive record needs. Values missing in many combinations, and households, cost more.
 #'
 #' @section Memory:
-#' Beyond `data`, with five key variables and two threads, if nearly all records violate:
-#' at most 1,100 bytes a record under `"own"`,
-#' at most 2,000 bytes a record under `"shared"`,
-#' at most 4,500 bytes a record under `"strict"`. A tenth of it if few do.
+#' Beyond `data`, with five key variables and two threads, if nearly all records violate: at most
+#' 1,100 bytes a record under `"own"`, at most 2,000 bytes a record under `"shared"`, at most
+#' 4,500 bytes a record under `"strict"`. A tenth of it if few do.
 #'
 #' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
-#' @param key_vars Names or positions of the key variables, or a named list of
-#'   key sets. `NULL`: all columns that no other argument names.
+#' @param key_vars Names or positions of the key variables, or a named list of key sets. `NULL`:
+#'   all columns that no other argument names.
 #' @param k The least number of matches, the record itself included.
 #' @inheritParams sdcRisk-params
 #' @inheritParams release_in_database
 #' @param ... Rarely used arguments, those of `suppress_cells_control()`, by their full names, or
 #'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
-#' @param importance Cost of a blank, a numeric vector named by variables; 1 for
-#'   those not named, `Inf` for variables that are never blanked.
+#' @param importance Cost of a blank, a numeric vector named by variables; 1 for those not named,
+#'   `Inf` for variables that are never blanked.
 #' @param linked Variables that are blanked if others are: a list, see Details.
 #' @param strata_var Name of the column inside which records are matched.
-#' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that
-#'   \eqn{k} is its inverse, rounded up. If both are given both hold.
-#' @param weight_var Name of the column with sampling weights, for the individual
-#'   risk before and after.
-#' @param n_rounds Rounds of local search under `"shared"`, and beyond those always
-#'   made under `"strict"`; thousands are made in a second on small files. They draw
-#'   random numbers: see [set.seed()], and keep its number secret, see [release_data()].
-#' @param original If `data` were protected before: the file before that, with the same records
-#'   in the same order. What the order and other columns tell is then measured on its values. Not
-#'   needed if `data` is a result of this session or an sdcMicroObj, which know them.
+#' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
+#'   its inverse, rounded up. If both are given both hold.
+#' @param weight_var Name of the column with sampling weights, for the individual risk before and
+#'   after.
+#' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
+#'   `"strict"`; thousands are made in a second on small files. They draw random numbers: see
+#'   [set.seed()], and keep its number secret, see [release_data()].
+#' @param original If `data` were protected before: the file before that, with the same records in
+#'   the same order. The order and the other columns are then compared with its values. Not needed
+#'   if `data` is a result of this session or an sdcMicroObj, which know them.
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the data with blanks: class, column types, levels, labels and
-#'     order of records are those of the input. [release_data()] gives what may leave.
-#'     For an sdcMicroObj that object with blanks, see [store_result()]}
-#'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record`
-#'     (row number), `variable`, `reason`: `"violation"` (the record had too few
-#'     matches), `"linked"`, `"household"` (blank in another member), `"donor"`
-#'     (gives others the equals they lack)}
+#'   \item{`data`}{the data with blanks: class, column types, levels, labels and order of records
+#'     are those of the input. [release_data()] gives what may leave. For an sdcMicroObj that
+#'     object with blanks, see [store_result()]}
+#'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record` (row number),
+#'     `variable`, `reason`: `"violation"` (the record had too few matches), `"linked"`,
+#'     `"household"` (blank in another member), `"donor"` (gives others the equals they lack)}
 #'   \item{`variables`}{per variable: `variable`, `importance`, `n_missing` before,
 #'     `n_suppressed`, `prop_suppressed` (of the values known before)}
-#'   \item{`estimates`}{one row: `rule`, `k`, `n_violations_before` (records with too
-#'     few matches in some key set), `n_violations_after` (0), `n_suppressed`
-#'     (cells), `n_records_suppressed`, `n_intact` (violators released unchanged),
-#'     `n_single_candidate` (originals that fit one released record),
-#'     `n_single_before`, `cost`, `lower_bound` (no release under this rule costs
-#'     less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after`
-#'     (sum of \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g}), and
-#'     with weights `risk_before`, `risk_after` (sums of individual risks) and
-#'     `risk_max_before`, `risk_max_after`}
-#'   \item{`records`}{`n_matches_before`, `n_matches` (among the released),
-#'     `n_candidates` (\eqn{g_i}), with `rule = "strict"` `n_equal`, and
-#'     `n_suppressed`. Of several key sets the smallest numbers}
-#'   \item{`sets`}{per key set: `key_set`, `n_violations_before`,
-#'     `n_violations_after`, `n_single_candidate`, `tau_before`, `tau_after`,
-#'     `tau_intruder`}
+#'   \item{`estimates`}{one row: `rule`, `k`, `n_violations_before` (records with too few matches
+#'     in some key set), `n_violations_after` (0), `n_suppressed` (cells), `n_records_suppressed`,
+#'     `n_intact` (violators released unchanged), `n_single_candidate` (originals that fit one
+#'     released record), `n_single_before`, `cost`, `lower_bound` (no release under this rule
+#'     costs less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after` (sum of
+#'     \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g}), and with weights
+#'     `risk_before`, `risk_after` (sums of individual risks) and `risk_max_before`,
+#'     `risk_max_after`}
+#'   \item{`records`}{`n_matches_before`, `n_matches` (among the released), `n_candidates`
+#'     (\eqn{g_i}), with `rule = "strict"` `n_equal`, and `n_suppressed`. Of several key sets the
+#'     smallest numbers}
+#'   \item{`sets`}{per key set: `key_set`, `n_violations_before`, `n_violations_after`,
+#'     `n_single_candidate`, `tau_before`, `tau_after`, `tau_intruder`}
 #' }
-#' Errors: `unprotectable` (fewer than `k` records, or households, in a stratum, or
-#' records that differ from all others in variables that are never blanked),
-#' `bad_argument` (importance or links of unknown variables, named),
-#' `unknown_key_var`, `bad_data`, `bad_column`, `too_large` (more than 64
-#' variables). Messages: `nothing_to_do`, `identifying_key`, `determined_keys`,
+#' Errors: `unprotectable` (fewer than `k` records, or households, in a stratum, or records that
+#' differ from all others in variables that are never blanked), `bad_argument` (importance or
+#' links of unknown variables, named), `unknown_key_var`, `bad_data`, `bad_column`, `too_large`
+#' (more than 64 variables). Messages: `nothing_to_do`, `identifying_key`, `determined_keys`,
 #' `told_by_order`, `heavy_suppression`, `large_households`.
 #' @references
-#' Sweeney, L. (2002). Achieving k-anonymity privacy protection using
-#' generalization and suppression. International Journal of Uncertainty,
-#' Fuzziness and Knowledge-Based Systems 10(5), 571-588.
-#' \doi{10.1142/S021848850200165X}
+#' Sweeney, L. (2002). Achieving k-anonymity privacy protection using generalization and
+#' suppression. International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5),
+#' 571-588. \doi{10.1142/S021848850200165X}
 #'
-#' Templ, M., Kowarik, A. and Meindl, B. (2015). Statistical disclosure control
-#' for micro-data using the R package sdcMicro. Journal of Statistical Software
-#' 67(4), 1-36. \doi{10.18637/jss.v067.i04}
+#' Templ, M., Kowarik, A. and Meindl, B. (2015). Statistical disclosure control for micro-data
+#' using the R package sdcMicro. Journal of Statistical Software 67(4), 1-36.
+#' \doi{10.18637/jss.v067.i04}
 #'
 #' The rules, the exact solution of `"own"`, the bound and the greedy are ours.
 #' `sdcMicro::localSuppression()` blanks at least one cell in every violator.
