@@ -31,27 +31,21 @@
 #' are the likelihood of uniqueness, and of correctness: the chance that a match is the right
 #' person. `score` sets how \eqn{p} is computed:
 #' \describe{
-#'   \item{`"tree"`}{a tree of the pairs with most information, its pair tables shrunk towards
-#'     independence. Not the paper's: it ranks records better, because a latent correlation says
-#'     how much two nominal variables depend and not which cells are frequent. That \eqn{p} is
-#'     itself uncertain is part of \eqn{\xi}{xi} and \eqn{\kappa}{kappa}, and their mean over the
-#'     file agrees with the population uniqueness: see the section on the tree score.}
-#'   \item{`"copula"`}{the paper's equation 18, the probability of a rectangle under the model.}
-#'   \item{`"placement"`}{the mean over random places of the record's intervals, as the authors'
-#'     program does.}
+#'   \item{`"tree"`}{a tree of the pairs with most information, shrunk towards independence. It is
+#'     ours and ranks records better. That \eqn{p} is itself uncertain is part of \eqn{\xi}{xi}
+#'     and \eqn{\kappa}{kappa}}
+#'   \item{`"copula"`}{the paper's equation 18, the probability of a rectangle under the model}
+#'   \item{`"placement"`}{the mean over random places of the record's intervals, as in the
+#'     authors' program}
 #' }
 #'
-#' **How many records are unique?** Of a random sample of \eqn{n} records, \eqn{n} times the
-#' population uniqueness: `expected_unique_records`, with the interval of the population
-#' uniqueness times \eqn{n}. In a small sampling fraction hardly any record has \eqn{\xi}{xi}
-#' above 0.8. Some are unique even so, but they cannot be identified. The \eqn{\xi}{xi} of
-#' `"tree"` add up to that number by construction; those of `"copula"` and `"placement"` do not,
-#' because the sample over-represents frequent cells under a model that does not know them.
-#' `sum_xi` holds their sum; a warning of class `sdcRisk_warning_scores_differ` is given if the
-#' two differ by more than a third. If `newdata` is not the file of the fit, no assumption is made
-#' on how it was drawn: `expected_unique_records` is then the sum of \eqn{\xi}{xi}. With unequal
-#' weights the \eqn{\xi}{xi} of `"tree"` agree with the population uniqueness in their weighted
-#' mean.
+#' **How many records are unique?** `expected_unique_records` is the number of records times the
+#' population uniqueness. In a small sampling fraction hardly any record has \eqn{\xi}{xi} above
+#' 0.8. Some are unique even so, but they cannot be identified. The \eqn{\xi}{xi} of `"tree"` add
+#' up to that number by construction, those of `"copula"` and `"placement"` do not; a warning of
+#' class `sdcRisk_warning_scores_differ` is given if `sum_xi` differs by more than a third. For
+#' other `newdata` than the file of the fit, `expected_unique_records` is the sum of
+#' \eqn{\xi}{xi}.
 #'
 #' @section The tree score:
 #' Records in the file are scored leave-one-out; all others use the full tables. In the population
@@ -87,42 +81,33 @@
 #' household if you can, and key variables of persons. The interval is good guidance, not a
 #' guarantee; `vignette("copula-model")` has the coverage by kind of file.
 #'
-#' With `calibrate = FALSE` the estimate is the model's own, and the interval what is known of
-#' such models before the sample is looked at: much wider.
+#' With `calibrate = FALSE` estimate and interval are the model's own; the interval is much wider.
 #'
-#' The Pitman model, which looks at the sample's cell sizes and not at the variables, is a check:
-#' `models_differ` warns if it, or the copula before calibration, differs from the estimate by
-#' more than 0.05 or by more than a factor of 3. In small sampling fractions it is the rougher of
-#' the two; if no two records are alike it knows nothing and is not compared.
+#' `models_differ` warns if the Pitman model, or the copula before calibration, differs from the
+#' estimate by more than 0.05 or by more than a factor of 3.
 #'
-#' @section Households: With `hh_id` the records also have the scores of their household: an
-#' intruder who finds one member has found the others. `household_xi` is the likelihood that at
-#' least one member is unique, `household_kappa` the chance that a match of at least one is
-#' correct, \eqn{1 - \prod_i (1 - r_i)}{1 - prod(1 - r_i)} over the members with a score, as if
-#' they were unique independently of each other. The model remains one of persons. Use
-#' [household_risk()] to find families that stand out.
+#' @section Households:
+#' With `hh_id` the records also have the scores of their household, as in [individual_risk()]:
+#' `household_xi` is the likelihood that at least one member is unique, `household_kappa` the
+#' chance that a match of at least one is correct. Use [household_risk()] to find families that
+#' stand out.
 #'
-#' @section Unequal weights: Weights enter the margins and the pairs. The sample's own uniqueness
-#' is that of an unequal sample then, and by default the model is not calibrated on it; the
-#' interval is that of `calibrate = FALSE`. It ignores how the weights depend on the key
-#' variables, and its coverage was not measured. With `calibrate = TRUE` the sample is taken as if
-#' it were drawn with equal chances: if people who stand out were drawn more often, estimate and
-#' interval are too high, and the bound by the sample's uniqueness is not applied.
+#' @section Unequal weights:
+#' Weights enter the margins and the pairs. By default the model is then not calibrated; the
+#' interval is that of `calibrate = FALSE`, and its coverage was not measured. With `calibrate =
+#' TRUE` the sample is treated as drawn with equal chances: if people who stand out were drawn
+#' more often, estimate and interval are too high.
 #'
 #' @section Randomness:
-#' Population estimates and their intervals are the same in every call: the people drawn from the
-#' model are the nodes of a numerical integral and always the same. `score = "copula"` and
+#' Population estimates and intervals are the same in every call. `score = "copula"` and
 #' `"placement"`, and `order = "random"` in the fit, obey [set.seed()].
 #'
 #' @section Cost:
 #' Twice the largest `pop_size` draws (once from ten million on), each some ten nanoseconds per
-#' key variable and thread; 8 bytes per draw, 16 if the categories' product exceeds 64 bits. From
-#' 40 million draws on a share of the cells is kept. At most 2e9 people. Calibration and intervals
-#' take some tens of milliseconds.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 250 bytes a record, and 16
-#' bytes for each of the people drawn, of whom 40 million are kept at most.
+#' key variable and thread; 8 bytes per draw, 16 if the categories' product exceeds 64 bits. At
+#' most 2e9 people.
+#' Memory beyond `data`, with five key variables and two threads: at most 250 bytes a record, and
+#' 16 bytes for each of the people drawn, of whom 40 million are kept at most.
 #'
 #' @param data A data frame, tibble or data.table with one row per record, or a result of
 #'   [copula_fit()].
@@ -133,17 +118,13 @@
 #'   or together: `control = copula_uniqueness_control(...)`; if `data` is a data frame, also
 #'   those of [copula_fit()].
 #' @param newdata A released file to judge by a model fitted on `data`, such as a file that is not
-#'   a random sample; `records` are then its records. The very file of the fit, in its order, is
-#'   recognised; other files should hold other people. A category that `data` did not show gets a
-#'   small probability, with a message.
+#'   a random sample; `records` are then its records. The file of the fit, in its order, is
+#'   recognised; other files should hold other people.
 #' @param score Where a record's probability comes from, see details.
 #' @param calibrate Whether to calibrate. `NULL`: if weights are equal.
 #' @param given_sample Whether to use that only records unique in the sample can be unique in the
-#'   population: others get \eqn{\xi = 0}{xi = 0} and \eqn{\kappa}{kappa} at most 1/k. For
-#'   `"tree"` the others become the more likely unique: with \eqn{n} records in the sample
-#'   \eqn{\xi = ((1 + n \lambda p / a) / (1 + N \lambda p / a))^{a + 1}}{xi = ((1 + n lambda p /
-#'   a) / (1 + N lambda p / a))^(a + 1)}. It supposes that the people in the file are those of the
-#'   population.
+#'   population: others get \eqn{\xi = 0}{xi = 0} and \eqn{\kappa}{kappa} at most 1/k. It supposes
+#'   that the people in the file are those of the population.
 #' @param records Whether to score records. `FALSE` gives estimates alone.
 #' @param n_refits No longer used: intervals need no refits. A message of class
 #'   `sdcRisk_message_no_refits` says so if it is above 0.
@@ -179,7 +160,10 @@
 #' `too_large`; those of [copula_fit()]. Warnings: `few_records` for fewer than 1,000 records,
 #' `models_differ`, `scores_differ`, `overstated` (see the section on uncertainty). Messages:
 #' `not_calibrated` for unequal weights, `weak_calibration`, `unseen_categories`, `no_refits`.
-#' @inherit copula_fit references
+#' @references
+#' Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the success of
+#' re-identifications in incomplete datasets using generative models. Nature Communications 10,
+#' 3069. \doi{10.1038/s41467-019-10933-3}. See [copula_fit()] for further references.
 #' @family copula
 #' @seealso [uniqueness_by_size()], `predict()` and `simulate()` for a fit
 #' @export

@@ -35,19 +35,16 @@
 #' so small that no record is found in another given cell more easily than in its own.
 #'
 #' **Cells that cannot be protected**, above all a cell that is alone in its level: `unprotected =
-#' "error"` says so and names the lowest bound that can be reached, to four digits; `"merge"`
-#' merges its level with that of its nearest cell; `"keep"` gives what protection there is, and a
-#' warning. Only levels of key variables are merged. A variable of `within` that is not a key
-#' variable is released as it is, so anyone who knows it would see through a merger: its levels
-#' are never merged. Name it in `key_vars` too, and it is perturbed with the others.
+#' "error"` names the lowest bound that can be reached, to four digits; `"merge"` merges its level
+#' with that of its nearest cell; `"keep"` gives what protection there is, and a warning. Only
+#' levels of key variables are merged, never those of other variables of `within`.
 #'
 #' **Households.** Without `hh_id` every record moves by itself, and a household may then live in
 #' two regions. With `hh_id` and `hh_vars`, key variables that a household shares never differ
 #' inside a household. The size of a household shows in the release, so it is part of every cell:
 #' a size that only one household has cannot be protected. If all key variables are those of
 #' households, households are the units: each is drawn once, and the bound is on matching a
-#' household, hence on matching one of its members. Otherwise people of one-person households move
-#' with all their keys, and people of larger ones only inside their household's own keys. To move
+#' household, hence on matching one of its members. To move
 #' these keys too, run `invariant_pram()` twice: on the household keys, then on its `data` with
 #' all key variables. With `calibration = "exact"` the bound of the second run holds for the
 #' whole.
@@ -58,9 +55,8 @@
 #'
 #' @section Whom the bound covers:
 #' It holds for an intruder who
-#' * knows that the target is in the file (prosecutor),
-#' * knows all key variables of the target, the variables of `within` and, with `hh_id`, the
-#'   number of records of the target's household,
+#' * knows that the target is in the file (prosecutor), and all its key variables, the variables
+#'   of `within` and, with `hh_id`, the number of records of its household,
 #' * knows the method, theta and even the counts \eqn{T} before,
 #' * counts the \eqn{S_j = a} records released with these values (households if these are the
 #'   units) and picks one of them at random.
@@ -89,16 +85,9 @@
 #' * Attribute disclosure: if all records of a group share a sensitive value, it is disclosed
 #'   without any match.
 #'
-#' Risk measures that take values for true, such as [n_matches()] and [individual_risk()], do not
-#' hold for the released data, see [release_data()].
-#'
 #' @section Cost:
-#' One grouping of the records and one draw for each that can move: about a second for a million
-#' records. Forming small blocks sorts the risky cells once per key variable, more often if
-#' uniques differ in many keys.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 620 bytes a record.
+#' About a second for a million records. Small blocks sort the risky cells once per key variable.
+#' Memory beyond `data`, with five key variables and two threads: at most 620 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table, or a table of a database.
 #' @inheritParams sdcRisk-params
@@ -167,7 +156,6 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' # Without DAGE and EDUC_DET, which tell DAGE3 and EDUC3.
 #' file <- nals_prison[c(keys, "WEIGHT")]
 #' secret <- invariant_pram(file, keys, within = "GENDER")
 #' secret$estimates$worst_match_prob # 0.8

@@ -27,21 +27,18 @@
 #' population. The table spans the levels that records have.
 #'
 #' @section Is the model right?:
-#' Too few interactions overstate the risk, too many understate it. Skinner and Shlomo judge by an
-#' estimate \eqn{B} of the bias of \eqn{\tau}{tau}, a sum over all cells, the empty ones included.
-#' `z` is \eqn{B} over the root of its variance under the model, `z_robust` over that of its
-#' empirical variance over cells. Well above 0, the model underfits and tends to overstate the
-#' risk; well below 0, it overfits and tends to understate it. \eqn{|z| < 1.96} is acceptable. The
-#' models that are acceptable by `z2` give the range of \eqn{\tau}{tau} in the print;
-#' `diagnostics$models` lists all.
+#' Too few interactions overstate the risk, too many understate it. \eqn{B} estimates this bias of
+#' \eqn{\tau}{tau} over all cells, the empty ones included; `z` is \eqn{B} over its standard error
+#' under the model, `z_robust` over an empirical one. \eqn{|z| < 1.96} is acceptable; larger
+#' values mean that the model underfits, smaller that it overfits. The models acceptable by `z2`
+#' give the range of \eqn{\tau}{tau} in the print; `diagnostics$models` lists all.
 #'
 #' @section Models:
 #' `"independence"`: main effects. `"two_way"`: all two-way interactions. `"search"`: forward from
-#' independence; at every step each remaining two-way interaction is fitted and the one that
-#' brings `z2` closest to 0 is added, until none brings it closer. A formula such as `~ age *
-#' region + sex:region:job` names interactions of any order; main effects of all key variables and
-#' lower interactions of named ones always belong. With several key sets a formula's terms count
-#' if the key set has their variables. Several models are given as a character vector or a list.
+#' independence, adding the two-way interaction that brings `z2` closest to 0, until none brings
+#' it closer. A formula such as `~ age * region + sex:region:job` names interactions of any order;
+#' main effects and lower interactions always belong. Several models are given as a character
+#' vector or a list.
 #'
 #' @section Sampling fractions:
 #' With equal weights all cells have \eqn{\pi_k = n/N}{pi_k = n / N}. With others there is a
@@ -62,16 +59,13 @@
 #'
 #' @section Correction and intervals:
 #' A model of many parameters for few records overfits, and \eqn{\tau}{tau} comes out too low even
-#' if the model is true. \eqn{B} measures that as well. So
-#' \deqn{\tau_c = \tau - w B, \quad w = z^2/(1 + z^2),}{%
-#'   tau_c = tau - w B, w = z^2 / (1 + z^2),}
-#' with \eqn{z} of the Poisson variance of \eqn{B}: much is subtracted if the bias is beyond
+#' if the model is true. The corrected values subtract \eqn{B}, all of it if the bias is beyond
 #' doubt, little if \eqn{B} is noise. `tau1` and `tau2` remain the estimates of Skinner and
 #' Shlomo; `tau1_corrected` and `tau2_corrected` are the ones to report, `tau1_bias` and
 #' `tau2_bias` the differences. **The intervals belong to the corrected values, and contain
 #' them.** They include the bias that \eqn{B} measures, but not other errors of the model, nor the
-#' choice of a search. With unequal weights, corrected values and intervals come from raked
-#' fractions. `vignette("loglinear-model")` has the formulas.
+#' choice of a search. With unequal weights they come from raked fractions.
+#' `vignette("loglinear-model")` has the formulas.
 #'
 #' `status` rates the estimate, by the \eqn{z_2} of the raked fit:
 #' \describe{
@@ -87,39 +81,32 @@
 #' }
 #'
 #' @section Measured coverage:
-#' Of nominal 95% intervals with `sampling = "raked"`, 24 samples per entry: if the model is true,
-#' .97 on average over 48 entries, and .92 to 1.00 in 45 of them. On six real populations, for
-#' which no model is true, with all two-way interactions: .92 for \eqn{\tau_1}{tau1} and .85 for
-#' \eqn{\tau_2}{tau2} on average, and down to .62 for \eqn{\tau_2}{tau2}. With \eqn{z_2} near -2,
-#' or nearly all records unique, use coarser categories, fewer key variables or a search.
-#' `vignette("loglinear-model")` has all figures.
+#' Of nominal 95% intervals, if the model is true: .97 on average. On six real populations with
+#' all two-way interactions: .92 for \eqn{\tau_1}{tau1} and .85 for \eqn{\tau_2}{tau2} on average,
+#' and down to .62 for \eqn{\tau_2}{tau2}. With \eqn{z_2} near -2, or nearly all records unique,
+#' use coarser categories, fewer key variables or a search. See `vignette("loglinear-model")`.
 #'
-#' @section Households:
+#' @section Households, zero margins, missing values:
 #' With `hh_id` the records also have the risk of their household, as in [individual_risk()]:
 #' `household_tau1` is the chance that at least one member is unique in the population,
-#' `household_tau2` that at least one is matched correctly. All other numbers remain those of
-#' persons. Use [household_risk()] to find families that stand out.
+#' `household_tau2` that at least one is matched correctly. Use [household_risk()] to find
+#' families that stand out.
 #'
-#' @section Zero margins:
 #' If a sample unique is the only record on a margin of the model, its own weight alone decides
 #' what is expected there; a warning of class `sdcRisk_warning_zero_margins` counts them. A fit at
 #' the boundary of the model whose margins are right to three digits only has a warning of class
 #' `sdcRisk_warning_rough_fit`.
 #'
-#' @section Missing values:
-#' `"exclude"`: records that miss a key variable are left out and have `NA` in `records`; this can
-#' drop a whole group, such as children who were not asked for a job. The print gives their
-#' number. `"category"`: missing is a value of its own.
+#' `missing = "exclude"` leaves records that miss a key variable out (`NA` in `records`); this can
+#' drop a whole group, such as children who were not asked for a job. `"category"`: missing is a
+#' value of its own.
 #'
 #' @section Cost:
 #' Decomposable models (independence, and interactions without cycles) have a closed form at any
 #' number of cells; others pass some 40 times over all cells, at about a nanosecond each. A search
 #' fits all remaining pairs at every step. 1.2 million cells, all two-way, 20,000 records, one
-#' thread: 0.27 s, with intervals 0.53 s.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 240 bytes a record, and the
-#' margins of the model.
+#' thread: 0.27 s, with intervals 0.53 s. Memory beyond `data`, with five key variables and two
+#' threads: at most 240 bytes a record, and the margins of the model.
 #'
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `loglinear_risk_control()`, by their full names, or
@@ -134,7 +121,7 @@
 #'   these, each of which is fitted; see the section on models.
 #' @param sampling Sampling fractions of cells: `"overall"`, `"cell"` or `"raked"`, see the
 #'   section on them. With equal weights all are the same.
-#' @param interval `"corrected"` or `"none"`; see the section on intervals.
+#' @param interval `"corrected"` or `"none"`.
 #' @param max_cells Most cells of a table that a model without structure is fitted to; more are an
 #'   error of class `sdcRisk_error_too_large`, raised before the fit.
 #'

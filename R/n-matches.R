@@ -9,10 +9,10 @@
 #' variable one of the two is missing or their values are equal. The number of matches of record
 #' \eqn{i} is
 #' \deqn{m_i = \sum_j [i \sim j],}{m_i = sum_j [i ~ j],}
-#' the record itself included. Compatibility is symmetric but not transitive: 40 matches a missing
-#' age and a missing age matches 23, which does not match
-#' 40. Records do not form cells, and \eqn{m_i} is not the size of one. Without missing values
-#' \eqn{m_i} is the size \eqn{k_i} of the record's cell.
+#' the record itself included. Without missing values \eqn{m_i} is the size \eqn{k_i} of the
+#' record's equivalence class (the records with the same key, sample frequency \eqn{f_k}). With
+#' missing values there are no classes: 40 matches a missing age and a missing age matches 23,
+#' which does not match 40.
 #'
 #' With `missing = "exclude"` records that are incomplete on a key set are deleted and \eqn{k_i}
 #' is counted among the rest (listwise deletion); with `"category"` a missing value matches
@@ -45,22 +45,18 @@
 #' record's own household. A record without household is one of its own.
 #'
 #' **Sensitive values** measure attribute disclosure: the key can reveal the value of the column
-#' `sensitive` without identifying the record. Of the matches of a record that have a value
-#' there, let the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among all records with a value.
+#' `sensitive` without identifying the record. Of the matches of a record that have a value there,
+#' let the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among all records
+#' with a value.
 #' \describe{
 #'   \item{`n_sensitive`}{the number of distinct values. If it is 1 an intruder learns the value
 #'     without finding the record: the record is *homogeneous*, and unique records with a value
 #'     always are}
 #'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the number of
 #'     equally frequent values that are as hard to tell apart}
-#'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: the information that the key gives
-#'     to anyone who knows the file's distribution. For values without order (text, factors)
-#'     the total variation \eqn{\frac12 \sum_v |p_v - q_v|}{sum |p_v - q_v| / 2};
-#'     for the \eqn{K} values of an ordered factor, of numbers, Dates or logical
-#'     values the earth mover's distance on their ranks,
-#'     \eqn{\frac{1}{K-1} \sum_v |\sum_{u \le v} (p_u - q_u)|}{%
-#'     sum over v of |sum over u <= v of (p_u - q_u)|, over K - 1}. Convert numbers that
-#'     are mere codes to a factor}
+#'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: total variation for values without order
+#'     (text, factors), the earth mover's distance on ranks for ordered factors, numbers, Dates and
+#'     logical values. Convert numbers that are mere codes to a factor}
 #' }
 #' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of the file are
 #' the smallest of the records (distinct and entropy l-diversity), and its `t_closeness` is the
@@ -80,7 +76,8 @@
 #' `patterns` or for households, or if any weight is below 1.
 #'
 #' `min_overlap = 1` reproduces Table 2 of Mulder's paper, see `vignette("missing-matches")`.
-#' @inheritSection link_attack Spelling of text
+#' Text in any encoding is compared letter by letter; see the section on spelling of
+#' [link_attack()].
 #'
 #' @section Cost:
 #' A million records and 12 key variables take three to four times as long as grouping them if 15%
@@ -88,10 +85,8 @@
 #' tolerances and sensitive values cost a step for every pair of matches. Columns of candidates
 #' keep the compatible pairs of their distinct sets, 4 bytes each: more than 100 million are an
 #' error of class `sdcRisk_error_too_large`.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 90 bytes a record, and what
-#' columns of candidates keep.
+#' Memory beyond `data`, with five key variables and two threads: at most 90 bytes a record, and
+#' what columns of candidates keep.
 #'
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `n_matches_control()`, by their full names, or
@@ -176,8 +171,6 @@
 #' n_matches(people)$records$n_matches                      # 3 1 5 3 3 3
 #' n_matches(people, min_overlap = 1)$records$n_matches     # 3 1 4 2 3 3, as printed
 #' n_matches(people, missing = "exclude")$records$n_matches # 1 1 NA NA 2 2
-#' by_variable <- list(gender = "category")
-#' n_matches(people, missing = by_variable)$records$n_matches # 2 1 4 1 3 3
 #'
 #' # the month of birth known as two candidates
 #' people$month <- candidates(list(c(2, 3), 6, NA, c(3, 4), 6, c(6, 7)))

@@ -98,10 +98,8 @@
 #' unique early. Memory grows by one to four bytes per cell of the key variables (one up to 255
 #' values, two up to 65,535), 8 bytes per record, thread and key variable in a set, and about 50
 #' bytes per key set and member; results list every key set unless `sets = FALSE`.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads: at most 50 bytes a record; see Cost for
-#' more.
+#' Memory beyond `data`, with five key variables and two threads: at most 50 bytes a record, and
+#' these.
 #'
 #' @inheritParams sdcRisk-params
 #' @param ... Rarely used arguments, those of `qar_risk_control()`, by their full names, or

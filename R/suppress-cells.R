@@ -5,9 +5,9 @@
 #' holds the release, the suppressed values, and a lower bound on the cost of any other choice.
 #'
 #' @details Three rules define "standing out". \eqn{x_i} is the original record and \eqn{y_i} the
-#' released one; \eqn{a \sim b}{a ~ b} means that \eqn{a} and \eqn{b} are equal in every key variable that both know: a blank matches
-#' everything, and so does a value that was missing before. Under each rule something must hold
-#' for every record \eqn{i}:
+#' released one; \eqn{a \sim b}{a ~ b} means that \eqn{a} and \eqn{b} are equal in every key
+#' variable that both know: a suppressed or missing value matches everything. For every record
+#' \eqn{i} the rule requires
 #'
 #' \describe{
 #'   \item{`"own"`}{at least \eqn{k} originals \eqn{x_j \sim y_i}{x_j ~ y_i}; solved exactly,
@@ -36,11 +36,11 @@
 #' **Several key sets.** With a named list of key sets no record is left with a violation in any
 #' of them. A blank acts in every set that has its variable.
 #'
-#' **Linked variables.** `linked = list(age = "birth_year")`: if the age is blanked the year of
-#' birth is blanked too, for it would tell the age. An entry without a name, `list(c("district",
-#' "region"))`, holds variables that are blanked together. They need not be key variables. A
-#' message of class `sdcRisk_message_determined_keys` proposes such links if other released
-#' columns tell suppressed values; [release_data()] says how they are found.
+#' **Linked variables.** With `linked = list(age = "birth_year")` the year of birth is suppressed
+#' with the age, as it would reveal it. An entry without a name, `list(c("district", "region"))`,
+#' holds variables that are suppressed together, key variables or not. A message of class
+#' `sdcRisk_message_determined_keys` proposes links if other released columns tell suppressed
+#' values; see [release_data()].
 #'
 #' **Strata and households.** With `strata_var` only records of the same stratum match, as for an
 #' intruder who knows the stratum; it is never blanked. With `hh_id` matches are counted in
@@ -49,12 +49,9 @@
 #' the values of `hh_id` have more than 12 records on average, a message asks whether they are
 #' households.
 #'
-#' **Heavy suppression.** If more than 20% of the values of a key variable, or more than 10%
-#' of all key values, are suppressed in a file of 20 records or more, a message and the
-#' first line of the print warn and name cheaper ways: recode first with [recode_search()],
-#' drop the variable that loses most (the number of values then suppressed is computed), and
-#' `hh_id = NULL` (likewise). `diagnostics$cheaper` holds the figures: `variable`,
-#' `prop_variable`, `prop_all`, `n_without_variable`, `n_without_households`. This runs the
+#' **Heavy suppression.** If more than 20% of the values of a key variable, or more than 10% of
+#' all key values, are suppressed in a file of 20 records or more, a message and the first line of
+#' the print warn and name cheaper ways; `diagnostics$cheaper` holds the figures. This runs the
 #' search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not among the
@@ -92,17 +89,14 @@
 #'   labels that only suppressed values had.
 #' * If all records that match share a sensitive value, it is disclosed, whatever their number:
 #'   see `sensitive` of [n_matches()].
-#' * Matches are counted in the file. In the population there may be more.
 #' * This object holds the original counts and is confidential. Release only [release_data()].
 #'
 #' @section Cost in time:
 #' It grows with the number of violators and of variable sets that cost no more than the most
 #' expensive record needs. Values missing in many combinations, and households, cost more.
-#'
-#' @section Memory:
-#' Beyond `data`, with five key variables and two threads, if nearly all records violate: at most
-#' 1,100 bytes a record under `"own"`, at most 2,000 bytes a record under `"shared"`, at most
-#' 4,500 bytes a record under `"strict"`. A tenth of it if few do.
+#' Memory beyond `data`, with five key variables and two threads, if nearly all records violate:
+#' at most 1,100 bytes a record under `"own"`, 2,000 under `"shared"` and 4,500 under `"strict"`;
+#' a tenth of it if few do.
 #'
 #' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
 #' @param key_vars Names or positions of the key variables, or a named list of key sets. `NULL`:
