@@ -11,7 +11,7 @@ ENGINE_TESTS = '^(lazy-table|lazy-release|door-lazy-waves|longitudinal-risk-lazy
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: ## install what is missing, measure a real file, draw the pictures
+demo: ## install what is missing, check, protect and report a real file
 	sh tools/setup.sh demo
 	sh tools/install.sh
 	Rscript tools/demo.R

@@ -1,9 +1,8 @@
-#' Month of birth from repeated ages
+#' Derive the month of birth from repeated ages
 #'
-#' Which months of birth agree with the ages that a person gave in the waves of
-#' a panel? Files that hold back the date of birth often give age and the month
-#' of the questionnaire; together they say in which month a birthday must lie.
-#' The answer is a column of [candidates()], to be used as a key variable.
+#' Finds the months of birth that agree with the ages a person gave in the waves of a panel. Use
+#' it if a file holds back the date of birth but gives age and the month of the questionnaire. The
+#' result is a column of [candidates()], to be used as a key variable.
 #'
 #' @details
 #' Let \eqn{t} number calendar months and \eqn{a_t} be the completed age

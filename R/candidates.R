@@ -1,9 +1,8 @@
-#' Values known only as candidates
+#' Key variables known only as sets of candidates
 #'
-#' A column whose cells are sets of admissible values: the month of birth is February or
-#' March, the age lies between 30 and 34. Use such columns in data frames, tibbles and
-#' data.tables like any other, and as key variables of the functions whose help pages
-#' mention candidates.
+#' Makes a column whose cells are sets of admissible values: the month of birth is February or
+#' March, the age lies between 30 and 34. Use such columns in data frames, tibbles and data.tables
+#' like any other, and as key variables of the functions whose help pages mention candidates.
 #'
 #' @details **Order.** The order of the values in a cell is kept, since a rule may read the
 #' first one; repeated values are dropped. `==` compares cells by their values and their

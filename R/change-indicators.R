@@ -1,9 +1,8 @@
 #' Indicators of change between two waves
 #'
-#' What a second wave tells beyond the first: whether a respondent changed. The
-#' indicators are added to the second wave as key variables of a risk
-#' assessment, such as [longitudinal_risk()], in place of the earlier values
-#' themselves.
+#' Adds indicators to the second wave that show which variables of a respondent changed since the
+#' first. Use them as key variables of a risk assessment, such as [longitudinal_risk()], instead
+#' of the earlier values.
 #'
 #' @details
 #' `<var>_changed` is 1 if a record's partner in wave 1 has another value,

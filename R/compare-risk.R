@@ -1,8 +1,7 @@
-#' Results side by side
+#' Compare risks before and after protection
 #'
-#' What did a measure of protection change, or what would leaving a key variable
-#' out buy? Sets two or more results of one function side by side, such as
-#' [qar_risk()] before and after recoding.
+#' Compares two or more results of one function, such as [qar_risk()] before and after recoding.
+#' Use it to see the effect of a protection or of leaving out a key variable.
 #'
 #' Results of one analysis each are compared as they are, whatever their key
 #' sets: `compare_risk(n_matches(data, keys), n_matches(data, keys[-1]))`. If a

@@ -1,9 +1,8 @@
-#' A Gaussian copula for the key variables
+#' Fit a Gaussian copula to the key variables
 #'
-#' How are the key variables distributed, together, in the population the file
-#' is a sample of? Fits one margin per key variable and one correlation per pair,
-#' from which [copula_uniqueness()] estimates how many people, and who, are
-#' unique in the population.
+#' Fits one margin per key variable and one correlation per pair, as a model of the population
+#' from which the file is a sample. Use it if you need several estimates from one fit:
+#' [copula_uniqueness()], `predict()` and `simulate()` take the result.
 #'
 #' @details
 #' A record \eqn{x} of \eqn{d} key variables has the probability

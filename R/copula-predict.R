@@ -1,8 +1,8 @@
-#' How likely are people unique who are not in the file?
+#' Likelihood that a person outside the file is unique
 #'
-#' The attacker's question: someone knows a person's values of the key variables.
-#' Were a record with these values found, how likely is the person the only one in
-#' the population who has them, and how likely is the record the person's?
+#' Computes, for people whose key variables an intruder knows, the likelihood that each is unique
+#' in the population and that a matching record is theirs. Use it for people who need not be in
+#' the file.
 #'
 #' @details The probability of a person's values comes from the model fitted to a sample;
 #' see [copula_uniqueness()] for the scores. For `score = "tree"` that page explains how the

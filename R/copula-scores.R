@@ -344,11 +344,11 @@ correctness_of <- function(prob, n) {
   kappa
 }
 
-#' From the likelihood of uniqueness to the correctness of a match
+#' Correctness of a match from the likelihood of uniqueness
 #'
-#' Someone finds exactly one record that matches a person. If that person is
-#' unique in the population with likelihood \eqn{\xi}{xi}, how likely is the match
-#' correct, given that others may share the person's values?
+#' Converts \eqn{\xi}{xi}, the likelihood that a person is unique in the population, to the
+#' probability that the only matching record is the right one. Use it for likelihoods from any
+#' source.
 #'
 #' @details
 #' With \eqn{p} the probability of the person's values in a population of \eqn{n}

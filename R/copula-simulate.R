@@ -1,4 +1,4 @@
-#' Records drawn from a fitted copula
+#' Draw synthetic records from a fitted copula
 #'
 #' Synthetic records with the margins and pairwise dependence of the file, to
 #' try out what an intruder or an estimator would see.

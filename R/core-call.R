@@ -37,7 +37,7 @@ pass_on_time_limit <- function(e) {
   if (said %in% c(limits, vapply(limits, gettext, "", domain = "R"))) stop(e)
 }
 
-#' Threads that sdcRisk computes with
+#' Set the number of threads
 #'
 #' Long computations run on several threads of the processor. Results never
 #' depend on their number, and neither do random numbers.

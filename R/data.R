@@ -1,11 +1,9 @@
 #' Prison survey of the 1992 National Adult Literacy Survey
 #'
-#' A small public-use file with a survey weight, for which the results of
-#' another program are published: a file to learn on, and to check an
-#' implementation of the log-linear model or of exhaustive tabulation against.
-#' It has 182 records of people in prison in the United States, with 19
-#' variables: a subset of the prison public-use file of the National Adult
-#' Literacy Survey (NALS) of 1992.
+#' A small public-use file with a survey weight: 182 records of people in prison in the United
+#' States, with 19 variables. The results of another program are published for it. Use it to
+#' learn, and to check log-linear models and exhaustive tabulation. It is a subset of the prison
+#' file of the National Adult Literacy Survey (NALS) of 1992.
 #'
 #' @details
 #' **Key variables.** The documented key variables of the log-linear model are
@@ -153,13 +151,10 @@
 
 #' A simulated survey panel with a known population
 #'
-#' What a survey panel looks like to someone who measures its risk: monthly
-#' background questionnaires with gaps, people of whom only the background is
-#' known, modules that part of the members answered, and two survey waves
-#' released without a common identifier. Because it is simulated, what is
-#' estimated elsewhere can be looked up: who is who in the two waves, in which
-#' month everybody was born, and how often every key occurs in the population.
-#' No record is that of a person.
+#' Simulated monthly background questionnaires with gaps, modules that part of the members
+#' answered, and two survey waves released without a common identifier. The truth can be looked
+#' up: who is who in the two waves, the month of birth, and the frequency of every key in the
+#' population. No record is that of a person.
 #'
 #' @details
 #' A region of 60,000 households was simulated month by month from January 2011

@@ -1,4 +1,4 @@
-#' Conditions that sdcRisk signals
+#' Errors, warnings and messages of sdcRisk
 #'
 #' Every error, warning and message of the package has classes, so that
 #' scripts can react to them by [tryCatch()] or [withCallingHandlers()] without

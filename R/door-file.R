@@ -1,10 +1,12 @@
-#' A file with its roles said once
+#' Declare the roles of the columns of a file
 #'
-#' Which columns of a file are key variables, which one holds the weights, who
-#' lives with whom, how many people are in the population? `sdc_file()` keeps the
-#' answers with the file, so that every function of the package takes it as
-#' `data` and needs to be told nothing twice. The file stays a data frame. Its `summary()`
-#' says what was found in it, and what looks like a role that nobody gave.
+#' Declares key variables, weights, households, sensitive variables and the size of the population
+#' of a file once. Use the result as `data` of every function. It remains a data frame; its
+#' `summary()` shows the roles found, and columns that look like roles not yet given.
+#'
+#' @concept quasi-identifier
+#' @concept direct identifier
+#' @concept key variable
 #'
 #' @details
 #' A role is what an argument of the same name says in a function: an argument

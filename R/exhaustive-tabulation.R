@@ -1,9 +1,11 @@
-#' Exhaustive tabulation
+#' Exhaustive tabulation of small cells
 #'
 #' Finds the records and categories that fall into small cells of the tables of a few key
-#' variables. All tables of one, two or more key variables are counted; a cell that few
-#' records or little weight fall into is a violation. It is the usual first look at a file
-#' before it is recoded.
+#' variables. Use it as a first look at a file before it is recoded. All tables of one, two or
+#' more key variables are counted; a cell with few records or little weight is a violation.
+#'
+#' @concept special uniques
+#' @concept SUDA
 #'
 #' @details
 #' A cell is a combination of values that occurs in the file. It is a violation

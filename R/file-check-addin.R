@@ -1,8 +1,8 @@
-#' Check a file by pointing and clicking
+#' Check a file in a window
 #'
-#' Which data frame, which roles, which limits: `file_check_addin()` asks in a window,
-#' runs [file_check()], writes the report and shows the code that does the same. It is
-#' among the addins of RStudio, and runs in a browser elsewhere.
+#' Opens a window in which you choose the data frame, roles and limits. It runs [file_check()],
+#' writes the report and shows the code that does the same. Start it from the addins of RStudio,
+#' or call it from R to open it in a browser.
 #'
 #' Columns that look like weights, households, identifiers or continuous variables, as in
 #' the print of [sdc_file()], are proposed for these roles or left out of the key variables;

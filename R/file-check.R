@@ -1,8 +1,12 @@
-#' One page for one file
+#' Check a file against disclosure limits
 #'
-#' Is this file safe to release? One call measures it by every method that the roles of
-#' its columns allow, compares each measure with a limit, says what drives the risk, why
-#' measures differ and which to report, and which lines of code to run next.
+#' Measures a file by every method that the roles of its columns allow, and compares each measure
+#' with a limit. Use it first, and again after every protection. The page names the measures to
+#' report, the variables that drive the risk, and the next lines of code to run.
+#'
+#' @concept risk assessment
+#' @concept re-identification risk
+#' @concept identity disclosure
 #'
 #' @details
 #' Every number is that of the function that measures it, called on one [sdc_file()] with
@@ -43,7 +47,7 @@
 #'
 #' Verdicts take missing values as unknown. If released columns tell or narrow them, measures that
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth, and a
-#' suppressed industry lies in the division beside it.
+#' suppressed industry lies in its division.
 #'
 #' `reason` says why a verdict is `"unclear"` or `"not judged"`. If an estimate exceeds its
 #' limit the verdict is `"above"`, however wide its interval.

@@ -1,4 +1,4 @@
-#' Recode, top-code and bottom-code variables
+#' Global recoding, top and bottom coding
 #'
 #' `global_recode()` puts the values of a variable in bands or joins categories,
 #' `top_code()` and `bottom_code()` cut the ends of a number. Each is a step in the history of

@@ -1,9 +1,11 @@
-#' Households that stand out by who lives together
+#' Household risk by composition
 #'
-#' No record stands out by an age of 40, nor by 38, 12 or 9; the family of these four
-#' may be the only one in the file. How many households fit what an
-#' intruder knows of a household, and how many people live in those that nothing
-#' else fits?
+#' Counts how many households fit an intruder's knowledge of a household. Use it for files of
+#' whole households: no record stands out by an age of 40, nor by 38, 12 or 9; the family of these
+#' four may be the only one in the file. The result has the risk of every household and the people
+#' in unique ones.
+#'
+#' @concept household risk
 #'
 #' @details
 #' The *composition* of a household is the multiset of its members' keys: which

@@ -1,10 +1,12 @@
 #' Individual re-identification risk
 #'
-#' How likely is a record's key to lead to the right person in the
-#' population? The individual risk of Benedetti and Franconi answers for every
-#' record of a sample with weights, without a model of the key variables; from it follow
-#' the expected number of re-identifications in the file, the risk of
-#' households, and the prosecutor and journalist measures of El Emam.
+#' Estimates for every record of a weighted sample the probability that its key leads to the right
+#' person in the population (Benedetti and Franconi). Use it for a sample survey, without a model
+#' of the key variables. The result also has expected re-identifications, household risks, and the
+#' prosecutor and journalist measures of El Emam.
+#'
+#' @concept individual risk
+#' @concept re-identification risk
 #'
 #' @details
 #' A key (combination of the values of the key variables) occurs \eqn{f} times

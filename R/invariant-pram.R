@@ -49,9 +49,8 @@
 #' all key variables. With `calibration = "exact"` the bound of the second run holds for the
 #' whole.
 #'
-#' **Weights.** Weighted counts are not invariant. With `weight_var` the cells show them before
-#' and as expected after, and a shift of more than 1% in any one-way margin is a warning; `prefer
-#' = "similar_weights"` forms blocks of similar mean weight.
+#' **Weights.** Weighted counts are not invariant: a shift of more than 1% in any one-way margin
+#' is a warning; `prefer = "similar_weights"` forms blocks of similar mean weight.
 #'
 #' @section Whom the bound covers:
 #' It holds for an intruder who
@@ -152,7 +151,6 @@
 #' @family perturbation
 #' @concept PRAM
 #' @concept post-randomisation
-#' @concept data swapping
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")

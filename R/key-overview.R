@@ -1,8 +1,7 @@
 #' Describe key variables and what each adds to uniqueness
 #'
-#' Which key variables single people out, which repeat what others say already,
-#' and which have missing values? A table to read before key variables are chosen
-#' or coarsened.
+#' Shows which key variables single people out, which repeat others, and which have missing
+#' values. Use the table before key variables are chosen or coarsened.
 #'
 #' @details
 #' Per key variable, over the records with a value: the number of values that

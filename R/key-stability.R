@@ -1,8 +1,8 @@
-#' Which variables link two waves: stability of keys
+#' Stability of key variables between two waves
 #'
-#' Which variables would an intruder link two waves by? Counts, among people
-#' known to be in both, how often each variable changed, and what linking on
-#' the most stable ones brings as they are added one after the other.
+#' Counts, among people known to be in both waves, how often each variable changed, and how many
+#' correct links the most stable ones give as they are added one after the other. Use it to choose
+#' the variables of [longitudinal_link()].
 #'
 #' @details
 #' A pair counts for a variable if both records observe it; `prop_changed`
@@ -144,7 +144,7 @@ stability_words <- function(x) {
   )
 }
 
-#' Expected correct matches as keys are added
+#' Picture of correct matches as key variables are added
 #'
 #' Draws a [key_stability()] result: expected correct and certain matches as
 #' keys are added, or, without steps, the shares of changed pairs.

@@ -14,7 +14,7 @@
 #   changes    name of the table of changes
 #   connection the connection
 
-#' Protect a table of a database where it lies
+#' Protect a table inside its database
 #'
 #' Protects a file that is too large to load into R. [invariant_pram()] and
 #' [suppress_cells()] take a lazy table of dbplyr as `data`. They choose the changes from

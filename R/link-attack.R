@@ -1,11 +1,12 @@
-#' The intruder who weighs key variables
+#' Record linkage by an intruder who weighs key variables
 #'
-#' Someone holds a file with names and gets the released one. How many released records can they
-#' lead back to the right person, and how sure can they be? The intruder of [longitudinal_link()]
-#' counts differing keys; a real one gives more weight to a rare name than to the sex, and less to
-#' a difference in a key that often changes. This function measures what such an intruder gets,
-#' over all pairs of records and exactly.
+#' Links the records of a released file to a file with names by weighted agreement, over all pairs
+#' of records and exactly. Use it if an intruder may hold such a file: a real intruder gives more
+#' weight to a rare name than to the sex, and less to a variable that often changes. The result
+#' has the expected number of correct matches and the certainty of each.
 #'
+#' @concept record linkage
+#' @concept re-identification experiment
 #' @details For a released record \eqn{i} and a known record \eqn{j}, the weight of a pair is
 #' \deqn{W_{ij} = \sum_v f_v(x_{jv}, y_{iv}),}{W_ij = sum over keys v of f_v(x_jv, y_iv),}
 #' 0 for a key that is missing in either record. With \eqn{m_v} the probability that two records
@@ -100,10 +101,7 @@
 #' s, 63,654 x 80,882 records and 13 keys 1.2 s, a million by a million 11 s and 230 MB. More than
 #' `max_work` is refused at once with the estimate. Hard are many independent keys on which all
 #' records differ. `"em"` takes some 20 passes over its sample, and stops after 400.
-#'
-#' @section Memory:
-#' Beyond the files, with five key variables and two threads: at most 650 bytes a record of a
-#' file.
+#' Memory beyond the files, with five key variables and two threads: at most 650 bytes a record.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per person, or an
 #'   [sdc_file()], whose key variables are taken if `key_vars` is not given; or, as `released`, a

@@ -118,9 +118,8 @@
 #'   file; either suffices. Without both, \eqn{\pi}{pi} is the number of records over the sum of
 #'   their weights. Weights are scaled to the population size.
 #' @param model `"independence"`, `"two_way"`, `"search"`, a one-sided formula, or several of
-#'   these, each of which is fitted; see the section on models.
-#' @param sampling Sampling fractions of cells: `"overall"`, `"cell"` or `"raked"`, see the
-#'   section on them. With equal weights all are the same.
+#'   these.
+#' @param sampling Sampling fractions of cells: `"overall"`, `"cell"` or `"raked"`.
 #' @param interval `"corrected"` or `"none"`.
 #' @param max_cells Most cells of a table that a model without structure is fitted to; more are an
 #'   error of class `sdcRisk_error_too_large`, raised before the fit.
@@ -150,8 +149,6 @@
 #'     `estimates`); `n_excluded`, `population`, `n_occupied` (cells with records) and
 #'     `n_small_weights` (those of them whose weights sum to less) per row of `estimates`}
 #' }
-#' Records carry averages under the model, not a list of population uniques.
-#'
 #' Errors: `bad_weights` if weights are not positive or sum to less than the number of records,
 #' `bad_argument` if neither weights nor a population size nor a fraction is given, `too_large`
 #' beyond `max_cells`, `not_converged`. Warnings: `biased_estimate` and `cell_fractions` (see

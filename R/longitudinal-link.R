@@ -1,9 +1,12 @@
-#' Linking two waves of a survey without ids
+#' Link two waves of a survey without ids
 #'
 #' Links two waves of a panel without the respondents' ids, as an intruder would, by
 #' variables that rarely change. Use it before waves are released separately. With `id`,
 #' known only to the file producer, the result has the number and the certainty of correct
 #' links; without it, the distances and ties that the intruder sees.
+#'
+#' @concept record linkage
+#' @concept longitudinal data
 #'
 #' @details
 #' For a wave-2 record \eqn{i} and a wave-1 record \eqn{j}, let

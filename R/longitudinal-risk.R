@@ -1,10 +1,9 @@
 #' Re-identification risk of a panel wave, given earlier releases
 #'
-#' How much more are the respondents of a survey at risk because earlier waves
-#' were released too? The log-linear risk of the latest file is estimated three
-#' times: by the file alone, with the changes since an earlier wave for those
-#' respondents whom an intruder can link with certainty, and with the changes of
-#' all respondents of both waves.
+#' Estimates how much the release of earlier waves raises the risk of the latest one. Use it
+#' before a new wave of a panel is released. The log-linear risk is estimated by the file alone,
+#' with the changes of respondents whom an intruder can link with certainty, and with the changes
+#' of all respondents of both waves.
 #'
 #' @details
 #' An intruder who holds both files links them by variables that rarely change

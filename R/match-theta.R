@@ -1,9 +1,8 @@
 #' Probability that a unique match is correct
 #'
-#' An intruder draws a person from the population, finds exactly one record of
-#' the file with the same key, and claims that this record is the person. How
-#' often is that right? This is the measure \eqn{\theta}{theta} of Skinner and
-#' Elliot, estimated from the numbers of uniques and pairs in the sample.
+#' Estimates \eqn{\theta}{theta} of Skinner and Elliot, the probability that a unique match of a
+#' person drawn from the population is correct. Use it for a sample, from the numbers of sample
+#' uniques and pairs alone.
 #'
 #' @details
 #' With \eqn{f_j} the number of records and \eqn{F_j} the number of people with

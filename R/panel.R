@@ -11,7 +11,7 @@ panel_table <- function(data, class) {
   as.data.frame(x)[...]
 }
 
-#' The latest value of every variable in a panel
+#' Combine the latest values of a panel
 #'
 #' Combines the waves of a panel: each person gets the most recent value of every variable,
 #' since an intruder can know it whenever it was given. Use it before [n_matches()] if every
@@ -282,12 +282,11 @@ unite_values_of <- function(parts, long, starts) {
   pick_rows(long$id, parts, starts, long$first)
 }
 
-#' Members of a panel
+#' Identify the members of a panel
 #'
-#' Background questionnaires of a panel also describe people who never took part
-#' themselves, such as the children of a member. Members are those who have
-#' background information and answered at least one module; only these are at
-#' stake when modules are released.
+#' Finds the people who have background information and answered at least one module; only these
+#' are at stake if modules are released. Use it if questionnaires also describe people who never
+#' took part, such as the children of a member.
 #'
 #' @param background A data frame with a row per person, or per person and wave.
 #' @param modules A list of data frames, one per module, or one data frame.

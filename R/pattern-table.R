@@ -1,10 +1,8 @@
-#' The distinct patterns of a file, with their counts
+#' Count the distinct patterns of a large file
 #'
-#' How risky is a file that is too large to hold, or that must not leave its place?
-#' Most measures need no records, only how often each combination of key variables
-#' occurs. `pattern_table()` counts them once; the table is small, can be saved, and is
-#' taken as `data` in the place of the file. `update()` adds the records of another
-#' month, or takes some away, without the old file.
+#' Counts how often each combination of key variables occurs. Use it for files that are too large
+#' for memory, or must not leave their place. The table is small, can be saved, and replaces the
+#' file as `data`. `update()` adds or removes the records of another month without the old file.
 #'
 #' @details
 #' A pattern is a combination of values of the key variables, missing being a value of

@@ -1,7 +1,7 @@
 #' Classical estimators of population uniqueness
 #'
 #' Estimates how many people are unique in the population on the key variables, from the
-#' sample frequencies of the keys alone. Use these five estimators of the literature to
+#' sample frequencies alone. Use these five estimators of the literature to
 #' check [copula_uniqueness()], which also models the variables.
 #'
 #' @details

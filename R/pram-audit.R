@@ -47,11 +47,11 @@ audited_words <- function(x) {
   if (is.null(x$settings$known_keys)) known_words(x) else known_keys_words(x)
 }
 
-#' Audit a perturbed file: the intruder played, and intruders who know less
+#' Audit the bound of a perturbed file
 #'
-#' Does the bound hold, and what of an intruder who knows only some of the key
-#' variables? The file is released many times at random and attacked; and the
-#' worst match probability is computed exactly for the key variables an intruder knows.
+#' Checks the bound of [invariant_pram()], including for an intruder who knows only some key
+#' variables. Use it before release. The file is released many times at random and attacked, and
+#' the worst match probability is computed exactly.
 #'
 #' @details
 #' An intruder with `known_keys` sees groups of cells. With \eqn{S} records
@@ -293,9 +293,9 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 
 #' Variance that perturbation adds to counts
 #'
-#' What do analysts of a perturbed file need? For every level of one or several
-#' key variables: the standard error that perturbation adds to its count, and the
-#' factor by which it makes the standard error of its proportion grow.
+#' Computes for every level of one or several key variables the standard error that perturbation
+#' adds to its count, and the growth of the standard error of its proportion. Give it to the
+#' analysts of a perturbed file.
 #'
 #' @details
 #' A record of cell \eqn{i} is released in group \eqn{c} with probability
@@ -381,8 +381,8 @@ pram_margins <- function(x, table, sets) {
 
 #' Transition probabilities of a cell
 #'
-#' Where can the records of a cell go, and how likely? With these an analyst can
-#' undo the perturbation in a table or a likelihood.
+#' Lists where the records of a cell can move, and with which probability. Use it to correct a
+#' table or a likelihood for the perturbation.
 #'
 #' @details
 #' A record of cell \eqn{i} stays with probability \eqn{1 - \theta / T_i}{1 - theta / T_i},

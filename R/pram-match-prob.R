@@ -1,6 +1,6 @@
 # The two formulas of invariant PRAM, for one block of cells.
 
-#' Exact probability of a correct match under invariant PRAM
+#' Probability of a correct match under invariant PRAM
 #'
 #' The probability that an intruder who knows a person's cell, and finds `a`
 #' records released there, is right in picking one of them.
@@ -55,10 +55,10 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
   if (length(a) == 1) found else matrix(found, length(counts))
 }
 
-#' The theta of a bound on correct matches
+#' Perturbation needed for a bound on correct matches
 #'
-#' How strongly must cells be perturbed so that no match is right with more than
-#' a stated probability?
+#' Computes theta, the smallest perturbation under which no match is correct with more than a
+#' stated probability. Use it to plan [invariant_pram()].
 #'
 #' @details
 #' `"paper"`: the positive root of

@@ -1,10 +1,12 @@
-#' Extreme re-identification risk of a file
+#' Extreme re-identification risk over key sets
 #'
-#' How easily do a few known key variables single out the records of a file, in the worst choices
-#' of these variables? Every set of `p` key variables has a risk: the share of distinct keys among
-#' the records. The extreme risk \eqn{T(p, \alpha)} is the \eqn{1 - \alpha} quantile of these
-#' risks over all key sets of size `p`, estimated from the tail of their distribution (the QaR
-#' method).
+#' Measures how easily a few known key variables single out records, in the worst choices of these
+#' variables. Use it if you cannot know which variables an intruder has. The extreme risk
+#' \eqn{T(p, \alpha)} is the \eqn{1 - \alpha} quantile of the risks of all key sets of size `p`,
+#' from the tail of their distribution (the QaR method).
+#'
+#' @concept extreme risk
+#' @concept sample unique
 #'
 #' @details A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes \eqn{H(j)}
 #' distinct keys (cells); its risk is

@@ -1,7 +1,7 @@
-#' Recoded data
+#' Apply a recoding
 #'
-#' Applies a recoding that [recode_search()] found: every key variable at its level,
-#' then the blanks.
+#' Applies a recoding that [recode_search()] found: recodes every key variable to its level, then
+#' suppresses values. The result is the recoded file.
 #'
 #' @details Bands are ordered factors, codes keep their leading characters, joined values
 #' are factors, a dropped variable is `"*"` in all records, and level 0 is the column as it

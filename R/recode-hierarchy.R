@@ -1,9 +1,8 @@
-#' Recoding levels of a key variable
+#' Define the recoding levels of a key variable
 #'
-#' How may a variable be coarsened? A hierarchy gives its levels from 0 (as it
-#' is) upwards, each a function of the one below: ages in bands of 5, 10 and 20
-#' years, codes with three, two and one digit, a table of regions. [recode_search()]
-#' chooses among them.
+#' Defines how a variable can be coarsened: levels from 0 (unchanged) upwards, each a function of
+#' the one below. Use bands of 5, 10 and 20 years for ages, fewer digits for codes, a table for
+#' regions. [recode_search()] chooses among the levels.
 #'
 #' @details
 #' Say one of the following, or nothing for a proposal:

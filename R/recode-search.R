@@ -1,10 +1,9 @@
-#' The cheapest recoding under a limit
+#' Find the global recoding with the least information loss
 #'
-#' Which recoding of the key variables brings the risk of a file under a limit and
-#' loses least? Every variable has a hierarchy of levels, see [hierarchy()]; a
-#' recoding chooses one level of each. Among all of them the cheapest ones are
-#' found, with proof if the search comes to its end, else with how far they can
-#' be from the optimum.
+#' Searches all global recodings of the key variables for those that meet a limit with the least
+#' information loss. Use it if many records are above the limit. Every variable has a hierarchy of
+#' levels, see [hierarchy()]; a recoding chooses one level of each. The result has the best
+#' recodings, with a proof of optimality or a bound.
 #'
 #' @details
 #' **Cost.** A record with value a, recoded to group G at level l, loses with

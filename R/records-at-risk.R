@@ -2,12 +2,14 @@
 # the methods that take `limit`, the last line of the print and a clause of the
 # sentence.
 
-#' Records above a limit
+#' List the records above a risk limit
 #'
-#' Which records have a risk above a limit, and how large is it? Takes the result of
-#' every function that gives a risk per record. Functions that measure such a risk
-#' have an argument `limit`: their print then ends with the number of records above
-#' it, and `records_at_risk()` needs no limit of its own.
+#' Lists the records whose risk is above a limit. Use it on the result of any function that gives
+#' a risk per record. Functions that measure such a risk have an argument `limit`: their print
+#' then ends with the number of records above it, and `records_at_risk()` needs no limit of its
+#' own.
+#'
+#' @concept special uniques
 #'
 #' @section What the risk of a record is:
 #'

@@ -1,8 +1,8 @@
-#' How much removal can buy at most
+#' Bound the effect of removing records
 #'
-#' Before any record is removed: by how much can the threshold and the
-#' empirical quantile behind the extreme risk fall when any `n` records go?
-#' If even the bound is small, recoding is the better way.
+#' Computes before any removal the largest possible fall of the threshold and the empirical
+#' quantile behind the extreme risk if any `n` records are removed. Use it to decide whether to
+#' remove records: if even the bound is small, recoding is the better way.
 #'
 #' @details
 #' A cell dies when all its members are removed, so `n` removals

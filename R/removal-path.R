@@ -1,9 +1,8 @@
 #' Remove the riskiest records and follow the extreme risk
 #'
-#' Removes `n` records one after the other, or block by block, in an order of
-#' your choice, and reports the extreme risk of the reduced file after every
-#' block, with what it rests on: the threshold, the shape of the tail and the
-#' empirical quantile.
+#' Removes `n` records one after the other, or in blocks, in an order of your choice. Use it to
+#' see how much removal reduces the risk. The result has the extreme risk of the reduced file
+#' after every block, with threshold, shape of the tail and empirical quantile.
 #'
 #' @details
 #' Orders that look at the file as it then is, recomputed after every block:

@@ -1,9 +1,8 @@
-#' Every figure of a report, computed again
+#' Recompute every figure of a report
 #'
-#' Are the figures of a report still what the package computes from the file?
-#' `replay()` reads the log that [sdc_report()] wrote, asks every function again what
-#' it was asked then, and compares the figures: to the last bit with an internal log, rounded
-#' as in the log with an external one. They do not depend on the number of threads.
+#' Recomputes the figures of a report from the file and the log that [sdc_report()] wrote, and
+#' compares them: to the last bit with an internal log, rounded with an external one. Use it to
+#' verify a report. Results do not depend on the number of threads.
 #'
 #' Nothing in a log is run as code: the names of functions must be those of this
 #' package that make results, and arguments are values. Protected files need not be

@@ -1,4 +1,4 @@
-#' The file that a board gets
+#' Write a report for a disclosure review board
 #'
 #' Writes results of this package into one report: the risk of the file, the methods and
 #' limits, and the effect of protection. Use it for a disclosure review board. The report

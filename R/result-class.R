@@ -49,7 +49,7 @@ numbered_rows <- function(table, rows) {
   do.call(frame, lapply(as.list(table), function(column) column[rows]))
 }
 
-#' Results of sdcRisk
+#' Structure of results
 #'
 #' All functions of sdcRisk that estimate a risk return a list of class
 #' `sdc_result` with the same fields and the same verbs.

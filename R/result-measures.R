@@ -1,6 +1,6 @@
 # The figures of a result as one table, made of its declaration (R/aaa-measure.R).
 
-#' The figures of a result as one table
+#' Measures of a result as one table
 #'
 #' One row for each figure of a result, with its name, unit, interval, limit and verdict. Prints,
 #' [file_check()], [compare_risk()] and the pages of [sdc_report()] are made of this table.

@@ -242,11 +242,10 @@ description_sentence <- function(x, version) {
   structure(text, class = c("sdc_sentence", "character"))
 }
 
-#' Sentences to cite
+#' Interpret a result in sentences
 #'
-#' Says in at most three sentences what was measured, under which scenario and
-#' assumptions, the number found and its limits, for a release note or a
-#' disclosure board.
+#' States in at most three sentences the measure, scenario and assumptions, the number found and
+#' its limits. Use it for a release note or a disclosure review board.
 #'
 #' @param x A result of sdcRisk.
 #' @param ... Unused.

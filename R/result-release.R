@@ -1,11 +1,13 @@
 # The one part of a result that may leave the agency.
 
-#' The data to be released, and nothing else
+#' Extract the data to be released
 #'
-#' A result of [invariant_pram()] knows the original cell of every record, so with
-#' it the perturbation can be undone; one of [suppress_cells()] knows the counts of
-#' the original. This hands out the data alone, without what their form tells of the
-#' protected values.
+#' Returns only the data to be released from a protection, without the traces of protected values
+#' in their form. Use it for every file that leaves the agency: results of [invariant_pram()] and
+#' [suppress_cells()] contain the original, or can be undone.
+#'
+#' @concept release
+#' @concept public-use file
 #'
 #' @details
 #' **The order of the records.** Most files are sorted, by region for instance. Then a

@@ -1,9 +1,11 @@
 #' Contribution of each record to the extreme risk
 #'
-#' Which records make the file risky? The contribution of a record is the
-#' change of the extreme risk \eqn{T} when that record alone is removed. It is
-#' computed exactly, for all records at once, with cheaper companions by which
-#' records can be ranked.
+#' Computes the change of the extreme risk \eqn{T} if a record alone is removed, exactly and for
+#' all records at once. Use it to find the records that make the file risky. The result also has
+#' cheaper scores by which records can be ranked.
+#'
+#' @concept SUDA
+#' @concept special uniques
 #'
 #' @details
 #' With \eqn{\hat T(p, \alpha)}{T(p, alpha)} the extreme risk of the file ([qar_risk()]) and

@@ -1,10 +1,8 @@
 #' sdcRisk: re-identification risk of microdata files
 #'
-#' How easily could someone in a microdata file be re-identified, and what can
-#' be done about it? sdcRisk answers with methods from the literature on
-#' statistical disclosure control, computed exactly by a core written in Rust.
+#' Statistical disclosure control for microdata: sdcRisk measures the risk of re-identification,
+#' protects files, and reports both. Start with four steps:
 #'
-#' @section Where to start:
 #' 1. **Measure.** [sdc_file()] says once which columns are key variables, weights and
 #'    households; [file_check()] measures the file against its limits.
 #' 2. **Look.** [records_at_risk()] names the records above a limit.
@@ -16,7 +14,7 @@
 #'    [replay()] computes its figures again.
 #'
 #' `file_check()` takes the result of a protection in the place of a file, so the second
-#' check needs no roles again:
+#' check needs no roles:
 #'
 #' ```r
 #' file <- sdc_file(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER"), weight_var = "WEIGHT")
@@ -31,9 +29,9 @@
 #' |---|---|
 #' | What could an intruder know, and what does each key variable add? | [key_overview()] |
 #' | How far do p known key variables single out records, in the worst key sets? | [qar_risk()] |
-#' | Which records are risky, and what does removal buy? | [risk_contribution()], [removal_path()] |
-#' | How many records match each record when values are missing? | [n_matches()] |
-#' | Which households stand out by who lives together? | [household_risk()] |
+#' | Which records are risky, and how much does removal reduce the risk? | [risk_contribution()], [removal_path()] |
+#' | How many records match each record if values are missing? | [n_matches()] |
+#' | Which households can be identified by their composition? | [household_risk()] |
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
@@ -41,9 +39,7 @@
 #' Results print in words, [plot()], give sentences to cite by [interpret()]
 #' and can be set side by side by [compare_risk()].
 #'
-#' Vignettes that help pages cite are installed with the source package that
-#' `make tarball` builds. If `browseVignettes("sdcRisk")` finds nothing, they are in the
-#' folder `vignettes` of the source.
+#' Vignettes are listed by `browseVignettes("sdcRisk")`.
 #'
 #' @section Terms:
 #' \describe{
@@ -51,8 +47,14 @@
 #'     called quasi-identifier}
 #'   \item{key set}{a set of key variables that are known together}
 #'   \item{key}{the combination of values a record has on a key set}
-#'   \item{cell}{a combination of values of the key variables, and the records that share it}
-#'   \item{sample unique}{a record alone in its cell}
+#'   \item{equivalence class}{the records that share a key; their number is the sample frequency
+#'     f, and their cell is that of the table of the key variables}
+#'   \item{sample unique}{a record that is alone in its class}
+#'   \item{population unique}{a person who is alone with this key in the population}
+#'   \item{local suppression}{replacing single values by missing ones}
+#'   \item{global recoding}{coarsening a variable in all records}
+#'   \item{attribute disclosure}{learning a sensitive value without finding the record}
+#'   \item{information loss}{the difference between the original and the protected file for users}
 #'   \item{prosecutor scenario}{the intruder knows that the target is in the
 #'     file}
 #'   \item{journalist scenario}{the intruder does not know it}

@@ -1,8 +1,7 @@
-#' sdcMicro objects: files, protected objects, stored results
+#' Use sdcMicro objects
 #'
-#' Scripts of sdcMicro thread an `sdcMicroObj` through their calls. Every function of
-#' this package takes one as `data`, protections give it back changed, and results
-#' can be kept in it.
+#' Explains how functions of this package work with an `sdcMicroObj`: every function takes one as
+#' `data`, protections return it changed, and results can be stored in it.
 #'
 #' @details
 #' **What the object brings.** Its key variables, weights, household id, strata and

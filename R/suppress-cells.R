@@ -66,15 +66,12 @@
 #' * `"own"`, the default, if the limit is the usual one, that every released record fits \eqn{k}
 #'   originals, and the recipients do not know that a person is in the file. Every violator is
 #'   blanked, by as little as it needs, provably.
-#' * `"shared"` if the limit is formal (a count of matches in the release must be reached) and
-#'   cells are dear: on the same files it took 0.32 to 0.59 times the cells of `"own"`. It
-#'   releases most violators unchanged: they are protected only because a record with suppressed
-#'   values *could* be them, and an intruder who prefers full agreement picks them correctly. Do
-#'   not use it against someone who knows a person is in the file.
+#' * `"shared"` if the limit is formal (a count of matches in the release) and values are
+#'   valuable: on the same files it took 0.32 to 0.59 times the cells of `"own"`. It releases most
+#'   violators unchanged: they are protected only because a record with suppressed values *could*
+#'   be them. Do not use it against someone who knows a person is in the file.
 #'
-#' The print shows what each rule protects: how many violators are released intact, how many
-#' originals still have a single candidate (\eqn{g_i = 1} below), and the expected numbers of
-#' correct matches before and after.
+#' The print shows what each rule protects.
 #'
 #' @section What someone learns who knows the rule:
 #' * A suppressed value does not hide a record from someone who knows its values. If nobody else

@@ -1,8 +1,7 @@
-#' Uniqueness by the number of key variables known
+#' Uniqueness by the number of known key variables
 #'
-#' How fast do people become unique as an intruder knows more key variables?
-#' The average likelihood of uniqueness over sets of k key variables, from one
-#' fit.
+#' Shows how fast people become unique as an intruder knows more key variables: the average
+#' likelihood of uniqueness over sets of k key variables, from one fit.
 #'
 #' @details
 #' A Gaussian copula is closed under leaving variables out: the model of a set of

@@ -1,8 +1,8 @@
-#' One person's uniqueness over the values of a key variable
+#' Explain the uniqueness of a person
 #'
-#' What makes a person unique? Gives the likelihood that the person is unique if
-#' one value were another one, and if one more key variable were known (figure 3c
-#' of the source).
+#' Computes the likelihood that a person is unique if one value were different, and if one more
+#' key variable were known. Use it to explain which values make a person unique (figure 3c of the
+#' source).
 #'
 #' @details
 #' The person of `record` is known on some or all key variables of `x`: the base.

@@ -1,9 +1,8 @@
 #' Measure the information loss of a protection
 #'
-#' How much of a file is lost to recoding, blanks and exchanged values? Compares the
-#' key variables of a file before and after, record by record, per variable and in
-#' all. Each measure answers for the change it can see, and they are not added up:
-#' bits for recoding and blanks, distances of margins and pairs for exchanges.
+#' Compares the key variables of a file before and after protection, record by record, per
+#' variable and in total. Use it to choose between protections. The measures are not added up:
+#' bits for recoding and suppressed values, distances of margins and pairs for exchanged ones.
 #'
 #' @details
 #' Of n records, \eqn{n_a} have value a of a variable before.

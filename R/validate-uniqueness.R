@@ -1,8 +1,8 @@
-#' Does the likelihood of uniqueness say the truth?
+#' Validate the likelihood of uniqueness
 #'
-#' If the whole population is known, such as a census from which a sample is
-#' to be released, the likelihoods of uniqueness from the sample can be compared
-#' with who is unique. Gives the measures and the pictures of figure 2 of the source.
+#' Compares the likelihoods of uniqueness from a sample with the truth. Use it if the whole
+#' population is known, such as a census from which a sample is to be released. The result has the
+#' measures and pictures of figure 2 of the source.
 #'
 #' @details
 #' With \eqn{t_i = 1} if person \eqn{i} is unique in the population and

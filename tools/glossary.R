@@ -2,8 +2,7 @@
 # help pages, messages, README and vignettes.
 
 glossary <- c(
-  "equivalence class|anonymity set|class(es)? of (equal|records)|distinct records?\\b" =
-    "cell",
+  "anonymity set|class(es)? of (equal|records)|distinct records?\\b" = "equivalence class, key",
   "\\b(known|observed|shared|other|few|all) keys?\\b(?! (variable|set|group|pattern|value)|$)" =
     "key variable",
   "\\bthe keys\\b(?! (of|that))" = "the key variables",
@@ -15,7 +14,7 @@ glossary <- c(
   "\\bso many (matches|records|keys|of)\\b|\\bwithin so much\\b|\\bso and so\\b" = "that many",
   "(^|[.:] )Who (?!is|was|could|are|links)[a-z]+s\\b[^?]*$" = "an intruder who, anyone who",
   "\\bby who(ever)? knows\\b|\\bfor who(ever)? knows\\b" = "by anyone who knows",
-  "\\bdistinct key\\b(?! (pattern|set))" = "cell"
+  "\\bdistinct key\\b(?! (pattern|set))" = "key"
 )
 
 # The texts for people in a file, one per element, named by their lines.
