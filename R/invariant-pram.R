@@ -143,8 +143,7 @@
 #' Department of Statistics, George Washington University.
 #'
 #' Nayak, T. K., Zhang, C. and You, J. (2018). Measuring identification risk in microdata release
-#' and its control by post-randomisation. International Statistical Review 86, 300-321.
-#' \doi{10.1111/insr.12252}: the same goal, met by other probabilities.
+#' and its control by post-randomisation. *Int. Stat. Review* 86, 300-321. \doi{10.1111/insr.12252}
 #'
 #' The bound was first implemented here, as far as we know; the exact calibration and small blocks
 #' are ours. `sdcMicro::pram()` perturbs single variables without a bound.

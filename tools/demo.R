@@ -30,6 +30,7 @@ loss <- show("Information loss", utility_loss(file, protected))
 public <- release_data(protected, shuffle = TRUE)
 utils::write.csv(public, file.path(folder, "release.csv"), row.names = FALSE)
 report <- sdc_report(
-  before = check, after = after, search, loss, file = file.path(folder, "report.html")
+  before = check, after = after, search, loss, file = file.path(folder, "report.html"),
+  overwrite = TRUE
 )
 cat("\n", normalizePath(report), "\n", sep = "")
