@@ -29,7 +29,7 @@
 #' |---|---|
 #' | What could an intruder know, and what does each key variable add? | [key_overview()] |
 #' | How far do p known key variables single out records, in the worst key sets? | [qar_risk()] |
-#' | Which records are risky, and how much does removal reduce the risk? | [risk_contribution()], [removal_path()] |
+#' | Which records are risky, and does removal help? | [risk_contribution()], [removal_path()] |
 #' | How many records match each record if values are missing? | [n_matches()] |
 #' | Which households can be identified by their composition? | [household_risk()] |
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |

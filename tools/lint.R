@@ -1,4 +1,4 @@
-# Lints the R code and fails where there is something to mend.
+# Lints the R code and the texts, and fails if there is something to fix.
 
 folders <- c("R", "tests", "tools", "data-raw", "dev", "vignettes")
 files <- list.files(folders, "[.](R|Rmd)$", full.names = TRUE, recursive = TRUE)
@@ -57,6 +57,11 @@ source("tools/glossary.R")
 words <- find_words(texts_for_people())
 for (word in words) cat(word, "\n")
 
+# Habits that plain English has not, long sentences and long help pages.
+source("tools/reading.R")
+unreadable <- read_texts()
+for (line in unreadable) cat(line, "\n")
+
 # Words that no dictionary has, nor inst/WORDLIST, in help pages, README, news, vignettes.
 misspelt <- spelling::spell_check_package(".")
 for (i in seq_len(nrow(misspelt))) {
@@ -64,6 +69,6 @@ for (i in seq_len(nrow(misspelt))) {
 }
 
 n_lints <- length(found) + sum(broken) + length(twice) + length(wide) + length(undeclared) +
-  length(others) + length(words) + nrow(misspelt)
+  length(others) + length(words) + length(unreadable) + nrow(misspelt)
 cat(n_lints, "lints\n")
 if (n_lints > 0) quit(status = 1)

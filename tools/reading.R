@@ -1,27 +1,39 @@
 # Reads the texts for people as an editor would: forbidden habits, long sentences, long help
 # pages, and "where" in the place of "if". Run alone: Rscript tools/reading.R
 
+none <- paste0(
+  "(?<!there )\\b(is|are|was|were) (no|none)\\b",
+  "(?! (longer|more|larger|smaller|less|fewer|later|further|greater|better)\\b)"
+)
+bare_who <- paste0(
+  "(^|[.:;(] |\\b(and|or|by|for|of|that|to|as|if|than|from) )(?-i:[Ww])ho(ever)? ",
+  "(knows|sees|weighs|takes|finds|holds|matches|prefers|infers|stands|does)\\b(?![^.]*[?])"
+)
+bare_start <- paste0(
+  "(^|[.!?] )(What|Who|Whether|The same|Where)\\b",
+  "(?! (is|are|do|does|did|can|must|should|has|have) [^.]*[?])[^.?!]*([.!]|$)"
+)
+acting <- paste0(
+  "\\b(page|engine|print|bits|counts?|figures?|table) ",
+  "(says?|asks?|sees?|knows?|tells? of)\\b"
+)
+
 habits <- c(
-  "(?<!there )(?<!since )\\b(is|are|was|were) (no|none)\\b(?! (longer|more|larger|smaller|less|fewer|later|further|greater|better)\\b)" =
-    "is not a, has no",
-  "(^|[.:;(] |\\b(and|or|by|for|of|that|to|as|if|than|from) )(?-i:[Ww])ho(ever)? (knows|sees|weighs|takes|finds|holds|matches|prefers|infers|stands|does)\\b(?![^.]*[?])" =
-    "anyone who, an intruder who",
-  "\\bwhoever\\b" = "anyone who",
-  "(^|[.!?] )(What|Who|Whether|The same|Where)\\b(?! (is|are|do|does|did|can|must|should|has|have) [^.]*[?])[^.?!]*([.!]|$)" =
-    "a subject first: values that, an intruder who, if",
-  "\\bput together by hand\\b" = "malformed",
-  "\\bstands? (beside|in)\\b" = "is in, next to",
-  "\\bbeside\\b" = "next to, with",
-  "\\bnothing of\\b" = "no ... of",
-  "\\bnext to nothing\\b" = "negligible",
-  "\\bmended\\b" = "fixed",
-  "[0-9] %(?![a-z/(]|%)" = "no blank before the percent sign",
-  "\\b(page|engine|print|bits|counts?|figures?|table) (says?|asks?|sees?|knows?|tells? of)\\b" =
-    "shows, has, means",
-  "\\b(bits|counts|distances|pages|bounds?) do(es)? not (see|know|say)\\b" = "ignore",
-  "\\bas (it|they) stands?\\b" = "as is, unchanged",
-  "\\bit never is\\b" = "it is never",
-  "\\b(blanked|small) cells (must|are blanked|go)\\b" = "suppressed values, small classes"
+  "is not a, has no" = none,
+  "anyone who, an intruder who" = bare_who,
+  "anyone who" = "\\bwhoever\\b",
+  "a subject first: values that, an intruder who, if" = bare_start,
+  "malformed" = "\\bput together by hand\\b",
+  "is in, next to" = "\\bstands? (beside|in)\\b",
+  "next to, with" = "\\bbeside\\b",
+  "no ... of" = "\\bnothing of\\b",
+  "negligible" = "\\bnext to nothing\\b",
+  "fixed" = "\\bmended\\b",
+  "no blank before the percent sign" = "[0-9] %(?![a-z/(]|%)",
+  "shows, has, means" = acting,
+  "ignore" = "\\b(bits|counts|distances|pages|bounds?) do(es)? not (see|know|say)\\b",
+  "as is, unchanged" = "\\bas (it|they) stands?\\b",
+  "it is never" = "\\bit never is\\b"
 )
 
 # Longest sentence, in words.
@@ -53,7 +65,7 @@ prose_of <- function(path) {
     text <- gsub("^[\"']|[\"']$", "", strings$text)
     # Sentences that code builds of several strings are read in parts.
     return(c(
-      paragraphs(sub("^ *#' ?(@(param|return|section|title|description|details) )?", "", lines[help]), help),
+      paragraphs(sub("^ *#' ?(@(param|return|section|details) )?", "", lines[help]), help),
       stats::setNames(text, strings$line1)[grepl(" ", text)]
     ))
   }
@@ -71,15 +83,13 @@ count_words <- function(text) lengths(strsplit(trimws(text), "\\s+"))
 find_habits <- function(paths) {
   unlist(lapply(paths, function(path) {
     text <- without_code(prose_of(path))
-    unlist(lapply(names(habits), function(habit) {
-      sensitive <- grepl("What|Who[|]", habit)
-      where <- regexpr(habit, text, ignore.case = !sensitive, perl = TRUE)
-      at <- which(where > 0)
-      if (length(at)) {
-        found <- substr(regmatches(text, where), 1, 60)
-        paste0(path, ":", names(text)[at], ": \"", found, "\", say \"", habits[[habit]], "\"")
+    unlist(Map(function(habit, instead) {
+      place <- regexpr(habit, text, ignore.case = habit != bare_start, perl = TRUE)
+      if (any(place > 0)) {
+        found <- substr(regmatches(text, place), 1, 60)
+        paste0(path, ":", names(text)[place > 0], ": \"", found, "\", say \"", instead, "\"")
       }
-    }))
+    }, habits, names(habits)), use.names = FALSE)
   }))
 }
 
