@@ -307,6 +307,9 @@ fit_or_data <- function(data, key_vars, ...) {
       c(
         "All arguments must be arguments of this function or of `copula_fit()`.",
         x = paste0("Unknown: ", quote_names(unknown), "."),
+        i = nearest_names(
+          setdiff(unknown, "(unnamed)"), union(argument_names(), names(arguments_of("copula_fit")))
+        ),
         i = "Arguments after the first ones are given by their full names."
       ),
       argument = unknown

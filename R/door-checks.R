@@ -30,6 +30,10 @@ nearest_names <- function(wrong, known) {
   }
   # Everything is near a single letter.
   near <- unlist(lapply(wrong[nchar(wrong) > 1], function(name) {
+    begun <- known[startsWith(known, name)]
+    if (length(begun) && nchar(name) > 2) {
+      return(begun)
+    }
     far <- utils::adist(name, known, ignore.case = TRUE)
     known[which.min(far)][min(far) <= max(1, floor(0.4 * nchar(name)))]
   }))

@@ -20,6 +20,7 @@
 #' | `bad_argument` | an argument outside its domain, or one that does not exist | `argument` |
 #' | `bad_column` | a key variable has no defined values, or no order | `columns`, `classes` |
 #' | `bad_weights` | weights that are missing, negative, not finite or too small | `column` |
+#' | `no_key_vars` | key variables that nobody named among other columns | `columns`, `proposed` |
 #' | `missing_package` | a suggested package is needed and not installed | `package` |
 #' | `mismatched_data` | a result was given other data than it was made from | |
 #' | `damaged_result` | a saved result of an older version, or a changed object of sdcRisk | |

@@ -248,14 +248,7 @@ without_other_looks <- function(data, positions) {
   if (!is.null(times_of(data))) {
     return(positions)
   }
-  looks <- vapply(positions, function(v) {
-    x <- data[[v]]
-    if (is.null(column_source(x, nrow(data)))) {
-      return("")
-    }
-    known <- x[!is.na(x)]
-    look_of(x, names(data)[[v]], length(known), length(unique(known)))
-  }, "")
+  looks <- vapply(names(data)[positions], function(name) looks_like(data[[name]], name), "")
   out <- looks %in% c("weight", "household", "identifier")
   if (!any(out) || all(out)) {
     return(positions)

@@ -183,7 +183,7 @@ check_next_steps <- function(x, roles, made, data) {
     looks_step(x, roles),
     if (rare) c(
       matches_step(roles, k),
-      if (is.null(roles$key_groups)) remedy_steps(x, roles, k, linked, times_of(data))
+      if (is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data))
     ),
     if (at("journalist")) individual_step(roles, limit$journalist, x$diagnostics$population),
     if (several && (rare || at("qar") || at("set_risk"))) {
@@ -246,7 +246,7 @@ recode_first <- function(n_above, n) 3 * n_above > n
 
 # Cells are suppressed at once if few records are above. Else hardly a value would be left:
 # the key variables need coarser values first. Patterns cannot be recoded.
-remedy_steps <- function(x, roles, k, linked, times) {
+remedy_steps <- function(x, k, linked, times) {
   measures <- x$estimates$measure %in% c("k", "n_unique")
   n_above <- max(x$estimates$n_records_above[measures], 0, na.rm = TRUE)
   recode <- is.null(times) && recode_first(n_above, x$settings$n)
@@ -256,9 +256,7 @@ remedy_steps <- function(x, roles, k, linked, times) {
         "recoding <- recode_search(file, constraint = list(k = ", number_code(k),
         "), suppress = 0.02)"
       ),
-      sub("file", "coarser", file_code(
-        quote(apply_recoding(recoding, file, blanks = FALSE)), roles, x$roles$variable, FALSE
-      ), fixed = TRUE)
+      "coarser <- apply_recoding(recoding, file, blanks = FALSE)"
     ),
     paste0(
       "released <- suppress_cells(", if (recode) "coarser" else "file", ", k = ", number_code(k),

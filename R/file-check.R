@@ -152,8 +152,9 @@
 #'     that tell or narrow key variables and are known if these are missing;
 #'     `told_by_columns`: other columns that tell key variables, see [release_data()]}
 #' }
-#' Errors: those of [sdc_file()], and `bad_argument` for limits of unknown measures or
-#' outside their range.
+#' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
+#' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
+#' households or continuous variables: its field `proposed` is a call that names key variables.
 #' @references
 #' El Emam, K. (2013). Guide to the de-identification of personal health information.
 #' CRC Press, Boca Raton. \doi{10.1201/b14764}.
@@ -185,6 +186,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
   ask <- enter("file_check", patterns = TRUE)
   made <- is_file(data)
   check_no_dots(...)
+  if (is.null(ask$key_vars)) ask_for_keys(ask)
   asked <- list(
     limit = check_limits(with_k(limit, k)), p = check_whole(ask$p, "p"),
     missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing"),
@@ -225,6 +227,46 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
 #' @export
 file_check_control <- function(p = 3, sampling_fraction = NULL, models = NULL, ...) {
   new_control("file_check_control")
+}
+
+# Without key variables all columns are meant. If some of these look like something else, which
+# are key variables is for the user to say: no page is made of a guess.
+ask_for_keys <- function(ask) {
+  data <- ask$file$data
+  if (!is.null(times_of(data))) {
+    return(invisible())
+  }
+  served <- rlang::set_names(c("weight_var", "hh_id", "strata_var", "sensitive"))
+  roles <- lapply(served, function(role) {
+    if (length(ask[[role]])) names(data)[check_columns(ask[[role]], data, role)]
+  })
+  names <- setdiff(names(data), unlist(roles))
+  looks <- vapply(names, function(name) looks_like(data[[name]], name), "")
+  if (!any(nzchar(looks))) {
+    return(invisible())
+  }
+  roles <- c(list(key_vars = names[!nzchar(looks)]), roles)
+  look <- c(weight_var = "weight", hh_id = "household")
+  for (role in names(look)) {
+    if (is.null(roles[[role]])) roles[[role]] <- utils::head(names[looks == look[[role]]], 1)
+  }
+  given <- ask$call$data
+  call <- as.call(c(
+    list(as.name("file_check"), if (is.symbol(given)) given else as.name("your_data")),
+    roles[lengths(roles) > 0]
+  ))
+  stop_sdc(
+    "no_key_vars",
+    c(
+      "`key_vars` must name the columns that an intruder can know.",
+      x = paste0(
+        "None were named, and columns look like something else: ",
+        looks_words(names, looks, nzchar(looks)), "."
+      ),
+      i = if (length(roles$key_vars)) paste0("Proposed: ", code_text(call), ".")
+    ),
+    columns = names[nzchar(looks)], proposed = call
+  )
 }
 
 # All other columns that can be coded, those that methods ask for by the names they give them.
@@ -344,7 +386,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
     diagnostics = list(
       population = facts, missing = missing_cells(table, file$data),
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
-      told_by_columns = if (!is.null(told)) told[!told$part, ], told_missing = asked$told_missing,
+      history = file$history, told_missing = asked$told_missing,
+      told_by_columns = if (!is.null(told)) told[!told$part, ],
       signals = signal_table(ran$signals), notes = check_notes(found, facts)
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),

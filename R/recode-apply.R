@@ -56,12 +56,16 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   which <- check_whole(which, "which", high = nrow(x$best))
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
+  file <- as_file(data, "data")
   if (!check_flag(blanks, "blanks")) {
-    file <- as_file(data, "data")
-    return(give_back(file, recode_other(file$data, x$hierarchies, levels), k = NA))
+    out <- recode_other(file$data, x$hierarchies, levels)
+    return(recoded_file(
+      searched_roles(file, settings), out, "apply_recoding",
+      paste0("apply_recoding(): ", recoding_words(x, levels, 0)), settings$key_vars, shuffle
+    ))
   }
   check_same_data(x, data)
-  file <- searched_roles(as_file(data, "data"), settings)
+  file <- searched_roles(file, settings)
   blanked <- recoding_blanks(x, data, levels)
   out <- recode_columns(file$data, x$hierarchies, levels)
   k <- if (is.null(settings$constraint$k)) NA else settings$constraint$k
@@ -96,10 +100,11 @@ searched_file <- function(x) {
   file
 }
 
-# What the search was told stays a role of the file.
+# What the search was told stays a role of the file. Other files need not have its weights.
 searched_roles <- function(file, settings) {
   for (role in c("key_vars", "weight_var")) {
-    if (is.null(file$roles[[role]])) file$roles[[role]] <- settings[[role]]
+    known <- all(settings[[role]] %in% names(file$data))
+    if (is.null(file$roles[[role]]) && known) file$roles[[role]] <- settings[[role]]
   }
   file
 }

@@ -45,7 +45,8 @@ of_kind <- function(hierarchies, kinds) {
 frequency_words <- function(hierarchies) {
   said <- c(
     proposal = " come from frequencies alone: check that they make sense.",
-    proposed_codes = " join neighbouring codes: check that their labels fit together."
+    proposed_codes = " join neighbouring codes: check that their labels fit together.",
+    proposed_prefix = " have the same first characters: check that these codes belong together."
   )
   names <- lapply(names(said), of_kind, hierarchies = hierarchies)
   some <- lengths(names) > 0

@@ -31,7 +31,9 @@ rare_steps <- function(values, rare, about) {
 
 # Proposals -----------------------------------------------------------------
 
-proposed_kinds <- c("proposal", "proposed_order", "proposed_codes", "proposed_levels")
+proposed_kinds <- c(
+  "proposal", "proposed_order", "proposed_codes", "proposed_prefix", "proposed_levels"
+)
 
 proposed_hierarchy <- function(values, about, drop = TRUE) {
   found <- proposed_steps(values, about)
@@ -63,14 +65,47 @@ proposed_steps <- function(values, about) {
 
 proposed_text_steps <- function(values, about) {
   text <- as.character(values$values)
-  size <- unique(nchar(text))
-  are_codes <- length(text) > 12 && length(size) == 1 && size > 1 && all(grepl("^[0-9]+$", text))
-  order <- if (!are_codes) text_order(text)
-  if (!is.null(order)) {
-    return(steps_in_order(values, order, about))
+  known <- text[!plain_text(text) %in% non_responses]
+  order <- text_order(text)
+  by_digits <- is.null(order$dates) && are_digit_codes(known)
+  if (!is.null(order) && !by_digits) {
+    found <- steps_in_order(values, order, about)
+    if (length(found$steps) && may_be_codes(known)) found$kind <- "proposed_codes"
+    return(found)
   }
-  found <- steps_by_form(if (are_codes) digit_steps(values, seq(size - 1, 1), about), values)
+  prefix <- by_digits || are_letter_codes(known)
+  found <- steps_by_form(if (prefix) prefix_steps(values, known, about), values)
+  found$kind <- "proposed_prefix"
   if (length(found$steps)) found else merged_steps(values)
+}
+
+# Codes of a nomenclature, which say by their first characters what they are part of: many codes
+# of one length, leading zeros ("0110", "01.11"), or letters and digits ("AT12", "C50.9").
+are_digit_codes <- function(known) {
+  size <- unique(nchar(known))
+  digits <- all(grepl("^[0-9]+([.][0-9]+)*$", known))
+  many <- length(known) > 12 && length(size) == 1 && size > 1 && all(grepl("^[0-9]+$", known))
+  digits && (many || any(grepl("^0[0-9]", known)) && (length(size) > 1 || size > 2))
+}
+
+are_letter_codes <- function(known) {
+  all(grepl("^[A-Z]{1,3}[-_.]?[0-9A-Z.]*$", known)) && mean(grepl("[0-9]", known)) >= 0.5
+}
+
+# Whole numbers that are text are codes as often as numbers. Many that leave no gaps are numbers.
+may_be_codes <- function(known) {
+  if (!all(grepl("^[0-9]+$", known))) {
+    return(FALSE)
+  }
+  n <- length(unique(known))
+  n <= 12 || diff(range(as.double(known))) > 2 * n
+}
+
+prefix_steps <- function(values, known, about) {
+  about$pad <- ""
+  sizes <- rev(seq_len(max(nchar(known)) - 1))
+  sizes <- Filter(function(size) !any(substr(known, size, size) %in% c(".", "-", "_")), sizes)
+  digit_steps(values, sizes, about)
 }
 
 # Units and bands of values whose order is known, else merged neighbours.

@@ -22,7 +22,10 @@ report_content <- function(entries, comparisons, settings) {
     changed = few, versions = report_versions(),
     made = format(Sys.time(), "%Y-%m-%d %H:%M UTC", tz = "UTC"),
     pictures = report_pictures(entries, comparisons, board, settings),
-    first = c(told_by_order_lines(entries), unique(settings$apart))
+    first = c(
+      history_lines(entries, settings$internal), told_by_order_lines(entries),
+      unique(settings$apart)
+    )
   )
 }
 

@@ -323,6 +323,16 @@ stop_other_file <- function(x, known, before, words) {
   )
 }
 
+# What was done to the released file, one step after the other. Numbers of values in a step may
+# be those of few records: they stay in the agency.
+history_lines <- function(entries, internal) {
+  steps <- unique(lapply(entries, function(entry) entry$exact$diagnostics$history))
+  steps <- steps[lengths(steps) > 1]
+  if (!internal) steps <- lapply(steps, sub, pattern = "[)]: .*", replacement = ")")
+  steps <- vapply(steps, paste, "", collapse = "; then ")
+  sprintf("Protected by %s.", steps)
+}
+
 # What the order of a released file tells, if results about it are of its records in the order
 # of the original.
 told_by_order_lines <- function(entries) {

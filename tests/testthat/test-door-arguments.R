@@ -128,3 +128,22 @@ test_that("the smallest class is k in every function that has a limit of it", {
   expect_error(search(k = 0), "`k` must be", class = "sdcRisk_error_bad_argument")
   expect_error(check(k = 2.5), "`k` must be", class = "sdcRisk_error_bad_argument")
 })
+
+test_that("the beginning of a name, and a misspelt argument of the model, are asked about", {
+  refused <- expect_error(
+    individual_risk(nals_prison, c("CENREG", "GENDER"), "WEIGHT", tau = 0.1),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_match(conditionMessage(refused), "Did you mean \"tau_prosecutor\", \"tau_journalist\"?",
+               fixed = TRUE)
+  meant <- c(levl = "level", marginal = "marginals")
+  for (wrong in names(meant)) {
+    args <- rlang::set_names(list(0.9), wrong)
+    refused <- expect_error(
+      do.call(copula_uniqueness, c(list(nals_prison, c("CENREG", "GENDER"), pop_size = 1e5), args)),
+      class = "sdcRisk_error_bad_argument"
+    )
+    advice <- paste0("Did you mean \"", meant[[wrong]], "\"?")
+    expect_match(conditionMessage(refused), advice, fixed = TRUE)
+  }
+})

@@ -260,7 +260,7 @@ test_that("odd files have a page or a classed error", {
   )
   pages <- quietly(list(
     one = file_check(nals_prison[1, ], keys, weight_var = "WEIGHT"),
-    unique = file_check(data.frame(id = 1:60, x = 60:1 / 7), pop_size = 1e4),
+    unique = file_check(data.frame(id = 1:60, x = 60:1 / 7), 1:2, pop_size = 1e4),
     empty = file_check(data.frame(a = rep(NA, 30), b = NA_real_), pop_size = 1000),
     column = file_check(nals_prison, "EDUC3", weight_var = "WEIGHT"),
     cell = file_check(data.frame(a = rep(1, 60), b = "x"), pop_size = 600)
@@ -582,12 +582,22 @@ test_that("columns that look like weights, households or ids are no key variable
   data <- file_of_all()
   data$id <- sprintf("p%03d", seq_len(300))
   names(data)[names(data) == "home"] <- "hid"
-  for (f in list(sdc_file, file_check)) {
-    expect_message(
-      f(data), "\"id\" an identifier; \"weight\" a weight; \"hid\" a household",
-      class = "sdcRisk_message_columns_left_out"
-    )
-  }
+  said <- "\"id\" an identifier; \"weight\" a weight; \"hid\" a household"
+  expect_message(sdc_file(data), said, class = "sdcRisk_message_columns_left_out")
+  # The page proposes and asks; the proposal runs.
+  asked <- expect_error(file_check(data), said, class = "sdcRisk_error_no_key_vars")
+  expect_identical(
+    asked$proposed,
+    quote(file_check(data, key_vars = KEYS, weight_var = "weight", hh_id = "hid")) |>
+      as.list() |> utils::modifyList(list(key_vars = c(four, "ill"))) |> as.call()
+  )
+  page <- quietly(eval(asked$proposed))
+  expect_identical(page$settings$key_vars, c(four, "ill"))
+  expect_error(
+    file_check(data, weight_var = "weight", hh_id = "hid"), "\"id\" an identifier[.]",
+    class = "sdcRisk_error_no_key_vars"
+  )
+  expect_identical(quietly(file_check(data[four], pop_size = 1e4))$settings$key_vars, four)
   expect_identical(sdc_roles(quietly(sdc_file(data)))$key_vars, c(four, "ill"))
   named <- c(four, "id")
   expect_identical(sdc_roles(sdc_file(data, named))$key_vars, named)

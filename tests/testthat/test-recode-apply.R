@@ -101,7 +101,7 @@ test_that("another file is recoded alike, without blanks", {
     x <- suppressMessages(recode_search(
       d, c("age", "job"), levels, constraint = list(k = 3), suppress = 0.05, blanks = blanks
     ))
-    bare <- apply_recoding(x, d, blanks = FALSE)
+    bare <- quietly(apply_recoding(x, d, blanks = FALSE))
     full <- suppressMessages(apply_recoding(x, d))
     expect_false(anyNA(bare))
     expect_true(anyNA(full))
@@ -111,7 +111,14 @@ test_that("another file is recoded alike, without blanks", {
     }
     # Another file with the same variables: each record as its equal here.
     other <- d[sample(400, 100), ]
-    expect_identical(apply_recoding(x, other, blanks = FALSE), bare[rownames(other), ])
+    again <- apply_recoding(x, other, blanks = FALSE)
+    expect_identical(as.list(as.data.frame(again)), as.list(as.data.frame(bare)[rownames(other), ]))
+    # A file with roles and history like the one with suppressed values.
+    expect_identical(sdc_roles(bare), sdc_roles(full))
+    expect_identical(sdc_roles(again)$key_vars, c("age", "job"))
+    expect_match(format(summary(bare)), "apply_recoding", all = FALSE)
+    expect_no_match(format(summary(bare)), "blanked")
+    expect_identical(quietly(suppress_cells(bare, k = 3))$settings$key_vars, c("age", "job"))
     expect_error(apply_recoding(x, other), class = "sdcRisk_error_mismatched_data")
   }
   expect_error(

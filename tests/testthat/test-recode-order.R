@@ -281,3 +281,33 @@ test_that("a recoding of ordered text is that of its code; the print says where 
   expect_match(format(hierarchy(data$region))[[1]], "from frequencies alone", fixed = TRUE)
   expect_no_match(format(hierarchy(c("f", "m")))[[1]], "frequencies", fixed = TRUE)
 })
+
+test_that("codes of a nomenclature merge by their first characters, and the print says so", {
+  level <- function(codes, at) quietly(as.data.frame(hierarchy(codes)))[[paste0("level_", at)]]
+  nuts <- c("AT11", "AT12", "AT2", "AT31", "DE1", "DE11", "DEA", "DEA1")
+  expect_identical(level(nuts, 1), c("AT1", "AT1", "AT2", "AT3", "DE1", "DE1", "DEA", "DEA"))
+  expect_identical(level(nuts, 2), substr(nuts, 1, 2))
+  nace <- c("01.11", "10.71", "10.89", "25.62")
+  expect_identical(level(nace, 1), substr(nace, 1, 2))
+  isco <- c("0110", "11", "1120", "2", "2221")
+  expect_identical(level(isco, 1), c("01", "11", "11", "2", "22"))
+  # Rare codes do not meet those of another branch, however rare.
+  set.seed(3)
+  data <- data.frame(
+    nuts = sample(c("AT11", "AT12", "AT21", "AT22"), 400, TRUE, c(1, 9, 1, 9)),
+    isco = sample(c("11", "2", "2221", "3322"), 400, TRUE)
+  )
+  said <- expect_message(
+    x <- recode_search(data, c("nuts", "isco"), constraint = list(k = 3)),
+    class = "sdcRisk_message_proposed_hierarchy"
+  )
+  page <- paste(format(x, width = 1e4), collapse = " ")
+  for (words in list(conditionMessage(said), page)) {
+    expect_match(words, "Groups of \"nuts\" have the same first characters")
+    expect_match(words, "Groups of \"isco\" join neighbouring codes")
+  }
+  # Days are no codes, many ages without gaps no nomenclature.
+  expect_identical(hierarchy(c("01.02.1990", "05.02.1990", "07.08.1991"))$kind, "proposed_levels")
+  expect_identical(hierarchy(as.character(5:80))$kind, "proposed_levels")
+  expect_identical(hierarchy(as.character(1:9))$kind, "proposed_codes")
+})

@@ -78,6 +78,15 @@ test_that("one pipe leads from a file to its report", {
   log <- jsonlite::read_json(sub("html$", "json", path))
   checks <- Filter(function(r) r$call[["function"]] == "file_check", log$results)
   expect_identical(vapply(checks, `[[`, "", "stage"), c("before", "after"))
+  # The first lines have both protections, their numbers in the agency alone.
+  page <- readLines(path, encoding = "UTF-8")
+  done <- "Protected by apply_recoding(); then suppress_cells(k = 3)."
+  expect_true(any(grepl(done, page, fixed = TRUE)))
+  entry <- list(exact = list(diagnostics = list(history = c("a(): 2 values", "b(k = 3): 1 value"))))
+  expect_identical(
+    history_lines(list(entry), TRUE), "Protected by a(): 2 values; then b(k = 3): 1 value."
+  )
+  expect_identical(history_lines(list(entry), FALSE), "Protected by a(); then b(k = 3).")
   k <- file |> suppress_cells(k = 3) |> file_check(models = FALSE) |> quietly() |> measures()
   # The detailed age, which stays in the file, tells the suppressed age group.
   expect_identical(k$verdict[k$measure == "k"], "unclear")
