@@ -121,8 +121,8 @@
 #' suppressed$EDUC3[risk$records$risk > 0.01] <- NA
 #' blanks <- individual_risk(suppressed, keys, "WEIGHT")
 #' blanks$estimates$expected_reidentifications
-individual_risk <- function(data, key_vars, weight_var, hh_id = NULL, ...,
-                            tau_prosecutor = 0.2, tau_journalist = 0.2,
+individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
+                            tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
                             missing = "wildcard", limit = NULL) {
   ask <- enter("individual_risk", patterns = TRUE)
   data <- ask$data
