@@ -1,6 +1,6 @@
 //! Memory in reserve, so that too little of it ends a call and not R.
 //!
-//! Where the standard library gets no memory it ends the process. Vectors as long as
+//! If the standard library gets no memory it ends the process. Vectors as long as
 //! the data are asked for by `sdcrisk_core::memory`, where no memory is an error; for
 //! all that is small or grows bit by bit, every call of the core holds a reserve. The
 //! first allocation that fails gets it, and the work ends in an error at its next look

@@ -175,7 +175,7 @@ pub struct Look {
     scale: String,
     /// The names of the levels, where values are levels.
     names: Vec<Vec<u8>>,
-    /// Whether the order of the levels says nothing.
+    /// True if the order of the levels says nothing.
     unordered: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::convert::{counts, doubles, positions, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// How many households fit every household. `settings`: the table of `households`,
+/// Number of households that fit every household. `settings`: the table of `households`,
 /// how many members are `known`, the columns they `share`, whether households with
 /// an incomplete member are left out (`complete_only`), and `weights` or NULL.
 #[extendr]

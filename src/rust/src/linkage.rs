@@ -107,10 +107,10 @@ fn method(name: &str) -> Result<Method> {
 struct Asked {
     min_shared: u32,
     method: Method,
-    /// Whether the scores without each key are wanted.
+    /// True if the scores without each key are wanted.
     without: bool,
     most_pairs: f64,
-    /// Whether it is wanted how often each key changes.
+    /// True if it is wanted how often each key changes.
     changes: bool,
 }
 

@@ -110,7 +110,7 @@ pub fn protected<T>(work: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// Whether R asks to stop: because the user interrupted, or because a time
+/// True if R asks to stop: because the user interrupted, or because a time
 /// limit was reached. The question takes the request off R's list: whoever
 /// hears `Err` must raise it again.
 pub fn asked_to_stop() -> std::result::Result<(), Left> {
@@ -118,7 +118,7 @@ pub fn asked_to_stop() -> std::result::Result<(), Left> {
     caught(|| unsafe { R_CheckUserInterrupt() })
 }
 
-/// Whether `tick`, an R function, wants work to go on that has done `done` of
+/// True if `tick`, an R function, wants work to go on that has done `done` of
 /// `total` steps.
 pub fn tells_to_go_on(tick: &Function, done: u64, total: u64) -> std::result::Result<bool, Left> {
     let call = Robj::from(Language::from_values([

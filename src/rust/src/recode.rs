@@ -38,7 +38,7 @@ fn rs_recode_search(
     })
 }
 
-/// Whether every record is blanked at the given levels.
+/// True if every record is blanked at the given levels.
 #[extendr]
 fn rs_recode_blanks(table: Robj, variables: Robj, settings: Robj, levels: Robj, run: Robj) -> Robj {
     guard(|| {

@@ -94,11 +94,11 @@ fn margins(given: &Named, scale: f64) -> Result<Vec<Margin>> {
         .collect()
 }
 
-/// Which likelihoods are asked for.
+/// The likelihoods that are asked for.
 struct Asked {
     sizes: Vec<f64>,
     uniqueness: Option<Vec<f64>>,
-    /// Whether the records are those of the sample, with these weights.
+    /// True if the records are those of the sample, with these weights.
     own: bool,
     weights: Option<Vec<f64>>,
     /// The records of the sample, where it is used how many equal each.

@@ -1,6 +1,6 @@
 //! Memory that may not be there.
 //!
-//! Where the standard library finds no memory it ends the process, and R with
+//! If the standard library finds no memory it ends the process, and R with
 //! it. So vectors as long as the data are made here, where no memory is an
 //! error; and work that makes many of them asks for room before it begins.
 //! Whoever calls the core may hold memory in reserve for all others, and
@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 
-/// Whether an allocation was given what was held in reserve.
+/// True if an allocation was given what was held in reserve.
 static RESERVE_IS_USED: AtomicBool = AtomicBool::new(false);
 
 /// Says whether the reserve is used: work that goes on must end.
@@ -23,7 +23,7 @@ pub fn use_reserve(used: bool) {
     RESERVE_IS_USED.store(used, Ordering::Relaxed);
 }
 
-/// Whether the reserve is used.
+/// True if the reserve is used.
 #[inline]
 pub fn reserve_is_used() -> bool {
     RESERVE_IS_USED.load(Ordering::Relaxed)
@@ -103,7 +103,7 @@ pub fn map_room<K: Eq + Hash, V, S: BuildHasher>(map: &mut HashMap<K, V, S>) -> 
     Ok(())
 }
 
-/// Whether `bytes` can be had now, in one piece. Nothing is kept: what is made
+/// True if `bytes` can be had now, in one piece. Nothing is kept: what is made
 /// of many pieces on several threads asks before the first of them.
 pub fn room_for(bytes: usize) -> Result<()> {
     // Less than this is there, or nothing is.

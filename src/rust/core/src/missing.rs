@@ -1,10 +1,10 @@
-//! What a missing value means.
+//! Meaning of a missing value .
 
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// What a missing value of a key variable means.
+/// Meaning of a missing value of a key variable .
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
     /// It can be any value, and so it matches every one.

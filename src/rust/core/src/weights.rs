@@ -17,7 +17,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     ///
-    /// Where there is not one for every record, or one is not finite and positive.
+    /// If there is not one for every record, or one is not finite and positive.
     pub fn new(values: &'a [f64], n_records: usize) -> Result<Self> {
         let good = |&weight: &f64| weight > 0.0 && weight.is_finite();
         if values.len() == n_records && values.iter().all(good) {
@@ -37,7 +37,7 @@ impl<'a> Weights<'a> {
     ///
     /// # Errors
     ///
-    /// Where there is not one for every row, or one is not finite and positive.
+    /// If there is not one for every row, or one is not finite and positive.
     pub fn with_squares(self, squares: Option<&'a [f64]>) -> Result<Self> {
         if let Some(squares) = squares {
             Self::new(squares, self.sums.len())?;

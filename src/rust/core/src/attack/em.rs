@@ -41,7 +41,7 @@ const LEAST: f64 = 1e-9;
 pub struct Learning {
     /// Expectation steps.
     pub n_steps: usize,
-    /// Whether the tolerance was reached.
+    /// True if the tolerance was reached.
     pub converged: bool,
     /// Distinct released rows that were looked at.
     pub n_queries: usize,

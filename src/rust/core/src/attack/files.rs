@@ -137,7 +137,7 @@ pub enum Intruder {
 pub struct Settings {
     /// The intruders, each once.
     pub intruders: Vec<Intruder>,
-    /// Whether agreements on rare values weigh more.
+    /// True if agreements on rare values weigh more.
     pub by_value: bool,
     /// The probability of agreement of [`Intruder::Prior`].
     pub prior_match: f64,
@@ -150,9 +150,9 @@ pub struct Settings {
     pub max_work: f64,
     /// Most work for the attack to be repeated without each key in turn.
     pub without_work: f64,
-    /// Whether the ceiling and the dependence of keys are asked for.
+    /// True if the ceiling and the dependence of keys are asked for.
     pub details: bool,
-    /// Whether every known record is given to one released record at most, too.
+    /// True if every known record is given to one released record at most, too.
     pub one_to_one: bool,
 }
 
@@ -161,7 +161,7 @@ pub struct Settings {
 pub struct Outcome {
     /// Known records that are best.
     pub n_best: Vec<u64>,
-    /// Whether the partner is one of them.
+    /// True if the partner is one of them.
     pub true_in_best: Vec<bool>,
     /// What the intruder thinks of each of them; empty for one who counts.
     pub posterior: Vec<f64>,
@@ -277,7 +277,7 @@ impl<'a> Scene<'a> {
             Some(_) => Some(count_links(files, &levels, monitor)?),
         };
         let n_linked = files.linked().count();
-        // Where nobody is linked, the share says nothing of what is believed.
+        // If nobody is linked, the share says nothing of what is believed.
         let share = match n_linked {
             0 => 1.0,
             n => n as f64 / files.released.n_rows() as f64,

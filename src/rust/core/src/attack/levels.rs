@@ -77,7 +77,7 @@ impl KeyLevels {
         self.starts.len() as u32 - 1
     }
 
-    /// Where the ranges of every released code begin, and their end.
+    /// Start of the ranges of every released code, and their end.
     pub fn starts(&self) -> &[u32] {
         &self.starts
     }

@@ -207,7 +207,7 @@ struct Search<'a> {
     seen: Vec<Seen<'a>>,
     /// The weight that is to be reached.
     threshold: f64,
-    /// Whether a row weighs more.
+    /// True if a row weighs more.
     is_outweighed: bool,
     /// Records of the rows that weigh as much.
     n: u64,

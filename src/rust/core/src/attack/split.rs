@@ -94,7 +94,7 @@ pub(super) fn order_of_splits(patterns: &Patterns) -> (Vec<usize>, Vec<f64>) {
     (order, sorted)
 }
 
-/// Whether pairs one by one are cheaper than splitting on so many keys more.
+/// True if pairs one by one are cheaper than splitting on so many keys more.
 fn is_small(rows: f64, queries: f64, keys_left: usize) -> bool {
     let splits = f64::from(1u32 << keys_left.min(6));
     rows * queries * keys_left as f64 <= SPLIT_PRICE * (rows + queries) * splits

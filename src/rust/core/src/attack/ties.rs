@@ -29,7 +29,7 @@ pub(super) struct Ties {
     n_mine: usize,
     /// Records of every row: of the assigned side and then of the other.
     counts: Vec<f64>,
-    /// Whether all records of a row of the other side are given away.
+    /// True if all records of a row of the other side are given away.
     needed: Vec<bool>,
     /// Per row of the assigned side, the rows that may get its records.
     allowed: Vec<Vec<u32>>,

@@ -74,7 +74,7 @@ impl Level {
         self.runs[node] as usize..self.runs[node + 1] as usize
     }
 
-    /// Whether the first node of a run misses the key.
+    /// True if the first node of a run misses the key.
     #[inline]
     pub fn is_missing(&self, node: usize) -> bool {
         self.codes[node] == 0

@@ -86,13 +86,13 @@ impl KeyWeights {
         &self.touched[at(released - 1)..at(released)]
     }
 
-    /// Whether all touched values of a released code weigh more than the rest.
+    /// True if all touched values of a released code weigh more than the rest.
     #[inline]
     pub fn is_rising(&self, released: u32) -> bool {
         self.rising[released as usize - 1]
     }
 
-    /// Whether that holds of all released codes.
+    /// True if that holds of all released codes.
     pub fn all_rising(&self) -> bool {
         self.rising.iter().all(|&r| r)
     }

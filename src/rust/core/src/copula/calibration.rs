@@ -69,7 +69,7 @@ pub struct Moments {
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,
-    /// Whether the sample left it as it was before.
+    /// True if the sample left it as it was before.
     pub shrunk: bool,
 }
 

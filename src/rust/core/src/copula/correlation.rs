@@ -21,7 +21,7 @@ const NOTHING: f64 = 1e-12;
 pub struct Root {
     /// The correlation.
     pub rho: f64,
-    /// Whether even the bound has less information than the target.
+    /// True if even the bound has less information than the target.
     pub at_bound: bool,
 }
 

@@ -129,7 +129,7 @@ impl Sample {
     }
 }
 
-/// Which margins are fitted.
+/// The margins that are fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marginals {
     /// The shares of the sample.
@@ -151,7 +151,7 @@ pub struct Settings {
     pub exogenous: Vec<Option<(Vec<f64>, Vec<u32>)>>,
     /// A given correlation matrix.
     pub correlation: Option<Array2<f64>>,
-    /// Whether a correlation may be negative.
+    /// True if a correlation may be negative.
     pub signed: bool,
 }
 

@@ -223,7 +223,7 @@ struct Parts {
 pub struct Start {
     /// What the sample shows.
     pub seen: Seen,
-    /// Whether its counts are looked at.
+    /// True if its counts are looked at.
     pub known: bool,
     /// The largest uniqueness that they allow.
     most: f64,

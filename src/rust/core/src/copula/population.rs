@@ -41,9 +41,9 @@ pub struct Estimate {
 pub struct Settings {
     /// What the sample shows.
     pub seen: Seen,
-    /// Whether the model is brought to it.
+    /// True if the model is brought to it.
     pub calibrated: bool,
-    /// Whether the sample's own uniqueness is an upper bound.
+    /// True if the sample's own uniqueness is an upper bound.
     pub bounded: bool,
     /// Level of the intervals; none without it.
     pub level: f64,

@@ -1,4 +1,4 @@
-//! How many records the prior of independence counts for in a pair.
+//! Number of records that the prior of independence counts for in a pair.
 
 use statrs::function::gamma::ln_gamma;
 

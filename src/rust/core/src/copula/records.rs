@@ -19,7 +19,7 @@ const SAME_SHARE: f64 = 1e-9;
 ///
 /// # Errors
 ///
-/// Where there is not one table and one number for every pair.
+/// If there is not one table and one number for every pair.
 pub fn tree_of_pairs(
     d: usize,
     tables: &[PairTable],

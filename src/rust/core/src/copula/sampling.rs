@@ -308,7 +308,7 @@ fn blocks(n: u64) -> Vec<(u64, usize)> {
         .collect()
 }
 
-/// How many cells hold how many draws.
+/// Number of cells by number of draws.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spectrum {
     /// Draws taken, those in cells that were not kept included.

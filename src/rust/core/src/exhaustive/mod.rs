@@ -31,7 +31,7 @@ use search::{Data, Search};
 /// of 0.1 reach 3.
 const TOLERANCE: f64 = 1e-9;
 
-/// Which cells are violations.
+/// The cells that are violations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// Fewer records than this.
@@ -117,8 +117,8 @@ pub struct Tabulation {
 ///
 /// # Errors
 ///
-/// Where missing values are to match everything: a record has one cell in a table.
-/// Where there are too many tables, or weights are needed and not given.
+/// If missing values are to match everything: a record has one cell in a table.
+/// If there are too many tables, or weights are needed and not given.
 pub fn tabulate(
     table: &KeyTable,
     weights: Option<Weights<'_>>,

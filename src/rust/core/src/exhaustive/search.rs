@@ -39,7 +39,7 @@ struct Worker {
     violated: Vec<bool>,
 }
 
-/// What all threads counted.
+/// Result of all threads.
 pub(super) struct Found {
     pub violations: Vec<u32>,
     pub categories: Vec<Vec<Vec<Cells>>>,
@@ -308,7 +308,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether a cell occurs and is a violation.
+    /// True if a cell occurs and is a violation.
     fn judge(&self, cell: usize, worker: &mut Worker) -> Cells {
         let n = worker.counts[cell];
         if n == 0 {

@@ -9,7 +9,7 @@ use crate::key_table::{with_codes, Code, Groups, KeyTable};
 use crate::memory::{collected, filled};
 use crate::parallel::{Monitor, ROWS_PER_CHECK};
 
-/// Who lives with whom.
+/// Members of households.
 pub(crate) struct Households {
     homes: Groups,
     in_use: Vec<bool>,

@@ -13,7 +13,7 @@ const HOMES_PER_CHECK: usize = 1 << 14;
 /// The keys of the members, ascending within each household. Households that
 /// are not in use have none.
 pub(crate) struct Members {
-    /// Where each household begins; one entry more.
+    /// Start of each household; one entry more.
     starts: Vec<u32>,
     keys: Vec<u32>,
     n_keys: usize,

@@ -54,14 +54,14 @@ pub enum Known {
     All,
 }
 
-/// What is asked.
+/// Settings of a call.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
     /// How much the intruder knows.
     pub known: Known,
     /// The columns that the members of a household are to share.
     pub shared: &'a [usize],
-    /// Whether households with an incomplete member are left out.
+    /// True if households with an incomplete member are left out.
     pub complete_only: bool,
     /// Per record the weight of its household, equal within it.
     pub weights: Option<Weights<'a>>,
@@ -70,7 +70,7 @@ pub struct Settings<'a> {
 /// Bytes a record at the peak, beyond grouping.
 const PEAK_BYTES: usize = 24;
 
-/// How many households fit each household. Rows of `households` with equal codes
+/// Number of households that fit each household. Rows of `households` with equal codes
 /// are one household.
 pub fn household_risk(
     table: &KeyTable,

@@ -13,10 +13,10 @@ const MAX_PAIRS: u64 = 1 << 32;
 /// The keys of households that other households hold too, each at most twice,
 /// ascending, and the households that hold each.
 struct Shared {
-    /// Where the keys of each household begin; one entry more.
+    /// Start of the keys of each household; one entry more.
     starts: Vec<u32>,
     keys: Vec<u32>,
-    /// Where the holders of each key begin; one entry more.
+    /// Start of the holders of each key; one entry more.
     holder_starts: Vec<u32>,
     /// A household, and where the key stands in `keys`.
     holders: Vec<(u32, u32)>,

@@ -36,7 +36,7 @@ impl Fits {
     }
 }
 
-/// What was found of every household.
+/// Result for every household.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HouseholdRisk {
     /// Per row, the number of its household, from 0.

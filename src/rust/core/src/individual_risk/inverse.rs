@@ -6,7 +6,7 @@ pub(super) const FEW: u64 = 8;
 pub(super) const SOME: u64 = 30;
 
 /// `E(1/F)` for a key that `f` records share whose weights sum to `population`.
-/// Where the weights sum to less than `f`, the population is the file: `1 / f`.
+/// If the weights sum to less than `f`, the population is the file: `1 / f`.
 pub fn expected_inverse(f: u64, population: f64) -> f64 {
     let n = f as f64;
     let x = (population - n).max(0.0) / n;

@@ -36,7 +36,7 @@ use crate::weights::Weights;
 /// Sums of weights closer than this share to the frequency equal it.
 const TOLERANCE: f64 = 1e-9;
 
-/// What is known of every row of a table.
+/// Data of every row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndividualRisk {
     /// Records that share the key of the row.
@@ -58,7 +58,7 @@ pub struct IndividualRisk {
 ///
 /// # Errors
 ///
-/// Where missing values exclude records: the table is to be without them.
+/// If missing values exclude records: the table is to be without them.
 pub fn individual_risk(
     table: &KeyTable,
     weights: Weights<'_>,

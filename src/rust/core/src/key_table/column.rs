@@ -79,7 +79,7 @@ impl Codes {
         with_codes!(self, |codes| codes.len())
     }
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -155,7 +155,7 @@ impl Column {
         self.codes.len()
     }
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }

@@ -40,7 +40,7 @@ impl Groups {
         self.first_rows.len()
     }
 
-    /// Whether there is no row.
+    /// True if there is no row.
     pub fn is_empty(&self) -> bool {
         self.first_rows.is_empty()
     }
@@ -175,7 +175,7 @@ struct SortedBlock {
     keys: Vec<u64>,
     /// Row within the block.
     rows: Vec<u16>,
-    /// Where each partition starts; one entry more than there are partitions.
+    /// Start of each partition; one entry more than there are partitions.
     starts: Vec<u32>,
 }
 
@@ -243,7 +243,7 @@ fn first_of_partition(blocks: &[SortedBlock], partition: usize) -> Vec<u32> {
 fn first_of_group_by_partition(keys: &[u64]) -> Vec<u32> {
     let blocks = parallel::map(keys.chunks(BLOCK), sort_block);
     let firsts = parallel::map(0..PARTITIONS, |p| first_of_partition(&blocks, p));
-    // Where the rows of a block start in the list of each partition.
+    // Start of the rows of a block in the list of each partition.
     let mut offset = vec![0usize; PARTITIONS];
     let offsets: Vec<Vec<usize>> = blocks
         .iter()

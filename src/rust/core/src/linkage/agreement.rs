@@ -11,7 +11,7 @@ pub enum Agreement {
     /// The wave-1 codes in ranges, for wave-2 codes with their own relation:
     /// an admissible change, or sets of admissible values.
     Ranges {
-        /// Where the ranges of wave-2 code `c` begin: `starts[c - 1]`; one
+        /// Start of the ranges of wave-2 code `c`: `starts[c - 1]`; one
         /// entry more than there are codes.
         starts: Vec<u32>,
         /// First and last wave-1 code of every range, rising and apart within
@@ -21,7 +21,7 @@ pub enum Agreement {
 }
 
 impl Agreement {
-    /// Whether the relation fits codes `1..=n_one` and `1..=n_two`.
+    /// True if the relation fits codes `1..=n_one` and `1..=n_two`.
     pub(super) fn check(&self, n_one: u32, n_two: u32) -> Result<()> {
         let fits = match self {
             Agreement::Same => true,
@@ -58,7 +58,7 @@ impl Agreement {
         }
     }
 
-    /// Whether wave-1 code `one` and wave-2 code `two` are observed and differ.
+    /// True if wave-1 code `one` and wave-2 code `two` are observed and differ.
     pub(super) fn differs(&self, one: u32, two: u32) -> bool {
         if one == 0 || two == 0 {
             return false;

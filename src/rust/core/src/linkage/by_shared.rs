@@ -132,7 +132,7 @@ fn attainable(patterns: &Patterns) -> Option<Vec<usize>> {
     Some(queries.iter().map(|query| most[place(query)]).collect())
 }
 
-/// What is asked of every query.
+/// Settings of every query.
 struct Asked<'p> {
     /// The rows with missing values, or one row.
     patterns: &'p Patterns<'p>,

@@ -17,7 +17,7 @@ pub(crate) struct Patterns<'a> {
     order: Vec<usize>,
     /// Wave-1 rows in lexicographic order of the keys.
     rows: KeyTable,
-    /// How many records each stands for.
+    /// Number of records that each stands for.
     counts: Vec<u64>,
     /// Wave-2 rows in order of first appearance.
     queries: KeyTable,
@@ -163,7 +163,7 @@ impl<'a> Patterns<'a> {
         Some((queries, rows, self.min_shared))
     }
 
-    /// Whether the pair shares enough observed keys.
+    /// True if the pair shares enough observed keys.
     pub(super) fn is_admissible(&self, query: usize, row: usize) -> bool {
         match &self.observed {
             None => true,

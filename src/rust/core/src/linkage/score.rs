@@ -48,12 +48,12 @@ impl Score {
 }
 
 impl PartnerDifferences {
-    /// Whether the partner of a row is among its best matches.
+    /// True if the partner of a row is among its best matches.
     pub fn is_best(&self, row: usize, smallest: Option<u32>) -> bool {
         self.n_diff[row] == smallest && self.is_admissible(row)
     }
 
-    /// Whether a row has a partner that shares enough observed keys to be a match.
+    /// True if a row has a partner that shares enough observed keys to be a match.
     pub(super) fn is_admissible(&self, row: usize) -> bool {
         self.n_diff[row].is_some() && u32::from(self.n_shared[row]) >= self.min_shared
     }

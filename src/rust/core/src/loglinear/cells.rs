@@ -16,7 +16,7 @@ pub struct Cells {
     weights: Vec<f64>,
     /// Summed squares of the weights of single records.
     squares: Vec<f64>,
-    /// Whether all records have the same weight.
+    /// True if all records have the same weight.
     equal: bool,
 }
 
@@ -99,7 +99,7 @@ impl Cells {
         self.counts.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
@@ -129,7 +129,7 @@ impl Cells {
         &self.squares
     }
 
-    /// Whether all records have the same weight.
+    /// True if all records have the same weight.
     pub fn equal_weights(&self) -> bool {
         self.equal
     }

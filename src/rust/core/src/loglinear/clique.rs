@@ -84,7 +84,7 @@ impl Table {
             .sum()
     }
 
-    /// Where the cell with these levels stands.
+    /// Place of the cell with these levels.
     pub fn place(&self, codes: &[u32]) -> usize {
         let steps = self.vars.iter().zip(&self.strides);
         steps.map(|(&v, &stride)| codes[v] as usize * stride).sum()

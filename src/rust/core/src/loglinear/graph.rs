@@ -34,7 +34,7 @@ impl Clique {
 pub struct Tree {
     /// The cliques in an order in which parents stand first.
     pub cliques: Vec<Clique>,
-    /// Whether the model is decomposable: then its fit has a closed form.
+    /// True if the model is decomposable: then its fit has a closed form.
     pub decomposable: bool,
     /// Cells of all clique tables.
     pub n_cells: f64,

@@ -62,7 +62,7 @@ use spread::spread;
 /// the figures nor the boundary.
 const TOLERANCE: f64 = 1e-11;
 
-/// Which model is fitted.
+/// The model that is fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     /// Main effects only.
@@ -75,7 +75,7 @@ pub enum Choice {
     Terms(Vec<Vec<usize>>),
 }
 
-/// What is asked.
+/// Settings of a call.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The model.
@@ -90,7 +90,7 @@ pub struct Request {
     pub normal: Option<f64>,
 }
 
-/// What was found.
+/// Result of a call.
 #[derive(Debug, Clone)]
 pub struct Analysis {
     /// Overall sampling fraction.

@@ -13,7 +13,7 @@ pub const MOST_PARAMETERS: f64 = 5e7;
 pub struct Generator {
     /// Places of its variables, ascending.
     pub vars: Vec<usize>,
-    /// Where its table starts among all parameters.
+    /// Start of its table among all parameters.
     pub offset: usize,
     /// Cells of its table.
     pub len: usize,
@@ -21,7 +21,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Where the cell with these levels stands among all parameters.
+    /// Place of the cell with these levels among all parameters.
     #[inline]
     pub fn index(&self, codes: &[u32]) -> usize {
         self.vars
@@ -129,7 +129,7 @@ impl Model {
         &self.generators
     }
 
-    /// Where the table of every generator stands among all parameters.
+    /// Place of the table of every generator among all parameters.
     pub fn ranges(&self) -> Vec<std::ops::Range<usize>> {
         let range = |g: &Generator| g.offset..g.offset + g.len;
         self.generators.iter().map(range).collect()

@@ -36,7 +36,7 @@ pub struct Nested<'a> {
     entering: Vec<Vec<(usize, usize)>>,
     /// Generators of one variable.
     single: Vec<usize>,
-    /// Where the row of each variable starts.
+    /// Start of the row of each variable.
     starts: Vec<usize>,
     /// Cells below each depth, capped.
     below: Vec<usize>,
@@ -145,7 +145,7 @@ impl<'a> Nested<'a> {
         Ok(all)
     }
 
-    /// Whether a prefix of `depth` levels with number `number` has cells in
+    /// True if a prefix of `depth` levels with number `number` has cells in
     /// the block.
     fn in_block(&self, work: &Work, depth: usize, number: usize) -> bool {
         if depth > self.split {

@@ -15,7 +15,7 @@ const ROUGH: f64 = 1e-4;
 pub struct Step {
     /// The interaction added, none for independence.
     pub added: Option<[usize; 2]>,
-    /// Whether it was kept; the last step shows the best that was not.
+    /// True if it was kept; the last step shows the best that was not.
     pub kept: bool,
     /// The measures of the model with it.
     pub measures: Measures,
@@ -34,7 +34,7 @@ pub struct Tried {
     pub measures: Measures,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The fit of the last model kept.

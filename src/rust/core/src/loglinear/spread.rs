@@ -62,7 +62,7 @@ pub struct Corrected {
 /// interval.
 pub fn correct(tau: f64, b: f64, v: f64, se: f64, top: f64, normal: f64) -> Corrected {
     let weight = if v > 0.0 { b * b / (b * b + v) } else { 0.0 };
-    // Where cells expect few records, B is noise of any size.
+    // If cells expect few records, B is noise of any size.
     let most = (tau + se).max(0.0);
     let plain = tau;
     let tau = (plain - (weight * b).clamp(-most, most)).clamp(0.0, top);

@@ -672,7 +672,7 @@ proptest! {
 
 /// Sparse tables on most of which the maximum lies at infinity: fits creep
 /// towards it and are taken for what they are worth; none fails or runs away.
-/// Where no cell vanishes the maximum is inside, and the fit must reach it.
+/// If no cell vanishes the maximum is inside, and the fit must reach it.
 #[test]
 fn fits_on_the_boundary_end() {
     let (mut inside, mut good) = (0, 0);

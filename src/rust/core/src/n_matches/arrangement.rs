@@ -32,7 +32,7 @@ pub(super) fn both(a: &Bits, b: &Bits) -> Bits {
     std::array::from_fn(|i| a[i] & b[i])
 }
 
-/// Whether there is a bit.
+/// True if there is a bit.
 #[inline(always)]
 pub(super) fn any(bits: &Bits) -> bool {
     bits.iter().fold(0, |any, word| any | word) != 0

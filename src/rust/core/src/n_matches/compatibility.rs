@@ -132,7 +132,7 @@ impl Relation {
         }
     }
 
-    /// Whether the target's code `a` is compatible with `b`.
+    /// True if the target's code `a` is compatible with `b`.
     pub fn compatible(&self, a: u32, b: u32) -> bool {
         a == 0
             || b == 0
@@ -154,7 +154,7 @@ impl Relation {
         }
     }
 
-    /// Whether matches are counted in values of the target's set.
+    /// True if matches are counted in values of the target's set.
     pub(super) fn is_counted(&self) -> bool {
         matches!(self, Relation::Lists(Lists { times: Some(_), .. }))
     }

@@ -147,7 +147,7 @@ impl Whole {
 
 /// How many records of each pattern have each value.
 pub(super) struct LabelCounts {
-    /// Where the values of each pattern begin; one entry more.
+    /// Start of the values of each pattern; one entry more.
     starts: Vec<u32>,
     /// Codes of values, and records that have them.
     counts: Vec<(u32, u64)>,

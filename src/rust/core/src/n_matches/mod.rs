@@ -1,4 +1,4 @@
-//! How many records match a record, when values are missing or only known as
+//! Number of records that match a record, when values are missing or only known as
 //! candidates.
 //!
 //! Rows `i` and `j` are *compatible*, `i ~ j`, when in every key variable one
@@ -65,7 +65,7 @@ use prepared::Prepared;
 pub struct Answer {
     /// Matches.
     pub matches: Vec<f64>,
-    /// Whether they are whole numbers.
+    /// True if they are whole numbers.
     pub whole: bool,
     /// Sum of the weights of the matches.
     pub weighted: Option<Vec<f64>>,

@@ -11,7 +11,7 @@ use crate::parallel::Monitor;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pieces {
     ends: Vec<(f64, f64)>,
-    /// Where the pieces of each cell begin; one entry more.
+    /// Start of the pieces of each cell; one entry more.
     starts: Vec<usize>,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Prepared<'a> {
     pub question: &'a Question<'a>,
     pub file: Patterns,
     targets: Option<Patterns>,
-    /// Whether each pattern of the file is complete.
+    /// True if each pattern of the file is complete.
     pub complete: Vec<bool>,
 }
 
@@ -192,7 +192,7 @@ impl<'a> Prepared<'a> {
             .collect()
     }
 
-    /// Whether a target knows fewer keys than partners must share.
+    /// True if a target knows fewer keys than partners must share.
     pub fn is_alone(&self, target: usize) -> bool {
         let targets = self.target_patterns();
         let columns = &targets.layout.columns;

@@ -13,7 +13,7 @@ use crate::weights::Weights;
 /// How matches are counted, and what of them.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// What a missing value means, by column; no entry at all is a wildcard
+    /// Meaning of a missing value , by column; no entry at all is a wildcard
     /// everywhere.
     pub missing: &'a [Missing],
     /// The columns of every key, for `min_overlap`.
@@ -54,7 +54,7 @@ impl Default for Settings<'_> {
 pub struct Sensitive<'a> {
     /// The values, 0 for missing.
     pub column: Cow<'a, Column>,
-    /// Whether their order has a meaning.
+    /// True if their order has a meaning.
     pub ordered: bool,
 }
 
@@ -124,12 +124,12 @@ impl<'a> Question<'a> {
         self.target_rows.as_deref()
     }
 
-    /// Whether excluding has left no record, or no target.
+    /// True if excluding has left no record, or no target.
     pub(super) fn is_empty(&self) -> bool {
         self.has_no_file() || self.target_rows.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Whether excluding has left no record to match.
+    /// True if excluding has left no record to match.
     pub(super) fn has_no_file(&self) -> bool {
         self.rows.as_ref().is_some_and(Vec::is_empty)
     }

@@ -104,7 +104,7 @@ impl<'a> Search<'a> {
         bits
     }
 
-    /// Whether both sides know enough keys in common.
+    /// True if both sides know enough keys in common.
     fn overlaps(&self, x: usize, pattern: usize) -> bool {
         if self.min_overlap == 0 {
             return true;

@@ -167,7 +167,7 @@ impl<T: Amount> Sink for Counted<'_, T> {
 
 /// Labels of patterns: every pattern's records carry some.
 pub(super) struct Labels<T> {
-    /// Where the labels of each pattern begin; one entry more.
+    /// Start of the labels of each pattern; one entry more.
     pub starts: Vec<u32>,
     /// From 0.
     pub labels: Vec<u32>,

@@ -14,7 +14,7 @@ pub(super) struct Sums<'a> {
     pub prepared: &'a Prepared<'a>,
     pub search: &'a Search<'a>,
     pub plan: Option<Plan>,
-    /// Whether matches are counted in values of the target's sets.
+    /// True if matches are counted in values of the target's sets.
     pub counted: bool,
 }
 

@@ -531,7 +531,7 @@ fn tolerance_is_not_fooled_by_decimal_fractions() {
     assert!(!infinite.compatible(1, 3) && !infinite.compatible(2, 3));
 }
 
-/// Whether a value is admitted by a cell of pieces.
+/// True if a value is admitted by a cell of pieces.
 fn admits(cell: &[(f64, f64)], value: f64) -> bool {
     cell.iter()
         .any(|&(low, high)| low <= value && value <= high)

@@ -206,7 +206,7 @@ struct Target<'a> {
     search: &'a Search<'a>,
     arranged: &'a Arrangement,
     x: usize,
-    /// Whether bitmaps do not tell all.
+    /// True if bitmaps do not tell all.
     is_checked: bool,
 }
 

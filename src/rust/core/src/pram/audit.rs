@@ -405,7 +405,7 @@ fn release(
     rng: &mut impl Rng,
 ) -> Vec<[Attempts; FOUND_CLASSES]> {
     let mut after = before.to_vec();
-    // Whether the target of a cell is found in its own group.
+    // True if the target of a cell is found in its own group.
     let mut there = vec![true; moving.len()];
     for (from, there) in moving.iter().zip(&mut there) {
         let leaving = from.draw_leaving(rng);

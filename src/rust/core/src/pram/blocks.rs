@@ -31,7 +31,7 @@ impl Search<'_> {
         Tally::new(cells.iter().map(|&cell| self.counts[cell as usize]))
     }
 
-    /// Whether some theta protects these cells as one block; with the
+    /// True if some theta protects these cells as one block; with the
     /// published theta, whether the theorem covers them.
     pub fn suffices(&self, cells: &[u32]) -> bool {
         if self.calibration == Calibration::Paper {
@@ -44,7 +44,7 @@ impl Search<'_> {
         reach(&self.tally(cells)) <= self.bound.get() + SLACK
     }
 
-    /// Whether a cell exceeds the bound as it is.
+    /// True if a cell exceeds the bound as it is.
     pub fn is_risky(&self, cell: u32) -> bool {
         1.0 / self.counts[cell as usize] as f64 > self.bound.get() + SLACK
     }
@@ -53,7 +53,7 @@ impl Search<'_> {
         self.points.forbidden.is_empty() || x.iter().all(|&i| self.points.compatible_with_all(i, y))
     }
 
-    /// Whether two groups may be one block that is protected.
+    /// True if two groups may be one block that is protected.
     fn can_join(&self, x: &[u32], y: &[u32]) -> bool {
         self.compatible(x, y) && self.suffices(&[x, y].concat())
     }

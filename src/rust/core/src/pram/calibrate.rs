@@ -25,7 +25,7 @@ pub fn paper_theta(bound: Probability) -> Result<f64> {
     Ok(2.0 * rest / (rest + (rest * rest + 4.0 * xi * rest).sqrt()))
 }
 
-/// Whether a block of so many cells is covered by the theorem at this bound.
+/// True if a block of so many cells is covered by the theorem at this bound.
 pub fn paper_covers(bound: Probability, n_cells: u64) -> bool {
     bound.get() >= 0.5 - SLACK || n_cells >= 3
 }

@@ -93,7 +93,7 @@ fn first_above(
     Ok(None)
 }
 
-/// Whether the search is wanted: where cells are left over and refused.
+/// True if the search is wanted: where cells are left over and refused.
 pub(super) fn is_wanted(settings: &Settings, reached: f64, unreached: &[Vec<u32>]) -> bool {
     settings.unprotected != Unprotected::Keep && !unreached.is_empty() && reached < 1.0 - SLACK
 }

@@ -73,7 +73,7 @@ pub enum Calibration {
     Paper,
 }
 
-/// Which cells are perturbed.
+/// The cells that are perturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// All cells of a level, as one block.

@@ -62,7 +62,7 @@ impl Points<'_> {
         (differing, steps)
     }
 
-    /// Whether records may move between two cells.
+    /// True if records may move between two cells.
     pub fn compatible(&self, i: u32, j: u32) -> bool {
         self.forbidden.iter().all(|rule| {
             let codes = &self.codes[rule.key];
@@ -74,7 +74,7 @@ impl Points<'_> {
         })
     }
 
-    /// Whether records may move between `i` and every one of `cells`.
+    /// True if records may move between `i` and every one of `cells`.
     pub fn compatible_with_all(&self, i: u32, cells: &[u32]) -> bool {
         cells.iter().all(|&j| self.compatible(i, j))
     }
@@ -223,7 +223,7 @@ fn next_choice(choice: &mut [usize], n: usize) -> bool {
     false
 }
 
-/// Which cells have found a partner.
+/// The cells that have found a partner.
 struct Taken<'a>(&'a mut [bool]);
 
 impl Taken<'_> {

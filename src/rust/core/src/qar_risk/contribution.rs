@@ -245,7 +245,7 @@ impl Mask {
         Self::new(&vec![u64::MAX; BitRows::words_for(n_bits)])
     }
 
-    /// Whether it has all bits of `words`.
+    /// True if it has all bits of `words`.
     pub fn covers(&self, words: &[u64]) -> bool {
         let mut left = words.to_vec();
         for &(word, mask) in &self.used {
@@ -262,7 +262,7 @@ impl Mask {
         mixed ^ (mixed >> 32)
     }
 
-    /// Whether two rows have the same bits.
+    /// True if two rows have the same bits.
     pub fn equal(&self, a: &[u64], b: &[u64]) -> bool {
         let differ = |&(word, mask): &(usize, u64)| (a[word] ^ b[word]) & mask != 0;
         !self.used.iter().any(differ)
@@ -274,7 +274,7 @@ pub struct Without<'a> {
     /// Counts of the candidates in falling order, and the bit of each.
     distinct: Vec<u32>,
     places: Vec<u32>,
-    /// Where two or more counts are equal.
+    /// If two or more counts are equal.
     ties: Vec<Range<usize>>,
     n_sets: usize,
     n_records: u64,

@@ -117,9 +117,9 @@ pub struct Estimate {
     pub n_sets: usize,
     /// The largest of these risks.
     pub largest: Option<f64>,
-    /// Whether the largest risk lies below the end point of the fitted tail.
+    /// True if the largest risk lies below the end point of the fitted tail.
     pub feasible: bool,
-    /// Whether all risks above the threshold are equal, so that unbiased
+    /// True if all risks above the threshold are equal, so that unbiased
     /// weights give no shape.
     pub equal: bool,
     /// How far to trust it.
@@ -218,7 +218,7 @@ pub fn qar_risk(
 ///
 /// # Errors
 ///
-/// Where there is not one count for every key set and key variable, or a key set has
+/// If there is not one count for every key set and key variable, or a key set has
 /// none or more values than there are records.
 pub fn qar_risk_of_counts(
     counts: SetCounts,

@@ -35,7 +35,7 @@ fn fixed(
     fixed_path(&table, sets, &counts, rows, block, settings, &monitor).unwrap()
 }
 
-/// Whether the estimates of a path are those of the reduced files.
+/// True if the estimates of a path are those of the reduced files.
 fn check_estimates(columns: &[Vec<u32>], p: usize, path: &Path, block: usize, s: &TailSettings) {
     assert_eq!(path.before, whole(columns, p, s));
     for (b, after) in path.after.iter().enumerate() {

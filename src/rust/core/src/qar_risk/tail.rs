@@ -126,9 +126,9 @@ pub struct Tail {
     pub n_exceedances: usize,
     /// Shape and scale; `None` where the moments do not determine them.
     pub shape_scale: Option<(f64, f64)>,
-    /// Whether all excesses are equal, so that unbiased moments give no shape.
+    /// True if all excesses are equal, so that unbiased moments give no shape.
     pub equal: bool,
-    /// Whether the largest excess lies below the fitted end point.
+    /// True if the largest excess lies below the fitted end point.
     pub feasible: bool,
     /// The largest risk.
     pub largest: f64,

@@ -13,7 +13,7 @@ use crate::key_table::KeyTable;
 use crate::memory::room_for;
 use crate::parallel::Monitor;
 
-/// What is asked.
+/// Settings of a call.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// How a recoding is charged.
@@ -52,7 +52,7 @@ pub struct Placed {
     pub n_blanked: u64,
 }
 
-/// What was found.
+/// Result of a call.
 #[derive(Debug)]
 pub struct Answer {
     /// Cheapest first.
@@ -61,13 +61,13 @@ pub struct Answer {
     pub n_nodes: f64,
     /// How many were evaluated, prefixes included.
     pub n_evaluated: u64,
-    /// Whether nothing cheaper exists.
+    /// True if nothing cheaper exists.
     pub proven: bool,
     /// No recoding costs less.
     pub bound: f64,
     /// Undominated recodings, cheapest first.
     pub frontier: Vec<Placed>,
-    /// Whether the frontier is that of all recodings.
+    /// True if the frontier is that of all recodings.
     pub whole_frontier: bool,
     /// What the coarsest recoding and those looked at reach.
     pub reached: Vec<Judged>,
@@ -134,7 +134,7 @@ pub fn answer(
     })
 }
 
-/// Whether every record is blanked when the file is recoded to these levels.
+/// True if every record is blanked when the file is recoded to these levels.
 pub fn blanked_records(
     table: &KeyTable,
     variables: &[Variable],

@@ -85,7 +85,7 @@ impl Best {
         }
     }
 
-    /// Whether nothing that costs at least `bound`, with levels of at least
+    /// True if nothing that costs at least `bound`, with levels of at least
     /// `least`, can still enter.
     pub fn excludes(&self, problem: &Problem, bound: f64, least: &[u8]) -> bool {
         match self.last() {
@@ -104,7 +104,7 @@ impl Best {
         self.found.get(self.n - 1)
     }
 
-    /// Whether a cost is beyond a full list.
+    /// True if a cost is beyond a full list.
     pub fn is_dear(&self, cost: f64) -> bool {
         self.last()
             .is_some_and(|last| cost > last.cost * (1.0 + TOLERANCE))

@@ -17,7 +17,7 @@ pub struct Cells {
     pub of_row: Vec<u32>,
 }
 
-/// What a recoding is worth.
+/// Cost of a recoding and what it reaches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Cost, blanks included.
@@ -139,7 +139,7 @@ impl Problem {
         self.limit.uniques_to_blank(uniques, self.n_records)
     }
 
-    /// What blanking a record of a distinct row costs more.
+    /// Cost of blanking a record of a distinct row more.
     pub(crate) fn lift(&self, places: &[u8], row: u32) -> f64 {
         let of = self.variables.iter().zip(places);
         of.map(|(variable, &place)| {
@@ -149,7 +149,7 @@ impl Problem {
         .sum()
     }
 
-    /// What a recoding is worth; its cells are given back.
+    /// Cost of a recoding and what it reaches; its cells are given back.
     pub fn measure(&self, places: &[u8]) -> Result<(Measured, Cells, Vec<bool>)> {
         let cells = self.cells(places)?;
         let blanked = self.blanked(places, &cells);
@@ -166,7 +166,7 @@ impl Problem {
         Ok((measured, cells, blanked))
     }
 
-    /// What the blanks cost: summed by group, so that the order of the rows
+    /// Cost of the blanks: summed by group, so that the order of the rows
     /// cannot matter.
     fn blank_cost(&self, places: &[u8], cells: &Cells, blanked: &[bool]) -> f64 {
         let mut lift = 0.0;
@@ -188,7 +188,7 @@ impl Problem {
         (measured.violating <= self.rule.most).then(|| Recoding::new(self, measured.cost, places))
     }
 
-    /// Whether every record is blanked by a recoding.
+    /// True if every record is blanked by a recoding.
     pub fn record_blanked(&self, cells: &Cells, blanked: &[bool]) -> Vec<bool> {
         let rows = self.row_group.iter();
         rows.map(|&row| blanked[cells.of_row[row as usize] as usize])

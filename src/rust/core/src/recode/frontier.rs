@@ -14,7 +14,7 @@ use super::Problem;
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
 
-/// Which risk is set against cost.
+/// The risk that is set against cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// One over the smallest cell.
@@ -67,7 +67,7 @@ pub fn undominated(mut points: Vec<Point>) -> Vec<Point> {
     points
 }
 
-/// Whether the lattice is small enough for [`enumerate`].
+/// True if the lattice is small enough for [`enumerate`].
 pub fn is_small(problem: &Problem, measure: Measure) -> bool {
     match measure {
         Measure::Qar => problem.n_nodes() <= MOST_COUNTED,
@@ -161,7 +161,7 @@ fn width(levels: &[Level]) -> u32 {
     u64::BITS - (levels[0].n_groups as u64).leading_zeros()
 }
 
-/// Where the group of every variable begins in a key of 64 bits, that of the last one
+/// Start of the group of every variable in a key of 64 bits, that of the last one
 /// in `order` lowest.
 fn fields(problem: &Problem, order: &[usize]) -> Option<Vec<u32>> {
     let mut at = 0;
@@ -365,7 +365,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a point that costs less, not by rounding alone, has no more risk.
+    /// True if a point that costs less, not by rounding alone, has no more risk.
     fn is_beaten(&self, cost: f64, risk: f64) -> bool {
         let clearly = cost - 1e-9 * cost.abs().max(1.0);
         let below = self.stairs.partition_point(|s| s.0 < clearly);
@@ -376,7 +376,7 @@ impl Walk<'_> {
 /// Cells of up to so many records are counted by their size.
 const COUNTED: usize = 256;
 
-/// How many records lie in the smallest cells, taken whole while there are at most
+/// Number of records that lie in the smallest cells, taken whole while there are at most
 /// `most` of them, and the size below which all cells were taken.
 fn most_blanked(cells: &[Cell], most: u64) -> (u64, u32) {
     let mut records = [0u64; COUNTED + 1];

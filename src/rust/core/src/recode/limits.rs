@@ -62,7 +62,7 @@ pub struct Limits {
 struct SetCounts {
     sets: KeySets,
     members: Vec<u16>,
-    /// Where the counts of every set begin; the last member's level runs
+    /// Start of the counts of every set; the last member's level runs
     /// fastest.
     starts: Vec<usize>,
     distinct: Vec<u32>,
@@ -83,13 +83,13 @@ impl Limits {
         Ok(Self { asked, counts })
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         let asked = &self.asked;
         asked.qar.is_none() && asked.journalist.is_none() && asked.tau1.is_none()
     }
 
-    /// Whether a finer recoding than this can keep the limits; where records
+    /// True if a finer recoding than this can keep the limits; where records
     /// may be blanked, that is never denied.
     pub fn may_hold(&self, problem: &Problem, places: &[u8]) -> Result<bool> {
         if self.is_empty() || problem.limit.blankable > 0 {
@@ -108,7 +108,7 @@ impl Limits {
         )
     }
 
-    /// Whether the limits hold.
+    /// True if the limits hold.
     pub fn hold(&self, risks: &Risks) -> bool {
         self.excess(risks) <= 0.0
     }

@@ -113,7 +113,7 @@ pub(crate) struct Rule {
     pub threshold: u64,
     /// Records that may lie in such cells.
     pub most: u64,
-    /// Whether all records in such cells are blanked (else only as many
+    /// True if all records in such cells are blanked (else only as many
     /// uniques as the share asks for).
     pub blanks_all: bool,
 }
@@ -300,7 +300,7 @@ fn check(table: &KeyTable, variables: &[Variable], weights: Option<&[f64]>) -> R
     Ok(())
 }
 
-/// Whether equal entries of `below` have equal entries of `above`.
+/// True if equal entries of `below` have equal entries of `above`.
 fn is_function(below: &[u32], above: &[u32]) -> bool {
     let mut seen = hashbrown::HashMap::new();
     below

@@ -22,13 +22,13 @@ pub(crate) struct Row {
 /// A prefix of a recoding.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// How many variables are set, in the order of the problem.
+    /// Number of variables that are set, in the order of the problem.
     pub depth: usize,
     /// The level where set, else the least that is still possible.
     pub places: Vec<u8>,
     /// Rows, cell by cell.
     pub rows: Vec<Row>,
-    /// Where every cell ends.
+    /// End of every cell.
     ends: Vec<u32>,
     /// Records in cells below the threshold.
     pub violating: u64,
@@ -143,7 +143,7 @@ impl State {
         rise
     }
 
-    /// What blanking a record of a cell costs in the variables that are set.
+    /// Cost of blanking a record of a cell in the variables that are set.
     fn lift_of(&self, problem: &Problem, cell: &[Row]) -> f64 {
         let of = |&j: &usize| {
             let level = &problem.variables[j].levels[self.places[j] as usize];

@@ -7,7 +7,7 @@
 //! proof. Prefixes go to the threads in batches of fixed size, each with the
 //! best that earlier batches found: nothing depends on the number of threads.
 //!
-//! Where time ends before, a best-first search says how far from the optimum the
+//! If time ends before, a best-first search says how far from the optimum the
 //! best so far can be at most.
 
 use std::collections::BinaryHeap;
@@ -30,7 +30,7 @@ const MOST_ROWS: usize = 40_000_000;
 /// The part of the time for the search; the rest is for the bound.
 const FOR_SEARCH: f64 = 0.75;
 
-/// What is asked of a search.
+/// Settings of a search.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// How many of the cheapest recodings.
@@ -39,14 +39,14 @@ pub struct Request {
     pub seconds: f64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug)]
 pub struct Found {
     /// Cheapest first.
     pub best: Vec<Recoding>,
     /// Prefixes and recodings that were evaluated.
     pub n_evaluated: u64,
-    /// Whether nothing cheaper exists.
+    /// True if nothing cheaper exists.
     pub proven: bool,
     /// No recoding costs less than this.
     pub bound: f64,
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
         Ok(Some(state))
     }
 
-    /// Whether the limits beyond cells leave the prefix a chance.
+    /// True if the limits beyond cells leave the prefix a chance.
     fn may_hold(&self, state: &State) -> Result<bool> {
         if self.limits.is_empty() {
             return Ok(true);

@@ -39,7 +39,7 @@ pub(crate) struct Level {
     pub n_groups: usize,
     /// Cost of recoding all records.
     pub base: f64,
-    /// What blanking a record of each group costs more.
+    /// Cost of blanking a record of each group more.
     pub lift: Vec<f64>,
     /// The same by code.
     pub lift_of_code: Vec<f64>,

@@ -52,7 +52,7 @@ fn key(draws: &mut Draws, n: u32, torn: bool) -> Key {
     }
 }
 
-/// Whether equal groups of a level have equal groups at the next, pair by pair of codes.
+/// True if equal groups of a level have equal groups at the next, pair by pair of codes.
 fn is_nested(key: &Key) -> bool {
     let groups = &key.variable.groups;
     (1..groups.len()).all(|l| {

@@ -430,7 +430,7 @@ fn lacks(
     ))
 }
 
-/// Whether violator `at` with the codes `other` could come to match a pattern by
+/// True if violator `at` with the codes `other` could come to match a pattern by
 /// blanks within its cap.
 fn reaches(
     problem: &Problem<'_>,

@@ -141,7 +141,7 @@ impl<'p> Counter<'p> {
         self.n_open
     }
 
-    /// Whether `i` is a violator not yet served.
+    /// True if `i` is a violator not yet served.
     pub fn is_open(&self, i: u32) -> bool {
         self.element[i as usize] && self.f[i as usize] < self.problem.settings.k
     }

@@ -101,7 +101,7 @@ impl<'a, 'p> State<'a, 'p> {
         self.counters.iter().map(Counter::n_open).sum()
     }
 
-    /// Whether `i` has too few matches in some key set.
+    /// True if `i` has too few matches in some key set.
     pub fn is_open(&self, i: u32) -> bool {
         self.counters.iter().any(|counter| counter.is_open(i))
     }
@@ -112,7 +112,7 @@ impl<'a, 'p> State<'a, 'p> {
         self.problem.missing[pattern as usize]
     }
 
-    /// What all blanks cost.
+    /// Cost of all blanks.
     pub fn cost(&self) -> f64 {
         self.blank
             .iter()

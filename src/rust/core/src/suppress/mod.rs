@@ -59,7 +59,7 @@ use counter::Counter;
 use listed::Listed;
 use problem::Problem;
 
-/// What must hold for every released record.
+/// Condition on every released record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Every released record fits `k` originals.
@@ -70,7 +70,7 @@ pub enum Rule {
     Strict,
 }
 
-/// What is asked. Keys are columns of the table, at most 64.
+/// Settings of a call. Keys are columns of the table, at most 64.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
     /// The rule.
@@ -79,7 +79,7 @@ pub struct Settings<'a> {
     pub k: u32,
     /// The key sets, as columns.
     pub sets: &'a [Vec<usize>],
-    /// What a blank costs, per column: positive, infinite for never.
+    /// Cost of a blank, per column: positive, infinite for never.
     pub weights: &'a [f64],
     /// Pairs of columns: a blank in the first asks for one in the second.
     pub linked: &'a [(usize, usize)],
@@ -103,13 +103,13 @@ pub struct Suppression {
     pub blanks: Vec<u64>,
     /// Of these, the ones that a household shares with another member.
     pub household: Vec<u64>,
-    /// Whether the record had fewer than `k` matches in some key set.
+    /// True if the record had fewer than `k` matches in some key set.
     pub violating: Vec<bool>,
     /// Summed weights of all blanks.
     pub cost: f64,
     /// No release under this rule costs less.
     pub lower_bound: f64,
-    /// Whether some records were given fewer choices than the rule leaves
+    /// True if some records were given fewer choices than the rule leaves
     /// them, because there are too many to look at.
     pub restricted: bool,
     /// Steps the bound took.

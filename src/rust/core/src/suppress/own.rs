@@ -42,7 +42,7 @@ impl Optimum {
 /// grouping it.
 const SCAN_ADVANTAGE: usize = 6;
 
-/// Whether every violator is to be compared with all patterns, rather than
+/// True if every violator is to be compared with all patterns, rather than
 /// counted on combinations of keys.
 pub(super) fn scans(problem: &Problem<'_>) -> bool {
     let mut masks = problem.missing.clone();

@@ -102,13 +102,13 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
-    /// Whether every cost is a whole number.
+    /// True if every cost is a whole number.
     pub fn has_whole_costs(&self) -> bool {
         let whole = |w: &f64| w.is_infinite() || w.fract() <= 0.0;
         self.settings.weights.iter().all(whole)
     }
 
-    /// What blanking `set` costs.
+    /// Cost of blanking `set`.
     pub fn cost(&self, set: u64) -> f64 {
         keys_of(set).map(|v| self.settings.weights[v]).sum()
     }
@@ -163,7 +163,7 @@ fn missing_bits(table: &KeyTable, n_keys: usize, union: u64) -> Result<Vec<u64>>
     Ok(missing)
 }
 
-/// Whether what a record needs follows from its pattern alone, so that a row can stand for
+/// True if what a record needs follows from its pattern alone, so that a row can stand for
 /// many records.
 fn separates(settings: &Settings<'_>) -> bool {
     settings.rule == Rule::Own && settings.households.is_none()

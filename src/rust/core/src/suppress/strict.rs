@@ -363,7 +363,7 @@ impl<'a> Turn<'a> {
         (ROUNDS_EACH * n).min(most) + self.problem.settings.rounds
     }
 
-    /// What blanking `set` costs at least in a record of `cell`; `None` where it cannot be
+    /// Lower bound of the cost of blanking `set` in a record of `cell`; `None` where it cannot be
     /// done, or asks for more keys of this key set than `set` has.
     fn cost(&self, cell: u32, set: u64) -> Option<f64> {
         let cell = &self.cells[cell as usize];

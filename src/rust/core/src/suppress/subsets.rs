@@ -80,7 +80,7 @@ impl<'p> Subsets<'p> {
         }
     }
 
-    /// What the next sets cost; infinite where there is none.
+    /// Cost of the next sets; infinite where there is none.
     pub fn least(&self) -> f64 {
         self.heap.peek().map_or(f64::INFINITY, |next| next.0.cost)
     }

@@ -199,7 +199,7 @@ fn a_link_to_a_missing_value_costs_nothing_in_the_bound() {
     }
 }
 
-/// Whether the file has enough records, or households, in every stratum.
+/// True if the file has enough records, or households, in every stratum.
 fn feasible(asked: &Asked) -> bool {
     let all = (1u64 << asked.rows[0].len()) - 1;
     let blanks = vec![all; asked.rows.len()];

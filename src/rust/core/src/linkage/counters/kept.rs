@@ -1,4 +1,4 @@
-//! What is kept of a query while it is compared with the rows.
+//! State kept of a query while it is compared with the rows.
 
 use super::planes::{lowest, Lane, Planes};
 use crate::linkage::Best;
@@ -24,7 +24,7 @@ impl Rows<'_> {
     }
 }
 
-/// What is kept of a query.
+/// State kept of a query.
 pub(super) trait Kept: Send {
     /// Rows that differ on more keys are of no use.
     fn bound(&self) -> u8;

@@ -60,7 +60,7 @@ pub(super) fn within(patterns: &Patterns, monitor: &Monitor) -> Result<Vec<Withi
     scan(patterns, monitor, false, begin)
 }
 
-/// What is kept of every query after all rows, `begin` giving what it begins with.
+/// State kept of every query after all rows, `begin` giving what it begins with.
 fn scan<K: Kept>(
     patterns: &Patterns,
     monitor: &Monitor,

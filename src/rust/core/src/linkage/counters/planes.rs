@@ -61,7 +61,7 @@ pub(super) fn lowest<const P: usize>(planes: &Planes<P>, mut among: Lane) -> (u8
     (least, among)
 }
 
-/// Whether any of the rows of `among` has a number of at most `most`.
+/// True if any of the rows of `among` has a number of at most `most`.
 #[inline(always)]
 pub(super) fn any_at_most<const P: usize>(
     a: &Planes<P>,

@@ -27,7 +27,7 @@ pub(super) struct Likelihood<'a> {
     root: Vec<f64>,
 }
 
-/// What is known of one point.
+/// Data of one point.
 struct Place {
     /// The gradient in scaled coordinates.
     gradient: Vec<f64>,
@@ -38,7 +38,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether `next` is a loss: rounding may lose a gain, but a loss that
+    /// True if `next` is a loss: rounding may lose a gain, but a loss that
     /// shows is one.
     fn is_better_than(&self, next: &Place) -> bool {
         !next.value.is_finite() || next.value - self.value > ROUNDING * (self.value.abs() + 1.0)

@@ -160,7 +160,7 @@ impl Layout {
         self.repeats.get(row as usize).copied().unwrap_or(1)
     }
 
-    /// Whether rows stand for more than one record.
+    /// True if rows stand for more than one record.
     pub fn has_repeats(&self) -> bool {
         !self.repeats.is_empty()
     }

@@ -44,7 +44,7 @@ pub struct Job {
     totals: Vec<Sums>,
     /// Groups of one record: one class each, whatever the last column.
     n_single: u32,
-    /// Where the half-counted groups of a long class begin.
+    /// Start of the half-counted groups of a long class.
     first_state: usize,
 }
 

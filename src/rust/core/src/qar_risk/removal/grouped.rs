@@ -37,7 +37,7 @@ impl Grouped {
         }
     }
 
-    /// Whether rows that differ in one of the bits of `words` have different patterns.
+    /// True if rows that differ in one of the bits of `words` have different patterns.
     pub(super) fn tells(&self, words: &[u64]) -> bool {
         self.mask.covers(words)
     }

@@ -174,7 +174,7 @@ impl Design {
         Ok(drawn)
     }
 
-    /// Whether no set outside stratum 0 can reach the lower order statistic
+    /// True if no set outside stratum 0 can reach the lower order statistic
     /// of the threshold: then all that matters was counted. Sets that identify
     /// every record and are left out must all be known as well.
     pub fn settles(

@@ -40,9 +40,9 @@ pub struct SampledRisk {
     pub n_complete: usize,
     /// Those that identify every record.
     pub identifying: Identifying,
-    /// Whether no other set can identify every record.
+    /// True if no other set can identify every record.
     pub all_identifying: bool,
-    /// Whether the sets counted determine the result.
+    /// True if the sets counted determine the result.
     pub exact: bool,
     /// One estimate per level.
     pub estimates: Vec<Estimate>,

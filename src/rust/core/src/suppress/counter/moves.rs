@@ -113,7 +113,7 @@ impl Counter<'_> {
             .collect())
     }
 
-    /// Whether `i`, with the blank set `q`, has matches enough and still matches
+    /// True if `i`, with the blank set `q`, has matches enough and still matches
     /// all of `partners`.
     pub fn can_do_with(
         &mut self,

@@ -63,7 +63,7 @@ pub(super) struct Places {
     options: Vec<Vec<(u32, f64)>>,
     /// Per item, the least that a set without a place costs.
     beyond: Vec<f64>,
-    /// What placing an item is worth.
+    /// Gain of placing an item.
     worth: Vec<f64>,
     fillings: Vec<Filling>,
     place_of: Vec<u32>,
@@ -277,7 +277,7 @@ impl Places {
         }
     }
 
-    /// What a filling costs.
+    /// Cost of a filling.
     fn cost(&self, filling: &Filling) -> f64 {
         let own = filling
             .items

@@ -84,7 +84,7 @@ fn values(turn: &Turn<'_>, cell: u32, set: u64) -> Vec<u32> {
         .collect()
 }
 
-/// What blanking `set` costs in all records of a cell.
+/// Cost of blanking `set` in all records of a cell.
 fn price(turn: &Turn<'_>, cell: u32, set: u64, n: usize) -> f64 {
     turn.cost(cell, set).unwrap_or(f64::INFINITY) * n as f64
 }
@@ -197,7 +197,7 @@ fn thin(turn: &mut Turn<'_>, index: &Index, b: usize) -> bool {
     changed
 }
 
-/// Whether the cell of donors is still there, or comes back with them.
+/// True if the cell of donors is still there, or comes back with them.
 fn has_home(turn: &Turn<'_>, donated: &super::Donated) -> bool {
     donated.whole || !turn.cells[donated.cell as usize].gone
 }

@@ -81,7 +81,7 @@ impl Asked {
             .fold(0, |all, (v, _)| all | 1 << v)
     }
 
-    /// Whether `i` and `j` match with these blanks beside the missing values.
+    /// True if `i` and `j` match with these blanks beside the missing values.
     pub fn match_with(&self, i: usize, a: u64, j: usize, b: u64, set: &[usize]) -> bool {
         let blank = a | b | self.missing(i) | self.missing(j);
         self.strata.as_ref().is_none_or(|s| s[i] == s[j])

@@ -261,7 +261,7 @@ impl Search {
         best.1
     }
 
-    /// What placing an item costs at least.
+    /// Least cost of placing an item.
     fn least(&self, i: u32) -> f64 {
         self.places.options[i as usize][0].1 * self.places.size[i as usize] as f64
     }
