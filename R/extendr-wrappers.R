@@ -4,6 +4,8 @@ NULL
 
 rs_attack <- function(files, settings, run) .Call(wrap__rs_attack, files, settings, run)
 
+rs_attribute_risk <- function(file, targets, settings, run) .Call(wrap__rs_attribute_risk, file, targets, settings, run)
+
 rs_risk_contribution <- function(table, settings, run) .Call(wrap__rs_risk_contribution, table, settings, run)
 
 rs_kendall <- function(pairs) .Call(wrap__rs_kendall, pairs)
@@ -95,6 +97,8 @@ rs_fail <- function(how, message) .Call(wrap__rs_fail, how, message)
 rs_hoard <- function(pieces, bytes) .Call(wrap__rs_hoard, pieces, bytes)
 
 rs_wait <- function(milliseconds, tick) .Call(wrap__rs_wait, milliseconds, tick)
+
+rs_special_uniques <- function(table, settings, run) .Call(wrap__rs_special_uniques, table, settings, run)
 
 rs_suppress_cells <- function(table, settings, run) .Call(wrap__rs_suppress_cells, table, settings, run)
 

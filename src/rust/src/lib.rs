@@ -5,6 +5,7 @@
 
 mod allocator;
 mod attack;
+mod attribute_risk;
 mod columns;
 mod contribution;
 mod convert;
@@ -25,6 +26,7 @@ mod recode;
 mod removal;
 mod scores;
 mod self_test;
+mod special_uniques;
 mod suppress;
 mod watch;
 
@@ -33,6 +35,7 @@ use extendr_api::prelude::*;
 extendr_module! {
     mod sdcrisk;
     use attack;
+    use attribute_risk;
     use contribution;
     use copula;
     use exhaustive;
@@ -49,5 +52,6 @@ extendr_module! {
     use removal;
     use scores;
     use self_test;
+    use special_uniques;
     use suppress;
 }

@@ -17,11 +17,13 @@
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`household_risk`] | which households stand out by who lives together? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
+//! | [`special_uniques`] | by which few values is a record unique? |
 //! | [`suppress`] | which cells are blanked so that no record stands out? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`attack`] | and how many by an intruder who weighs the keys? |
+//! | [`attribute_risk`] | what does a key tell of a sensitive value? |
 //! | [`missing`] | what does a missing value mean? |
 //! | [`weights`] | how many people does a record stand for? |
 //! | [`fraction`] | which share of the population is in the file? |
@@ -38,6 +40,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod attack;
+pub mod attribute_risk;
 #[cfg(test)]
 mod cases;
 pub mod copula;
@@ -64,6 +67,7 @@ pub mod probability;
 pub mod qar_risk;
 pub mod random;
 pub mod recode;
+pub mod special_uniques;
 pub mod suppress;
 pub mod weights;
 

@@ -160,7 +160,8 @@ impl Column {
         self.codes.is_empty()
     }
 
-    pub(crate) fn select(&self, rows: &[u32]) -> Self {
+    /// The codes of the given rows, in the given order.
+    pub fn select(&self, rows: &[u32]) -> Self {
         let codes = match &self.codes {
             Codes::U8(c) => Codes::U8(rows.iter().map(|&r| c[r as usize]).collect()),
             Codes::U16(c) => Codes::U16(rows.iter().map(|&r| c[r as usize]).collect()),

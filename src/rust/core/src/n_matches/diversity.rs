@@ -39,7 +39,8 @@ pub struct Diversity {
 }
 
 /// The values of the file.
-pub(super) struct Whole {
+#[derive(Debug, Clone)]
+pub struct Whole {
     ordered: bool,
     /// Per code, from 1: how many records have a smaller value that occurs.
     ranks: Vec<u32>,
@@ -52,6 +53,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// The values of a column, each row standing for `multiplicity` records.
     pub fn new(sensitive: &Sensitive<'_>, multiplicity: Option<&[u64]>) -> Result<Self> {
         let codes = sensitive.column.codes();
         let mut counts = filled(0u64, sensitive.column.n_values() as usize + 1)?;
@@ -89,6 +91,24 @@ impl Whole {
             0 => Diversity::default(),
             code => self.look(&[(self.ranks[code as usize], 1)]),
         }
+    }
+
+    /// What matches are like of which so many have each of these codes, ascending.
+    pub fn of_codes(&self, found: &[(u32, u64)]) -> Diversity {
+        let ranks = found
+            .iter()
+            .map(|&(code, count)| (self.ranks[code as usize], count));
+        self.look(&ranks.collect::<Vec<_>>())
+    }
+
+    /// The share of the records with a value that have this code, which occurs.
+    pub fn share(&self, code: u32) -> f64 {
+        self.shares[self.ranks[code as usize] as usize]
+    }
+
+    /// The shares of all values that occur, in their order.
+    pub fn shares(&self) -> &[f64] {
+        &self.shares
     }
 
     /// `found` are ranks, ascending, and how many matches have each.
@@ -182,7 +202,7 @@ impl LabelCounts {
         Ok(Self { starts, counts })
     }
 
-    fn of(&self, pattern: usize) -> &[(u32, u64)] {
+    pub fn of(&self, pattern: usize) -> &[(u32, u64)] {
         &self.counts[self.starts[pattern] as usize..self.starts[pattern + 1] as usize]
     }
 }

@@ -42,6 +42,7 @@ mod arrangement;
 mod compatibility;
 mod dense;
 mod diversity;
+mod histograms;
 mod patterns;
 mod pieces;
 mod prepared;
@@ -52,7 +53,8 @@ mod sums;
 mod walk;
 
 pub use compatibility::{Relation, Rule};
-pub use diversity::Diversity;
+pub use diversity::{Diversity, Whole};
+pub use histograms::{histograms, Histogram, Histograms};
 pub use pieces::Pieces;
 pub use question::{Question, Sensitive, Settings};
 

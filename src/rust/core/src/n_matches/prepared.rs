@@ -55,7 +55,7 @@ impl<'a> Prepared<'a> {
         self.targets.as_ref().unwrap_or(&self.file)
     }
 
-    fn search(&self) -> Search<'_> {
+    pub fn search(&self) -> Search<'_> {
         Search::new(
             &self.file,
             self.target_patterns(),

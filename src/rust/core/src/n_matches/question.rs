@@ -119,6 +119,11 @@ impl<'a> Question<'a> {
         self.rows.as_deref()
     }
 
+    /// The sensitive columns of the records in use.
+    pub fn sensitive(&self) -> &[Sensitive<'a>] {
+        &self.sensitive
+    }
+
     /// The rows of outside targets in use, where some are excluded.
     pub fn target_rows(&self) -> Option<&[u32]> {
         self.target_rows.as_deref()

@@ -40,7 +40,7 @@ amounts!(u32, u64, u128);
 /// What becomes of the patterns found.
 pub(super) trait Sink: Clone + Send + Sync {
     /// What is told of a target.
-    type Amount: Copy + Default + Send + Sync;
+    type Amount: Clone + Default + Send + Sync;
     /// The patterns `bits` from place `start` of the arrangement on are
     /// compatible with target `x`.
     fn found(&mut self, x: usize, start: usize, bits: Bits);

@@ -1,0 +1,152 @@
+//! Why is a record unique? Minimal sample uniques and what they add up to.
+//!
+//! A record is *unique* on a set of key variables if no other record agrees with it on
+//! all of them. A *minimal sample unique* (MSU) of a record is a set on which it is
+//! unique while it is unique on no proper subset (Elliot, Manning and Ford 2002). A
+//! missing value is a value of its own, or agrees with every value. In the latter case
+//! a variable that a record misses tells it from nobody and is in none of its MSUs.
+//!
+//! Uniqueness only grows with the set, so the search goes by size: a record has the
+//! MSU `S` of size `s` if it is unique on `S` and on none of the `s` subsets of size
+//! `s - 1`, whose bits are kept from the size before. An MSU of size `k` out of `d`
+//! variables weighs
+//!
+//! ```text
+//! w(k) = product over i from k to M of (d - i),   M = min(largest size, d - 1)
+//! ```
+//!
+//! (Elliot et al. 2005), and the *contribution* of a variable to a record is the sum of
+//! the weights of the MSUs that contain it.
+//!
+//! # Cost
+//!
+//! For each size at most one step per set and row, fewer as rows become unique on
+//! shorter sets ([`walk`]). Memory: one bit per row and set of two sizes at a time, and
+//! `8 d` bytes a row.
+
+mod collect;
+mod walk;
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::key_sets::KeySets;
+use crate::key_table::KeyTable;
+use crate::missing::Missing;
+use crate::n_matches::{n_matches, Question, Relation, Settings};
+use crate::parallel::Monitor;
+use collect::Collected;
+
+/// Key sets of one size are no more than this.
+const MOST_SETS: usize = 10_000_000;
+
+/// What is known of the minimal sample uniques of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpecialUniques {
+    /// Per row and size from 1, its MSUs: the sizes of a row are neighbours.
+    pub n_msu: Vec<u32>,
+    /// Per row, the place in `sets` of the first of its smallest MSUs.
+    pub smallest: Vec<Option<u32>>,
+    /// Sets of variables, by size and then in the order of `combn()`.
+    pub sets: Vec<Vec<usize>>,
+    /// Per variable, the MSUs that contain it.
+    pub n_by_variable: Vec<u64>,
+    /// Per variable, the sum of its contributions over the rows.
+    pub by_variable: Vec<f64>,
+    /// Per variable and code (0 for missing), the same over the rows with this code.
+    pub by_level: Vec<Vec<f64>>,
+    /// The rows with the largest scores, largest first and ties in order.
+    pub top: Vec<u32>,
+    /// Per top row and variable, its contribution: the variables of a row are neighbours.
+    pub top_contributions: Vec<f64>,
+    /// Records without a match on all key variables, and records with exactly one, if they
+    /// were asked for.
+    pub uniques_and_paired: Option<(u64, u64)>,
+}
+
+/// Finds the minimal sample uniques of up to `max_size` variables. `n_top` rows are
+/// described in detail, and `pairs` asks for uniques and paired records on all key variables.
+///
+/// # Errors
+///
+/// If missing values exclude records (the table must be without them), and if the sets
+/// are too many to keep.
+pub fn special_uniques(
+    table: &KeyTable,
+    max_size: usize,
+    missing: Missing,
+    n_top: usize,
+    pairs: bool,
+    monitor: &Monitor,
+) -> Result<SpecialUniques> {
+    let d = table.columns().len();
+    if max_size == 0 || max_size > d {
+        return Err(Error::BadArgument(format!(
+            "The largest size must lie between 1 and the number of key variables ({d})."
+        )));
+    }
+    let incomplete = table.columns().iter().any(|c| c.n_missing() > 0);
+    let table = match missing {
+        Missing::Category if incomplete => {
+            Cow::Owned(table.clone().missing_as_value(&vec![true; d]))
+        }
+        Missing::Exclude if incomplete => {
+            return Err(Error::BadArgument(
+                "Incomplete records must be left out of the table.".into(),
+            ));
+        }
+        _ => Cow::Borrowed(table),
+    };
+    let steps = (1..=max_size)
+        .map(|size| KeySets::new(d, size, MOST_SETS).map(|sets| sets.len() as u64))
+        .sum::<Result<u64>>()?;
+    monitor.set_total(steps);
+    let groups = table.group(monitor)?;
+    // Two records with one key are unique on no set: two of them are as good as all.
+    let single = |row: u32| groups.counts()[groups.row_group()[row as usize] as usize] == 1;
+    let mut rows: Vec<u32> = Vec::with_capacity(2 * groups.len());
+    for &first in groups.first_rows() {
+        rows.push(first);
+        if !single(first) {
+            rows.push(first);
+        }
+    }
+    let plain = rows.len() == table.n_rows() && table.multiplicity().is_none();
+    let few = match plain && rows.iter().zip(0..).all(|(&row, i)| row == i) {
+        true => Cow::Borrowed(&*table),
+        false => Cow::Owned(KeyTable::new(
+            table.columns().iter().map(|c| c.select(&rows)).collect(),
+        )?),
+    };
+    let mut found = Collected::new(&few, max_size)?;
+    for size in 1..=max_size {
+        found.of_size(&few, KeySets::new(d, size, MOST_SETS)?, monitor)?;
+    }
+    let counts = groups.counts();
+    let with = |k: u64| counts.iter().filter(|&&count| count == k).count() as u64;
+    let uniques_and_paired = match (pairs, missing) {
+        (false, _) => None,
+        (true, Missing::Wildcard) if incomplete => Some(uniques_and_paired(&table, monitor)?),
+        (true, _) => Some((with(1), 2 * with(2))),
+    };
+    Ok(SpecialUniques {
+        uniques_and_paired,
+        ..found.spread(&table, &few, &rows, n_top)?
+    })
+}
+
+/// The same if missing values match everything.
+fn uniques_and_paired(table: &KeyTable, monitor: &Monitor) -> Result<(u64, u64)> {
+    let relations = vec![Relation::Equal; table.columns().len()];
+    let question = Question::new(table, None, relations, Settings::default())?;
+    let matches = n_matches(&question, monitor)?.matches;
+    let with = |k: f64| -> u64 {
+        let rows = matches.iter().enumerate().filter(|(_, &m)| m == k);
+        rows.map(|(row, _)| table.multiplicity().map_or(1, |m| m[row]))
+            .sum()
+    };
+    Ok((with(1.0), with(2.0)))
+}
+
+#[cfg(test)]
+mod tests;
