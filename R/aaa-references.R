@@ -15,9 +15,19 @@ references <- c(
     "El Emam, K. (2011). Methods for the de-identification of electronic health records for",
     "genomic research. Genome Medicine 3, 25. doi:10.1186/gm239."
   ),
+  elliot2002 = paste(
+    "Elliot, M. J., Manning, A. M. and Ford, R. W. (2002). A computational algorithm for handling",
+    "the special uniques problem. International Journal of Uncertainty, Fuzziness and",
+    "Knowledge-Based Systems 10(5), 493-509. doi:10.1142/S0218488502001600."
+  ),
   fellegi1969 = paste(
     "Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the",
     "American Statistical Association 64, 1183-1210. doi:10.1080/01621459.1969.10501049."
+  ),
+  giomi2023 = paste(
+    "Giomi, M., Boenisch, F., Wehmeyer, C. and Tasnadi, B. (2023). A unified framework for",
+    "quantifying privacy risk in synthetic data. Proceedings on Privacy Enhancing Technologies",
+    "2023(2), 312-328. doi:10.56553/popets-2023-0055."
   ),
   gionis2009 = paste(
     "Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of information. IEEE",
@@ -35,6 +45,11 @@ references <- c(
     "Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the",
     "re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021."
   ),
+  machanavajjhala2007 = paste(
+    "Machanavajjhala, A., Kifer, D., Gehrke, J. and Venkitasubramaniam, M. (2007). l-diversity:",
+    "privacy beyond k-anonymity. ACM Transactions on Knowledge Discovery from Data 1(1), 3.",
+    "doi:10.1145/1217299.1217302."
+  ),
   mulder = "Mulder, K. Ensuring anonymity in survey panel research. Manuscript.",
   nayak = paste(
     "Nayak, T. K. Identity disclosure risk control in microdata release via post-randomization.",
@@ -44,6 +59,10 @@ references <- c(
     "Rocher, L., Hendrickx, J. M. and de Montjoye, Y.-A. (2019). Estimating the success of",
     "re-identifications in incomplete datasets using generative models. Nature Communications 10,",
     "3069. doi:10.1038/s41467-019-10933-3."
+  ),
+  raab2025 = paste(
+    "Raab, G. M., Nowok, B. and Dibben, C. (2025). Practical privacy metrics for synthetic data.",
+    "Vignette of the R package synthpop."
   ),
   skinner2002 = paste(
     "Skinner, C. J. and Elliot, M. J. (2002). A measure of disclosure risk for microdata. Journal",

@@ -18,6 +18,7 @@
 #'   [uniqueness_profile()] \tab `values`, and the record that was asked for \cr
 #'   [exhaustive_tabulation()] \tab `cells` and `categories`: values, those of single
 #'     records among them \cr
+#'   [special_uniques()] \tab `levels`: every value of the key variables \cr
 #'   [hierarchy()], [recode_search()] \tab the table of levels: every value; `code` names
 #'     them \cr
 #'   [invariant_pram()] \tab `data` is the release; `records` and `diagnostics` say which

@@ -145,7 +145,7 @@ shares_meant <- c(
 # The columns of the file that the exported function was given, or a list with their names; NULL
 # if it has no file yet.
 data_at_door <- function(frame) {
-  files <- c("data", "wave1", "known", "before", "waves", "background", "x")
+  files <- c("data", "wave1", "known", "before", "original", "waves", "background", "x")
   file <- intersect(files, ls(frame))
   if (length(file) == 0) {
     return(NULL)

@@ -44,12 +44,14 @@
 #' | `small_weights` | warning | [household_risk()] |
 #' | `waves_differ`, `no_common_ids` | warning | [longitudinal_link()], [key_stability()] |
 #' | `waves_differ`, `no_common_ids` | warning | [link_attack()] |
+#' | `no_matches` | warning | [attribute_risk()], [attack_release()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
 #' | `not_learned` | warning | [link_attack()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |
 #' | `identifying_key` | message | [n_matches()], [individual_risk()], [household_risk()] |
 #' | `identifying_key` | message | [exhaustive_tabulation()], [key_overview()] |
+#' | `identifying_key`, `many_excluded` | message | [special_uniques()], [attribute_risk()] |
 #' | `many_excluded` | message | [n_matches()], [individual_risk()], [household_risk()] |
 #' | `zero_margins`, `search_limited` | warning | [loglinear_risk()], [longitudinal_risk()] |
 #' | `biased_estimate`, `cell_fractions` | warning | [loglinear_risk()], [longitudinal_risk()] |

@@ -31,6 +31,8 @@
 #'   \item{[link_attack()]}{`records$match_prob` of each released record, of the first kind
 #'     of intruder}
 #'   \item{[longitudinal_risk()]}{`records$tau2_all_links`. Journalist}
+#'   \item{[special_uniques()]}{`records$dis` (DIS-SUDA); without a sampling fraction
+#'     `records$score_elliot`: not a probability}
 #'   \item{[household_risk()]}{1/m, one over the number of households that fit its own.
 #'     Prosecutor}
 #'   \item{[suppress_cells()]}{one over the released records that fit the original one, for
@@ -138,7 +140,8 @@ above_limit <- function(risk, limit) which(risk > limit)
 
 # Whether the risk of a record is a probability.
 is_probability <- function(x) {
-  !inherits(x, c("sdc_exhaustive_tabulation", "sdc_risk_contribution"))
+  !inherits(x, c("sdc_exhaustive_tabulation", "sdc_risk_contribution")) &&
+    !(inherits(x, "sdc_special_uniques") && is.na(x$diagnostics$dis))
 }
 
 # A limit of record risks, NULL for none.

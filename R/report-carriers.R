@@ -78,6 +78,11 @@ record_sums <- list(
       record_sum("suppression", "risk_after", after, times)
     )
   },
+  attribute_risk = function(x, rows, times) {
+    unlist(Map(function(row, posterior) {
+      record_sum("cap", "value", posterior[posterior > 0], times[posterior > 0], row)
+    }, which(x$estimates$measure == "cap"), posteriors_of(rows)), recursive = FALSE)
+  },
   invariant_pram = function(x, rows, times) {
     record_sum("pram", "expected_changed", 1 - x$cells$stay_prob, x$cells$count)
   },
@@ -126,10 +131,10 @@ record_sum <- function(kind, figures, of, times = NULL, row = 1) {
 # Results whose figures are no sums of what records have: counts, figures of key sets, and models
 # of the sizes of cells.
 no_record_sums <- c(
-  "copula_fit", "copula_uniqueness", "exhaustive_tabulation", "key_overview", "key_stability",
-  "population_uniqueness", "pram_audit", "qar_risk", "recode_search", "removal_bound",
-  "removal_path", "risk_contribution", "uniqueness_by_size", "uniqueness_profile",
-  "uniqueness_validation", "utility_loss"
+  "attack_release", "copula_fit", "copula_uniqueness", "exhaustive_tabulation", "key_overview",
+  "key_stability", "population_uniqueness", "pram_audit", "qar_risk", "recode_search",
+  "removal_bound", "removal_path", "risk_contribution", "special_uniques", "uniqueness_by_size",
+  "uniqueness_profile", "uniqueness_validation", "utility_loss"
 )
 
 # The sums of a result, NULL if nothing tells them: it has lost its records, or nobody said here

@@ -329,11 +329,20 @@ answer_sensitive <- function(entries) {
 }
 
 own_sensitive <- function(entries) {
-  answer_each(entries, "n_matches", function(e, x) {
-    if (!is.null(e$n_homogeneous)) {
-      paste0("In ", plural(max(e$n_homogeneous), "record"), " all matches share one.")
-    }
-  })
+  c(
+    answer_each(entries, "n_matches", function(e, x) {
+      if (!is.null(e$n_homogeneous)) {
+        paste0("In ", plural(max(e$n_homogeneous), "record"), " all matches share one.")
+      }
+    }),
+    answer_each(entries, "attribute_risk", function(e, x) {
+      told <- told_measure(x)
+      paste0(
+        format_percent(max(attribute_values(x, told), 0, na.rm = TRUE)), " of the records are ",
+        "told their value by the ", if (x$settings$released) "released file." else "key."
+      )
+    })
+  )
 }
 
 answer_link <- function(entries) {

@@ -54,6 +54,13 @@ coarse_result <- function(x) {
     few <- length(unlist(x$settings$key_vars)) < 3
     shown$estimates[[name]] <- if (few) NA_real_ else signif(e[[name]], 2)
   }
+  if (inherits(x, "sdc_attribute_risk")) {
+    shown$estimates$value[e$measure %in% told_margins] <- NA_real_
+    shown$estimates$baseline[e$measure != "l_distinct"] <- NA_real_
+  }
+  if (inherits(x, "sdc_attack_release")) {
+    shown$estimates$baseline[e$attack == "attribute"] <- NA_real_
+  }
   # Of one variable as a picture can be read.
   if (inherits(x, "sdc_utility_loss")) {
     shown$variables$prop_bits_lost <- round(20 * x$variables$prop_bits_lost) / 20
@@ -123,6 +130,11 @@ shared_figure <- function(x, of) {
 # From these and the number of records the sizes of categories follow.
 told_sizes <- c(
   "entropy", "largest_share", "bits", "bits_lost", "l_entropy", "t_closeness", "cost"
+)
+
+# Rows of attribute_risk() from which they follow, too.
+told_margins <- c(
+  "l_entropy", "l_recursive", "t", "alpha", "beta_basic", "beta_enhanced", "delta"
 )
 
 # Ratios of them, which leave few sizes if they are about few variables: five ways to divide 182

@@ -147,7 +147,8 @@ external_sentences <- c(
   "individual_risk", "loglinear_risk", "copula_fit", "copula_uniqueness", "population_uniqueness",
   "uniqueness_by_size", "uniqueness_validation", "invariant_pram", "pram_audit", "suppress_cells",
   "longitudinal_link", "longitudinal_risk", "key_overview", "key_stability", "link_attack",
-  "exhaustive_tabulation", "file_check", "household_risk"
+  "exhaustive_tabulation", "file_check", "household_risk", "special_uniques", "attribute_risk",
+  "attack_release"
 )
 
 reference_lines <- function(fun) {

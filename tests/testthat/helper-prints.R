@@ -26,6 +26,11 @@ make_results_in_words <- function() {
         transform(nals_prison, home = seq_len(nrow(nals_prison)) %/% 3), keys[1:2], "home",
         hh_vars = NULL, known = 2, pop_size = 8e5
       ),
+      special_uniques = special_uniques(nals_prison, keys, sampling_fraction = 0.001),
+      attribute_risk = attribute_risk(nals_prison, keys, "DRACE3"),
+      attack_release = attack_release(
+        nals_prison, nals_prison[c(1:90, 1:90), ], keys, "DRACE3", nals_prison[91:182, ]
+      ),
       exhaustive_tabulation = exhaustive_tabulation(nals_prison, keys, dims = 1:3),
       loglinear_risk = loglinear_risk(
         nals_prison, c("GENDER", "DAGE3", "EDUC3"), weight_var = "WEIGHT"

@@ -10,7 +10,8 @@ measuring <- c(
   "risk_contribution", "removal_path", "removal_bound", "longitudinal_link", "link_attack",
   "key_overview", "key_stability", "invariant_pram", "pram_audit", "suppress_cells",
   "recode_search", "utility_loss", "file_check", "compare_risk", "latest_values",
-  "panel_members", "birth_month", "pattern_table"
+  "panel_members", "birth_month", "pattern_table", "special_uniques", "attribute_risk",
+  "attack_release"
 )
 
 test_that("every figure has a label, unit, scenario, direction and reference", {

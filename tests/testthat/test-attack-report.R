@@ -53,6 +53,9 @@ every_result <- function() {
       protected, utility_loss(data, protected, attack_keys),
       risk_contribution(risk, data), removal_path(risk, data, 3), removal_bound(risk, data, 3),
       recode_search(plain), fit, copula_uniqueness(fit, pop_size = 123105),
+      special_uniques(plain, sampling_fraction = 0.001),
+      attribute_risk(data, attack_keys[-6], "DRACE3", released = later),
+      attack_release(data, later, attack_keys[-6], "DRACE3", data[1:90, ]),
       uniqueness_by_size(fit, 123105, n_sim = 3), drawn, pram_audit(drawn, data, n_sim = 20),
       compare_risk(individual_risk(plain), individual_risk(released, attack_keys, "WEIGHT"))
     ),
@@ -219,7 +222,7 @@ test_that("no figure of any method has more than three digits, in page and log",
     expect_true(are_coarse(suppressWarnings(as.numeric(values[[1]]))))
     # Decimals in words: leading zeros do not count, nor do numbers of versions, works and time.
     text <- gsub("<[^>]*>", " ", sub(".*<body", "", made$html))
-    text <- gsub("10[.][0-9]{4}/[^ ]+|[0-9]+[.][0-9]+[.][0-9]+", " ", text)
+    text <- gsub("10[.][0-9]{4,5}/[^ ]+|[0-9]+[.][0-9]+[.][0-9]+", " ", text)
     numbers <- regmatches(text, gregexpr("[0-9]+[.][0-9]+", text))[[1]]
     digits <- nchar(gsub("^[0.]*|[.]", "", numbers))
     expect_identical(unique(numbers[digits > 3 & digits < 10]), character())

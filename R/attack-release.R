@@ -1,0 +1,259 @@
+#' Attack a released file
+#'
+#' How much does a released file give away of the people in the original? Makes three attacks
+#' on every record and counts which succeed: an intruder finds a person (identity), guesses a
+#' sensitive value (attribute), or describes exactly one person (singling out). The same
+#' attacks fit files with suppressed, recoded, swapped or randomised values and synthetic ones.
+#'
+#' @details
+#' The intruder knows the key variables of every target and has the released file. Records
+#' *match* as in [attribute_risk()].
+#' \describe{
+#'   \item{`"identity"`}{Targets: all original records. Right if the target is the only original
+#'     record with its key and exactly one released record matches it (a replicated unique).
+#'     `baseline`: one over the number of original records, a draw at random}
+#'   \item{`"attribute"`}{Targets: all original records with a value of the sensitive variable.
+#'     The guess is the most frequent value among the matches in the released file, of all its
+#'     records if there is no match; of several the first in their order. `baseline`: the most
+#'     frequent value of the original as the guess for everybody. One row per sensitive variable}
+#'   \item{`"singling_out"`}{Targets: the released records that no other released record
+#'     matches. Right if exactly one original record matches. It has no `baseline`}
+#' }
+#' `rate` is `n_right / n_targets`, with its Wilson interval at 95%: all targets are attacked, so
+#' the interval speaks of other releases made in the same way.
+#'
+#' **Control group.** A released file that is useful lets anybody guess. `control` has records of
+#' the same population that did not go into the release; `control_rate` is the success of the
+#' same attacks on them. What exceeds it was learnt from the people's presence in the
+#' file (Giomi et al. 2023, who attack a sample of the records). A control record is identified
+#' if no original record matches it and exactly one released one does.
+#'
+#' @inheritParams sdcRisk-params
+#' @param original The original file.
+#' @param released The released file, with the same variables.
+#' @param sensitive Names of the sensitive variables; `NULL` for no attack on attributes.
+#' @param control `NULL`, or records of the same population that are not in `original`.
+#' @param missing `"wildcard"`, `"category"` or `"exclude"`, see [attribute_risk()].
+#' @return An object of class `sdc_attack_release`, an [sdc_result] whose `records` are `NULL`,
+#'   with `estimates`, one row per attack: `attack`, `sensitive` (`NA` but for attributes),
+#'   `n_targets`, `n_right`, `rate`, `low`, `high`, `baseline`, `control_rate`.
+#'
+#'   Errors: `bad_argument`, `bad_data`. Warning `no_matches`: no original record has a match in
+#'   the released file.
+#' @references
+#' Giomi, M., Boenisch, F., Wehmeyer, C. and Tasnadi, B. (2023). A unified framework for
+#' quantifying privacy risk in synthetic data. Proceedings on Privacy Enhancing Technologies
+#' 2023(2), 312-328. \doi{10.56553/popets-2023-0055}
+#'
+#' Raab, G. M., Nowok, B. and Dibben, C. (2025). Practical privacy metrics for synthetic data.
+#' Vignette of the R package synthpop.
+#' @family intruders
+#' @concept synthetic data
+#' @concept singling out
+#' @export
+#' @examples
+#' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER")
+#' set.seed(1)
+#' synthetic <- nals_prison[sample(nrow(nals_prison), replace = TRUE), ]
+#' attack_release(nals_prison, synthetic, keys, sensitive = "DRACE3")
+attack_release <- function(original, released, key_vars = NULL, sensitive = NULL,
+                           control = NULL, ..., missing = "wildcard") {
+  ask <- enter("attack_release", "original")
+  check_given("released")
+  check_no_dots(...)
+  check_choice(ask$missing, c("category", "exclude", "wildcard"), "missing")
+  data <- ask$original
+  if (!is.null(ask$sensitive)) {
+    sensitive <- names(data)[check_columns(ask$sensitive, data, "sensitive")]
+  }
+  keys <- attribute_keys(data, ask$key_vars, sensitive)
+  released <- attribute_release(released, keys, sensitive, "released")
+  control <- attribute_release(control, keys, sensitive, "control")
+  with_progress("Attacks on a release", {
+    table <- key_table(
+      ask$file, keys, roles = role_columns(data, list(sensitive = sensitive))
+    )
+    attacks <- attack_rates(as.data.frame(data), released, keys, sensitive, ask$missing)
+    warn_unmatched(attacks$n_found)
+    attacks$baseline <- c(1 / nrow(data), attacks$baseline, NA)
+    estimates <- attacks_frame(attacks, sensitive)
+    estimates$control_rate <- if (is.null(control)) {
+      NA_real_
+    } else {
+      theirs <- attack_rates(
+        control, released, keys, sensitive, ask$missing, known = as.data.frame(data)
+      )
+      attacks_frame(theirs, sensitive)$rate
+    }
+    new_sdc_result(
+      "sdc_attack_release",
+      estimates = estimates, records = NULL,
+      settings = file_settings(
+        table, missing = ask$missing, sensitive = sensitive, n_released = nrow(released),
+        n_control = NROW(control)
+      ),
+      diagnostics = list(n_keys = length(keys)), call = ask$call
+    )
+  })
+}
+
+# Targets and successes of the attacks, and what a guess without the release would be right
+# about. `known`: the original file, if the targets are a control group.
+attack_rates <- function(targets, released, keys, sensitive, missing, known = NULL) {
+  found <- match_files(released, targets, keys, sensitive, missing)
+  own <- match_files(if (is.null(known)) targets else known, targets, keys, NULL, missing)
+  alone <- own$matches == if (is.null(known)) 1 else 0
+  known_values <- lapply(found$sensitive, function(of) !is.na(of$posterior))
+  of_release <- match_files(released, released, keys, NULL, missing)
+  described <- match_files(targets, released, keys, NULL, missing)$matches
+  single <- of_release$matches == 1
+  list(
+    n_found = sum(found$matches > 0),
+    n_targets = c(length(found$matches), vapply(known_values, sum, 0L), sum(single)),
+    n_right = c(
+      sum(alone & found$matches == 1),
+      unlist(Map(function(of, known) sum(of$guessed[known]), found$sensitive, known_values)),
+      sum(single & described == 1)
+    ),
+    baseline = vapply(sensitive, function(name) {
+      counts <- table(as.character(targets[[name]]))
+      max(counts, 0) / max(sum(counts), 1)
+    }, 0, USE.NAMES = FALSE)
+  )
+}
+
+# The matches in `file` of the rows of `targets`, and what they tell of `sensitive`.
+match_files <- function(file, targets, keys, sensitive, missing) {
+  both <- list(targets, file)
+  names <- sprintf("sensitive_%d", seq_along(sensitive))
+  coded <- code_requests(c(
+    list(keys = shared_request(both, keys)),
+    lapply(rlang::set_names(as.character(sensitive), names), function(name) {
+      shared_request(both, name)
+    })
+  ))
+  release_later(unlist(unname(coded), recursive = FALSE))
+  core(rs_attribute_risk, coded$keys[[2]]$pointer, coded$keys[[1]]$pointer, list(
+    missing = missing,
+    sensitive = unname(lapply(coded[names], function(tables) {
+      list(file = tables[[2]]$pointer, own = tables[[1]]$pointer, ordered = tables[[2]]$ordered)
+    }))
+  ))
+}
+
+attacks_frame <- function(attacks, sensitive) {
+  rate <- attacks$n_right / attacks$n_targets
+  wilson <- wilson_interval(attacks$n_right, attacks$n_targets)
+  frame(
+    attack = c("identity", rep("attribute", length(sensitive)), "singling_out"),
+    sensitive = c(NA, sensitive, NA), n_targets = as_count(attacks$n_targets),
+    n_right = as_count(attacks$n_right), rate = ifelse(attacks$n_targets > 0, rate, NA),
+    low = wilson$low, high = wilson$high,
+    baseline = rep_len(attacks$baseline, length(rate))
+  )
+}
+
+# Wilson's interval at 95% of a share.
+wilson_interval <- function(n_right, n) {
+  z <- stats::qnorm(0.975)
+  p <- n_right / n
+  middle <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
+  none <- n == 0
+  list(
+    low = ifelse(none, NA, pmax(0, middle - half)), high = ifelse(none, NA, pmin(1, middle + half))
+  )
+}
+
+declare_measure(
+  "attack_release",
+  reference = c("giomi2023", "raab2025"), ids = c("attack", "sensitive"),
+  terms = c("rate", "n_right", "n_targets"),
+  each = ifelse(is.na(sensitive), "", paste0(" (", sensitive, ")")),
+  title = "Attacks on a released file",
+  question = "how much does the released file give away of the people in the original?",
+  size = paste0(
+    plural(x$settings$n, "original record"), ", ", format_count(x$settings$n_released),
+    " released, ", plural(x$diagnostics$n_keys, "key variable"), "; ",
+    missing_clause(x$settings$missing), "."
+  ),
+  rate = figure(
+    paste("Success of the attack:", gsub("_", " ", attack)), "share", low = low, high = high,
+    scenario = "prosecutor", note = ifelse(
+      is.na(control_rate), "", paste("on a control group", format_percent(control_rate))
+    ),
+    absent = ifelse(n_targets == 0, "there are no targets", ""), print = FALSE
+  ),
+  table = attack_table(x),
+  notes = list(if (all(is.na(control_rate))) {
+    "Without a control group it is not known how much of this any useful release would give."
+  }),
+  measured = paste0(
+    "A released file of ", plural(x$settings$n_released, "record"),
+    " was attacked with ", plural(x$diagnostics$n_keys, "key variable"), " known of the ",
+    plural(x$settings$n, "record"), " of the original"
+  ),
+  found = attacks_in_words(e),
+  limits = paste(
+    "other intruders may know more, know values with errors, or combine the release with",
+    "other files"
+  ),
+  source = "Giomi and others 2023, Raab, Nowok and Dibben 2025",
+  assuming = missing_clause(x$settings$missing)
+)
+
+attacks_in_words <- function(e) {
+  rates <- paste0(
+    format_percent(e$rate), " of ", format_count(e$n_targets), " (",
+    gsub("_", " ", e$attack),
+    ifelse(is.na(e$sensitive), "", paste(" of", quote_names_each(e$sensitive))),
+    ifelse(is.na(e$control_rate), "", paste0("; control group ", format_percent(e$control_rate))),
+    ")"
+  )
+  paste("the attacks succeeded for", paste(rates[e$n_targets > 0], collapse = ", "))
+}
+
+attack_table <- function(x) {
+  e <- x$estimates
+  share <- function(value) ifelse(is.na(value), "", format_percent(value))
+  columns <- frame(
+    attack = paste0(
+      gsub("_", " ", e$attack), ifelse(is.na(e$sensitive), "", paste0(": ", e$sensitive))
+    ),
+    right = format_count(e$n_right), of = format_count(e$n_targets), rate = share(e$rate),
+    "without release" = share(e$baseline)
+  )
+  if (any(!is.na(e$control_rate))) columns$control <- share(e$control_rate)
+  columns
+}
+
+#' @rdname attack_release
+#' @param object A result of `attack_release()`.
+#' @param ... None.
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_attack_release <- function(object, ...) {
+  enter_verb("autoplot", object)
+  check_no_dots(...)
+  shown <- object$estimates
+  shown$name <- paste0(
+    gsub("_", " ", shown$attack), ifelse(is.na(shown$sensitive), "", paste0(": ", shown$sensitive))
+  )
+  shown$name <- factor(shown$name, rev(shown$name))
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$rate, y = .data$name)) +
+    ggplot2::geom_pointrange(
+      ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = sdc_blue
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$control_rate), colour = sdc_orange, shape = 124, size = 6,
+      na.rm = TRUE
+    ) +
+    ggplot2::geom_point(
+      ggplot2::aes(x = .data$baseline), colour = sdc_grey, shape = 124, size = 6, na.rm = TRUE
+    ) +
+    ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
+    ggplot2::labs(
+      title = "How often do attacks on the release succeed?", x = "share of the targets", y = NULL,
+      caption = "Orange: on the control group. Grey: without the release."
+    ) +
+    sdc_theme()
+}
