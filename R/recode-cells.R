@@ -149,7 +149,7 @@ finish_cells <- function(problem, levels, most) {
   )
 }
 
-judged_names <- c("qar", "journalist", "tau1_rate", "population_uniqueness")
+judged_names <- c("qar", "journalist", "tau1_rate", "population_uniqueness", "l", "t")
 
 # Limits beside k, of the finished file; a blank is a value of its own where the
 # method has no other meaning for it. With two matches or more nobody is unique.
@@ -168,7 +168,7 @@ cells_risks <- function(problem, finished) {
       quietly(individual_risk(finished, keys, settings$weight_var)$estimates$journalist_max)
     }
   )
-  c(risks, judged_risks(problem, finished))
+  c(risks, judged_risks(problem, with_sensitive(finished, problem), "wildcard"))
 }
 
 quietly_suppress <- function(recoded, settings) {

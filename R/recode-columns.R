@@ -33,7 +33,7 @@ replace_column <- function(data, name, column) {
 }
 
 constraint_names <- c(
-  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness"
+  "k", "prop_unique", "qar", "journalist", "tau1_rate", "population_uniqueness", "l", "t"
 )
 
 # The names of the variables whose hierarchies were made in some ways.

@@ -46,7 +46,7 @@ level_frame <- function(part, problem) {
 
 # Measures that are judged here, in order of cost.
 judged_here <- function(settings) {
-  intersect(c("tau1_rate", "population_uniqueness"), names(settings$constraint))
+  intersect(c("tau1_rate", "population_uniqueness", "l", "t"), names(settings$constraint))
 }
 
 # Recodings evaluated by a method of ours before the search gives up.
@@ -90,9 +90,11 @@ search_by_cost <- function(problem) {
   found
 }
 
+# Of sensitive values there may not be fewer, of all other measures not more.
 within_limits <- function(risks, settings) {
   all(vapply(names(risks), function(name) {
-    !is.na(risks[[name]]) && risks[[name]] <= settings$constraint[[name]]
+    limit <- settings$constraint[[name]]
+    !is.na(risks[[name]]) && if (name == "l") risks[[name]] >= limit else risks[[name]] <= limit
   }, NA))
 }
 
@@ -106,10 +108,15 @@ judge_recoding <- function(problem, levels) {
   names(recoded) <- keys
   kept <- !blanked_records(problem, levels)
   if (!is.null(settings$weight_var)) recoded[[settings$weight_var]] <- problem$weights
-  judged_risks(problem, recoded[kept, , drop = FALSE])
+  judged_risks(problem, with_sensitive(recoded, problem)[kept, , drop = FALSE])
 }
 
-judged_risks <- function(problem, recoded) {
+with_sensitive <- function(recoded, problem) {
+  for (name in problem$settings$sensitive) recoded[[name]] <- problem$data[[name]]
+  recoded
+}
+
+judged_risks <- function(problem, recoded, missing = "category") {
   settings <- problem$settings
   keys <- settings$key_vars
   c(
@@ -123,8 +130,23 @@ judged_risks <- function(problem, recoded) {
       quietly(population_uniqueness(
         recoded, keys, settings$pop_size, "pitman"
       )$estimates$population_uniqueness)
-    }
+    },
+    sensitive_limits(recoded, settings, missing)
   )
+}
+
+# The least diverse of all sensitive variables.
+sensitive_limits <- function(recoded, settings, missing) {
+  asked <- intersect(c("l", "t"), judged_here(settings))
+  if (length(asked)) {
+    told <- quietly(n_matches(
+      recoded, settings$key_vars, sensitive = settings$sensitive, missing = missing,
+      weight_var = NULL, hh_id = NULL
+    )$estimates)
+    # No estimate if every record is blanked.
+    if (!is.data.frame(told)) told <- list(l_distinct = NA_real_, t_closeness = NA_real_)
+    c(l = told[["l_distinct"]], t = told[["t_closeness"]])[asked]
+  }
 }
 
 # A measure of one recoding of many: its signals are about none the user made.
@@ -196,6 +218,7 @@ reach_words <- function(name, reached, settings) {
       "prop_unique ", format_risk(min(reached$n_unique) / n), " before blanks (limit ",
       format_number(wanted), ")"
     ),
+    l = paste0("l ", max(c(reached$l, 0), na.rm = TRUE), " (limit ", wanted, ")"),
     paste0(
       name, " ", format_risk(min(c(reached[[name]], Inf), na.rm = TRUE)), " (limit ",
       format_number(wanted), ")"

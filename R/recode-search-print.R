@@ -75,12 +75,12 @@ best_frame <- function(best, problem) {
   measures <- list(
     k = 1 / best$smallest, prop_unique = left / pmax(kept, 1), qar = best$qar,
     journalist = best$journalist, tau1_rate = best$tau1_rate,
-    population_uniqueness = best$population_uniqueness
+    population_uniqueness = best$population_uniqueness, l = best$l, t = best$t
   )
   asked <- intersect(names(settings$constraint), constraint_names)
   out <- best[keys]
   out$cost <- best$cost
-  out$risk <- measures[[asked[[1]]]]
+  out$risk <- if (asked[[1]] == "l") 1 / best$l else measures[[asked[[1]]]]
   out$n_suppressed <- best$n_suppressed
   out$k <- best$smallest
   out$n_unique <- best$n_unique
@@ -132,7 +132,9 @@ constraint_words <- function(settings) {
       qar = paste0("T(", asked$p, ", ", format_number(asked$alpha), ") at most ", value),
       journalist = paste("largest journalist risk at most", value),
       tau1_rate = paste("tau1 per record at most", value),
-      population_uniqueness = paste("population uniqueness at most", value)
+      population_uniqueness = paste("population uniqueness at most", value),
+      l = paste("at least", value, "sensitive values in every cell"),
+      t = paste("t-closeness at most", value)
     )
   }, "")
   paste(words, collapse = "; ")

@@ -28,6 +28,9 @@
 #'   population size.
 #' * `population_uniqueness`: of [population_uniqueness()], method `"pitman"`;
 #'   needs a population size.
+#' * `l`, `t`: the fewest values of each `sensitive` variable among the records of a cell
+#'   (distinct l-diversity), and the largest distance of their distribution from the file's
+#'   (t-closeness), as [attribute_risk()] measures them.
 #'
 #' **Blanks.** `suppress` allows that share of the records to be blanked on all key
 #' variables: all records in cells below `k`, or as many sample uniques as
@@ -42,7 +45,7 @@
 #' with every choice for these, and the least cost of what is still possible bounds
 #' the cost of all of it: branch and bound over the variables proves the optimum
 #' with a small part of the recodings evaluated. T of QaR,
-#' tau1 and population uniqueness can rise when a variable is coarsened: these never
+#' tau1 and population uniqueness can rise when a variable is coarsened: these, `l` and `t` never
 #' prune, and recodings are judged by the measure itself in order of cost. Ties: the smaller
 #' sum of levels goes first, then the smaller level of the first variable.
 #'
@@ -76,6 +79,7 @@
 #' @param n_best How many of the cheapest recodings are wanted.
 #' @param importance What the cost of a variable is multiplied by, a vector named by
 #'   key variable.
+#' @param sensitive Names of the sensitive variables that `l` and `t` are about.
 #' @param model For `tau1_rate`: `"independence"` or `"two_way"`.
 #' @param max_seconds Time after which the best so far is given, with its gap.
 #'
@@ -139,11 +143,16 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     max_seconds = check_positive(ask$max_seconds, "max_seconds")
   )
   roles <- check_roles(data, ask$key_vars, weight_var, NULL)
+  if (!is.null(ask$sensitive)) {
+    settings$sensitive <- names(data)[check_columns(ask$sensitive, data, "sensitive")]
+  }
   with_progress("Search for recodings", {
     table <- key_table(
       ask$file, ask$key_vars,
-      exclude = roles$positions,
-      roles = role_columns(data, list(weight_var = roles$weight_at))
+      exclude = c(roles$positions, match(settings$sensitive, names(data))),
+      roles = role_columns(
+        data, list(weight_var = roles$weight_at, sensitive = settings$sensitive)
+      )
     )
     settings <- c(settings, file_settings(
       table,
@@ -174,7 +183,8 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
 #' @rdname recode_search
 #' @export
 recode_search_control <- function(blank_price = 1, keep = NULL, n_best = 10, importance = NULL,
-                                  model = c("independence", "two_way"), max_seconds = 60, ...) {
+                                  model = c("independence", "two_way"), max_seconds = 60,
+                                  sensitive = NULL, ...) {
   new_control("recode_search_control")
 }
 
@@ -221,6 +231,8 @@ check_constraint <- function(constraint, table) {
     arg <- paste0("constraint$", name)
     constraint[[name]] <- if (name == "k") {
       check_smallest_cell(constraint$k, table$n)
+    } else if (name == "l") {
+      check_whole(constraint$l, arg)
     } else {
       check_zero_to_one(constraint[[name]], arg)
     }
@@ -283,6 +295,7 @@ check_recode_population <- function(settings) {
   weights <- !is.null(settings$weight_var)
   needs("journalist", "`weight_var`", weights)
   needs("tau1_rate", "`weight_var`, `pop_size` or `sampling_fraction`", weights || people)
+  for (name in c("l", "t")) needs(name, "`sensitive`", length(settings$sensitive) > 0)
   needs("population_uniqueness", "`pop_size` or `sampling_fraction`", people)
 }
 

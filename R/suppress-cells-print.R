@@ -12,7 +12,10 @@ declare_measure(
   title = paste0(
     "Local suppression: rule \"", rule, "\", k = ", k, ", ", plural(x$settings$n, "record"), ", ",
     plural(x$diagnostics$n_keys, "key variable"),
-    if (x$diagnostics$n_sets > 1) paste0(" in ", x$diagnostics$n_sets, " key sets")
+    if (x$diagnostics$n_sets > 1) paste0(" in ", x$diagnostics$n_sets, " key sets"),
+    if (!is.null(x$settings$l)) paste0("; l = ", x$settings$l),
+    if (!is.null(x$settings[["t"]])) paste0("; t = ", format_number(x$settings[["t"]])),
+    if (!is.null(x$settings$sensitive)) paste0(" of ", quote_names(x$settings$sensitive, 3))
   ),
   question = suppression_question(x),
   n_violations_after = figure(

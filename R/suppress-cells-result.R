@@ -190,7 +190,7 @@ n_blank_patterns <- function(cells) {
 }
 
 suppression_settings <- function(table, sets, links, settings) {
-  file_settings(
+  of_file <- file_settings(
     table,
     key_sets = lapply(sets$sets, function(set) sets$variables[set$columns]),
     rule = settings$rule, k = settings$k, importance = settings$importance,
@@ -198,4 +198,6 @@ suppression_settings <- function(table, sets, links, settings) {
     n_rounds = settings$n_rounds, missing = "wildcard", strata_var = settings$strata_var,
     hh_id = settings$hh_id, weight_var = settings$weight_var
   )
+  # `t` would be taken for `table`.
+  c(of_file, settings[intersect(c("l", "t", "sensitive"), names(settings))])
 }

@@ -105,13 +105,20 @@
 #'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for those not named,
-#'   `Inf` for variables that are never blanked.
+#'   `Inf` for variables that are never blanked. Or a result of [special_uniques()]: the cost of a
+#'   variable is then the largest contribution over its own, at most 10, so that the variables that
+#'   make records unique are blanked first.
 #' @param linked Variables that are blanked if others are: a list, see Details.
 #' @param strata_var Name of the column inside which records are matched.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
 #'   its inverse, rounded up. If both are given both hold.
 #' @param weight_var Name of the column with sampling weights, for the individual risk before and
 #'   after.
+#' @param l,t,sensitive Beside `k`, under `"own"`: the originals that a released record fits must
+#'   have at least `l` values of each of the `sensitive` variables (distinct l-diversity), at a
+#'   distance of at most `t` from their distribution in the file (t-closeness, as
+#'   [attribute_risk()] measures it). Each record loses as little as it needs, exactly; at most 12
+#'   key variables.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
 #'   `"strict"`; thousands are made in a second on small files. They draw random numbers: see
 #'   [set.seed()], and keep its number secret, see [release_data()].
@@ -196,6 +203,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   data <- ask$data
   settings <- c(settings, mget(c("strata_var", "hh_id", "weight_var"), envir = ask))
   weights <- check_weights(data, ask$weight_var)
+  settings <- c(settings, check_diversity(ask, data, settings))
   sets <- suppression_sets(data, ask$key_vars, settings)
   links <- suppression_links(ask$linked, data, sets$variables)
   variables <- unique(c(sets$variables, links$variables))
@@ -223,7 +231,8 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
 #' @rdname suppress_cells
 #' @export
 suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, chunk_size = 1e6,
-                                   max_patterns = 5e6, ...) {
+                                   max_patterns = 5e6, l = NULL, t = NULL, sensitive = NULL,
+                                   ...) {
   new_control("suppress_cells_control")
 }
 
@@ -327,7 +336,10 @@ suppression_sets <- function(data, key_vars, settings) {
   }
   sets <- match_key_sets(
     data, key_vars, NULL,
-    list(weight_var = settings$weight_var, hh_id = settings$hh_id, sensitive = settings$strata_var)
+    list(
+      weight_var = settings$weight_var, hh_id = settings$hh_id,
+      sensitive = c(settings$strata_var, settings$sensitive)
+    )
   )
   clash <- intersect(sets$positions, positions)
   if (length(clash)) {
@@ -373,6 +385,7 @@ check_importance <- function(importance, variables,
   if (is.null(importance)) {
     return(cost)
   }
+  if (inherits(importance, "sdc_special_uniques")) importance <- special_importance(importance)
   given <- names(importance)
   named <- is.numeric(importance) && !is.object(importance) && length(importance) > 0 &&
     length(given) == length(importance) && all(nzchar(given)) && !anyDuplicated(given)
@@ -403,6 +416,9 @@ check_importance <- function(importance, variables,
 
 # The cells to be blanked, from the core.
 find_suppression <- function(table, data, sets, links, settings) {
+  if (!is.null(settings$sensitive)) {
+    return(find_diverse(table, data, sets, settings))
+  }
   of <- function(arg, numbers) {
     if (!is.null(settings[[arg]])) numbers(data[[settings[[arg]]]], arg)
   }

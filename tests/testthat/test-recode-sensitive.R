@@ -1,0 +1,71 @@
+# Recodings in which no cell tells a sensitive value, by trying all of them.
+
+ill <- function(n = 120) {
+  set.seed(9)
+  data.frame(
+    age = sample(20:49, n, TRUE), region = sample(sprintf("%02d", 11:34), n, TRUE),
+    sex = sample(c("m", "f"), n, TRUE),
+    disease = sample(c("flu", "cold", "hiv", "none"), n, TRUE, c(4, 3, 1, 6))
+  )
+}
+levels_of_ill <- function(data) {
+  list(
+    age = hierarchy(data$age, widths = c(5, 15)), region = hierarchy(data$region, digits = 1),
+    sex = hierarchy(data$sex)
+  )
+}
+
+# Every recoding with its cost and the least diverse cell.
+all_recodings <- function(data) {
+  keys <- c("age", "region", "sex")
+  hierarchies <- levels_of_ill(data)
+  nodes <- expand.grid(lapply(hierarchies, function(h) seq_along(h) - 1L))
+  rows <- lapply(seq_len(nrow(nodes)), function(i) {
+    keep <- as.list(nodes[i, ])
+    x <- recode_search(data, keys, hierarchies, constraint = list(k = 1), keep = keep, n_best = 1)
+    slow <- slow_attribute(apply_recoding(x, data), keys, "disease", "category")
+    cells <- do.call(paste, apply_recoding(x, data)[keys])
+    data.frame(cost = x$best$cost, l = slow$l_distinct, t = slow$t, k = min(table(cells)))
+  })
+  do.call(rbind, rows)
+}
+
+test_that("l and t are kept by the cheapest recoding of all", {
+  data <- ill()
+  keys <- c("age", "region", "sex")
+  nodes <- quietly(all_recodings(data))
+  search <- function(...) {
+    quietly(recode_search(
+      data, keys, levels_of_ill(data), constraint = list(...), sensitive = "disease"
+    ))
+  }
+  for (l in 2:4) {
+    x <- search(k = 2, l = l)
+    expect_equal(x$best$cost[[1]], min(nodes$cost[nodes$l >= l & nodes$k >= 2]), info = l)
+    expect_true(all(x$best$l >= l))
+    expect_true(x$estimates$proven)
+    own <- attribute_risk(apply_recoding(x, data), keys, "disease", missing = "category")
+    expect_gte(own$estimates$value[own$estimates$measure == "l_distinct"], l)
+  }
+  for (t in c(0.5, 0.3)) {
+    x <- search(t = t)
+    expect_equal(x$best$cost[[1]], min(nodes$cost[nodes$t <= t + 1e-12]), info = t)
+    expect_equal(x$best$risk, x$best$t)
+  }
+  only <- search(l = 3)
+  expect_equal(only$best$risk, 1 / only$best$l)
+  expect_match(paste(format(only), collapse = " "), "3 sensitive values +in every cell")
+})
+
+test_that("what is out of reach or not said is an error", {
+  data <- ill()
+  keys <- c("age", "region", "sex")
+  expect_error(
+    recode_search(data, keys, levels_of_ill(data), constraint = list(l = 2)),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    recode_search(data, keys, levels_of_ill(data), constraint = list(l = 9), sensitive = "disease"),
+    class = "sdcRisk_error_unprotectable"
+  )
+})

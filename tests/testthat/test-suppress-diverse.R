@@ -1,0 +1,86 @@
+# Suppression with limits on sensitive values, against all subsets of every record.
+
+patients <- function(n = 40, seed = 2) {
+  set.seed(seed)
+  data.frame(
+    age = sample(1:5, n, TRUE), region = sample(c("a", "b", "c", NA), n, TRUE, c(4, 4, 2, 1)),
+    sex = sample(c("m", "f"), n, TRUE),
+    disease = sample(c("flu", "cold", "hiv"), n, TRUE, c(5, 3, 1))
+  )
+}
+patient_keys <- c("age", "region", "sex")
+
+# The least cost of the blanks after which enough diverse originals fit a record.
+slow_diverse_cost <- function(data, k, l, t, importance = c(age = 1, region = 1, sex = 1)) {
+  q <- table(data$disease) / nrow(data)
+  sets <- c(list(character()), unlist(lapply(1:3, function(n) {
+    utils::combn(patient_keys, n, simplify = FALSE)
+  }), recursive = FALSE))
+  vapply(seq_len(nrow(data)), function(i) {
+    costs <- vapply(sets, function(set) {
+      left <- setdiff(patient_keys, set)
+      fits <- if (length(left)) {
+        as.vector(slow_agree(data[i, , drop = FALSE], data, left))
+      } else {
+        rep(TRUE, nrow(data))
+      }
+      p <- table(factor(data$disease[fits], names(q))) / sum(fits)
+      good <- sum(fits) >= k && sum(p > 0) >= l && sum(abs(p - q)) / 2 <= t + 1e-9
+      known <- set[!is.na(unlist(data[i, set]))]
+      if (good) sum(importance[known]) else Inf
+    }, 0)
+    min(costs)
+  }, 0)
+}
+
+test_that("every record loses the least that serves k, l and t", {
+  for (seed in 1:4) {
+    data <- patients(seed = seed)
+    for (limit in list(list(k = 3, l = 2), list(k = 2, l = 3), list(k = 2, t = 0.35))) {
+      x <- quietly(do.call(suppress_cells, c(
+        list(data, patient_keys, sensitive = "disease"), limit
+      )))
+      slow <- slow_diverse_cost(
+        data, limit$k, if (is.null(limit$l)) 1 else limit$l, if (is.null(limit$t)) 1 else limit$t
+      )
+      info <- paste(seed, paste(names(limit), limit, collapse = " "))
+      expect_equal(x$records$n_suppressed, slow, info = info)
+      expect_identical(x$estimates$gap, 0)
+      released <- attribute_risk(x$data, patient_keys, "disease")
+      measure <- function(name) released$estimates$value[released$estimates$measure == name]
+      if (!is.null(limit$l)) expect_gte(measure("l_distinct"), limit$l)
+      expect_gte(min(n_matches(x$data, patient_keys)$records$n_matches), limit$k)
+      expect_identical(x$data$disease, data$disease)
+    }
+  }
+})
+
+test_that("importance decides what goes, and special uniques can give it", {
+  data <- patients()
+  cost <- c(age = 3, region = 1, sex = 2)
+  x <- quietly(suppress_cells(
+    data, patient_keys, k = 3, l = 2, sensitive = "disease", importance = cost
+  ))
+  expect_equal(x$estimates$cost, sum(slow_diverse_cost(data, 3, 2, 1, cost)))
+  special <- special_uniques(data, patient_keys)
+  y <- quietly(suppress_cells(data, patient_keys, importance = special))
+  share <- special$variables$contribution
+  expect_equal(y$variables$importance, pmin(max(share) / share, 10))
+  by_hand <- quietly(suppress_cells(data, patient_keys, importance = stats::setNames(
+    pmin(max(share) / share, 10), patient_keys
+  )))
+  expect_identical(y$cells, by_hand$cells)
+})
+
+test_that("what l and t do not go with is an error", {
+  data <- patients()
+  ask <- function(...) suppress_cells(data, patient_keys, l = 2, ...)
+  bad <- "sdcRisk_error_bad_argument"
+  expect_error(ask(), class = bad)
+  expect_error(ask(sensitive = "disease", rule = "strict"), class = bad)
+  expect_error(ask(sensitive = "disease", hh_id = "age"), class = bad)
+  expect_error(
+    quietly(suppress_cells(data, patient_keys, l = 4, sensitive = "disease")),
+    class = "sdcRisk_error_unprotectable"
+  )
+})
