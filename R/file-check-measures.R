@@ -41,6 +41,7 @@ run_methods <- function(file, asked) {
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
     n_matches = run("check_matches", list(asked$sensitive), rules = every_rule),
+    special_uniques = run("check_special", list(min(2, asked$n_keys)), rules = every_rule),
     qar_risk = run(
       "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
     ),
@@ -123,6 +124,10 @@ check_matches <- function(file, sensitive, ...) {
     result$diagnostics$sensitive_refused <- first_line(e)
     result
   })
+}
+
+check_special <- function(file, max_size, ...) {
+  special_uniques(file, max_size = max_size, pop_size = NULL, sampling_fraction = NULL, ...)
 }
 
 check_matches_on <- function(file, key_vars, ...) {

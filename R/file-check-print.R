@@ -97,7 +97,11 @@ verdict_words <- function(x) {
            ") share their key with fewer than ", limit),
     ifelse(
       rows$verdict == "above" & !is.na(rows$n_above),
-      paste0(n, " records (", share, ") have a ", rows$scenario, " risk above ", limit),
+      ifelse(
+        rows$measure == "l",
+        paste0("the matches of ", n, " (", share, ") have fewer than ", limit, " sensitive values"),
+        paste0(n, " records (", share, ") have a ", rows$scenario, " risk above ", limit)
+      ),
       paste0(lower_first(rows$label), " ", value, " (limit ", limit, ")")
     )
   )

@@ -32,7 +32,7 @@ check_rows <- function(found, asked) {
 why_absent <- function(measure) {
   switch(measure,
     household = "no column of households was named: hh_id",
-    n_homogeneous = "no sensitive variable was named: sensitive",
+    n_homogeneous = , l = "no sensitive variable was named: sensitive",
     "the model has no correction here: no interval"
   )
 }
@@ -40,7 +40,7 @@ why_absent <- function(measure) {
 # The figures on the page of a result, or of the text that says why it is missing.
 # What was not asked for has neither a value nor a reason.
 page_values <- function(result, about, asked) {
-  roles <- c(n_homogeneous = "sensitive", household = "hh_id")
+  roles <- c(n_homogeneous = "sensitive", l = "sensitive", household = "hh_id")
   if (is.character(result)) {
     asked_for <- !grepl("_corrected$", about$measure) &
       !about$measure %in% names(roles)[vapply(roles, function(r) is.null(asked[[r]]), NA)]
@@ -53,6 +53,7 @@ page_values <- function(result, about, asked) {
   at <- match(about$figure, rows$measure)
   refused <- c(
     n_homogeneous = result$diagnostics$sensitive_refused,
+    l = result$diagnostics$sensitive_refused,
     household = result$diagnostics$household_refused
   )
   reason <- ifelse(
@@ -139,6 +140,13 @@ without_blank_records <- function(rows, matches, asked) {
   known <- Reduce(`+`, lapply(asked$codes, function(code) code > 0L))
   empty <- known == 0
   n_empty <- sum(asked$times[empty])
+  if (n_empty > 0 && any(at & rows$measure == "l")) {
+    told <- sum(compared(fewest_values(matches_among(asked, !empty, asked$sensitive)), `<`, asked$limit$l))
+    rows <- unclear(rows, at & rows$measure == "l" & told > 0, paste0(
+      plural(told, "record"), " would match too few sensitive values without ",
+      plural(n_empty, "record"), " missing every key variable"
+    ))
+  }
   others <- judged_rows(matches)$n_matches - n_empty
   rest <- sum(asked$times[!empty & others < max(2, asked$limit$k)])
   if (n_empty > 0 && rest > 0) {
@@ -152,7 +160,7 @@ without_blank_records <- function(rows, matches, asked) {
 are_good_matches <- function(rows) {
   rows$verdict == "ok" & rows$measure %in% c(
     "k", "n_unique", "prop_unique", "journalist", "expected_reidentifications",
-    "reidentification_rate", "household", "n_homogeneous"
+    "reidentification_rate", "household", "n_homogeneous", "n_special", "l"
   )
 }
 
@@ -197,6 +205,11 @@ sparse_cover <- function(asked, known) {
 
 # Among the records `kept` alone.
 n_with_few_matches <- function(asked, kept) {
+  matches <- judged_rows(matches_among(asked, kept))$n_matches
+  sum(asked$times[kept][matches < max(2, asked$limit$k)])
+}
+
+matches_among <- function(asked, kept, sensitive = NULL) {
   keys <- lapply(asked$codes, function(code) replace(code, code == 0L, NA)[kept])
   names(keys) <- paste0("key", seq_along(keys))
   times <- asked$times[kept]
@@ -206,8 +219,11 @@ n_with_few_matches <- function(asked, kept) {
     data <- new_pattern_table(data, names(keys), NULL, NULL, NULL)
   }
   # These columns are no names of the user's.
-  matches <- judged_rows(suppressMessages(n_matches(data, names(keys))))$n_matches
-  sum(times[matches < max(2, asked$limit$k)])
+  names <- sprintf("sensitive%d", seq_along(sensitive))
+  data[names] <- lapply(asked$coded[sensitive], function(column) {
+    replace(column$codes, column$codes == 0L, NA)[kept]
+  })
+  suppressMessages(n_matches(data, names(keys), sensitive = if (length(names)) names))
 }
 
 # A verdict that other counts of matches do not bear out: members of one household cover each
@@ -260,12 +276,26 @@ check_records_of <- function(found, table, asked) {
   beyond <- list(
     k = compared(columns$n_matches, `<`, asked$limit$k),
     journalist = compared(columns$journalist_risk, `>`, asked$limit$journalist),
-    household = compared(columns$household_risk, `>`, asked$limit$household)
+    household = compared(columns$household_risk, `>`, asked$limit$household),
+    l = compared(fewest_values(matches), `<`, asked$limit$l)
   )
   beyond <- beyond[!vapply(beyond, is.null, NA)]
   columns$above <- if (length(beyond)) Reduce(`|`, beyond) else rep(NA, table$n_rows)
   n_above <- vapply(beyond, function(b) as.double(sum_over(b, table$times)), 0)
   list(records = do.call(frame, columns), n_above = n_above)
+}
+
+# Per record the number of sensitive values among its matches, of several variables the
+# least; matches without a value tell nothing.
+fewest_values <- function(matches) {
+  if (is.character(matches)) {
+    return(NULL)
+  }
+  rows <- unclass(judged_rows(matches))
+  counts <- rows[grepl("^n_sensitive", names(rows))]
+  if (length(counts)) {
+    do.call(pmin, c(lapply(unname(counts), function(n) ifelse(n > 0, n, NA)), na.rm = TRUE))
+  }
 }
 
 # Whether each record is beyond a limit; one without a value is not.

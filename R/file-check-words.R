@@ -182,7 +182,7 @@ check_next_steps <- function(x, roles, made, data) {
     file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
     looks_step(x, roles),
     if (rare) c(
-      matches_step(roles, k),
+      matches_step(roles, k), special_step(x),
       if (is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data))
     ),
     if (at("journalist")) individual_step(roles, limit$journalist, x$diagnostics$population),
@@ -240,6 +240,11 @@ matches_step <- function(roles, k) {
     "records_at_risk(n_matches(file", if (!is.null(roles$hh_id)) ", hh_id = NULL", "), k = ",
     number_code(k), ")"
   )
+}
+
+# By which values records are alone.
+special_step <- function(x) {
+  if (isTRUE(x$estimates$value[x$estimates$measure == "n_special"] > 0)) "special_uniques(file)"
 }
 
 recode_first <- function(n_above, n) 3 * n_above > n

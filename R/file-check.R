@@ -54,8 +54,8 @@
 #'
 #' @section Limits:
 #' A limit is named by the measure as `estimates` names it, and is of its unit: records
-#' for `k` (a limit of 3 is kept if no key has fewer than 3 records), numbers of
-#' records or people for `n_unique`, `n_homogeneous`, `expected_reidentifications`,
+#' for `k` (a limit of 3 is kept if no key has fewer than 3 records), values for `l`, numbers of
+#' records or people for `n_unique`, `n_special`, `n_homogeneous`, `expected_reidentifications`,
 #' `tau1`, `tau1_corrected`, `tau2`, `tau2_corrected`, and numbers from 0 to 1 for all
 #' others. `limit` replaces the defaults; use `list()` for no limits.
 #'
@@ -69,6 +69,9 @@
 #'     these sizes}
 #'   \item{`journalist` of 0.09}{a key that 11 people share: clinical reports that anyone
 #'     can read (European Medicines Agency 2016)}
+#'   \item{`l` of 2 (default if a sensitive variable is named)}{the matches of every record have
+#'     two or more sensitive values, so that no key tells one: attribute disclosure, which
+#'     [attribute_risk()] measures in full}
 #'   \item{`small_cells`}{no default; a minimum of 3 records per cell is the usual threshold
 #'     rule for tables (Hundepool and others 2012)}
 #' }
@@ -195,6 +198,8 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
   with_progress("File check", {
     file <- check_file(ask$file, mget(setdiff(role_names, "missing"), envir = ask))
     asked <- c(asked, file$roles[c("hh_id", "sensitive", "strata_var")])
+    # No key is to tell a sensitive value.
+    if (!was_given("limit") && !is.null(asked$sensitive)) asked$limit$l <- 2
     asked$facts <- population_facts(file)
     # All columns are coded in one go, and the methods share the codes.
     table <- key_table(

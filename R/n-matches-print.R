@@ -63,6 +63,12 @@ declare_measure(
   t_closeness = figure(
     "Largest t-closeness", "share", scenario = "prosecutor", board = FALSE, print = FALSE
   ),
+  l_distinct = figure(
+    "Fewest sensitive values, l", "matches", scenario = "prosecutor", key = "l",
+    question = "How many sensitive values do the matches of a record have, at least?",
+    n_above = if (identical(limit$l, 2)) n_homogeneous,
+    absent = ifelse(n == 0, "no record is complete", "")
+  ),
   risk_mean = figure(
     "Mean record risk", "risk", scenario = "prosecutor", attempt = TRUE, head = "mean risk",
     note = format_spread(risk_max, risk_q99, risk_q95),

@@ -40,7 +40,10 @@ test_that("numbers are the methods' own, to the last digit", {
   expected <- list(
     k = min(own$matches$records$n_matches), n_unique = own$matches$estimates$n_unique,
     prop_unique = own$matches$estimates$prop_unique,
-    n_homogeneous = own$matches$estimates$n_homogeneous,
+    n_homogeneous = own$matches$estimates$n_homogeneous, l = own$matches$estimates$l_distinct,
+    n_special = sum(special_uniques(
+      data, four, max_size = 2, missing = "category"
+    )$estimates$n_smallest),
     qar = own$qar$estimates$risk, set_risk = own$qar$sets$set_risk[[1]],
     journalist = own$single$estimates$journalist_max,
     expected_reidentifications = own$single$estimates$expected_reidentifications,
@@ -92,6 +95,40 @@ test_that("verdicts and records above follow the limits", {
     records_at_risk(quietly(individual_risk(nals_prison, keys, "WEIGHT")), 0.01)$record |>
       (\(r) r[order(strict$records$n_matches[r], -strict$records$journalist_risk[r])])()
   )
+})
+
+test_that("a sensitive value that a key tells is above, unless a limit says otherwise", {
+  # Both records of region 2 have the disease; the one of region 3 is alone.
+  data <- data.frame(
+    region = c(1, 1, 1, 2, 2, 3), ill = c("yes", "no", "no", "yes", "yes", "no")
+  )
+  x <- quietly(file_check(data, "region", sensitive = "ill"))
+  expect_identical(value_of(x, "l"), 1)
+  expect_identical(value_of(x, "l", "limit"), 2)
+  expect_identical(value_of(x, "l", "verdict"), "above")
+  expect_identical(value_of(x, "l", "n_records_above"), 3L)
+  expect_identical(x$records$above, c(FALSE, FALSE, FALSE, TRUE, TRUE, TRUE))
+  expect_match(text_of(x), "the matches of 3 (50%) have fewer than 2 sensitive values", fixed = TRUE)
+  expect_true("special_uniques(file)" %in% x$next_steps)
+  expect_identical(value_of(x, "n_special"), 1)
+  one <- quietly(file_check(data, "region", sensitive = "ill", limit = list(l = 1)))
+  expect_identical(value_of(one, "l", "verdict"), "ok")
+  expect_identical(value_of(one, "k", "verdict"), "no limit")
+  mixed <- data[c(1, 2, 1, 2), ]
+  two <- quietly(file_check(mixed, "region", sensitive = "ill", k = 2))
+  expect_identical(value_of(two, "l", "verdict"), "ok")
+  # One record that misses every key variable has another value for all to match.
+  same <- data.frame(region = c(rep(1:2, each = 4), NA), ill = c(rep("yes", 8), "no"))
+  blank <- quietly(file_check(same, "region", sensitive = "ill"))
+  expect_identical(value_of(blank, "l"), 2)
+  expect_identical(value_of(blank, "l", "verdict"), "unclear")
+  expect_match(value_of(blank, "l", "reason"), "8 records would match too few sensitive values")
+  expect_identical(value_of(blank, "k", "verdict"), "ok")
+  # Without a sensitive variable nothing is judged.
+  expect_identical(value_of(quietly(file_check(data, "region")), "l"), NA_real_)
+  asked <- quietly(file_check(data, "region", limit = list(l = 2)))
+  expect_identical(value_of(asked, "l", "verdict"), "not judged")
+  expect_match(value_of(asked, "l", "reason"), "no sensitive variable was named")
 })
 
 test_that("what was not measured is never ok, and says why", {
