@@ -31,6 +31,9 @@
 #' | How far do p known key variables single out records, in the worst key sets? | [qar_risk()] |
 #' | Which records are risky, and does removal help? | [risk_contribution()], [removal_path()] |
 #' | How many records match each record if values are missing? | [n_matches()] |
+#' | By which few values is a record alone in the file? | [special_uniques()] |
+#' | What does a key tell of a sensitive value? | [attribute_risk()] |
+#' | Does a released or synthetic file give people away? | [attack_release()] |
 #' | Which households can be identified by their composition? | [household_risk()] |
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |

@@ -67,10 +67,11 @@
 #'     gives a number \cr
 #'   `measure_risk()`: `hier_risk` \tab [individual_risk()]: `household_risk` \tab the same
 #'     formula, of these risks. sdcMicro counts every person of a household \cr
-#'   `suda2()`: `score > 0` \tab [n_matches()] with `missing = "category"`: `n_matches == 1` \tab
-#'     none for complete data. SUDA skips the missing values of the record, and takes
-#'     those of others for values that differ \cr
-#'   `ldiversity()`: distinct \tab [n_matches()]: `n_sensitive` \tab none for complete data.
+#'   `suda2()`: `score` \tab [special_uniques()]: `score_sdcmicro` (`score_ihsn` if
+#'     `original_scores = FALSE`) \tab none for complete data. SUDA skips the missing values of
+#'     the record, and takes those of others for values that differ \cr
+#'   `ldiversity()`: distinct \tab [n_matches()]: `n_sensitive`; [attribute_risk()]: the least of
+#'     it, `l_distinct` \tab none for complete data.
 #'     In sdcMicro 5.8.1 a missing key value matches missing ones alone: equal with
 #'     `missing = "category"`; and a missing sensitive value counts as one, here
 #'     not \cr

@@ -173,6 +173,62 @@ draws$individual_risk <- function() {
   case("individual_risk", args, file$n, check, steady = TRUE)
 }
 
+draws$special_uniques <- function() {
+  file <- draw_file()
+  missing <- maybe(0.6, pick(c("wildcard", "category", "exclude")))
+  size <- sample(length(file$keys), 1)
+  check <- if (file$plain && file$n <= 40) {
+    function(x) {
+      rule <- if (is.null(missing)) "wildcard" else missing
+      slow <- slow_special(as.data.frame(file$data)[file$keys], size, rule)
+      c(
+        differs("n_msu", x$estimates$n_msu, slow$n_msu),
+        differs("variables", x$records$variables, slow$variables),
+        differs("score", x$records$score_elliot, slow$score)
+      )
+    }
+  }
+  case("special_uniques", drop_null(list(
+    data = some_data(file), key_vars = file$keys, max_size = size, missing = missing,
+    sampling_fraction = maybe(0.3, stats::runif(1)), limit = maybe(0.1, 0.5)
+  )), file$n, check)
+}
+
+draws$attribute_risk <- function() {
+  file <- draw_file(n = sample(c(2, 5, 10, 25), 1))
+  missing <- pick(c("wildcard", "category", "exclude"))
+  data <- as.data.frame(file$data)
+  released <- maybe(0.4, data[sample(file$n, replace = TRUE), , drop = FALSE])
+  check <- if (file$plain && missing != "exclude") {
+    function(x) {
+      slow <- suppressWarnings(
+        slow_attribute(data, file$keys, ".s", missing, is.numeric(data$.s), released)
+      )
+      value <- function(measure) x$estimates$value[x$estimates$measure == measure]
+      c(
+        differs("posterior", x$records$posterior, slow$posterior),
+        unlist(lapply(c("t", "alpha", "l_distinct", "dorig", "cap"), function(measure) {
+          differs(measure, value(measure), slow[[measure]])
+        }))
+      )
+    }
+  }
+  case("attribute_risk", drop_null(list(
+    data = some_data(file), key_vars = file$keys, sensitive = ".s", missing = missing,
+    released = released, limit = maybe(0.1, 0.5)
+  )), file$n, check)
+}
+
+draws$attack_release <- function() {
+  file <- draw_file(n = sample(c(2, 5, 10, 25), 1))
+  data <- as.data.frame(file$data)
+  part <- function() data[sample(file$n, replace = TRUE), , drop = FALSE]
+  case("attack_release", drop_null(list(
+    original = data, released = part(), key_vars = file$keys, sensitive = maybe(0.6, ".s"),
+    control = maybe(0.4, part()), missing = maybe(0.5, pick(c("wildcard", "category", "exclude")))
+  )), data = data)
+}
+
 draws$exhaustive_tabulation <- function() {
   file <- draw_file(n = sample(c(1, 3, 10, 40), 1))
   v <- length(file$keys)
