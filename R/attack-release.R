@@ -1,9 +1,10 @@
 #' Attack a released file
 #'
-#' How much does a released file give away of the people in the original? Makes three attacks
-#' on every record and counts which succeed: an intruder finds a person (identity), guesses a
-#' sensitive value (attribute), or describes exactly one person (singling out). The same
-#' attacks fit files with suppressed, recoded, swapped or randomised values and synthetic ones.
+#' Makes three attacks on every record and counts which succeed: an intruder finds a person
+#' (identity), guesses a sensitive value (attribute), or describes exactly one person (singling
+#' out). Use it for a file that is to be released: with suppressed, recoded, swapped or randomised
+#' values, or synthetic. The result has the rate of success of each attack, with what a guess
+#' without the release and a control group give.
 #'
 #' @details
 #' The intruder knows the key variables of every target and has the released file. Records
@@ -24,7 +25,7 @@
 #'
 #' **Control group.** A released file that is useful lets anybody guess. `control` has records of
 #' the same population that did not go into the release; `control_rate` is the success of the
-#' same attacks on them. What exceeds it was learnt from the people's presence in the
+#' same attacks on them. The excess was learnt from the people's presence in the
 #' file (Giomi et al. 2023, who attack a sample of the records). A control record is identified
 #' if no original record matches it and exactly one released one does.
 #'

@@ -1,10 +1,10 @@
 #' Attribute disclosure: what a key tells of a sensitive value
 #'
-#' What does an intruder learn without finding anybody? Records that share a key may share a
-#' sensitive value: anyone who knows the key of a person then knows the value, however many
-#' records share it. Gives the measures of the field for each sensitive variable, with what is
-#' known without any key beside, and the risk of each record. With `released`, a protected or
-#' synthetic file, it says what that file tells of the people in the original.
+#' Measures what an intruder learns of a sensitive value without finding anybody. Records that share
+#' a key may share a sensitive value: anyone who knows the key of a person then knows the value,
+#' however many records share it. Use it with sensitive variables, and with `released` for what a
+#' protected or synthetic file tells of the people in the original. The result has the measures of
+#' the field, each with its value for an intruder without a key, and the risk of each record.
 #'
 #' @details
 #' The *matches* of a record are the records that agree with it on the key variables, itself

@@ -1,8 +1,9 @@
 #' Special uniques: the few values by which a record is alone
 #'
-#' Why is a record unique? Finds for every record its minimal sample uniques: the smallest
-#' sets of key variables on which no other record agrees with it. A record that is alone by
-#' few values (a *special unique*) stays alone however the other variables are recoded.
+#' Finds for every record its minimal sample uniques: the smallest sets of key variables on which
+#' no other record agrees with it. Use it to see why records are unique: a record that is alone by
+#' few values (a *special unique*) stays alone however the other variables are recoded. The result
+#' has the sets by size, the scores of SUDA and DIS-SUDA, and the contributions of variables.
 #'
 #' @details
 #' A **minimal sample unique** (MSU) of a record is a set of key variables on which the
@@ -50,7 +51,7 @@
 #' @section Cost:
 #' One pass over the records that are not yet unique for every set of up to `max_size`
 #' variables. Bits of two sizes are kept; if these would take more than 4 GB, the error has
-#' class `sdcRisk_error_too_large`. Incomplete records stand in several classes with
+#' class `sdcRisk_error_too_large`. Incomplete records are in several classes with
 #' `"wildcard"`, which costs more if many values are missing.
 #'
 #' @inheritParams sdcRisk-params

@@ -114,7 +114,7 @@
 #'   its inverse, rounded up. If both are given both hold.
 #' @param weight_var Name of the column with sampling weights, for the individual risk before and
 #'   after.
-#' @param l,t,sensitive Beside `k`, under `"own"`: the originals that a released record fits must
+#' @param l,t,sensitive With `k`, under `"own"`: the originals that a released record fits must
 #'   have at least `l` values of each of the `sensitive` variables (distinct l-diversity), at a
 #'   distance of at most `t` from their distribution in the file (t-closeness, as
 #'   [attribute_risk()] measures it). Each record loses as little as it needs, exactly; at most 12
