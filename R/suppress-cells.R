@@ -24,8 +24,7 @@
 #' 4,580 records. Such a release is never given.
 #'
 #' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 if nothing is said,
-#' and the sum over all blanks is made small. With steeply rising importances the less important
-#' variables go first wherever they can.
+#' and the sum over all blanks is made small.
 #'
 #' **What is found.** `"own"` is solved exactly: the cost is the sum of the records' optima, and
 #' the gap is 0. If several sets are equally good, the one that makes the record equal to the most
@@ -33,8 +32,7 @@
 #' step, to which `n_rounds` adds rounds; on survey files the lower bound of `"strict"` was 1 to
 #' 10 per cent below the cost found. `vignette("protect")` describes the search.
 #'
-#' **Several key sets.** With a named list of key sets no record is left with a violation in any
-#' of them. A blank acts in every set that has its variable.
+#' **Several key sets.** With a named list of key sets no violation is left in any of them.
 #'
 #' **Linked variables.** With `linked = list(age = "birth_year")` the year of birth is suppressed
 #' with the age, as it would reveal it. An entry without a name, `list(c("district", "region"))`,
@@ -71,8 +69,6 @@
 #'   violators unchanged: they are protected only because a record with suppressed values *could*
 #'   be them. Do not use it against someone who knows a person is in the file.
 #'
-#' The print shows what each rule protects.
-#'
 #' @section What someone learns who knows the rule:
 #' * A suppressed value does not hide a record from someone who knows its values. If nobody else
 #'   has them and no other blank could stand for them, the record is the only candidate (\eqn{g_i
@@ -84,16 +80,14 @@
 #' * If the file is sorted, the records around a blank tell its value. A message (`told_by_order`)
 #'   names the variables, and [release_data()] then shuffles the records. It also drops levels and
 #'   labels that only suppressed values had.
-#' * If all records that match share a sensitive value, it is disclosed, whatever their number:
-#'   see `sensitive` of [n_matches()].
+#' * A sensitive value that all matching records share is disclosed, unless `l` is given.
 #' * This object holds the original counts and is confidential. Release only [release_data()].
 #'
 #' @section Cost in time:
 #' It grows with the number of violators and of variable sets that cost no more than the most
 #' expensive record needs. Values missing in many combinations, and households, cost more.
 #' Memory beyond `data`, with five key variables and two threads, if nearly all records violate:
-#' at most 1,100 bytes a record under `"own"`, 2,000 under `"shared"` and 4,500 under `"strict"`;
-#' a tenth of it if few do.
+#' at most 1,100 bytes a record under `"own"`, 2,000 under `"shared"` and 4,500 under `"strict"`.
 #'
 #' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
 #' @param key_vars Names or positions of the key variables, or a named list of key sets. `NULL`:
@@ -105,26 +99,21 @@
 #'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
 #' @param importance Cost of a blank, a numeric vector named by variables; 1 for those not named,
-#'   `Inf` for variables that are never blanked. Or a result of [special_uniques()]: the cost of a
-#'   variable is then the largest contribution over its own, at most 10, so that the variables that
-#'   make records unique are blanked first.
+#'   `Inf` for variables that are never blanked. Of a result of [special_uniques()] the largest
+#'   contribution over that of the variable, at most 10: what makes records unique goes first.
 #' @param linked Variables that are blanked if others are: a list, see Details.
 #' @param strata_var Name of the column inside which records are matched.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
 #'   its inverse, rounded up. If both are given both hold.
-#' @param weight_var Name of the column with sampling weights, for the individual risk before and
-#'   after.
+#' @param weight_var Name of the column with sampling weights, for the individual risk.
 #' @param l,t,sensitive With `k`, under `"own"`: the originals that a released record fits must
-#'   have at least `l` values of each of the `sensitive` variables (distinct l-diversity), at a
-#'   distance of at most `t` from their distribution in the file (t-closeness, as
-#'   [attribute_risk()] measures it). Each record loses as little as it needs, exactly; at most 12
-#'   key variables.
+#'   have at least `l` values of each `sensitive` variable, at a t-closeness of at most `t`, see
+#'   [attribute_risk()]. The cost is the least possible; at most 12 key variables.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
 #'   `"strict"`; thousands are made in a second on small files. They draw random numbers: see
 #'   [set.seed()], and keep its number secret, see [release_data()].
 #' @param original If `data` were protected before: the file before that, with the same records in
-#'   the same order. The order and the other columns are then compared with its values. Not needed
-#'   if `data` is a result of this session or an sdcMicroObj, which know them.
+#'   the same order, with which it is compared. Not needed for a result of this session.
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
