@@ -69,8 +69,7 @@
 #'     these sizes}
 #'   \item{`journalist` of 0.09}{a key that 11 people share: clinical reports that anyone
 #'     can read (European Medicines Agency 2016)}
-#'   \item{`l` of 2 (default with a sensitive variable)}{the matches of every record have two
-#'     sensitive values or more, so that no key tells one: see [attribute_risk()]}
+#'   \item{`l` of 2 (default with a sensitive variable)}{see [attribute_risk()]}
 #'   \item{`small_cells`}{no default; a minimum of 3 records per cell is the usual threshold
 #'     rule for tables (Hundepool and others 2012)}
 #' }
