@@ -165,3 +165,17 @@ test_that("recodings of distinct values stay recodings", {
   joined <- data.frame(x = c(3, 1, 2, 1)[codes$x %% 4 + 1])
   expect_identical(utility_loss(codes, joined)$variables$change, "recoded")
 })
+
+test_that("accents in another encoding are lost like those in this one", {
+  regions <- c("\u00cele-de-France", "Bretagne", "C\u00f4te d'Or", "Corse")
+  data <- data.frame(region = rep(regions, c(40, 30, 20, 10)), sex = rep(1:2, 50))
+  latin <- data
+  latin$region <- iconv(data$region, "UTF-8", "latin1")
+  losses <- lapply(list(data, latin), function(file) {
+    after <- file
+    after$region[71:100] <- "elsewhere"
+    utility_loss(file, after)$estimates
+  })
+  expect_identical(losses[[1]], losses[[2]])
+  expect_gt(losses[[2]]$prop_bits_lost, 0)
+})
