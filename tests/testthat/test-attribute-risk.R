@@ -176,3 +176,16 @@ test_that("what cannot be asked is refused with its class", {
   file <- sdc_file(data, "a", sensitive = "s")
   expect_identical(attribute_risk(file)$estimates, attribute_risk(data, "a", "s")$estimates)
 })
+
+test_that("a released file without a match is told, as is a file without a complete record", {
+  data <- data.frame(age = c(31, 32, 47), ill = c("yes", "no", "no"))
+  recoded <- data.frame(age = c("30-39", "30-39", "40-49"), ill = data$ill)
+  expect_warning(
+    attribute_risk(data, "age", "ill", released = recoded), class = "sdcRisk_warning_no_matches"
+  )
+  expect_warning(attack_release(data, recoded, "age", "ill"), class = "sdcRisk_warning_no_matches")
+  blank <- data.frame(age = rep(NA, 3), ill = data$ill)
+  none <- quietly(attribute_risk(blank, "age", "ill", missing = "exclude"))
+  expect_identical(none$records$posterior, rep(NA_real_, 3))
+  expect_identical(measure_of(none, "dorig"), NA_real_)
+})

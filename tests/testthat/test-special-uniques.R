@@ -68,6 +68,26 @@ test_that("small files equal the definition under every rule", {
   }
 })
 
+test_that("every file of three records and two variables equals the definition", {
+  files <- expand.grid(rep(list(c(1, 2, NA)), 6))
+  for (i in seq(1, nrow(files), 7)) {
+    data <- data.frame(a = unlist(files[i, 1:3]), b = unlist(files[i, 4:6]))
+    for (rule in c("wildcard", "category")) {
+      found <- quietly(special_uniques(data, missing = rule))
+      slow <- slow_special(data, 2, rule)
+      expect_equal(found$estimates$n_msu, slow$n_msu, info = paste(i, rule))
+      expect_equal(found$records$score_elliot, slow$score, info = paste(i, rule))
+    }
+  }
+})
+
+test_that("a pattern is no record", {
+  found <- special_uniques(pattern_table(handbook))
+  at <- which(found$patterns$score_elliot == 12)
+  expect_match(interpret(found, record = at), paste("Pattern", at, "is alone"))
+  expect_no_match(format(found), "record =")
+})
+
 test_that("results do not depend on threads, order, or the form of the file", {
   data <- sample_of(800, c("age", "sex", "race", "occupation", "education_num"))
   data$race[sample(800, 60)] <- NA
