@@ -130,6 +130,7 @@ long_calls <- list(
   special_uniques = quote(special_uniques(wide, names(wide)[1:20])),
   attribute_risk = quote(attribute_risk(many, keys[-1], keys[1], released = many)),
   attack_release = quote(attack_release(many, many, keys[-1], keys[1])),
+  population_risk = quote(population_risk(many, keys, weight_var = "w")),
   household_risk = quote(household_risk(many, keys, "hh", known = 2)),
   population_uniqueness = quote(population_uniqueness(many, keys, 1e8)),
   pattern_table = quote(pattern_table(many, keys)),

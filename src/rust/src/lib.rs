@@ -19,6 +19,7 @@ mod key_table;
 mod linkage;
 mod loglinear;
 mod n_matches;
+mod population_risk;
 mod pram;
 mod qar_risk;
 mod r_api;
@@ -46,6 +47,7 @@ extendr_module! {
     use linkage;
     use loglinear;
     use n_matches;
+    use population_risk;
     use pram;
     use qar_risk;
     use recode;

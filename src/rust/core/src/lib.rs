@@ -18,6 +18,7 @@
 //! | [`household_risk`] | which households stand out by who lives together? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
 //! | [`special_uniques`] | by which few values is a record unique? |
+//! | [`population_risk`] | how many records are unique, or found, in the population? |
 //! | [`suppress`] | which cells are blanked so that no record stands out? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
@@ -62,6 +63,7 @@ pub mod missing;
 pub mod n_matches;
 pub mod normal;
 pub mod parallel;
+pub mod population_risk;
 pub mod pram;
 pub mod probability;
 pub mod qar_risk;
