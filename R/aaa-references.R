@@ -11,6 +11,10 @@ references <- c(
     "reidentification risk of (pseudo)anonymized datasets. 64th ISI World Statistics Congress.",
     "HAL archive, hal-04165346."
   ),
+  domingo2001 = paste(
+    "Domingo-Ferrer, J. and Torra, V. (2001). A quantitative comparison of disclosure control",
+    "methods for microdata. In: Confidentiality, Disclosure and Data Access. Elsevier, 111-134."
+  ),
   elemam2011 = paste(
     "El Emam, K. (2011). Methods for the de-identification of electronic health records for",
     "genomic research. Genome Medicine 3, 25. doi:10.1186/gm239."
@@ -40,6 +44,10 @@ references <- c(
   hundepool2012 = paste(
     "Hundepool, A. et al. (2012). Statistical Disclosure Control. Wiley.",
     "doi:10.1002/9781118348239."
+  ),
+  karr2006 = paste(
+    "Karr, A. F. et al. (2006). A framework for evaluating the utility of data altered to protect",
+    "confidentiality. The American Statistician 60(3), 224-232. doi:10.1198/000313006X124640."
   ),
   li2021 = paste(
     "Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the",
@@ -77,5 +85,14 @@ references <- c(
     "Sweeney, L. (2002). Achieving k-anonymity privacy protection using generalization and",
     "suppression. International Journal of Uncertainty, Fuzziness and Knowledge-Based Systems",
     "10(5), 571-588. doi:10.1142/S021848850200165X."
+  ),
+  torra2006 = paste(
+    "Torra, V. et al. (2006). Using Mahalanobis distance-based record linkage for disclosure risk",
+    "assessment. Privacy in Statistical Databases 2006, 233-242. doi:10.1007/11930242_20."
+  ),
+  templ2008 = paste(
+    "Templ, M. and Meindl, B. (2008). Robust statistics meets SDC: new disclosure risk measures",
+    "for continuous microdata masking. Privacy in Statistical Databases 2008, 177-189.",
+    "doi:10.1007/978-3-540-87471-3_15."
   )
 )

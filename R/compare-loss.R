@@ -20,7 +20,8 @@ comparison_loss <- function(loss, labels, table) {
   term <- table$term[[1]]
   of <- function(column) {
     vapply(labels, function(label) {
-      if (is.null(loss[[label]])) 0 else loss[[label]]$estimates[[column]]
+      value <- loss[[label]]$estimates[[column]]
+      if (is.null(value) || is.na(value)) 0 else value
     }, 0, USE.NAMES = FALSE)
   }
   frame(
@@ -30,7 +31,7 @@ comparison_loss <- function(loss, labels, table) {
       if (all(is.na(found))) NA_real_ else max(found, na.rm = TRUE)
     }, 0, USE.NAMES = FALSE),
     prop_bits_lost = of("prop_bits_lost"), prop_blank = of("prop_blank"),
-    prop_exchanged = of("prop_exchanged"), tv_pairs = of("tv_pairs")
+    prop_exchanged = of("prop_exchanged"), tv_pairs = of("tv_pairs"), il1s = of("il1s")
   )
 }
 
@@ -38,33 +39,37 @@ loss_lines <- function(loss) {
   if (is.null(loss)) {
     return(NULL)
   }
-  paid <- loss[loss$prop_bits_lost + loss$prop_exchanged > 0, , drop = FALSE]
+  paid <- loss[loss$prop_bits_lost + loss$prop_exchanged + loss$il1s > 0, , drop = FALSE]
   paste0(
     "Cost of `", paid$result, "`: ", format_percent(paid$prop_bits_lost),
     " of the bits lost (recoding, blanks), ", format_percent(paid$prop_exchanged),
-    " of the cells exchanged.", recycle0 = TRUE
+    " of the cells exchanged",
+    ifelse(paid$il1s > 0, paste0(", numbers moved by IL1s ", format_risk(paid$il1s)), ""), ".",
+    recycle0 = TRUE
   )
 }
 
-# A point per result; bits and exchanges are different costs, a panel each.
+# A point per result; bits, exchanges and changes of numbers are different costs, a panel each.
 plot_risk_utility <- function(x) {
   if (is.null(x$loss)) {
     stop_argument(
-      "type", "be \"terms\" where `loss` was not given",
+      "type", "be \"terms\" if `loss` was not given",
       advice = "compare_risk(before, after, loss = utility_loss(data, released))."
     )
   }
   loss <- x$loss
-  panels <- c("bits lost to recoding and blanks", "cells exchanged")
+  panels <- c(
+    "bits lost to recoding and blanks", "cells exchanged", "change of numbers (IL1s)"
+  )
+  costs <- list(loss$prop_bits_lost, loss$prop_exchanged, loss$il1s)
   shown <- frame(
-    result = rep(loss$result, 2), risk = rep(loss$risk, 2),
-    share = c(loss$prop_bits_lost, loss$prop_exchanged),
+    result = rep(loss$result, 3), risk = rep(loss$risk, 3), share = unlist(costs),
     panel = factor(rep(panels, each = nrow(loss)), panels)
   )
   # Who paid in one way only is not shown as free in the other.
-  paid <- loss$prop_bits_lost + loss$prop_exchanged > 0
-  shown <- shown[is.finite(shown$risk) & (shown$share > 0 | !rep(paid, 2)), ]
-  used <- panels[c(any(loss$prop_bits_lost > 0), any(loss$prop_exchanged > 0))]
+  paid <- Reduce(`+`, costs) > 0
+  shown <- shown[is.finite(shown$risk) & (shown$share > 0 | !rep(paid, 3)), ]
+  used <- panels[vapply(costs, function(cost) any(cost > 0), NA)]
   if (length(used)) shown <- shown[shown$panel %in% used, ]
   term <- loss$term[[1]]
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$share, y = .data$risk)) +

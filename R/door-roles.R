@@ -63,7 +63,6 @@ roles_of_columns <- function(file) {
     hh_id = "household", weight_var = "weight", id_vars = "identifier",
     num_vars = "continuous", cluster = "cluster"
   )
-  role[names %in% file$defaults$num_vars] <- "continuous"
   for (given in names(words)) {
     role[names %in% file$roles[[given]]] <- words[[given]]
   }
@@ -116,7 +115,10 @@ declare_measure(
     seen <- look_at_columns(x)
     key_table_of(seen[match(x$roles$key_vars, seen$variable), ], x$data)
   },
-  rest = "sdc_roles(x)$key_vars", notes = look_lines(look_at_columns(x))
+  rest = "sdc_roles(x)$key_vars", notes = {
+    seen <- look_at_columns(x)
+    c(continuous_line(seen), look_lines(seen))
+  }
 )
 
 key_table_of <- function(keys, data) {
@@ -217,10 +219,25 @@ role_lines <- function(x, n) {
   )
 }
 
+# Continuous variables that are not key variables, by their role or by their looks: counts of
+# equal values say nothing of them.
+continuous_line <- function(seen) {
+  found <- seen$variable[seen$role == "continuous" | looks_continuous(seen)]
+  if (length(found)) {
+    paste0(
+      "Continuous (`num_vars`), and not examined: ", quote_names(found),
+      ". interval_disclosure() and link_attack() compare them with a release."
+    )
+  }
+}
+
+looks_continuous <- function(seen) seen$role == "" & seen$looks_like == "continuous variable"
+
 # What nobody gave a role for. A key variable that looks like an identifier is one
 # to look at, too.
 look_lines <- function(seen) {
-  surprising <- seen$role %in% c("", "key variable") & nzchar(seen$looks_like)
+  surprising <- seen$role %in% c("", "key variable") & nzchar(seen$looks_like) &
+    !looks_continuous(seen)
   lines <- looks_words(seen$variable, seen$looks_like, surprising)
   usable <- seen[seen$role %in% c("", "key variable", "sensitive"), ]
   codes <- usable[nzchar(usable$missing_codes), ]

@@ -58,6 +58,14 @@ rs_loglinear <- function(tables, settings, run) .Call(wrap__rs_loglinear, tables
 
 rs_n_matches <- function(table, settings, run) .Call(wrap__rs_n_matches, table, settings, run)
 
+rs_nearest <- function(known, released, metric, partners, run) .Call(wrap__rs_nearest, known, released, metric, partners, run)
+
+rs_learn_scales <- function(known, released, settings, run) .Call(wrap__rs_learn_scales, known, released, settings, run)
+
+rs_mdav <- function(columns, k, run) .Call(wrap__rs_mdav, columns, k, run)
+
+rs_optimal_groups <- function(values, weights, k, run) .Call(wrap__rs_optimal_groups, values, weights, k, run)
+
 rs_population_risk <- function(table, settings, run) .Call(wrap__rs_population_risk, table, settings, run)
 
 rs_invariant_pram <- function(table, settings, run) .Call(wrap__rs_invariant_pram, table, settings, run)

@@ -57,7 +57,7 @@ check_figures <- function(x, all) {
 
 page_notes <- function(x) {
   c(
-    driver_line(x), remedy_line(x),
+    driver_line(x), remedy_line(x), continuous_line(x$roles),
     "Everything else: summary(x), print(x, all = TRUE).",
     look_lines(x$roles), told_line(x$diagnostics$told_by_columns, "key variables")
   )
@@ -67,7 +67,8 @@ whole_notes <- function(x) {
   d <- x$diagnostics
   differ <- x$contradictions
   c(
-    reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
+    reason_lines(x), missing_line(d$missing, x$settings$n), continuous_line(x$roles),
+    look_lines(x$roles),
     told_line(d$told_by_columns, "key variables"), d$notes,
     if (nrow(differ)) {
       c(

@@ -14,7 +14,12 @@
 #' new name. All other values stay. The result is a factor. Values of labelled columns, such as
 #' those that haven reads, are named by their labels. Names that no record has are an error.
 #'
-#' **Ends.** `top_code(file, age = 80)` makes every age above 80 to 80; the type stays.
+#' **Ends.** `top_code(file, age = 80)` makes every age above 80 to 80; the type stays. With
+#' `.by = "share"`, `income = 0.01` codes the highest values that together have at most 1% of the
+#' records with a value; with `.by = "records"`, `income = 20` codes the fewest highest values
+#' that have at least 20 records. Equal values are never divided. With `.replace = "mean"` coded
+#' values become their mean (weighted, if the file has weights), so that means and totals of the
+#' variable stay. Of fewer than 3 records the mean would tell the values: that is an error.
 #'
 #' Missing values stay missing. If another column, or the order of the records, tells the values
 #' behind a recoding, a message names it, see [release_data()].
@@ -22,8 +27,13 @@
 #' @param data A data frame, an [sdc_file()], an sdcMicroObj or the result of a remedy.
 #' @param ... Variables by name, with cut points or a list for `global_recode()`, and one number
 #'   for `top_code()` and `bottom_code()`.
+#' @param .by What the number of a variable is: the `"value"` at which it is cut, the largest
+#'   `"share"` of records beyond the cut, or the least number of `"records"` beyond it.
+#' @param .replace What coded values become: the `"end"`, the value at the cut, or the `"mean"`
+#'   of the coded values, for numbers.
 #' @return An [sdc_file()] with the recoded columns and all others as they were. Of an
-#'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`.
+#'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`; `unprotectable` for the
+#'   mean of fewer than 3 records.
 #' @family recoding
 #' @concept global recoding
 #' @concept top coding
@@ -44,16 +54,88 @@ global_recode <- function(data, ...) {
 
 #' @rdname global_recode
 #' @export
-top_code <- function(data, ...) {
+top_code <- function(data, ..., .by = c("value", "share", "records"),
+                     .replace = c("end", "mean")) {
   ask <- enter("top_code")
-  recode_named(ask, list(...), function(x, at, name) cut_end(x, name, top = at))
+  recode_ends(ask, list(...), "top", .by, .replace)
 }
 
 #' @rdname global_recode
 #' @export
-bottom_code <- function(data, ...) {
+bottom_code <- function(data, ..., .by = c("value", "share", "records"),
+                        .replace = c("end", "mean")) {
   ask <- enter("bottom_code")
-  recode_named(ask, list(...), function(x, at, name) cut_end(x, name, bottom = at))
+  recode_ends(ask, list(...), "bottom", .by, .replace)
+}
+
+recode_ends <- function(ask, given, end, by, replace) {
+  by <- check_choice(by, c("value", "share", "records"), ".by")
+  replace <- check_choice(replace, c("end", "mean"), ".replace")
+  weights <- check_weights(ask$file$data, ask$file$roles$weight_var)
+  recode_named(ask, given, function(x, at, name) {
+    limit <- if (by == "value") at else end_of(number_column(x, name), at, end, by, name)
+    made <- if (replace == "mean") {
+      cut_to_mean(number_column(x, name), limit, end, name, weights)
+    } else {
+      do.call(cut_end, rlang::set_names(list(x, name, limit), c("x", "name", end)))
+    }
+    # A cut that follows from the records is a value of one.
+    if (by != "value") {
+      made$words <- paste0(
+        end, " coded, ", if (by == "share") {
+          paste("at most", format_percent(at))
+        } else {
+          paste("at least", plural(at, "record"))
+        }
+      )
+    }
+    if (replace == "mean") made$words <- paste0(made$words, ", mean kept")
+    made
+  })
+}
+
+# The value at which a share or a number of records is cut off.
+end_of <- function(x, at, end, by, name) {
+  rising <- sort(if (end == "top") x else -x)
+  n <- length(rising)
+  if (by == "share") {
+    if (!are_distinct_numbers(at, FALSE) || at <= 0 || at >= 1) {
+      stop_argument(name, "be one share between 0 and 1", given_words(at), percent_advice(at))
+    }
+    limit <- rising[max(ceiling((1 - at) * n - 1e-9), 1)]
+  } else {
+    at <- check_whole(at, name)
+    limit <- rising[findInterval(rising[max(n - at + 1, 1)], rising, left.open = TRUE)]
+    if (length(limit) == 0) {
+      stop_argument(
+        name, "leave values that are not coded", "All values would be.", "Take fewer records."
+      )
+    }
+  }
+  if (end == "top") limit else -limit
+}
+
+cut_to_mean <- function(x, limit, end, name, weights) {
+  if (!are_distinct_numbers(limit, FALSE)) {
+    stop_argument(name, "be one number", given_words(limit))
+  }
+  beyond <- which(if (end == "top") x > limit else x < limit)
+  if (length(beyond) %in% 1:2) {
+    stop_sdc(
+      "unprotectable",
+      c(
+        "A mean must be that of at least 3 records.",
+        x = paste0(plural(length(beyond), "record"), " of ", quote_names(name), " beyond the cut."),
+        i = "Cut off more records, or use .replace = \"end\"."
+      ),
+      columns = name
+    )
+  }
+  group <- replace(rep(NA_integer_, length(x)), beyond, 1L)
+  list(
+    column = if (length(beyond)) group_means(x, group, weights) else x,
+    words = paste(end, "coded at", format_number(limit))
+  )
 }
 
 # `recode` gives the new column and the words for it.

@@ -6,8 +6,9 @@
 #'
 #' @param object A result of [link_attack()].
 #' @param type `"claims"`: how many matches each intruder who weighs would claim at every
-#'   degree of sureness, and how many of them are right; `"intruders"`: expected correct
-#'   matches of all intruders, and the ceiling of rules that look at agreement alone;
+#'   degree of sureness, and how many of them are right, the default if somebody weighs;
+#'   `"intruders"`: expected correct matches of all intruders, and the ceiling of rules that look
+#'   at agreement alone;
 #'   `"keys"`: what leaving out each key would buy.
 #' @param ... None.
 #' @return A ggplot.
@@ -19,6 +20,10 @@
 autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "keys"), ...) {
   enter_verb("autoplot", object)
   check_no_dots(...)
+  if (missing(type) && identical(object$settings$weights, c("distance", "count")) &&
+        has_links(object)) {
+    type <- "intruders"
+  }
   type <- check_choice(type, c("claims", "intruders", "keys"), "type")
   if (type != "claims" && !has_links(object)) {
     stop_argument("type", "be \"claims\" where no true link is known")
@@ -36,7 +41,8 @@ autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "ke
 # Intruders in the words of a legend.
 intruder_names <- c(
   calibrated = "knows how often keys change", prior = "believes that keys seldom change",
-  em = "learns it from the files (EM)", count = "counts differences"
+  em = "learns it from the files (EM)", count = "counts differences",
+  distance = "takes the nearest record"
 )
 
 plot_claims <- function(x) {

@@ -2,7 +2,7 @@
 
 declare_measure(
   "link_attack",
-  reference = "fellegi1969",
+  reference = c("fellegi1969", "torra2006"),
   ids = "intruder",
   lead = if (has_links(x)) expected_correct else intruder == x$settings$weights[[1]],
   terms = c("expected_correct", setdiff(names(e), c("intruder", "expected_correct"))),
@@ -59,7 +59,7 @@ declare_measure(
       spread <- record_spread(judged_rows(x)$posterior, times = judged_times(x))
       paste0("Sureness of a match (", x$settings$weights[[1]], "): ", spread, ".")
     },
-    attack_doubt_line(x), attack_ceiling_line(x), attack_key_line(x)
+    attack_distance_line(x), attack_doubt_line(x), attack_ceiling_line(x), attack_key_line(x)
   ),
   scenario = if (x$settings$coverage < 1) "journalist" else "prosecutor",
   knows = if (x$settings$coverage < 1) {
@@ -93,6 +93,35 @@ declare_measure(
 )
 
 has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
+
+# What was compared by distance, and how near is most dangerous.
+attack_distance_line <- function(x) {
+  best <- x$distances[match(x$diagnostics$metric, x$distances$metric), ]
+  if (NROW(best) == 0) {
+    return(NULL)
+  }
+  by <- distance_names[[best$metric]]
+  paste0(
+    "Continuous, compared by distance: ", quote_names(x$diagnostics$continuous), ". ",
+    if (is.na(best$expected_correct)) {
+      paste0(
+        plural(best$n_single_best, "record"), " have one nearest record by ", by,
+        ": not known to be wrong."
+      )
+    } else {
+      paste0(
+        "Nearest by ", by, ": ", format_one_digit(best$expected_correct), " right [",
+        format_amount(best$low), between_numbers(), format_amount(best$high), "]."
+      )
+    }
+  )
+}
+
+distance_names <- list(
+  standardised = "standardised values", mahalanobis = "Mahalanobis distance", rank = "ranks",
+  gower = "Gower's distance", learned = "normal changes that the intruder learned",
+  calibrated = "changes of known size", calibrated_rank = "changes of known size in ranks"
+)
 
 attack_ceiling_line <- function(x) {
   e <- x$estimates

@@ -22,7 +22,8 @@ new_link_attack <- function(found, coded, settings, tolerance, this_call) {
     call = this_call,
     curve = attack_curve(found$found, settings$thresholds, has_ids),
     variables = attack_variables(found, coded$key_vars, has_ids),
-    levels = attack_levels(found$found[[1]], coded$key_vars)
+    levels = attack_levels(found$found[[1]], coded$key_vars),
+    distances = found$near$distances, margins = found$near$margins
   )
   result$patterns <- judged$patterns
   result
@@ -36,7 +37,7 @@ attack_estimates <- function(found, linked, has_ids, n_known, settings) {
   of <- function(name) vapply(each, function(one) one[[name]], 0)
   known <- function(x) if (has_ids) x else rep(x[NA_integer_], n)
   n_linked <- sum(linked)
-  weighs <- order != "count"
+  weighs <- !order %in% unweighed
   at_90 <- which.min(abs(settings$thresholds - 0.9))
   claims <- function(name) {
     out <- vapply(each, function(one) one[[name]][[at_90]], 0)
@@ -85,7 +86,7 @@ attack_records <- function(found, ids, linked, has_ids) {
 }
 
 attack_curve <- function(found, thresholds, has_ids) {
-  weighing <- found[names(found) != "count"]
+  weighing <- found[!names(found) %in% unweighed]
   n <- length(thresholds)
   part <- function(name) as.double(unlist(lapply(weighing, `[[`, name), use.names = FALSE))
   right <- part("n_right")
@@ -102,7 +103,7 @@ agreeing <- function(levels) vapply(levels, function(p) sum(p[-length(p)]), 0)
 differing <- function(levels) vapply(levels, function(p) p[[length(p)]], 0)
 
 attack_variables <- function(found, key_vars, has_ids) {
-  main <- found$found[[1]]
+  main <- c(Filter(function(one) length(one$m) > 0, found$found), found$found)[[1]]
   n <- length(key_vars)
   none <- rep(NA_real_, n)
   weighs <- length(main$m) > 0
@@ -114,7 +115,7 @@ attack_variables <- function(found, key_vars, has_ids) {
     weight_differ = if (weighs) log(differing(main$m) / differing(main$u)) else none,
     entropy = found$entropy, without = without, loss = main$expected - without
   )
-  for (name in setdiff(names(found$found)[-1], "count")) {
+  for (name in setdiff(names(found$found)[-1], unweighed)) {
     out[[paste0("m_", name)]] <- agreeing(found$found[[name]]$m)
   }
   out
@@ -135,13 +136,14 @@ attack_levels <- function(main, key_vars) {
 
 attack_diagnostics <- function(found, coded) {
   each <- found$found
-  weighing <- each[names(each) != "count"]
+  weighing <- each[!names(each) %in% unweighed]
   learned <- each[["em"]]
   of <- function(name, type) vapply(weighing, `[[`, type, name)
   list(
     n_keys = length(coded$key_vars), n_patterns = found$n_patterns,
     n_missing_id = coded$n_missing_id, coverage = found$coverage,
     phi = found$phi, dependent_keys = coded$key_vars[found$dependent_keys],
+    continuous = found$near$continuous, metric = found$near$metric,
     engine = of("engine", ""), work = of("work", 0),
     log_likelihood = of("log_likelihood", 0),
     em = if (!is.null(learned)) {

@@ -49,6 +49,36 @@
 #' the true partner cannot be told apart. Rules that use values, as all intruders do with
 #' `by_value = TRUE`, can exceed it.
 #'
+#' @section Continuous key variables:
+#' Two records seldom agree on an income, and never after noise or microaggregation. If key
+#' variables are numbers with the role `num_vars` in either file, or with so many values that
+#' records hardly ever agree by chance (more than a fifth of at least 20 records differ, whole
+#' numbers in more than 100 values), the intruder `"distance"` is added, who takes the nearest
+#' record. If all key variables are, and `weights` is not given, no weights of agreements are
+#' computed besides. The cost of a pair is a sum over key variables; each known record with the
+#' least cost is right with one over their number. Seven costs are tried, and the one that is
+#' right most often leads (`distances` has all):
+#' \describe{
+#'   \item{`standardised`}{\eqn{((x - y) / s)^2}{((x - y) / s)^2}, s the standard deviation in the
+#'     known file}
+#'   \item{`mahalanobis`}{the squared Mahalanobis distance by the covariances of the known file,
+#'     of files without missing values}
+#'   \item{`rank`}{the squared difference of ranks within each file}
+#'   \item{`gower`}{\eqn{|x - y|} over the range in the known file}
+#'   \item{`learned`}{\eqn{((x - y) / \sigma)^2 / 2}{((x - y) / sigma)^2 / 2}: changes are normal,
+#'     with standard deviations that maximise the likelihood of the released records without
+#'     true links (expectation and maximisation, on at most about 3 million pairs)}
+#'   \item{`calibrated`, `calibrated_rank`}{with `id`: the logarithm of how often a difference of
+#'     this size, of values or of ranks, occurs in records of two persons and of one, in at most
+#'     30 classes in which it never falls}
+#' }
+#' Categories cost 1 in Gower's distance if they differ, their logarithm of evidence
+#' in `learned` and `calibrated`, and otherwise as much on average as a standardised number does.
+#' A missing value costs what values of two unrelated records do on average; in `learned` and
+#' `calibrated` it says nothing. Costs that differ by less than a billionth are equal. Intervals
+#' are those of Clopper and Pearson for the number of right links. Without `id` no metric is known
+#' to be best, and `standardised` is reported.
+#'
 #' @section Tolerance:
 #' `tolerance` says for a key which differences are admissible. The admissible ones are a level of
 #' their own between equal values and others, with probabilities of its own; `"prior"` and
@@ -101,6 +131,7 @@
 #' s, 63,654 x 80,882 records and 13 keys 1.2 s, a million by a million 11 s and 230 MB. More than
 #' `max_work` is refused at once with the estimate. Hard are many independent keys on which all
 #' records differ. `"em"` takes some 20 passes over its sample, and stops after 400.
+#' Nearest records are found exactly by a k-d tree.
 #' Memory beyond the files, with five key variables and two threads: at most 650 bytes a record.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per person, or an
@@ -151,6 +182,10 @@
 #'     `weight` (\eqn{\log(m/u)}{log(m/u)}), `weight_differ`, `entropy` (nats, both files),
 #'     `without` (expected correct matches without the key), `loss`; and `m_<intruder>` of the
 #'     others who weigh}
+#'   \item{`distances`}{with continuous key variables one row per metric: `metric`,
+#'     `expected_correct` with `low` and `high`, `n_single_best`, `n_certain`; `NULL` without}
+#'   \item{`margins`}{of the leading metric, per `margin`, the quotient of the second and the
+#'     first distance: `n_claimed` records with at least this margin, `n_right` of them}
 #'   \item{`levels`}{per key with a tolerance and level of agreement: `variable`, `level`, `m`,
 #'     `u`; `NULL` without}
 #' }
@@ -169,9 +204,13 @@
 #'
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the
 #' re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021.
+#' Torra, V., Abowd, J. M. and Domingo-Ferrer, J. (2006). Using Mahalanobis distance-based record
+#' linkage for disclosure risk assessment. Privacy in Statistical Databases 2006. Springer,
+#' 233-242. \doi{10.1007/11930242_20}.
 #' @seealso [longitudinal_link()] for the intruder who counts, [key_stability()] for
 #'   the choice of keys.
 #' @concept record linkage
+#' @concept distance-based record linkage
 #' @export
 #' @examples
 #' known <- data.frame(id = 1:3, sex = c("f", "f", "m"), born = c(1950, 1961, 1961))
@@ -183,6 +222,7 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
                         weights = c("calibrated", "prior", "em", "count"), by_value = TRUE,
                         tolerance = NULL, prior_match = 0.95, coverage = NULL,
                         one_to_one = FALSE, limit = NULL) {
+  role <- c(if (!missing(known)) num_vars_of(known), if (!missing(released)) num_vars_of(released))
   ask <- enter_waves("link_attack", c("known", "released"), lazy = TRUE)
   check_given("key_vars")
   check_no_dots(...)
@@ -196,6 +236,7 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
     one_to_one = check_one_to_one(one_to_one, id, ask$known, ask$released),
     details = TRUE, thresholds = claim_thresholds
   )
+  asked <- list(settings = settings, role = role, by_default = missing(weights))
   limit <- check_record_limit(limit)
   max_patterns <- check_max_patterns(ask$max_patterns)
   if (!in_words_of_files(are_counted_waves(ask$known, ask$released))) {
@@ -203,7 +244,7 @@ link_attack <- function(known, released, key_vars, id = NULL, ...,
   }
   with_limit(
     attack_files(
-      ask$known, ask$released, ask$key_vars, id, tolerance, settings, max_patterns, ask$call
+      ask$known, ask$released, ask$key_vars, id, tolerance, asked, max_patterns, ask$call
     ),
     limit
   )
@@ -321,15 +362,28 @@ check_one_to_one <- function(one_to_one, id, known, released) {
   one_to_one
 }
 
-attack_files <- function(known, released, key_vars, id, tolerance, settings, max_patterns,
+attack_files <- function(known, released, key_vars, id, tolerance, asked, max_patterns,
                          this_call) {
+  settings <- asked$settings
   with_progress("Linking files", {
     coded <- in_words_of_files(
       code_waves(known, released, key_vars, id, "key_vars", max_patterns)
     )
     agreements <- in_words_of_files(code_agreements(coded, coded$waves, tolerance))
+    continuous <- continuous_keys(coded, asked$role)
+    # Numbers that hardly ever agree are left to the intruder who takes the nearest record.
+    if (asked$by_default && length(continuous) == length(coded$key_vars)) {
+      settings$intruders <- "count"
+    }
     found <- run_attack(coded, agreements, settings)
     names(found$found) <- settings$intruders
+    if (length(continuous)) {
+      near <- attack_by_distance(coded, continuous)
+      own <- list(distance = near$found)
+      found$found <- if (asked$by_default) c(own, found$found) else c(found$found, own)
+      settings$intruders <- names(found$found)
+      found$near <- near
+    }
     result <- new_link_attack(found, coded, settings, tolerance, this_call)
     warn_not_learned(result)
     result

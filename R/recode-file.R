@@ -1,7 +1,8 @@
 # Recodings give a file back, with its history.
 
 # The file of a recoding as it may leave, with the values before it for this session.
-recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k = NA) {
+recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k = NA,
+                         state = "recoded") {
   from <- first_original(file)
   all_changed <- union(changed, earlier_variables(from, file$data))
   if (is.null(from)) from <- file$data
@@ -18,7 +19,7 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
     unclass(file)[past_parts], remedy, words,
     new_states(Filter(function(name) {
       !identical(file$data[[name]], data[[name]])
-    }, changed), "recoded")
+    }, changed), state)
   )
   past$original <- if (!shuffle) {
     changed <- Filter(function(name) !identical(from[[name]], data[[name]]), all_changed)

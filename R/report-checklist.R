@@ -17,7 +17,9 @@ not_examined <- function(entries) {
     k <- e$result$settings$key_vars
     if (is.character(k)) k
   })))
+  continuous <- unique(unlist(lapply(checks, function(e) continuous_line(e$result$roles))))
   c(
+    if (lacks("interval_disclosure")) continuous,
     paste0(
       "Variables other than the key variables",
       if (length(keys)) paste0(" (", paste(keys, collapse = ", "), ")"),

@@ -88,7 +88,9 @@ counts_perturbed <- function(entry, entries) {
     any(vapply(drawn, function(e) fits_data(entry$result, released_data(e$result)), NA)))
 }
 
-sees_perturbation <- c("pram_audit", "link_attack", "longitudinal_link", "utility_loss")
+sees_perturbation <- c(
+  "pram_audit", "link_attack", "longitudinal_link", "utility_loss", "interval_disclosure"
+)
 
 apart_note <- "of other key variables or households than the check, see above"
 

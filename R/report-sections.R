@@ -62,7 +62,12 @@ cost_terms <- c(
   n_records_changed = "Records with a blank or exchanged cell",
   prop_bits_lost = "Share of the information lost (bits)",
   tv_margins = "Mean distance of the margins (total variation)",
-  tv_pairs = "Mean distance of the tables of pairs (total variation)"
+  tv_pairs = "Mean distance of the tables of pairs (total variation)",
+  il1s = "Mean change of continuous variables (IL1s)",
+  mean_change = "Largest change of a mean, in standard deviations",
+  quantile_change = "Largest change of a decile, in standard deviations",
+  correlation_change = "Largest change of a correlation",
+  ci_overlap = "Mean overlap of the intervals of a regression"
 )
 
 cost_table <- function(content) {
@@ -148,7 +153,7 @@ external_sentences <- c(
   "uniqueness_by_size", "uniqueness_validation", "invariant_pram", "pram_audit", "suppress_cells",
   "longitudinal_link", "longitudinal_risk", "key_overview", "key_stability", "link_attack",
   "exhaustive_tabulation", "file_check", "household_risk", "special_uniques", "attribute_risk",
-  "attack_release"
+  "attack_release", "interval_disclosure"
 )
 
 reference_lines <- function(fun) {

@@ -37,6 +37,7 @@
 #' | Which households can be identified by their composition? | [household_risk()] |
 #' | Is a record unique in the population? | [copula_uniqueness()], [individual_risk()] |
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |
+#' | Which released numbers tell the original ones? | [interval_disclosure()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
 #'
 #' Results print in words, [plot()], give sentences to cite by [interpret()]

@@ -16,8 +16,9 @@
 #'   and a message (`suppressed_values`) says which.
 #' * `alpha` is `partial_weight` of [n_matches()]. [individual_risk()] counts as with
 #'   `alpha = 1` and says so (`alpha_ignored`) if that makes a difference.
-#' * `numVars` are not examined, and the print of the file says so. They can be named:
-#'   as key variables of `n_matches(tolerance = )`, for instance.
+#' * `numVars` are the role `num_vars`. Functions that count equal values do not examine them,
+#'   and the summary of the file and [file_check()] say so. [interval_disclosure()],
+#'   [microaggregate()] and [link_attack()] do.
 #' * `pramVars` are columns like others, as they are after `pram()`. A
 #'   message (`perturbed_keys`) names the key variables that were perturbed.
 #' * `ghostVars` are `linked` of [suppress_cells()]: blank if their key variable is.

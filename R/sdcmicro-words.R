@@ -83,12 +83,7 @@ micro_line <- function(file) {
         "; blanks of ", quote_names(names(ghosts)), " are those of ",
         quote_names(unlist(ghosts, use.names = FALSE)), " too"
       )
-    }, ".",
-    if (length(file$defaults$num_vars)) {
-      paste0(
-        " Its continuous variables are not examined: ", quote_names(file$defaults$num_vars), "."
-      )
-    }
+    }, "."
   )
 }
 

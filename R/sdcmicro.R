@@ -16,11 +16,10 @@ micro_file <- function(object, arg = "data", state = "current") {
   file <- new_file(data, list(
     key_vars = names(slots$manipKeyVars), weight_var = columns("weightVar"),
     hh_id = columns("hhId"), strata_var = columns("strataVar"),
-    sensitive = columns("sensibleVar")
+    sensitive = columns("sensibleVar"), num_vars = names(slots$manipNumVars)
   ))
   file$defaults <- list(
-    missing = "wildcard", partial_weight = slots$options$alpha, linked = micro_ghosts(slots),
-    num_vars = names(slots$manipNumVars)
+    missing = "wildcard", partial_weight = slots$options$alpha, linked = micro_ghosts(slots)
   )
   if (state == "current") {
     file$object <- object
@@ -41,7 +40,7 @@ micro_originals <- function(slots, data) {
 }
 
 # Arguments that mean the same to sdcMicro, whose object answers them.
-micro_names <- c("partial_weight", "linked", "num_vars")
+micro_names <- c("partial_weight", "linked")
 
 # Arguments that neither the user nor a role answers.
 take_defaults <- function(ask, file) {

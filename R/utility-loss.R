@@ -32,6 +32,20 @@
 #' recoded alike, for a band never occurs before; they then see blanks and exchanges
 #' only. Missing counts as a value. With `weight_var` the same for sums of weights.
 #'
+#' **Continuous** variables, those with the role `num_vars` of `before` and numbers with so many
+#' values that records seldom agree (see [link_attack()]), have a row in `numbers`: IL1s, also if
+#' they were recoded; the change of the mean and the largest change of the nine deciles, in
+#' standard deviations before; the ratio of the standard deviations; the largest change of a
+#' correlation with another of them.
+#'
+#' **An analysis** that the user names by `model` is a linear regression, fitted to both files,
+#' with the weights if there are any. The 95% intervals of each coefficient, \eqn{[L, U]} before
+#' and \eqn{[L', U']} after, overlap by
+#' \deqn{\frac12 \left( \frac{c}{U - L} + \frac{c}{U' - L'} \right), \quad
+#'   c = \max(0, \min(U, U') - \max(L, L'))}{%
+#'   (c / (U - L) + c / (U' - L')) / 2, c = max(0, min(U, U') - max(L, L'))}
+#' (Karr et al. 2006), 1 if they are equal and 0 if they have nothing in common.
+#'
 #' @section Cost:
 #' A pass over the records per variable and per pair of variables.
 #'
@@ -44,9 +58,11 @@
 #'   A warning (`other_order`) says if no column agrees, record by record, more often
 #'   than in a random order.
 #' @param key_vars Names or positions, in `before`, of the variables to compare.
-#'   `NULL`: all that both have, but `weight_var`.
+#'   `NULL`: of a file its key variables and `num_vars`, of others all columns that both have, but
+#'   `weight_var`.
 #' @inheritParams sdcRisk-params
 #' @param weight_var Name of the column of sampling weights, in both files.
+#' @param model A formula with a response, such as `turnover ~ staff + sector`, or `NULL`.
 #' @return An object of class `sdc_utility_loss`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row: `n`, `n_exchanged` and `prop_exchanged` cells,
@@ -59,12 +75,21 @@
 #'     `"exchanged"`, each possibly with blanks), `n_values_before`,
 #'     `n_values_after`, `il1s`; this is `as.data.frame()`}
 #'   \item{`pairs`}{`variable_1`, `variable_2`, `tv`, with weights `tv_weighted`}
+#'   \item{`numbers`}{one row per continuous variable: `variable`, `n` (records with both values),
+#'     `il1s`, `mean_change`, `sd_ratio`, `quantile_change`, `correlation_change`; `NULL` without
+#'     any. `estimates` has the mean of `il1s` and the largest of the changes}
+#'   \item{`coefficients`}{with `model` one row per coefficient: `term`, `before`, `after`,
+#'     `overlap`. `estimates` has `ci_overlap`, their mean, and `ci_overlap_least`}
 #' }
 #' Errors: files of different length (`mismatched_data`), no common variable.
 #' @references
 #' Gionis, A. and Tassa, T. (2009). k-Anonymization with minimal loss of
 #' information. IEEE Transactions on Knowledge and Data Engineering 21, 206-219.
 #' \doi{10.1109/TKDE.2008.129}.
+#'
+#' Karr, A. F., Kohnen, C. N., Oganian, A., Reiter, J. P. and Sanil, A. P. (2006). A framework for
+#' evaluating the utility of data altered to protect confidentiality. The American Statistician
+#' 60(3), 224-232. \doi{10.1198/000313006X124640}.
 #' @family recoding
 #' @concept information loss
 #' @concept data utility
@@ -75,11 +100,12 @@
 #' coarser <- transform(adult, age = 10 * (age %/% 10))
 #' coarser$sex[1:100] <- NA
 #' utility_loss(adult, coarser, keys)
-utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL) {
+utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL, model = NULL) {
   if (missing(after) && !missing(before) && has_history(before)) {
     after <- before
     before <- file_before(before, "before")
   }
+  numbers <- if (!missing(before)) num_vars_of(before)
   ask <- enter_waves("utility_loss", c("before", "after"))
   inform_partial_loss(before)
   before <- ask$before
@@ -101,7 +127,13 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
   }
   weights <- check_weights(before, weight_var)
   weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var)
-  keys <- loss_variables(before, after, ask$key_vars, weight_var)
+  # Of a file its key variables and its continuous ones.
+  asked <- if (missing(key_vars) && length(ask$key_vars)) {
+    union(ask$key_vars, numbers)
+  } else {
+    ask$key_vars
+  }
+  keys <- loss_variables(before, after, asked, weight_var)
   columns <- lapply(rlang::set_names(keys), function(name) {
     compared_column(before[[name]], after[[name]], name)
   })
@@ -111,8 +143,12 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL)
     Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after))
   )
   prints <- lapply(list(before = before, after = after), fingerprint_of, list(key_vars = keys))
+  more <- list(
+    numbers = number_loss(before, after, keys, numbers),
+    coefficients = interval_overlap(before, after, model, weights, weights_after)
+  )
   new_utility_loss(
-    columns, variables, pairs, nrow(before), weight_var, prints, other_order, ask$call
+    columns, variables, pairs, nrow(before), weight_var, prints, other_order, ask$call, more
   )
 }
 
@@ -346,7 +382,7 @@ compared_pairs <- function(columns, w, w_after) {
 }
 
 new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, other_order,
-                             this_call) {
+                             this_call, more) {
   touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   estimates <- frame(
@@ -362,6 +398,16 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, o
     estimates$tv_margins_weighted <- mean(variables$tv_weighted)
     estimates$tv_pairs_weighted <- mean_of(pairs$tv_weighted)
   }
+  if (!is.null(more$numbers)) {
+    estimates$il1s <- mean_of(more$numbers$il1s)
+    estimates$mean_change <- largest(abs(more$numbers$mean_change))
+    estimates$quantile_change <- largest(more$numbers$quantile_change)
+    estimates$correlation_change <- largest(more$numbers$correlation_change)
+  }
+  if (!is.null(more$coefficients)) {
+    estimates$ci_overlap <- mean_of(more$coefficients$overlap)
+    estimates$ci_overlap_least <- -largest(-more$coefficients$overlap)
+  }
   new_sdc_result(
     "sdc_utility_loss",
     estimates = estimates, records = NULL,
@@ -371,7 +417,8 @@ new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, o
       version = own_version()
     ),
     diagnostics = list(n_keys = length(columns), other_order = other_order), call = this_call,
-    variables = variables, pairs = pairs
+    variables = variables, pairs = pairs, numbers = more$numbers,
+    coefficients = more$coefficients
   )
 }
 
@@ -430,7 +477,7 @@ loss_figure <- function(label, unit, says = NULL) {
 
 declare_measure(
   "utility_loss",
-  reference = "gionis2009", terms = setdiff(names(e), "n"),
+  reference = c("gionis2009", "karr2006"), terms = setdiff(names(e), "n"),
   title = "Loss of information",
   question = "how much information did the protection cost the users of the file?",
   size = paste0(
@@ -451,7 +498,19 @@ declare_measure(
     tv_pairs = loss_figure(
       "Total variation of pairs, mean", "risk", "pairs moved by %s on average"
     ),
-    tv_margins_weighted = loss_figure("Total variation of weighted margins", "risk")
+    tv_margins_weighted = loss_figure("Total variation of weighted margins", "risk"),
+    il1s = loss_figure(
+      "Mean change of continuous variables (IL1s)", "number",
+      "numbers moved by %s of the square root of 2 standard deviations on average (IL1s)"
+    ),
+    mean_change = loss_figure("Largest change of a mean, in standard deviations", "number"),
+    quantile_change = loss_figure("Largest change of a decile, in standard deviations", "number"),
+    correlation_change = loss_figure("Largest change of a correlation", "number"),
+    ci_overlap = loss_figure(
+      "Overlap of the intervals of the regression, mean", "share",
+      "the intervals of the regression overlap by %s on average"
+    ),
+    ci_overlap_least = loss_figure("Overlap of the intervals of the regression, least", "share")
   ),
   table = changed_variables(x$variables), rest = "x$variables",
   notes = "Information loss ignores exchanged values. Distances ignore recoding.",

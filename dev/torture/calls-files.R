@@ -314,6 +314,48 @@ draws$utility_loss <- function() {
   )), check = check)
 }
 
+# Numbers with ties, missing values and large ones.
+draw_numbers <- function(n, d) {
+  as.data.frame(rlang::set_names(lapply(seq_len(d), function(v) {
+    x <- pick(list(stats::rlnorm(n), sample(5, n, TRUE), round(stats::rnorm(n), 1), rep(2, n)))
+    x <- x * pick(c(1, 1, 1e-300, 1e300))
+    replace(x, stats::runif(n) < pick(c(0, 0, 0.1)), NA)
+  }), paste0("x", seq_len(d))))
+}
+
+draws$interval_disclosure <- function() {
+  data <- draw_numbers(sample(c(1, 2, 30), 1), sample(4, 1))
+  after <- as.data.frame(lapply(data, function(x) x * sample(c(1, 1.1), length(x), TRUE)))
+  check <- function(x) {
+    e <- x$estimates
+    c(
+      if (any(e$n_within > e$n_values)) "more values disclosed than compared",
+      if (any(e$n_all > e$n_any)) "more records with all values than with any"
+    )
+  }
+  case("interval_disclosure", drop_null(list(
+    original = data, released = after, vars = names(data),
+    width = maybe(0.3, c(sd = 0.1, rank = 0.2))
+  )), check = check)
+}
+
+draws$microaggregate <- function() {
+  k <- sample(2:4, 1)
+  data <- draw_numbers(sample(c(4, 30), 1), sample(3, 1))
+  check <- function(out) {
+    c(
+      if (!identical(dim(out), dim(data))) "another size",
+      unlist(lapply(names(data), function(v) {
+        if (!identical(is.na(out[[v]]), is.na(data[[v]]))) "other missing values"
+      })),
+      if (is.null(summary(out)$history)) "no history"
+    )
+  }
+  case("microaggregate", drop_null(list(
+    data = data, vars = names(data), k = k, method = maybe(0.5, pick(c("mdav", "optimal")))
+  )), check = check)
+}
+
 draws$candidates <- function() {
   n <- sample(0:6, 1)
   parts <- switch(sample(6, 1),

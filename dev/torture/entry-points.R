@@ -108,6 +108,8 @@ entry_calls <- list(
   panel = quote(longitudinal_risk(data, later, keys, keys, "c", "id", weight_var = "w")),
   patterns = quote(n_matches(pattern_table(data, keys))),
   counted = quote(longitudinal_link(pattern_table(data, keys), pattern_table(later, keys), keys)),
+  close = quote(interval_disclosure(data, data, "w", width = c(sd = 0.1))),
+  grouped = quote(microaggregate(data, "w", k = 2)),
   loss = quote(utility_loss(data, later[c(1, seq_len(nrow(later))), ], keys)),
   check = quote(file_check(data, keys, weight_var = "w", hh_id = "hh")),
   by_formula = quote(sdcRisk:::rs_expected_inverse(as.double(1:4), as.double(5:8))),

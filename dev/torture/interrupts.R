@@ -117,6 +117,9 @@ long_calls <- list(
   key_stability = quote(key_stability(people, later, keys, "id")),
   change_indicators = quote(change_indicators(people, later, keys, "id")),
   latest_values = quote(latest_values(list(people, later), "id")),
+  microaggregate = quote(microaggregate(
+    data.frame(x = stats::runif(2e5), y = stats::runif(2e5), z = stats::runif(2e5)), x:z
+  )),
   utility_loss = quote(utility_loss(people, later, keys)),
   loglinear_risk = quote(loglinear_risk(people, keys, weight_var = "w")),
   loglinear_risk_search = quote(loglinear_risk(some, keys, weight_var = "w", model = "search")),

@@ -36,7 +36,11 @@ make_results_in_words <- function() {
       loglinear_risk = loglinear_risk(
         nals_prison, c("GENDER", "DAGE3", "EDUC3"), weight_var = "WEIGHT"
       ),
-      key_overview = key_overview(nals_prison, keys)
+      key_overview = key_overview(nals_prison, keys),
+      interval_disclosure = interval_disclosure(
+        adult[1:500, ], transform(adult[1:500, ], age = age + rep(-1:3, 100)),
+        c("age", "education_num")
+      )
     )
   )
 }

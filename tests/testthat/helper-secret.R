@@ -32,6 +32,7 @@ secret_results <- function() {
         individual_risk = individual_risk(data, keys, "w", "home"),
         population_uniqueness = population_uniqueness(data, keys, 2400),
         file_check = file_check(data, keys, weight_var = "w", hh_id = "home"),
+        interval_disclosure = interval_disclosure(data, later, "w"),
         utility_loss = utility_loss(data, later, keys), qar_risk = qar,
         attribute_risk = attribute_risk(data, c("b", "c"), "a", released = later),
         attack_release = attack_release(data, later, c("b", "c"), "a"),

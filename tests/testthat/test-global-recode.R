@@ -80,3 +80,40 @@ test_that("what cannot be recoded is told", {
   bad(top_code(file, age = c(1, 2)), "be one number")
   expect_error(global_recode(file, agee = 1:3), "age", class = "sdcRisk_error_unknown_key_var")
 })
+
+test_that("ends are cut by share and by number of records", {
+  data <- data.frame(income = c(1:8, 8, 20), w = rep(1:2, 5))
+  top <- function(...) quietly(top_code(data, ...))
+  expect_equal(top(income = 0.1, .by = "share")$income, c(1:8, 8, 8))
+  # Equal values are not divided: two eights and the 20 are more than a fifth.
+  expect_equal(top(income = 0.2, .by = "share")$income, c(1:8, 8, 8))
+  expect_equal(top(income = 2, .by = "records")$income, c(1:7, 7, 7, 7))
+  expect_equal(
+    quietly(bottom_code(data, income = 0.2, .by = "share"))$income, c(3, 3, 3:8, 8, 20)
+  )
+  expect_equal(
+    quietly(bottom_code(data, income = 2, .by = "records"))$income, c(3, 3, 3:8, 8, 20)
+  )
+  words <- summary(top(income = 0.1, .by = "share"))$history
+  expect_identical(words, "top_code(): income top coded, at most 10%")
+  expect_error(top(income = 2, .by = "share"), class = "sdcRisk_error_bad_argument")
+  expect_error(top(income = 10, .by = "records"), class = "sdcRisk_error_bad_argument")
+  expect_error(top(income = 0.5, .by = "records"), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("the mean of the coded values can stay", {
+  data <- data.frame(income = c(1:8, 8, 20), w = rep(1:2, 5))
+  made <- quietly(top_code(data, income = 3, .by = "records", .replace = "mean"))
+  expect_equal(made$income, c(1:7, 12, 12, 12))
+  expect_equal(mean(made$income), mean(data$income))
+  weighed <- quietly(top_code(
+    sdc_file(data, "income", weight_var = "w"), income = 7, .replace = "mean"
+  ))
+  expect_equal(sum(weighed$w * weighed$income), sum(data$w * data$income))
+  low <- quietly(bottom_code(data, income = 4, .replace = "mean"))
+  expect_equal(low$income[1:3], rep(2, 3))
+  expect_error(
+    quietly(top_code(data, income = 8, .replace = "mean")), class = "sdcRisk_error_unprotectable"
+  )
+  expect_equal(quietly(top_code(data, income = 99, .replace = "mean"))$income, data$income)
+})

@@ -48,7 +48,8 @@ test_that("an object brings its roles, and arguments come before them", {
   file <- sdc_file(full)
   expect_s3_class(file, "sdc_file")
   expect_identical(sdc_roles(file), list(
-    key_vars = keys, weight_var = "sampling_weight", hh_id = "ori_hid", sensitive = "hhcivil"
+    key_vars = keys, weight_var = "sampling_weight", hh_id = "ori_hid", sensitive = "hhcivil",
+    num_vars = c("expend", "income", "savings")
   ))
   expect_identical(as.data.frame(file), testdata)
   other <- sdc_file(full, "sex", weight_var = "household_weights")
@@ -404,7 +405,8 @@ test_that("every verb takes the result of a protection of an object", {
 test_that("continuous variables of an object are named, and are no identifiers", {
   numbers <- c("expend", "income", "savings")
   expect_match(
-    text_of(summary(sdc_file(full))), "continuous variables are not examined: \"expend\", \"in"
+    text_of(summary(sdc_file(full))),
+    "Continuous (`num_vars`), and not examined: \"expend\", \"income\", \"savings\".", fixed = TRUE
   )
   roles <- file_check(full)$roles
   expect_identical(roles$role[match(numbers, roles$variable)], rep("continuous", 3))

@@ -19,6 +19,7 @@ mod key_table;
 mod linkage;
 mod loglinear;
 mod n_matches;
+mod numeric;
 mod population_risk;
 mod pram;
 mod qar_risk;
@@ -47,6 +48,7 @@ extendr_module! {
     use linkage;
     use loglinear;
     use n_matches;
+    use numeric;
     use population_risk;
     use pram;
     use qar_risk;

@@ -25,6 +25,7 @@
 //! | [`linkage`] | how many respondents of two waves can be linked without ids? |
 //! | [`attack`] | and how many by an intruder who weighs the keys? |
 //! | [`attribute_risk`] | what does a key tell of a sensitive value? |
+//! | [`numeric`] | which record is nearest, and which numbers can be averaged? |
 //! | [`missing`] | what does a missing value mean? |
 //! | [`weights`] | how many people does a record stand for? |
 //! | [`fraction`] | which share of the population is in the file? |
@@ -62,6 +63,7 @@ pub mod memory;
 pub mod missing;
 pub mod n_matches;
 pub mod normal;
+pub mod numeric;
 pub mod parallel;
 pub mod population_risk;
 pub mod pram;
