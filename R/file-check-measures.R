@@ -10,9 +10,9 @@ most_modelled <- 2e5
 most_set_work <- 1e9
 most_overview_work <- 2e8
 
-# The results of all methods, each a result or a text that says why it is missing;
-# `signals` are the conditions they raised.
-run_methods <- function(file, asked) {
+# The results of all methods, or of those in `only`, each a result or a text that says why it is
+# missing; `signals` are the conditions they raised.
+run_methods <- function(file, asked, only = NULL) {
   signals <- new.env(parent = emptyenv())
   signals$all <- list()
   facts <- asked$facts
@@ -22,6 +22,9 @@ run_methods <- function(file, asked) {
   # for missing values gives the same.
   run <- function(method, args, why = NULL, rules = every_rule[-1]) {
     known <- asked$missing %in% rules
+    if (!is.null(only) && !method %in% only) {
+      return("not asked for")
+    }
     if (is.null(why) && !known && asked$n_incomplete > 0) {
       why <- not_for_wildcards(asked$n_incomplete, facts$n, isTRUE(asked$n_suppressed > 0))
     }

@@ -82,7 +82,11 @@ whole_notes <- function(x) {
 
 # "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"
 verdict_words <- function(x) {
-  rows <- measures(x)
+  rows_verdict(measures(x), x$settings$n, told_missing_words(x$diagnostics$told_missing))
+}
+
+# The same of the rows of measures() on a file of `n` records; `told` is said after them.
+rows_verdict <- function(rows, n_records, told = NULL) {
   rows <- rows[!is.na(rows$limit), ]
   if (nrow(rows) == 0) {
     return("not judged, as no limit was set")
@@ -91,10 +95,10 @@ verdict_words <- function(x) {
   value <- ifelse(rows$unit == "share", format_percent(rows$value), format_amount(rows$value))
   value[rows$unit == "risk"] <- format_risk(rows$value[rows$unit == "risk"])
   n <- format_count(ifelse(is.na(rows$n_above), 0, rows$n_above))
-  share <- format_percent(rows$n_above / x$settings$n)
+  share <- format_percent(rows$n_above / n_records)
   words <- ifelse(
     rows$verdict == "above" & rows$measure == "k",
-    paste0(n, " of ", plural(x$settings$n, "record"), " (", share,
+    paste0(n, " of ", plural(n_records, "record"), " (", share,
            ") share their key with fewer than ", limit),
     ifelse(
       rows$verdict == "above" & !is.na(rows$n_above),
@@ -112,7 +116,6 @@ verdict_words <- function(x) {
     paste0(paste(rows$measure[open & why == reason], collapse = ", "), reason)
   }, "")
   above <- rows$verdict == "above"
-  told <- told_missing_words(x$diagnostics$told_missing)
   paste0(
     if (any(above)) "not within" else if (any(open)) "not known to be within" else "within",
     " your limits: ", paste(c(

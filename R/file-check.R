@@ -199,26 +199,11 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     # No key is to tell a sensitive value.
     if (!was_given("limit") && !is.null(asked$sensitive)) asked$limit$l <- 2
     asked$facts <- population_facts(file)
-    # All columns are coded in one go, and the methods share the codes.
-    table <- key_table(
-      file, file$roles$key_vars,
-      key_groups = file$roles$key_groups, candidates = TRUE,
-      labels = labels_of_file(file),
-      roles = role_columns(file$data, file$roles)
-    )
+    coded <- coded_page(file, asked, labels_of_file(file))
+    asked <- coded$asked
+    table <- coded$table
     file$codes$shared <- TRUE
     on.exit(file$codes$shared <- NULL, add = TRUE)
-    asked$keys <- names(table$keys)
-    asked$n_keys <- length(asked$keys)
-    asked$remedy <- file$remedy
-    asked$n_suppressed <- sum(file$states$n_suppressed)
-    asked$n_incomplete <- table$n_incomplete
-    asked$coded <- coded_columns(table)
-    if (asked$missing == "wildcard" && table$n_incomplete > 0) {
-      asked$codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
-      asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
-    }
-    asked$p <- min(asked$p, asked$n_keys)
     ran <- run_methods(file, asked)
     result <- new_file_check(file, table, ran, asked, ask$call)
     result$next_steps <- check_next_steps(result, file$roles, made, file$data)
@@ -270,6 +255,26 @@ ask_for_keys <- function(ask) {
     ),
     columns = names[nzchar(looks)], proposed = call
   )
+}
+
+# The file coded in one go, so that the methods share the codes, and what they are asked of it.
+coded_page <- function(file, asked, labels = NULL) {
+  table <- key_table(
+    file, file$roles$key_vars, key_groups = file$roles$key_groups, candidates = TRUE,
+    labels = labels, roles = role_columns(file$data, file$roles)
+  )
+  asked$keys <- names(table$keys)
+  asked$n_keys <- length(asked$keys)
+  asked$remedy <- file$remedy
+  asked$n_suppressed <- sum(file$states$n_suppressed)
+  asked$n_incomplete <- table$n_incomplete
+  asked$coded <- coded_columns(table)
+  if (asked$missing == "wildcard" && table$n_incomplete > 0) {
+    asked$codes <- unname(lapply(asked$coded[table$variables], `[[`, "codes"))
+    asked$times <- if (is.null(table$times)) rep(1, table$n_rows) else table$times
+  }
+  asked$p <- min(asked$p, asked$n_keys)
+  list(table = table, asked = asked)
 }
 
 # All other columns that can be coded, those that methods ask for by the names they give them.

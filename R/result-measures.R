@@ -46,15 +46,18 @@ measures.sdc_result <- function(x, ..., limit = list(k = 3, journalist = 0.05)) 
 measures.sdc_file_check <- function(x, ..., limit = NULL) {
   enter_verb("measures", x)
   check_no_dots(...)
-  e <- x$estimates
+  judged_by(page_measures(x$estimates), x, limit)
+}
+
+# The figures of the rows of a page.
+page_measures <- function(e) {
   about <- page_figures()
   about <- about[match(e$measure, about$measure), ]
-  rows <- frame(
+  frame(
     measure = e$measure, label = about$label, value = e$value, low = e$low, high = e$high,
     unit = about$unit, scenario = e$scenario, limit = e$limit, verdict = e$verdict,
     n_above = as.double(e$n_records_above), note = e$reason
   )
-  judged_by(rows, x, limit)
 }
 
 # The rows of a check by other limits of record risks than its own.

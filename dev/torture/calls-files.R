@@ -83,6 +83,38 @@ draws$file_check_addin <- function() {
   case("file_check_addin", list(envir = pick(list(new.env(), NULL, 1, "text"))[[1]]))
 }
 
+# Scripts in pieces, most of which stop with an error. Only lines, codes and counts come back.
+draws$check_script <- function() {
+  pieces <- c(
+    "library(sdcRisk)", "#| sdc: key_vars = c(GENDER, DAGE3)", "x <- nals_prison",
+    "file <- sdc_file(nals_prison, c(GENDER, DAGE3))", "file$GENDER <- 1; y <- file", "y <- x[1:9, ]",
+    "saveRDS(file, \"a.rds\")", "write.csv(x, \"a.csv\")", "rm(x)", "x <- merge(x, y)", "q()", "stop(1)",
+    "released <- release_data(suppress_cells(file))", "#| sdc: GENDER", "names(x) <- NULL", "f <- function("
+  )
+  folder <- tempfile("script")
+  dir.create(folder)
+  path <- file.path(folder, "s.R")
+  writeLines(sample(pieces, sample(0:12, 1), replace = TRUE), path)
+  case("check_script", list(path = path, dir = folder, time_limit = 30), check = function(x) {
+    if (!all(x$findings$code %in% sdcRisk:::script_codes()$code)) "a code that is not known"
+  }, keep = c("path", "dir"), data = data.frame())
+}
+
+draws$quit_status <- function() {
+  path <- tempfile(fileext = ".R")
+  writeLines("f <- function(", path)
+  case("quit_status", list(x = check_script(path)), check = function(status) {
+    if (!identical(status, 1L)) "a syntax error has status 1"
+  })
+}
+
+draws$write_findings <- function() {
+  path <- tempfile(fileext = ".R")
+  writeLines("f <- function(", path)
+  file <- tempfile(fileext = sample(c(".sarif", ".xml", ".txt"), 1))
+  case("write_findings", list(x = check_script(path), file = file), keep = "file")
+}
+
 draws$key_overview <- function() {
   file <- draw_file()
   check <- if (file$plain) {

@@ -1,0 +1,393 @@
+# Data frames with known roles, and what is made of them. A state is a list:
+#   name      the variable, "" for what has none
+#   file      the open file: data, roles, and what is known of its past
+#   columns   its columns, held so that their addresses stay theirs
+#   address, hash   by which a change is seen; tables that change in place need the hash
+#   classed   whether it carries its roles itself
+#   was       protected columns as they were before, by variable
+#   aligned   whether its records are in the order of `was`
+#   ids       columns that identify and were in the file once; `allowed_ids` those on purpose
+#   page      judged figures, see judge_frame()
+#   line      where it was made
+
+is_followable <- function(x) {
+  if (is_sdcmicro(x) || is_remedy(x)) {
+    return(TRUE)
+  }
+  is.data.frame(x) && nrow(x) > 0 && length(x) > 0 && !is_pattern_table(x) &&
+    !inherits(x, c("sdc_replay", "sdc_panel_table"))
+}
+
+columns_of <- function(x) {
+  data <- if (is.data.frame(x)) x else tryCatch(as_file(x, "x")$data, error = function(e) NULL)
+  # What is made by reference changes its columns, but not this list.
+  as.list(unclass(data))
+}
+
+# Only a data.table changes without a new address.
+frame_hash <- function(x) if (inherits(x, "data.table")) rlang::hash(as.list(x))
+
+is_unchanged <- function(x, known) {
+  identical(rlang::obj_address(x), known$address) && identical(frame_hash(x), known$hash)
+}
+
+# The state of `value`, NULL if no roles are known. What its columns tell, compared with those of
+# the frame that it descends from, is found on the way.
+follow <- function(run, value, name, target, before, comment = NULL, written = FALSE) {
+  parent <- parent_of(value, name, target, before)
+  file <- file_of(run, value, parent, comment)
+  if (is.null(file)) {
+    if (!written && !is.null(parent) && made_plain(value, parent, run)) {
+      roles_gone(run, name, parent)
+    }
+    return(NULL)
+  }
+  state <- list(
+    name = name, file = file, columns = as.list(unclass(file$data)),
+    address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
+    classed = !is.data.frame(value) || inherits(value, "sdc_file"),
+    was = list(), aligned = TRUE, ids = identifying_columns(file),
+    allowed_ids = any(c("keep_ids", "new_ids") %in% argument_names_in(run$parsed$code[[run$at]])),
+    line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
+  )
+  if (!is.null(parent)) {
+    if (!written && made_plain(value, parent, run)) roles_gone(run, name, parent)
+    state <- descend(run, state, parent)
+  }
+  state$page <- judge_frame(state, run$limit, run$followed)
+  state
+}
+
+# Which frame `value` was made of: one that the line names, or that shares a column, or, when
+# nothing else is known, one whose key variables it has by name with no other values.
+parent_of <- function(value, name, target, before) {
+  if (length(before) == 0) {
+    return(NULL)
+  }
+  columns <- columns_of(value)
+  at <- vapply(columns, rlang::obj_address, "")
+  score <- vapply(before, function(state) {
+    theirs <- vapply(state$columns, rlang::obj_address, "")
+    keys <- state$file$roles$key_vars
+    named <- state$name %in% target$reads
+    shared <- sum(at %in% theirs)
+    alike <- sum(names(columns) %in% names(state$columns))
+    of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
+    if (!named && shared == 0) {
+      within <- all(keys %in% names(columns)) && all(vapply(keys, function(key) {
+        all(column_plain(unique(columns[[key]])) %in% column_plain(unique(state$columns[[key]])))
+      }, NA))
+      return(if (within) 1 else 0)
+    }
+    if (!of_keys && !named) 0 else 2 + 3 * shared + alike + (state$name == name) / 2
+  }, 0)
+  if (max(score) > 0) before[[which.max(score)]]
+}
+
+column_plain <- function(x) {
+  if (is.factor(x) || is.numeric(x) && is.object(x)) as.character(x) else as.vector(x)
+}
+
+# The file of a value that has roles, or gets them from a comment or from its parent.
+file_of <- function(run, value, parent, comment) {
+  if (!is.data.frame(value)) {
+    return(as_file(value, "x"))
+  }
+  if (inherits(value, c("grouped_df", "rowwise_df"))) {
+    class(value) <- c("tbl_df", "tbl", "data.frame")
+  }
+  if (!is.null(comment) && length(comment$roles)) {
+    made <- tryCatch(
+      as_file(eval(as.call(c(list(sdc_file, value), comment$roles)), globalenv()), "x"),
+      sdcRisk_error = function(e) {
+        bad_comment(run, comment, first_line(e))
+        NULL
+      }
+    )
+    return(made)
+  }
+  if (inherits(value, "sdc_file") && length(attr(value, "roles")$key_vars)) {
+    return(as_file(value, "x"))
+  }
+  value <- bare_frame(value)
+  if (is.null(parent) || is_summary(run, value, parent)) {
+    return(NULL)
+  }
+  roles <- inherited_roles(value, parent)
+  if (length(roles$key_vars)) new_file(value, roles)
+}
+
+# Tables of counts have a row for each key.
+is_summary <- function(run, value, parent) {
+  keys <- intersect(parent$file$roles$key_vars, names(value))
+  is_table(run, all.names(run$parsed$code[[run$at]])) &&
+    nrow(value) < nrow(parent$file$data) && !anyDuplicated(as.data.frame(value)[keys])
+}
+
+summary_calls <- c(
+  "count", "tally", "summarise", "summarize", "aggregate", "table", "xtabs", "tapply", "ftable",
+  ".N", "by", "reframe", "svytable", "svyby"
+)
+
+# The roles whose columns are there, by name, or under another name with the values that they had.
+inherited_roles <- function(value, parent) {
+  roles <- parent$file$roles
+  renamed <- function(columns) {
+    unlist(lapply(columns, function(column) {
+      if (column %in% names(value)) {
+        return(column)
+      }
+      utils::head(equal_columns(value, parent$columns[[column]]), 1)
+    }))
+  }
+  for (role in setdiff(names(roles), c(population_roles, "key_groups"))) {
+    roles[[role]] <- renamed(roles[[role]])
+  }
+  groups <- Filter(function(columns) all(columns %in% names(value)), roles$key_groups)
+  roles$key_groups <- if (length(groups)) groups
+  if (nrow(value) != nrow(parent$file$data)) roles[c("pop_size", "sampling_fraction")] <- NULL
+  # A key variable that was dropped and is back.
+  back <- intersect(parent$dropped, names(value))
+  roles$key_vars <- union(roles$key_vars, back)
+  roles
+}
+
+equal_columns <- function(value, column) {
+  names(value)[vapply(as.list(unclass(value)), identical, NA, column)]
+}
+
+identifying_columns <- function(file) {
+  settings <- file$roles[c("key_vars", "weight_var", "strata_var", "hh_id")]
+  intersect(union(identifiers_of(file$data, settings), file$roles$id_vars), names(file$data))
+}
+
+# What a frame has of its parent, and what is wrong about that.
+descend <- function(run, state, parent) {
+  state$allowed_ids <- state$allowed_ids || parent$allowed_ids
+  state$aligned <- parent$aligned && nrow(state$file$data) == nrow(parent$file$data)
+  state$calibrated <- parent$calibrated
+  weights_kept(run, state, parent)
+  state$was <- parent$was
+  state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
+  for (variable in union(parent$file$roles$key_vars, names(parent$was))) {
+    state <- protection_of(run, state, parent, variable)
+  }
+  come_back(run, state, parent)
+  returned_ids(run, state, parent)
+  state$ids <- union(state$ids, parent$ids)
+  state
+}
+
+# A plain data frame of the records, made of a file with roles, that has its place.
+made_plain <- function(value, parent, run) {
+  parent$classed && is.data.frame(value) && !inherits(value, "sdc_file") &&
+    parent$kind == "sdc_file" && !is_summary(run, value, parent) &&
+    nrow(value) == nrow(parent$file$data) &&
+    all(parent$file$roles$key_vars %in% names(value))
+}
+
+roles_gone <- function(run, name, parent) {
+  add_finding(
+    run, "roles_lost", paste0(
+      "\"", shorten(name), "\" is a plain data frame: the roles of \"", shorten(parent$name),
+      "\" are lost, and functions of sdcRisk would take all its columns as key variables."
+    ), paste0(name_code(name), " <- ", file_call(name, parent$file$roles)), "below"
+  )
+}
+
+# sdcRisk says itself which columns with a role were lost. That of a key variable makes less
+# known, that of an identifier is no loss.
+role_lost <- function(run, message) {
+  lost <- message$columns[message$roles %in% c("weight_var", "strata_var", "cluster")]
+  if (length(lost)) {
+    add_finding(run, "roles_lost", paste0(
+      "The file loses ", quote_names(lost), ", a column with a role: risks in the population can ",
+      "no longer be judged."
+    ))
+  }
+}
+
+weights_kept <- function(run, state, parent) {
+  weight <- parent$file$roles$weight_var
+  new <- state$columns[[if (length(weight)) weight else ""]]
+  old <- if (length(weight)) parent$columns[[weight]]
+  if (is.null(new) || length(new) != length(old) || identical(new, old) || !is.numeric(new)) {
+    return(invisible())
+  }
+  if (any(all.names(run$parsed$code[[run$at]]) %in% calibrations)) {
+    return(invisible())
+  }
+  if (isTRUE(all.equal(sort(as.double(new)), sort(as.double(old)), tolerance = 1e-9))) {
+    return(invisible())
+  }
+  add_finding(run, "weights_changed", paste0(
+    "The weights ", quote_names(weight), " are changed",
+    if (!is.null(run$calibrated)) paste0(" after their calibration in line ", run$calibrated),
+    ": they sum to ", format_amount(signif(sum(new), 4)), " and summed to ",
+    format_amount(signif(sum(old), 4)),
+    ". Risks by weights and published totals no longer agree."
+  ), paste0(part_code(state$name, weight), " <- ", part_code(parent$name, weight))[
+    nzchar(state$name) && state$name != parent$name
+  ], "below")
+}
+
+# Protection ------------------------------------------------------------------------
+
+# What a line does to a key variable: protects it, so that the values before are held, or takes
+# a protection back.
+protection_of <- function(run, state, parent, variable) {
+  new <- state$columns[[variable]]
+  old <- parent$columns[[variable]]
+  if (is.null(new) || is.null(old) || identical(new, old)) {
+    return(state)
+  }
+  before <- parent$was[[variable]]
+  n_back <- if (!is.null(before)) n_restored(new, old, before, state$aligned)
+  if (isTRUE(n_back > 0)) {
+    add_finding(
+      run, "remedy_undone", paste0(
+        "This line puts ", plural(n_back, "value"), " of ", quote_names(variable),
+        " back that ", parent_words(parent), " had protected."
+      ), remedy_code(state, run$limit), "below"
+    )
+    state$was[[variable]] <- NULL
+  } else if (is.null(before) && is_protection(new, old)) {
+    state$was[[variable]] <- old
+    if (nrow(state$file$data) != length(old)) state$aligned <- FALSE
+  }
+  state
+}
+
+parent_words <- function(parent) paste0("line ", parent$line)
+
+# Values are suppressed, or fewer or other values are shown. A record that is left out protects
+# nothing.
+is_protection <- function(new, old) {
+  length(new) == length(old) && !identical(column_plain(new), column_plain(old))
+}
+
+# How many values are as they were before the protection and were not in between.
+n_restored <- function(new, old, before, aligned) {
+  if (length(new) == length(before) && length(old) == length(before) && aligned) {
+    now <- as.character(column_plain(new))
+    between <- as.character(column_plain(old))
+    first <- as.character(column_plain(before))
+    changed <- is.na(between) != is.na(now) | between != now
+    changed[is.na(changed)] <- FALSE
+    back <- changed & !is.na(first) & !is.na(now) & now == first
+    return(if (sum(back) > sum(changed) / 2) sum(back) else 0)
+  }
+  finer <- setdiff(as.character(column_plain(unique(new))), as.character(column_plain(unique(old))))
+  finer <- finer[!is.na(finer)]
+  if (length(finer) && all(finer %in% as.character(column_plain(unique(before))))) {
+    return(sum(as.character(column_plain(new)) %in% finer))
+  }
+  rise <- sum(!is.na(new)) - sum(!is.na(old))
+  if (rise > max(0, length(new) - length(old))) rise else 0
+}
+
+# Columns that the parent has not, and that hold what was protected.
+come_back <- function(run, state, parent) {
+  fresh <- setdiff(names(state$columns), names(parent$columns))
+  for (variable in names(state$was)) {
+    for (column in fresh) {
+      n <- n_told(state$columns[[column]], state$columns[[variable]], state$was[[variable]])
+      if (n > 0) {
+        add_finding(
+          run, "value_returned", paste0(
+            "The column ", quote_names(column), " brings ", plural(n, "protected value"), " of ",
+            quote_names(variable), " back."
+          ), without_code(state$name, column), "below"
+        )
+      }
+    }
+  }
+  again <- intersect(fresh, parent$dropped)
+  if (length(again)) {
+    add_finding(
+      run, "value_returned", paste0(
+        "The key variable ", quote_names(again), " is back, which had been left out."
+      ), without_code(state$name, again), "below"
+    )
+  }
+}
+
+# How many protected values of a variable a column shows: it agrees where both are known, or is
+# finer and has no other values than the variable had.
+n_told <- function(column, shown, before) {
+  if (!is.atomic(column) || is.null(shown)) {
+    return(0)
+  }
+  column <- as.character(column_plain(column))
+  shown <- as.character(column_plain(shown))
+  first <- unique(as.character(column_plain(before)))
+  both <- !is.na(column) & !is.na(shown)
+  hidden <- !is.na(column) & is.na(shown)
+  if (any(hidden) && any(both) && mean(column[both] == shown[both]) >= 0.99) {
+    return(sum(hidden))
+  }
+  values <- unique(column[!is.na(column)])
+  finer <- length(values) > length(unique(shown[!is.na(shown)])) && all(values %in% first)
+  nested <- finer && length(unique(paste(column, shown, sep = "\r")[both])) <=
+    1.01 * length(unique(column[both]))
+  if (nested) sum(!is.na(column)) else 0
+}
+
+# Identifiers that the parent has not, and that it, or what it was made of, had, or that come to
+# a protected file.
+returned_ids <- function(run, state, parent) {
+  if (state$allowed_ids) {
+    return(invisible())
+  }
+  back <- setdiff(state$ids, names(parent$columns))
+  known <- intersect(names(state$columns), parent$ids)
+  back <- union(
+    back[rep(length(parent$was) > 0, length(back))], setdiff(known, names(parent$columns))
+  )
+  if (length(back)) {
+    add_finding(
+      run, "identifier_returned", paste0(
+        quote_names(back), ngettext(length(back), " comes", " come"),
+        " back, which identifies persons or households."
+      ), without_code(state$name, back), "below"
+    )
+  }
+}
+
+frame_words <- function(name) if (nzchar(name)) quote_names(name) else "The data frame"
+
+# Code of a fix -----------------------------------------------------------------------
+
+name_code <- function(name) {
+  if (grepl("^[A-Za-z.][A-Za-z0-9._]*$", name)) name else paste0("`", name, "`")
+}
+
+part_code <- function(name, column) paste0(name_code(name), "$", vapply(column, name_code, ""))
+
+# What has no name cannot be repaired in a line of its own.
+without_code <- function(name, columns) {
+  if (nzchar(name)) paste0(part_code(name, columns), " <- NULL", collapse = "; ") else ""
+}
+
+file_call <- function(name, roles) {
+  roles <- roles[intersect(names(roles), setdiff(role_names, "missing"))]
+  code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles)))
+}
+
+# The line that brings a frame under its limits.
+remedy_code <- function(state, limit) {
+  if (!nzchar(state$name)) {
+    return("")
+  }
+  k <- if (is.null(limit$k)) 3 else limit$k
+  file <- if (state$classed) name_code(state$name) else file_call(state$name, state$file$roles)
+  recode <- isTRUE(state$page$recode)
+  paste0(
+    name_code(state$name), " <- ", if (recode) paste0(
+      "recode_search(", file, ", k = ", number_code(k),
+      ", suppress = 0.02) |> apply_recoding() |> suppress_cells("
+    ) else paste0("suppress_cells(", file, ", "), "k = ", number_code(k),
+    if (!is.null(state$page$max_risk)) paste0(", max_risk = ", number_code(state$page$max_risk)),
+    ") |> release_data()"
+  )
+}

@@ -1,0 +1,211 @@
+# The figures of a frame, those of file_check() by its own functions, and files that are written.
+
+# `rows` of measures() with their limits, `n` records, words for people; or the `reason` why
+# there are none. A frame whose columns with roles are those of another has its figures.
+judge_frame <- function(state, limit, known) {
+  of_roles <- unlist(state$file$roles[setdiff(names(state$file$roles), population_roles)])
+  columns <- state$columns[intersect(of_roles, names(state$columns))]
+  key <- list(
+    vapply(columns, rlang::obj_address, ""), state$file$roles, state$file$remedy,
+    if (!is.null(state$hash)) state$hash, is.null(state$file$object)
+  )
+  for (other in known) {
+    if (identical(other$page$key, key)) {
+      return(other$page)
+    }
+  }
+  page <- tryCatch(judged_page(state$file, limit), sdcRisk_error = function(e) {
+    list(reason = first_line(e))
+  })
+  page$key <- key
+  page
+}
+
+judged_page <- function(file, limit) {
+  limit <- check_limits(limit)
+  asked <- c(
+    list(limit = limit, p = 3, missing = "wildcard", models = FALSE),
+    file$roles[c("hh_id", "sensitive", "strata_var")]
+  )
+  asked$facts <- population_facts(file)
+  coded <- coded_page(file, asked)
+  file$codes$shared <- TRUE
+  on.exit(file$codes$shared <- NULL)
+  found <- run_methods(file, coded$asked, limit_methods(limit))$found
+  rows <- check_rows(found, coded$asked)
+  of_records <- check_records_of(found, coded$table, coded$asked)
+  rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
+  rows <- page_measures(rows)
+  # Weights and population are not known of every file: the journalist's limit is for those.
+  rows <- rows[!is.na(rows$limit) & (rows$verdict != "not judged" | rows$measure == "k"), ]
+  n <- asked$facts$n
+  above <- rows$verdict == "above"
+  n_above <- max(0, rows$n_above[above], na.rm = TRUE)
+  journalist <- above & rows$measure == "journalist"
+  list(
+    rows = rows, n = n, k = rows$value[match("k", rows$measure)], keys = file$roles$key_vars,
+    recode = recode_first(n_above, n), max_risk = if (any(journalist)) limit$journalist
+  )
+}
+
+# Methods of the page that a limit asks for.
+limit_methods <- function(limit) {
+  methods <- list(
+    n_matches = c("check_matches", "n_matches", "check_matches_on"), qar_risk = "check_qar",
+    individual_risk = "check_individual"
+  )
+  asked <- unique(page_figures()$method[page_figures()$measure %in% names(limit)])
+  unlist(lapply(asked, function(method) {
+    if (is.null(methods[[method]])) method else methods[[method]]
+  }))
+}
+
+# What an editor shows above the line, and of the name.
+frame_line <- function(run, state) {
+  page <- state$page
+  judged <- !is.null(page$rows)
+  frame(
+    line = state$line, column = state$column, name = state$name,
+    records = nrow(state$file$data), lens = if (judged) lens_words(page) else "not judged",
+    verdict = if (judged) rows_verdict(page$rows, page$n) else page$reason,
+    keys = paste(quote_names(state$file$roles$key_vars)),
+    above = judged && any(page$rows$verdict == "above"),
+    fix = if (judged && any(page$rows$verdict == "above")) remedy_code(state, run$limit) else ""
+  )
+}
+
+# In few words, as in: k = 1, 88 records below 3.
+lens_words <- function(page) {
+  rows <- page$rows
+  k <- rows[rows$measure == "k", ]
+  others <- rows[rows$measure != "k" & rows$verdict == "above", ]
+  paste(c(
+    if (nrow(k) && !is.na(k$value)) paste0(
+      "k = ", format_count(k$value), if (k$verdict == "above") paste0(
+        ", ", plural(k$n_above, "record"), " below ", format_number(k$limit)
+      )
+    ),
+    if (nrow(others)) paste0(
+      others$measure, " ", format_risk(others$value), " above ", format_number(others$limit)
+    ),
+    if (!any(rows$verdict == "above")) "within the limits"
+  ), collapse = ", ")
+}
+
+# Files that are written --------------------------------------------------------------
+
+look_at_written <- function(run, one) {
+  value <- one$value
+  names <- writer_names(one$name)
+  if (is_followable(value)) {
+    written_frame(run, value, names, one$variable)
+  } else if (is.list(value) && !is.object(value)) {
+    for (part in value) look_at_written(run, list(name = one$name, value = part, variable = ""))
+  }
+}
+
+written_frame <- function(run, value, names, variable) {
+  tables <- Filter(function(other) other$table && is_unchanged(value, other), run$others)
+  if (length(tables)) {
+    return(written_unknown(run, value, names))
+  }
+  known <- Filter(function(state) is_unchanged(value, state), run$followed)
+  state <- if (length(known)) {
+    known[[1]]
+  } else {
+    target <- target_of(run$parsed$code[[run$at]])
+    target$name <- NULL
+    like <- parent_of(value, "", target, run$followed)
+    if (!nzchar(variable) && !is.null(like) && is_part(value, like)) variable <- like$name
+    follow(run, value, variable, target, run$followed, written = TRUE)
+  }
+  if (is.null(state)) {
+    return(written_unknown(run, value, names))
+  }
+  if (is_remedy(value) || is_sdcmicro(value)) {
+    release <- if (is_remedy(value)) "release_data(" else "sdcMicro::extractManipData("
+    add_finding(
+      run, "original_written", paste0(
+        frame_words(state$name),
+        " is written with the values before its protection, or what undoes it."
+      ), replacing_code(state$name, release, ")"), names = names
+    )
+  }
+  written_above(run, state, names)
+  written_ids(run, state, names)
+  written_told(run, state, names)
+}
+
+replacing_code <- function(name, before, after) {
+  if (nzchar(name)) paste0(name_code(name), " <- ", before, name_code(name), after) else ""
+}
+
+# Whether a value has only columns of a frame that is followed, and its records.
+is_part <- function(value, state) {
+  is.data.frame(value) && all(names(value) %in% names(state$columns)) &&
+    nrow(value) == nrow(state$file$data)
+}
+
+written_above <- function(run, state, names) {
+  page <- state$page
+  if (is.null(page$rows)) {
+    add_finding(run, "not_followed", paste0(
+      frame_words(state$name), " is written and could not be judged: ", page$reason, "."
+    ), names = names)
+    return(invisible())
+  }
+  words <- function(verdict) {
+    rows_verdict(page$rows[page$rows$verdict == verdict, ], page$n)
+  }
+  verdicts <- page$rows$verdict
+  if (any(verdicts == "above")) {
+    add_finding(
+      run, "above_limit", paste0(frame_words(state$name), " is written while it is ",
+                                 words("above"), "."),
+      remedy_code(state, run$limit), names = names
+    )
+  } else if (any(verdicts == "unclear")) {
+    add_finding(run, "limit_unclear", paste0(
+      frame_words(state$name), " is written while it is ", words("unclear"), "."
+    ), names = names)
+  }
+}
+
+written_ids <- function(run, state, names) {
+  ids <- setdiff(intersect(state$ids, names(state$columns)), if (state$allowed_ids) state$ids)
+  if (length(ids)) {
+    add_finding(
+      run, "identifier_written", paste0(
+        frame_words(state$name), " is written with ", quote_names(ids), ", which ",
+        ngettext(length(ids), "identifies", "identify"), " persons or households."
+      ), without_code(state$name, ids), names = names
+    )
+  }
+}
+
+written_told <- function(run, state, names) {
+  roles <- state$file$roles
+  told <- told_unasked(told_by_columns(state$file$data, NULL, roles$key_vars, roles$hh_id))
+  told <- told[!told$by %in% unlist(roles) & !grepl(" + ", told$by, fixed = TRUE), ]
+  told <- told[told$share >= 0.5, ]
+  for (by in unique(told$by)) {
+    of <- told[told$by == by, ]
+    add_finding(
+      run, "told_by_column", paste0(
+        frame_words(state$name), " is written with ", quote_names(by), ", which tells ",
+        quote_names(of$variable), ": an intruder who knows it knows more than the key variables."
+      ), without_code(state$name, by), names = names
+    )
+  }
+}
+
+# A file of records that nothing is known of. Short tables are no files of records.
+written_unknown <- function(run, value, names) {
+  made <- target_of(run$parsed$code[[run$at]])$reads
+  if (nrow(value) >= 20 && (length(run$followed) || length(intersect(made, names(run$others))))) {
+    add_finding(run, "not_followed", paste(
+      "A data frame is written that this check cannot follow back to a file with roles: it is a",
+      "table, or its columns have other names and values. It was not judged."
+    ), names = names)
+  }
+}

@@ -1,0 +1,120 @@
+# The text of a script: its lines, expressions and comments.
+
+# The lines of a file as UTF-8, whatever ends them. What is not UTF-8 is taken as Latin-1.
+read_script <- function(path) {
+  bytes <- readBin(path, "raw", file.size(path))
+  if (any(bytes == 0)) {
+    stop_argument("path", "name text files", paste0(quote_names(path), " holds zero bytes."))
+  }
+  script_lines(rawToChar(bytes))
+}
+
+script_lines <- function(text) {
+  Encoding(text) <- "UTF-8"
+  if (!validUTF8(text)) text <- iconv(text, "latin1", "UTF-8")
+  text <- sub("^\ufeff", "", enc2utf8(text))
+  lines <- strsplit(text, "\r\n|\n|\r", perl = TRUE)[[1]]
+  lines
+}
+
+# `code`, the expressions at top level, and where each is: first and last `line`, `column`.
+# An error of the parser is the finding `error`.
+parse_script <- function(lines) {
+  parsed <- tryCatch(
+    parse(text = lines, keep.source = TRUE, encoding = "UTF-8"), error = identity
+  )
+  if (inherits(parsed, "error")) {
+    at <- regmatches(
+      conditionMessage(parsed), regexec("<text>:([0-9]+):([0-9]+)", conditionMessage(parsed))
+    )[[1]]
+    at <- if (length(at)) as.integer(at[-1]) else c(1L, 1L)
+    at[[1]] <- max(1L, min(at[[1]], length(lines)))
+    return(list(
+      code = list(),
+      error = finding(at, "syntax_error", "R cannot read the script from here, and ran none of it.")
+    ))
+  }
+  where <- vapply(attr(parsed, "srcref"), function(ref) {
+    as.integer(ref)[c(1, 3, 5)]
+  }, integer(3))
+  where <- matrix(where, 3)
+  tokens <- utils::getParseData(parsed)
+  list(
+    code = as.list(parsed), first = where[1, ], last = where[2, ], column = where[3, ],
+    tokens = tokens[tokens$token %in% c("SYMBOL_FUNCTION_CALL", "SPECIAL"), ],
+    comments = tokens[tokens$token == "COMMENT", ]
+  )
+}
+
+# Where the call of one of the functions `names` begins in expression `i`, else where the
+# expression does.
+position_of <- function(parsed, i, names = character()) {
+  at <- calls_in(parsed, i)
+  at <- at[at$text %in% names, ]
+  if (nrow(at)) c(at$line1[[1]], at$col1[[1]]) else c(parsed$first[[i]], parsed$column[[i]])
+}
+
+# The tokens of expression `i` that call a function.
+calls_in <- function(parsed, i) {
+  at <- parsed$tokens
+  at <- at[at$line1 >= parsed$first[[i]] & at$line1 <= parsed$last[[i]], ]
+  # Two expressions can share a line.
+  before <- at$line1 == parsed$first[[i]] & at$col1 < parsed$column[[i]]
+  same_line <- i < length(parsed$code) && parsed$first[[i + 1]] == parsed$last[[i]]
+  next_column <- if (same_line) parsed$column[[i + 1]] else Inf
+  after <- at$line1 == parsed$last[[i]] & at$col1 >= next_column
+  at[!before & !after, ]
+}
+
+# What comments of the form `#| sdc: key_vars = c(age, sex)` above expression `i` say: the
+# arguments of sdc_file() as code, the codes that are `allow`ed, and the line.
+comment_of <- function(parsed, i) {
+  since <- if (i > 1) parsed$last[[i - 1]] else 0L
+  comments <- parsed$comments
+  comments <- comments[comments$line1 > since & comments$line1 < parsed$first[[i]], ]
+  said <- grepl("^#\\|\\s*sdc:", comments$text)
+  if (!any(said)) {
+    return(NULL)
+  }
+  text <- sub("^#\\|\\s*sdc:\\s*", "", comments$text[said])
+  code <- tryCatch(
+    parse(text = paste0("list(", paste(sub(",\\s*$", "", text), collapse = ", "), ")"))[[1]],
+    error = function(e) NULL
+  )
+  named <- !is.null(code) && length(code) > 1 && !is.null(names(code)) &&
+    all(nzchar(names(code)[-1]))
+  list(
+    line = comments$line1[said][[1]], column = comments$col1[said][[1]],
+    roles = if (named) as.list(code)[-1][setdiff(names(code)[-1], "allow")],
+    allow = if (named) as.character(all_texts(code[["allow"]])), ok = named
+  )
+}
+
+all_texts <- function(code) {
+  if (is.call(code)) unlist(lapply(as.list(code)[-1], all_texts)) else code
+}
+
+# The variable that an expression makes or changes: `x` of `x <- f()`, and of `x$age[1] <- 2`;
+# and the names that it reads.
+target_of <- function(code) {
+  arrows <- c("<-", "=", "<<-", "->")
+  made <- is.call(code) && is.name(code[[1]]) && as.character(code[[1]]) %in% arrows
+  if (!made) {
+    return(list(name = NULL, reads = all.names(code)))
+  }
+  to <- code[[2]]
+  whole <- is.name(to) || is.character(to)
+  reads <- c(all.names(code[[3]]), if (!whole) all.names(to))
+  while (is.call(to) && length(to) > 1) to <- to[[2]]
+  list(name = if (is.name(to) || is.character(to)) as.character(to), reads = reads)
+}
+
+# The names of arguments anywhere in a piece of code.
+argument_names_in <- function(code) {
+  if (!is.call(code)) {
+    return(NULL)
+  }
+  parts <- as.list(code)
+  parts <- parts[!vapply(parts, identical, NA, rlang::missing_arg())]
+  c(names(parts), unlist(lapply(parts, argument_names_in)))
+}

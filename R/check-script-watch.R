@@ -1,0 +1,119 @@
+# Functions that are watched while a script runs: those that write files, set or use random
+# numbers, compare results, or end the process. Each gets one line in front of its body, so that
+# calls inside functions, loops and other files are seen, too.
+
+# The argument with the data, and that with the place, by package and function.
+script_writers <- list(
+  base = list(saveRDS = c("object", "file"), save = c("...", "file"), dput = c("x", "file")),
+  utils = list(write.table = c("x", "file")),
+  readr = list(
+    write_csv = c("x", "file"), write_csv2 = c("x", "file"), write_tsv = c("x", "file"),
+    write_delim = c("x", "file"), write_excel_csv = c("x", "file"), write_rds = c("x", "file")
+  ),
+  haven = list(
+    write_sav = c("data", "path"), write_dta = c("data", "path"), write_xpt = c("data", "path"),
+    write_sas = c("data", "path")
+  ),
+  data.table = list(fwrite = c("x", "file")),
+  arrow = list(
+    write_parquet = c("x", "sink"), write_feather = c("x", "sink"),
+    write_csv_arrow = c("x", "sink"), write_dataset = c("dataset", "path")
+  ),
+  foreign = list(write.foreign = c("df", "datafile"), write.dta = c("dataframe", "file")),
+  openxlsx = list(write.xlsx = c("x", "file")), writexl = list(write_xlsx = c("x", "path"))
+)
+
+# Names by which a writer may stand in the script.
+writer_names <- function(name) {
+  if (name == "write.table") c("write.csv", "write.csv2", name) else name
+}
+
+script_readers <- c(
+  "read.table", "read.csv", "read.csv2", "read.delim", "read.fwf", "readRDS", "load", "fread",
+  "read_csv", "read_csv2", "read_tsv", "read_delim", "read_fwf", "read_rds", "read_sav",
+  "read_dta", "read_sas", "read_xpt", "read_por", "read.spss", "read.dta", "read_parquet",
+  "read_feather", "read_excel", "read.xlsx"
+)
+
+script_randomisers <- list(
+  sdcRisk = "invariant_pram",
+  sdcMicro = c("pram", "addNoise", "rankSwap", "shuffle", "recordSwap", "dataGen")
+)
+
+# `tell` is told of every call: its kind, name, and the frame of the call.
+watch_functions <- function(tell) {
+  watched <- c(
+    lapply(script_writers, function(of) rlang::set_names(rep("write", length(of)), names(of))),
+    lapply(script_randomisers, function(names) rlang::set_names(rep("draw", length(names)), names))
+  )
+  watched$base <- c(watched$base, set.seed = "seed", quit = "quit", q = "quit")
+  for (package in unique(names(watched))) {
+    kinds <- unlist(unname(watched[names(watched) == package]))
+    watch_package(package, kinds, tell)
+  }
+  watch_package("sdcRisk", c(compare_risk = "compare"), tell)
+}
+
+# A package that is not loaded is watched when it is.
+watch_package <- function(package, kinds, tell) {
+  force(kinds)
+  force(tell)
+  now <- function(...) {
+    for (name in names(kinds)) watch_function(package, name, kinds[[name]], tell)
+  }
+  if (isNamespaceLoaded(package)) now()
+  setHook(packageEvent(package, "onLoad"), now)
+  setHook(packageEvent(package, "attach"), now)
+}
+
+watch_function <- function(package, name, kind, tell) {
+  on_path <- paste0("package:", package)
+  places <- c(asNamespace(package), if (on_path %in% search()) as.environment(on_path))
+  for (place in places) {
+    f <- get0(name, place, mode = "function", inherits = FALSE)
+    if (is.null(f) || is.primitive(f) || isS4(f) || is_watched(f)) next
+    # A comparison is known when it is made.
+    first <- if (kind == "compare") {
+      bquote(on.exit(.(tell)(.(kind), .(name), returnValue(), TRUE), add = TRUE))
+    } else {
+      bquote(.(tell)(.(kind), .(name), environment(), FALSE))
+    }
+    body(f) <- call("{", first, body(f))
+    rlang::env_binding_unlock(place, name)
+    assign(name, f, place)
+    rlang::env_binding_lock(place, name)
+  }
+}
+
+is_watched <- function(f) {
+  b <- body(f)
+  first <- if (is.call(b) && length(b) > 1 && is.call(b[[2]])) b[[2]]
+  if (is.call(first) && identical(first[[1]], quote(on.exit))) first <- first[[2]]
+  is.call(first) && is.function(first[[1]])
+}
+
+# What a call of a writer writes: the data, its name in the script, and the place, NULL if that
+# is a place of the session's own.
+written_by <- function(package_arguments, frame) {
+  value <- tryCatch(get(package_arguments[[2]], frame), error = function(e) NULL)
+  if (is.character(value) && length(value) == 1 && is_temporary(value)) {
+    return(NULL)
+  }
+  if (package_arguments[[1]] == "...") {
+    return(saved_values(frame))
+  }
+  list(get(package_arguments[[1]], frame))
+}
+
+is_temporary <- function(path) {
+  normal <- function(path) normalizePath(path, "/", mustWork = FALSE)
+  startsWith(normal(dirname(path)), normal(tempdir()))
+}
+
+# save() has names, and an environment.
+saved_values <- function(frame) {
+  names <- as.character(eval(quote(substitute(list(...))), frame)[-1])
+  names <- c(names, get("list", frame))
+  from <- get("envir", frame)
+  mget(names, envir = from, ifnotfound = list(NULL), inherits = TRUE)
+}

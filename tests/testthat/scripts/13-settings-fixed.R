@@ -1,0 +1,8 @@
+# Both results have the same settings.
+library(sdcRisk)
+prison <- nals_prison[c("CENREG", "DAGE3", "EDUC3", "GENDER", "SCORE")]
+people <- sdc_file(prison, key_vars = c(CENREG, DAGE3, EDUC3, GENDER))
+before <- n_matches(people)
+released <- release_data(suppress_cells(people, k = 3))
+after <- n_matches(released)
+compare_risk(before, after)

@@ -1,0 +1,240 @@
+# Scripts run line by line: what is found, at which line, and what is said of the rest.
+
+skip_if_not_installed("callr")
+
+golden <- list.files(script_folder(), "R$")
+needs <- c("03" = "data.table", "04" = "haven", "10" = "dplyr")
+
+test_that("there are 15 faults, each with its repaired twin", {
+  expect_length(grep("-fault.R$", golden), 15)
+  expect_identical(sub("-fault", "-fixed", grep("-fault.R$", golden, value = TRUE)),
+                   grep("-fixed.R$", golden, value = TRUE))
+  codes <- unlist(lapply(script_folder(golden), function(path) wanted_findings(path)$code))
+  expect_gte(length(unique(codes)), 12)
+})
+
+for (name in golden) {
+  test_that(paste(name, "has its findings and no other"), {
+    need <- needs[substr(name, 1, 2)]
+    if (!is.na(need)) skip_if_not_installed(need)
+    folder <- tempfile("script")
+    dir.create(folder)
+    found <- check_script(script_folder(name), dir = folder)$findings
+    wanted <- wanted_findings(script_folder(name))
+    expect_identical(found[c("line", "code")], wanted)
+    known <- sdcRisk:::script_codes()
+    expect_identical(found$severity, known$severity[match(found$code, known$code)])
+  })
+}
+
+start <- c(
+  "library(sdcRisk)", "keys <- c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\")",
+  "people <- sdc_file(nals_prison[c(keys, \"SCORE\")], all_of(keys))"
+)
+
+test_that("figures are those of file_check()", {
+  x <- check_text(c(start, "write.csv(people, \"a.csv\")"))
+  page <- measures(file_check(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER"), models = FALSE))
+  k <- page[page$measure == "k", ]
+  expect_identical(k$n_above, 19)
+  expect_match(x$findings$message, "19 of 182 records (10.4 %)", fixed = TRUE)
+  expect_identical(x$frames$lens, "k = 1, 19 records below 3")
+  weighted <- check_text(c(
+    "library(sdcRisk)",
+    "w <- sdc_file(nals_prison, key_vars = c(GENDER, DAGE3, CENREG), weight_var = WEIGHT)"
+  ), k = 2, limit = list(journalist = 0.001))
+  page <- measures(file_check(
+    nals_prison, c("GENDER", "DAGE3", "CENREG"), weight_var = "WEIGHT", k = 2,
+    limit = list(journalist = 0.001), models = FALSE
+  ))
+  words <- sdcRisk:::rows_verdict(page, 182)
+  expect_identical(weighted$frames$verdict, words)
+})
+
+test_that("the lines that repair a script do", {
+  for (name in c("01-csv", "04-haven", "05-identifier", "08-band", "15-original")) {
+    need <- needs[substr(name, 1, 2)]
+    if (!is.na(need)) skip_if_not_installed(need)
+    lines <- readLines(script_folder(paste0(name, "-fault.R")))
+    found <- check_text(lines)$findings
+    for (i in rev(seq_len(nrow(found)))) {
+      at <- found$line[[i]] - (found$place[[i]] == "above")
+      lines <- append(lines, found$fix[[i]], at)
+    }
+    expect_identical(codes_at(check_text(lines)), character())
+  }
+})
+
+test_that("what cannot be run is said, with its line", {
+  expect_identical(codes_at(check_text(c("x <- 1", "y <- )"))), "2 syntax_error")
+  stopped <- check_text(c(start, "stop(\"secret 4711\")", "write.csv(people, \"a.csv\")"))
+  expect_identical(codes_at(stopped), "4 script_error")
+  expect_no_match(stopped$findings$message, "4711")
+  ours <- check_text(c("library(sdcRisk)", "n_matches(nals_prison, \"nowhere\")"))
+  expect_match(ours$findings$message, "columns of `data`")
+  endless <- check_text(c(start, "write.csv(people, \"a.csv\")", "repeat {}"), time_limit = 8)
+  expect_identical(codes_at(endless), c("4 above_limit", "5 time_limit"))
+  ended <- check_text(c(start, "write.csv(people, \"a.csv\"); q()", "write.csv(people, \"b.csv\")"))
+  expect_identical(codes_at(ended), c("4 above_limit", "4 script_ended"))
+  killed <- check_text(c(start, "tools::pskill(Sys.getpid(), 9)", "x <- 1"))
+  expect_identical(codes_at(killed), "4 script_error")
+  expect_identical(codes_at(check_text(character())), character())
+})
+
+test_that("line ends, encodings and the form of a script do not matter", {
+  script <- c(start, "# M\u00fcnchen", "ort <- \"M\u00fcnchen\"", "write.csv(people, \"a.csv\")")
+  for (ending in c("\n", "\r\n", "\r")) {
+    expect_identical(codes_at(check_text(script, ending = ending)), "6 above_limit")
+  }
+  expect_identical(codes_at(check_text(script, encoding = "latin1")), "6 above_limit")
+  expect_identical(codes_at(check_text(c("\ufeffx <- 1", "y <- x"))), character())
+})
+
+test_that("two statements share a line, and a call may lie deep in a pipe", {
+  x <- check_text(c(
+    start, "a <- people; saveRDS(a, \"a.rds\"); b <- 1; saveRDS(people, \"b.rds\")",
+    "people |>", "  as.data.frame() |>", "  utils::write.csv(", "    \"c.csv\"", "  )"
+  ))
+  expect_identical(x$findings$line, c(4L, 4L, 7L))
+  expect_identical(x$findings$column, c(14L, 43L, 10L))
+})
+
+test_that("scripts within scripts, removed and overwritten frames are known", {
+  other <- tempfile(fileext = ".R")
+  writeLines("write.csv(people, \"inner.csv\")", other)
+  x <- check_text(c(
+    start, paste0("source(\"", other, "\")"),
+    "people <- data.frame(age = 1:30, CENREG = 100 + 1:30)", "saveRDS(people, \"other.rds\")",
+    "rm(people)", "gone <- 1"
+  ))
+  expect_identical(codes_at(x)[[1]], "4 above_limit")
+  expect_false(any(x$findings$line > 4 & x$findings$code == "above_limit"))
+})
+
+test_that("a table that changes in place is followed", {
+  skip_if_not_installed("data.table")
+  x <- check_text(c(
+    "library(data.table)", "library(sdcRisk)", "#| sdc: key_vars = c(GENDER, DAGE3)",
+    "dt <- as.data.table(nals_prison[c(\"GENDER\", \"DAGE3\", \"SCORE\")])", "fwrite(dt, \"a.csv\")",
+    "dt[, GENDER := seq_len(.N)]", "fwrite(dt, \"b.csv\")"
+  ))
+  expect_true("7 above_limit" %in% codes_at(x))
+  expect_false("5 above_limit" %in% codes_at(x))
+})
+
+test_that("comments give roles, allow findings, and are refused if they cannot be read", {
+  data <- "prison <- nals_prison[c(\"CASEID\", \"GENDER\", \"DAGE3\")]"
+  write <- "write.csv(prison, \"a.csv\")"
+  roles <- "#| sdc: key_vars = c(GENDER, DAGE3)"
+  expect_identical(
+    codes_at(check_text(c("library(sdcRisk)", roles, data, write))), "4 identifier_written"
+  )
+  allowed <- c("library(sdcRisk)", roles, data, "#| sdc: allow = \"identifier_written\"", write)
+  expect_identical(codes_at(check_text(allowed)), character())
+  bad <- check_text(c("library(sdcRisk)", "#| sdc: key_vars = c(NOWHERE)", data))
+  expect_identical(codes_at(bad), "2 bad_comment")
+  expect_identical(
+    codes_at(check_text(c("library(sdcRisk)", "#| sdc: GENDER", data))), "2 bad_comment"
+  )
+})
+
+test_that("what is not known is said and not guessed", {
+  folder <- tempfile("data")
+  dir.create(folder)
+  path <- file.path(folder, "people.csv")
+  utils::write.csv(data.frame(age = rep(1:40, 2), sex = 1:2), path, row.names = FALSE)
+  read <- paste0("x <- read.csv(\"", path, "\")")
+  expect_identical(codes_at(check_text(c("y <- 1", read))), "2 unknown_file")
+  known <- c("library(sdcRisk)", read, "file <- sdc_file(x, c(age, sex))")
+  expect_identical(codes_at(check_text(known)), character())
+  table <- check_text(c(
+    start, "counts <- aggregate(SCORE ~ CENREG + DAGE3 + EDUC3 + GENDER, people, length)",
+    "write.csv(counts, \"counts.csv\")"
+  ))
+  expect_identical(codes_at(table), "5 not_followed")
+})
+
+test_that("random numbers of the script stay its own", {
+  folder <- tempfile("seed")
+  dir.create(folder)
+  script <- c(start, "set.seed(7)", "a <- people", "b <- runif(3)", "saveRDS(b, \"b.rds\")")
+  path <- file.path(folder, "s.R")
+  writeLines(script, path)
+  check_script(path, dir = folder)
+  set.seed(7)
+  expect_identical(readRDS(file.path(folder, "b.rds")), runif(3))
+  public <- check_text(c(start, "set.seed(1)", "x <- invariant_pram(people, max_match_prob = 0.5)"))
+  expect_identical(codes_at(public), "4 seed_in_script")
+})
+
+test_that("an sdcMicroObj is followed, and a merge after kAnon() is found", {
+  skip_if_not_installed("sdcMicro")
+  x <- check_text(c(
+    "suppressMessages(library(sdcMicro)); library(sdcRisk)",
+    "raw <- nals_prison[c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\")]",
+    "raw[] <- lapply(raw, factor)", "object <- createSdcObj(raw, names(raw))",
+    "object <- kAnon(object, k = 3)", "released <- extractManipData(object)",
+    "released$area <- raw$CENREG", "saveRDS(object, \"object.rds\")"
+  ))
+  expect_true(all(c("7 value_returned", "8 original_written") %in% codes_at(x)))
+})
+
+test_that("the result has its tables, status and files", {
+  x <- check_text(c(start, "write.csv(people, \"a.csv\")", "sdcGUI <- function() 1; sdcGUI()"))
+  table <- as.data.frame(x)
+  expect_identical(names(table)[1:7], c(
+    "file", "line", "column", "severity", "code", "message", "fix"
+  ))
+  expect_s3_class(generics::tidy(x), "tbl_df")
+  expect_identical(quit_status(x), 1L)
+  expect_identical(quit_status(check_text(start)), 0L)
+  hint <- check_text("sdcGUI <- function() 1; sdcGUI()")
+  expect_identical(quit_status(hint), 0L)
+  expect_identical(quit_status(hint, "hint"), 1L)
+
+  path <- tempfile(fileext = ".sarif")
+  expect_identical(write_findings(x, path), path)
+  sarif <- jsonlite::fromJSON(path, simplifyVector = FALSE)
+  expect_identical(sarif$version, "2.1.0")
+  run <- sarif$runs[[1]]
+  expect_length(run$results, 2)
+  expect_identical(run$results[[1]]$ruleId, "above_limit")
+  expect_identical(run$tool$driver$rules[[run$results[[1]]$ruleIndex + 1]]$id, "above_limit")
+  expect_identical(run$results[[1]]$level, "error")
+  expect_identical(
+    run$results[[1]]$locations[[1]]$physicalLocation$region, list(startLine = 4L, startColumn = 1L)
+  )
+  skip_if_not_installed("xml2")
+  path <- tempfile(fileext = ".xml")
+  write_findings(x, path)
+  suite <- xml2::read_xml(path)
+  expect_identical(xml2::xml_attr(suite, "failures"), "1")
+  expect_length(xml2::xml_find_all(suite, ".//failure"), 1)
+})
+
+test_that("a print has 25 lines of the width at most", {
+  x <- check_text(c(start, rep("saveRDS(people, \"a.rds\")", 40)))
+  for (width in c(40, 60, 75, 120)) {
+    lines <- format(x, width = width)
+    expect_lte(length(lines), 25)
+    expect_true(all(nchar(lines) <= width))
+  }
+  expect_match(paste(format(x, width = 75), collapse = " "), "40 errors")
+  expect_output(print(check_text(start)), "no finding")
+})
+
+test_that("arguments are checked", {
+  expect_error(check_script(), class = "sdcRisk_error_bad_argument")
+  expect_error(check_script(1), class = "sdcRisk_error_bad_argument")
+  expect_error(check_script("nowhere.R"), class = "sdcRisk_error_bad_argument")
+  path <- tempfile(fileext = ".R")
+  writeBin(as.raw(c(65, 0, 66)), path)
+  expect_error(check_script(path), "zero bytes", class = "sdcRisk_error_bad_argument")
+  writeLines("1", path)
+  expect_error(check_script(path, time_limit = 0), class = "sdcRisk_error_bad_argument")
+  expect_error(check_script(path, dir = "nowhere"), class = "sdcRisk_error_bad_argument")
+  expect_error(check_script(path, lmit = 3), class = "sdcRisk_error_bad_argument")
+  expect_error(quit_status(1), class = "sdcRisk_error_bad_argument")
+  x <- check_script(path)
+  expect_error(write_findings(x, "x.txt"), class = "sdcRisk_error_bad_argument")
+})
