@@ -46,7 +46,7 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     name = name, file = file, columns = as.list(unclass(file$data)),
     address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
     classed = !is.data.frame(value) || inherits(value, "sdc_file"),
-    was = list(), aligned = TRUE, ids = identifying_columns(file),
+    was = list(), aligned = TRUE, ids = identifying_columns(file, parent),
     allowed_ids = any(c("keep_ids", "new_ids") %in% argument_names_in(run$parsed$code[[run$at]])),
     line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
   )
@@ -156,9 +156,19 @@ equal_columns <- function(value, column) {
   names(value)[vapply(as.list(unclass(value)), identical, NA, column)]
 }
 
-identifying_columns <- function(file) {
+# Columns of the parent are known: to look at all of them after every line would take longer than
+# most lines.
+identifying_columns <- function(file, parent = NULL) {
   settings <- file$roles[c("key_vars", "weight_var", "strata_var", "hh_id")]
-  intersect(union(identifiers_of(file$data, settings), file$roles$id_vars), names(file$data))
+  columns <- as.list(unclass(file$data))
+  known <- vapply(names(columns), function(name) {
+    identical(rlang::obj_address(columns[[name]]), rlang::obj_address(parent$columns[[name]]))
+  }, NA)
+  ids <- c(
+    intersect(parent$ids, names(columns)[known]),
+    identifiers_of(columns[!known], settings), file$roles$id_vars
+  )
+  intersect(ids, names(columns))
 }
 
 # What a frame has of its parent, and what is wrong about that.

@@ -20,6 +20,9 @@
 #' it or shares a column with it, and it has some of its key variables, by name or by value.
 #' `#| sdc: allow = "told_by_column"` above a line accepts findings of these codes there.
 #'
+#' Frames are judged by the measures that have a limit. Columns that tell key variables are looked
+#' for when a file is written.
+#'
 #' **What runs.** The whole script, as by `source()`, in the folder `dir`: files that it writes are
 #' written. Run a script that you trust only. Its prints, messages and warnings are discarded, and
 #' no value of a record leaves its process: only line numbers, names, counts and figures do.
@@ -58,7 +61,8 @@
 #' If the script stops with an error, findings up to there are given, and the class of the error.
 #' Its text is given only if sdcRisk made it, as others may hold values.
 #' @section Cost:
-#' A script of 200 lines on 100,000 records takes about a tenth more time than without the check.
+#' Frames are compared by the addresses of their columns, and judged anew only if a column with a
+#' role has changed. `settings$cost` has the seconds that this took.
 #'
 #' @param path Paths of scripts. Each runs in a process of its own.
 #' @inheritParams sdcRisk-params

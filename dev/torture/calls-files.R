@@ -87,9 +87,10 @@ draws$file_check_addin <- function() {
 draws$check_script <- function() {
   pieces <- c(
     "library(sdcRisk)", "#| sdc: key_vars = c(GENDER, DAGE3)", "x <- nals_prison",
-    "file <- sdc_file(nals_prison, c(GENDER, DAGE3))", "file$GENDER <- 1; y <- file", "y <- x[1:9, ]",
-    "saveRDS(file, \"a.rds\")", "write.csv(x, \"a.csv\")", "rm(x)", "x <- merge(x, y)", "q()", "stop(1)",
-    "released <- release_data(suppress_cells(file))", "#| sdc: GENDER", "names(x) <- NULL", "f <- function("
+    "file <- sdc_file(nals_prison, c(GENDER, DAGE3))", "file$GENDER <- 1; y <- file",
+    "y <- x[1:9, ]", "saveRDS(file, \"a.rds\")", "write.csv(x, \"a.csv\")", "rm(x)",
+    "x <- merge(x, y)", "q()", "stop(1)", "released <- release_data(suppress_cells(file))",
+    "#| sdc: GENDER", "names(x) <- NULL", "f <- function("
   )
   folder <- tempfile("script")
   dir.create(folder)

@@ -37,7 +37,7 @@ test_that("figures are those of file_check()", {
   page <- measures(file_check(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER"), models = FALSE))
   k <- page[page$measure == "k", ]
   expect_identical(k$n_above, 19)
-  expect_match(x$findings$message, "19 of 182 records (10.4 %)", fixed = TRUE)
+  expect_match(x$findings$message, "19 of 182 records (10.4%)", fixed = TRUE)
   expect_identical(x$frames$lens, "k = 1, 19 records below 3")
   weighted <- check_text(c(
     "library(sdcRisk)",
@@ -115,7 +115,8 @@ test_that("a table that changes in place is followed", {
   skip_if_not_installed("data.table")
   x <- check_text(c(
     "library(data.table)", "library(sdcRisk)", "#| sdc: key_vars = c(GENDER, DAGE3)",
-    "dt <- as.data.table(nals_prison[c(\"GENDER\", \"DAGE3\", \"SCORE\")])", "fwrite(dt, \"a.csv\")",
+    "dt <- as.data.table(nals_prison[c(\"GENDER\", \"DAGE3\", \"SCORE\")])",
+    "fwrite(dt, \"a.csv\")",
     "dt[, GENDER := seq_len(.N)]", "fwrite(dt, \"b.csv\")"
   ))
   expect_true("7 above_limit" %in% codes_at(x))
