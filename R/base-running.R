@@ -51,7 +51,7 @@ argument <- function(name, ask = running$ask) {
   if (exists(name, envir = ask, inherits = FALSE)) ask[[name]] else get(name, envir = ask$.frame)
 }
 
-# Whether the exported function is one of these.
+# TRUE if the exported function is one of these.
 is_front <- function(names) isTRUE(running$ask$.name %in% names)
 
 # The notes of the functions that are running, innermost first.

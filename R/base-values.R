@@ -36,7 +36,7 @@ plain_column <- function(x) {
   x
 }
 
-# Whether a factor has codes that no level belongs to.
+# TRUE if a factor has codes that no level belongs to.
 has_bad_codes <- function(x) {
   if (!is.factor(x) || typeof(x) != "integer") {
     return(FALSE)
@@ -139,7 +139,7 @@ is_whole_column <- function(x) {
   }
 }
 
-# Whether all of it is true; what comes later is looked at only if that before it is.
+# TRUE if all of it is true; what comes later is looked at only if that before it is.
 all_hold <- function(...) {
   for (i in seq_len(...length())) {
     if (!isTRUE(...elt(i))) {

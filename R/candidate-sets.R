@@ -23,7 +23,7 @@ share_sets <- function(columns) {
   spread_sets(columns, united)
 }
 
-# Whether no set stands twice in a list of them, whatever type its numbers have.
+# TRUE if no set stands twice in a list of them, whatever type its numbers have.
 are_distinct <- function(sets) {
   !anyDuplicated(sets) && length(unique(vapply(sets, typeof, ""))) <= 1
 }
@@ -191,7 +191,7 @@ unite_values <- function(parts) {
   )
 }
 
-# Whether very many vectors are, as most are, bare ones of one type, so that
+# TRUE if very many vectors are, as most are, bare ones of one type, so that
 # they need not be looked at one by one.
 is_one_plain_type <- function(parts) {
   types <- unique(vapply(parts, typeof, ""))

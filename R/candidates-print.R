@@ -147,7 +147,7 @@ summary.sdc_candidates <- function(object, ...) {
   )
 }
 
-# How many values every cell admits, Inf for an interval that is more than one
+# Number of values that every cell admits, Inf for an interval that is more than one
 # value, NA where nothing is known.
 n_values <- function(x) {
   sets <- candidate_sets(x)

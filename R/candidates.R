@@ -89,7 +89,7 @@ candidates <- function(..., split = NULL) {
       stop_cells(
         "name at least one value in every cell",
         paste(plural(sum(lengths(cells) == 0), "cell"), "without a value."),
-        "Write NA where nothing is known."
+        "Write NA if nothing is known."
       )
     }
     values <- unite_values(cells)
@@ -99,7 +99,7 @@ candidates <- function(..., split = NULL) {
     n <- unique(lengths(given))
     if (length(n) > 1) {
       stop_cells(
-        "have one length where they are taken element by element",
+        "have one length if they are taken element by element",
         paste0("Lengths: ", paste(n, collapse = ", "), "."),
         "Give one list to say cell by cell which values are admissible."
       )
@@ -120,7 +120,7 @@ candidates <- function(..., split = NULL) {
           "Nothing is known of ", plural(found$n_partial, "cell"),
           " that ", if (found$n_partial == 1) "names" else "name", " both values and NA."
         ),
-        i = "Repeat the value where only one is admissible."
+        i = "Repeat the value if only one is admissible."
       ),
       n = found$n_partial
     )
@@ -157,7 +157,7 @@ split_text <- function(given, split) {
   }
   if (!is.character(text) && !(is.logical(text) && all(is.na(text)))) {
     stop_cells(
-      "be given as one column of text where `split` is given",
+      "be given as one column of text if `split` is given",
       if (length(given) == 1) paste0("Found: class ", quote_names(class(given[[1]])), ".")
     )
   }

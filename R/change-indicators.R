@@ -76,7 +76,7 @@ change_indicators <- function(wave1, wave2, vars, id, link = NULL,
 known_links <- function(coded, waves, id, link, scope) {
   if (!inherits(link, "sdc_longitudinal_link") && (scope == "certain" || !is.null(link))) {
     stop_argument(
-      "link", "be a result of `longitudinal_link()` where `scope` is \"certain\""
+      "link", "be a result of `longitudinal_link()` if `scope` is \"certain\""
     )
   }
   if (scope == "all") {
@@ -90,7 +90,7 @@ known_links <- function(coded, waves, id, link, scope) {
   link$records$certain
 }
 
-# Whether `link` was made from these waves: a `certain` of other ones is wrong.
+# TRUE if `link` was made from these waves: a `certain` of other ones is wrong.
 check_linked_waves <- function(waves, id, link) {
   now <- tryCatch(
     {

@@ -246,7 +246,7 @@ comparison_sentence <- function(table, kind) {
       paste0(
         if (shown$change < 0) " down from " else " up from ", format_amount(from), " to ",
         format_amount(shown$estimate), " (`", last, "`)",
-        if (!is.na(shown$ratio)) paste0(", ", format_risk(shown$ratio), " times as much")
+        if (!is.na(shown$ratio)) paste0(", ", format_risk(shown$ratio), " times the former value")
       )
     }
   )

@@ -451,7 +451,7 @@ signal_copula_fit <- function(x) {
     warn_sdc(
       "bounded_correlation",
       c(
-        "Every pair of key variables should have less information than a correlation of 0.999.",
+        "Some key variables are almost perfectly associated (latent correlation > 0.999).",
         x = paste0(
           "Set to 0.999: ", quote_names(paste(bound$first, bound$second, sep = " + "), 3), "."
         ),

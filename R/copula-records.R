@@ -89,7 +89,7 @@ shares_without_records <- function(fit, estimates, score) {
   )
 }
 
-# Whether what the records' likelihoods add up to differs from what is expected by
+# TRUE if what the records' likelihoods add up to differs from what is expected by
 # more than a third; a difference of less than one record is none.
 scores_differ <- function(estimates) {
   says <- estimates$sum_xi

@@ -35,7 +35,7 @@ signal_few_records <- function(n) {
       c(
         "A sample should have at least 1,000 records.",
         x = paste0("It has ", format_count(n), "."),
-        i = "Margins and correlations are rough then: mind the interval."
+        i = "Margins and correlations are imprecise; rely on the interval."
       ),
       n = n
     )
@@ -49,7 +49,7 @@ are_apart <- function(x, y, pop_size) {
   abs(x - y) > 0.05 | (larger > 3 * pmin(x, y) & larger > pmax(5e-4, 20 / pop_size))
 }
 
-# Whether the calibration left both numbers as they were, and much is open. Of thousands
+# TRUE if the calibration left both numbers as they were, and much is open. Of thousands
 # of records none of which is unique, both may stay as they were: still the sample and the
 # model agree on nobody, and there is nothing to mind.
 leaves_much_open <- function(x) {
@@ -62,7 +62,7 @@ signal_copula_uniqueness <- function(x) {
     inform_sdc(
       "weak_calibration",
       c(
-        "The sample has hardly changed what the model says.",
+        "The sample contributes little; the estimate rests on the model.",
         x = paste0(
           "Of ", plural(x$fit$n, "record"), ", ", format_count(x$fit$n_singletons),
           " are unique."

@@ -1,4 +1,4 @@
-# Whether uniqueness falls faster in the sample than in the model of pairs: where rows
+# TRUE if uniqueness falls faster in the sample than in the model of pairs: where rows
 # repeat, or a group shares values, there are fewer cells than pairs of keys say. The
 # sample shows it without a model, by the uniqueness of its own subsets.
 

@@ -290,7 +290,7 @@ fit_or_data <- function(data, key_vars, ...) {
     check_result(data)
     if (!is.null(key_vars)) {
       stop_argument(
-        "key_vars", "be NULL where `data` is a fit", advice = "A fit has its key variables."
+        "key_vars", "be NULL if `data` is a fit", advice = "A fit has its key variables."
       )
     }
     check_no_dots(...)
@@ -310,7 +310,7 @@ fit_or_data <- function(data, key_vars, ...) {
         i = nearest_names(
           setdiff(unknown, "(unnamed)"), union(argument_names(), names(arguments_of("copula_fit")))
         ),
-        i = "Arguments after the first ones are given by their full names."
+        i = "Arguments after `...` must be named in full."
       ),
       argument = unknown
     )

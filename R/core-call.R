@@ -14,7 +14,7 @@ unwrap <- function(x) {
     rlang::interrupt()
   }
   advice <- if (identical(x$kind, "internal")) {
-    c(i = "This is a defect of sdcRisk: please report it with the call.")
+    c(i = "This is a bug in sdcRisk. Please report it with the call.")
   }
   stop_sdc(x$kind, c(core_message(x$message), advice))
 }

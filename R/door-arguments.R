@@ -187,7 +187,7 @@ check_no_dots <- function(...) {
       i = role_advice(given),
       i = letter_advice(given, arguments),
       i = if ("(unnamed)" %in% given) several_keys_advice(...),
-      i = "Arguments after the first ones are given by their full names."
+      i = "Arguments after `...` must be named in full."
     ),
     argument = given
   )
@@ -212,7 +212,7 @@ refuse_letters <- function(ask) {
         "All arguments must be arguments of this function.",
         x = paste0("Unknown: ", quote_names(short), "."),
         i = letter_advice(short, arguments),
-        i = "Arguments are given by their full names."
+        i = "Arguments must be named in full."
       ),
       argument = short
     )

@@ -6,7 +6,7 @@
 # With `id` the engine joins the two and counts the pairs of patterns of one person. Which
 # record of a pattern is whose makes no difference to a linkage.
 
-# Whether both are tables of a database or pattern tables; one of them alone is an error.
+# TRUE if both are tables of a database or pattern tables; one of them alone is an error.
 are_counted_waves <- function(wave1, wave2) {
   counted <- c(is_counted_wave(wave1), is_counted_wave(wave2))
   if (any(counted) && !all(counted)) {

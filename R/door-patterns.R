@@ -38,7 +38,7 @@ check_takes_patterns <- function(file, takes, arg) {
   for (role in intersect(names(roles), argument_names())) {
     if (!is.null(argument(role))) {
       stop_argument(
-        role, "be NULL where `data` is a pattern table",
+        role, "be NULL if `data` is a pattern table",
         found = paste0("A pattern table does not record ", roles[[role]], "."),
         advice = "Give the data frame the pattern table was made from."
       )

@@ -246,7 +246,7 @@ look_lines <- function(seen) {
     if (nzchar(lines)) {
       paste0(
         "Looks like: ", lines,
-        ". No role follows from it: give one, or leave the column out."
+        ". The columns were not given these roles. Assign a role, or remove the column."
       )
     },
     if (nrow(codes)) {

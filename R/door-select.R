@@ -44,7 +44,7 @@ with_values <- function(code, env, columns) {
 
 is_bare_text <- function(x) is.character(x) && !is.object(x)
 
-# Whether the calling function has an argument of that name: it means what it was given, be it
+# TRUE if the calling function has an argument of that name: it means what it was given, be it
 # no column at all.
 is_argument <- function(name, env) {
   at <- Position(function(frame) identical(frame, env), sys.frames())
@@ -59,7 +59,7 @@ is_choice <- function(code) {
     as.character(code[[1]]) %in% c("c", "-", "!", "(", "&", "|", ":")
 }
 
-# Whether code is a selection: it names columns, leaves out named ones, or has a helper.
+# TRUE if code is a selection: it names columns, leaves out named ones, or has a helper.
 is_selection <- function(code, columns) {
   if (is.symbol(code)) {
     return(as.character(code) %in% columns)

@@ -49,7 +49,7 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
   if (!is.null(check_keys)) check_keys(keys)
   labels <- labels[!vapply(labels, is.null, NA)]
   columns <- unclass(data)
-  # What makes no difference on these columns does not keep functions from sharing codes.
+  # Settings without effect on these columns are normalised, so that codes can be shared.
   asked <- list(
     positions = positions, keys = keys,
     candidates = candidates && any(vapply(columns[positions], is_candidates, NA)),
@@ -380,7 +380,7 @@ lend_codes <- function(file, ask) {
 # A place for a few: key variables, and those of a second question.
 most_kept <- 4
 
-# Whether the codes stay with their file.
+# TRUE if the codes stay with their file.
 keep_codes <- function(file, asked, roles, table) {
   keeps <- is_open_file(file) && !is.null(file$codes) &&
     # Their columns can be changed in place.

@@ -192,7 +192,7 @@ check_no_roles <- function(data, key_vars, positions, arg = "key_vars") {
   }
 }
 
-# Whether all weights are 1: the file is its own population.
+# TRUE if all weights are 1: the file is its own population.
 is_census <- function(weights, times) all(weights == if (is.null(times)) 1 else times)
 
 # Why weights say nothing of the population, NULL if they do: normalised ones average

@@ -154,7 +154,7 @@ check_violation <- function(threshold, weight_threshold, combine, weight_var) {
     }
     if (is.null(weight_var)) {
       stop_argument(
-        "weight_var", "name the column of weights where `weight_threshold` is given"
+        "weight_var", "name the column of weights if `weight_threshold` is given"
       )
     }
   } else if (is.null(threshold)) {

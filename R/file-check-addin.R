@@ -73,7 +73,8 @@ proposed_roles <- function(data) {
 # What the columns look like that are proposed as something else than key variables.
 looks_text <- function(seen) {
   lines <- sub(
-    "No role follows.*", "Proposed as such, or left out: change what is wrong.", look_lines(seen)
+    "The columns were not given.*", "Proposed as such, or left out: change what is wrong.",
+    look_lines(seen)
   )
   if (length(lines)) lines else "No column looks like a weight, a household or an identifier."
 }

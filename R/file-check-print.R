@@ -307,7 +307,7 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
   judged <- judged_rows(x)
   if (anyNA(judged$above)) {
     stop_argument(
-      "limit", "be given where the check has no limit of record risks",
+      "limit", "be given if the check has no limit of record risks",
       found = "It was not given.", advice = "k = 3 is for fewer than 3 matches."
     )
   }

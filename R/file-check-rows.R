@@ -176,7 +176,7 @@ told_missing_words <- function(told) {
   }
 }
 
-# How many records have too few matches without those that miss at least one, two, ... key
+# Number of records that have too few matches without those that miss at least one, two, ... key
 # variables, if these carry more than 3% of the records and each of them more than 10 (or 100,
 # if at most half of the key variables are missing), NULL otherwise. Suppression spreads its
 # values: in five real files at most one record rests on each under the rule "own", and at most
@@ -298,7 +298,7 @@ fewest_values <- function(matches) {
   }
 }
 
-# Whether each record is beyond a limit; one without a value is not.
+# TRUE if each record is beyond a limit; one without a value is not.
 compared <- function(values, is_beyond, limit) {
   if (!is.null(values) && !is.null(limit)) {
     beyond <- is_beyond(values, limit)

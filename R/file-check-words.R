@@ -34,10 +34,10 @@ who_knows <- function(at) {
   disagreement(
     "k and journalist",
     paste0(
-      "prosecutor or journalist. Largest risk where it is known that the target is in the ",
-      "file ", format_risk(1 / at("k")), ", where it is not ", format_risk(at("journalist"))
+      "prosecutor or journalist. Largest risk if it is known that the target is in the ",
+      "file ", format_risk(1 / at("k")), ", if it is not ", format_risk(at("journalist"))
     ),
-    "k where anyone can know who took part (census, register, panel), else journalist"
+    "k if anyone can know who took part (census, register, panel), else journalist"
   )
 }
 
@@ -62,7 +62,7 @@ sample_or_census <- function(at, facts) {
       if (people < 0.01) "hardly any" else paste("about", format_amount(people)),
       " alone among all people"
     ),
-    paste("n_unique where taking part is known, else", measure)
+    paste("n_unique if taking part is known, else", measure)
   )
 }
 
@@ -155,16 +155,16 @@ report_line <- function(facts) {
     )
   } else {
     paste0(
-      both, " where anyone can know who is in the file (panel, register), ",
+      both, " if anyone can know who is in the file (panel, register), ",
       paste(c("the journalist risk", facts$unique_people), collapse = " and "),
-      " where nobody can, and both for a public file."
+      " if nobody can, and both for a public file."
     )
   }
 }
 
 # Next steps -----------------------------------------------------------------------
 
-# Lines of code that run as they stand where `data` is. `made`: it was an sdc_file.
+# Lines of code that can be run as is if `data` exists. `made`: it was an sdc_file.
 check_next_steps <- function(x, roles, made, data) {
   made <- made && !any(role_names %in% names(x$call))
   limit <- x$settings$limit

@@ -24,8 +24,8 @@
 #'   r = E(1/F | f) = (p^f / f) 2F1(f, f; f + 1; 1 - p).}
 #' For a sample unique this is \eqn{-p \ln(p) / (1 - p)}{-p ln(p) / (1 - p)}. The
 #' hypergeometric function is evaluated exactly, to about 14 digits, for every
-#' \eqn{f} and \eqn{p}: no approximation for larger \eqn{f} is used, as other
-#' programs do. If \eqn{p = 1}, \eqn{r = 1/f}.
+#' \eqn{f} and \eqn{p}: unlike in other
+#' programs, no approximation is used for large \eqn{f}. If \eqn{p = 1}, \eqn{r = 1/f}.
 #'
 #' * The **expected number of re-identifications** is the sum of \eqn{r} over
 #'   the records: what an intruder who tries every record gets right on average.

@@ -69,7 +69,7 @@ declare_measure(
     plausibility_line(x$plausibility)
   ),
   knows = paste0("the intruder knows ", known_words(x), " and no other variable"),
-  next_step = "release_data(x), nothing else of x",
+  next_step = "release_data(x), and only this",
   measured = paste0(
     "The key variables (", paste(x$settings$key_vars, collapse = ", "), ") of ",
     plural(n_records, "record"), if (theta_max == 0) {

@@ -192,7 +192,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
   within <- argument("within")
   weight_var <- ask$weight_var
   if (asked$prefer == "similar_weights" && is.null(weight_var)) {
-    stop_argument("weight_var", "be given where `prefer` is \"similar_weights\"")
+    stop_argument("weight_var", "be given if `prefer` is \"similar_weights\"")
   }
   if (torn) asked$torn <- torn_households(ask$file, ask$key_vars)
   columns <- list(

@@ -223,7 +223,7 @@ declare_measure(
     " of two waves it was counted how often each of ", plural(nrow(e), "key variable"), " changed"
   ),
   found = stability_words(x),
-  limits = "variables that change seldom link two waves only where they also tell people apart",
+  limits = "variables that change seldom link two waves only if they also tell people apart",
   source = "after Li, Li, Krenzke and Chang 2021", assuming = "pairs observed in both waves"
 )
 

@@ -161,7 +161,7 @@ check_no_lazy_arguments <- function() {
   given <- lazy_arguments[was_given(lazy_arguments)]
   if (length(given)) {
     stop_argument(
-      given[[1]], "be left out where `data` is not a table of a database",
+      given[[1]], "be left out if `data` is not a table of a database",
       advice = "release_data() gives the protected data."
     )
   }

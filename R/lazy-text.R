@@ -30,7 +30,7 @@ telling_value <- function(values) {
   c(grep("[A-Za-z]", values, value = TRUE), values)[1]
 }
 
-# Whether some text has blanks at its end, and a text without them another width: then the
+# TRUE if some text has blanks at its end, and a text without them another width: then the
 # blanks tell values apart. Text of a fixed width is the same to engine and data frame.
 has_telling_blanks <- function(waves, column) {
   x <- as.name(column)

@@ -26,10 +26,10 @@ autoplot.sdc_link_attack <- function(object, type = c("claims", "intruders", "ke
   }
   type <- check_choice(type, c("claims", "intruders", "keys"), "type")
   if (type != "claims" && !has_links(object)) {
-    stop_argument("type", "be \"claims\" where no true link is known")
+    stop_argument("type", "be \"claims\" if no true link is known")
   }
   if (type == "claims" && nrow(object$curve) == 0) {
-    stop_argument("type", "be another one where nobody weighs the key variables")
+    stop_argument("type", "be another one if nobody weighs the key variables")
   }
   switch(type,
     claims = plot_claims(object),

@@ -278,7 +278,7 @@ check_intruders <- function(weights, default, id) {
   }
   if ("calibrated" %in% weights && is.null(id)) {
     stop_argument(
-      "weights", "leave out \"calibrated\" where `id` is not given",
+      "weights", "leave out \"calibrated\" if `id` is not given",
       advice = "Without true links, \"em\" learns weights from the files."
     )
   }
@@ -328,7 +328,7 @@ check_sensitivity <- function(sensitivity, id) {
   check_flag(sensitivity, "sensitivity")
   if (sensitivity && is.null(id)) {
     stop_argument(
-      "sensitivity", "be FALSE where `id` is not given",
+      "sensitivity", "be FALSE if `id` is not given",
       advice = "Without true links no match is known to be right."
     )
   }
@@ -344,7 +344,7 @@ check_one_to_one <- function(one_to_one, id, known, released) {
     )
   }
   if (one_to_one && is.null(id)) {
-    stop_argument("one_to_one", "be FALSE where `id` is not given")
+    stop_argument("one_to_one", "be FALSE if `id` is not given")
   }
   if (one_to_one && is.data.frame(known) && is.data.frame(released) &&
         max(nrow(known), nrow(released)) > 10000) {

@@ -46,7 +46,7 @@ widest_z <- 3
 # creep towards the boundary of their model.
 converged <- 1e-9
 
-# Whether a fit can be reported, and whether it has an interval.
+# TRUE if a fit can be reported, and whether it has an interval.
 loglinear_status <- function(found) {
   spread <- found$spread
   known <- !is.na(spread$se[[1]])

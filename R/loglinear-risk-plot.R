@@ -224,7 +224,7 @@ plot_search <- function(x, which) {
     ggplot2::facet_wrap(ggplot2::vars(.data$measure), scales = "free_y", ncol = 1) +
     ggplot2::labs(
       title = "Which interactions does the search add?",
-      subtitle = "Grey: |z2| < 1.96, where the model is acceptable.",
+      subtitle = "Grey: |z2| < 1.96, the range of acceptable models.",
       x = if (nrow(path) > 25) "interactions added", y = NULL, shape = NULL
     ) +
     sdc_theme() +

@@ -7,7 +7,7 @@ tau_figures <- list(
   ),
   tau1 = figure(
     "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
-    key = "tau1", question = "How many sample uniques are so among all?",
+    key = "tau1", question = "How many sample uniques are population uniques?",
     board = is.na(tau1_corrected), note = status_note(status), head = "tau1",
     unclear = on_boundary(status),
     says = ifelse(
@@ -16,7 +16,7 @@ tau_figures <- list(
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
-    key = "tau1_corrected", question = "How many sample uniques are so among all?",
+    key = "tau1_corrected", question = "How many sample uniques are population uniques?",
     board = !is.na(tau1_corrected), note = status_note(status), head = "corrected",
     unclear = on_boundary(status),
     says = ifelse(
@@ -99,7 +99,7 @@ rough_words <- function(status) ifelse(status == "underfits", "roughly ", "")
 # Whom the intruder of tau2 attacks.
 attacked_uniques <- "every sample unique attacked"
 
-# How many records a missing value leaves out.
+# Number of records that a missing value leaves out.
 left_out_clause <- function(n_excluded, n_used, missing) {
   if (missing == "category") {
     return(missing_clause("category"))
@@ -132,7 +132,7 @@ z_limit <- function() format_number(1.96)
 fit_advice <- function(row) {
   if (on_boundary(row$status)) {
     return(paste0(
-      "on the boundary of the model, where the fit is not determined: tau1 and tau2 are unclear; ",
+      "on the boundary of the model, so the fit is not determined: tau1 and tau2 are unclear; ",
       fewer_interactions(row$model), "."
     ))
   }

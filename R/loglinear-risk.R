@@ -232,7 +232,7 @@ loglinear_risk_control <- function(interval = c("corrected", "none"), level = 0.
   new_control("loglinear_risk_control")
 }
 
-# Whether all records have the same weight, or none.
+# TRUE if all records have the same weight, or none.
 equal_weights <- function(weights, data = NULL) {
   if (is.null(times_of(data))) {
     return(length(unique(weights)) < 2)

@@ -32,7 +32,7 @@ autoplot.sdc_longitudinal_link <- function(object,
   }
   if (type != "differences" && !isTRUE(object$estimates$n_linked > 0)) {
     stop_argument(
-      "type", "be \"differences\" where no true partner is known"
+      "type", "be \"differences\" if no true partner is known"
     )
   }
   switch(type,

@@ -188,7 +188,7 @@ link_coded <- function(coded, min_overlap, tolerance, sensitivity, this_call) {
     )
   }
   if (sensitivity && is.null(coded$partners)) {
-    stop_argument("sensitivity", "be FALSE where `id` is not given")
+    stop_argument("sensitivity", "be FALSE if `id` is not given")
   }
   agreements <- code_agreements(coded, coded$waves, tolerance)
   found <- find_links(
@@ -217,7 +217,7 @@ find_links <- function(coded, agreements, min_overlap, method, sensitivity,
     min_overlap = min_overlap, method = method, sensitivity = sensitivity,
     # So many pairs are compared in a moment.
     most_pairs = if (sensitivity) Inf else 2e10, changes = changes,
-    # Where nobody is linked, nobody knows how often keys agree.
+    # If nobody is linked, nobody knows how often keys agree.
     weighted_work = if (is_linked) if (sensitivity) Inf else moment_of_work
   )
   found <- core(rs_link, core_waves(coded, agreements), settings)

@@ -3,7 +3,7 @@
 # everything that follows. They are spread to records under ids of our own, so that what
 # follows is what it does for data frames; what it says of records is then said of patterns.
 
-# Whether all waves are tables of a database; some of them alone are an error.
+# TRUE if all waves are tables of a database; some of them alone are an error.
 are_lazy_releases <- function(releases, wave2) {
   lazy <- vapply(releases, is_lazy_table, NA)
   if (!any(lazy) && !is_lazy_table(wave2)) {

@@ -294,7 +294,7 @@ check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, det
   outside <- setdiff(change, keys)
   if (detail == "previous_value" && length(outside)) {
     stop_argument(
-      "change_vars", "be among `key_vars` where `detail` is \"previous_value\"",
+      "change_vars", "be among `key_vars` if `detail` is \"previous_value\"",
       found = paste0("Not in `key_vars`: ", quote_names(outside), ".")
     )
   }

@@ -31,13 +31,13 @@ check_households <- function(data, settings, weights) {
   position <- check_column(settings$hh_id, data, "hh_id")
   if (settings$partial_weight < 1) {
     stop_argument(
-      "partial_weight", "be 1 where `hh_id` is given",
+      "partial_weight", "be 1 if `hh_id` is given",
       "A household is matched or not, whichever of its members matches."
     )
   }
   if (settings$rule == "mean") {
     stop_argument(
-      "rule", "not be \"mean\" where `hh_id` is given",
+      "rule", "not be \"mean\" if `hh_id` is given",
       "A household is matched or not; there is no average over candidates."
     )
   }
@@ -86,7 +86,7 @@ check_tolerance <- function(tolerance, data, patterns, sets) {
   }
 }
 
-# Whether distances between the values of a column are defined.
+# TRUE if distances between the values of a column are defined.
 check_distances <- function(x, name) {
   scale <- if (!is_candidates(x) && !is.logical(x)) column_source(x, length(x))$scale
   if (!isTRUE(scale %in% c("number", "date", "time"))) {

@@ -215,7 +215,7 @@ match_set_theta <- function(counts, found, settings, weighing, n, n_all, times) 
   c(as.list(theta), theta_status = if (few) "unreliable" else "ok")
 }
 
-# Whether weights can be inverse inclusion probabilities.
+# TRUE if weights can be inverse inclusion probabilities.
 theta_weights <- function(weighing) !is.null(weighing$weights) && weighing$range[[1]] >= 1
 
 # Theta where records enter the sample with unequal probabilities: records with

@@ -340,7 +340,7 @@ code_matches <- function(file, patterns, sets, settings) {
     )
     if (!is.null(times_of(data))) {
       stop_argument(
-        "patterns", "be NULL where `data` is a pattern table",
+        "patterns", "be NULL if `data` is a pattern table",
         advice = "Outside patterns are looked up in the records."
       )
     }

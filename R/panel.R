@@ -74,7 +74,7 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
     parts <- list(waves)
   } else {
     if (!is.null(time)) {
-      stop_argument("time", "be NULL where `waves` is a list in time order")
+      stop_argument("time", "be NULL if `waves` is a list in time order")
     }
     parts <- unname(check_tables(waves, "waves"))
     long <- listed_waves(parts, id, names(waves))
@@ -250,7 +250,7 @@ latest_of <- function(name, parts, starts, long) {
   list(row = row, value = pick_rows(name, parts, starts, row))
 }
 
-# Whether values are missing, as the help page says.
+# TRUE if values are missing, as the help page says.
 is_missing <- function(x) {
   if (inherits(x, "haven_labelled")) {
     x <- drop_user_missing(x)

@@ -145,7 +145,7 @@ pattern_table.sdc_pattern_table <- function(data, key_vars = NULL, ..., weight_v
   max_patterns <- check_max_patterns(max_patterns)
   if (!is.null(count_var)) {
     stop_argument(
-      "count_var", "be NULL where `data` is a pattern table",
+      "count_var", "be NULL if `data` is a pattern table",
       advice = "It has its counts."
     )
   }

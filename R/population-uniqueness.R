@@ -147,7 +147,7 @@ check_methods <- function(method, absent) {
   method
 }
 
-# How many cells have how many records.
+# Number of cells by number of records.
 tabulate_sizes <- function(counts) {
   counts <- sort(as.double(counts))
   runs <- rle(counts)

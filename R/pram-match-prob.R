@@ -151,7 +151,7 @@ check_match_size <- function(counts, a) {
   }
 }
 
-# Whether the theorem covers a block of so many cells.
+# TRUE if the theorem covers a block of so many cells.
 check_paper_cells <- function(bound, counts) {
   if (is.null(counts)) {
     return(invisible())

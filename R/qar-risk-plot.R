@@ -150,7 +150,7 @@ plot_key_variables <- function(x) {
       caption = paste0(
         "Left line: the share a variable would have if all key sets were alike.",
         if (any(variables$risk_without > first$risk, na.rm = TRUE)) {
-          "\nT without a variable is larger where the key sets with it are the less risky ones."
+          "\nT without a variable is larger if the key sets with it are the less risky ones."
         }
       )
     ) +

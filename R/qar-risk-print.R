@@ -71,7 +71,7 @@ max_set_risk <- function(x) {
   sets$set_risk[match(x$estimates$p, sets$p)]
 }
 
-# Whether a share alpha of the key sets is less than one of them, and whether T
+# TRUE if a share alpha of the key sets is less than one of them, and whether T
 # is above all of them then.
 is_beyond <- function(x, estimate) isTRUE(qar_fit(x, estimate)$beyond)
 exceeds_all <- function(x, estimate) estimate$risk > riskiest(x, estimate)

@@ -60,7 +60,7 @@ check_cells_limit <- function(settings) {
   k <- settings$constraint$k
   if (is.null(k) || k < 2) {
     stop_argument(
-      "constraint", "have a `k` of 2 or more where `blanks` is \"cells\"",
+      "constraint", "have a `k` of 2 or more if `blanks` is \"cells\"",
       found = if (is.null(k)) "It has no `k`." else "`k` is 1."
     )
   }

@@ -439,7 +439,7 @@ is_labelled_scale <- function(words, form, value) {
     all(value[has] %in% range(value)) && value[has][[1]] != value[has][[2]]
 }
 
-# Whether units are the same words but for their endings: "enfant" and "enfants".
+# TRUE if units are the same words but for their endings: "enfant" and "enfants".
 are_one_unit <- function(units) {
   words <- strsplit(units, " ")
   first <- words[[which.max(lengths(words))]]

@@ -88,8 +88,8 @@ new_hierarchy <- function(values, steps, drop, kind, about, has_missing = FALSE)
       "dropped_level",
       c(
         paste0(
-          "Every level of the hierarchy of ", quote_names(about$name),
-          " is to change something."
+          "A level of the hierarchy of ", quote_names(about$name),
+          " changed nothing and was dropped."
         ),
         x = paste0("Dropped: level ", paste(which(same) - 1L, collapse = ", "), ".")
       ),

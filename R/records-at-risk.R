@@ -102,7 +102,7 @@ records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
       ),
       advice = paste(
         "`n_matches()` and `individual_risk()` give one;",
-        "`copula_uniqueness()` does where it has records to judge."
+        "`copula_uniqueness()` does if it has records to judge."
       )
     )
   }
@@ -110,7 +110,7 @@ records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
   if (absent) limit <- limit_of_result(x)
   if (is.null(limit)) {
     stop_argument(
-      "limit", if (absent) "be given where the result was made without one" else "be a limit",
+      "limit", if (absent) "be given if the result was made without one" else "be a limit",
       found = if (absent) "It was not given." else "NULL was given."
     )
   }
@@ -138,7 +138,7 @@ limit_of_result <- function(x) {
 
 above_limit <- function(risk, limit) which(risk > limit)
 
-# Whether the risk of a record is a probability.
+# TRUE if the risk of a record is a probability.
 is_probability <- function(x) {
   !inherits(x, c("sdc_exhaustive_tabulation", "sdc_risk_contribution")) &&
     !(inherits(x, "sdc_special_uniques") && is.na(x$diagnostics$dis))

@@ -18,7 +18,7 @@ file_before <- function(x, arg) {
   close_file(new_file(if (is.null(data)) file$data else data, file$roles))
 }
 
-# Whether something was done to a file.
+# TRUE if something was done to a file.
 has_history <- function(x) {
   is_remedy(x) || inherits(x, "sdc_file") && length(attr(x, "kept")$history) > 0
 }

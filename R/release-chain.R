@@ -134,7 +134,7 @@ chain_codes <- function(before, after) {
   list(before = own, after = new, coarse = TRUE)
 }
 
-# Whether values became others by a function that joins some, up to 1% of the records.
+# TRUE if values became others by a function that joins some, up to 1% of the records.
 joins_values <- function(before, after, differs) {
   known <- before > 0L & after > 0L
   if (!any(differs & known)) {
@@ -144,7 +144,7 @@ joins_values <- function(before, after, differs) {
   fit$errors <= 0.01 * fit$n && length(unique(fit$best)) < length(fit$best)
 }
 
-# Whether records are in different orders, as in a shuffled release: no column agrees more
+# TRUE if records are in different orders, as in a shuffled release: no column agrees more
 # often than in a random order, though some could show it.
 warn_other_order <- function(before, after, args = c("before", "after")) {
   agrees <- vapply(intersect(names(before), names(after)), function(name) {

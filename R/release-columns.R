@@ -418,7 +418,7 @@ told_by_pairs <- function(columns, protected, told, n) {
   found[lengths(found) > 0]
 }
 
-# Whether neighbours in the order of a group agree nearly always, per column of `values`.
+# TRUE if neighbours in the order of a group agree nearly always, per column of `values`.
 agree_inside <- function(group, values) {
   at <- order(group, method = "radix")
   group <- group[at]

@@ -102,7 +102,7 @@ may_identify <- function(x) {
   whole && length(unique(some)) > 0.05 * length(some)
 }
 
-# Whether the file lies in this order, or in the opposite one, nearly.
+# TRUE if the file lies in this order, or in the opposite one, nearly.
 is_sorted <- function(codes) {
   steps <- diff(codes)
   length(steps) > 0 && max(mean(steps >= 0), mean(steps <= 0)) > 0.95
@@ -231,7 +231,7 @@ chance_between <- function(counts, levels) {
   (pairs + ifelse(here, own, 0)) / max(n * (n - 1), 1)
 }
 
-# Whether values come in fewer runs than in nearly all random orders: the runs of a
+# TRUE if values come in fewer runs than in nearly all random orders: the runs of a
 # permutation have this mean and this variance (Barton and David 1957).
 in_runs <- function(x) {
   n <- as.double(length(x))

@@ -14,7 +14,7 @@ declare_measure(
   risk = figure(
     paste("Extreme risk T without", plural(n_removed, "record")), "risk",
     scenario = "prosecutor", attempt = TRUE, note = paste("before:", format_risk(risk_before)),
-    says = paste("without them the extreme re-identification risk T is %s, where it was",
+    says = paste("without them the extreme re-identification risk T is %s, compared with",
                  format_t(risk_before))
   ),
   risk_before = figure("T before", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE),
@@ -24,7 +24,7 @@ declare_measure(
   ),
   risk_empirical = figure(
     "Empirical quantile after", "risk", scenario = "prosecutor", attempt = TRUE, board = FALSE,
-    says = paste("the empirical quantile of the risks of key sets is %s, where it was",
+    says = paste("the empirical quantile of the risks of key sets is %s, compared with",
                  format_t(risk_empirical_before))
   ),
   risk_empirical_before = figure(

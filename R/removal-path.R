@@ -164,7 +164,7 @@ removal_orders <- c(
   contribution = "by their initial contribution",
   proper = "by their current contribution, that is by proper backward elimination,",
   entropy = "by their entropy",
-  filtered_entropy = "by their entropy where PLS predicts a fall",
+  filtered_entropy = "by their entropy if PLS predicts a fall",
   surprisal = "by the surprisal of their categories",
   pls = "by the contribution that PLS predicts",
   random = "at random"
@@ -312,7 +312,7 @@ path_estimates <- function(path, first, chosen, plan, n_used) {
   )
 }
 
-# Whether T fell because the fit moved, not because the risks of the riskiest
+# TRUE if T fell because the fit moved, not because the risks of the riskiest
 # key sets fell: see the section of the help page.
 fit_moved <- function(estimates) {
   of_risk <- 1 - estimates$risk / estimates$risk_before

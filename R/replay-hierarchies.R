@@ -7,7 +7,7 @@
 plain_rules <- c("widths", "digits", "units", "rare", "origin", "pad", "drop")
 hierarchy_rules <- c("breaks", "top", "bottom", plain_rules)
 
-# Whether the levels may be written: in an internal report all, else plain rules.
+# TRUE if the levels may be written: in an internal report all, else plain rules.
 states_levels <- function(h, settings) {
   if (settings$internal) {
     !is.null(h$rule) || !is.null(h$table)

@@ -260,7 +260,7 @@ plan_call <- function(asked, marks, files, stage) {
   plan
 }
 
-# Whether the log cannot tell a file from another of its size.
+# TRUE if the log cannot tell a file from another of its size.
 is_without_print <- function(print, marks) marks$digits == 0 || is.null(print) || is.na(print)
 
 argument_of_type <- function(asked, type) {

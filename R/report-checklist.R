@@ -269,7 +269,7 @@ own_unique <- function(entries) {
       } else {
         plural(length(x$settings$key_vars), "key variable")
       },
-      if (!is.null(x$settings$hh_id)) ", where they match one household only", "."
+      if (!is.null(x$settings$hh_id)) ", on which they match one household only", "."
     )
   })
 }

@@ -188,7 +188,7 @@ said_question <- function(entry) {
   capitalised(question)
 }
 
-# Whether an argument may leave the agency: it names no record, and tells nothing of a value
+# TRUE if an argument may leave the agency: it names no record, and tells nothing of a value
 # in the file.
 is_external_argument <- function(name, value, entry) {
   name != "rows" && is_external_value(value, entry)

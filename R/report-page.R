@@ -34,10 +34,9 @@ variant_words <- function(content) {
     ))
   }
   paste0(
-    "This report holds numbers and names of variables. It holds no record number, no category of ",
-    "any variable, hence none that fewer records than a limit hold, no object or seed by which a ",
-    "protection could be undone, and no sum that fewer than ", least_alike, " records carry. ",
-    "Of the file's fingerprint ",
+    "This report contains numbers and names of variables. It contains no record numbers, no ",
+    "categories, nothing that could undo the protection, and no sum that fewer than ",
+    least_alike, " records carry. Of the file's fingerprint ",
     if (fingerprint_digits(content) == 0) {
       paste(
         "it holds nothing, and distances that few changed cells could be told from are left out,",

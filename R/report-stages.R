@@ -91,7 +91,7 @@ has_changed <- function(protection) {
   isTRUE(sum(e$n_suppressed, e$n_changed) > 0)
 }
 
-# Whether variables of a result are the same before and after each protection.
+# TRUE if variables of a result are the same before and after each protection.
 are_untouched <- function(x, protections) {
   vapply(protections, function(p) {
     !has_changed(p) || !any(print_columns(x$settings) %in% p$settings$key_vars)
@@ -135,7 +135,7 @@ learn <- function(known, x) {
   known
 }
 
-# Whether a result is about the original: NA where nothing in common can be compared.
+# TRUE if a result is about the original: NA where nothing in common can be compared.
 fits_original <- function(x, known, place = 1) {
   if (!is.null(known$data)) {
     return(fits_data(x, known$data, place) || !has_fingerprint(x) && NA)
@@ -157,7 +157,7 @@ fits_original <- function(x, known, place = 1) {
   }
 }
 
-# Whether a result was made from these data, or `in_any_order` from their records in another one.
+# TRUE if a result was made from these data, or `in_any_order` from their records in another one.
 fits_data <- function(x, data, place = 1, in_any_order = TRUE) {
   if (place == 1 && is_made_from(x, data)) {
     return(TRUE)
@@ -398,7 +398,7 @@ key_sets_of <- function(entry) {
   sets <- entry$result$settings$key_sets
   if (length(sets)) sets else list(keys_of(entry))
 }
-# Whether a result is about all key variables of another one together.
+# TRUE if a result is about all key variables of another one together.
 covers <- function(entry, other) {
   any(vapply(key_sets_of(entry), setequal, NA, keys_of(other)))
 }

@@ -292,7 +292,7 @@ comparison_results <- function(x) {
   rlang::set_names(made, names)
 }
 
-# Whether the same figures of the same file are there already.
+# TRUE if the same figures of the same file are there already.
 is_among <- function(x, results) {
   same <- c("estimates", "settings")
   any(vapply(results, function(y) {

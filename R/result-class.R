@@ -290,7 +290,7 @@ resolve_strata <- function(x, by, data, n) {
   if (is.character(by) && length(by) == 1 && n != 1) {
     if (is.null(data)) {
       stop_argument(
-        "by", "be a vector with one value per record where `data` is not given",
+        "by", "be a vector with one value per record if `data` is not given",
         advice = "Give `data` to name one of its columns."
       )
     }

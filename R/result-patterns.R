@@ -14,7 +14,7 @@ needed_rows <- function(x) {
   rows
 }
 
-# How many records each of them stands for, NULL for one each.
+# Number of records that each of them stands for, NULL for one each.
 judged_times <- function(x) if (is.null(x$records)) x$patterns$n
 
 # The same for pictures.

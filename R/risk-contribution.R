@@ -200,7 +200,7 @@ check_ordinal <- function(coded) {
       c(
         "The entropy needs key variables whose values have an order.",
         x = paste0("Nominal: ", quote_names(nominal), "."),
-        i = "Make ordered factors of them where that is meant, or do without the entropy."
+        i = "Make ordered factors of them if that is meant, or do without the entropy."
       ),
       columns = nominal
     )

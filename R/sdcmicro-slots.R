@@ -78,10 +78,10 @@ need_sdcmicro <- function(arg) {
     stop_sdc(
       "missing_package",
       c(
-        paste0("The package sdcMicro must be installed where `", arg, "` is an sdcMicroObj."),
+        paste0("The package sdcMicro must be installed if `", arg, "` is an sdcMicroObj."),
         x = "It is not.",
         i = paste(
-          "install.packages(\"sdcMicro\"); or, where it is, sdcMicro::extractManipData()",
+          "install.packages(\"sdcMicro\"); or, if it is, sdcMicro::extractManipData()",
           "makes a data frame."
         )
       ),

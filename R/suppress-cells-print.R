@@ -51,7 +51,7 @@ declare_measure(
     "Correct matches of someone who knows the originals", "count", scenario = "prosecutor",
     attempt = TRUE, board = FALSE, says = paste(
       "someone who knows that a person is in the file and all original key values expects %s",
-      "correct matches, where the original file gave", format_risk(tau_before)
+      "correct matches, compared with", format_risk(tau_before)
     )
   ),
   risk_after = figure(

@@ -349,7 +349,7 @@ suppression_links <- function(linked, data, key_vars) {
   if (!is.list(linked) || is.data.frame(linked) || !all(vapply(linked, is_item, NA))) {
     stop_argument(
       "linked", "be a list of names of variables",
-      advice = "list(age = \"birth_year\") blanks the year of birth where it blanks the age."
+      advice = "list(age = \"birth_year\") blanks the year of birth if it blanks the age."
     )
   }
   given <- if (is.null(names(linked))) character(length(linked)) else names(linked)

@@ -150,7 +150,7 @@ profile_keys <- function(fit, record, vary, add) {
     )
   )
   if (length(keys$vary) + length(keys$add) == 0) {
-    stop_argument("vary", "name a key variable where `add` does not")
+    stop_argument("vary", "name a key variable if `add` does not")
   }
   keys
 }

@@ -257,7 +257,7 @@ compared_column <- function(before, after, name) {
   )
 }
 
-# Whether a function of values is a recoding, or noise and exchanges of values so rare that
+# TRUE if a function of values is a recoding, or noise and exchanges of values so rare that
 # they are a function by chance: `from` and `to` are numbers of values, those before being the
 # first `n_before`; `n` the records of each in `from`; `numbers` the values, where all are
 # numbers.

@@ -363,7 +363,7 @@ test_that("one page never says both to report tau1 and not to", {
   page <- paste(format(x, all = TRUE), collapse = " ")
   expect_match(page, "do not report its tau1 and tau2")
   expect_false(any(grepl("tau", x$contradictions$report)))
-  expect_match(gsub(" +", " ", page), "journalist risk and population_uniqueness where nobody can")
+  expect_match(gsub(" +", " ", page), "journalist risk and population_uniqueness if nobody can")
 })
 
 test_that("code to run next stays whole, whatever the data and their names", {

@@ -122,7 +122,7 @@ test_that("figures about households are not set beside those about records", {
   text <- report_text(before, after = n_matches(data[, "a", drop = FALSE], "a"))
   expect_no_match(text, "Ratio", fixed = TRUE)
   expect_match(text, paste(
-    "unique on them? Before: 2 (25%) on 1 key variable, where they match one household only.",
+    "unique on them? Before: 2 (25%) on 1 key variable, on which they match one household only.",
     "After: 0 (0%) on 1 key variable."
   ), fixed = TRUE)
 })
