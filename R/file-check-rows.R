@@ -141,7 +141,8 @@ without_blank_records <- function(rows, matches, asked) {
   empty <- known == 0
   n_empty <- sum(asked$times[empty])
   if (n_empty > 0 && any(at & rows$measure == "l")) {
-    told <- sum(compared(fewest_values(matches_among(asked, !empty, asked$sensitive)), `<`, asked$limit$l))
+    values <- fewest_values(matches_among(asked, !empty, asked$sensitive))
+    told <- sum(compared(values, `<`, asked$limit$l))
     rows <- unclear(rows, at & rows$measure == "l" & told > 0, paste0(
       plural(told, "record"), " would match too few sensitive values without ",
       plural(n_empty, "record"), " missing every key variable"
