@@ -40,9 +40,7 @@
 #' `"percent"`.
 #'
 #' @section Cost:
-#' Sorting of every variable, and a search for the nearest released record: 0.3 s for 100,000
-#' records and 6 variables.
-#' Memory beyond the files, with five variables: at most 1,500 bytes a record.
+#' Sorting of every variable, and a search for the nearest released record.
 #'
 #' @param original,released The file before and after its protection, with the same records in
 #'   the same order: data frames, files of [sdc_file()], or an sdcMicroObj as `released`.
