@@ -75,15 +75,11 @@ declare_measure(
 # Why intervals are not to be relied on.
 population_notes <- function(estimates) setdiff(unique(estimates$note), "")
 
-status_words <- function(estimates, measure) {
-  status <- measured(estimates, measure, "status")
-  if (status == "ok") "" else status
-}
+status_words <- function(estimates, measure) measured(estimates, measure, "status")
 
-# Whether the interval does not settle on which side of the limit the truth lies.
+# Whether the interval, which may lie below the truth, does not settle that it is above the limit.
 undecided <- function(estimates, measure, limit) {
-  of <- function(column) measured(estimates, measure, column)
-  !is.null(limit) && (of("status") == "unclear" || (of("low") <= limit && limit < of("high")))
+  !is.null(limit) && measured(estimates, measure, "low") <= limit
 }
 
 # A measure of population_risk().

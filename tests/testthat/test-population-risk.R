@@ -111,21 +111,41 @@ test_that("a record of a household counts once", {
   expect_identical(value_of(homes, "tau1"), 0)
 })
 
-test_that("intervals are not relied on where they are not known to hold", {
+test_that("no interval is relied on, and notes say why", {
   set.seed(3)
   file <- adult[sample(nrow(adult), 400), c("age", "sex", "education_num")]
-  status <- function(...) unique(population_risk(...)$estimates$status)
-  expect_identical(status(file, pop_size = 4000), "ok")
-  expect_identical(status(file, pop_size = 1e5), "unclear")
-  expect_identical(status(file[order(file$age, file$sex, file$education_num), ], pop_size = 4000),
-                   "ok")
+  note <- function(...) {
+    e <- population_risk(...)$estimates
+    expect_identical(unique(e$status), "unclear")
+    e$note[[3]]
+  }
+  expect_match(note(file, pop_size = 4000), "^intervals held")
+  expect_match(note(file, pop_size = 1e5), "^the sampling fraction")
+  sorted <- file[order(file$age, file$sex, file$education_num), ]
+  expect_match(note(sorted, pop_size = 4000), "^intervals held")
   # Two members of each household with the same keys, without and with their names.
   homes <- file[rep(1:200, each = 2), ]
   homes$home <- rep(1:200, each = 2)
-  expect_identical(status(homes, 1:3, pop_size = 4000), "unclear")
-  expect_identical(status(homes, 1:3, pop_size = 4000, hh_id = "home"), "ok")
+  expect_match(note(homes, 1:3, pop_size = 4000), "^neighbours")
+  expect_match(note(homes, 1:3, pop_size = 4000, hh_id = "home"), "^intervals held")
   swapped <- invariant_pram(file, names(file))
-  expect_identical(status(swapped, pop_size = 4000), "not judged")
+  e <- population_risk(swapped, pop_size = 4000)$estimates
+  expect_identical(unique(e$status), "not judged")
+})
+
+test_that("a column of values that nobody shares deceives it, and it is not ok", {
+  set.seed(1300)
+  n <- 30000
+  people <- data.frame(
+    a = sample(6, n, TRUE), b = sample(5, n, TRUE), c = ifelse(runif(n) < 0.03, sample(1e5, n), 0)
+  )
+  rows <- sample(n, 3000)
+  key <- do.call(paste, people)
+  truth <- sum(table(key)[key[rows]] == 1)
+  found <- population_risk(people[rows, ], pop_size = n)
+  expect_lt(value_of(found, "tau1", "high"), truth)
+  judged <- measures(found, limit = list(tau1 = truth - 1))
+  expect_identical(judged$verdict[judged$measure == "tau1"], "unclear")
 })
 
 test_that("the largest risk is that of a record, and its interval about all of them", {
@@ -143,7 +163,7 @@ test_that("the largest risk is that of a record, and its interval about all of t
   expect_lt(value_of(common, "largest", "high"), 0.05)
 })
 
-test_that("a limit is kept by the whole interval, exceeded by it, or not judged", {
+test_that("a limit is exceeded by the whole interval, or unclear", {
   set.seed(5)
   file <- adult[sample(nrow(adult), 800), c("age", "sex", "education_num")]
   found <- population_risk(file, pop_size = 8000)
@@ -153,7 +173,7 @@ test_that("a limit is kept by the whole interval, exceeded by it, or not judged"
     rows <- measures(found, limit = list(tau2 = limit))
     rows$verdict[rows$measure == "tau2"]
   }
-  expect_identical(verdict(e$high), "ok")
+  expect_identical(verdict(e$high), "unclear")
   expect_identical(verdict(e$high - 1e-6), "unclear")
   expect_identical(verdict(e$value - 1e-6), "unclear")
   expect_identical(verdict(e$low), "unclear")
