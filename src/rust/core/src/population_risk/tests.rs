@@ -181,9 +181,7 @@ fn records_alike_share_their_risk_and_blanks_lower_it() {
         let mut columns = drawn(draws, 200);
         let before = found(&columns, 2000.0);
         // Half of the records lose their first value, one loses all.
-        for row in 0..100 {
-            columns[3][row] = 0;
-        }
+        columns[3][..100].fill(0);
         columns.iter_mut().for_each(|column| column[0] = 0);
         let after = found(&columns, 2000.0);
         assert_eq!(after.n_patterns, 2);

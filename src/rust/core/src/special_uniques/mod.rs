@@ -140,12 +140,12 @@ fn uniques_and_paired(table: &KeyTable, monitor: &Monitor) -> Result<(u64, u64)>
     let relations = vec![Relation::Equal; table.columns().len()];
     let question = Question::new(table, None, relations, Settings::default())?;
     let matches = n_matches(&question, monitor)?.matches;
-    let with = |k: f64| -> u64 {
-        let rows = matches.iter().enumerate().filter(|(_, &m)| m == k);
+    let with = |k: u64| -> u64 {
+        let rows = matches.iter().enumerate().filter(|(_, &m)| m as u64 == k);
         rows.map(|(row, _)| table.multiplicity().map_or(1, |m| m[row]))
             .sum()
     };
-    Ok((with(1.0), with(2.0)))
+    Ok((with(1), with(2)))
 }
 
 #[cfg(test)]
