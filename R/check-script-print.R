@@ -72,6 +72,7 @@ tidy.sdc_script_check <- function(x, ...) {
 #' @export
 quit_status <- function(x, severity = "warning") {
   announce("quit_status")
+  check_given("x")
   check_script_result(x)
   check_choice(severity, severities, "severity")
   as.integer(any(match(x$findings$severity, severities) <= match(severity, severities)))
@@ -96,7 +97,7 @@ write_findings <- function(x, file) {
   }
   text <- if (kind == "sarif") sarif_text(x) else junit_text(x)
   con <- file(file, "wb")
-  on.exit(close(con))
+  on.exit(close(con), add = TRUE)
   writeLines(enc2utf8(text), con, useBytes = TRUE)
   invisible(file)
 }

@@ -7,10 +7,10 @@ declare_measure(
   terms = c("prop_within", setdiff(names(e), c("rule", "width", "n", "prop_within"))),
   each = paste0(" (", rule, ")"),
   title = "Interval disclosure of continuous variables",
-  question = "how many released numbers are close enough to tell the original ones?",
+  question = "how many released numbers tell the original ones?",
   size = paste0(
     plural(x$settings$n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), ": ",
-    quote_names(x$settings$key_vars), "; missing values are not compared",
+    quote_names(x$settings$key_vars),
     if (nrow(e) == 1) paste0("; rule: ", rule, ", width ", format_number(width)), "."
   ),
   prop_within = figure(

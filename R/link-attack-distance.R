@@ -45,7 +45,9 @@ attack_by_distance <- function(coded, continuous) {
     metric = names(metrics), expected_correct = if (is.na(n_linked)) NA_real_ else expected,
     low = interval$low, high = interval$high,
     n_single_best = unname(vapply(each, function(one) sum(one$n_best == 1), 0L)),
-    n_certain = if (is.na(n_linked)) NA_integer_ else {
+    n_certain = if (is.na(n_linked)) {
+      NA_integer_
+    } else {
       unname(vapply(each, function(one) sum(one$n_best == 1 & one$true_in_best), 0L))
     }
   )

@@ -207,13 +207,10 @@ population_status <- function(found, table, settings, remedy) {
       "neighbours in the order of the file are alike: name households by hh_id"
     },
     if (table$n < least_fraction * settings$pop_size) {
-      paste("the sampling fraction is below", format_percent(least_fraction))
+      "the sampling fraction is very small"
     },
     if (found$effective_draws < 20) "the posterior is known from few draws",
-    paste(
-      "intervals held the truth in", format_percent(0.83), "or more of the samples of known",
-      "populations, and not if a key variable mixes common values with many that nobody shares"
-    )
+    "intervals of this model can miss the truth"
   )
   list("unclear", paste(why, collapse = "; "))
 }

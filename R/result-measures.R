@@ -41,51 +41,6 @@ measures.sdc_result <- function(x, ..., limit = list(k = 3, journalist = 0.05)) 
   rows[setdiff(names(rows), c("analysis", "absent", "question", "attempt", "says", "base"))]
 }
 
-#' @rdname measures
-#' @export
-measures.sdc_file_check <- function(x, ..., limit = NULL) {
-  enter_verb("measures", x)
-  check_no_dots(...)
-  judged_by(page_measures(x$estimates), x, limit)
-}
-
-# The figures of the rows of a page.
-page_measures <- function(e) {
-  about <- page_figures()
-  about <- about[match(e$measure, about$measure), ]
-  frame(
-    measure = e$measure, label = about$label, value = e$value, low = e$low, high = e$high,
-    unit = about$unit, scenario = e$scenario, limit = e$limit, verdict = e$verdict,
-    n_above = as.double(e$n_records_above), note = e$reason
-  )
-}
-
-# The rows of a check by other limits of record risks than its own.
-judged_by <- function(rows, x, limit) {
-  records <- judged_rows(x)
-  columns <- c(k = "n_matches", journalist = "journalist_risk")
-  for (measure in intersect(names(limit), names(columns))) {
-    at <- which(
-      rows$measure == measure & !is.na(rows$value) & rows$note != people_disagree &
-        rows$verdict %in% c("ok", "above", "no limit", "unclear")
-    )
-    risks <- records[[columns[[measure]]]]
-    if (length(at) && !is.null(risks)) {
-      unit <- rows$unit[at]
-      rows$limit[at] <- limit[[measure]]
-      beyond <- judge(risks, limit[[measure]], unit) == "above"
-      rows$n_above[at] <- sum_over(as.double(beyond), judged_times(x))
-      verdict <- judge(rows$value[at], limit[[measure]], unit)
-      # What speaks against an "ok" does so under every limit.
-      rows$verdict[at] <- ifelse(
-        verdict == "ok" & rows$verdict[at] == "unclear", "unclear", verdict
-      )
-      rows$note[at][rows$verdict[at] == "above"] <- ""
-    }
-  }
-  without_told_missing(rows, x$settings$missing, x$diagnostics$told_missing)
-}
-
 # The columns of the estimates that are terms of tidy().
 terms_of <- function(x) eval(declaration_of(x)$terms, figure_scope(x))
 

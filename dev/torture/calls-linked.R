@@ -127,7 +127,8 @@ draws$longitudinal_risk <- function() {
 # one is accepted.
 result_makers <- c(
   "key_overview", "n_matches", "household_risk", "individual_risk", "exhaustive_tabulation",
-  "population_uniqueness", "file_check", "utility_loss", "interval_disclosure", "qar_risk", "risk_contribution",
+  "population_uniqueness", "file_check", "utility_loss", "interval_disclosure",
+  "qar_risk", "risk_contribution",
   "removal_path", "removal_bound", "copula_fit", "copula_uniqueness", "uniqueness_profile",
   "uniqueness_by_size", "validate_uniqueness", "invariant_pram", "pram_audit", "suppress_cells",
   "recode_search", "longitudinal_link", "link_attack", "key_stability", "loglinear_risk",

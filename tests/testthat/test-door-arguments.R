@@ -7,7 +7,7 @@ keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 call_with_keys <- function(name, file, key_vars) {
   f <- getExportedValue("sdcRisk", name)
   arguments <- names(formals(args(f)))
-  files <- intersect(arguments, c("data", "wave1", "wave2", "known", "released", "before", "after"))
+  files <- intersect(arguments, c("data", "wave1", "wave2", "known", "released", "before", "after", "original"))
   more <- if (identical(name, "household_risk")) list(hh_id = "WEIGHT")
   do.call(f, c(rlang::set_names(rep(list(file), length(files)), files),
                list(key_vars = key_vars), more))
@@ -23,7 +23,7 @@ with_key_vars <- function() {
 
 test_that("a lone number as key_vars is an error in every function that has the argument", {
   functions <- with_key_vars()
-  expect_length(functions, 21)
+  expect_length(functions, 25)
   file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
   for (name in functions) {
     for (given in list(nals_prison, file)) {

@@ -341,7 +341,7 @@ test_that("failures in the core are classed errors with their message intact", {
     error <- fail(how)
     expect_s3_class(error, c("sdcRisk_error_internal", "sdcRisk_error"))
     expect_match(conditionMessage(error), message, fixed = TRUE)
-    expect_match(conditionMessage(error), "please report", fixed = TRUE)
+    expect_match(conditionMessage(error), "Please report", fixed = TRUE)
   }
   expect_s3_class(fail("error"), c("sdcRisk_error_bad_argument", "sdcRisk_error"))
   expect_identical(conditionMessage(fail("error")), message)

@@ -108,7 +108,9 @@ test_that("a sensitive value that a key tells is above, unless a limit says othe
   expect_identical(value_of(x, "l", "verdict"), "above")
   expect_identical(value_of(x, "l", "n_records_above"), 3L)
   expect_identical(x$records$above, c(FALSE, FALSE, FALSE, TRUE, TRUE, TRUE))
-  expect_match(text_of(x), "the matches of 3 (50%) have fewer than 2 sensitive values", fixed = TRUE)
+  expect_match(
+    text_of(x), "the matches of 3 (50%) have fewer than 2 sensitive values", fixed = TRUE
+  )
   expect_true("special_uniques(file)" %in% x$next_steps)
   expect_identical(value_of(x, "n_special"), 1)
   one <- quietly(file_check(data, "region", sensitive = "ill", limit = list(l = 1)))

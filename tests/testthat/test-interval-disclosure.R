@@ -58,7 +58,7 @@ test_that("sdcMicro's dRisk() and dRiskRMD() are reproduced", {
   }))
   scaled <- scale(original)
   set.seed(2)
-  scatter <- robustbase::covMcd(scaled)$cov
+  scatter <- getExportedValue("robustbase", "covMcd")(scaled)$cov
   set.seed(2)
   theirs <- sdcMicro::dRiskRMD(original, xm = released)
   found <- interval_disclosure(

@@ -16,7 +16,8 @@ test_that("calibrated and prior weights equal brute force over all pairs", {
     coverage <- c(1, 0.6)[1 + seed %% 2]
     found <- quiet_attack(
       files$wave1, files$wave2, files$keys, "id",
-      by_value = by_value, tolerance = rule, coverage = coverage
+      by_value = by_value, tolerance = rule, coverage = coverage,
+      weights = c("calibrated", "prior", "em", "count")
     )
     slow <- slow_attack(
       files$wave1, files$wave2, files$keys, "id",

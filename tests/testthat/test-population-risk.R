@@ -119,15 +119,15 @@ test_that("no interval is relied on, and notes say why", {
     expect_identical(unique(e$status), "unclear")
     e$note[[3]]
   }
-  expect_match(note(file, pop_size = 4000), "^intervals held")
+  expect_match(note(file, pop_size = 4000), "^intervals of")
   expect_match(note(file, pop_size = 1e5), "^the sampling fraction")
   sorted <- file[order(file$age, file$sex, file$education_num), ]
-  expect_match(note(sorted, pop_size = 4000), "^intervals held")
+  expect_match(note(sorted, pop_size = 4000), "^intervals of")
   # Two members of each household with the same keys, without and with their names.
   homes <- file[rep(1:200, each = 2), ]
   homes$home <- rep(1:200, each = 2)
   expect_match(note(homes, 1:3, pop_size = 4000), "^neighbours")
-  expect_match(note(homes, 1:3, pop_size = 4000, hh_id = "home"), "^intervals held")
+  expect_match(note(homes, 1:3, pop_size = 4000, hh_id = "home"), "^intervals of")
   swapped <- invariant_pram(file, names(file))
   e <- population_risk(swapped, pop_size = 4000)$estimates
   expect_identical(unique(e$status), "not judged")

@@ -92,7 +92,8 @@ test_that("results do not depend on threads, order, or the form of the file", {
   data <- sample_of(800, c("age", "sex", "race", "occupation", "education_num"))
   data$race[sample(800, 60)] <- NA
   run <- function(threads, data) {
-    withr::local_options(sdcRisk.threads = threads)
+    old <- options(sdcRisk.threads = threads)
+    on.exit(options(old))
     quietly(special_uniques(data, max_size = 4, sampling_fraction = 0.02))
   }
   one <- run(1, data)
