@@ -28,7 +28,7 @@ script_codes <- function() {
       "A file has lost its roles",
       "The weights change after the file has them",
       "Random numbers protect the file and no seed is set",
-      "The seed of a protection stands in the script",
+      "The script contains the seed of a protection",
       "Results are compared that were computed with different settings",
       "An obsolete call of sdcMicro that a function of sdcRisk answers",
       "A file is read of which the check knows no roles",

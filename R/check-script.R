@@ -1,8 +1,8 @@
 #' Check a script for disclosure risk, line by line
 #'
-#' Which line of my script lets the risk out? `check_script()` runs a script in a fresh process,
-#' follows every data frame with known roles and all that is made of it, and judges each by the
-#' figures of [file_check()]. It reports the lines that write a file above a limit, bring an
+#' Which line of my script lets the risk out? The script is run in a fresh process, and every
+#' data frame with known roles, and all that is made of it, is judged as by [file_check()].
+#' The result lists the lines that write a file above a limit, bring an
 #' identifier or a protected value back, or undo a protection, and the call that repairs each.
 #'
 #' @details
@@ -14,8 +14,8 @@
 #' people <- read.csv("people.csv")
 #' ```
 #'
-#' The comment takes the arguments of [sdc_file()]. What is made of a followed frame is followed,
-#' too, whether by base R, dplyr, data.table or sdcMicro: after every expression at top level the
+#' The comment takes the arguments of [sdc_file()]. Frames made of a followed frame by base R, dplyr,
+#' data.table or sdcMicro are followed, too: after every expression at top level the
 #' data frames in the workspace are compared, and a frame descends from another if the line names
 #' it or shares a column with it, and it has some of its key variables, by name or by value.
 #' `#| sdc: allow = "told_by_column"` above a line accepts findings of these codes there.
@@ -26,7 +26,7 @@
 #' **What runs.** The whole script, as by `source()`, in the folder `dir`: files that it writes are
 #' written. Run a script that you trust only. Its prints, messages and warnings are discarded, and
 #' no value of a record leaves its process: only line numbers, names, counts and figures do.
-#' Values are not printed at top level. The number of seconds that the check took beside the script
+#' Values are not printed at top level. The number of seconds that the check added to the script
 #' is in `settings$cost`.
 #'
 #' @section Findings:

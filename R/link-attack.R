@@ -57,27 +57,11 @@
 #' record. If all key variables are, and `weights` is not given, no weights of agreements are
 #' computed besides. The cost of a pair is a sum over key variables; each known record with the
 #' least cost is right with one over their number. Seven costs are tried, and the one that is
-#' right most often leads (`distances` has all):
-#' \describe{
-#'   \item{`standardised`}{\eqn{((x - y) / s)^2}{((x - y) / s)^2}, s the standard deviation in the
-#'     known file}
-#'   \item{`mahalanobis`}{the squared Mahalanobis distance by the covariances of the known file,
-#'     of files without missing values}
-#'   \item{`rank`}{the squared difference of ranks within each file}
-#'   \item{`gower`}{\eqn{|x - y|} over the range in the known file}
-#'   \item{`learned`}{\eqn{((x - y) / \sigma)^2 / 2}{((x - y) / sigma)^2 / 2}: changes are normal,
-#'     with standard deviations that maximise the likelihood of the released records without
-#'     true links (expectation and maximisation, on at most about 3 million pairs)}
-#'   \item{`calibrated`, `calibrated_rank`}{with `id`: the logarithm of how often a difference of
-#'     this size, of values or of ranks, occurs in records of two persons and of one, in at most
-#'     30 classes in which it never falls}
-#' }
-#' Categories cost 1 in Gower's distance if they differ, their logarithm of evidence
-#' in `learned` and `calibrated`, and otherwise as much on average as a standardised number does.
-#' A missing value costs what values of two unrelated records do on average; in `learned` and
-#' `calibrated` it says nothing. Costs that differ by less than a billionth are equal. Intervals
-#' are those of Clopper and Pearson for the number of right links. Without `id` no metric is known
-#' to be best, and `standardised` is reported.
+#' right most often leads (`distances` has all): `standardised`, `mahalanobis`, `rank`, `gower`,
+#' `learned` without true links, and with `id` `calibrated` and `calibrated_rank`. Their formulas
+#' are in `vignette("linkage-attack")`. Costs that differ by less than a billionth are equal.
+#' Intervals are those of Clopper and Pearson for the number of right links. Without `id` no metric
+#' is known to be best, and `standardised` is reported.
 #'
 #' @section Tolerance:
 #' `tolerance` says for a key which differences are admissible. The admissible ones are a level of
@@ -88,27 +72,12 @@
 #' * a logical matrix whose row names are the known and whose column names are the released
 #'   values. Its diagonal is not implied: equal values that it does not admit differ.
 #'
-#' By value, an agreement within the tolerance is divided by the share of the values within it. A
-#' level that no two values of the files are at is left out. `ceiling` takes levels for different
-#' patterns.
-#'
-#' For keys that shift by a step, such as an age in classes, this is the largest gain of all. Keys
-#' of [candidates()], as local suppression and recoding leave them, agree if a value is admissible
-#' in both files.
+#' Keys of [candidates()], as local suppression and recoding leave them, agree if a value is
+#' admissible in both files.
 #'
 #' @section Missing values:
-#' A missing value says nothing, for or against: it adds no weight. A known record with few
-#' observed key variables is therefore nobody's best match as long as another one agrees on more,
-#' unlike under the rule that counts. A key variable on which all pairs with values agree, or all
-#' differ, says nothing either: its weights are 0.
-#'
-#' @section When learned weights are not to be trusted:
-#' `diagnostics` holds the largest correlation of the agreements on two keys over all pairs
-#' (`phi`, and the key variables `dependent_keys`): above 0.5 weights count the same evidence
-#' twice, and the figure of an intruder who learns the weights is too low. `m_at_one` names keys
-#' whose learned \eqn{m_v} is at least 0.9999, and `m_near_u` those for which it is at most
-#' \eqn{u_v}: something other than the person was learned. `log_likelihood` compares intruders:
-#' one whose learned weights explain the records worse than the prior ones learned nothing.
+#' A missing value adds no weight, so that a known record with few observed key variables is seldom
+#' a best match, unlike under the rule that counts.
 #'
 #' @section Spelling of text:
 #' Text in any encoding is compared letter by letter. Values that differ from one in the other
@@ -119,19 +88,15 @@
 #' `known` and `released` may both be lazy tables of dbplyr or pattern tables, read as by
 #' [longitudinal_link()]: `records` is `NULL`, and `patterns` has the key variables of the
 #' released file, the number `n` of records and the columns of `records` but `id`. Numbers are
-#' those of the data frames, but for the weights that `"em"` learns from more than 5,000 cells of
-#' the released file: its sample goes by the order of the cells. `one_to_one` needs data frames,
-#' and `id` no pattern tables.
+#' those of the data frames, but for `"em"` on more than 5,000 patterns, whose sample goes by their
+#' order. `one_to_one` needs data frames, and `id` no pattern tables.
 #'
 #' @section Cost:
-#' All pairs, without blocking, by the cheapest of three exact engines: elimination of keys, which
-#' shares its work between records with the same first keys; agreement subsets, for few key
-#' variables with many values; tables, pair by pair. Work is counted before it is done, so that
-#' the choice is the same on every machine. At 2 threads 5,000 x 5,000 records and 4 keys take 0.1
+#' All pairs, without blocking, by the cheapest of three exact engines; the choice is the same on
+#' every machine. At 2 threads 5,000 x 5,000 records and 4 keys take 0.1
 #' s, 63,654 x 80,882 records and 13 keys 1.2 s, a million by a million 11 s and 230 MB. More than
-#' `max_work` is refused at once with the estimate. Hard are many independent keys on which all
-#' records differ. `"em"` takes some 20 passes over its sample, and stops after 400.
-#' Nearest records are found exactly by a k-d tree.
+#' `max_work` is refused at once with the estimate. `"em"` takes some 20 passes over its sample, and
+#' stops after 400. Nearest records are found exactly by a k-d tree.
 #' Memory beyond the files, with five key variables and two threads: at most 650 bytes a record.
 #'
 #' @param known The file that the intruder holds: a data frame with one row per person, or an
@@ -191,8 +156,8 @@
 #' }
 #'
 #' Errors: `unknown_key_var`, `bad_data` for an empty file or ids that occur twice, `bad_column`,
-#' `bad_argument`, `too_large`. Warnings `waves_differ`, `no_common_ids`, `not_learned` (the
-#' learned weights are not to be trusted).
+#' `bad_argument`, `too_large`. Warnings `waves_differ`, `no_common_ids`, `not_learned` (doubtful
+#' learned weights: `vignette("linkage-attack")` explains their `diagnostics`).
 #'
 #' @references
 #' Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the American
@@ -204,9 +169,6 @@
 #'
 #' Li, J., Li, L., Krenzke, T. and Chang, W.-Y. (2021). An approach to estimate the
 #' re-identification risk in longitudinal survey microdata. Joint Statistical Meetings 2021.
-#' Torra, V., Abowd, J. M. and Domingo-Ferrer, J. (2006). Using Mahalanobis distance-based record
-#' linkage for disclosure risk assessment. Privacy in Statistical Databases 2006. Springer,
-#' 233-242. \doi{10.1007/11930242_20}.
 #' @seealso [longitudinal_link()] for the intruder who counts, [key_stability()] for
 #'   the choice of keys.
 #' @concept record linkage
