@@ -56,6 +56,8 @@ rs_loglinear <- function(tables, settings, run) .Call(wrap__rs_loglinear, tables
 
 rs_n_matches <- function(table, settings, run) .Call(wrap__rs_n_matches, table, settings, run)
 
+rs_population_risk <- function(table, settings, run) .Call(wrap__rs_population_risk, table, settings, run)
+
 rs_invariant_pram <- function(table, settings, run) .Call(wrap__rs_invariant_pram, table, settings, run)
 
 rs_pram_draw <- function(settings, run) .Call(wrap__rs_pram_draw, settings, run)

@@ -32,6 +32,15 @@ record_sums <- list(
       record_sum("check tau", tau, ifelse(alone, 1, NA), times)
     )
   },
+  population_risk = function(x, rows, times) {
+    alone <- rows$prob_unique > 0
+    c(
+      record_sum("journalist", c("reidentifications", "correctness"), rows$risk, times),
+      record_sum("journalist", "tau2", rows$risk[alone], times[alone]),
+      # Uniqueness of a file of everybody is tau1 over the number of people.
+      record_sum("tau1", c("tau1", "uniqueness"), rows$prob_unique[alone], times[alone])
+    )
+  },
   loglinear_risk = function(x, rows, times) {
     unlist(Map(tau_sums, lapply(x$fits, `[[`, "records"), seq_along(x$fits), list(x), list(times)),
            recursive = FALSE)
@@ -189,7 +198,7 @@ withhold_few <- function(entries) {
 }
 
 without_figures <- function(x, sum) {
-  if (inherits(x, "sdc_file_check")) {
+  if ("measure" %in% names(x$estimates)) {
     x$estimates[x$estimates$measure %in% sum$figures, c("value", "low", "high")] <- NA_real_
   } else {
     for (name in intersect(sum$figures, names(x$estimates))) {

@@ -173,6 +173,27 @@ draws$individual_risk <- function() {
   case("individual_risk", args, file$n, check, steady = TRUE)
 }
 
+draws$population_risk <- function() {
+  file <- draw_file()
+  size <- file$n * stats::runif(1, 1, 1000)
+  args <- drop_null(list(
+    data = file$data, key_vars = file$keys, hh_id = maybe(0.3, ".home"),
+    missing = maybe(0.3, pick(c("category", "exclude", "wildcard"))), limit = maybe(0.1, 0.05)
+  ))
+  known <- sample(3, 1)
+  if (known != 1) args$pop_size <- size
+  if (known != 2) args$weight_var <- ".w"
+  check <- function(x) {
+    of <- function(column) x$estimates[[column]][3:5]
+    agree <- !is.unsorted(of("value")) && !is.unsorted(of("low")) && !is.unsorted(of("high"))
+    c(
+      if (!agree) "tau1, tau2 and re-identifications are not in order",
+      differs("reidentifications", sum(x$records$risk, na.rm = TRUE), of("value")[[3]])
+    )
+  }
+  case("population_risk", args, file$n, check, steady = TRUE)
+}
+
 draws$exhaustive_tabulation <- function() {
   file <- draw_file(n = sample(c(1, 3, 10, 40), 1))
   v <- length(file$keys)

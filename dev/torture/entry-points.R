@@ -67,6 +67,7 @@ entry_calls <- list(
   candidates = quote(n_matches(kinds[7:9], rule = "overlap")),
   homes = quote(household_risk(data, keys, "hh", known = 1)),
   individual = quote(individual_risk(data, keys, "w", "hh")),
+  law = quote(population_risk(data, keys, weight_var = "w", hh_id = "hh")),
   tables = quote(exhaustive_tabulation(data, keys, 1:2)),
   population = quote(population_uniqueness(data, keys, 100)),
   fit = quote(copula_fit(data, keys, min_records = 2)),

@@ -127,6 +127,7 @@ long_calls <- list(
   ),
   key_overview = quote(key_overview(many, keys)),
   individual_risk = quote(individual_risk(many, keys, "w", "hh")),
+  population_risk = quote(population_risk(many, keys, weight_var = "w")),
   household_risk = quote(household_risk(many, keys, "hh", known = 2)),
   population_uniqueness = quote(population_uniqueness(many, keys, 1e8)),
   pattern_table = quote(pattern_table(many, keys)),

@@ -22,6 +22,7 @@ make_results_in_words <- function() {
     wave_results(),
     list(
       individual_risk = individual_risk(nals_prison, keys, "WEIGHT"),
+      population_risk = population_risk(nals_prison, keys, weight_var = "WEIGHT"),
       household_risk = household_risk(
         transform(nals_prison, home = seq_len(nrow(nals_prison)) %/% 3), keys[1:2], "home",
         hh_vars = NULL, known = 2, pop_size = 8e5

@@ -4,7 +4,8 @@ exported <- function() getNamespaceExports("sdcRisk")
 
 # Functions that give a result of sdcRisk, and what the class of the result is called.
 measuring <- c(
-  "n_matches", "qar_risk", "individual_risk", "household_risk", "loglinear_risk",
+  "n_matches", "qar_risk", "individual_risk", "population_risk", "household_risk",
+  "loglinear_risk",
   "longitudinal_risk", "copula_fit", "copula_uniqueness", "uniqueness_profile",
   "uniqueness_by_size", "validate_uniqueness", "population_uniqueness", "exhaustive_tabulation",
   "risk_contribution", "removal_path", "removal_bound", "longitudinal_link", "link_attack",

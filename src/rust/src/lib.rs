@@ -18,6 +18,7 @@ mod key_table;
 mod linkage;
 mod loglinear;
 mod n_matches;
+mod population_risk;
 mod pram;
 mod qar_risk;
 mod r_api;
@@ -43,6 +44,7 @@ extendr_module! {
     use linkage;
     use loglinear;
     use n_matches;
+    use population_risk;
     use pram;
     use qar_risk;
     use recode;

@@ -17,6 +17,7 @@
 //! | [`individual_risk`] | how likely does a key lead to the right person in the population? |
 //! | [`household_risk`] | which households stand out by who lives together? |
 //! | [`loglinear`] | which sample uniques are unique in the population? |
+//! | [`population_risk`] | how many records are unique, or found, in the population? |
 //! | [`suppress`] | which cells are blanked so that no record stands out? |
 //! | [`copula`] | how likely is a record unique in the population, from a sample? |
 //! | [`pram`] | how are keys perturbed with a proven bound on correct matches? |
@@ -59,6 +60,7 @@ pub mod missing;
 pub mod n_matches;
 pub mod normal;
 pub mod parallel;
+pub mod population_risk;
 pub mod pram;
 pub mod probability;
 pub mod qar_risk;

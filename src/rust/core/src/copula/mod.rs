@@ -39,7 +39,7 @@
 //! | `lanes` | normal intervals for many lattice points at once |
 
 mod calibration;
-mod cholesky;
+pub(crate) mod cholesky;
 mod correlation;
 mod curve;
 mod fit;

@@ -1,0 +1,143 @@
+# What population_risk() results say of themselves.
+
+declare_measure(
+  "population_risk",
+  reference = "skinner2008", ids = "measure", terms = "value",
+  title = "Risk in the population by one law",
+  question = "how many records are unique in the population, and how many would be found?",
+  size = paste0(
+    plural(x$diagnostics$n, "record"), " of ", format_count(round(x$diagnostics$pop_size)),
+    " people, ", plural(x$diagnostics$n_keys, "key variable"), "; ",
+    population_missing_clause(x), "."
+  ),
+  uniqueness = figure(
+    "Population uniqueness", "share", measured(e, "uniqueness", "value"),
+    low = measured(e, "uniqueness", "low"), high = measured(e, "uniqueness", "high"),
+    scenario = "journalist", note = status_words(e, "uniqueness")
+  ),
+  correctness = figure(
+    "Distinct keys per person", "share", measured(e, "correctness", "value"),
+    low = measured(e, "correctness", "low"), high = measured(e, "correctness", "high"),
+    scenario = "journalist", note = status_words(e, "correctness")
+  ),
+  tau1 = figure(
+    "Sample uniques unique in the population", "count", measured(e, "tau1", "value"),
+    low = measured(e, "tau1", "low"), high = measured(e, "tau1", "high"),
+    scenario = "journalist", note = status_words(e, "tau1"),
+    says = "%s records are unique in the population"
+  ),
+  tau2 = figure(
+    "Sample uniques found", "count", measured(e, "tau2", "value"),
+    low = measured(e, "tau2", "low"), high = measured(e, "tau2", "high"),
+    scenario = "journalist", attempt = TRUE, note = status_words(e, "tau2")
+  ),
+  largest = figure(
+    "Largest record risk", "risk", measured(e, "largest", "value"),
+    low = measured(e, "largest", "low"), high = measured(e, "largest", "high"),
+    scenario = "journalist", attempt = TRUE, note = status_words(e, "largest")
+  ),
+  reidentifications = figure(
+    "Expected re-identifications", "count", measured(e, "reidentifications", "value"),
+    low = measured(e, "reidentifications", "low"),
+    high = measured(e, "reidentifications", "high"),
+    scenario = "journalist", attempt = TRUE, note = status_words(e, "reidentifications"),
+    says = paste(
+      "an intruder who does not know who is in the file and tries every record is expected to",
+      "find %s people"
+    )
+  ),
+  spread = "Record risk E(1/F)",
+  notes = as.list(sprintf("Unclear: %s.", population_notes(e))),
+  measured = paste0(
+    "In the file of ", plural(x$diagnostics$n, "record"), " on ",
+    plural(x$diagnostics$n_keys, "key variable"), ", the risk in the population of ",
+    format_count(round(x$diagnostics$pop_size)),
+    " people was estimated by a gamma-Poisson law over a Bayesian network"
+  ),
+  limits = paste0(
+    "this rests on key variables that the intruder knows without error",
+    if (length(population_notes(e))) paste0("; ", paste(population_notes(e), collapse = "; "))
+  ),
+  source = "after Skinner and Shlomo 2008 and Carota and others 2015",
+  assuming = population_missing_clause(x)
+)
+
+# Why intervals are not to be relied on.
+population_notes <- function(estimates) setdiff(unique(estimates$note), "")
+
+status_words <- function(estimates, measure) {
+  status <- measured(estimates, measure, "status")
+  if (status == "ok") "" else status
+}
+
+# A measure of population_risk().
+measured <- function(estimates, measure, column) {
+  estimates[[column]][estimates$measure == measure]
+}
+
+population_missing_clause <- function(x) {
+  paste0(
+    missing_clause(x$settings$missing, x$diagnostics$n_excluded),
+    if (x$settings$missing != "exclude" && x$diagnostics$n_incomplete > 0) {
+      paste0(" (", plural(x$diagnostics$n_incomplete, "incomplete record"), ")")
+    }
+  )
+}
+
+#' @export
+summary.sdc_population_risk <- function(object, by = NULL, data = NULL, ...) {
+  enter_verb("summary", object)
+  new_summary(
+    object,
+    estimates = object$estimates, risk_by_strata = risk_by_strata(object, by, data)
+  )
+}
+
+#' @export
+record_risk.sdc_population_risk <- function(x) {
+  judged_rows(x)$risk
+}
+
+# Pictures -----------------------------------------------------------------
+
+#' Pictures of the risk in the population
+#'
+#' Two pictures of a [population_risk()] result; `plot()` draws the same.
+#'
+#' @param object A result of [population_risk()].
+#' @param type `"distribution"`: the risks of the records; `"strata"`: the risks by a variable.
+#' @param by,data For `"strata"`: a vector with one value per record, or the
+#'   name of a column of `data`, the data the result was made from.
+#' @param ... None.
+#' @return A ggplot.
+#' @exportS3Method ggplot2::autoplot
+#' @name autoplot.sdc_population_risk
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' plot(population_risk(nals_prison, keys, weight_var = "WEIGHT"))
+autoplot.sdc_population_risk <- function(object, type = c("distribution", "strata"), ...,
+                                         by = NULL, data = NULL) {
+  enter_verb("autoplot", object)
+  check_no_dots(...)
+  type <- check_choice(type, c("distribution", "strata"), "type")
+  switch(type,
+    distribution = plot_population_risks(object),
+    strata = plot_strata(
+      object, by, data, "Risk in the population by stratum", "risk E(1/F), log scale", log = TRUE
+    )
+  )
+}
+
+plot_population_risks <- function(x) {
+  records <- needed_rows(x)
+  records$times <- picture_times(x)
+  records <- records[!is.na(records$risk), ]
+  ggplot2::ggplot(records, ggplot2::aes(x = .data$risk, weight = .data$times)) +
+    ggplot2::geom_histogram(bins = 40, fill = sdc_blue) +
+    ggplot2::scale_x_log10(labels = plain_numbers) +
+    ggplot2::labs(
+      title = "How large are the risks of the records?", x = "risk E(1/F), log scale",
+      y = "records"
+    ) +
+    sdc_theme()
+}

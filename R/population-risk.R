@@ -1,0 +1,231 @@
+#' Risk in the population by one law
+#'
+#' How many records of a sample are unique in the population, and how many does an
+#' intruder find who does not know who is in the file? One model of the key variables
+#' answers for every record and for the file, with intervals.
+#'
+#' @details
+#' A key occurs \eqn{f} times in the file and \eqn{F} times in the population of \eqn{N}
+#' people. An intruder who looks for a record among the \eqn{F} people with its key finds it
+#' with chance \eqn{1/F}. \eqn{F} is not known; three steps estimate it.
+#'
+#' **How likely is a key?** \eqn{p} is the product, over the key variables, of the probability
+#' of a value given those of at most three others: a Bayesian network, learnt from the
+#' file. Where few records agree on these others, the probability is pulled towards the one
+#' given fewer of them. The records with the key itself are left out of all counts, so that
+#' \eqn{p} of a sample unique is what the other records say. The network is mixed with a tree
+#' and with independence, by weights that fit best.
+#'
+#' **How many others have it?** A record shares its key with \eqn{K} other people. \eqn{K} is
+#' negative binomial, a Poisson number whose mean has a gamma distribution, with mean
+#' \deqn{R = e^{A + (1 + b) y + e y |y|} (1 + v) + \theta, \quad y = \ln(N p)}{%
+#'   R = exp(A + (1 + b) y + e y |y|) (1 + v) + theta, y = ln(N p)}
+#' and shape \eqn{s = 1 + 1/v}, \eqn{\ln v = i + c y}{ln v = i + c y}. \eqn{v} is the variance
+#' of what the model does not see, \eqn{A}, \eqn{b} and \eqn{e} correct its level, and
+#' \eqn{\theta}{theta} counts people who are alike for other reasons, such as several rows of one
+#' person. With the sampling fraction \eqn{\pi}{pi}, \eqn{f - 1} is negative binomial with mean
+#' \eqn{\pi R}{pi R}. The likelihood of the frequencies, every key once, and a weak prior give
+#' the posterior of the six numbers; 250 draws from it are used.
+#'
+#' **What follows?** Given \eqn{f}, the rest of the people with the key is negative binomial
+#' with shape \eqn{s + f - 1} and \eqn{q = (s/R + \pi) / (s/R + 1)}{q = (s/R + pi) / (s/R + 1)}:
+#' \deqn{P(F = 1 \mid f = 1) = q^s, \quad
+#'   E(1/F \mid f) = q \int_0^1 z^{f-1} (q + (1 - q) z)^{s - 2} dz.}{%
+#'   P(F = 1 | f = 1) = q^s, E(1/F | f) = q int_0^1 z^(f-1) (q + (1-q) z)^(s-2) dz.}
+#'
+#' * **tau1**, the expected number of sample uniques that are unique in the population, is the
+#'   sum of the first over the sample uniques.
+#' * **tau2**, the expected number of correct matches among sample uniques, is the sum of the
+#'   second over the sample uniques.
+#' * **Re-identifications** are the sum of the second over all records. So in every draw
+#'   tau1 <= tau2 <= re-identifications.
+#' * **Uniqueness** is the share of the population that is alone with its key, **correctness**
+#'   the number of distinct keys per person: the share that an intruder finds who has a file of
+#'   everybody. People outside the file are expected to be as the records are.
+#' * **Largest** is the largest risk of a record, \eqn{E(1/F \mid f)}{E(1/F | f)}. Its interval
+#'   is about the largest \eqn{1/F}, which is 1 if any record is unique in the population: in a
+#'   file with many sample uniques there nearly always is such a record, and it is not known
+#'   which.
+#'
+#' @section Uncertainty:
+#' An interval at 95 % holds the posterior, the chance of this one population, and the error of
+#' the model: log-odds are wrong by a normal error whose standard deviation grows with
+#' \eqn{\sqrt{\ln(N/n)}}{sqrt(ln(N/n))}. How large it is was chosen on known populations, files of
+#' persons and made-up ones.
+#'
+#' Results are the same at every call: the draws have fixed seeds.
+#'
+@@TABLE@@
+#'
+#' @section Weights and households:
+#' If weights vary, every key has its own sampling fraction, that of a model of the weights by
+#' the main effects of the key variables, and people outside the file are counted by the
+#' weights themselves. With `pop_size` the weights are multiplied to sum to it.
+#'
+#' Members of a household that was drawn whole share many keys and say nothing of other people.
+#' With `hh_id` members who share a key count once in the fit. Without it, a sample of households
+#' looks as if many people were alike: uniqueness is then underestimated.
+#'
+#' @section Missing values:
+#' By `"wildcard"`, the default, a record with missing values is judged by the key variables
+#' that it has, among all records that have these. The law is fitted to the complete records, or
+#' where there are few of them to the records with the most common set of known variables.
+#' Uniqueness and correctness are about these key variables, and their `status` says so.
+#' `"category"` treats missing as a value of its own: after local suppression every pattern of
+#' suppressed values is a key then. `"exclude"` leaves incomplete records out, as if they were
+#' not in the file; `records` has `NA` for them.
+#'
+#' @section Cost:
+#' The network takes most of the time: it counts all pairs of key variables, and for each
+#' variable further ones. Every set of key variables that incomplete records know has a network
+#' of its own.
+#'
+#' @section Memory:
+#' Beyond `data`, with five key variables and two threads: at most 400 bytes a record.
+#'
+#' @inheritParams sdcRisk-params
+#' @param pop_size Number of people in the population. `NULL`: the sum of the weights.
+#' @param missing `"wildcard"`, `"category"` or `"exclude"`, see the section on missing values.
+#'
+#' @return An object of class `sdc_population_risk`, an [sdc_result] with
+#' \describe{
+#'   \item{`estimates`}{one row per measure: `measure` (`"uniqueness"`, `"correctness"`,
+#'     `"tau1"`, `"tau2"`, `"reidentifications"`, `"largest"`), `value`, `low` and `high` (an
+#'     interval at 95 %), `status`, see the section on uncertainty, and `note`, why it is not
+#'     `"ok"`; this is `as.data.frame()`}
+#'   \item{`records`}{one row per record: `risk`, \eqn{E(1/F \mid f)}{E(1/F | f)}, whose sum is
+#'     the number of re-identifications, and `prob_unique`, whose sum is tau1}
+#'   \item{`diagnostics`}{`pop_size`; `weights` of network, tree and independence;
+#'     `effective_draws`, the number of draws from the posterior that importance weights leave;
+#'     `n_patterns`, the number of sets of key variables that records know}
+#' }
+#' Errors: `bad_weights`, `bad_argument` where nothing says how large the population is, and
+#' `bad_data` where a record has no household or none is complete.
+#' @references
+#' Skinner, C. J. and Shlomo, N. (2008). Assessing identification risk in survey microdata using
+#' log-linear models. Journal of the American Statistical Association 103(483), 989-1001.
+#' \doi{10.1198/016214507000001328}.
+#'
+#' Carota, C., Filippone, M., Leombruni, R. and Polettini, S. (2015). Bayesian nonparametric
+#' disclosure risk estimation via mixed effects log-linear models. Annals of Applied Statistics
+#' 9(1), 525-546. \doi{10.1214/15-AOAS807}.
+#' @family risk of keys
+#' @concept re-identification risk
+#' @concept population uniqueness
+#' @export
+#' @examples
+#' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+#' risk <- population_risk(nals_prison, keys, weight_var = "WEIGHT")
+#' risk
+#' risk$estimates[risk$estimates$measure == "reidentifications", ]
+#' sum(risk$records$risk) # the same
+population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_size = NULL,
+                            hh_id = NULL, missing = "wildcard", sampling_fraction = NULL,
+                            limit = NULL) {
+  ask <- enter("population_risk", patterns = TRUE)
+  data <- ask$data
+  missing <- ask$missing
+  check_no_dots(...)
+  limit <- check_record_limit(limit)
+  check_choice(missing, c("category", "exclude", "wildcard"), "missing")
+  roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
+  check_population(ask$weight_var, ask$pop_size, ask$sampling_fraction)
+  with_progress("Population risk", {
+    table <- key_table(
+      ask$file, ask$key_vars,
+      exclude = roles$positions, listwise = missing == "exclude",
+      labels = list(households = roles$hh_at),
+      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
+    )
+    households <- table$labels$households
+    check_every_household(households)
+    rows <- table$rows
+    weights <- if (is.null(rows)) roles$weights else roles$weights[rows]
+    n_people <- people_of_sample(table, data, weights, ask)
+    found <- core(rs_population_risk, table$pointer, list(
+      n_people = n_people, weights = if (!equal_weights(roles$weights, data)) weights,
+      households = households$pointer, missing = missing
+    ))
+    settings <- file_settings(
+      table,
+      weight_var = if (!is.null(roles$weight_at)) names(data)[[roles$weight_at]],
+      hh_id = households$variables, missing = missing,
+      pop_size = n_people
+    )
+    inform_excluded(settings$n - table$n, settings$n)
+    with_limit(new_population_risk(found, table, settings, ask$file$remedy, ask$call), limit)
+  })
+}
+
+# People of the population of the records in use.
+people_of_sample <- function(table, data, weights, ask) {
+  fraction <- fraction_in_use(
+    table$n, n_records(data), ask$pop_size, ask$sampling_fraction
+  )
+  people <- if (is.null(fraction)) sum(weights) else table$n / fraction
+  if (people < table$n * (1 - 1e-9)) {
+    stop_sdc("bad_weights", c(
+      "The weights must sum to at least the number of records.",
+      x = paste0(
+        "They sum to ", format_count(round(people)), ", with ", plural(table$n, "record"), "."
+      ),
+      i = "Give weights that say how many people a record stands for, or `pop_size`."
+    ))
+  }
+  max(people, table$n)
+}
+
+# Intervals were tried on samples of 1% and more; below, they held in half of the samples.
+least_fraction <- 0.005
+
+# How far the intervals of a result are to be relied on, and why.
+population_status <- function(found, table, settings, remedy) {
+  if (identical(remedy, "invariant_pram")) {
+    return(list("not judged", "values were exchanged: pram_audit() judges this file"))
+  }
+  why <- c(
+    if (found$neighbours_alike > 0.01 && is.null(settings$hh_id)) {
+      "neighbours in the order of the file are alike: name households by hh_id"
+    },
+    if (table$n < least_fraction * settings$pop_size) {
+      paste("the sampling fraction is below", format_percent(least_fraction))
+    },
+    if (found$effective_draws < 20) "the posterior is known from few draws"
+  )
+  if (length(why)) list("unclear", paste(why, collapse = "; ")) else list("ok", "")
+}
+
+new_population_risk <- function(found, table, settings, remedy, this_call) {
+  figures <- matrix(found$figures, nrow = 3)
+  measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
+  # Classes of up to 20 people were looked at.
+  of_smallest <- 1 / found$smallest_class
+  of_smallest[is.na(of_smallest)] <- 1 / 21
+  risk <- max(found$risk)
+  about <- population_status(found, table, settings, remedy)
+  status <- rep(about[[1]], 6)
+  note <- rep(about[[2]], 6)
+  incomplete <- settings$missing == "wildcard" && table$n_incomplete > 0
+  if (incomplete && about[[1]] == "ok") {
+    status[1:2] <- "unclear"
+    note[1:2] <- "incomplete records do not say how unique people are"
+  }
+  records <- list(risk = found$risk, prob_unique = found$prob_unique)
+  new_sdc_result(
+    "sdc_population_risk",
+    estimates = frame(
+      measure = measure, value = c(figures[1, ], risk),
+      low = c(figures[2, ], min(of_smallest, risk)),
+      high = c(figures[3, ], max(of_smallest, risk)), status = status, note = note
+    ),
+    records = do.call(frame, lapply(records, spread_records, table$rows, table$n_rows)),
+    settings = settings,
+    diagnostics = list(
+      n = table$n, n_excluded = settings$n - table$n, n_keys = length(settings$key_vars),
+      pop_size = settings$pop_size, n_incomplete = table$n_incomplete,
+      weights = rlang::set_names(found$stacking, c("network", "tree", "independence")),
+      effective_draws = found$effective_draws, n_patterns = as.integer(found$n_patterns)
+    ),
+    call = this_call
+  )
+}

@@ -1,0 +1,238 @@
+//! Classes in bins of their probability, sampling fraction and frequency.
+//!
+//! The law is smooth in all three, so that it is evaluated at nodes; a class is spread
+//! over the nodes around it, by linear weights, and has what these have. The weights are
+//! multiples of a power of two: their sums do not depend on the order of the records.
+
+use std::collections::BTreeMap;
+
+use super::classes::Classes;
+
+/// Nodes per unit of `ln(N p)`.
+const PER_UNIT: f64 = 8.0;
+/// Nodes per unit of the logarithm of the sampling fraction.
+const PER_UNIT_OF_FRACTION: f64 = 4.0;
+/// The largest size of `ln(N p)`.
+const MOST: f64 = 25.0;
+/// Frequencies that are nodes each; from here on nodes are 15 % apart.
+const EXACT: f64 = 24.0;
+
+/// Where the law is evaluated, for classes of any frequency.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    /// Logarithm of the people of the population that the key is expected to have.
+    pub y: f64,
+    /// The share of the other people with the key that the file holds.
+    pub fraction: f64,
+}
+
+/// A node at one frequency.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    pub node: usize,
+    /// Place of the frequency among [`Bins::frequencies`].
+    pub at: usize,
+    /// How many classes.
+    pub classes: f64,
+    /// How many are judged by their keys.
+    pub judged: f64,
+}
+
+/// How many of a node.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Load {
+    /// Records that share their key with no other.
+    pub unique: f64,
+    /// People outside the file.
+    pub outside: f64,
+    /// Those of them who share their key with no member of their household.
+    pub outside_alone: f64,
+}
+
+/// All classes in bins.
+pub(super) struct Bins {
+    pub nodes: Vec<Node>,
+    pub loads: Vec<Load>,
+    pub cells: Vec<Cell>,
+    pub frequencies: Vec<f64>,
+    /// Cells by node and frequency.
+    place: BTreeMap<(u32, u32), u32>,
+    node_of: BTreeMap<(i32, i32), u32>,
+    /// Per class the place on the axis of `ln(N p)`, and of the fraction.
+    y: Vec<f64>,
+    fraction: Option<Vec<f64>>,
+}
+
+/// Two neighbours on an axis and the weight of the second.
+fn between(x: f64, steps: f64) -> (i32, f64) {
+    let low = x.floor();
+    (low as i32, ((x - low) * steps).round() / steps)
+}
+
+fn frequencies(largest: f64) -> Vec<f64> {
+    let mut nodes = vec![1.0];
+    let mut f: f64 = 1.0;
+    while f < largest {
+        f = if f < EXACT {
+            f + 1.0
+        } else {
+            (1.15 * f).ceil()
+        };
+        nodes.push(f);
+    }
+    nodes
+}
+
+impl Bins {
+    pub fn new(classes: &Classes, ln_p: &[f64]) -> Self {
+        let overall = classes.fraction.first().copied().unwrap_or(1.0);
+        let varies = classes
+            .fraction
+            .iter()
+            .any(|&f| (f / overall - 1.0).abs() > 1e-9);
+        let people = |class: usize| classes.n_records / classes.fraction[class];
+        let y = (0..classes.len())
+            .map(|class| (ln_p[class] + people(class).ln()).clamp(-MOST, MOST) * PER_UNIT)
+            .collect();
+        let of_fraction = |class: usize| classes.fraction[class].ln() * PER_UNIT_OF_FRACTION;
+        let mut bins = Self {
+            nodes: Vec::new(),
+            loads: Vec::new(),
+            cells: Vec::new(),
+            frequencies: frequencies(classes.counts.iter().fold(1.0, |a, &b| a.max(b))),
+            place: BTreeMap::new(),
+            node_of: BTreeMap::new(),
+            y,
+            fraction: varies.then(|| (0..classes.len()).map(of_fraction).collect()),
+        };
+        for class in 0..classes.len() {
+            for (at, _) in bins.nodes_of(class) {
+                bins.node_of.entry(at).or_insert(0);
+            }
+        }
+        let n = classes.n_records;
+        for (number, (&(k, w), id)) in bins.node_of.iter_mut().enumerate() {
+            *id = number as u32;
+            let fraction = if varies {
+                (f64::from(w) / PER_UNIT_OF_FRACTION).exp()
+            } else {
+                overall
+            };
+            let others = (n / fraction - 1.0).max(f64::MIN_POSITIVE);
+            let fraction = if fraction < 1.0 {
+                (n - 1.0) / others
+            } else {
+                1.0
+            };
+            bins.nodes.push(Node {
+                y: f64::from(k) / PER_UNIT,
+                fraction,
+            });
+        }
+        bins.loads = vec![Load::default(); bins.nodes.len()];
+        bins.fill(classes);
+        bins
+    }
+
+    fn fill(&mut self, classes: &Classes) {
+        for class in 0..classes.len() {
+            let (at, second) = self.frequency_of(classes.counts[class]);
+            for (node, share) in self
+                .nodes_of(class)
+                .map(|(node, share)| (self.node_of[&node], share))
+            {
+                let load = &mut self.loads[node as usize];
+                load.outside += share * classes.outside[class];
+                load.outside_alone += share * classes.outside_alone[class];
+                if classes.members[class] < 1.5 {
+                    load.unique += share * classes.judged[class];
+                }
+                for (at, part) in [(at, 1.0 - second), (at + 1, second)] {
+                    if part > 0.0 {
+                        let next = self.cells.len() as u32;
+                        let cell = *self.place.entry((node, at as u32)).or_insert(next);
+                        if cell == next {
+                            self.cells.push(Cell {
+                                node: node as usize,
+                                at,
+                                classes: 0.0,
+                                judged: 0.0,
+                            });
+                        }
+                        self.cells[cell as usize].classes += share * part;
+                        self.cells[cell as usize].judged += share * part * classes.judged[class];
+                    }
+                }
+            }
+        }
+        // One order, whatever that of the classes.
+        let cells: Vec<Cell> = self
+            .place
+            .values()
+            .map(|&c| self.cells[c as usize])
+            .collect();
+        self.cells = cells;
+        for (number, cell) in self.place.values_mut().enumerate() {
+            *cell = number as u32;
+        }
+    }
+
+    /// The nodes around a class, by their places, with their weights.
+    fn nodes_of(&self, class: usize) -> impl Iterator<Item = ((i32, i32), f64)> {
+        let (k, high) = between(self.y[class], 4096.0);
+        let (w, low) = match &self.fraction {
+            Some(fraction) => between(fraction[class], 1024.0),
+            None => (0, 0.0),
+        };
+        let all = [
+            ((k, w), (1.0 - high) * (1.0 - low)),
+            ((k + 1, w), high * (1.0 - low)),
+            ((k, w + 1), (1.0 - high) * low),
+            ((k + 1, w + 1), high * low),
+        ];
+        all.into_iter().filter(|&(_, share)| share > 0.0)
+    }
+
+    /// The frequency's place and the weight of the next one.
+    fn frequency_of(&self, f: f64) -> (usize, f64) {
+        let above = self.frequencies.partition_point(|&node| node < f);
+        let high = self.frequencies[above];
+        if above == 0 || high <= f {
+            return (above, 0.0);
+        }
+        let low = self.frequencies[above - 1];
+        (
+            above - 1,
+            ((f - low) / (high - low) * 1024.0).round() / 1024.0,
+        )
+    }
+
+    /// What a class has, of what its cells have.
+    pub fn of_class(&self, class: usize, f: f64, of_cells: &[f64]) -> f64 {
+        let (at, second) = self.frequency_of(f);
+        self.nodes_of(class)
+            .map(|(node, share)| {
+                let node = self.node_of[&node];
+                let cell = |at: usize| of_cells[self.place[&(node, at as u32)] as usize];
+                let high = if second > 0.0 {
+                    second * cell(at + 1)
+                } else {
+                    0.0
+                };
+                share
+                    * ((if second < 1.0 {
+                        (1.0 - second) * cell(at)
+                    } else {
+                        0.0
+                    }) + high)
+            })
+            .sum()
+    }
+
+    /// What a class has, of what its nodes have.
+    pub fn of_node(&self, class: usize, of_nodes: &[f64]) -> f64 {
+        self.nodes_of(class)
+            .map(|(node, share)| share * of_nodes[self.node_of[&node] as usize])
+            .sum()
+    }
+}

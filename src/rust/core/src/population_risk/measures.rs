@@ -1,0 +1,490 @@
+//! All measures from one law.
+//!
+//! Given its `f - 1` others in the sample, the rest of a record's others in the population
+//! is NB(s + f - 1, q). For a record with frequency `f`
+//!
+//! ```text
+//! E[1 / F | f] = q integral over z from 0 to 1 of z^(f - 1) (q + (1 - q) z)^(s - 2)
+//! ```
+//!
+//! which for a sample unique is `q (1 - q^(s - 1)) / ((1 - q) (s - 1))`; it is unique in
+//! the population with chance `q^s`, which is never larger. So in every draw of the
+//! parameters tau1 <= tau2 <= re-identifications.
+
+use rand::rngs::ChaCha8Rng;
+use rand_distr::{Distribution, Poisson, StandardNormal};
+
+use super::bins::{Bins, Node};
+use super::law::{Law, Parameters, Posterior};
+use super::{Estimate, Measures};
+use crate::error::Result;
+use crate::parallel::{self, Monitor};
+use crate::random::{Seed, Streams};
+
+/// Copies of every draw, each with its own errors of model and count.
+const COPIES: usize = 20;
+/// Largest class of the population that is looked at for the largest risk.
+const SMALL: usize = 20;
+/// Nodes of the quadrature.
+const NODES: usize = 48;
+
+/// Gauss-Legendre nodes and weights on (0, 1).
+fn legendre() -> [(f64, f64); NODES] {
+    std::array::from_fn(|i| {
+        let n = NODES as f64;
+        let mut x = ((i as f64 + 0.75) / (n + 0.5) * std::f64::consts::PI).cos();
+        let mut slope = 1.0;
+        for _ in 0..100 {
+            let (mut below, mut value) = (1.0, x);
+            for k in 2..=NODES {
+                let k = k as f64;
+                (below, value) = (value, ((2.0 * k - 1.0) * x * value - (k - 1.0) * below) / k);
+            }
+            slope = n * (x * value - below) / (x * x - 1.0);
+            let step = value / slope;
+            x -= step;
+            if step.abs() < 1e-15 {
+                break;
+            }
+        }
+        ((1.0 + x) / 2.0, 1.0 / ((1.0 - x * x) * slope * slope))
+    })
+}
+
+/// `f E[1 / F | f]` for growing frequencies.
+pub(super) struct Shares {
+    quadrature: [(f64, f64); NODES],
+}
+
+impl Shares {
+    pub fn new() -> Self {
+        Self {
+            quadrature: legendre(),
+        }
+    }
+
+    /// `q` times the integral, by the recurrence where that is stable: from `f` to `f + 1`
+    /// it divides errors by `(1 - q) (f + s - 1) / (f q)`.
+    pub fn at(&self, frequencies: &[f64], s: f64, q: f64, mut each: impl FnMut(usize, f64)) {
+        let (mut f, mut value) = (1.0, alone(s, q));
+        for (at, &wanted) in frequencies.iter().enumerate() {
+            if q > 1.0 - 1e-12 {
+                // Nobody else is left.
+                each(at, 1.0);
+            } else if wanted <= 1.0 {
+                each(at, value);
+            } else if q < 0.5 && wanted <= 64.0 {
+                while f < wanted {
+                    value = q * (1.0 - f * value) / ((1.0 - q) * (f + s - 1.0));
+                    f += 1.0;
+                }
+                each(at, wanted * value);
+            } else {
+                each(at, wanted * self.integral(wanted, s, q));
+            }
+        }
+    }
+
+    fn integral(&self, f: f64, s: f64, q: f64) -> f64 {
+        let decay = (f - 1.0) + (s - 2.0) * (1.0 - q);
+        let width = if decay > 40.0 { 40.0 / decay } else { 1.0 };
+        let sum: f64 = (self.quadrature.iter())
+            .map(|&(node, weight)| {
+                let x = width * node;
+                // z = 1 - x.
+                let ln_z = (f - 1.0) * (-x).ln_1p();
+                weight * (ln_z + (s - 2.0) * (-(1.0 - q) * x).ln_1p()).exp()
+            })
+            .sum();
+        q * width * sum
+    }
+}
+
+/// `E[1 / F | f = 1]`.
+fn alone(s: f64, q: f64) -> f64 {
+    let r = 1.0 - q;
+    if r < 1e-12 {
+        return 1.0;
+    }
+    let a = s - 1.0;
+    q * -(a * q.ln()).exp_m1() / (r * a)
+}
+
+/// What one draw of the parameters says.
+struct Draw {
+    weight: f64,
+    /// Per node: chance to be unique, given that the sample has no other.
+    unique: Vec<f64>,
+    /// Per cell: `f E[1 / F | f]` of one class.
+    found: Vec<f64>,
+    tau1: f64,
+    tau2: f64,
+    reidentifications: f64,
+    /// Unique people and distinct keys of the population, expected.
+    unique_people: f64,
+    keys: f64,
+    /// Variances of the counts, given the parameters.
+    variance2: f64,
+    variance_found: f64,
+    /// ln of the chance that no record has a class of at most 1, 2, ... people.
+    ln_none_below: Vec<f64>,
+}
+
+/// Sizes of sample and population.
+pub(super) struct Sizes {
+    /// Records.
+    pub n: f64,
+    /// People.
+    pub people: f64,
+    /// Expected of the records that know nothing.
+    pub found_anyway: f64,
+    /// Most others that a record can have, alike in a household counted once.
+    pub most: f64,
+    /// Distinct keys of the file.
+    pub keys: f64,
+}
+
+/// People who are not in the file, at most: nobody has more with its key besides the file's.
+fn not_in_file(bins: &Bins, sizes: &Sizes) -> f64 {
+    let in_file: f64 = (bins.cells.iter())
+        .map(|cell| cell.classes * bins.frequencies[cell.at])
+        .sum();
+    (sizes.most + 1.0 - in_file).max(0.0)
+}
+
+fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares: &Shares) -> Draw {
+    let laws = parameters.at_nodes(&bins.nodes, sizes.most);
+    let left = not_in_file(bins, sizes);
+    let of_node = |of: &dyn Fn(&Law, &Node) -> f64| -> Vec<f64> {
+        laws.iter()
+            .zip(&bins.nodes)
+            .map(|(law, node)| of(law, node))
+            .collect()
+    };
+    let q = of_node(&|law, node| law.q(node.fraction));
+    let unique: Vec<f64> = laws.iter().zip(&q).map(|(law, q)| q.powf(law.s)).collect();
+    let mut found = vec![0.0; bins.cells.len()];
+    let mut start = 0;
+    for cells in bins.cells.chunk_by(|a, b| a.node == b.node) {
+        let node = cells[0].node;
+        let frequencies: Vec<f64> = cells.iter().map(|c| bins.frequencies[c.at]).collect();
+        let part = &mut found[start..start + cells.len()];
+        shares.at(&frequencies, laws[node].s, q[node], |at, value| {
+            part[at] = value.min(1.0).max(least_found(frequencies[at], left))
+        });
+        start += cells.len();
+    }
+    let mut draw = Draw {
+        weight,
+        unique,
+        found,
+        tau1: 0.0,
+        tau2: 0.0,
+        reidentifications: 0.0,
+        unique_people: 0.0,
+        keys: 0.0,
+        variance2: 0.0,
+        variance_found: 0.0,
+        ln_none_below: vec![0.0; SMALL],
+    };
+    for (node, load) in bins.loads.iter().enumerate() {
+        let first =
+            (alone(laws[node].s, q[node]).max(draw.unique[node])).max(least_found(1.0, left));
+        draw.tau1 += load.unique * draw.unique[node];
+        draw.tau2 += load.unique * first;
+        // 1/F is 1, or at most 1/2.
+        let square = draw.unique[node] + 0.5 * (first - draw.unique[node]);
+        draw.variance2 += load.unique * (square - first * first).max(0.0);
+        let law = &laws[node];
+        draw.unique_people += load.outside_alone * (-law.s * (law.r / law.s).ln_1p()).exp();
+        draw.keys += load.outside * law.ln_mean_inverse(1.0).exp();
+    }
+    for (cell, &found) in bins.cells.iter().zip(&draw.found) {
+        draw.reidentifications += cell.judged * found;
+        if cell.at > 0 {
+            draw.variance_found += cell.judged * 0.25 * found * (1.0 - found);
+        }
+    }
+    draw.variance_found += draw.variance2;
+    draw.reidentifications = draw.reidentifications.max(draw.tau2);
+    draw.unique_people += draw.tau1;
+    draw.keys += draw.reidentifications;
+    no_small_class(bins, &laws, &q, &mut draw.ln_none_below);
+    draw
+}
+
+/// `f / F` if all who are not in the file have the key.
+fn least_found(f: f64, left: f64) -> f64 {
+    f / (f + left)
+}
+
+/// ln P(every class of the file has more than m people), m = 1, 2, ...
+fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64], ln_none: &mut [f64]) {
+    for (node, load) in bins.loads.iter().enumerate() {
+        // Members of one household are never alone.
+        let alone = q[node].powf(laws[node].s).min(1.0 - 1e-12);
+        ln_none[0] += load.unique * (-alone).ln_1p();
+    }
+    for cell in &bins.cells {
+        let f = bins.frequencies[cell.at];
+        let (s, q) = (laws[cell.node].s + f - 1.0, q[cell.node]);
+        // P(rest = k), summed.
+        let mut term = q.powf(s);
+        let mut sum = 0.0;
+        for m in (f as usize).min(SMALL + 1)..=SMALL {
+            let k = m as f64 - f;
+            if k > 0.0 {
+                term *= (s + k - 1.0) / k * (1.0 - q);
+            }
+            sum += term;
+            if m > 1 {
+                ln_none[m - 1] += cell.judged * (-f64::min(sum, 1.0 - 1e-12)).ln_1p();
+            }
+        }
+    }
+    for m in 1..ln_none.len() {
+        ln_none[m] = ln_none[m].min(ln_none[m - 1]);
+    }
+}
+
+/// All measures, and what every node and cell of every part has of them. The law is
+/// fitted to the first part, whose keys are those that uniqueness is about.
+pub(super) fn measures(
+    parts: &[Bins],
+    sizes: &Sizes,
+    monitor: &Monitor,
+) -> Result<(Measures, Vec<OfBins>)> {
+    let points = Posterior::new(&parts[0], sizes.most).draws(monitor)?;
+    let shares = Shares::new();
+    let draws = parallel::try_map(&points, monitor, |(parameters, weight)| {
+        let all = parts
+            .iter()
+            .map(|bins| draw(bins, sizes, parameters, *weight, &shares));
+        Ok(all.collect::<Vec<Draw>>())
+    })?;
+    let of_parts = (0..parts.len()).map(|part| {
+        let averaged = |of: fn(&Draw) -> &Vec<f64>| {
+            let mut sums = vec![0.0; of(&draws[0][part]).len()];
+            for draw in &draws {
+                for (sum, value) in sums.iter_mut().zip(of(&draw[part])) {
+                    *sum += draw[part].weight * value;
+                }
+            }
+            sums
+        };
+        OfBins {
+            unique: averaged(|draw| &draw.unique),
+            found: averaged(|draw| &draw.found),
+        }
+    });
+    let of_parts = of_parts.collect();
+    let mut draws: Vec<Draw> = draws.into_iter().filter_map(together).collect();
+    for draw in &mut draws {
+        draw.keys = draw.keys.max(sizes.keys);
+    }
+    Ok((intervals(&draws, parts, sizes)?, of_parts))
+}
+
+/// What nodes and cells have, on average over the draws.
+pub(super) struct OfBins {
+    /// Per node the chance that a sample unique is unique in the population.
+    pub unique: Vec<f64>,
+    /// Per cell `f E[1 / F | f]` of one class.
+    pub found: Vec<f64>,
+}
+
+/// One draw of all parts: their records add up.
+fn together(parts: Vec<Draw>) -> Option<Draw> {
+    parts.into_iter().reduce(|mut all, part| {
+        all.tau1 += part.tau1;
+        all.tau2 += part.tau2;
+        all.reidentifications += part.reidentifications;
+        all.variance2 += part.variance2;
+        all.variance_found += part.variance_found;
+        for (sum, more) in all.ln_none_below.iter_mut().zip(&part.ln_none_below) {
+            *sum += more;
+        }
+        all
+    })
+}
+
+/// The five measures of one draw or copy, in the order of [`Measures`].
+fn five(draw: &Draw, sizes: &Sizes) -> [f64; 5] {
+    [
+        draw.unique_people / sizes.people,
+        draw.keys / sizes.people,
+        draw.tau1,
+        draw.tau2,
+        draw.reidentifications + sizes.found_anyway,
+    ]
+}
+
+fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes) -> Result<Measures> {
+    let n_unique: f64 = parts
+        .iter()
+        .flat_map(|bins| &bins.loads)
+        .map(|load| load.unique)
+        .sum();
+    let n_classes: f64 = parts
+        .iter()
+        .flat_map(|bins| &bins.cells)
+        .map(|cell| cell.judged)
+        .sum();
+    let mut rng = Streams::new(Seed::from_draws([40; 8])).block(1);
+    let ratio = (sizes.people / sizes.n).max(1.0).ln().sqrt();
+    let mut copies: [Vec<(f64, f64)>; 5] = Default::default();
+    let sum_least = |of: &dyn Fn(&Bins, f64) -> f64| -> f64 {
+        (parts.iter())
+            .map(|bins| of(bins, not_in_file(bins, sizes)))
+            .sum()
+    };
+    let least_of_unique = sum_least(&|bins, left| {
+        let unique: f64 = bins.loads.iter().map(|load| load.unique).sum();
+        unique * least_found(1.0, left)
+    });
+    let least_of_all = sum_least(&|bins, left| {
+        (bins.cells.iter())
+            .map(|cell| cell.judged * least_found(bins.frequencies[cell.at], left))
+            .sum()
+    });
+    let bottoms = [
+        0.0,
+        sizes.keys / sizes.people,
+        0.0,
+        least_of_unique,
+        least_of_all + sizes.found_anyway,
+    ];
+    let tops = [1.0, 1.0, n_unique, n_unique, n_classes + sizes.found_anyway];
+    for draw in draws {
+        let expected = five(draw, sizes);
+        for copy in 0..COPIES {
+            // One error of the model for all five, half of the copies on each side.
+            let z: f64 = StandardNormal.sample(&mut rng);
+            let z = if copy % 2 == 0 { z.abs() } else { -z.abs() };
+            let found: [f64; 5] = std::array::from_fn(|k| {
+                let sd = super::MODEL_ERROR[k] * ratio;
+                let moved = moved(expected[k], tops[k], sd * z);
+                let found = counted(k, moved, tops[k], draw, sizes, &mut rng);
+                found.max(bottoms[k].min(tops[k]))
+            });
+            let ordered = [
+                found[0],
+                found[1].max(found[0]),
+                found[2],
+                found[3].max(found[2]),
+                found[4].max(found[3]).max(found[2]),
+            ];
+            for (copies, value) in copies.iter_mut().zip(ordered) {
+                copies.push((value, draw.weight / COPIES as f64));
+            }
+        }
+    }
+    let mean = |k: usize| {
+        draws
+            .iter()
+            .map(|d| d.weight * five(d, sizes)[k])
+            .sum::<f64>()
+    };
+    let mut estimates: [Estimate; 5] = std::array::from_fn(|k| {
+        let value = mean(k);
+        let [low, high] = [0.025, 0.975].map(|share| quantile(&mut copies[k], share));
+        // People are counted in whole numbers.
+        let unit = [
+            sizes.people,
+            f64::INFINITY,
+            1.0,
+            f64::INFINITY,
+            f64::INFINITY,
+        ][k];
+        let whole = if unit.is_finite() {
+            ((value * unit - 1e-9).ceil() / unit).min(tops[k])
+        } else {
+            value
+        };
+        Estimate {
+            value,
+            low: low.min(value),
+            high: high.max(value).max(whole),
+        }
+    });
+    for (below, above) in [(0, 1), (2, 3), (3, 4)] {
+        estimates[above].high = estimates[above].high.max(estimates[below].high);
+    }
+    let [uniqueness, correctness, tau1, tau2, reidentifications] = estimates;
+    let square: f64 = draws.iter().map(|d| d.weight * d.weight).sum();
+    Ok(Measures {
+        uniqueness,
+        correctness,
+        tau1,
+        tau2,
+        reidentifications,
+        smallest_class: smallest_class(draws),
+        effective_draws: 1.0 / square,
+    })
+}
+
+/// `value` of at most `top`, moved by `by` on the scale of its log-odds.
+fn moved(value: f64, top: f64, by: f64) -> f64 {
+    if value <= 0.0 || value >= top {
+        return value;
+    }
+    let odds = value / (top - value) * by.exp();
+    top * odds / (1.0 + odds)
+}
+
+/// A figure of this population from the one expected.
+fn counted(k: usize, mean: f64, top: f64, draw: &Draw, sizes: &Sizes, rng: &mut ChaCha8Rng) -> f64 {
+    let z: f64 = StandardNormal.sample(rng);
+    let unit = if k < 2 { sizes.people } else { 1.0 };
+    let count = mean * unit;
+    let left = 1.0 - mean / top.max(f64::MIN_POSITIVE);
+    let value = match k {
+        // Binomial of the records, as far as they are not all people.
+        0 | 1 => {
+            count
+                + z * (count * left * (sizes.people / sizes.n - 1.0))
+                    .max(0.0)
+                    .sqrt()
+        }
+        2 if count < 30.0 && left > 0.5 => few(count, rng),
+        2 if top - count < 30.0 => top - few(top - count, rng),
+        2 => count + z * (count * left).max(0.0).sqrt(),
+        3 => count + z * draw.variance2.sqrt(),
+        _ => count + z * draw.variance_found.sqrt(),
+    };
+    value.clamp(0.0, top * unit) / unit
+}
+
+/// A Poisson number.
+fn few(mean: f64, rng: &mut ChaCha8Rng) -> f64 {
+    Poisson::new(mean).map_or(0.0, |law| law.sample(rng))
+}
+
+fn quantile(copies: &mut [(f64, f64)], share: f64) -> f64 {
+    copies.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sum = 0.0;
+    for &(value, weight) in copies.iter() {
+        sum += weight;
+        if sum >= share {
+            return value;
+        }
+    }
+    copies.last().map_or(f64::NAN, |last| last.0)
+}
+
+/// The smallest class of the population that holds a record: median and 95 % interval;
+/// `None` where it has more than [`SMALL`] people.
+fn smallest_class(draws: &[Draw]) -> [Option<f64>; 3] {
+    let none = |m: usize| {
+        draws
+            .iter()
+            .map(|d| d.weight * d.ln_none_below[m].exp())
+            .sum::<f64>()
+    };
+    let chance: Vec<f64> = (0..SMALL).map(|m| 1.0 - none(m)).collect();
+    [0.5, 0.975, 0.025].map(|share| {
+        (0..SMALL)
+            .find(|&m| chance[m] >= share)
+            .map(|m| m as f64 + 1.0)
+    })
+}

@@ -1,0 +1,211 @@
+keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
+
+value_of <- function(found, measure, column = "value") {
+  found$estimates[[column]][match(measure, found$estimates$measure)]
+}
+
+test_that("the figures are those of a slow computation", {
+  set.seed(7)
+  n <- 150
+  a <- sample(9, n, TRUE)
+  data <- data.frame(
+    a = a, b = ifelse(runif(n) < 0.7, a %% 4, sample(4, n, TRUE)), c = sample(3, n, TRUE)
+  )
+  slow <- slow_population_risk(data, 1500, 400)
+  found <- population_risk(data, pop_size = 1500)
+  expect_equal(value_of(found, names(slow)), unname(slow), tolerance = 0.03)
+})
+
+test_that("figures agree with each other and with the records", {
+  found <- population_risk(nals_prison, keys, weight_var = "WEIGHT")
+  e <- found$estimates
+  expect_identical(e$measure, c(
+    "uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest"
+  ))
+  for (column in c("value", "low", "high")) {
+    of <- value_of(found, c("tau1", "tau2", "reidentifications"), column)
+    expect_false(is.unsorted(of))
+  }
+  expect_true(all(e$low <= e$value & e$value <= e$high))
+  expect_equal(sum(found$records$risk), value_of(found, "reidentifications"), tolerance = 1e-9)
+  expect_equal(sum(found$records$prob_unique), value_of(found, "tau1"), tolerance = 1e-9)
+  expect_identical(population_risk(nals_prison, keys, weight_var = "WEIGHT")$records, found$records)
+})
+
+test_that("a file of everybody has its own counts", {
+  found <- population_risk(adult[1:500, ], c("age", "sex", "race"), pop_size = 500)
+  f <- table(do.call(paste, adult[1:500, c("age", "sex", "race")]))
+  truth <- c(mean(f[f == 1]) * sum(f == 1) / 500, length(f) / 500, rep(sum(f == 1), 2), length(f))
+  names <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications")
+  for (column in c("value", "low", "high")) {
+    expect_equal(value_of(found, names, column), truth, tolerance = 1e-9)
+  }
+  expect_identical(value_of(found, "largest"), 1)
+})
+
+test_that("a known population is held", {
+  set.seed(1)
+  columns <- c("age", "education_num", "occupation", "race", "sex")
+  people <- table(do.call(paste, adult[columns]))
+  rows <- sample(nrow(adult), 3256)
+  found <- population_risk(
+    adult[rows, ], columns, pop_size = nrow(adult), missing = "category"
+  )
+  behind <- as.vector(people[do.call(paste, adult[rows, columns])])
+  expect_equal(value_of(found, "reidentifications"), sum(1 / behind), tolerance = 0.1)
+  expect_equal(value_of(found, "uniqueness"), mean(rep(people, people) == 1), tolerance = 0.2)
+  truth <- c(
+    uniqueness = mean(rep(people, people) == 1), correctness = length(people) / nrow(adult),
+    tau1 = sum(behind == 1), reidentifications = sum(1 / behind)
+  )
+  expect_true(all(value_of(found, names(truth), "low") <= truth))
+  expect_true(all(value_of(found, names(truth), "high") >= truth))
+  # The riskiest are those that are found.
+  top <- order(-found$records$risk)[1:300]
+  expect_gt(mean(1 / behind[top]), 2 * mean(1 / behind))
+})
+
+test_that("the sampling fraction can be given in any way", {
+  file <- adult[1:400, c("age", "sex", "race")]
+  by_size <- population_risk(file, pop_size = 4000)
+  file$w <- 10
+  expect_equal(
+    population_risk(file, c("age", "sex", "race"), weight_var = "w")$estimates, by_size$estimates
+  )
+  expect_equal(
+    population_risk(file[1:3], sampling_fraction = 0.1)$estimates, by_size$estimates
+  )
+  file$w <- rep(c(5, 15), 200)
+  uneven <- population_risk(file, c("age", "sex", "race"), weight_var = "w")
+  expect_false(identical(uneven$estimates$value, by_size$estimates$value))
+  expect_equal(value_of(uneven, "tau2"), value_of(by_size, "tau2"), tolerance = 0.2)
+})
+
+test_that("missing values match everything, are values, or leave records out", {
+  file <- adult[1:600, c("age", "sex", "race", "education_num")]
+  whole <- population_risk(file, pop_size = 6000)
+  file$age[1:60] <- NA
+  blanks <- population_risk(file, pop_size = 6000)
+  expect_lt(sum(blanks$records$risk[1:60]), sum(whole$records$risk[1:60]) / 2)
+  expect_equal(sum(blanks$records$risk), value_of(blanks, "reidentifications"), tolerance = 1e-9)
+  expect_identical(value_of(blanks, "uniqueness", "status"), "unclear")
+  expect_match(value_of(blanks, "uniqueness", "note"), "incomplete records")
+  left_out <- suppressMessages(population_risk(file, pop_size = 6000, missing = "exclude"))
+  expect_true(all(is.na(left_out$records$risk[1:60])))
+  expect_false(anyNA(left_out$records$risk[61:600]))
+  filled <- file
+  filled$age[1:60] <- 999L
+  expect_equal(
+    population_risk(file, pop_size = 6000, missing = "category")$records,
+    population_risk(filled, pop_size = 6000)$records
+  )
+})
+
+test_that("a record of a household counts once", {
+  file <- adult[rep(1:300, each = 2), c("age", "sex", "race")]
+  file$home <- rep(1:300, each = 2)
+  alone <- population_risk(adult[1:300, c("age", "sex", "race")], pop_size = 3000)
+  homes <- population_risk(file, c("age", "sex", "race"), pop_size = 6000, hh_id = "home")
+  expect_equal(value_of(homes, "reidentifications"), value_of(alone, "reidentifications"),
+               tolerance = 1e-3)
+  expect_identical(value_of(homes, "tau1"), 0)
+})
+
+test_that("intervals are not relied on where they are not known to hold", {
+  set.seed(3)
+  file <- adult[sample(nrow(adult), 400), c("age", "sex", "education_num")]
+  status <- function(...) unique(population_risk(...)$estimates$status)
+  expect_identical(status(file, pop_size = 4000), "ok")
+  expect_identical(status(file, pop_size = 1e5), "unclear")
+  expect_identical(status(file[order(file$age, file$sex, file$education_num), ], pop_size = 4000),
+                   "ok")
+  # Two members of each household with the same keys, without and with their names.
+  homes <- file[rep(1:200, each = 2), ]
+  homes$home <- rep(1:200, each = 2)
+  expect_identical(status(homes, 1:3, pop_size = 4000), "unclear")
+  expect_identical(status(homes, 1:3, pop_size = 4000, hh_id = "home"), "ok")
+  swapped <- invariant_pram(file, names(file), seed = 1)
+  expect_identical(status(swapped, pop_size = 4000), "not judged")
+})
+
+test_that("the largest risk is that of a record, and its interval about all of them", {
+  set.seed(4)
+  columns <- c("age", "education_num", "race", "sex")
+  people <- table(do.call(paste, adult[columns]))
+  rows <- sample(nrow(adult), 2000)
+  found <- population_risk(adult[rows, ], columns, pop_size = nrow(adult))
+  expect_identical(value_of(found, "largest"), max(found$records$risk))
+  # Some record is unique in the population, and nobody knows which.
+  expect_equal(value_of(found, "largest", "high"), 1)
+  expect_lt(value_of(found, "largest"), 1)
+  expect_equal(max(1 / people[do.call(paste, adult[rows, columns])]), 1)
+  common <- population_risk(data.frame(a = rep(1:2, 300)), pop_size = 6000)
+  expect_lt(value_of(common, "largest", "high"), 0.05)
+})
+
+test_that("figures stay within what the file says", {
+  file <- data.frame(a = rep(1:4, 50), b = rep(1:2, each = 100))
+  found <- population_risk(file, pop_size = 400)
+  keys <- nrow(unique(file))
+  expect_gte(value_of(found, "correctness", "low"), keys / 400)
+  # All 200 others may have the key of a class of 25.
+  expect_gte(value_of(found, "reidentifications", "low"), keys * 25 / (25 + 200) - 1e-9)
+  # Nobody is alone with a key, and a count of people is whole.
+  expect_identical(value_of(found, "tau1", c("high")), 0)
+  rare <- population_risk(rbind(file, data.frame(a = 5, b = 2)), pop_size = 1e5)
+  expect_true(value_of(rare, "tau1", "low") %in% 0)
+  expect_identical(value_of(rare, "tau1", "high"), 1)
+})
+
+test_that("an external report withholds what few records carry", {
+  x <- list(estimates = data.frame(
+    measure = c("tau1", "tau2"), value = c(1.5, 2.5), low = c(0, 1), high = c(3, 4)
+  ))
+  left <- without_figures(x, list(figures = c("tau1", "uniqueness"), row = 1))$estimates
+  expect_true(all(is.na(left[1, 2:4])))
+  expect_equal(left$value[[2]], 2.5)
+  set.seed(3)
+  found <- population_risk(adult[sample(32561, 300), c("age", "sex", "race")], pop_size = 3000)
+  sums <- sums_of(found)
+  of <- vapply(sums, function(s) sum(s$of$value * s$of$n), 0)
+  expect_equal(of, value_of(found, c("reidentifications", "tau2", "tau1")), tolerance = 1e-6)
+})
+
+test_that("patterns and their records have the same risks", {
+  file <- adult[1:500, c("sex", "race", "education_num")]
+  table <- pattern_table(file)
+  by_pattern <- population_risk(table, pop_size = 5000)
+  by_record <- population_risk(file, pop_size = 5000)
+  expect_equal(by_pattern$estimates, by_record$estimates)
+})
+
+test_that("what cannot be answered is refused", {
+  expect_error(population_risk(nals_prison, keys), class = "sdcRisk_error_bad_argument")
+  file <- adult[1:50, c("age", "sex")]
+  expect_error(population_risk(file, pop_size = 49), class = "sdcRisk_error_bad_argument")
+  expect_error(
+    population_risk(file, pop_size = 500, missing = "ignore"),
+    class = "sdcRisk_error_bad_argument"
+  )
+  file$w <- 0.5
+  expect_error(
+    population_risk(file, c("age", "sex"), weight_var = "w"),
+    class = "sdcRisk_error_bad_weights"
+  )
+  expect_error(
+    population_risk(file, c("age", "sex"), "more", pop_size = 500),
+    class = "sdcRisk_error_bad_argument"
+  )
+})
+
+test_that("the print says what was found", {
+  found <- population_risk(nals_prison, keys, weight_var = "WEIGHT")
+  expect_snapshot(print(found))
+  expect_snapshot(interpret(found))
+  rows <- measures(found)
+  expect_identical(rows$measure, c(
+    "uniqueness", "correctness", "tau1", "tau2", "largest", "reidentifications"
+  ))
+  expect_equal(rows$value, value_of(found, rows$measure))
+  expect_equal(rows$high, value_of(found, rows$measure, "high"))
+})
