@@ -1,9 +1,6 @@
 # The measures of file_check(): each is a result of the function that measures it,
 # from one file, and one or more rows of the page.
 
-# Most records for which the page fits models unasked: beyond, the log-linear model
-# and the copula take longer than all other measures together.
-most_modelled <- 2e5
 # Most records times key sets counted one by one, and records times pairs of key
 # variables of the overview: about two seconds each. Matches of incomplete records take
 # ten times as long.
@@ -35,22 +32,15 @@ run_methods <- function(file, asked) {
   few <- if (isTRUE(facts$pop_size < facts$n)) {
     "the population has fewer people than the file has records"
   }
-  later <- function(code) {
-    if (!is.null(unknown)) unknown else not_modelled(facts$n_rows, asked$models, code)
-  }
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
     n_matches = run("check_matches", list(asked$sensitive), rules = every_rule),
     qar_risk = run(
       "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
     ),
-    individual_risk = run("check_individual", list(asked), unknown, every_rule),
-    loglinear_risk = run("loglinear_risk", list(), later("loglinear_risk(file)")),
-    copula_uniqueness = run(
-      "copula_uniqueness", c(list(records = FALSE), facts$people),
-      if (is.null(few)) later(copula_code(facts)) else few
+    population_risk = run(
+      "check_population", list(asked$facts), c(unknown, few), every_rule
     ),
-    population_uniqueness = run("population_uniqueness", facts$people, c(unknown, few)),
     exhaustive_tabulation = run("exhaustive_tabulation", list()),
     household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
       run("n_matches", list(), rules = every_rule)
@@ -81,22 +71,6 @@ not_for_wildcards <- function(n_incomplete, n) {
     if (n_incomplete == 1) "misses" else "miss", " a key value, which this method cannot ",
     "take as unknown; if nothing was suppressed and values are missing at random, ",
     "run file_check(file, missing = \"exclude\")"
-  )
-}
-
-not_modelled <- function(n_rows, models, code) {
-  if (isFALSE(models)) {
-    paste0("not computed: models = FALSE; run ", code)
-  } else if (is.null(models) && n_rows > most_modelled) {
-    paste0("not computed: more than ", format_count(most_modelled), " records; run ", code)
-  }
-}
-
-copula_code <- function(facts) {
-  paste0(
-    "copula_uniqueness(file, ",
-    if (length(facts$people)) paste0("pop_size = ", number_code(facts$pop_size), ", "),
-    "records = FALSE)"
   )
 }
 
@@ -152,40 +126,15 @@ check_qar <- function(file, ...) {
   })
 }
 
-# Without weights every record stands for as many people; without households that can
-# be told apart there are records alone.
-check_individual <- function(file, asked, ...) {
-  facts <- asked$facts
-  if (is.null(file$roles$weight_var)) {
-    data <- with_equal_weight(as.data.frame(file$data), facts$pop_size / facts$n)
-    codes <- file$codes
-    file <- as_file(
-      sdc_file(data, file$roles$key_vars, weight_var = equal_weight, hh_id = asked$hh_id), "data"
-    )
-    file$codes <- codes
-  }
-  if (is.null(asked$hh_id)) {
-    return(individual_risk(file, ...))
-  }
-  rlang::try_fetch(individual_risk(file, ...), sdcRisk_error = function(e) {
-    result <- individual_risk(file, hh_id = NULL, ...)
+# Without households that can be told apart there are records alone.
+check_population <- function(file, facts, ...) {
+  of <- function(...) do.call(population_risk, c(list(file), facts$people, list(...)))
+  rlang::try_fetch(of(...), sdcRisk_error = function(e) {
+    if (is.null(file$roles$hh_id)) rlang::cnd_signal(e)
+    result <- of(..., hh_id = NULL)
     result$diagnostics$household_refused <- first_line(e)
     result
   })
-}
-
-equal_weight <- ".equal_weight"
-
-with_equal_weight <- function(data, weight) {
-  times <- times_of(data)
-  data[[equal_weight]] <- if (is.null(times)) rep(weight, nrow(data)) else weight * times
-  if (!is.null(times)) {
-    attr(data, "patterns") <- list(
-      times = times, weight_var = equal_weight, squares = weight^2 * times,
-      weight_range = c(weight, weight)
-    )
-  }
-  data
 }
 
 # Weights that average 1, made to sum to the population.

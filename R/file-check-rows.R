@@ -14,11 +14,10 @@ check_rows <- function(found, asked) {
   rows$reason[absent] <- vapply(rows$measure[absent], why_absent, "")
   limits <- unlist(asked$limit)
   rows$limit <- unname(if (is.null(limits)) NA_real_ else limits[rows$measure])
-  rows$verdict <- judge(rows$value, rows$limit, rows$unit)
-  rows <- without_wide_intervals(rows, asked$facts$n)
-  rows <- without_misfits(rows, found$loglinear_risk)
+  rows$verdict <- judge(rows$value, rows$limit, rows$unit, rows$low, rows$high)
+  rows$reason[rows$verdict == "unclear"] <- straddling
+  rows <- without_unreliable(rows, found$population_risk)
   rows <- without_other_people(rows, asked$facts)
-  rows <- without_boundary(rows, found$population_uniqueness)
   rows <- without_blank_records(rows, found$n_matches, asked)
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
@@ -32,7 +31,7 @@ why_absent <- function(measure) {
   switch(measure,
     household = "no column of households was named: hh_id",
     n_homogeneous = "no sensitive variable was named: sensitive",
-    "the model has no correction here: no interval"
+    ""
   )
 }
 
@@ -41,7 +40,7 @@ why_absent <- function(measure) {
 page_values <- function(result, about, asked) {
   roles <- c(n_homogeneous = "sensitive", household = "hh_id")
   if (is.character(result)) {
-    asked_for <- !grepl("_corrected$", about$measure) &
+    asked_for <-
       !about$measure %in% names(roles)[vapply(roles, function(r) is.null(asked[[r]]), NA)]
     return(frame(
       value = rep(NA_real_, nrow(about)), low = rep(NA_real_, nrow(about)),
@@ -57,54 +56,38 @@ page_values <- function(result, about, asked) {
   reason <- ifelse(
     about$measure %in% names(refused), refused[about$measure],
     ifelse(
-      is.na(at) | !is.na(rows$value[at]) | grepl("_corrected$", about$measure), "",
+      is.na(at) | !is.na(rows$value[at]), "",
       ifelse(nzchar(rows$absent[at]), rows$absent[at], "its value is not determined on this file")
     )
   )
   frame(value = rows$value[at], low = rows$low[at], high = rows$high[at], reason = unname(reason))
 }
 
-# A value below its limit is not known to be if its interval reaches above. The intervals
-# of tau1 and tau2 are those of the corrected values.
-without_wide_intervals <- function(rows, n) {
-  high_of <- function(measure) rows$high[match(measure, rows$measure)]
-  high <- rows$high
-  at <- function(measure) rows$measure == measure
-  high[at("tau1")] <- high_of("tau1_corrected")
-  high[at("tau1_rate")] <- high_of("tau1_corrected") / n
-  high[at("tau2")] <- high_of("tau2_corrected")
-  unclear(
-    rows, which(rows$verdict == "ok" & high > rows$limit), "its interval reaches above the limit"
-  )
-}
+straddling <- "the limit lies within its interval"
 
-# A model that does not fit has no figures to report, one that is biased only corrected ones.
-without_misfits <- function(rows, model) {
-  status <- if (!is.character(model)) model$estimates$status[[1]] else "ok"
-  if (status == "underfits") {
-    of_model <- grepl("^tau[12]", rows$measure)
-    rows[of_model, c("value", "low", "high")] <- NA_real_
-    rows$verdict[of_model] <- "not judged"
-    rows$reason[of_model] <- paste0("the model does not fit; run ", better_model)
-  } else if (on_boundary(status)) {
-    of_model <- grepl("^tau[12]", rows$measure) & !is.na(rows$value)
-    rows <- unclear(rows, of_model, status_note(status))
-  } else if (status != "ok") {
-    kept <- rows$measure %in% c("tau1", "tau1_rate", "tau2") & rows$verdict == "ok"
-    rows <- unclear(rows, kept, "only the corrected value can be reported")
+# What is said of the population by intervals that are not known to hold.
+without_unreliable <- function(rows, risk) {
+  if (is.character(risk)) {
+    return(rows)
   }
+  e <- risk$estimates
+  of <- c(population_uniqueness = "uniqueness", tau1 = "tau1", tau1_rate = "tau1", tau2 = "tau2")
+  named <- ifelse(rows$measure %in% names(of), of[rows$measure], "reidentifications")
+  note <- e$note[match(named, e$measure)]
+  unreliable <- e$status[match(named, e$measure)] == "unclear"
+  at <- rows$method == "population_risk" & unreliable & rows$verdict %in% c("ok", "above", "unclear")
+  rows$verdict[at] <- "unclear"
+  rows$reason[at] <- note[at]
   rows
 }
 
-# Weights are about one population, the size that was given about another: whether the
-# risks by weights are above a limit is not known.
+# Weights are about one population, the size that was given about another.
 without_other_people <- function(rows, facts) {
   if (!populations_differ(facts)) {
     return(rows)
   }
-  by_weights <- c("journalist", "expected_reidentifications", "reidentification_rate", "household")
   unclear(
-    rows, rows$measure %in% by_weights & rows$verdict %in% c("ok", "above"),
+    rows, rows$scenario == "journalist" & rows$verdict %in% c("ok", "above", "unclear"),
     "weights and population disagree"
   )
 }
@@ -114,23 +97,11 @@ populations_differ <- function(facts) {
     abs(facts$sum_weights / facts$pop_size - 1) >= 0.05
 }
 
-without_boundary <- function(rows, pitman) {
-  status <- if (!is.character(pitman)) pitman$estimates$status[[1]] else "ok"
-  unclear(
-    rows, status != "ok" & rows$measure == "pitman" & rows$verdict %in% c("ok", "above"),
-    "its likelihood has no maximum inside its range"
-  )
-}
-
 # Records that miss every key variable match everybody: k - 1 of them would bring any file
 # under its limit. A verdict that rests on them, or on few incomplete records, is not known to
 # be "ok".
 without_blank_records <- function(rows, matches, asked) {
-  by_matches <- c(
-    "k", "n_unique", "prop_unique", "journalist", "expected_reidentifications",
-    "reidentification_rate", "household"
-  )
-  at <- rows$measure %in% by_matches & rows$verdict == "ok"
+  at <- rows$measure %in% c("k", "n_unique", "prop_unique") & rows$verdict == "ok"
   if (is.null(asked$codes) || is.character(matches) || !any(at)) {
     return(rows)
   }
@@ -221,20 +192,18 @@ unclear <- function(rows, at, reason) {
   rows
 }
 
-better_model <- "loglinear_risk(file, model = \"search\")"
-
 # Records ------------------------------------------------------------------------
 
 # What every record has of the measures that judge records, and how many of them are
 # above each limit.
 check_records_of <- function(found, table, asked) {
   matches <- found$n_matches
-  individual <- found$individual_risk
+  population <- found$population_risk
   tables <- found$exhaustive_tabulation
   columns <- list(
     n_matches = if (!is.character(matches)) judged_rows(matches)$n_matches,
-    journalist_risk = if (!is.character(individual)) judged_rows(individual)$risk,
-    household_risk = if (!is.character(individual)) judged_rows(individual)$household_risk,
+    journalist_risk = if (!is.character(population)) judged_rows(population)$risk,
+    household_risk = if (!is.character(population)) judged_rows(population)$household_risk,
     n_violations = if (!is.character(tables)) judged_rows(tables)$n_violations
   )
   columns <- columns[!vapply(columns, is.null, NA)]

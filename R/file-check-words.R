@@ -8,8 +8,7 @@ check_contradictions <- function(rows, facts) {
     if (length(value)) value else NA
   }
   all <- c(
-    who_knows(at), sample_or_census(at, facts), cells_or_model(at, facts),
-    two_models(at, facts), beyond_all_sets(at), weights_or_size(facts)
+    who_knows(at), sample_or_census(at, facts), beyond_all_sets(at), weights_or_size(facts)
   )
   of <- function(field) vapply(all, `[[`, "", field)
   frame(measures = of("measures"), reason = of("reason"), report = of("report"))
@@ -46,11 +45,7 @@ sample_or_census <- function(at, facts) {
   if (facts$census || is.null(measure)) {
     return(NULL)
   }
-  people <- if (measure == "population_uniqueness") {
-    at("population_uniqueness") * facts$n
-  } else {
-    at(if (is.na(at("tau1_corrected"))) "tau1" else "tau1_corrected")
-  }
+  people <- at("tau1")
   if (!isTRUE(at("n_unique") > 2 * people)) {
     return(NULL)
   }
@@ -63,31 +58,6 @@ sample_or_census <- function(at, facts) {
       " alone among all people"
     ),
     paste("n_unique where taking part is known, else", measure)
-  )
-}
-
-cells_or_model <- function(at, facts) {
-  model <- if (is.na(at("tau2_corrected"))) at("tau2") else at("tau2_corrected")
-  fits <- facts$unique_people %in% c("tau1", "tau1_corrected")
-  if (facts$census || !any(fits) || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
-    return(NULL)
-  }
-  disagreement(
-    "expected_reidentifications and tau2",
-    "each cell by its own weights, or a model of all cells and sample uniques alone",
-    "tau2"
-  )
-}
-
-two_models <- function(at, facts) {
-  people <- facts$pop_size * c(at("population_uniqueness"), at("pitman"))
-  if (facts$census || length(people) == 0 || times_apart(people[[1]], people[[2]], 1) <= 2) {
-    return(NULL)
-  }
-  disagreement(
-    "population_uniqueness and pitman",
-    "the copula knows which values are rare, Pitman the sizes of cells alone",
-    "the copula, for a public file the larger"
   )
 }
 
@@ -107,11 +77,10 @@ weights_or_size <- function(facts) {
     return(NULL)
   }
   disagreement(
-    "journalist and tau1",
+    "journalist and population",
     paste0(
       "the weights sum to ", format_count(round(facts$sum_weights)),
-      " people, and the population was given as ", format_count(round(facts$pop_size)),
-      ": individual risks follow the weights, models the size"
+      " people, and the population was given as ", format_count(round(facts$pop_size))
     ),
     "neither before weights and population agree"
   )
@@ -119,23 +88,10 @@ weights_or_size <- function(facts) {
 
 # Conditions of the methods that change how a number is to be read.
 check_notes <- function(found, facts) {
-  loglinear <- found$loglinear_risk
-  status <- if (!is.character(loglinear)) loglinear$estimates$status[[1]]
-  individual <- found$individual_risk
-  small <- if (!is.character(individual)) individual$diagnostics$n_below_sample
   c(
-    if (identical(status, "underfits")) {
-      "The log-linear model does not fit: do not report its tau1 and tau2 (see the last step)."
-    } else if (isTRUE(on_boundary(status))) {
-      "The log-linear fit lies on the boundary of its model: its tau1 and tau2 are unclear."
-    } else if (isTRUE(status %in% c("biased", "overfits"))) {
-      "Of tau1 and tau2 only the corrected values can be reported."
-    },
     if (!is.null(facts$scale)) {
       paste0("The weights were multiplied by ", format_number(signif(facts$scale, 3)),
              " to sum to the population.")
-    } else if (isTRUE(small > 0)) {
-      "Weights of some keys sum to less than their records: do the weights average 1?"
     },
     if (facts$from == "given" && is.null(facts$sum_weights) && !facts$census) {
       "No weights: every record stands for as many people."
@@ -247,7 +203,7 @@ remedy_steps <- function(x, roles, k, linked, times) {
 # By the weights of the file, if the page took them as they are.
 individual_step <- function(roles, limit, facts) {
   if (!is.null(roles$weight_var) && is.null(facts$scale)) {
-    paste0("records_at_risk(individual_risk(file), limit = ", number_code(limit), ")")
+    paste0("records_at_risk(population_risk(file), limit = ", number_code(limit), ")")
   }
 }
 
@@ -270,10 +226,7 @@ looks_step <- function(x, roles) {
 # What the page left for later, and what says more.
 later_steps <- function(x) {
   left <- grepl("run ", x$estimates$reason, fixed = TRUE)
-  unique(c(
-    sub(".*run ", "", x$estimates$reason[left]),
-    if (any(grepl("does not fit", x$diagnostics$notes, fixed = TRUE))) better_model
-  ))
+  unique(sub(".*run ", "", x$estimates$reason[left]))
 }
 
 # The file that was checked, by the code that gave it where that is short.

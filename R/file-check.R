@@ -7,9 +7,8 @@
 #' @details
 #' Every number is that of the function that measures it, called on one [sdc_file()] with
 #' its defaults: [n_matches()] (k, sample uniques, sensitive values), [qar_risk()] (T and
-#' the riskiest key set), [individual_risk()] (largest record risk, expected
-#' re-identifications, households), [loglinear_risk()] (tau1, tau2),
-#' [copula_uniqueness()] and [population_uniqueness()] (uniqueness in the population),
+#' the riskiest key set), [population_risk()] (largest record risk, expected
+#' re-identifications, households, tau1, tau2, uniqueness in the population),
 #' [exhaustive_tabulation()] (small cells of tables of one and two variables) and
 #' [key_overview()] (what dropping a variable would buy). These pages have the formulas.
 #'
@@ -20,17 +19,20 @@
 #' the journalist's measures are not judged, and with it the weights are multiplied to
 #' sum to it.
 #'
+#' Each quantity has one estimate. [individual_risk()], [loglinear_risk()],
+#' [copula_uniqueness()] and [population_uniqueness()] estimate some of them by other models,
+#' whose pages say how far they were from the truth.
+#'
 #' The page counts records. Use `n_matches(hh_id = )` to count households.
 #'
 #' @section Verdicts:
 #' \describe{
-#'   \item{`"ok"`, `"above"`}{the value keeps its limit, or exceeds it}
-#'   \item{`"unclear"`}{the value does not settle it: its interval reaches above the limit,
-#'     the weights do not sum to the population given, the Pitman model has no maximum, or many
-#'     records have enough matches only because few incomplete records match them, see below}
-#'   \item{`"not judged"`}{the measure could not be computed, is not defined on this file, or is
-#'     tau1 or tau2 of a log-linear model that does not fit: it has no value then, and the page
-#'     says which model to fit instead}
+#'   \item{`"ok"`, `"above"`}{the value, and all of its interval if it has one, keeps the limit,
+#'     or exceeds it}
+#'   \item{`"unclear"`}{the limit lies within the interval, the interval is not known to hold, the
+#'     weights do not sum to the population given, or many records have enough matches only
+#'     because few incomplete records match them, see below}
+#'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
 #' A missing value matches every value, so that a few incomplete records can be the only matches
@@ -43,15 +45,17 @@
 #' Verdicts take missing values as unknown. The first line says if released columns tell them: a
 #' suppressed age is known from the year of birth.
 #'
-#' `reason` says why a verdict is `"unclear"` or `"not judged"`. If an estimate exceeds its
-#' limit the verdict is `"above"`, however wide its interval.
+#' `reason` says why a verdict is `"unclear"` or `"not judged"`.
+#'
+#' The largest record risk is judged by the interval of the largest \eqn{1/F}, see
+#' [population_risk()]. In a sample with many sample uniques some record nearly always is unique in
+#' the population, so that only a file of large classes keeps this limit.
 #'
 #' @section Limits:
 #' A limit is named by the measure as `estimates` names it, and is of its unit: records
 #' for `k` (a limit of 3 is kept where no key has fewer than 3 records), numbers of
 #' records or people for `n_unique`, `n_homogeneous`, `expected_reidentifications`,
-#' `tau1`, `tau1_corrected`, `tau2`, `tau2_corrected`, and numbers from 0 to 1 for all
-#' others. `limit` replaces the defaults; use `list()` for no limits.
+#' `tau1`, `tau2`, and numbers from 0 to 1 for all others. `limit` replaces the defaults; use `list()` for no limits.
 #'
 #' No limit is right for every release. The defaults, and others in use:
 #'
@@ -70,35 +74,27 @@
 #' @section Which measure to report:
 #' Ask who attacks. Where anyone can know that a person is in the file (a census, a
 #' register, a panel, a small study), the prosecutor's measures count: k, sample uniques, T.
-#' Where nobody can, the journalist's: the largest record risk, tau1, population
-#' uniqueness. A file that is open to anyone is judged by both. `contradictions`
+#' Where nobody can, the journalist's: the largest record risk, tau1, re-identifications. A file that is open to anyone is judged by both. `contradictions`
 #' has one row per pair of measures that seem to disagree, with the reason (census or
-#' sample, prosecutor or journalist, cells or a model) and which to report when. The
+#' sample, prosecutor or journalist) and which to report when. The
 #' vignette "Which risk for my release?" goes through the cases.
 #'
 #' @section Missing values:
 #' One page has one rule, `missing`. By `"wildcard"`, the default, a missing value may be any
 #' value, so that it matches everything. Local suppression is then judged as it was made:
 #' after [suppress_cells()] the page has the remedy's own figures. [n_matches()] and
-#' [individual_risk()] have this rule. T, tau1, tau2, population uniqueness and tables of
-#' one and two variables need cells, and a record that may be in several cells has none:
-#' if any record is incomplete on the key variables, these measures are `"not judged"`.
+#' [population_risk()] have this rule. T and tables of one and two variables need cells, and a
+#' record that may be in several cells has none: if any record is incomplete on the key
+#' variables, these measures are `"not judged"`.
 #'
 #' If nothing was suppressed and values are missing at random, `missing = "exclude"`
-#' judges all measures on the complete records. We drew 12 samples of 3,000 to 12,000
-#' records from two known populations and deleted values at random. With 1%, 5%, 10% and
-#' 20% of the records incomplete, tau1 differed by 0.6%, 2%, 4% and 10% (medians) from
-#' that of the whole sample, and the uniqueness by the copula by 1%, 2%, 2% and 8%. With
-#' `"category"`, 1% of incomplete records raised tau1 by 10% in one sample and to 60 times
-#' its value in another. After [suppress_cells()] neither rule helps: the records with
-#' suppressed values are the rare ones, and without them the copula's uniqueness was 2 to 49
-#' times below the truth, 5 times even with 1% of the records incomplete. A file
-#' does not tell which values were suppressed, so the page leaves the choice to you.
+#' judges all measures on the complete records. After [suppress_cells()] it does not: the
+#' records with suppressed values are the rare ones. A file does not tell which values were
+#' suppressed, so the page leaves the choice to you.
 #'
 #' @section Cost:
-#' A million records with ten key variables take about 4 s. With more than 200,000 records
-#' the log-linear model and the copula are left out unless `models = TRUE`, and the page
-#' says what to run; [key_overview()] likewise if records times squared key variables
+#' A million records with ten key variables take about @@COST@@ s. [key_overview()] is left
+#' out, and the page says what to run, if records times squared key variables
 #' exceed 2e8 (2e7 if records are incomplete), and the table of key sets if records times
 #' key sets exceed 1e9.
 #'
@@ -115,8 +111,7 @@
 #'   are fewer.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule of the page for
 #'   missing values, see the section on missing values.
-#' @param models Whether to fit the log-linear model and the copula. `NULL`: up to 200,000
-#'   records.
+#' @param models Ignored; the page has one model, which is fast.
 #'
 #' @return An object of class `sdc_file_check`, an [sdc_result] whose print is a page of up
 #' to 25 rows: the verdict, the measures that have a limit, the key variables that drive it, what
@@ -127,8 +122,7 @@
 #'     `high` (an interval at 95 %, `NA` for none), `scenario` (`"prosecutor"`,
 #'     `"journalist"`, `"tables"`), `limit`, `verdict` (`"ok"`, `"above"`,
 #'     `"unclear"`, `"not judged"`, `"no limit"`), `n_records_above` (records that are
-#'     themselves above the limit, for measures of records), `reason`;
-#'     intervals of tau1 and tau2 stand with the corrected values they belong to; this is
+#'     themselves above the limit, for measures of records), `reason`; this is
 #'     `as.data.frame()`}
 #'   \item{`records`}{one row per record: `n_matches`, `journalist_risk`,
 #'     `household_risk`, `n_violations` (tables in which its cell is small), as far as
@@ -182,8 +176,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
   check_no_dots(...)
   asked <- list(
     limit = check_limits(with_k(limit, k)), p = check_whole(ask$p, "p"),
-    missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing"),
-    models = if (!is.null(ask$models)) check_flag(ask$models, "models")
+    missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing")
   )
   with_progress("File check", {
     file <- check_file(ask$file, mget(setdiff(role_names, "missing"), envir = ask))
@@ -294,16 +287,6 @@ population_facts <- function(file) {
   )
 }
 
-# The measure of records unique among all people that can be reported: a log-linear
-# model that does not fit has none.
-measure_of_uniques <- function(model, rows) {
-  status <- if (is.character(model)) "" else model$estimates$status[[1]]
-  measure <- switch(status,
-    ok = "tau1", biased = , overfits = "tau1_corrected", "population_uniqueness"
-  )
-  if (!is.na(rows$value[match(measure, rows$measure)])) measure
-}
-
 # T beyond all key sets is an extrapolation.
 extreme_measure <- function(rows) {
   risk <- rows$value[match(c("qar", "set_risk"), rows$measure)]
@@ -317,13 +300,13 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
   facts <- c(
     asked$facts,
-    unique_people = measure_of_uniques(found$loglinear_risk, rows),
+    unique_people = if (!is.na(rows$value[match("tau1", rows$measure)])) "tau1",
     extreme = extreme_measure(rows)
   )
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   settings <- file_settings(
     table,
-    limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,
+    limit = asked$limit, p = asked$p, missing = asked$missing,
     weight_var = file$roles$weight_var, hh_id = asked$hh_id, sensitive = asked$sensitive,
     strata_var = file$roles$strata_var, pop_size = facts$pop_size, candidates = TRUE
   )
@@ -362,7 +345,7 @@ told_missing <- function(told, data) {
 signal_table <- function(signals) {
   of <- function(field) vapply(signals, `[[`, "", field)
   methods <- c(
-    check_matches = "n_matches", check_individual = "individual_risk", check_qar = "qar_risk",
+    check_matches = "n_matches", check_population = "population_risk", check_qar = "qar_risk",
     check_overview = "key_overview"
   )
   method <- of("method")

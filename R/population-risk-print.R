@@ -10,41 +10,73 @@ declare_measure(
     " people, ", plural(x$diagnostics$n_keys, "key variable"), "; ",
     population_missing_clause(x), "."
   ),
-  uniqueness = figure(
-    "Population uniqueness", "share", measured(e, "uniqueness", "value"),
-    low = measured(e, "uniqueness", "low"), high = measured(e, "uniqueness", "high"),
-    scenario = "journalist", note = status_words(e, "uniqueness")
-  ),
-  correctness = figure(
-    "Distinct keys per person", "share", measured(e, "correctness", "value"),
-    low = measured(e, "correctness", "low"), high = measured(e, "correctness", "high"),
-    scenario = "journalist", note = status_words(e, "correctness")
-  ),
-  tau1 = figure(
-    "Sample uniques unique in the population", "count", measured(e, "tau1", "value"),
-    low = measured(e, "tau1", "low"), high = measured(e, "tau1", "high"),
-    scenario = "journalist", note = status_words(e, "tau1"),
-    says = "%s records are unique in the population"
-  ),
-  tau2 = figure(
-    "Sample uniques found", "count", measured(e, "tau2", "value"),
-    low = measured(e, "tau2", "low"), high = measured(e, "tau2", "high"),
-    scenario = "journalist", attempt = TRUE, note = status_words(e, "tau2")
-  ),
   largest = figure(
     "Largest record risk", "risk", measured(e, "largest", "value"),
     low = measured(e, "largest", "low"), high = measured(e, "largest", "high"),
-    scenario = "journalist", attempt = TRUE, note = status_words(e, "largest")
+    scenario = "journalist", key = "journalist", attempt = TRUE,
+    question = "How likely is the riskiest record found?",
+    n_above = risks_above(x, limit$journalist), note = status_words(e, "largest"),
+    unclear = is_unreliable(e, "largest")
   ),
   reidentifications = figure(
     "Expected re-identifications", "count", measured(e, "reidentifications", "value"),
     low = measured(e, "reidentifications", "low"),
     high = measured(e, "reidentifications", "high"),
-    scenario = "journalist", attempt = TRUE, note = status_words(e, "reidentifications"),
+    scenario = "journalist", key = "expected_reidentifications", attempt = TRUE,
+    question = "How many people does an intruder find who tries every record?",
+    note = status_words(e, "reidentifications"), unclear = is_unreliable(e, "reidentifications"),
     says = paste(
       "an intruder who does not know who is in the file and tries every record is expected to",
       "find %s people"
     )
+  ),
+  reidentification_rate = figure(
+    "Re-identifications, share", "share",
+    measured(e, "reidentifications", "value") / x$diagnostics$n,
+    low = measured(e, "reidentifications", "low") / x$diagnostics$n,
+    high = measured(e, "reidentifications", "high") / x$diagnostics$n,
+    scenario = "journalist", key = "reidentification_rate", question = "What share is found?",
+    attempt = TRUE, board = FALSE, print = FALSE, unclear = is_unreliable(e, "reidentifications")
+  ),
+  household = figure(
+    "Largest risk, any member", "risk", household_risk_of(x)[["value"]],
+    low = household_risk_of(x)[["low"]], high = household_risk_of(x)[["high"]],
+    scenario = "journalist", key = "household", attempt = TRUE,
+    question = "How likely is a member of a household found?",
+    unclear = is_unreliable(e, "largest")
+  ),
+  tau1 = figure(
+    "Population uniques, tau1", "count", measured(e, "tau1", "value"),
+    low = measured(e, "tau1", "low"), high = measured(e, "tau1", "high"),
+    scenario = "journalist", key = "tau1",
+    question = "How many sample uniques are so among all?", note = status_words(e, "tau1"),
+    unclear = is_unreliable(e, "tau1"), says = "%s records are unique in the population"
+  ),
+  tau1_rate = figure(
+    "tau1, share", "share", measured(e, "tau1", "value") / x$diagnostics$n,
+    low = measured(e, "tau1", "low") / x$diagnostics$n,
+    high = measured(e, "tau1", "high") / x$diagnostics$n, scenario = "journalist",
+    key = "tau1_rate", question = "What share of the records is that?", board = FALSE,
+    print = FALSE, unclear = is_unreliable(e, "tau1")
+  ),
+  tau2 = figure(
+    "Correct matches, tau2", "count", measured(e, "tau2", "value"),
+    low = measured(e, "tau2", "low"), high = measured(e, "tau2", "high"),
+    scenario = "journalist", key = "tau2",
+    question = "How many sample uniques are matched correctly?", attempt = TRUE,
+    note = status_words(e, "tau2"), unclear = is_unreliable(e, "tau2")
+  ),
+  uniqueness = figure(
+    "Population uniqueness", "share", measured(e, "uniqueness", "value"),
+    low = measured(e, "uniqueness", "low"), high = measured(e, "uniqueness", "high"),
+    scenario = "journalist", key = "population_uniqueness",
+    question = "What share of the people is unique in the population?",
+    note = status_words(e, "uniqueness"), unclear = is_unreliable(e, "uniqueness")
+  ),
+  correctness = figure(
+    "Distinct keys per person", "share", measured(e, "correctness", "value"),
+    low = measured(e, "correctness", "low"), high = measured(e, "correctness", "high"),
+    scenario = "journalist", board = FALSE, note = status_words(e, "correctness")
   ),
   spread = "Record risk E(1/F)",
   notes = as.list(sprintf("Unclear: %s.", population_notes(e))),
@@ -68,6 +100,20 @@ population_notes <- function(estimates) setdiff(unique(estimates$note), "")
 status_words <- function(estimates, measure) {
   status <- measured(estimates, measure, "status")
   if (status == "ok") "" else status
+}
+
+is_unreliable <- function(estimates, measure) measured(estimates, measure, "status") == "unclear"
+
+# The risk that any member of a household is found: of all, at most the sum of theirs.
+household_risk_of <- function(x) {
+  risks <- judged_rows(x)$household_risk
+  if (!is.null(risks)) {
+    e <- x$estimates
+    c(
+      value = max(risks, na.rm = TRUE), low = measured(e, "largest", "low"),
+      high = min(1, x$diagnostics$largest_household * measured(e, "largest", "high"))
+    )
+  }
 }
 
 # A measure of population_risk().

@@ -94,7 +94,8 @@
 #'     interval at 95 %), `status`, see the section on uncertainty, and `note`, why it is not
 #'     `"ok"`; this is `as.data.frame()`}
 #'   \item{`records`}{one row per record: `risk`, \eqn{E(1/F \mid f)}{E(1/F | f)}, whose sum is
-#'     the number of re-identifications, and `prob_unique`, whose sum is tau1}
+#'     the number of re-identifications, and `prob_unique`, whose sum is tau1; with `hh_id`
+#'     `household_risk`, the risk that any member of the record's household is found}
 #'   \item{`diagnostics`}{`pop_size`; `weights` of network, tree and independence;
 #'     `effective_draws`, the number of draws from the posterior that importance weights leave;
 #'     `n_patterns`, the number of sets of key variables that records know}
@@ -153,7 +154,9 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
       pop_size = n_people
     )
     inform_excluded(settings$n - table$n, settings$n)
-    with_limit(new_population_risk(found, table, settings, ask$file$remedy, ask$call), limit)
+    with_limit(new_population_risk(
+      found, table, settings, if (!is.null(roles$hh_at)) data[[roles$hh_at]], ask
+    ), limit)
   })
 }
 
@@ -195,14 +198,21 @@ population_status <- function(found, table, settings, remedy) {
   if (length(why)) list("unclear", paste(why, collapse = "; ")) else list("ok", "")
 }
 
-new_population_risk <- function(found, table, settings, remedy, this_call) {
+# The risk that any member of the record's household is found, if each is by itself.
+any_member <- function(risk, homes) {
+  homes <- match(homes, homes)
+  sums <- rowsum(log1p(-risk), homes, na.rm = TRUE)
+  -expm1(sums[match(homes, rownames(sums))])
+}
+
+new_population_risk <- function(found, table, settings, homes, ask) {
   figures <- matrix(found$figures, nrow = 3)
   measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
   # Classes of up to 20 people were looked at.
   of_smallest <- 1 / found$smallest_class
   of_smallest[is.na(of_smallest)] <- 1 / 21
   risk <- max(found$risk)
-  about <- population_status(found, table, settings, remedy)
+  about <- population_status(found, table, settings, ask$file$remedy)
   status <- rep(about[[1]], 6)
   note <- rep(about[[2]], 6)
   incomplete <- settings$missing == "wildcard" && table$n_incomplete > 0
@@ -210,7 +220,11 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
     status[1:2] <- "unclear"
     note[1:2] <- "incomplete records do not say how unique people are"
   }
-  records <- list(risk = found$risk, prob_unique = found$prob_unique)
+  records <- lapply(
+    list(risk = found$risk, prob_unique = found$prob_unique), spread_records, table$rows,
+    table$n_rows
+  )
+  if (!is.null(homes)) records$household_risk <- any_member(records$risk, homes)
   new_sdc_result(
     "sdc_population_risk",
     estimates = frame(
@@ -218,14 +232,15 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
       low = c(figures[2, ], min(of_smallest, risk)),
       high = c(figures[3, ], max(of_smallest, risk)), status = status, note = note
     ),
-    records = do.call(frame, lapply(records, spread_records, table$rows, table$n_rows)),
+    records = do.call(frame, records),
     settings = settings,
     diagnostics = list(
       n = table$n, n_excluded = settings$n - table$n, n_keys = length(settings$key_vars),
       pop_size = settings$pop_size, n_incomplete = table$n_incomplete,
       weights = rlang::set_names(found$stacking, c("network", "tree", "independence")),
-      effective_draws = found$effective_draws, n_patterns = as.integer(found$n_patterns)
+      effective_draws = found$effective_draws, n_patterns = as.integer(found$n_patterns),
+      largest_household = if (!is.null(homes)) max(table(match(homes, homes)))
     ),
-    call = this_call
+    call = ask$call
   )
 }

@@ -14,6 +14,7 @@
 #' \describe{
 #'   \item{[n_matches()]}{1/m, one over its number of matches (of households with `hh_id`);
 #'     of several key sets the one with fewest matches. Prosecutor}
+#'   \item{[population_risk()]}{\eqn{E(1/F)}, `records$risk`. Journalist}
 #'   \item{[individual_risk()]}{\eqn{E(1/F)}, `records$risk`; 1/f is
 #'     `records$prosecutor_risk`. Journalist}
 #'   \item{[loglinear_risk()]}{`records$tau2`, 0 for a record that is not a sample unique;
@@ -97,7 +98,7 @@ records_at_risk.sdc_result <- function(x, limit, ..., k = NULL) {
         if (is.null(judged_rows(x))) "has no records here." else "has none."
       ),
       advice = paste(
-        "`n_matches()` and `individual_risk()` give one;",
+        "`n_matches()` and `population_risk()` give one;",
         "`copula_uniqueness()` does where it has records to judge."
       )
     )

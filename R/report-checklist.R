@@ -35,8 +35,8 @@ not_examined <- function(entries) {
       "Intruders who know only some of the key variables (sets of key variables)."
     },
     if (!checked && lacks(
-      "individual_risk", "loglinear_risk", "copula_uniqueness", "population_uniqueness",
-      "longitudinal_risk", "uniqueness_profile", "uniqueness_by_size", "uniqueness_validation"
+      "population_risk", "individual_risk", "loglinear_risk", "copula_uniqueness",
+      "population_uniqueness", "longitudinal_risk", "uniqueness_profile", "uniqueness_by_size", "uniqueness_validation"
     )) {
       "Uniqueness in the population: all figures are of the file."
     },
@@ -293,6 +293,9 @@ answer_tau <- function(entries) {
 
 own_tau <- function(entries) {
   c(
+    answer_each(entries, "population_risk", function(e, x) {
+      paste0(format_amount(measured(e, "tau1", "value")), " expected.")
+    }),
     answer_each(entries, c("loglinear_risk", "longitudinal_risk"), function(e, x) {
       value <- board_rows(x, list())$value[[1]]
       if (any(misfits(x))) {
@@ -315,13 +318,21 @@ answer_individual <- function(entries) {
 }
 
 own_individual <- function(entries) {
-  answer_each(entries, "individual_risk", function(e, x) {
+  words <- function(largest, mean, found) {
     paste0(
-      "Largest probability ", format_risk(e$journalist_max), ", mean ",
-      format_risk(e$journalist_mean), "; ", format_amount(e$expected_reidentifications),
-      " re-identifications expected if every record is tried."
+      "Largest probability ", format_risk(largest), ", mean ", format_risk(mean), "; ",
+      format_amount(found), " re-identifications expected if every record is tried."
     )
-  })
+  }
+  c(
+    answer_each(entries, "population_risk", function(e, x) {
+      found <- measured(e, "reidentifications", "value")
+      words(measured(e, "largest", "value"), found / x$diagnostics$n, found)
+    }),
+    answer_each(entries, "individual_risk", function(e, x) {
+      words(e$journalist_max, e$journalist_mean, e$expected_reidentifications)
+    })
+  )
 }
 
 answer_sensitive <- function(entries) {

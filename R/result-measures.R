@@ -63,7 +63,8 @@ judged_by <- function(rows, x, limit) {
   columns <- c(k = "n_matches", journalist = "journalist_risk")
   for (measure in intersect(names(limit), names(columns))) {
     at <- which(
-      rows$measure == measure & rows$verdict %in% c("ok", "above", "no limit") & !is.na(rows$value)
+      rows$measure == measure & !is.na(rows$value) &
+        (rows$verdict %in% c("ok", "above", "no limit") | rows$note == straddling)
     )
     risks <- records[[columns[[measure]]]]
     if (length(at) && !is.null(risks)) {
@@ -71,7 +72,9 @@ judged_by <- function(rows, x, limit) {
       rows$limit[at] <- limit[[measure]]
       beyond <- judge(risks, limit[[measure]], unit) == "above"
       rows$n_above[at] <- sum_over(as.double(beyond), judged_times(x))
-      rows$verdict[at] <- judge(rows$value[at], limit[[measure]], unit)
+      rows$verdict[at] <- judge(
+        rows$value[at], limit[[measure]], unit, rows$low[at], rows$high[at]
+      )
     }
   }
   rows
@@ -126,7 +129,7 @@ figure_row <- function(f, value, scope, n) {
   }
   limit <- if (is.null(f$limit) && !is.null(f$key)) scope$limit[[f$key]] else eval(f$limit, scope)
   limit <- rep_len(if (is.null(limit)) NA_real_ else as.double(limit), length(value))
-  verdict <- judge(value, limit, f$unit)
+  verdict <- judge(value, limit, f$unit, bound("low"), bound("high"))
   verdict[of("unclear", FALSE) & !is.na(value)] <- "unclear"
   frame(
     measure = rep(f$name, length(value)), label = of("label", f$name), value = as.double(value),
@@ -151,13 +154,16 @@ no_figures <- function() {
   )
 }
 
-# A bound that is met but for rounding is met.
-judge <- function(value, limit, unit) {
+# A bound that is met but for rounding is met. With an interval, all of it must be on one side.
+judge <- function(value, limit, unit, low = NA_real_, high = NA_real_) {
   limit <- rep_len(limit, length(value))
-  beyond <- ifelse(
-    rep_len(unit == "matches", length(value)), value < limit - 1e-9, value > limit + 1e-9
-  )
-  verdict <- ifelse(beyond, "above", "ok")
+  beyond <- function(bound) {
+    bound <- ifelse(is.na(bound), value, rep_len(bound, length(value)))
+    ifelse(
+      rep_len(unit == "matches", length(value)), bound < limit - 1e-9, bound > limit + 1e-9
+    )
+  }
+  verdict <- ifelse(beyond(low), "above", ifelse(beyond(high), "unclear", "ok"))
   verdict[is.na(limit)] <- "no limit"
   verdict[is.na(value)] <- "not judged"
   verdict
