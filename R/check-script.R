@@ -14,7 +14,7 @@
 #' people <- read.csv("people.csv")
 #' ```
 #'
-#' The comment takes the arguments of [sdc_file()]. Frames made of a followed frame by base R, dplyr,
+#' The comment takes the arguments of [sdc_file()]. Frames made of a followed one by base R, dplyr,
 #' data.table or sdcMicro are followed, too: after every expression at top level the
 #' data frames in the workspace are compared, and a frame descends from another if the line names
 #' it or shares a column with it, and it has some of its key variables, by name or by value.

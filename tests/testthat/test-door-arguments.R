@@ -7,7 +7,9 @@ keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 call_with_keys <- function(name, file, key_vars) {
   f <- getExportedValue("sdcRisk", name)
   arguments <- names(formals(args(f)))
-  files <- intersect(arguments, c("data", "wave1", "wave2", "known", "released", "before", "after", "original"))
+  files <- intersect(
+    arguments, c("data", "wave1", "wave2", "known", "released", "before", "after", "original")
+  )
   more <- if (identical(name, "household_risk")) list(hh_id = "WEIGHT")
   do.call(f, c(rlang::set_names(rep(list(file), length(files)), files),
                list(key_vars = key_vars), more))
