@@ -15,7 +15,8 @@
 #'     `baseline`: one over the number of original records, a draw at random}
 #'   \item{`"attribute"`}{Targets: all original records with a value of the sensitive variable.
 #'     The guess is the most frequent value among the matches in the released file, of all its
-#'     records if there is no match; of several the first in their order. `baseline`: the most
+#'     records if no record matches; if several are equally frequent, the first in their
+#'     order. `baseline`: the most
 #'     frequent value of the original as the guess for everybody. One row per sensitive variable}
 #'   \item{`"singling_out"`}{Targets: the released records that no other released record
 #'     matches. Right if exactly one original record matches. It has no `baseline`}

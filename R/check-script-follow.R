@@ -205,8 +205,8 @@ roles_gone <- function(run, name, parent) {
   )
 }
 
-# sdcRisk says itself which columns with a role were lost. That of a key variable makes less
-# known, that of an identifier is no loss.
+# A message of sdcRisk names the columns with a role that a line dropped. Dropped key variables
+# and identifiers lower the risk, so only weights, strata and clusters are findings.
 role_lost <- function(run, message) {
   lost <- message$columns[message$roles %in% c("weight_var", "strata_var", "cluster")]
   if (length(lost)) {

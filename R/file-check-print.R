@@ -161,8 +161,8 @@ remedy_line <- function(x) {
   }
 }
 
-# The remedy, or else the first step, as one line that runs. Whether values are missing at random
-# is no question for one line.
+# The remedy, or else the first step, as one line that runs. A step about
+# whether values are missing at random needs thought, and is not offered here.
 next_line <- function(x) {
   steps <- x$next_steps
   made <- startsWith(steps, "file <- ")

@@ -110,8 +110,8 @@
 #' \describe{
 #'   \item{`records`}{one row per wave-2 record: `id` (the row number without
 #'     `id`), `n_diff` (\eqn{d^*}{d*}), `n_best` (\eqn{b}), `true_diff`
-#'     (\eqn{d(i, t(i))}), `match_prob` (\eqn{p}, `NA` if there is no
-#'     partner), `certain` (`FALSE` if there is none; `NA` without `id`)}
+#'     (\eqn{d(i, t(i))}), `match_prob` (\eqn{p}, `NA` without a
+#'     partner), `certain` (`FALSE` without a partner; `NA` without `id`)}
 #'   \item{`estimates`}{one row: `n_wave1`, `n_wave2`, `n_linked` (wave-2
 #'     records with a partner), `prop_linked` (of `n_wave2`), `n_certain`,
 #'     `prop_certain`, `expected_correct`, `prop_expected` (of `n_linked`),

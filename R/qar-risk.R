@@ -64,9 +64,9 @@
 #' 0.01 is less than one set. \eqn{T} then says what a set beyond those counted might have, and
 #' can exceed them all: the print leads with the riskiest key set, `diagnostics$fit$beyond` is
 #' `TRUE`, and the riskiest key set is the number to report. If a tail can be had, the warning and
-#' the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances;
-#' more than a quarter of the key sets is no longer a tail. The status is about exceedances alone,
-#' and can be `ok` beyond the data.
+#' the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances.
+#' Beyond a quarter of the key sets, the risks are not a tail. The status is about exceedances
+#' alone, and can be `ok` beyond the data.
 #'
 #' @section Households:
 #' With `hh_id` the same question is also asked of households. On a key set a household is known

@@ -69,7 +69,7 @@
 #'   \item{`estimates`}{one row per size: `size`, `n_msu` (MSUs of this size), `n_records`
 #'     (records with such an MSU), `n_smallest` (records whose smallest MSU has this size)}
 #'   \item{`records`}{one row per record: `n_msu` (of all sizes), `smallest` (size of the
-#'     smallest MSU, `NA` if there is none), `variables` (of the smallest MSU, joined by
+#'     smallest MSU, `NA` for a record without one), `variables` (of the smallest MSU, joined by
 #'     `" + "`; the first one in the order of `combn()` if there are several), `score_elliot`,
 #'     `score_sdcmicro`, `score_ihsn`, and `dis` (`NA` without a sampling fraction); this is
 #'     `as.data.frame()`}
