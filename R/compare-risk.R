@@ -343,7 +343,7 @@ compared_function <- function(x) paste0(sub("^sdc_", "", x$kind), "()")
 
 perturbed_line <- function(x) {
   if (x$kind %in% counting_kinds) {
-    "these counts ignore the protection by invariant_pram(): see pram_audit()"
+    "if invariant_pram() changed a file, these counts do not show its protection: see pram_audit()"
   }
 }
 
