@@ -209,9 +209,7 @@ n_matches <- function(data, key_vars = NULL, ..., missing = "wildcard",
   with_progress("Matches of records", {
     coded <- code_matches(ask$file, patterns, sets, settings)
     relations <- match_relations(coded, tolerance, data, patterns)
-    found <- lapply(sets$sets, function(set) {
-      find_matches(coded, set, relations, settings, weights, squares)
-    })
+    found <- find_matches(coded, sets$sets, relations, settings, weights, squares)
     identifying <- identifying_keys(coded$table, names(tolerance))
     inform_identifying(identifying)
     coded$identifying <- identifying
@@ -405,16 +403,23 @@ number_values <- function(x) {
   as.double(as_bare(column_source(x, length(x))$values))
 }
 
-# Matches on one key set. Numbers are per record in use.
-find_matches <- function(coded, set, relations, settings, weights, squares) {
-  core(rs_n_matches, coded$table$pointer, list(
-    targets = coded$targets$pointer, columns = set$columns, keys = unname(set$keys),
-    relations = unname(relations[set$columns]), rule = settings$rule,
-    missing = unname(settings$missing[set$columns]), min_overlap = settings$min_overlap,
+# Matches on every key set. Numbers are per record in use.
+find_matches <- function(coded, sets, relations, settings, weights, squares) {
+  found <- core(rs_n_matches, coded$table$pointer, list(
+    targets = coded$targets$pointer,
+    sets = lapply(unname(sets), function(set) {
+      list(
+        columns = set$columns, keys = unname(set$keys),
+        relations = unname(relations[set$columns]),
+        missing = unname(settings$missing[set$columns])
+      )
+    }),
+    rule = settings$rule, min_overlap = settings$min_overlap,
     partial_weight = settings$partial_weight, weights = weights, squares = squares,
     sensitive = lapply(coded$sensitive, function(table) {
       list(table = table$pointer, ordered = table$ordered)
     }),
     households = coded$households$pointer
   ))
+  rlang::set_names(found, names(sets))
 }

@@ -15,9 +15,9 @@ use crate::convert::{
 use crate::guard::{bad_call, guard};
 use crate::key_table::{n_cells, with_table};
 
-/// Matches of the records of `table`, or of the rows of outside targets, on some of
-/// its columns. `missing` has a word for each of them; records that miss a value of
-/// one with "exclude" are left out, and `rows` says which are left.
+/// Matches of the records of `table`, or of the rows of outside targets, on each of
+/// some sets of its columns. `missing` has a word for each column; records that miss a
+/// value of one with "exclude" are left out, and `rows` says which are left.
 #[extendr]
 fn rs_n_matches(table: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
@@ -29,10 +29,15 @@ fn rs_n_matches(table: Robj, settings: Robj, run: Robj) -> Robj {
             with_optional(settings.optional("targets")?, |targets| {
                 with_table(&table, |table| {
                     let households = households.map(|t| &t.columns()[0]);
-                    let found = run.brief(asked.steps(table, targets), |monitor| {
-                        asked.answer(table, targets, &sensitive, households, monitor)
+                    let steps = asked.sets.iter().map(|set| set.steps(table, targets));
+                    let steps = steps.fold(0, usize::saturating_add);
+                    let found: Vec<Answer> = run.brief(steps, |monitor| {
+                        let answer = |set| {
+                            asked.answer(set, table, targets, &sensitive, households, monitor)
+                        };
+                        asked.sets.iter().map(answer).collect()
                     })?;
-                    Ok(to_r(found))
+                    Ok(List::from_values(found.into_iter().map(to_r)).into())
                 })
             })
         })
@@ -123,20 +128,24 @@ impl Values {
     }
 }
 
-/// One key set and how to match.
+/// Key sets and how to match.
 struct Asked {
-    columns: Vec<usize>,
-    relations: Vec<Values>,
+    sets: Vec<KeySet>,
     rule: Rule,
-    keys: Vec<Vec<usize>>,
-    missing: Vec<Missing>,
     min_overlap: usize,
     partial_weight: f64,
     weights: Option<Vec<f64>>,
     squares: Option<Vec<f64>>,
 }
 
-impl Asked {
+struct KeySet {
+    columns: Vec<usize>,
+    relations: Vec<Values>,
+    keys: Vec<Vec<usize>>,
+    missing: Vec<Missing>,
+}
+
+impl KeySet {
     fn new(given: &Named) -> Result<Self> {
         let words = given.get("missing")?;
         let words = words.as_str_vector().ok_or_else(|| bad_call("missing"))?;
@@ -145,20 +154,10 @@ impl Asked {
             relations: (given.list("relations")?.values())
                 .map(|relation| values(&relation))
                 .collect::<Result<_>>()?,
-            rule: match given.text("rule")?.as_str() {
-                "first" => Rule::First,
-                "overlap" => Rule::Overlap,
-                "mean" => Rule::Mean,
-                _ => return Err(bad_call("rule")),
-            },
             keys: given.index_lists("keys")?,
             missing: (words.into_iter())
                 .map(str::parse)
                 .collect::<Result<Vec<Missing>>>()?,
-            min_overlap: given.count("min_overlap")?,
-            partial_weight: given.number("partial_weight")?,
-            weights: given.optional_doubles("weights")?,
-            squares: given.optional_doubles("squares")?,
         })
     }
 
@@ -177,22 +176,53 @@ impl Asked {
         }
     }
 
+    /// The table of the columns asked for.
+    fn part(&self, table: &KeyTable) -> Result<KeyTable> {
+        let columns = self.columns.iter().map(|&v| {
+            let column = table.columns().get(v);
+            column.cloned().ok_or_else(|| bad_call("columns"))
+        });
+        let part = KeyTable::new(columns.collect::<Result<_>>()?)?;
+        part.with_multiplicity_of(table)
+    }
+}
+
+impl Asked {
+    fn new(given: &Named) -> Result<Self> {
+        Ok(Self {
+            sets: (given.list("sets")?.values())
+                .map(|set| KeySet::new(&Named::new(&set, "sets")?))
+                .collect::<Result<_>>()?,
+            rule: match given.text("rule")?.as_str() {
+                "first" => Rule::First,
+                "overlap" => Rule::Overlap,
+                "mean" => Rule::Mean,
+                _ => return Err(bad_call("rule")),
+            },
+            min_overlap: given.count("min_overlap")?,
+            partial_weight: given.number("partial_weight")?,
+            weights: given.optional_doubles("weights")?,
+            squares: given.optional_doubles("squares")?,
+        })
+    }
+
     fn answer(
         &self,
+        set: &KeySet,
         table: &KeyTable,
         targets: Option<&KeyTable>,
         sensitive: &[Sensitive<'_>],
         households: Option<&Column>,
         monitor: &Monitor,
     ) -> Result<Answer> {
-        let file = self.part(table)?;
-        let targets = targets.map(|t| self.part(t)).transpose()?;
-        let relations = (self.relations.iter())
+        let file = set.part(table)?;
+        let targets = targets.map(|t| set.part(t)).transpose()?;
+        let relations = (set.relations.iter())
             .map(|values| values.relation(self.rule, monitor))
             .collect::<Result<Vec<Relation>>>()?;
         let settings = Settings {
-            missing: &self.missing,
-            keys: &self.keys,
+            missing: &set.missing,
+            keys: &set.keys,
             min_overlap: self.min_overlap,
             partial_weight: self.partial_weight,
             weights: (self.weights.as_deref())
@@ -206,16 +236,6 @@ impl Asked {
             &Question::new(&file, targets.as_ref(), relations, settings)?,
             monitor,
         )
-    }
-
-    /// The table of the columns asked for.
-    fn part(&self, table: &KeyTable) -> Result<KeyTable> {
-        let columns = self.columns.iter().map(|&v| {
-            let column = table.columns().get(v);
-            column.cloned().ok_or_else(|| bad_call("columns"))
-        });
-        let part = KeyTable::new(columns.collect::<Result<_>>()?)?;
-        part.with_multiplicity_of(table)
     }
 }
 

@@ -167,7 +167,7 @@ pub(super) fn sums<T: Amount>(
 ) -> Result<Vec<T>> {
     let file_runs = beginnings(file, plan.lead);
     let target_runs = beginnings(targets, plan.lead);
-    monitor.set_total(target_runs.len() as u64);
+    monitor.set_total(monitor.progress().0 + target_runs.len() as u64);
     let begin = || vec![T::default(); plan.cells];
     let parts: Vec<Vec<T>> = parallel::try_map_with(target_runs, monitor, begin, |table, run| {
         table.fill(T::default());

@@ -21,7 +21,7 @@ pub(super) fn run<S: Sink>(
     sink: impl Fn(&Arrangement) -> S,
     monitor: &Monitor,
 ) -> Result<Vec<S::Amount>> {
-    monitor.set_total(search.targets.len() as u64);
+    monitor.set_total(monitor.progress().0 + search.targets.len() as u64);
     let mut results = vec![S::Amount::default(); search.targets.len()];
     let mut whole = Some(search.arrange(&[], monitor)?);
     let groups = search.groups(whole.as_ref().map_or(0, Arrangement::depth_of_tree));
