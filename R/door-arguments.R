@@ -63,12 +63,12 @@ read_columns <- function(arg, quosure, data) {
     chosen_columns(code, env, data),
     error = function(e) {
       while (is.null(e$i) && !is.null(e$parent)) e <- e$parent
-      if (inherits(e, "vctrs_error_subscript_oob")) stop_unknown_columns(arg, e$i, data)
+      if (inherits(e, "vctrs_error_subscript_oob")) stop_unknown_columns(arg, e$i, names(data))
       # Names of nothing; any other error is the user's own.
       absent <- if (is.symbol(code) || is_choice(code)) {
         Filter(function(name) !exists(name, envir = env), setdiff(all.vars(code), names(data)))
       }
-      if (length(absent) && length(data)) stop_unknown_columns(arg, absent, data)
+      if (length(absent) && length(data)) stop_unknown_columns(arg, absent, names(data))
       # The argument of a function of the user that was given columns, and hands its name on.
       if (is.symbol(code) && exists(as.character(code), envir = env, inherits = FALSE)) {
         stop_argument(
@@ -81,15 +81,19 @@ read_columns <- function(arg, quosure, data) {
   )
 }
 
-stop_unknown_columns <- function(arg, absent, data) {
+stop_unknown_columns <- function(arg, absent, columns) {
+  stop_absent(
+    paste0("`", arg, "` must name columns of `data`."), absent, columns,
+    paste0("Columns of `data`: ", quote_names(columns, 8), ".")
+  )
+}
+
+# What must hold, the columns that were not found, and the names near them.
+stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
+  if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
   stop_sdc(
     "unknown_key_var",
-    c(
-      paste0("`", arg, "` must name columns of `data`."),
-      x = paste0("Not found: ", quote_names(absent), "."),
-      i = nearest_names(absent, names(data)),
-      i = paste0("Columns of `data`: ", quote_names(names(data), 8), ".")
-    ),
+    c(must, x = found, i = if (is.character(absent)) nearest_names(absent, columns), i = advice),
     unknown = absent
   )
 }

@@ -183,16 +183,7 @@ check_columns <- function(x, data, arg) {
     )
   }
   if (length(absent)) {
-    stop_sdc(
-      "unknown_key_var",
-      c(
-        paste0("`", arg, "` must name columns of `data`."),
-        x = paste0("Not found: ", quote_names(as.character(absent)), "."),
-        i = if (is.character(absent)) nearest_names(absent, columns),
-        i = paste0("Columns of `data`: ", quote_names(columns, 8), ".")
-      ),
-      unknown = absent
-    )
+    stop_unknown_columns(arg, absent, columns)
   }
   if (anyDuplicated(positions)) {
     stop_argument(
@@ -223,14 +214,9 @@ check_removals <- function(n, n_records, several = FALSE) {
 check_new_columns <- function(newdata, key_vars) {
   absent <- setdiff(key_vars, names(newdata))
   if (length(absent)) {
-    stop_sdc(
-      "unknown_key_var",
-      c(
-        "`newdata` must have the key variables of the model as columns.",
-        x = paste0("Not found: ", quote_names(absent), "."),
-        i = nearest_names(absent, setdiff(names(newdata), key_vars))
-      ),
-      unknown = absent
+    stop_absent(
+      "`newdata` must have the key variables of the model as columns.",
+      absent, setdiff(names(newdata), key_vars)
     )
   }
 }

@@ -78,6 +78,17 @@ check_some_household <- function(n_complete) {
   }
 }
 
+# The key variables of a file as codes, with its households if it has some.
+household_table <- function(ask, key_vars, roles, ...) {
+  table <- key_table(
+    ask$file, key_vars, ...,
+    labels = list(households = roles$hh_at),
+    roles = role_columns(ask$data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
+  )
+  check_every_household(table$labels$households)
+  table
+}
+
 check_every_household <- function(households) {
   if (is.null(households) || households$n_missing == 0) {
     return(invisible())

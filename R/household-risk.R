@@ -153,12 +153,7 @@ household_risk <- function(data, key_vars, hh_id, ..., hh_vars = NULL, known = "
     )
   }
   with_progress("Households", {
-    table <- key_table(
-      ask$file, union(keys, shared),
-      labels = list(households = roles$hh_at),
-      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
-    )
-    check_every_household(table$labels$households)
+    table <- household_table(ask, union(keys, shared), roles)
     identifying <- identifying_keys(table)
     found <- core(
       rs_household_risk, table$pointer, list(

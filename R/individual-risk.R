@@ -144,14 +144,11 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
   }
   roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
   with_progress("Individual risk", {
-    table <- key_table(
-      ask$file, ask$key_vars,
-      exclude = roles$positions, listwise = missing == "exclude",
-      labels = list(households = roles$hh_at),
-      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
+    table <- household_table(
+      ask, ask$key_vars, roles,
+      exclude = roles$positions, listwise = missing == "exclude"
     )
     households <- table$labels$households
-    check_every_household(households)
     settings <- file_settings(
       table,
       weight_var = names(data)[[roles$weight_at]], hh_id = households$variables,

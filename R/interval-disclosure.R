@@ -130,14 +130,8 @@ check_same_records <- function(before, after, args) {
 check_in_release <- function(vars, released, arg) {
   absent <- setdiff(vars, names(released))
   if (length(absent)) {
-    stop_sdc(
-      "unknown_key_var",
-      c(
-        paste0("`", arg, "` must have the variables that are compared."),
-        x = paste0("Not found: ", quote_names(absent), "."),
-        i = nearest_names(absent, names(released))
-      ),
-      unknown = absent
+    stop_absent(
+      paste0("`", arg, "` must have the variables that are compared."), absent, names(released)
     )
   }
 }

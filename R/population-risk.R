@@ -150,14 +150,11 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
   roles <- check_roles(data, ask$key_vars, ask$weight_var, ask$hh_id)
   check_population(ask$weight_var, ask$pop_size, ask$sampling_fraction)
   with_progress("Population risk", {
-    table <- key_table(
-      ask$file, ask$key_vars,
-      exclude = roles$positions, listwise = missing == "exclude",
-      labels = list(households = roles$hh_at),
-      roles = role_columns(data, list(weight_var = roles$weight_at, hh_id = roles$hh_at))
+    table <- household_table(
+      ask, ask$key_vars, roles,
+      exclude = roles$positions, listwise = missing == "exclude"
     )
     households <- table$labels$households
-    check_every_household(households)
     rows <- table$rows
     weights <- if (is.null(rows)) roles$weights else roles$weights[rows]
     n_people <- people_of_sample(table, data, weights, ask)

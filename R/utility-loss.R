@@ -173,15 +173,9 @@ loss_variables <- function(before, after, key_vars, weight_var) {
   }
   absent <- setdiff(keys, names(after))
   if (length(absent) || !length(keys)) {
-    stop_sdc(
-      "unknown_key_var",
-      c(
-        "`after` must have the variables that are compared.",
-        x = if (length(absent)) paste0("Not found: ", quote_names(absent), ".") else
-          "The files have no variable in common.",
-        i = nearest_names(absent, names(after))
-      ),
-      unknown = absent
+    stop_absent(
+      "`after` must have the variables that are compared.", absent, names(after),
+      found = if (!length(absent)) "The files have no variable in common."
     )
   }
   keys

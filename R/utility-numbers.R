@@ -56,15 +56,7 @@ interval_overlap <- function(before, after, model, weights, weights_after) {
   fits <- Map(function(data, w, arg) {
     absent <- setdiff(all.vars(model), c(names(data), "."))
     if (length(absent)) {
-      stop_sdc(
-        "unknown_key_var",
-        c(
-          paste0("`model` must name columns of `", arg, "`."),
-          x = paste0("Not found: ", quote_names(absent), "."),
-          i = nearest_names(absent, names(data))
-        ),
-        unknown = absent
-      )
+      stop_absent(paste0("`model` must name columns of `", arg, "`."), absent, names(data))
     }
     # The weights are found where the formula is.
     environment(model) <- list2env(list(w = w), parent = environment(model))
