@@ -98,7 +98,7 @@
 #' ), script)
 #' if (requireNamespace("callr", quietly = TRUE)) {
 #'   checked <- check_script(script, dir = tempdir())
-#'   checked$findings[c("line", "code")] # line 4 writes a file above a limit
+#'   print(checked$findings[c("line", "code")]) # line 4 writes a file above a limit
 #'   quit_status(checked) # 1
 #' }
 check_script <- function(path, ..., limit = list(k = 3, journalist = 0.05), k = NULL,
@@ -153,10 +153,10 @@ begin_check <- function(lines, limit, time_limit, dir) {
   )
   if (is.null(check$parsed$error)) {
     file.create(check$log)
-      check$process <- callr::r_bg(
+    check$process <- callr::r_bg(
       function(lines, limit, log) asNamespace("sdcRisk")$run_script(lines, limit, log),
       list(lines, limit, check$log), libpath = .libPaths(), wd = dir, stdout = NULL,
-      stderr = NULL, supervise = TRUE
+      stderr = NULL
     )
   }
   check
