@@ -17,8 +17,8 @@ script_lines <- function(text) {
   lines
 }
 
-# `code`, the expressions at top level, and where each is: first and last `line`, `column`.
-# An error of the parser is the finding `error`.
+# `code`, the expressions at top level, and where each is: its `first` and `last` line, its first
+# `column` and the last, `end`. An error of the parser is the finding `error`.
 parse_script <- function(lines) {
   parsed <- tryCatch(
     parse(text = lines, keep.source = TRUE, encoding = "UTF-8"), error = identity
@@ -35,15 +35,30 @@ parse_script <- function(lines) {
     ))
   }
   where <- vapply(attr(parsed, "srcref"), function(ref) {
-    as.integer(ref)[c(1, 3, 5)]
-  }, integer(3))
-  where <- matrix(where, 3)
+    as.integer(ref)[c(1, 3, 5, 6)]
+  }, integer(4))
+  where <- matrix(where, 4)
   tokens <- utils::getParseData(parsed)
+  if (!is.null(tokens)) tokens$col1 <- letters_before(lines, tokens$line1, tokens$col1)
   list(
-    code = as.list(parsed), first = where[1, ], last = where[2, ], column = where[3, ],
+    code = as.list(parsed), first = where[1, ], last = where[2, ],
+    column = letters_before(lines, where[1, ], where[3, ]),
+    end = letters_before(lines, where[2, ], where[4, ]),
     tokens = tokens[tokens$token %in% c("SYMBOL_FUNCTION_CALL", "SPECIAL"), ],
     comments = tokens[tokens$token == "COMMENT", ]
   )
+}
+
+# The parser counts a tab as the columns up to the next multiple of 8, editors as one letter.
+letters_before <- function(lines, line, column) {
+  for (i in which(line %in% grep("\t", lines, fixed = TRUE))) {
+    tabs <- strsplit(lines[[line[[i]]]], "")[[1]] == "\t"
+    ends <- Reduce(function(at, tab) {
+      if (tab) 8 * (at %/% 8 + 1) else at + 1
+    }, tabs, 0, accumulate = TRUE)
+    column[[i]] <- match(column[[i]], ends[-1])
+  }
+  column
 }
 
 # Where the call of one of the functions `names` begins in expression `i`, else where the

@@ -83,6 +83,11 @@ draws$file_check_addin <- function() {
   case("file_check_addin", list(envir = pick(list(new.env(), NULL, 1, "text"))[[1]]))
 }
 
+# It waits for an editor: what is refused before that.
+draws$language_server <- function() {
+  case("language_server", list(time_limit = pick(list(0, -1, "text", NA))[[1]]), p_spoilt = 0)
+}
+
 # Scripts in pieces, most of which stop with an error. Only lines, codes and counts come back.
 draws$check_script <- function() {
   pieces <- c(
