@@ -40,7 +40,8 @@ new_file <- function(data, roles) {
 hierarchy_kinds <- c(
   proposal = "proposed from frequencies alone: check that the groups make sense",
   proposed_order = "proposed: only neighbours are merged, those that are rarest together first",
-  proposed_codes = "proposed: neighbouring codes are merged; check that their labels fit together",
+  proposed_codes = "proposed: neighbouring codes are merged; check that their order has a meaning",
+  proposed_prefix = "proposed: codes with the same first characters are merged",
   proposed_levels = "proposed from the range and form of the values",
   table = "from a table", widths = "bands of a width", breaks = "bands between breaks",
   digits = "leading characters of a code", units = "units of time",

@@ -45,7 +45,7 @@ of_kind <- function(hierarchies, kinds) {
 frequency_words <- function(hierarchies) {
   said <- c(
     proposal = " come from frequencies alone: check that they make sense.",
-    proposed_codes = " join neighbouring codes: check that their labels fit together.",
+    proposed_codes = " join neighbouring codes. Check that their order has a meaning.",
     proposed_prefix = " have the same first characters: check that these codes belong together."
   )
   names <- lapply(names(said), of_kind, hierarchies = hierarchies)

@@ -26,8 +26,9 @@
 #'   (falling for `top`, rising for `bottom`) make several levels.
 #'
 #' If you say nothing: numbers get bands of 5, 10, 20 and 40 units, powers of ten finer or
-#' coarser by their range; dates months, quarters, years, 5 and 10 years; text whose values
-#' are digits of one length loses them from the right; all else is merged from k values to
+#' coarser by their range; dates months, quarters, years, 5 and 10 years; codes that are text,
+#' of three or more digits with gaps, with leading zeros, or of letters and digits, lose
+#' characters from the right; all else is merged from k values to
 #' about \eqn{k^{1 - i/(m - 1)}}{k^(1 - i/(m - 1))} groups at level i of m, at most six
 #' levels. Of ordered values the two neighbours that are rarest together are merged first,
 #' of others the two rarest groups. They are based on frequencies only: check that the
@@ -38,7 +39,7 @@
 #' `"none"`, `"1,000-1,999"`, `"5 to 9 employees"`, `"$0-$9,999"`, `"Y_GE65"`, `"E10_49"`,
 #' `"1st quintile"`, `"IV"`, `"31.12.1990"`, `"1 January 1990"`, `"2001-01"`, `"2001 Q1"`,
 #' `"Monday"`, in English, German, French, Spanish, Italian and Dutch. Units of time are
-#' compared (`"6 months"`, `"2 years"`), other units must be one. Ages as text, `"0"` to
+#' compared (`"6 months"`, `"2 years"`), other units must be one. Ages as text, `"18"` to
 #' `"79"` and `"80+"`, get bands. Answers such as `"unknown"`, `"not stated"` or `"k.A."`
 #' stay a group of their own until the variable is dropped. Words such as `"never"` and
 #' `"often"` have no order that is known: their groups come from frequencies alone. Make

@@ -60,7 +60,13 @@ proposed_steps <- function(values, about) {
   }
   widths <- if (is.numeric(x) && length(x) > 12) usual_widths(range(x), all(x == round(x)))
   found <- if (length(widths)) steps_by_form(width_steps(values, widths, about), values)
-  if (length(found$steps)) found else merged_steps(values)
+  if (length(found$steps)) {
+    return(found)
+  }
+  found <- merged_steps(values)
+  # Few whole numbers are codes as often as numbers.
+  if (is.numeric(x) && length(x) <= 12 && all(x == round(x))) found$kind <- "proposed_codes"
+  found
 }
 
 proposed_text_steps <- function(values, about) {
@@ -80,11 +86,12 @@ proposed_text_steps <- function(values, about) {
 }
 
 # Codes of a nomenclature, which say by their first characters what they are part of: many codes
-# of one length, leading zeros ("0110", "01.11"), or letters and digits ("AT12", "C50.9").
+# of one length with gaps, leading zeros ("0110", "01.11"), or letters and digits ("AT12", "C50.9").
+# Two digits are ages and counts as often: their bands of 10 are those of the first digit.
 are_digit_codes <- function(known) {
   size <- unique(nchar(known))
   digits <- all(grepl("^[0-9]+([.][0-9]+)*$", known))
-  many <- length(known) > 12 && length(size) == 1 && size > 1 && all(grepl("^[0-9]+$", known))
+  many <- length(known) > 12 && length(size) == 1 && size > 2 && may_be_codes(known)
   digits && (many || any(grepl("^0[0-9]", known)) && (length(size) > 1 || size > 2))
 }
 
@@ -92,13 +99,14 @@ are_letter_codes <- function(known) {
   all(grepl("^[A-Z]{1,3}[-_.]?[0-9A-Z.]*$", known)) && mean(grepl("[0-9]", known)) >= 0.5
 }
 
-# Whole numbers that are text are codes as often as numbers. Many that leave no gaps are numbers.
+# Whole numbers that are text are codes as often as numbers. Many without gaps are numbers, unless
+# zeros fill them up.
 may_be_codes <- function(known) {
   if (!all(grepl("^[0-9]+$", known))) {
     return(FALSE)
   }
   n <- length(unique(known))
-  n <= 12 || diff(range(as.double(known))) > 2 * n
+  n <= 12 || any(grepl("^0[0-9]", known)) || diff(range(as.double(known))) > 2 * n
 }
 
 prefix_steps <- function(values, known, about) {

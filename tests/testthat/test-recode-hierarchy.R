@@ -144,7 +144,7 @@ test_that("proposals are nested, of few levels, and follow frequencies", {
   expect_identical(groups(hierarchy(rep(3, 5))), 1L)
   # One value and missing: dropping joins the two.
   expect_identical(length(hierarchy(c(3, NA))), 2L)
-  codes <- sprintf("%04d", 1000:1100)
+  codes <- sprintf("%04d", seq(1000, 1100, 4))
   expect_identical(as.data.frame(hierarchy(codes))$level_1[[1]], "100")
   days <- as.Date("2000-01-01") + seq(0, 9000, 30)
   expect_true(all(diff(groups(hierarchy(days))) < 0))

@@ -310,4 +310,41 @@ test_that("codes of a nomenclature merge by their first characters, and the prin
   expect_identical(hierarchy(c("01.02.1990", "05.02.1990", "07.08.1991"))$kind, "proposed_levels")
   expect_identical(hierarchy(as.character(5:80))$kind, "proposed_levels")
   expect_identical(hierarchy(as.character(1:9))$kind, "proposed_codes")
+  expect_match(format(hierarchy(nuts))[[1]], "codes with the same first characters", fixed = TRUE)
+})
+
+test_that("ages and years that are text get bands of numbers, not first digits", {
+  level <- function(x, at) as.data.frame(hierarchy(x))[[paste0("level_", at)]]
+  age <- as.character(18:80)
+  expect_identical(hierarchy(age)$kind, "proposed_levels")
+  expect_identical(level(age, 1)[c(1, 2, 3, 7, 8, 63)], c(
+    "15-19", "15-19", "20-24", "20-24", "25-29", "80-84"
+  ))
+  expect_identical(level(age, 2), paste0(18:80 %/% 10 * 10, "-", 18:80 %/% 10 * 10 + 9))
+  expect_identical(level(as.character(1950:2010), 1)[c(1, 6)], c("1950-1954", "1955-1959"))
+  # The ages of a small file have gaps, and codes of two digits may be filled with zeros.
+  for (x in list(as.character(seq(18, 80, 4)), sprintf("%02d", 1:60))) {
+    expect_identical(hierarchy(x)$kind, "proposed_codes")
+    expect_match(level(x, 2)[[length(x)]], "^(60-69|70-79)$")
+  }
+  # Codes of three digits have gaps.
+  isco <- as.character(c(111:114, 121:124, 131:134, 211:216, 221:226, 941, 951, 961))
+  expect_identical(level(isco, 1), substr(isco, 1, 2))
+})
+
+test_that("few whole numbers are merged as neighbours, and the print says so", {
+  set.seed(4)
+  data <- data.frame(region = sample(9, 300, TRUE, 9:1), half = sample(9, 300, TRUE) / 2)
+  said <- expect_message(
+    x <- recode_search(data, constraint = list(k = 8)),
+    class = "sdcRisk_message_proposed_hierarchy"
+  )
+  words <- "Groups of \"region\" join neighbouring codes. Check that their order has a meaning."
+  for (shown in list(conditionMessage(said), paste(format(x, width = 1e4), collapse = " "))) {
+    expect_match(shown, words, fixed = TRUE)
+    expect_no_match(shown, "\"half\" join", fixed = TRUE)
+  }
+  expect_match(format(hierarchy(data$region))[[1]], "their order has a meaning", fixed = TRUE)
+  # Two values are joined by dropping the variable.
+  expect_identical(hierarchy(1:2)$kind, "proposed_levels")
 })
