@@ -1,6 +1,6 @@
 # Figures of an external report that few records carry. A sum over few records is as good as the
-# number of one of them, and so is the difference of two sums that few records tell apart: total
-# and part, before and after, two key sets. Such figures are withheld.
+# number of one of them, and so is what is left of up to four sums that are added and subtracted:
+# total and part, before and after, two key sets and both. Such figures are withheld.
 
 # By function, the sums among the figures of a result. `kind`: sums of one kind are compared.
 # `figures`: columns of the estimates, or rows of a file_check(). `of`: what each record adds.
@@ -160,17 +160,32 @@ sums_of <- function(x) {
   }
 }
 
-# How many records tell two sums apart.
-n_apart <- function(a, b) {
-  values <- union(a$value, b$value)
-  of <- function(x) replace(numeric(length(values)), match(x$value, values), x$n)
-  difference <- of(a) - of(b)
-  max(sum(pmax(difference, 0)), sum(pmax(-difference, 0)))
-}
-
 are_few <- function(n) n > 1e-9 && n < least_alike - 1e-9
 
-# Beyond this many sums of one kind each is looked at alone.
+# TRUE if few records are left of a sum (`own`) after up to three sums that are shown were added
+# or subtracted: how many records add each value, of both signs.
+leaves_few <- function(own, shown) {
+  values <- unique(unlist(lapply(c(list(own), shown), `[[`, "value")))
+  of <- function(x) replace(numeric(length(values)), match(x$value, values), x$n)
+  own <- of(own)
+  others <- matrix(vapply(shown, of, own), length(values))
+  few <- function(rest) are_few(max(sum(pmax(rest, 0)), sum(pmax(-rest, 0))))
+  most <- min(if (length(shown) <= most_combined) 3 else 1, length(shown))
+  few(own) || any(vapply(seq_len(most), function(n) {
+    sets <- utils::combn(length(shown), n)
+    signs <- as.matrix(expand.grid(rep(list(c(-1, 1)), n)))
+    # Few are left only if the numbers of records nearly cancel.
+    sizes <- sum(own) + signs %*% matrix(colSums(others)[sets], n)
+    near <- which(abs(sizes) < least_alike, arr.ind = TRUE)
+    any(vapply(seq_len(nrow(near)), function(i) {
+      few(own + others[, sets[, near[i, 2]], drop = FALSE] %*% signs[near[i, 1], ])
+    }, NA))
+  }, NA))
+}
+
+# Beyond this many sums of one kind they are compared one by one, and beyond the other number each
+# is looked at alone.
+most_combined <- 30
 most_compared <- 200
 
 # The results of an external report without what few records carry. Sums of the file before and
@@ -193,8 +208,7 @@ withhold_few <- function(entries) {
   shown <- list()
   for (s in sums[order(of("stage", "") != "before", of("entry", 1L), -sizes)]) {
     others <- shown[[s$kind]]
-    if (are_few(sum(s$of$n)) || length(others) <= most_compared &&
-          any(vapply(others, function(other) are_few(n_apart(s$of, other)), NA))) {
+    if (leaves_few(s$of, if (length(others) <= most_compared) others)) {
       entries[[s$entry]]$result <- without_figures(entries[[s$entry]]$result, s)
     } else {
       shown[[s$kind]] <- c(others, list(s$of))

@@ -156,6 +156,50 @@ test_that("no figure, and no difference of two, is carried by few records", {
   }
 })
 
+test_that("no sum is left with few records by three others", {
+  # Every choice of signs, one by one.
+  slow <- function(own, shown) {
+    all <- c(list(own), shown)
+    values <- sort(unique(unlist(lapply(all, `[[`, "value"))))
+    n <- vapply(all, function(x) {
+      vapply(values, function(v) sum(x$n[x$value == v]), 0)
+    }, numeric(length(values)))
+    signs <- as.matrix(expand.grid(c(list(0), rep(list(-1:1), length(shown)))))[, -1, drop = FALSE]
+    signs <- signs[rowSums(abs(signs)) <= 3, , drop = FALSE]
+    any(apply(signs, 1, function(s) {
+      rest <- matrix(n, length(values)) %*% c(1, s)
+      left <- max(sum(rest[rest > 0]), -sum(rest[rest < 0]))
+      left > 0 && left < 5
+    }))
+  }
+  set.seed(8)
+  drawn <- replicate(300, simplify = FALSE, {
+    part <- function() {
+      values <- sample(4, sample(3, 1))
+      data.frame(value = values, n = as.double(sample(12, length(values), TRUE)))
+    }
+    list(own = part(), shown = replicate(sample(0:4, 1), part(), simplify = FALSE))
+  })
+  found <- vapply(drawn, function(x) leaves_few(x$own, x$shown), NA)
+  expect_identical(found, vapply(drawn, function(x) slow(x$own, x$shown), NA))
+  expect_true(all(table(found) > 50))
+  # A total, and three parts that leave three of its records.
+  sums <- list(
+    whole = record_sum("risk", "whole", rep(c(0.1, 0.2, 0.3, 0.5), c(40, 30, 20, 3)))[[1]],
+    a = record_sum("risk", "a", rep(0.1, 40))[[1]], b = record_sum("risk", "b", rep(0.2, 30))[[1]],
+    c = record_sum("risk", "c", rep(0.3, 20))[[1]]
+  )
+  entries <- lapply(names(sums), function(name) {
+    x <- structure(list(
+      estimates = data.frame(sum(sums[[name]]$of$value * sums[[name]]$of$n)) |> setNames(name),
+      sums = sums[name]
+    ), class = c("sdc_of_four", "sdc_result"))
+    list(exact = x, result = x, stage = "before", fun = "of_four")
+  })
+  shown <- vapply(withhold_few(entries), function(e) e$result$estimates[[1]], 0)
+  expect_equal(shown, c(17.5, 4, 6, NA))
+})
+
 test_that("what few records carry is called so in page, tables and checklist", {
   data <- few_file()
   keys <- c("a", "b", "c")
