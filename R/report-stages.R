@@ -434,8 +434,8 @@ apart_words <- function(entry, reference, differs) {
   )
 }
 
-# A protected file alone: what was measured before and after, and the loss. The last of several
-# steps was made from another file than the check, and is not in the report.
+# A protected file alone: what was measured before and after, the protection, and the loss. The
+# last of several steps was made from another file than the check, which its name says.
 with_histories <- function(given) {
   alone <- !any(vapply(given, function(x) inherits(x, "sdc_result") && !is_remedy(x), NA))
   if (length(given) != 1 || !alone || !has_history(given[[1]])) {
@@ -443,8 +443,10 @@ with_histories <- function(given) {
   }
   x <- given[[1]]
   before <- file_before(x, "...")
+  step <- utils::tail(attr(x, "past")$history, 1)
+  name <- if (length(step)) paste("after", sub("[(].*", "()", step)) else ""
   c(
-    list(before = file_check(before)), if (is_remedy(x) && is.null(attr(x, "past"))) list(x),
+    list(before = file_check(before)), if (is_remedy(x)) rlang::set_names(list(x), name),
     list(after = file_check(x)), list(utility_loss(before, x))
   )
 }

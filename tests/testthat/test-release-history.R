@@ -78,6 +78,16 @@ test_that("one pipe leads from a file to its report", {
   log <- jsonlite::read_json(sub("html$", "json", path))
   checks <- Filter(function(r) r$call[["function"]] == "file_check", log$results)
   expect_identical(vapply(checks, `[[`, "", "stage"), c("before", "after"))
+  # The last protection is an entry, after the recoding that it was made from.
+  functions <- vapply(log$results, function(r) r$call[["function"]], "")
+  expect_identical(functions, c("file_check", "file_check", "suppress_cells", "utility_loss"))
+  last <- log$results[[3]]
+  expect_identical(last$id, "after apply_recoding()")
+  expect_identical(last$stage, "after")
+  both <- quietly(
+    file |> recode_search(k = 2, suppress = 0.2) |> apply_recoding() |> suppress_cells(k = 3)
+  )
+  expect_equal(last$tables$estimates$n_suppressed[[1]], both$estimates$n_suppressed)
   # The first lines have both protections, their numbers in the agency alone.
   page <- readLines(path, encoding = "UTF-8")
   done <- "Protected by apply_recoding(); then suppress_cells(k = 3)."
