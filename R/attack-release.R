@@ -243,7 +243,7 @@ autoplot.sdc_attack_release <- function(object, ...) {
   shown$name <- factor(shown$name, rev(shown$name))
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$rate, y = .data$name)) +
     ggplot2::geom_pointrange(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = sdc_blue
+      ggplot2::aes(xmin = .data$low, xmax = .data$high), colour = sdc_blue, na.rm = TRUE
     ) +
     ggplot2::geom_point(
       ggplot2::aes(x = .data$control_rate), colour = sdc_orange, shape = 124, size = 6,
