@@ -82,7 +82,10 @@ whole_notes <- function(x) {
 
 # "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"
 verdict_words <- function(x) {
-  rows_verdict(measures(x), x$settings$n, told_missing_words(x$diagnostics$told_missing))
+  d <- x$diagnostics
+  finer <- if (!any(x$estimates$verdict == "above")) finer_words(d$finer_columns)
+  if (!is.null(finer)) finer <- paste("but columns without a role are", finer)
+  rows_verdict(measures(x), x$settings$n, c(told_missing_words(d$told_missing), finer))
 }
 
 # The same of the rows of measures() on a file of `n` records; `told` is said after them.
@@ -252,7 +255,10 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
   new_summary(
     object,
-    measures = object$estimates, drivers = object$drivers, roles = object$roles,
+    measures = object$estimates,
+    # T is not defined for incomplete records.
+    drivers = Filter(function(column) !all(is.na(column)), object$drivers),
+    roles = object$roles,
     record_risk = risk_by_strata(object, by, data)
   )
 }

@@ -205,12 +205,12 @@ check_next_steps <- function(x, roles, made, data) {
 
 is_within_limits <- function(x) {
   verdicts <- x$estimates$verdict[!is.na(x$estimates$limit)]
-  length(verdicts) > 0 && all(verdicts == "ok")
+  length(verdicts) > 0 && all(verdicts == "ok") && NROW(x$diagnostics$finer_columns) == 0
 }
 
-# The same page without the columns that tell missing values.
+# The same page without the columns that tell missing values or are more detailed than a key.
 without_told_step <- function(x, roles, names) {
-  told <- x$diagnostics$told_missing
+  told <- rbind(x$diagnostics$told_missing, x$diagnostics$finer_columns)
   columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
   if (length(columns)) {
     gone <- lapply(columns, as.name)

@@ -149,9 +149,9 @@
 #'   \item{`contradictions`}{`measures`, `reason`, `report`}
 #'   \item{`next_steps`}{lines of code that can be run as is}
 #'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
-#'     signalled; `notes`; `population`: what is known of it; `told_missing`: released columns
-#'     that tell or narrow key variables and are known if these are missing;
-#'     `told_by_columns`: other columns that tell key variables, see [release_data()]}
+#'     signalled; `notes`; `population`; `told_missing`: columns that tell or narrow key variables
+#'     and are known if these are missing; `told_by_columns`: columns that tell key variables, see
+#'     [release_data()]; `finer_columns`: those without a role that are more detailed}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -396,6 +396,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing,
       told_by_columns = if (!is.null(told)) told[!told$part, ],
+      finer_columns = finer_columns(told, file$roles),
       signals = signal_table(ran$signals), notes = check_notes(found, facts)
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),

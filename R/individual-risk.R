@@ -74,6 +74,7 @@
 #' @inheritParams sdcRisk-params
 #' @param tau_prosecutor,tau_journalist Thresholds, between 0 and 1, of the
 #'   prosecutor and journalist measures.
+#' @param tau An error that asks which of the two thresholds is meant.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`, see the section on
 #'   missing values.
 #'
@@ -123,8 +124,13 @@
 #' blanks$estimates$expected_reidentifications
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
-                            missing = "wildcard", limit = NULL) {
+                            missing = "wildcard", limit = NULL, tau = NULL) {
   ask <- enter("individual_risk", patterns = TRUE)
+  # Without this argument R calls the name ambiguous in words of its own.
+  if (!is.null(tau)) {
+    meant <- nearest_names("tau", c("tau_prosecutor", "tau_journalist"))
+    stop_argument("tau", "be named in full", advice = meant)
+  }
   data <- ask$data
   missing <- ask$missing
   check_no_dots(...)

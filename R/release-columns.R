@@ -12,7 +12,7 @@
 told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
-    identifier = logical(), part = logical()
+    identifier = logical(), part = logical(), finer = logical()
   )
   before <- is.null(released)
   if (before) released <- data
@@ -79,12 +79,14 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL)
   told <- c(told, told_by_pairs(columns, protected, told, n))
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
+  n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)
   rows <- Map(function(found, by, part) {
+    share <- unname(found / lengths(lapply(protected[names(found)], `[[`, "rows")))
+    more <- n_values[by] > vapply(protected[names(found)], function(v) max(v$codes), 0L)
     frame(
-      variable = names(found), by = rep(by, length(found)),
-      share = unname(found / lengths(lapply(protected[names(found)], `[[`, "rows"))),
+      variable = names(found), by = rep(by, length(found)), share = share,
       n = as_count(unname(found)), identifier = rep(by %in% identifiers, length(found)),
-      part = rep(part, length(found))
+      part = rep(part, length(found)), finer = !part & share >= 0.99 & more %in% TRUE
     )
   }, c(told, narrowed), names(c(told, narrowed)), rep(
     c(FALSE, TRUE), c(length(told), length(narrowed))
@@ -464,6 +466,22 @@ told_words <- function(told, most = 3) {
 
 told_verb <- function(told) ifelse(told$part, " narrows ", " tells ")
 
+# Columns without a role that have every value of a key variable and more, such as the age beside
+# its group: what an intruder who knows the group knows, too.
+finer_columns <- function(told, roles) {
+  told <- told_unasked(told)
+  told[told$finer & !told$by %in% unlist(roles), ]
+}
+
+finer_words <- function(told) {
+  if (NROW(told)) {
+    paste0(
+      "more detailed than key variables: ",
+      paste(quote_names_each(told$by), "than", quote_names_each(told$variable), collapse = ", ")
+    )
+  }
+}
+
 # For a print, NULL if nothing is told.
 told_line <- function(told, what = "protected values") {
   told <- told_unasked(told)
@@ -473,14 +491,15 @@ told_line <- function(told, what = "protected values") {
 }
 
 # `how` are sentences that say what to do.
-inform_told <- function(told, how) {
+inform_told <- function(told, how,
+                        words = paste0("tell protected values: ", told_words(told))) {
   if (NROW(told) == 0) {
     return(invisible())
   }
   inform_sdc(
     "determined_keys",
     c(
-      paste0("Released columns tell protected values: ", told_words(told), "."),
+      paste0("Released columns ", words, "."),
       rlang::set_names(how, rep("i", length(how)))
     ),
     columns = split(told$variable, factor(told$by, unique(told$by))), told_by = told
@@ -561,6 +580,16 @@ left_out_columns <- function(data, x, keep, drop, ids) {
     inform_told(told, drop_advice(told, data))
   }
   out
+}
+
+# The age beside its group, of which nothing needed protection. `named` were named already.
+inform_finer <- function(data, roles, named) {
+  keys <- intersect(roles$key_vars, names(data))
+  if (length(keys) == 0) {
+    return(invisible())
+  }
+  told <- finer_columns(told_by_columns(data, NULL, keys, roles$hh_id), c(roles, named))
+  inform_told(told, drop_advice(told, data), paste("are", finer_words(told)))
 }
 
 # A data.table is a copy of ours, to be changed in place.

@@ -86,13 +86,15 @@
 #' [invariant_pram()], [recode_search()] and [apply_recoding()] therefore compare every value
 #' that the release does not show with all other released columns. A message of class
 #' `sdcRisk_message_determined_keys` names the columns that tell such values and says how to
-#' mend it; `release_data()` repeats it for the columns that are left. [file_check()] names
-#' columns that tell key variables before any protection.
+#' mend it; `release_data()` repeats it for the columns that are left, and names columns without
+#' a role that are more detailed than a key variable, such as the age if its group is the key
+#' variable. [file_check()] names columns that tell key variables before any protection.
 #'
 #' `x$diagnostics$told_by_columns` has one row per variable and column that tells it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
 #' share and number of the protected values that come back; `part`, whether the column
-#' narrows them instead; `identifier`, whether the column numbers persons or households, and
+#' narrows them instead; `finer`, whether it tells all of them and has more values;
+#' `identifier`, whether the column numbers persons or households, and
 #' `release_data()` leaves it out unless `keep_ids` names it (never of dates and times). It
 #' is `NULL` for a database, whose other columns are not examined.
 #'
@@ -232,6 +234,8 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   new_ids <- named(new_ids, "new_ids")
   keep <- if (isTRUE(keep_ids)) names(data) else named(keep_ids, "keep_ids")
   left_out <- left_out_columns(data, x, c(keep, new_ids), named(drop, "drop"), roles$id_vars)
+  staying <- without_columns(as.data.frame(data), left_out)
+  inform_finer(staying, roles, x$diagnostics$told_by_columns$by)
   order <- if (!isFALSE(shuffle)) x$order
   # New numbers in the old order would be the old numbers.
   wanted <- isTRUE(shuffle) || length(new_ids) && is.null(shuffle)

@@ -136,6 +136,12 @@ test_that("the beginning of a name, and a misspelt argument of the model, are as
     nearest_names("tau", c("limit", "tau_prosecutor", "tau_journalist")),
     "Did you mean \"tau_prosecutor\", \"tau_journalist\"?"
   )
+  refused <- expect_error(
+    individual_risk(nals_prison, keys, "WEIGHT", tau = 0.1), class = "sdcRisk_error_bad_argument"
+  )
+  expect_match(
+    conditionMessage(refused), "Did you mean \"tau_prosecutor\", \"tau_journalist\"?", fixed = TRUE
+  )
   meant <- c(levl = "level", marginal = "marginals")
   for (wrong in names(meant)) {
     args <- rlang::set_names(list(0.9), wrong)

@@ -108,3 +108,16 @@ test_that("the verdict on k is that of the rule in base R", {
   }, "")
   expect_true(all(c("above", "unclear") %in% verdicts))
 })
+
+test_that("the summary of an incomplete file has no empty columns of its key variables", {
+  data <- nals_prison[c(keys, "WEIGHT")]
+  data$DAGE3[1:30] <- NA
+  of <- function(data) summary(quietly(file_check(data, keys, models = FALSE)))$drivers
+  found <- of(data)
+  expect_identical(names(found), c("variable", "n_unique_without", "unique_change"))
+  alone <- function(names) n_matches(data, names)$estimates$n_unique
+  expect_equal(found$n_unique_without, vapply(found$variable, function(v) {
+    alone(setdiff(keys, v))
+  }, 0, USE.NAMES = FALSE))
+  expect_identical(names(of(nals_prison)), c(names(found), "risk_without", "share_top"))
+})

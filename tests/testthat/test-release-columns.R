@@ -180,6 +180,46 @@ test_that("the page of a file and its report say which columns tell key variable
   expect_match(html, "look like identifiers: person_no", fixed = TRUE)
 })
 
+test_that("a column that is more detailed than a key variable is named, whatever was protected", {
+  set.seed(5)
+  d <- data.frame(age = sample(18:80, 3000, TRUE), sex = sample(c("f", "m"), 3000, TRUE))
+  d$group <- cut(d$age, c(0, 30, 60, 200), right = FALSE)
+  d$income <- round(rlnorm(3000, 10), 2)
+  file <- sdc_file(d, c("group", "sex"))
+  check <- quietly(file_check(file, models = FALSE))
+  finer <- check$diagnostics$finer_columns
+  expect_identical(finer[c("variable", "by", "share")], data.frame(
+    variable = "group", by = "age", share = 1
+  ))
+  expect_gt(check$estimates$value[check$estimates$measure == "k"], 200)
+  words <- "more detailed than key variables: \"age\" than \"group\""
+  expect_match(
+    paste(trimws(format(check, width = 1e4)), collapse = " "),
+    paste("but columns without a role are", words), fixed = TRUE
+  )
+  # The next step is the page without it, not the report.
+  expect_match(utils::tail(check$next_steps, 1), "subset(file, select = -age)", fixed = TRUE)
+  expect_false(any(grepl("sdc_report", check$next_steps, fixed = TRUE)))
+  # No value is suppressed, and the release says so all the same.
+  none <- quietly(suppress_cells(file, k = 3))
+  expect_identical(none$estimates$n_suppressed, 0L)
+  said <- expect_message(release_data(none), class = "sdcRisk_message_determined_keys")
+  expect_match(conditionMessage(said), words, fixed = TRUE)
+  expect_match(conditionMessage(said), "drop = \"age\"", fixed = TRUE)
+  expect_no_message(release_data(none, drop = "age"))
+  # A file that was recoded before, beside its source.
+  recoded <- quietly(global_recode(sdc_file(d[c("age", "sex")], c("age", "sex")), age = c(30, 60)))
+  recoded$years <- d$age
+  said <- expect_message(release_data(recoded), class = "sdcRisk_message_determined_keys")
+  expect_match(conditionMessage(said), "\"years\" than \"age\"", fixed = TRUE)
+  # The role of a continuous variable, and a name for each value, are not more detailed.
+  d$number <- match(d$group, levels(d$group))
+  d$age <- NULL
+  quiet <- quietly(file_check(d, c("group", "sex"), models = FALSE))
+  expect_identical(nrow(quiet$diagnostics$finer_columns), 0L)
+  expect_identical(nrow(told(quiet)), 1L)
+})
+
 test_that("functions of two columns, near functions and dates are found", {
   of <- function(d, r, variables) sdcRisk:::told_by_columns(d, r, variables)
   set.seed(5)
@@ -191,7 +231,7 @@ test_that("functions of two columns, near functions and dates are found", {
   r$region[sample(3000, 100)] <- NA
   expect_identical(of(d, r, "region"), data.frame(
     variable = "region", by = "state + district", share = 1, n = 100L, identifier = FALSE,
-    part = FALSE
+    part = FALSE, finer = FALSE
   ))
   d <- data.frame(a = sample(50, 5000, TRUE))
   d$b <- d$a %/% 10
