@@ -28,6 +28,11 @@ references <- c(
     "Fellegi, I. P. and Sunter, A. B. (1969). A theory for record linkage. Journal of the",
     "American Statistical Association 64, 1183-1210. doi:10.1080/01621459.1969.10501049."
   ),
+  ganta2008 = paste(
+    "Ganta, S. R., Kasiviswanathan, S. P. and Smith, A. (2008). Composition attacks and auxiliary",
+    "information in data privacy. Proceedings of the 14th ACM SIGKDD, 265-273.",
+    "doi:10.1145/1401890.1401926."
+  ),
   giomi2023 = paste(
     "Giomi, M., Boenisch, F., Wehmeyer, C. and Tasnadi, B. (2023). A unified framework for",
     "quantifying privacy risk in synthetic data. Proceedings on Privacy Enhancing Technologies",

@@ -149,7 +149,9 @@ shares_meant <- c(
 # The columns of the file that the exported function was given, or a list with their names; NULL
 # if it has no file yet.
 data_at_door <- function(frame) {
-  files <- c("data", "wave1", "known", "before", "original", "waves", "background", "x")
+  files <- c(
+    "data", "wave1", "known", "before", "original", "waves", "background", "releases", "x"
+  )
   file <- intersect(files, ls(frame))
   if (length(file) == 0) {
     return(NULL)
@@ -157,9 +159,15 @@ data_at_door <- function(frame) {
   tryCatch(
     {
       data <- file_data(get(file[[1]], envir = frame))
-      # Several waves.
-      if (is_list_of(data, is.data.frame)) data <- data[[1]]
-      if (is.data.frame(data)) data else rlang::set_names(as.list(colnames(data)), colnames(data))
+      if (is.data.frame(data)) {
+        data
+      } else if (is.list(data) && !is.object(data)) {
+        # Several waves or releases, the columns of the first one before those of others.
+        columns <- do.call(c, unname(lapply(data, function(x) as.list(file_data(x)))))
+        columns[!duplicated(names(columns))]
+      } else {
+        rlang::set_names(as.list(colnames(data)), colnames(data))
+      }
     },
     error = function(e) NULL
   )

@@ -368,13 +368,16 @@ file_words <- c(
   "admissible change" = "admissible difference", "Admissible change" = "Admissible difference"
 )
 
-in_words_of_files <- function(expr) {
+in_words_of_files <- function(expr) in_words(expr, file_words)
+
+# `words` replace those of the conditions that `expr` signals, by name.
+in_words <- function(expr, words) {
   reworded <- function(cnd) {
-    for (old in names(file_words)) {
-      cnd$message <- gsub(old, file_words[[old]], cnd$message, fixed = TRUE)
+    for (old in names(words)) {
+      cnd$message <- gsub(old, words[[old]], cnd$message, fixed = TRUE)
       if (is.character(cnd$body)) {
         labels <- names(cnd$body)
-        cnd$body <- gsub(old, file_words[[old]], cnd$body, fixed = TRUE)
+        cnd$body <- gsub(old, words[[old]], cnd$body, fixed = TRUE)
         names(cnd$body) <- labels
       }
     }

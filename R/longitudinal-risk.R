@@ -251,13 +251,19 @@ check_releases <- function(wave1, wave2) {
     )
   }
   for (wave in wave1) check_wave(wave, "wave1")
-  labels <- names(wave1)
+  rlang::set_names(wave1, release_labels(wave1, "wave1"))
+}
+
+# What the releases of a list are called: by their names, or by number.
+release_labels <- function(releases, arg) {
+  labels <- names(releases)
   if (is.null(labels)) {
-    labels <- as.character(seq_along(wave1))
-  } else if (!all(nzchar(labels)) || anyDuplicated(labels)) {
-    stop_argument("wave1", "have a name of its own for every release, or none")
+    return(as.character(seq_along(releases)))
   }
-  rlang::set_names(wave1, labels)
+  if (!all(nzchar(labels)) || anyDuplicated(labels)) {
+    stop_argument(arg, "have a name of its own for every release, or none")
+  }
+  labels
 }
 
 check_wave_columns <- function(wave2, key_vars, change_vars, id, weight_var, detail) {

@@ -69,16 +69,9 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
   check_given(c("waves", "id"))
   check_no_dots(...)
   check_flag(origin, "origin")
-  if (is.data.frame(waves)) {
-    long <- long_wave(waves, id, time)
-    parts <- list(waves)
-  } else {
-    if (!is.null(time)) {
-      stop_argument("time", "be NULL if `waves` is a list in time order")
-    }
-    parts <- unname(check_tables(waves, "waves"))
-    long <- listed_waves(parts, id, names(waves))
-  }
+  read <- read_panel(waves, id, time)
+  parts <- read$parts
+  long <- read$long
   variables <- unique(unlist(lapply(parts, names)))
   variables <- setdiff(variables, c(long$id, long$time_names))
   if (length(variables) == 0) {
@@ -113,6 +106,18 @@ latest_values <- function(waves, id, time = NULL, ..., origin = TRUE) {
     })
   }
   panel_table(do.call(frame, out), "sdc_latest_values")
+}
+
+# The waves of a panel as a list of tables, and what is known of their rows.
+read_panel <- function(waves, id, time) {
+  if (is.data.frame(waves)) {
+    return(list(parts = list(waves), long = long_wave(waves, id, time)))
+  }
+  if (!is.null(time)) {
+    stop_argument("time", "be NULL if `waves` is a list in time order")
+  }
+  parts <- unname(check_tables(waves, "waves"))
+  list(parts = parts, long = listed_waves(parts, id, names(waves)))
 }
 
 # What is known of the rows of a long table: the person of each, the rows in

@@ -79,6 +79,31 @@ draws$change_indicators <- function() {
   )
 }
 
+draws$change_moments <- function() {
+  w <- draw_waves()
+  case("change_moments", drop_null(list(
+    waves = list(w$one, w$two), id = ".id", vars = w$keys, detail = maybe(0.3, "trajectory")
+  )))
+}
+
+draws$joint_release_risk <- function() {
+  w <- draw_waves()
+  releases <- list(first = w$one, second = w$two)
+  if (chance(0.3)) releases$third <- w$one
+  check <- if (w$file$plain) {
+    function(x) {
+      counts <- vapply(releases, function(data) {
+        sum(slow_wildcard_matches(as.data.frame(data)[w$keys]) == 1)
+      }, 0L)
+      differs("n_unique", as.numeric(utils::head(x$estimates$n_unique, -1)), as.numeric(counts))
+    }
+  }
+  case("joint_release_risk", drop_null(list(
+    releases = releases, id = ".id", key_vars = w$keys, pop_size = maybe(0.3, 1000),
+    link_vars = maybe(0.3, w$keys[[1]])
+  )), check = check)
+}
+
 draws$loglinear_risk <- function() {
   file <- draw_file(n_keys = sample(1:4, 1))
   known <- sample(3, 1)
@@ -132,7 +157,7 @@ result_makers <- c(
   "removal_path", "removal_bound", "copula_fit", "copula_uniqueness", "uniqueness_profile",
   "uniqueness_by_size", "validate_uniqueness", "invariant_pram", "pram_audit", "suppress_cells",
   "recode_search", "longitudinal_link", "link_attack", "key_stability", "loglinear_risk",
-  "longitudinal_risk"
+  "longitudinal_risk", "joint_release_risk"
 )
 
 some_result <- function(from = result_makers) {

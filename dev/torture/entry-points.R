@@ -103,6 +103,7 @@ entry_calls <- list(
   applied = quote(apply_recoding(searched, data)),
   linked = quote(longitudinal_link(data, later, keys, "id")),
   attack = quote(link_attack(data, later, keys, "id")),
+  together = quote(joint_release_risk(list(data, later), "id", keys)),
   stability = quote(key_stability(data, later, keys, "id", steps = "greedy")),
   changed = quote(change_indicators(data, later, keys, "id")),
   panel = quote(longitudinal_risk(data, later, keys, keys, "c", "id", weight_var = "w")),

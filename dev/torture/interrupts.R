@@ -114,8 +114,10 @@ long_calls <- list(
   longitudinal_risk = quote(
     longitudinal_risk(least, least_later, keys, keys, "a", "id", weight_var = "w")
   ),
+  joint_release_risk = quote(joint_release_risk(list(some, some_later), "id", keys)),
   key_stability = quote(key_stability(people, later, keys, "id")),
   change_indicators = quote(change_indicators(people, later, keys, "id")),
+  change_moments = quote(change_moments(list(people, later), "id", keys)),
   latest_values = quote(latest_values(list(people, later), "id")),
   microaggregate = quote(microaggregate(
     data.frame(x = stats::runif(2e5), y = stats::runif(2e5), z = stats::runif(2e5)), x:z

@@ -114,6 +114,9 @@ wave_results <- function() {
     link_attack = link_attack(waves$wave1, waves$wave2, keys, "id"),
     link_attack_no_id = link_attack(waves$wave1, waves$wave2, keys),
     key_stability = key_stability(waves$wave1, waves$wave2, keys, "id"),
+    joint_release_risk = joint_release_risk(
+      lapply(waves, `[`, c("id", keys)), "id", keys, pop_size = 1e5, link_vars = keys[1:3]
+    ),
     latest_values = latest_values(background, "id", c("year", "month")),
     panel_members = panel_members(waves$wave1, list(waves$wave2), "id"),
     birth_month = birth_month(

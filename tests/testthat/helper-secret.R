@@ -61,6 +61,7 @@ secret_results <- function() {
         panel_members = panel_members(data, list(later), "id"),
         longitudinal_link = longitudinal_link(data, later, keys, "id"),
         link_attack = link_attack(data, later, keys, "id"),
+        joint_release_risk = joint_release_risk(list(data, later), "id", keys),
         longitudinal_risk = longitudinal_risk(
           data, later, keys, keys, "b", "id", weight_var = "w"
         ),

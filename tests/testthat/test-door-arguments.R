@@ -10,7 +10,10 @@ call_with_keys <- function(name, file, key_vars) {
   files <- intersect(
     arguments, c("data", "wave1", "wave2", "known", "released", "before", "after", "original")
   )
-  more <- if (identical(name, "household_risk")) list(hh_id = "WEIGHT")
+  more <- switch(name,
+    household_risk = list(hh_id = "WEIGHT"),
+    joint_release_risk = list(releases = list(file, file), id = "WEIGHT")
+  )
   do.call(f, c(rlang::set_names(rep(list(file), length(files)), files),
                list(key_vars = key_vars), more))
 }
@@ -25,7 +28,7 @@ with_key_vars <- function() {
 
 test_that("a lone number as key_vars is an error in every function that has the argument", {
   functions <- with_key_vars()
-  expect_length(functions, 25)
+  expect_length(functions, 26)
   file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
   for (name in functions) {
     for (given in list(nals_prison, file)) {
