@@ -240,3 +240,94 @@ test_that("a file knows identifiers, continuous variables, clusters and other na
   e <- expect_error(sdc_file(data, age, id_var = id), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(e), "id_var", fixed = TRUE)
 })
+
+# What is no file any more has the values that the data frame gives.
+other_verbs <- list(
+  lapply = function(x) lapply(x, class),
+  vapply = function(x) vapply(x, function(column) length(unique(column)), 1L),
+  apply = function(x) apply(x[c("age", "w")], 2, max),
+  aggregate = function(x) stats::aggregate(income ~ sex, x, mean),
+  by = function(x) c(by(x, x$sex, nrow)),
+  table = function(x) table(x$sex, x$region),
+  xtabs = function(x) c(stats::xtabs(w ~ sex, x)),
+  tapply = function(x) tapply(x$w, x$region, sum),
+  model = function(x) stats::coef(stats::lm(income ~ age, x)),
+  frame = function(x) stats::model.frame(income ~ age + sex, x),
+  matrix = function(x) as.matrix(x),
+  list = function(x) as.list(x),
+  duplicated = function(x) duplicated(x[c("age", "sex")]),
+  with = function(x) with(x, sum(w)),
+  stack = function(x) stats::reshape(
+    x[c("age", "w")], direction = "long", varying = list(c("age", "w")), v.names = "value"
+  )$value,
+  csv = function(x) {
+    path <- tempfile(fileext = ".csv")
+    on.exit(unlink(path))
+    utils::write.csv(x, path, row.names = FALSE)
+    utils::read.csv(path)
+  }
+)
+
+test_that("verbs of R that leave the file have the values of the data frame", {
+  for (name in names(other_verbs)) {
+    made <- quietly(other_verbs[[name]](people_file()))
+    expect_equal(made, other_verbs[[name]](people()), info = name, ignore_attr = TRUE)
+  }
+  expect_output(utils::str(people_file()), "60 obs. of  *5 variables")
+})
+
+test_that("parts of a file are files, and together the file again", {
+  parts <- quietly(split(people_file(), people()$sex))
+  for (name in names(parts)) {
+    expect_identical(sdc_roles(parts[[name]]), roles, info = name)
+    expect_equal(as.data.frame(parts[[name]]), split(people(), people()$sex)[[name]])
+  }
+  whole <- quietly(do.call(rbind, unname(parts)))
+  expect_identical(sdc_roles(whole), roles)
+  expect_identical(
+    quietly(n_matches(whole))$estimates$n_unique, n_matches(people_file())$estimates$n_unique
+  )
+})
+
+# A stack of verbs, and verbs of tidyr.
+more_of_dplyr <- list(
+  joins = function(x) {
+    codes <- data.frame(region = letters[1:4], code = 1:4)
+    x <- dplyr::inner_join(x, codes, by = "region")
+    x <- dplyr::full_join(x, data.frame(code = 1:4, name = LETTERS[1:4]), by = "code")
+    dplyr::anti_join(dplyr::semi_join(x, codes[1:3, ], by = "region"), codes[1, ], by = "region")
+  },
+  rename_with = function(x) dplyr::rename_with(x, toupper, "income"),
+  keep = function(x) dplyr::mutate(x, band = age + nchar(sex) + nchar(region) + w, .keep = "used"),
+  pipe = function(x) {
+    dplyr::select(dplyr::arrange(dplyr::mutate(x, band = age %/% 10), band, w), -income)
+  },
+  drop_na = function(x) tidyr::drop_na(x),
+  replace_na = function(x) tidyr::replace_na(x, list(income = 0)),
+  fill = function(x) tidyr::fill(x, "income"),
+  sample = function(x) {
+    set.seed(1)
+    dplyr::slice_sample(x, n = 20)
+  },
+  transmute = function(x) dplyr::transmute(x, age, sex, region, w)
+)
+
+test_that("stacks of joins, and verbs of tidyr, keep values, class and roles", {
+  skip_if_not_installed("dplyr")
+  skip_if_not_installed("tidyr")
+  for (name in names(more_of_dplyr)) {
+    made <- quietly(more_of_dplyr[[name]](people_file()))
+    expect_s3_class(made, "sdc_file")
+    expect_equal(as.data.frame(made), more_of_dplyr[[name]](people()), info = name)
+    expect_identical(sdc_roles(made), roles, info = name)
+  }
+  # Renamed key variables keep their roles in any verb that renames.
+  made <- quietly(dplyr::rename_with(people_file(), toupper))
+  expect_identical(sdc_roles(made), list(key_vars = toupper(keys), weight_var = "W"))
+  # Longer tables have no records any more: their values are those of the data frame.
+  longer <- function(x) tidyr::pivot_longer(x, c("age", "income"))
+  expect_equal(
+    as.data.frame(quietly(longer(people_file()))), as.data.frame(longer(people())),
+    ignore_attr = TRUE
+  )
+})
