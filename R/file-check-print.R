@@ -180,8 +180,9 @@ next_line <- function(x) {
   if (length(file) == 0) {
     return(line[[1]])
   }
-  at <- regexpr("[(]file[,)]", line[[1]])
-  paste0(substr(line[[1]], 1, at), file, substring(line[[1]], at + 5))
+  at <- gregexpr("(?<=[(])file(?=[,)])", line[[1]], perl = TRUE)
+  regmatches(line[[1]], at)[[1]][] <- file
+  line[[1]]
 }
 
 size_words_of <- function(x) {

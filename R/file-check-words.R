@@ -178,13 +178,15 @@ check_next_steps <- function(x, roles, made, data) {
   several <- length(roles$key_vars) > 1
   looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
   linked <- linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
+  # suppress_cells() takes l for plain files only.
+  alike <- at("l") && is.null(unlist(roles[c("hh_id", "strata_var", "key_groups")])) &&
+    is.null(times_of(data)) && length(roles$key_vars) <= most_diverse_keys
+  if (alike) linked <- paste("l =", number_code(limit$l))
   c(
     file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
     looks_step(x, roles),
-    if (rare) c(
-      matches_step(roles, k), special_step(x),
-      if (is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data))
-    ),
+    if (rare) c(matches_step(roles, k), special_step(x)),
+    if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data)),
     if (at("journalist")) individual_step(roles, limit$journalist, x$diagnostics$population),
     if (several && (rare || at("qar") || at("set_risk"))) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")

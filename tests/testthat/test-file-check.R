@@ -871,3 +871,26 @@ test_that("a page within its limits leads to the report, with what was suppresse
   expect_true("file_check(file, missing = \"exclude\")" %in% page$next_steps)
   expect_match(next_line(page), "^sdc_report[(]file_check[(]sdc_file[(]gaps")
 })
+
+test_that("the next step for sensitive values is a suppression that keeps several of them", {
+  data <- nals_prison[c("CENREG", "DAGE3", "GENDER", "EDUC3")]
+  page <- function(x, ...) quietly(file_check(x, sensitive = "EDUC3", models = FALSE, ...))
+  of_l <- function(x) x$estimates$verdict[x$estimates$measure == "l"]
+  for (k in 2:3) {
+    check <- page(data, c("CENREG", "DAGE3", "GENDER"), limit = list(k = k, l = 2))
+    expect_identical(of_l(check), "above")
+    line <- sub("Next: ", "", utils::tail(format(check, width = 1e4), 1))
+    expect_match(line, paste0("^released <- suppress_cells\\(.*, k = ", k, ", l = 2\\)$"))
+    here <- list2env(list(x = data))
+    quietly(eval(parse(text = line), here))
+    after <- quietly(file_check(here$released, limit = list(k = k, l = 2), models = FALSE))
+    expect_identical(after$estimates$verdict[match(c("k", "l"), after$estimates$measure)],
+                     c("ok", "ok"))
+  }
+  # Every `file` of a line is the file.
+  check <- page(data, c("CENREG", "DAGE3", "GENDER"), strata_var = "GENDER",
+                limit = list(l = 2))
+  line <- sub("Next: ", "", utils::tail(format(check, width = 1e4), 1))
+  expect_no_match(line, "[(]file[,)]")
+  expect_s3_class(quietly(eval(parse(text = line), list2env(list(x = data)))), "sdc_result")
+})
