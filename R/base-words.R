@@ -26,7 +26,8 @@ format_count <- function(x) {
 # Three significant digits.
 format_risk <- function(x) {
   size <- abs(x)
-  out <- formatC(x, digits = 3, format = "fg", flag = "#")
+  # Three digits before the decimal mark need none after it.
+  out <- sub("[.,]$", "", formatC(x, digits = 3, format = "fg", flag = "#"))
   large <- !is.na(size) & size >= 999.95
   out[large] <- format_count(round(x[large]))
   endless <- is.infinite(x)

@@ -42,8 +42,8 @@ loss_lines <- function(loss) {
   paid <- loss[loss$prop_bits_lost + loss$prop_exchanged + loss$il1s > 0, , drop = FALSE]
   paste0(
     "Cost of `", paid$result, "`: ", format_percent(paid$prop_bits_lost),
-    " of the bits lost (recoding, blanks), ", format_percent(paid$prop_exchanged),
-    " of the cells exchanged",
+    " of the bits lost (recoding, suppression), ", format_percent(paid$prop_exchanged),
+    " of the values exchanged",
     ifelse(paid$il1s > 0, paste0(", numbers moved by IL1s ", format_risk(paid$il1s)), ""), ".",
     recycle0 = TRUE
   )
@@ -59,7 +59,7 @@ plot_risk_utility <- function(x) {
   }
   loss <- x$loss
   panels <- c(
-    "bits lost to recoding and blanks", "cells exchanged", "change of numbers (IL1s)"
+    "bits lost to recoding and suppression", "values exchanged", "change of numbers (IL1s)"
   )
   costs <- list(loss$prop_bits_lost, loss$prop_exchanged, loss$il1s)
   shown <- frame(

@@ -230,8 +230,8 @@ recoding_words <- function(problem, levels, n_blanked) {
     cells <- settings$blanks == "cells"
     of <- if (cells) settings$n * length(settings$key_vars) else settings$n
     paste0(
-      format_count(n_blanked), " of ", plural(of, if (cells) "key cell" else "record"), " (",
-      format_percent(n_blanked / of), ") blanked"
+      format_count(n_blanked), " of ", plural(of, if (cells) "key value" else "record"), " (",
+      format_percent(n_blanked / of), ") suppressed"
     )
   }
   paste(c(paste(c(words, same), collapse = ", "), blanks), collapse = "; ")

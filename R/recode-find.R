@@ -181,7 +181,7 @@ stop_no_recoding <- function(found, problem) {
   }
   words <- vapply(asked, function(name) reach_words(name, reached, settings), "")
   words <- c(words, if (length(found$fewest_cells)) {
-    paste("at least", plural(found$fewest_cells, "blank cell"))
+    paste("at least", plural(found$fewest_cells, "suppressed value"))
   })
   stop_sdc(
     "unprotectable",
@@ -191,7 +191,7 @@ stop_no_recoding <- function(found, problem) {
         "No recoding meets it", if (settings$suppress > 0) {
           paste0(
             " with at most ", format_percent(settings$suppress), " of the ",
-            if (settings$blanks == "cells") "key cells" else "records", " blanked"
+            if (settings$blanks == "cells") "key values" else "records", " suppressed"
           )
         }, "."
       ),
@@ -207,15 +207,15 @@ reach_words <- function(name, reached, settings) {
   n <- settings$n
   switch(name,
     k = if (all(is.na(reached$violating))) {
-      paste0("k (", wanted, ") by blanks")
+      paste0("k (", wanted, ") by suppression")
     } else {
       paste0(
         "k (", wanted, ") leaves ", plural(min(reached$violating), "record"),
-        " in smaller cells"
+        " in smaller classes"
       )
     },
     prop_unique = paste0(
-      "prop_unique ", format_risk(min(reached$n_unique) / n), " before blanks (limit ",
+      "prop_unique ", format_risk(min(reached$n_unique) / n), " before suppression (limit ",
       format_number(wanted), ")"
     ),
     l = paste0("l ", max(c(reached$l, 0), na.rm = TRUE), " (limit ", wanted, ")"),

@@ -21,8 +21,8 @@ autoplot.sdc_recode_search <- function(object, ...) {
   limit <- object$settings$constraint[[of]]
   shown <- object$frontier
   shown$blanks <- factor(
-    ifelse(shown$n_suppressed > 0, "with blanks", "without blanks"),
-    c("without blanks", "with blanks")
+    ifelse(shown$n_suppressed > 0, "with suppression", "without suppression"),
+    c("without suppression", "with suppression")
   )
   axis <- c(
     k = "largest prosecutor risk, 1 / k", prop_unique = "share of sample uniques",
@@ -37,7 +37,7 @@ autoplot.sdc_recode_search <- function(object, ...) {
     ggplot2::geom_step(colour = sdc_grey) +
     ggplot2::geom_point(ggplot2::aes(colour = .data$blanks), size = 2) +
     ggplot2::scale_colour_manual(
-      values = c("without blanks" = sdc_blue, "with blanks" = "#009E73"), drop = FALSE
+      values = c("without suppression" = sdc_blue, "with suppression" = "#009E73"), drop = FALSE
     ) +
     ggplot2::scale_x_continuous(labels = plain_numbers) +
     ggplot2::labs(

@@ -48,7 +48,7 @@ declare_measure(
   ),
   limits = paste(
     "The limit concerns these key variables alone, not other columns, nor values that all",
-    "records of a cell share"
+    "records of a class share"
   ),
   source = paste0(constraint_words(x$settings), "; ", cost_words[[x$settings$cost]]),
   assuming = if (proven) {
@@ -124,16 +124,16 @@ constraint_words <- function(settings) {
     value <- format_number(limits[[name]])
     switch(name,
       k = if (identical(settings$blanks, "cells")) {
-        paste0("every record with at least ", value, " matches (a blank matches everything)")
+        paste0("every record with at least ", value, " matches (a suppressed value matches everything)")
       } else {
-        paste("every cell of at least", value, "records")
+        paste("every class of at least", value, "records")
       },
       prop_unique = paste0("sample uniques at most ", format_percent(limits[[name]])),
       qar = paste0("T(", asked$p, ", ", format_number(asked$alpha), ") at most ", value),
       journalist = paste("largest journalist risk at most", value),
       tau1_rate = paste("tau1 per record at most", value),
       population_uniqueness = paste("population uniqueness at most", value),
-      l = paste("at least", value, "sensitive values in every cell"),
+      l = paste("at least", value, "sensitive values in every class"),
       t = paste("t-closeness at most", value)
     )
   }, "")
@@ -152,7 +152,7 @@ proof_words <- function(x) {
   if (x$settings$blanks == "cells") {
     return(paste0(
       "The cheapest of ", plural(x$diagnostics$n_finished, "recoding"),
-      " finished cell by cell: at most ", format_percent(e$gap), " of its cost above the optimum."
+      " finished value by value: at most ", format_percent(e$gap), " of its cost above the optimum."
     ))
   }
   paste0(

@@ -8,10 +8,12 @@ not_examined <- function(entries) {
   sensitive <- any(vapply(entries, function(e) length(e$result$settings$sensitive) > 0, NA))
   checks <- Filter(function(e) e$fun == "file_check", entries)
   checked <- length(checks) > 0
+  two <- length(unique(vapply(checks, `[[`, "", "stage"))) > 1
   idle <- unlist(lapply(checks, function(e) {
     rows <- e$result$estimates
     reasons <- rows$reason[is.na(rows$value)]
-    unique(paste0("Not measured by file_check(): ", reasons, "."))[nzchar(unique(reasons))]
+    reasons <- unique(reasons[nzchar(reasons)])
+    sprintf("Not measured by file_check()%s: %s.", if (two) paste0(" ", e$stage) else "", reasons)
   }))
   keys <- unique(unlist(lapply(entries, function(e) {
     k <- e$result$settings$key_vars
@@ -376,15 +378,15 @@ answer_protection <- function(entries) {
   c(
     unlist(lapply(of_function(entries, "recode_search"), function(x) {
       e <- x$result$estimates
-      blanked <- if (identical(x$result$settings$blanks, "cells")) "cell" else "record"
+      blanked <- if (identical(x$result$settings$blanks, "cells")) "value" else "record"
       paste0(
         "The cheapest recoding: ", format_percent(e$cost_share), " of the information lost, ",
-        plural(e$n_suppressed, blanked), " blanked."
+        plural(e$n_suppressed, blanked), " suppressed."
       )
     })),
     unlist(lapply(of_function(entries, "suppress_cells"), function(x) {
       e <- x$result$estimates
-      paste0(plural(e$n_suppressed, "cell"), " blanked (rule \"", e$rule, "\", k = ", e$k, ").")
+      paste0(plural(e$n_suppressed, "value"), " suppressed (rule \"", e$rule, "\", k = ", e$k, ").")
     })),
     unlist(lapply(of_function(entries, c("suppress_cells", "invariant_pram")), function(x) {
       order_line(x$result)
@@ -399,7 +401,7 @@ answer_protection <- function(entries) {
     unlist(lapply(of_function(entries, "utility_loss"), function(x) {
       e <- x$tables$estimates
       paste0(
-        format_percent(e$prop_blank), " of the cells blank, ", format_percent(e$prop_exchanged),
+        format_percent(e$prop_blank), " of the values suppressed, ", format_percent(e$prop_exchanged),
         " exchanged",
         if (!is.null(e$prop_bits_lost)) {
           paste0(", ", format_percent(e$prop_bits_lost), " of the information lost")

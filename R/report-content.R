@@ -45,6 +45,7 @@ cells_changed <- function(entries) {
 
 board_table <- function(entries, settings) {
   limit <- settings$limit
+  released <- any(vapply(entries, function(e) e$stage == "after" || e$fun %in% protecting, NA))
   parts <- lapply(entries, function(entry) {
     # Figures are judged before they are rounded.
     rows <- board_rows(entry$exact, limit)
@@ -59,8 +60,9 @@ board_table <- function(entries, settings) {
     )
     rows$id <- entry$id
     rows$fun <- entry$fun
-    # What a protection says is of the file it released.
-    rows$stage <- if (entry$fun %in% protecting) "after" else entry$stage
+    # What a protection and its loss say is of the file that was released.
+    of_release <- entry$fun %in% protecting || entry$fun == "utility_loss" && released
+    rows$stage <- if (of_release) "after" else entry$stage
     if (counts_perturbed(entry, entries)) rows <- without_verdict(rows)
     rows$keys <- paste(sort(as.character(unlist(entry$result$settings$key_vars))), collapse = " + ")
     rows

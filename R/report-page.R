@@ -39,16 +39,16 @@ variant_words <- function(content) {
     least_alike, " records carry. Of the file's fingerprint ",
     if (fingerprint_digits(content) == 0) {
       paste(
-        "it holds nothing, and distances that few changed cells could be told from are left out,",
-        "as fewer than", few_for_fingerprint, "cells were changed."
+        "it holds nothing, and distances that few changed values could be told from are left out,",
+        "as fewer than", few_for_fingerprint, "values were changed."
       )
     } else {
       paste0(
         "4 of 16 digits are in the log",
         if (isTRUE(content$changed < few_for_distances)) {
           paste0(
-            "; distances that changed cells could be told from are left out, as fewer than ",
-            few_for_distances, " cells were changed"
+            "; distances that changed values could be told from are left out, as fewer than ",
+            few_for_distances, " values were changed"
           )
         },
         "."

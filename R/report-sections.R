@@ -57,9 +57,9 @@ paired_figures <- function(board) {
 }
 
 cost_terms <- c(
-  n_blank = "Cells blanked", prop_blank = "Share of cells blanked",
-  n_exchanged = "Cells exchanged", prop_exchanged = "Share of cells exchanged",
-  n_records_changed = "Records with a blank or exchanged cell",
+  n_blank = "Suppressed values", prop_blank = "Suppressed values, share",
+  n_exchanged = "Exchanged values", prop_exchanged = "Exchanged values, share",
+  n_records_changed = "Records with suppressed or exchanged values",
   prop_bits_lost = "Share of the information lost (bits)",
   tv_margins = "Mean distance of the margins (total variation)",
   tv_pairs = "Mean distance of the tables of pairs (total variation)",

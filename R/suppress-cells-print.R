@@ -22,7 +22,7 @@ declare_measure(
     paste0("Records with fewer than ", k, " matches (rule \"", rule, "\")"), "count",
     scenario = "prosecutor", limit = promise(0, 1 / k, limit), n_above = n_violations_after,
     note = paste0(
-      format_count(n_violations_before), " before; ", plural(n_suppressed, "cell"), " blanked"
+      format_count(n_violations_before), " before; ", plural(n_suppressed, "value"), " suppressed"
     )
   ),
   n_violations_before = figure(
@@ -44,7 +44,7 @@ declare_measure(
     says = "%s of the originals still have a single candidate in the release"
   ),
   tau_after = figure(
-    "Expected correct matches, every record tried", "count", scenario = "journalist",
+    "Expected correct matches, every record tried", "count", scenario = "prosecutor",
     attempt = TRUE, note = paste("before:", format_risk(tau_before)), print = FALSE
   ),
   tau_intruder = figure(

@@ -50,7 +50,7 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
   if (result$estimates$n_suppressed == 0) {
     inform_sdc(
       "nothing_to_do",
-      paste0("Every record has at least ", settings$k, " matches: no cell is blanked.")
+      paste0("Every record has at least ", settings$k, " matches: no value is suppressed.")
     )
   }
   inform_told_suppressed(told_unasked(told), data, settings)

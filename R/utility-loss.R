@@ -437,7 +437,7 @@ autoplot.sdc_utility_loss <- function(object, ...) {
   variables <- object$variables
   # A panel without a bar would say nothing.
   shares <- list(
-    "bits lost" = variables$prop_bits_lost, "cells exchanged" = variables$prop_exchanged
+    "bits lost" = variables$prop_bits_lost, "values exchanged" = variables$prop_exchanged
   )
   is_empty <- vapply(shares, function(x) all(x == 0), NA)
   shares <- if (all(is_empty)) shares[1] else shares[!is_empty]
@@ -455,7 +455,7 @@ autoplot.sdc_utility_loss <- function(object, ...) {
       title = "What was lost, per variable?", x = NULL, y = NULL,
       subtitle = paste0(
         format_percent(object$estimates$prop_bits_lost), " of the bits lost, ",
-        format_percent(object$estimates$prop_exchanged), " of the cells exchanged"
+        format_percent(object$estimates$prop_exchanged), " of the values exchanged"
       )
     ) +
     sdc_theme()

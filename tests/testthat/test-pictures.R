@@ -222,5 +222,5 @@ test_that("a suppression and its cost are drawn without empty panels", {
   exchanged <- nals_prison
   exchanged$GENDER <- rev(exchanged$GENDER)
   both <- ggplot2::autoplot(utility_loss(nals_prison, exchanged, keys))
-  expect_true("cells exchanged" %in% levels(both$data$panel))
+  expect_true("values exchanged" %in% levels(both$data$panel))
 })

@@ -103,7 +103,7 @@ test_that("a limit that no recoding meets by cells is said with the best reachab
   error <- expect_error(ask(12), class = "sdcRisk_error_unprotectable")
   expect_match(conditionMessage(error), "Best reachable")
   error <- expect_error(ask(8, suppress = 0.35), class = "sdcRisk_error_unprotectable")
-  expect_match(conditionMessage(error), "of the key cells blanked")
+  expect_match(conditionMessage(error), "of the key values suppressed")
   expect_error(ask(1), "`k` of 2 or more")
   expect_error(
     recode_search(

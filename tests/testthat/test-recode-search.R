@@ -178,7 +178,7 @@ test_that("bad input is refused by name", {
     ),
     class = "sdcRisk_error_unprotectable"
   )
-  expect_match(conditionMessage(error), "leaves 8 records in smaller cells")
+  expect_match(conditionMessage(error), "leaves 8 records in smaller classes")
   expect_error(apply_recoding(1, toy), class = bad)
   x <- recode_search(toy, hierarchies = toy_levels)
   expect_error(apply_recoding(x, toy[8:1, ]), class = "sdcRisk_error_mismatched_data")

@@ -54,7 +54,7 @@ test_that("l and t are kept by the cheapest recoding of all", {
   }
   only <- search(l = 3)
   expect_equal(only$best$risk, 1 / only$best$l)
-  expect_match(paste(format(only), collapse = " "), "3 sensitive values +in every cell")
+  expect_match(paste(format(only), collapse = " "), "3 sensitive values +in every class")
 })
 
 test_that("what is out of reach or not said is an error", {

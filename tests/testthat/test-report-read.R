@@ -136,7 +136,7 @@ test_that("the checklist says what a recoding cost", {
   expect_identical(recoding$estimates$n_suppressed, 2)
   share <- sdcRisk:::format_percent(recoding$estimates$cost_share)
   expect_match(report_text(recoding, internal = TRUE), paste0(
-    "The cheapest recoding: ", share, " of the information lost, 2 records blanked."
+    "The cheapest recoding: ", share, " of the information lost, 2 records suppressed."
   ), fixed = TRUE)
   expect_match(report_text(recoding), paste0(
     "The cheapest recoding: (not shown: fewer than 5 records) of the information lost, 2 records"

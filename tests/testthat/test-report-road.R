@@ -118,7 +118,7 @@ test_that("a loss measured on a shuffled release is refused", {
   refused(check, protected, loss = shuffled, found = "utility_loss(before, protected)")
   refused(check, shuffled, found = "is in another order")
   page <- road(check, protected, utility_loss(road_file, protected))
-  expect_identical(rows_with(page$rows, "Share of cells exchanged")[[1]][[2]], "0%")
+  expect_identical(rows_with(page$rows, "Exchanged values, share")[[1]][[2]], "0%")
 })
 
 # A model of main effects on variables that follow from each other, in households of three.
@@ -250,4 +250,22 @@ test_that("shares of tau1 have one denominator on the page, in the report and in
   }
   shown <- sprintf("%.3g%%", 100 * rate)
   expect_identical(rows_with(page$board, "tau1, share")[[1]][[2]], shown)
+})
+
+test_that("the loss of a protection is in the column of the release, its matches with its scenario", {
+  file <- sdc_file(nals_prison, c("CENREG", "DAGE3", "GENDER"), weight_var = "WEIGHT")
+  protected <- quietly(suppress_cells(file, k = 3))
+  entries <- report_entries(
+    report_results(with_histories(list(protected))), NULL
+  )
+  entries <- lapply(entries, function(e) c(e, list(exact = e$result)))
+  board <- board_table(entries, list(limit = list(k = 3, journalist = 0.05), internal = TRUE))
+  loss <- board[board$fun == "utility_loss", ]
+  expect_gt(nrow(loss), 3)
+  expect_identical(unique(loss$stage), "after")
+  correct <- board[grepl("Expected correct matches", board$label), ]
+  expect_identical(correct$scenario, "prosecutor")
+  expect_equal(correct$value, sum(1 / protected$records$n_matches))
+  # No figure ends in a decimal mark.
+  expect_identical(format_risk(c(236.4, 99.96, 23.64, 2364)), c("236", "100", "23.6", "2,364"))
 })
