@@ -1,17 +1,16 @@
-//! What is gathered of the minimal sample uniques, size by size.
+//! What is gathered of the minimal sample uniques.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::walk::{walk, Visitor};
+use super::walk::walk;
 use super::{SpecialUniques, MOST_SETS};
 use crate::error::{Error, Result};
 use crate::key_sets::{KeySets, SetIndex};
 use crate::key_table::KeyTable;
 use crate::memory::{filled, reserved};
-use crate::parallel::Monitor;
+use crate::parallel::{self, Monitor};
 
-/// Bytes that the bits of two sizes may take.
+/// Bytes that the rows that are alone on each set may take.
 const MAX_BYTES: u128 = 4_000_000_000;
 
 /// Gathered so far.
@@ -27,43 +26,30 @@ pub(super) struct Collected {
     contributions: Vec<AtomicU64>,
     /// Per variable, MSUs that contain it.
     n_by_variable: Vec<AtomicU64>,
-    /// Uniqueness of the rows on the sets of the size before.
-    before: Bits,
 }
 
-/// Per row, the bits of the sets of one size.
-#[derive(Default)]
-struct Bits {
+/// Per set of one size, a bit for every row that is alone on it.
+struct Size {
+    sets: KeySets,
+    index: SetIndex,
     words: usize,
     bits: Vec<AtomicU64>,
 }
 
-impl Bits {
-    fn new(n_rows: usize, n_sets: usize) -> Result<Self> {
-        let words = n_sets.div_ceil(64);
-        Ok(Self {
-            words,
-            bits: zeros(n_rows * words)?,
-        })
+impl Size {
+    fn of(&self, members: &[usize]) -> &[AtomicU64] {
+        &self.bits[self.index.of(members) * self.words..][..self.words]
     }
 
-    fn get(&self, row: u32, set: usize) -> bool {
-        let word = self.bits[row as usize * self.words + set / 64].load(Relaxed);
-        word >> (set % 64) & 1 == 1
+    fn mark(words: &[AtomicU64], row: u32) {
+        // A set is written by one thread alone.
+        let word = &words[row as usize / 64];
+        word.store(word.load(Relaxed) | 1 << (row % 64), Relaxed);
     }
+}
 
-    fn set(&self, row: u32, sets: &Range<usize>) {
-        if self.words == 0 || sets.is_empty() {
-            return;
-        }
-        let first = row as usize * self.words;
-        for word in sets.start / 64..sets.end.div_ceil(64) {
-            let from = sets.start.max(word * 64) - word * 64;
-            let to = sets.end.min(word * 64 + 64) - word * 64;
-            let mask = (u64::MAX >> (64 - (to - from))) << from;
-            self.bits[first + word].fetch_or(mask, Relaxed);
-        }
-    }
+fn has(words: &[AtomicU64], row: u32) -> bool {
+    words[row as usize / 64].load(Relaxed) >> (row % 64) & 1 == 1
 }
 
 fn zeros(n: usize) -> Result<Vec<AtomicU64>> {
@@ -72,25 +58,16 @@ fn zeros(n: usize) -> Result<Vec<AtomicU64>> {
     Ok(all)
 }
 
-/// Looks at the sets of one size.
-struct Size<'a> {
-    found: &'a Collected,
-    size: usize,
-    weight: u64,
-    /// Places of the sets of the size before; none for size 1.
-    index: Option<SetIndex>,
-    /// Uniqueness on the sets of this size, if a larger size asks for it.
-    now: Bits,
-}
-
 impl Collected {
-    pub fn new(table: &KeyTable, max_size: usize) -> Result<Self> {
+    /// The MSUs of the rows of `table`. The sets on which they are alone are kept by all
+    /// sizes but the largest, whose sets are as many as all others and looked up by none.
+    pub fn new(table: &KeyTable, max_size: usize, monitor: &Monitor) -> Result<Self> {
         let (n_rows, n_keys) = (table.n_rows(), table.columns().len());
         let mut n_msu = reserved(n_rows * max_size)?;
         n_msu.resize_with(n_rows * max_size, AtomicU32::default);
         let mut smallest = reserved(n_rows)?;
         smallest.resize_with(n_rows, || AtomicU64::new(u64::MAX));
-        Ok(Self {
+        let found = Self {
             n_rows,
             n_keys,
             max_size,
@@ -98,22 +75,54 @@ impl Collected {
             smallest,
             contributions: zeros(n_rows * n_keys)?,
             n_by_variable: zeros(n_keys)?,
-            before: Bits::default(),
-        })
+        };
+        let sizes = found.sizes()?;
+        if max_size > 1 {
+            let mark = |members: &[usize], rows: &[u32]| {
+                let now = sizes[members.len() - 1].of(members);
+                if let [before @ .., _] = members {
+                    if !before.is_empty() {
+                        let before = sizes[before.len() - 1].of(before);
+                        for (to, from) in now.iter().zip(before) {
+                            to.store(from.load(Relaxed), Relaxed);
+                        }
+                    }
+                }
+                rows.iter().for_each(|&row| Size::mark(now, row));
+            };
+            walk(table, 1..=max_size - 1, &mark, monitor)?;
+            for size in 1..max_size {
+                found.of_size(&sizes, size, monitor)?;
+            }
+        }
+        let index = SetIndex::new(found.sets(max_size)?);
+        let look = |members: &[usize], rows: &[u32]| {
+            if members.len() == max_size && !rows.is_empty() {
+                let subsets = subsets(&sizes, members, max_size - 1);
+                let minimal = |&&row: &&u32| !subsets.iter().any(|words| has(words, row));
+                found.add(
+                    index.of(members),
+                    members,
+                    rows.iter().filter(minimal).copied(),
+                );
+            }
+        };
+        walk(table, max_size..=max_size, &look, monitor)?;
+        Ok(found)
     }
 
-    /// The weight of an MSU of a size.
-    fn weight(&self, size: usize) -> u64 {
-        let last = self.max_size.min(self.n_keys - 1);
-        (size..=last).map(|i| (self.n_keys - i) as u64).product()
+    fn sets(&self, size: usize) -> Result<KeySets> {
+        KeySets::new(self.n_keys, size, MOST_SETS)
     }
 
-    /// Adds the MSUs of one size, the next one.
-    pub fn of_size(&mut self, table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<()> {
-        let size = sets.p();
-        let n_sets = if size < self.max_size { sets.len() } else { 0 };
-        let words = (n_sets.div_ceil(64) + self.before.words) as u128;
-        let bytes = words * self.n_rows as u128 * 8;
+    /// Room for the rows that are alone on the sets of every size but the largest.
+    fn sizes(&self) -> Result<Vec<Size>> {
+        let words = self.n_rows.div_ceil(64);
+        let all = (1..self.max_size)
+            .map(|size| self.sets(size))
+            .collect::<Result<Vec<KeySets>>>()?;
+        let n_sets: usize = all.iter().map(KeySets::len).sum();
+        let bytes = 8 * words as u128 * n_sets as u128;
         if bytes > MAX_BYTES {
             return Err(Error::too_large(
                 &format!(
@@ -121,31 +130,79 @@ impl Collected {
                     MAX_BYTES / 1_000_000
                 ),
                 &format!(
-                    "{n_sets} sets of {size} key variables for {} distinct records need {} MB.",
+                    "{n_sets} sets of up to {} key variables for {} distinct records need {} MB.",
+                    self.max_size - 1,
                     self.n_rows,
                     bytes / 1_000_000
                 ),
                 "Take a smaller `max_size`, or fewer key variables.",
             ));
         }
-        let index = match size {
-            1 => None,
-            _ => Some(SetIndex::new(KeySets::new(
-                self.n_keys,
-                size - 1,
-                MOST_SETS,
-            )?)),
+        let room = |sets: KeySets| {
+            Ok(Size {
+                sets,
+                index: SetIndex::new(sets),
+                words,
+                bits: zeros(words * sets.len())?,
+            })
         };
-        let visitor = Size {
-            size,
-            weight: self.weight(size),
-            index,
-            now: Bits::new(self.n_rows, n_sets)?,
-            found: self,
-        };
-        walk(table, sets, &visitor, monitor)?;
-        self.before = visitor.now;
-        Ok(())
+        all.into_iter().map(room).collect()
+    }
+
+    /// Adds the MSUs of one size: who is alone on a set, and on no set without one of its
+    /// variables.
+    fn of_size(&self, sizes: &[Size], size: usize, monitor: &Monitor) -> Result<()> {
+        let sets = sizes[size - 1].sets;
+        let members = sets.members();
+        parallel::try_for_each(parallel::blocks(sets.len(), 64), monitor, |block| {
+            for set in block {
+                let members = &members[set * size..][..size];
+                let members: Vec<usize> = members.iter().map(|&v| usize::from(v)).collect();
+                let subsets = subsets(sizes, &members, size);
+                let words = sizes[size - 1].of(&members).iter().enumerate();
+                let rows = words.flat_map(|(at, word)| {
+                    let alone = word.load(Relaxed);
+                    let shorter = |known, words: &&[AtomicU64]| known | words[at].load(Relaxed);
+                    let mut left = match alone {
+                        0 => 0,
+                        _ => alone & !subsets.iter().fold(0, shorter),
+                    };
+                    std::iter::from_fn(move || {
+                        let row = at as u32 * 64 + left.trailing_zeros();
+                        let some = (left != 0).then_some(row);
+                        left &= left.wrapping_sub(1);
+                        some
+                    })
+                });
+                self.add(set, &members, rows);
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds an MSU of `rows`.
+    fn add(&self, set: usize, members: &[usize], rows: impl Iterator<Item = u32>) {
+        let size = members.len();
+        let weight = self.weight(size);
+        let mut n = 0;
+        for row in rows {
+            n += 1;
+            let at = row as usize;
+            self.n_msu[at * self.max_size + size - 1].fetch_add(1, Relaxed);
+            self.smallest[at].fetch_min(key_of(size, set), Relaxed);
+            for &v in members {
+                self.contributions[at * self.n_keys + v].fetch_add(weight, Relaxed);
+            }
+        }
+        for &v in members {
+            self.n_by_variable[v].fetch_add(n, Relaxed);
+        }
+    }
+
+    /// The weight of an MSU of a size.
+    fn weight(&self, size: usize) -> u64 {
+        let last = self.max_size.min(self.n_keys - 1);
+        (size..=last).map(|i| (self.n_keys - i) as u64).product()
     }
 
     /// What was found of the rows of `few`, which stand for `rows` of `table`.
@@ -233,39 +290,13 @@ fn key_of(size: usize, set: usize) -> u64 {
     (size as u64) << 32 | set as u64
 }
 
-impl Visitor for Size<'_> {
-    fn alone(&self, rows: &[u32], sets: Range<usize>) {
-        for &row in rows {
-            self.now.set(row, &sets);
-        }
+/// Who is alone on the sets of the size before without one of the first `n` of `members`.
+fn subsets<'a>(sizes: &'a [Size], members: &[usize], n: usize) -> Vec<&'a [AtomicU64]> {
+    if members.len() == 1 {
+        return Vec::new();
     }
-
-    fn newly_alone(&self, rows: &[u32], set: usize, members: &[usize]) {
-        let found = self.found;
-        let without = |i: usize| -> Vec<usize> {
-            let kept = members.iter().enumerate().filter(|&(j, _)| j != i);
-            kept.map(|(_, &v)| v).collect()
-        };
-        let subsets: Vec<usize> = match &self.index {
-            None => Vec::new(),
-            Some(index) => (0..self.size - 1).map(|i| index.of(&without(i))).collect(),
-        };
-        let mut n = 0;
-        for &row in rows {
-            self.now.set(row, &(set..set + 1));
-            if subsets.iter().any(|&subset| found.before.get(row, subset)) {
-                continue;
-            }
-            n += 1;
-            let at = row as usize;
-            found.n_msu[at * found.max_size + self.size - 1].fetch_add(1, Relaxed);
-            found.smallest[at].fetch_min(key_of(self.size, set), Relaxed);
-            for &v in members {
-                found.contributions[at * found.n_keys + v].fetch_add(self.weight, Relaxed);
-            }
-        }
-        for &v in members {
-            found.n_by_variable[v].fetch_add(n, Relaxed);
-        }
-    }
+    let without = |i: usize| [&members[..i], &members[i + 1..]].concat();
+    (0..n)
+        .map(|i| sizes[members.len() - 2].of(&without(i)))
+        .collect()
 }

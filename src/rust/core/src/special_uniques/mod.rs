@@ -6,10 +6,10 @@
 //! missing value is a value of its own, or agrees with every value. In the latter case
 //! a variable that a record misses tells it from nobody and is in none of its MSUs.
 //!
-//! Uniqueness only grows with the set, so the search goes by size: a record has the
-//! MSU `S` of size `s` if it is unique on `S` and on none of the `s` subsets of size
-//! `s - 1`, whose bits are kept from the size before. An MSU of size `k` out of `d`
-//! variables weighs
+//! Uniqueness only grows with the set: a record has the MSU `S` of size `s` if it is unique
+//! on `S` and on none of the `s` subsets of size `s - 1`. One walk finds who is unique on the
+//! sets of all sizes but the largest, a second one who is on those. An MSU of size `k` out of
+//! `d` variables weighs
 //!
 //! ```text
 //! w(k) = product over i from k to M of (d - i),   M = min(largest size, d - 1)
@@ -20,9 +20,9 @@
 //!
 //! # Cost
 //!
-//! For each size at most one step per set and row, fewer as rows become unique on
-//! shorter sets ([`walk`]). Memory: one bit per row and set of two sizes at a time, and
-//! `8 d` bytes a row.
+//! At most one step per set and row in each walk, fewer as rows become unique on shorter
+//! sets ([`walk`]). Memory: one bit per row and set of all sizes but the largest, and `8 d`
+//! bytes a row.
 
 mod collect;
 mod walk;
@@ -97,7 +97,7 @@ pub fn special_uniques(
         }
         _ => Cow::Borrowed(table),
     };
-    let steps = (1..=max_size)
+    let steps = ((max_size - 1).max(1)..=max_size)
         .map(|size| KeySets::new(d, size, MOST_SETS).map(|sets| sets.len() as u64))
         .sum::<Result<u64>>()?;
     monitor.set_total(steps);
@@ -118,10 +118,7 @@ pub fn special_uniques(
             table.columns().iter().map(|c| c.select(&rows)).collect(),
         )?),
     };
-    let mut found = Collected::new(&few, max_size)?;
-    for size in 1..=max_size {
-        found.of_size(&few, KeySets::new(d, size, MOST_SETS)?, monitor)?;
-    }
+    let found = Collected::new(&few, max_size, monitor)?;
     let counts = groups.counts();
     let with = |k: u64| counts.iter().filter(|&&count| count == k).count() as u64;
     let uniques_and_paired = match (pairs, missing) {

@@ -1,4 +1,4 @@
-//! A walk over all key sets of one size that shows which rows are alone on each.
+//! A walk over key sets, from short to long, that shows which rows are alone on each.
 //!
 //! A class of a set holds the rows that agree on it with the *complete* rows of one key,
 //! those without a missing value in the set: the complete rows themselves first, then
@@ -6,10 +6,9 @@
 //! classes. Rows that are alone in their class leave it for good. Without missing values
 //! these are the stripped partitions of `qar_risk`.
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
-use crate::key_sets::{binomial, KeySets};
 use crate::key_table::{with_codes, Code, Column, KeyTable};
 use crate::memory::{collected, push};
 use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
@@ -17,19 +16,13 @@ use crate::parallel::{self, Monitor, ROWS_PER_CHECK};
 /// Rows in the classes of one set: more are an error. Missing values repeat rows.
 const MOST_ROWS: usize = 1 << 28;
 
-/// Sees which rows are alone on which sets; several threads call it at once.
-pub(super) trait Visitor: Sync {
-    /// `rows` turned out to be alone on the first variables of `sets`.
-    fn alone(&self, rows: &[u32], sets: Range<usize>);
-    /// `rows` are alone on the set `set` of these `members`, and not without the last.
-    fn newly_alone(&self, rows: &[u32], set: usize, members: &[usize]);
-}
-
-/// Shows `visitor` the rows that are alone on every set of `sets`.
+/// Shows `visit` for every set of `sizes` variables the rows that are alone on it and were
+/// not without its last variable, and for the sets that these begin with. A set comes after
+/// those it begins with; several threads show sets at once.
 pub(super) fn walk(
     table: &KeyTable,
-    sets: KeySets,
-    visitor: &impl Visitor,
+    sizes: RangeInclusive<usize>,
+    visit: &(impl Fn(&[usize], &[u32]) + Sync),
     monitor: &Monitor,
 ) -> Result<()> {
     let n = table.n_rows();
@@ -46,9 +39,9 @@ pub(super) fn walk(
     }
     let walk = Walk {
         table,
-        sets,
+        sizes,
         last_known,
-        visitor,
+        visit,
         monitor,
     };
     let rows = collected(0..n as u32, n)?;
@@ -56,7 +49,7 @@ pub(super) fn walk(
         ends: vec![[n as u32, n as u32]],
         rows,
     };
-    walk.descend(&whole, 0, &[], 0, &mut Scratch::new(table))
+    walk.descend(&whole, &[], &mut Scratch::new(table))
 }
 
 /// Rows by class.
@@ -147,50 +140,25 @@ impl Scratch {
 
 struct Walk<'a, V> {
     table: &'a KeyTable,
-    sets: KeySets,
+    sizes: RangeInclusive<usize>,
     /// Per row, one more than the last variable that it knows.
     last_known: Vec<u16>,
-    visitor: &'a V,
+    visit: &'a V,
     monitor: &'a Monitor,
 }
 
-impl<V: Visitor> Walk<'_, V> {
-    /// Number of sets that extend a prefix of `depth` variables by `v`.
-    fn n_below(&self, depth: usize, v: usize) -> usize {
-        let after = self.sets.n_keys() - v - 1;
-        let more = self.sets.p() - depth - 1;
-        binomial(after as u64, more as u64).unwrap_or(0) as usize
-    }
-
-    /// Walks the sets that extend `prefix`, whose classes are given, by variables from
-    /// `from` on; the first of them is `first`.
-    fn descend(
-        &self,
-        classes: &Classes,
-        from: usize,
-        prefix: &[usize],
-        first: usize,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
+impl<V: Fn(&[usize], &[u32]) + Sync> Walk<'_, V> {
+    /// Walks the sets that extend `prefix`, whose classes are given, by later variables.
+    fn descend(&self, classes: &Classes, prefix: &[usize], scratch: &mut Scratch) -> Result<()> {
         let depth = prefix.len();
-        let mut start = first;
-        let branches: Vec<(usize, Range<usize>)> = (from..=self.sets.n_keys() - self.sets.p()
-            + depth)
-            .map(|v| {
-                let sets = start..start + self.n_below(depth, v);
-                start = sets.end;
-                (v, sets)
-            })
-            .collect();
-        if classes.ends.is_empty() {
-            self.monitor.advance((start - first) as u64);
-            return Ok(());
-        }
         let columns = self.table.columns();
-        if depth + 1 == self.sets.p() {
-            let mut members = [prefix, &[0]].concat();
+        // Later variables must be left for a set of the smallest size.
+        let left = self.sizes.start().saturating_sub(depth + 1);
+        let later = prefix.last().map_or(0, |&v| v + 1)..columns.len().saturating_sub(left);
+        let mut members = [prefix, &[0]].concat();
+        if depth + 1 == *self.sizes.end() {
             let mut work = usize::MAX;
-            for (v, sets) in branches {
+            for v in later.clone() {
                 if work > ROWS_PER_CHECK {
                     self.monitor.check()?;
                     work = 0;
@@ -198,26 +166,26 @@ impl<V: Visitor> Walk<'_, V> {
                 work += classes.rows.len();
                 members[depth] = v;
                 scratch.split(classes, &columns[v]);
-                self.visitor
-                    .newly_alone(&scratch.alone, sets.start, &members);
-                self.monitor.advance(1);
+                (self.visit)(&members, &scratch.alone);
             }
+            self.monitor.advance(later.len() as u64);
             return Ok(());
         }
-        let below = |v: usize, sets: Range<usize>, scratch: &mut Scratch| {
+        let below = |v: usize, members: &mut [usize], scratch: &mut Scratch| {
+            members[depth] = v;
             let finer = self.refine(classes, v, scratch)?;
-            self.visitor.alone(&scratch.alone, sets.clone());
-            self.descend(&finer, v + 1, &[prefix, &[v]].concat(), sets.start, scratch)
+            (self.visit)(members, &scratch.alone);
+            self.descend(&finer, members, scratch)
         };
         if depth < 2 {
-            return parallel::try_for_each(branches, self.monitor, |(v, sets)| {
-                below(v, sets, &mut Scratch::new(self.table))
+            return parallel::try_for_each(later, self.monitor, |v| {
+                below(v, &mut members.clone(), &mut Scratch::new(self.table))
             });
         }
         self.monitor.check()?;
-        branches
+        later
             .into_iter()
-            .try_for_each(|(v, sets)| below(v, sets, scratch))
+            .try_for_each(|v| below(v, &mut members, scratch))
     }
 
     /// The classes split by one more variable; the rows that are alone are in the scratch.
