@@ -75,7 +75,9 @@ coarse_text <- function(text, withheld) {
     for (digits in 3:4) {
       number <- formatC(value, digits = digits, format = "fg", flag = "#", decimal.mark = mark)
       number <- gsub(".", "[.]", number, fixed = TRUE)
-      text <- gsub(paste0("\\b", number, "[0-9]*"), withheld_in_words, text)
+      # Whole numbers, not the digits of others.
+      pattern <- paste0("(?<![0-9.,])", number, "[0-9]*+(?![.,][0-9])")
+      text <- gsub(pattern, withheld_in_words, text, perl = TRUE)
     }
   }
   at <- gregexpr(paste0("[0-9]+[", mark, "][0-9]+"), text)

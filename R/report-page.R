@@ -76,7 +76,9 @@ html_board <- function(content) {
 html_verdict <- function(board, settings, first) {
   counts <- function(stage) {
     of <- board[board$stage == stage, ]
-    c(above = sum(of$verdict == "above"), ok = sum(of$verdict == "ok"), n = nrow(of))
+    judged <- c(above = "above", ok = "ok", open = "unclear")
+    n <- vapply(judged, function(verdict) sum(of$verdict == verdict), 1L)
+    c(n, free = nrow(of) - sum(n))
   }
   stages <- unique(board$stage)
   lines <- unlist(lapply(stages, function(stage) {
@@ -87,26 +89,37 @@ html_verdict <- function(board, settings, first) {
       ""
     }
     paste0(
-      name, if (n[["above"]] + n[["ok"]] == 0) {
-        "no figure has a limit to be judged by"
-      } else if (n[["above"]] == 0) {
-        paste0("within the limit: all figures that have one (", n[["ok"]], ")")
-      } else {
-        paste0(
-          n[["above"]], " of ", plural(n[["above"]] + n[["ok"]], "figure"), " with a limit ",
-          if (n[["above"]] == 1) "is" else "are", " above it"
-        )
-      },
-      "; ", plural(n[["n"]] - n[["above"]] - n[["ok"]], "figure"), " without a verdict."
+      name, limit_count_words(n), "; ", plural(n[["free"]], "figure"), " without a verdict."
     )
   }))
   if (is.null(lines)) lines <- "these results have no figure that a limit applies to."
-  last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0)
-  class <- if (last[["above"]] > 0) "above" else if (last[["ok"]] > 0) "ok" else ""
+  last <- if (length(stages)) counts(utils::tail(stages, 1)) else c(above = 0, ok = 0, open = 0)
+  within <- last[["ok"]] > 0 && last[["open"]] == 0
+  class <- if (last[["above"]] > 0) "above" else if (within) "ok" else ""
   html_tag(
     "div", paste(c(first_lines(first), html_p(capitalised(lines))), collapse = "\n"),
     html_p(limit_words(settings$limit, board)), class = trimws(paste("verdict", class))
   )
+}
+
+# An unclear figure keeps a file from being within its limits.
+limit_count_words <- function(n) {
+  of <- sum(n[c("above", "ok", "open")])
+  are <- function(count) if (count == 1) "is" else "are"
+  if (of == 0) {
+    "no figure has a limit to be judged by"
+  } else if (n[["ok"]] == of) {
+    paste0("within the limit: all figures that have one (", n[["ok"]], ")")
+  } else {
+    count <- if (n[["above"]] > 0) n[["above"]] else n[["open"]]
+    paste0(
+      if (n[["above"]] == 0) "not known to be within the limit: ",
+      count, " of ", plural(of, "figure"), " with a limit ", are(count),
+      if (n[["above"]] > 0) " above it" else " unclear",
+      if (n[["above"]] > 0 && n[["open"]] > 0) paste0(", ", n[["open"]], " ", are(n[["open"]]),
+                                                      " unclear")
+    )
+  }
 }
 
 limit_words <- function(limit, board) {

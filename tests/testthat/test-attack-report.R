@@ -200,6 +200,16 @@ test_that("no sum is left with few records by three others", {
   expect_equal(shown, c(17.5, 4, 6, NA))
 })
 
+test_that("a withheld number is taken out of a sentence, its digits stay in others", {
+  text <- "risk 1.00, not 0.0214; 0 of 0.148% and 10 of 1,000 records"
+  expect_identical(
+    coarse_text(text, c(0, 0.02136)), sub(
+      "0 of 0.148", paste(withheld_in_words, "of 0.148"),
+      sub("0.0214", withheld_in_words, text, fixed = TRUE), fixed = TRUE
+    )
+  )
+})
+
 test_that("what few records carry is called so in page, tables and checklist", {
   data <- few_file()
   keys <- c("a", "b", "c")

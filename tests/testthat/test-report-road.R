@@ -269,3 +269,29 @@ test_that("the loss of a protection is in the column of the release, its matches
   # No figure ends in a decimal mark.
   expect_identical(format_risk(c(236.4, 99.96, 23.64, 2364)), c("236", "100", "23.6", "2,364"))
 })
+
+test_that("a file with unclear figures is not called within the limit", {
+  data <- nals_prison[c("CENREG", "DAGE3", "GENDER", "DAGE", "WEIGHT")]
+  file <- sdc_file(data, c("CENREG", "DAGE3", "GENDER"), weight_var = "WEIGHT")
+  protected <- quietly(suppress_cells(file, k = 8))
+  after <- quietly(file_check(protected, k = 8))
+  k <- after$estimates[after$estimates$measure == "k", ]
+  # The age tells the suppressed groups.
+  expect_identical(k$verdict, "unclear")
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(protected, file = path, limit = list(k = 8)))
+  page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
+  expect_no_match(page, "After the protection: within the limit", fixed = TRUE)
+  expect_match(page, "After the protection: not known to be within the limit: 2 of 3 figures with",
+               fixed = TRUE)
+  expect_no_match(page, "class=\"verdict ok\"", fixed = TRUE)
+  words <- function(...) limit_count_words(c(...))
+  expect_identical(words(above = 1, ok = 1, open = 0), "1 of 2 figures with a limit is above it")
+  expect_identical(
+    words(above = 2, ok = 0, open = 1), "2 of 3 figures with a limit are above it, 1 is unclear"
+  )
+  expect_identical(
+    words(above = 0, ok = 2, open = 0), "within the limit: all figures that have one (2)"
+  )
+})

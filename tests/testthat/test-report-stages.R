@@ -182,7 +182,7 @@ test_that("the examples of the vignettes have the right figures in the right col
   )
   expect_identical(row(path, "Sample uniques:")[2:5], c("52", "", "0", ""))
   expect_match(paste(readLines(path), collapse = " "), paste(
-    "Before the protection: 1 of 2 figures with a limit is above it; 22 figures without a",
+    "Before the protection: 1 of 2 figures with a limit is above it; 16 figures without a",
     "verdict."
   ), fixed = TRUE)
   # The secret order of the release cannot be computed again.
