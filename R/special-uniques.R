@@ -75,6 +75,8 @@
 #'     `as.data.frame()`}
 #'   \item{`variables`}{one row per key variable: `variable`, `n_msu` (MSUs that contain it),
 #'     `contribution`}
+#'   \item{`pairs`}{one row per pair of key variables: `variable`, `other`, `contribution` (share
+#'     of the total score in MSUs with both)}
 #'   \item{`levels`}{one row per level: `variable`, `level`, `contribution`}
 #'   \item{`riskiest`}{for up to 50 records with the highest scores: `record`, `variable`,
 #'     `contribution` (share of the record's score)}
@@ -203,11 +205,21 @@ new_special_uniques <- function(found, table, data, settings, checks, this_call)
       variable = table$variables, n_msu = as_count(found$n_by_variable),
       contribution = share(found$by_variable, total)
     ),
+    pairs = special_pairs(matrix(found$by_pair, n_keys), table$variables, share, total),
     levels = special_levels(found$by_level, table, data, share, settings$missing),
     riskiest = frame(
       record = rep(rows, each = n_keys), variable = rep(table$variables, length(rows)),
       contribution = found$top_contributions / rep(top, each = n_keys)
     )
+  )
+}
+
+# The share of the score in MSUs with both variables of each pair, in the order of combn().
+special_pairs <- function(sums, names, share, total) {
+  pairs <- lower.tri(sums)
+  frame(
+    variable = names[col(sums)[pairs]], other = names[row(sums)[pairs]],
+    contribution = share(sums[pairs], total)
   )
 }
 

@@ -50,6 +50,10 @@ slow_special <- function(data, max_size, missing = "wildcard") {
   by_variable <- vapply(seq_len(d), function(v) {
     sum((minimal %*% (weight[sizes] * vapply(found$sets, function(s) v %in% s, NA))))
   }, 0)
+  pairs <- if (d > 1) utils::combn(d, 2, simplify = FALSE)
+  by_pair <- vapply(pairs, function(pair) {
+    sum(minimal %*% (weight[sizes] * vapply(found$sets, function(s) all(pair %in% s), NA)))
+  }, 0)
   spread <- function(x) {
     out <- rep(x[NA_integer_], nrow(data))
     out[used] <- x
@@ -57,7 +61,8 @@ slow_special <- function(data, max_size, missing = "wildcard") {
   }
   list(
     n_msu = colSums(n_msu), smallest = spread(sizes[first]), variables = spread(text[first]),
-    score = spread(as.vector(total)), by_variable = by_variable / max(sum(total), 1e-300)
+    score = spread(as.vector(total)), by_variable = by_variable / max(sum(total), 1e-300),
+    by_pair = by_pair / max(sum(total), 1e-300)
   )
 }
 

@@ -25,6 +25,10 @@ test_that("the worked example of contributions holds", {
   found <- special_uniques(data, max_size = 3)
   expect_identical(found$variables$contribution, c(0.5, 0.375, 0.375))
   expect_identical(found$variables$n_msu, c(3L, 2L, 2L))
+  pairs <- data.frame(
+    variable = c("a", "a", "b"), other = c("b", "c", "c"), contribution = c(0.125, 0.125, 0)
+  )
+  expect_identical(as.data.frame(found$pairs), pairs)
   expect_identical(found$records$score_elliot, c(2, 4, 2))
 })
 
@@ -64,6 +68,7 @@ test_that("small files equal the definition under every rule", {
       expect_identical(found$records$variables, slow$variables, info = info)
       expect_equal(found$records$score_elliot, slow$score, info = info)
       expect_equal(found$variables$contribution, slow$by_variable, info = info)
+      expect_equal(found$pairs$contribution, slow$by_pair, info = info)
     }
   }
 })
@@ -97,7 +102,7 @@ test_that("results do not depend on threads, order, or the form of the file", {
     quietly(special_uniques(data, max_size = 4, sampling_fraction = 0.02))
   }
   one <- run(1, data)
-  for (field in c("estimates", "records", "variables", "levels", "riskiest")) {
+  for (field in c("estimates", "records", "variables", "pairs", "levels", "riskiest")) {
     expect_identical(one[[field]], run(2, data)[[field]], info = field)
   }
   order <- sample(800)

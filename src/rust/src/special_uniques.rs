@@ -43,6 +43,7 @@ fn rs_special_uniques(table: Robj, settings: Robj, run: Robj) -> Robj {
                 sets = List::from_values(sets),
                 n_by_variable = n_by_variable,
                 by_variable = found.by_variable,
+                by_pair = found.by_pair,
                 by_level = List::from_values(found.by_level),
                 top = positions(&found.top),
                 top_contributions = found.top_contributions,

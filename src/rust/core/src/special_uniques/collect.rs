@@ -26,6 +26,9 @@ pub(super) struct Collected {
     contributions: Vec<AtomicU64>,
     /// Per variable, MSUs that contain it.
     n_by_variable: Vec<AtomicU64>,
+    /// Per pair of variables, the later one in the row of the earlier, the sum of the weights
+    /// of the MSUs with both.
+    by_pair: Vec<AtomicU64>,
 }
 
 /// Per set of one size, a bit for every row that is alone on it.
@@ -75,6 +78,7 @@ impl Collected {
             smallest,
             contributions: zeros(n_rows * n_keys)?,
             n_by_variable: zeros(n_keys)?,
+            by_pair: zeros(n_keys * n_keys)?,
         };
         let sizes = found.sizes()?;
         if max_size > 1 {
@@ -194,8 +198,11 @@ impl Collected {
                 self.contributions[at * self.n_keys + v].fetch_add(weight, Relaxed);
             }
         }
-        for &v in members {
+        for (i, &v) in members.iter().enumerate() {
             self.n_by_variable[v].fetch_add(n, Relaxed);
+            for &later in &members[i + 1..] {
+                self.by_pair[v * self.n_keys + later].fetch_add(n * weight, Relaxed);
+            }
         }
     }
 
@@ -254,6 +261,7 @@ impl Collected {
             n_by_variable: self.n_by_variable.iter().map(|n| n.load(Relaxed)).collect(),
             by_variable,
             by_level,
+            by_pair: self.by_pair.iter().map(value).collect(),
             top_contributions: details.map(value).collect(),
             top: scores.iter().map(|&(_, of, _)| of).collect(),
             n_msu,

@@ -55,6 +55,9 @@ pub struct SpecialUniques {
     pub by_variable: Vec<f64>,
     /// Per variable and code (0 for missing), the same over the rows with this code.
     pub by_level: Vec<Vec<f64>>,
+    /// Per variable and later variable, the sum of contributions of MSUs with both: the later
+    /// variables are neighbours, 0 for those that are not later.
+    pub by_pair: Vec<f64>,
     /// The rows with the largest scores, largest first and ties in order.
     pub top: Vec<u32>,
     /// Per top row and variable, its contribution: the variables of a row are neighbours.

@@ -55,6 +55,7 @@ fn check(columns: &[Vec<u32>], max_size: usize, missing: Missing) {
     };
     let mut by_variable = vec![0.0; d];
     let mut n_by_variable = vec![0; d];
+    let mut by_pair = vec![0.0; d * d];
     for (i, sets) in expected.iter().enumerate() {
         for size in 1..=max_size {
             let n = sets.iter().filter(|set| set.len() == size).count() as u32;
@@ -66,11 +67,15 @@ fn check(columns: &[Vec<u32>], max_size: usize, missing: Missing) {
             for &v in set {
                 by_variable[v] += weight(set.len());
                 n_by_variable[v] += 1;
+                for &u in set.iter().filter(|&&u| u > v) {
+                    by_pair[v * d + u] += weight(set.len());
+                }
             }
         }
     }
     assert_eq!(found.by_variable, by_variable);
     assert_eq!(found.n_by_variable, n_by_variable);
+    assert_eq!(found.by_pair, by_pair);
     for (sums, total) in found.by_level.iter().zip(&found.by_variable) {
         assert!((sums.iter().sum::<f64>() - total).abs() < 1e-12);
     }
