@@ -78,7 +78,7 @@ plot_risk_utility <- function(x) {
       ggplot2::aes(label = .data$result), vjust = -0.9, size = 3.2, check_overlap = TRUE
     ) +
     ggplot2::scale_x_continuous(
-      labels = percent_axis, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.15, 0.15))
+      labels = format_percent, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.15, 0.15))
     ) +
     ggplot2::scale_y_continuous(
       labels = plain_numbers, limits = c(0, NA), expand = ggplot2::expansion(mult = c(0.05, 0.15))

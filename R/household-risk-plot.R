@@ -45,7 +45,7 @@ plot_household_sizes <- function(x, most = 12) {
       colour = "grey30"
     ) +
     ggplot2::scale_y_continuous(
-      labels = percent_axis, expand = ggplot2::expansion(c(0, 0.08))
+      labels = format_percent, expand = ggplot2::expansion(c(0, 0.08))
     ) +
     ggplot2::labs(
       title = "Which households are unique?",
@@ -68,7 +68,7 @@ plot_household_matches <- function(x) {
     ggplot2::geom_step(colour = sdc_blue, linewidth = 0.7) +
     ggplot2::geom_point(colour = sdc_blue, size = 1) +
     ggplot2::scale_x_log10(labels = plain_numbers) +
-    ggplot2::scale_y_continuous(labels = percent_axis) +
+    ggplot2::scale_y_continuous(labels = format_percent) +
     ggplot2::expand_limits(y = 0) +
     ggplot2::labs(
       title = "How many households fit a household?",

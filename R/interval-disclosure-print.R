@@ -91,7 +91,7 @@ autoplot.sdc_interval_disclosure <- function(object, ...) {
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$prop_within, y = .data$variable)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
     ggplot2::facet_wrap(ggplot2::vars(.data$rule)) +
-    ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     name_axis() +
     ggplot2::labs(
       title = "Which released numbers tell the original ones?",

@@ -33,7 +33,7 @@ plot_by_method <- function(estimates, pop_size, methods) {
   ggplot2::ggplot(estimates, drawn) +
     ggplot2::geom_point(size = 3, colour = sdc_blue) +
     ggplot2::scale_y_discrete(limits = rev(methods)) +
-    ggplot2::scale_x_continuous(limits = c(0, 1), labels = percent_axis) +
+    ggplot2::scale_x_continuous(limits = c(0, 1), labels = format_percent) +
     ggplot2::labs(
       x = paste0("unique among ", format_count(pop_size), " people"), y = NULL
     )
@@ -59,7 +59,7 @@ plot_by_size <- function(estimates, methods) {
     ggplot2::scale_x_log10(
       labels = format_count, expand = ggplot2::expansion(mult = c(0.05, 0.1))
     ) +
-    ggplot2::scale_y_continuous(limits = c(0, 1), labels = percent_axis) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), labels = format_percent) +
     ggplot2::labs(
       x = "people in the population", y = "unique people", colour = NULL, shape = NULL
     )

@@ -46,8 +46,6 @@ short_names <- function(x, most = 48) {
 
 name_axis <- function(...) ggplot2::scale_y_discrete(labels = short_names, ...)
 
-percent_axis <- function(x) paste(100 * x, "%")
-
 # Boxes cannot count a pattern as often as records have it.
 check_of_records <- function(x) {
   if (!is.null(judged_times(x))) {

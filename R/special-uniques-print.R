@@ -201,7 +201,8 @@ draw_special_records <- function(x, n) {
   ) +
     ggplot2::geom_tile(colour = "white") +
     ggplot2::scale_fill_gradient(
-      low = "grey95", high = sdc_orange, limits = c(0, 1), labels = format_percent
+      low = "grey95", high = sdc_orange, limits = c(0, 1), breaks = c(0, 0.5, 1),
+      labels = format_percent
     ) +
     ggplot2::labs(
       title = "Which variables single out the riskiest records?",

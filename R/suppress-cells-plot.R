@@ -24,7 +24,7 @@ autoplot.sdc_suppress_cells <- function(object, ...) {
     ggplot2::geom_col(fill = sdc_blue, width = 0.7) +
     ggplot2::geom_text(ggplot2::aes(label = .data$label), hjust = -0.15, size = 3.3) +
     ggplot2::scale_x_continuous(
-      labels = percent_axis, limits = c(0, NA), expand = ggplot2::expansion(c(0, 0.12))
+      labels = format_percent, limits = c(0, NA), expand = ggplot2::expansion(c(0, 0.12))
     ) +
     name_axis() +
     ggplot2::labs(

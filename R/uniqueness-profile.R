@@ -299,7 +299,7 @@ autoplot.sdc_uniqueness_profile <- function(object, ...) {
     ggplot2::scale_colour_manual(
       values = rlang::set_names(c(sdc_blue, sdc_orange), words), drop = TRUE
     ) +
-    ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     ggplot2::labs(
       title = "Which knowledge makes this person unique?",
       subtitle = paste0(

@@ -226,8 +226,8 @@ plot_roc <- function(x) {
       "text", x = 0.98, y = 0.04, hjust = 1,
       label = paste("AUC =", format_risk(x$estimates$auc))
     ) +
-    ggplot2::scale_x_continuous(labels = percent_axis) +
-    ggplot2::scale_y_continuous(labels = percent_axis) +
+    ggplot2::scale_x_continuous(labels = format_percent) +
+    ggplot2::scale_y_continuous(labels = format_percent) +
     ggplot2::coord_fixed() +
     ggplot2::labs(
       title = "Does the likelihood of uniqueness rank people?",
@@ -249,7 +249,7 @@ plot_fdr <- function(x) {
     ggplot2::geom_col(width = 0.5, fill = sdc_orange) +
     ggplot2::geom_text(ggplot2::aes(label = .data$label), vjust = -0.3, size = 3.4) +
     ggplot2::scale_y_continuous(
-      labels = percent_axis, limits = c(0, NA),
+      labels = format_percent, limits = c(0, NA),
       expand = ggplot2::expansion(mult = c(0, 0.25))
     ) +
     ggplot2::labs(
@@ -299,8 +299,8 @@ plot_reliability <- function(x) {
     ggplot2::geom_line(colour = sdc_blue) +
     ggplot2::geom_point(ggplot2::aes(size = .data$n), colour = sdc_blue) +
     ggplot2::scale_size_area(max_size = 6, labels = format_count) +
-    ggplot2::scale_x_continuous(labels = percent_axis, limits = c(0, 1)) +
-    ggplot2::scale_y_continuous(labels = percent_axis, limits = c(0, 1)) +
+    ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
+    ggplot2::scale_y_continuous(labels = format_percent, limits = c(0, 1)) +
     ggplot2::coord_fixed() +
     ggplot2::labs(
       title = "Are likelihoods of 90% right nine times in ten?",
