@@ -75,11 +75,16 @@ declare_measure(
 # Why intervals are not to be relied on.
 population_notes <- function(estimates) setdiff(unique(estimates$note), "")
 
-status_words <- function(estimates, measure) measured(estimates, measure, "status")
+status_words <- function(estimates, measure) {
+  status <- measured(estimates, measure, "status")
+  if (status == "ok") "" else status
+}
 
-# Whether the interval, which may lie below the truth, does not settle that it is above the limit.
+# Whether the interval does not settle on which side of the limit the truth lies. One that is not
+# "ok" can lie below the truth.
 undecided <- function(estimates, measure, limit) {
-  !is.null(limit) && measured(estimates, measure, "low") <= limit
+  of <- function(column) measured(estimates, measure, column)
+  !is.null(limit) && of("low") <= limit && (of("status") != "ok" || limit < of("high"))
 }
 
 # A measure of population_risk().

@@ -14,7 +14,7 @@ slow_network <- function(keys, f) {
   fit <- function(num, den, low, exceptions) {
     grid <- expand.grid(c = 2^((0:30 - 6) / 2), e = exceptions)
     p <- function(c, e) (1 - e) * (num + c * low) / (den + c) + e * low
-    value <- mapply(function(c, e) sum(log(p(c, e))), grid$c, grid$e)
+    value <- mapply(function(c, e) sum(f * log(p(c, e))), grid$c, grid$e)
     best <- grid[which.max(value), ]
     list(p = p(best$c, best$e), value = max(value))
   }
@@ -22,7 +22,9 @@ slow_network <- function(keys, f) {
     fit(agree(c(v, parents)), agree(parents), below$p, exceptions)
   }
   roots <- lapply(seq_len(d), function(v) {
-    level(v, integer(), list(p = rep(1 / (length(unique(keys[[v]])) + 1), length(f))))
+    seen <- tapply(f, keys[[v]], sum)
+    unseen <- sum(seen == 1) * (sum(seen == 1) - 1) / (2 * (sum(seen == 2) + 1))
+    level(v, integer(), list(p = rep(1 / (length(seen) + 1 + unseen), length(f))))
   })
   gain <- function(v, parents, below) level(v, parents, below)$value - below$value
   entropy <- vapply(keys, function(k) {
@@ -55,7 +57,7 @@ slow_network <- function(keys, f) {
   weights <- rep(1 / 3, 3)
   for (step in 1:100) {
     shares <- sweep(exp(ln_p), 2, weights, "*")
-    weights <- colMeans(shares / rowSums(shares))
+    weights <- colSums(f * shares / rowSums(shares)) / n
   }
   log(drop(exp(ln_p) %*% weights))
 }

@@ -46,6 +46,7 @@ fn rs_population_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
                 figures = figures.map(three).concat(),
                 smallest_class = optional(measures.smallest_class.into_iter()),
                 effective_draws = measures.effective_draws,
+                refuted = measures.refuted,
                 stacking = found.stacking.to_vec(),
                 n_patterns = found.n_patterns as f64,
                 neighbours_alike = found.neighbours_alike,

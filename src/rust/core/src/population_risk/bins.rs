@@ -177,6 +177,11 @@ impl Bins {
         }
     }
 
+    /// Whether all records were drawn with the same chance.
+    pub fn equal_chances(&self) -> bool {
+        self.fraction.is_none()
+    }
+
     /// The nodes around a class, by their places, with their weights.
     fn nodes_of(&self, class: usize) -> impl Iterator<Item = ((i32, i32), f64)> {
         let (k, high) = between(self.y[class], 4096.0);

@@ -14,8 +14,9 @@
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, Poisson, StandardNormal};
 
-use super::bins::{Bins, Node};
+use super::bins::{Bins, Cell, Node};
 use super::law::{Law, Parameters, Posterior};
+use super::misfit::refuted;
 use super::{Estimate, Measures};
 use crate::error::Result;
 use crate::parallel::{self, Monitor};
@@ -262,6 +263,8 @@ pub(super) fn measures(
             .map(|bins| draw(bins, sizes, parameters, *weight, &shares));
         Ok(all.collect::<Vec<Draw>>())
     })?;
+    // In the order of the sums below, so that the average of ones is one.
+    let total: f64 = draws.iter().map(|draw| draw[0].weight).sum();
     let of_parts = (0..parts.len()).map(|part| {
         let averaged = |of: fn(&Draw) -> &Vec<f64>| {
             let mut sums = vec![0.0; of(&draws[0][part]).len()];
@@ -270,6 +273,7 @@ pub(super) fn measures(
                     *sum += draw[part].weight * value;
                 }
             }
+            sums.iter_mut().for_each(|sum| *sum /= total);
             sums
         };
         OfBins {
@@ -282,7 +286,8 @@ pub(super) fn measures(
     for draw in &mut draws {
         draw.keys = draw.keys.max(sizes.keys);
     }
-    Ok((intervals(&draws, parts, sizes)?, of_parts))
+    let refuted = refuted(&parts[0], &points, sizes.most);
+    Ok((intervals(&draws, parts, sizes, refuted)?, of_parts))
 }
 
 /// What nodes and cells have, on average over the draws.
@@ -319,7 +324,22 @@ fn five(draw: &Draw, sizes: &Sizes) -> [f64; 5] {
     ]
 }
 
-fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes) -> Result<Measures> {
+/// The shares of a file that are never smaller in expectation than those of its population:
+/// records alone with their key, distinct keys. Two standard errors are added.
+fn shares_of_file(bins: &Bins) -> [f64; 2] {
+    if !bins.equal_chances() {
+        return [1.0; 2];
+    }
+    let classes = |of: &dyn Fn(&Cell) -> f64| bins.cells.iter().map(of).sum::<f64>();
+    let n = classes(&|cell| cell.classes * bins.frequencies[cell.at]);
+    let alone = classes(&|cell| if cell.at == 0 { cell.classes } else { 0.0 });
+    [alone, classes(&|cell| cell.classes)].map(|count| {
+        let share = count / n;
+        (share + 2.0 * (share * (1.0 - share).max(0.0) / n).sqrt()).min(1.0)
+    })
+}
+
+fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes, refuted: bool) -> Result<Measures> {
     let n_unique: f64 = parts
         .iter()
         .flat_map(|bins| &bins.loads)
@@ -407,6 +427,15 @@ fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes) -> Result<Measures> 
             high: high.max(value).max(whole),
         }
     });
+    if refuted {
+        let [unique, keys] = shares_of_file(&parts[0]);
+        for (estimate, most) in estimates
+            .iter_mut()
+            .zip([unique, keys, tops[2], tops[3], tops[4]])
+        {
+            estimate.high = estimate.high.max(most);
+        }
+    }
     for (below, above) in [(0, 1), (2, 3), (3, 4)] {
         estimates[above].high = estimates[above].high.max(estimates[below].high);
     }
@@ -420,6 +449,7 @@ fn intervals(draws: &[Draw], parts: &[Bins], sizes: &Sizes) -> Result<Measures> 
         reidentifications,
         smallest_class: smallest_class(draws),
         effective_draws: 1.0 / square,
+        refuted,
     })
 }
 

@@ -11,7 +11,9 @@
 //!    tau1 <= tau2 <= re-identifications, and the risks of the records sum to the last.
 //!
 //! Intervals hold the posterior, the chance of this one population, and an error of the
-//! model on the scale of log-odds that grows with `sqrt(ln(N / n))`.
+//! model on the scale of log-odds that grows with `sqrt(ln(N / n))`. Where the sample refutes
+//! the fit (`misfit`), their upper ends are what holds without a model: no more sample uniques
+//! are unique in the population than there are, and no larger a share of the people.
 //!
 //! Nothing is random from call to call: streams have fixed seeds, and sums a fixed order.
 
@@ -22,6 +24,7 @@ mod bins;
 mod classes;
 mod law;
 mod measures;
+mod misfit;
 mod network;
 
 use bins::Bins;
@@ -83,6 +86,8 @@ pub struct Measures {
     pub smallest_class: [Option<f64>; 3],
     /// Draws that the importance weights leave.
     pub effective_draws: f64,
+    /// The sample refutes the fit: upper ends are bounds that rest on no model.
+    pub refuted: bool,
 }
 
 /// What is known of the file and of every row.

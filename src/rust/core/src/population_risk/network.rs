@@ -6,15 +6,19 @@
 //!
 //! ```text
 //! p_l = (1 - e) (n(value, parents) + c p_(l-1)) / (n(parents) + c) + e p_(l-1)
-//! p_0 = (n(value) + c / (L + 1)) / (n + c),   L values
+//! p_0 = (n(value) + c / (L + 1 + U)) / (n + c)
+//! U   = n_1 (n_1 - 1) / (2 (n_2 + 1))
 //! ```
+//!
+//! for `L` values in the file, `n_1` of them seen once and `n_2` twice, and `U` unseen ones
+//! (Chao 1984, without bias): a value that is seen once is rare, not one of `L`.
 //!
 //! The `f` records with the key itself are left out of all counts, so that a key that is
 //! seen once is judged as if it had not been seen. So are the other members of their
 //! households, who bring the values of the household along. `c` and the share `e` of
 //! exceptions, 0 until a parent is chosen, are searched on grids, in which results are the
 //! same whatever the order of the sums. A parent is kept if the sum of
-//! `ln p` over the distinct keys gains more than [`LEAST_GAIN`]. The first variable is the
+//! `ln p` over the records gains more than [`LEAST_GAIN`]. The first variable is the
 //! one with the largest entropy; the next one always that whose best parent gains most.
 //!
 //! The probability of a key mixes three products: with all parents, with the first ones
@@ -159,8 +163,9 @@ impl Backoff {
 
 struct Learner<'a> {
     classes: &'a Classes,
-    /// Classes that a parent is judged by.
+    /// Classes that a parent is judged by, those of one record first.
     scored: Vec<u32>,
+    n_alone: usize,
     monitor: &'a Monitor,
 }
 
@@ -169,25 +174,27 @@ impl Learner<'_> {
     /// gives, of a scored class, its counts with and without the value, and the
     /// probability below.
     fn best(&self, exceptions: f64, at: impl Fn(usize) -> (f64, f64, f64)) -> (Backoff, f64) {
-        let cells: Vec<(f64, f64, f64)> = self
-            .scored
+        let cells = |scored: &[u32]| -> Vec<(f64, f64, f64)> {
+            scored.iter().map(|&class| at(class as usize)).collect()
+        };
+        let (alone, several) = self.scored.split_at(self.n_alone);
+        let (alone, of_several) = (cells(alone), cells(several));
+        let times = several
             .iter()
-            .map(|&class| at(class as usize))
-            .collect();
+            .map(|&class| self.classes.counts[class as usize]);
+        let several: Vec<(f64, (f64, f64, f64))> = times.zip(of_several).collect();
         let value = |k: usize| -> f64 {
             let backoff = Backoff {
                 c: grid(k),
                 exceptions,
             };
+            let p = |&(num, den, low): &(f64, f64, f64)| backoff.of(num, den, low).max(1e-30);
             // Sums of logarithms by logarithms of products.
-            (cells.chunks(8))
-                .map(|part| {
-                    let of = part
-                        .iter()
-                        .map(|&(num, den, low)| backoff.of(num, den, low));
-                    of.map(|p| p.max(1e-30)).product::<f64>().ln()
-                })
-                .sum()
+            let of_alone = alone
+                .chunks(8)
+                .map(|part| part.iter().map(p).product::<f64>().ln());
+            let of_several = several.iter().map(|(times, cell)| times * p(cell).ln());
+            of_alone.sum::<f64>() + of_several.sum::<f64>()
         };
         let better = |a: (usize, f64), b: (usize, f64)| if exceeds(b.1, a.1) { b } else { a };
         let coarse = (0..N_GRID).step_by(5).map(|k| (k, value(k)));
@@ -211,7 +218,7 @@ impl Learner<'_> {
             ids: filled(0, n)?,
             n: 1,
         };
-        let low = 1.0 / (self.classes.n_values[v] as f64 + 1.0);
+        let low = 1.0 / (self.classes.n_values[v] as f64 + 1.0 + self.unseen(v));
         let below = Level {
             contexts,
             p: filled(low, n)?,
@@ -219,6 +226,14 @@ impl Learner<'_> {
         let (num, den) = self.counts(&below.contexts, v)?;
         let (backoff, found) = self.best(0.0, |class| (num[class], den[class], low));
         Ok((below.raised(&num, &den, backoff)?, found))
+    }
+
+    /// Values of `v` that the population has and the file has not.
+    fn unseen(&self, v: usize) -> f64 {
+        let totals = totals(self.classes, v);
+        let seen = |times: f64| totals.iter().filter(|&t| (t - times).abs() < 0.5).count() as f64;
+        let (once, twice) = (seen(1.0), seen(2.0));
+        once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0))
     }
 
     /// Others with and without the value of `v` who agree on the parents.
@@ -268,12 +283,17 @@ fn best_of(trials: Vec<Trial>) -> Option<Trial> {
     trials.into_iter().reduce(better)
 }
 
-fn entropy(classes: &Classes, v: usize) -> f64 {
+/// Records with every value.
+fn totals(classes: &Classes, v: usize) -> Vec<f64> {
     let mut totals = vec![0.0; classes.n_values[v]];
     for (&code, &count) in classes.codes[v].iter().zip(&classes.counts) {
         totals[code as usize] += count;
     }
-    -(totals.iter())
+    totals
+}
+
+fn entropy(classes: &Classes, v: usize) -> f64 {
+    -(totals(classes, v).iter())
         .map(|&t| t / classes.n_records)
         .map(|p| if p > 0.0 { p * p.ln() } else { 0.0 })
         .sum::<f64>()
@@ -327,17 +347,21 @@ fn ordered(entropies: &[f64], firsts: &[Vec<Trial>]) -> Vec<(usize, Option<Trial
 pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
     let d = classes.codes.len();
     let n = classes.len();
+    let (mut scored, several): (Vec<u32>, Vec<u32>) =
+        (scored(classes).into_iter()).partition(|&class| classes.counts[class as usize] < 1.5);
+    let n_alone = scored.len();
+    scored.extend(several);
     let learner = Learner {
         classes,
-        scored: scored(classes),
+        scored,
+        n_alone,
         monitor,
     };
-    let roots = parallel::try_map(0..d, monitor, |v| learner.at_root(v))?;
     let firsts = parallel::try_map(0..d, monitor, |v| {
-        let (root, so_far) = &roots[v];
+        let (root, so_far) = learner.at_root(v)?;
         let parents = (0..d).filter(|&q| q != v);
         parents
-            .map(|q| learner.trial(v, root, *so_far, q))
+            .map(|q| learner.trial(v, &root, so_far, q))
             .collect::<Result<Vec<Trial>>>()
     })?;
     let entropies: Vec<f64> = (0..d).map(|v| entropy(classes, v)).collect();
@@ -349,17 +373,17 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
         }
     };
     for (place, (v, first)) in order.iter().enumerate() {
-        let (root, so_far) = &roots[*v];
-        add(&mut ln_p[2], root);
+        // Made again: those of all variables are too large to keep.
+        let (root, mut so_far) = learner.at_root(*v)?;
+        add(&mut ln_p[2], &root);
         let mut kept: Option<Level> = None;
-        let mut so_far = *so_far;
         let mut parents = Vec::new();
         if let Some(first) = first.filter(|first| first.gain > LEAST_GAIN) {
-            let (level, found) = learner.with_parent(*v, root, first.parent)?;
+            let (level, found) = learner.with_parent(*v, &root, first.parent)?;
             (kept, so_far) = (Some(level), found);
             parents.push(first.parent);
         }
-        add(&mut ln_p[1], kept.as_ref().unwrap_or(root));
+        add(&mut ln_p[1], kept.as_ref().unwrap_or(&root));
         while let Some(below) = kept.as_ref().filter(|_| parents.len() < MOST_PARENTS) {
             let placed = order[..place].iter().map(|&(q, _)| q);
             let open: Vec<usize> = placed.filter(|q| !parents.contains(q)).collect();
@@ -372,9 +396,9 @@ pub(super) fn network(classes: &Classes, monitor: &Monitor) -> Result<Network> {
             parents.push(best.parent);
             kept = Some(level);
         }
-        add(&mut ln_p[0], kept.as_ref().unwrap_or(root));
+        add(&mut ln_p[0], kept.as_ref().unwrap_or(&root));
     }
-    let weights = stacked(&ln_p, &learner.scored);
+    let weights = stacked(&ln_p, &learner.scored, &classes.counts);
     let mixed = (0..n).map(|class| mixture(&ln_p, class, &weights).0);
     Ok(Network {
         ln_p: collected(mixed, n)?,
@@ -392,15 +416,16 @@ fn mixture(ln_p: &[Vec<f64>; 3], class: usize, weights: &[f64; 3]) -> (f64, [f64
 }
 
 /// The weights of the three by EM.
-fn stacked(ln_p: &[Vec<f64>; 3], scored: &[u32]) -> [f64; 3] {
+fn stacked(ln_p: &[Vec<f64>; 3], scored: &[u32], counts: &[f64]) -> [f64; 3] {
+    let n: f64 = scored.iter().map(|&class| counts[class as usize]).sum();
     let mut weights = [1.0 / 3.0; 3];
     for _ in 0..EM_STEPS {
         let mut sums = [0.0; 3];
         for &class in scored {
             let (_, shares) = mixture(ln_p, class as usize, &weights);
-            sums = [0, 1, 2].map(|part| sums[part] + shares[part]);
+            sums = [0, 1, 2].map(|part| sums[part] + counts[class as usize] * shares[part]);
         }
-        weights = sums.map(|sum| sum / scored.len().max(1) as f64);
+        weights = sums.map(|sum| sum / n);
     }
     weights
 }

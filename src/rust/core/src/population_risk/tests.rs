@@ -225,6 +225,68 @@ fn members_of_a_household_who_share_a_key_count_once() {
 }
 
 #[test]
+fn values_that_nobody_shares_are_not_taken_for_common_ones() {
+    tiny(3, |draws| {
+        let n = 1000;
+        // Thirty large classes, and one record in 20 with a value of its own.
+        let mut columns = vec![Vec::new(), Vec::new()];
+        for row in 0..n {
+            columns[0].push(1 + draws.below(30));
+            columns[1].push(if draws.once_in(20) { 2 + row } else { 1 });
+        }
+        let most: u32 = columns[1].iter().filter(|&&value| value > 1).count() as u32;
+        let mut value = 1;
+        for code in columns[1].iter_mut().filter(|code| **code > 1) {
+            value += 1;
+            *code = value;
+        }
+        let found = found(&columns, 10_000.0);
+        let tau1 = found.measures.tau1;
+        assert!(
+            tau1.value > 0.8 * f64::from(most) && tau1.high > 0.97 * f64::from(most),
+            "{tau1:?} {most}"
+        );
+        assert!(!found.measures.refuted);
+        most > 30
+    });
+}
+
+#[test]
+fn a_fit_that_the_frequencies_refute_has_bounds_without_a_model() {
+    tiny(3, |draws| {
+        // The third value follows from two others, which no single parent tells; some do not
+        // follow.
+        let mut columns = vec![Vec::new(), Vec::new(), Vec::new()];
+        let n = 8000;
+        for _ in 0..n {
+            let (a, b) = (draws.below(30), draws.below(30));
+            let c = if draws.once_in(20) {
+                draws.below(30)
+            } else {
+                (a + b) % 30
+            };
+            for (column, value) in columns.iter_mut().zip([a, b, c]) {
+                column.push(value + 1);
+            }
+        }
+        let found = found(&columns, 16_000.0).measures;
+        let groups = table_of(&columns).group(&Monitor::new()).unwrap();
+        let alone = groups.counts().iter().filter(|&&f| f == 1).count() as f64;
+        assert!(found.refuted);
+        assert!(close(found.tau1.high, alone, 1e-9) && close(found.tau2.high, alone, 1e-9));
+        assert!(close(
+            found.reidentifications.high,
+            groups.len() as f64,
+            1e-9
+        ));
+        let share = alone / f64::from(n);
+        let most = share + 2.0 * (share * (1.0 - share) / f64::from(n)).sqrt();
+        assert!(close(found.uniqueness.high, most, 1e-9), "{found:?}");
+        true
+    });
+}
+
+#[test]
 fn equal_weights_are_none() {
     tiny(4, |draws| {
         let columns = drawn(draws, 150);
