@@ -93,7 +93,8 @@ coverage: ## measure which lines of the core and of R their tests reach
 bench: ## measure GROUP=qar or all, and compare with the tracked results
 	Rscript dev/benchmarks/run.R $(GROUP)
 
-truth: ## compare estimates with known populations for MINUTES=5
+truth: ## compare estimates with known populations by kind, and with MINUTES=5 by design
+	Rscript dev/benchmarks/truth/law.R
 	Rscript dev/benchmarks/truth/run.R $(or $(MINUTES),5)
 
 torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valgrind or sanitizer

@@ -78,8 +78,9 @@
 #' it: in 154 of the 186 misses the truth lay below the interval. If the sample does show it, a
 #' warning of class `sdcRisk_warning_overstated` is given (`diagnostics$fall`). **The absence of
 #' this warning does not show that persons have one row each.** Use one row per person or
-#' household if you can, and key variables of persons. The interval is good guidance, not a
-#' guarantee; `vignette("copula-model")` has the coverage by kind of file.
+#' household if you can, and key variables of persons. On 175 samples of known populations, some
+#' made to mislead, the mean error was .102, .055, .027 and .012 at 1, 5, 20 and 50%, that of
+#' [population_risk()] .058, .020, .007 and .003 (`vignette("trust")`).
 #'
 #' With `calibrate = FALSE` estimate and interval are the model's own; the interval is much wider.
 #'

@@ -32,8 +32,9 @@
 #'     `"pitman"`, or `"zayatz"` if that has no solution; above it the smaller of
 #'     `"zayatz"` and `"snb"`.}
 #' }
-#' None knows which values make a record rare. In samples of some per cent they
-#' err by several times as much as the copula (`vignette("copula-uniqueness")`).
+#' None knows which values make a record rare. On 175 samples of known populations the mean error
+#' of `"pitman"` was .173, .072, .035 and .019 at sampling fractions of 1, 5, 20 and 50%, that of
+#' [population_risk()] .058, .020, .007 and .003 (`vignette("trust")`).
 #'
 #' `status` is `"ok"`; `"boundary"` if the likelihood has no maximum inside its range (all
 #' records alike, or no two alike: the limit is given); `"extreme"` if the equations of

@@ -1,5 +1,6 @@
 # Populations for dev/benchmarks/truth/law.R, by kind: persons, repeated rows, households
-# drawn whole, members of groups with figures of their group, and made-up dependence.
+# drawn whole, members of groups with figures of their group, made-up dependence, and
+# populations made to mislead.
 # `developed_on`: the error of the model in the intervals of population_risk() was chosen
 # there. Each is a function that gives a data frame or NULL; column `.home` names households
 # that are drawn whole.
@@ -129,6 +130,94 @@ made_classes <- function(seed, n, classes, d) {
   }
 }
 
+# Populations of n people in which sample and population are most unlike: values or
+# combinations that few share in a part of the people, dependence that no pair of variables
+# shows, people in groups who are alike.
+misleading <- list(
+  loners = function(n) {
+    data.frame(
+      a = sample(6, n, TRUE), b = sample(5, n, TRUE),
+      c = ifelse(runif(n) < 0.03, sample(1e5, n, TRUE), 0)
+    )
+  },
+  parity = function(n) {
+    a <- sample(40, n, TRUE)
+    b <- sample(40, n, TRUE)
+    data.frame(a, b, c = (a * 7 + b * 11) %% 40, d = sample(8, n, TRUE))
+  },
+  twins = function(n) {
+    pair <- rep(seq_len(n / 2), each = 2)
+    data.frame(a = pair %% 97, b = pair %% 89, c = sample(3, n, TRUE))
+  },
+  island = function(n) {
+    there <- runif(n) < 0.02
+    data.frame(
+      a = ifelse(there, 100 + sample(60, n, TRUE), sample(5, n, TRUE)),
+      b = ifelse(there, sample(50, n, TRUE), sample(4, n, TRUE)), c = sample(6, n, TRUE)
+    )
+  },
+  heaped = function(n) {
+    pay <- round(exp(rnorm(n, 7, 1)))
+    data.frame(
+      a = ifelse(runif(n) < 0.9, round(pay, -3), pay), b = sample(4, n, TRUE), c = zipf(n, 9)
+    )
+  },
+  hidden = function(n) {
+    even <- runif(n) < 0.05
+    part <- function() ifelse(even, sample(30, n, TRUE), zipf(n, 30, 2.5))
+    data.frame(a = part(), b = part(), c = part(), d = sample(2, n, TRUE))
+  }
+)
+misleading_unseen <- list(
+  visitors = function(n) {
+    guest <- runif(n) < 0.01
+    data.frame(
+      nation = ifelse(guest, 1 + sample(190, n, TRUE), 1), age = sample(18:80, n, TRUE),
+      job = ifelse(guest, sample(200, n, TRUE), zipf(n, 20, 1.2)), sex = sample(2, n, TRUE)
+    )
+  },
+  codes = function(n) {
+    data.frame(
+      disease = zipf(n, 6000, 1.1), age = 5 * sample(0:17, n, TRUE), sex = sample(2, n, TRUE)
+    )
+  },
+  parity4 = function(n) {
+    a <- sample(12, n, TRUE)
+    b <- sample(12, n, TRUE)
+    c <- sample(12, n, TRUE)
+    data.frame(a, b, c, d = (a + 5 * b + 7 * c) %% 12, e = sample(5, n, TRUE))
+  },
+  clones = function(n) {
+    m <- n %/% 3
+    of <- rep(seq_len(m), length.out = n)
+    data.frame(
+      a = sample(50, m, TRUE)[of], b = sample(40, m, TRUE)[of],
+      c = ifelse(runif(n) < 0.5, sample(6, n, TRUE), sample(6, m, TRUE)[of])
+    )
+  },
+  names = function(n) {
+    data.frame(
+      name = ifelse(runif(n) < 0.05, 1000 + seq_len(n), zipf(n, 300)),
+      year = sample(60, n, TRUE), sex = sample(2, n, TRUE)
+    )
+  },
+  exact = function(n) {
+    pay <- round(exp(rnorm(n, 10, 0.8)), -2)
+    data.frame(
+      pay = ifelse(runif(n) < 0.3, 0, pay), region = zipf(n, 10), age = sample(10, n, TRUE)
+    )
+  }
+)
+
+of_misleading <- function(of, developed_on) {
+  lapply(of, function(make) {
+    law_population("misleading", function() {
+      set.seed(81)
+      make(30000)
+    }, developed_on)
+  })
+}
+
 of_file <- function(name) {
   function() {
     found <- load_population(name)
@@ -180,5 +269,7 @@ law_populations <- c(
     nested_b = law_population("made-up", made_nested(62, 40000, 900, 0)),
     classes_a = law_population("made-up", made_classes(71, 25000, 12, 6), TRUE),
     classes_b = law_population("made-up", made_classes(72, 30000, 40, 7))
-  )
+  ),
+  of_misleading(misleading, TRUE),
+  of_misleading(misleading_unseen, FALSE)
 )

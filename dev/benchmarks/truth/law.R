@@ -1,12 +1,14 @@
 # Do the figures of population_risk() and their intervals hold on known populations, beside
-# the copula, Pitman's law and the log-linear model? Writes target/benchmarks/truth-law.csv,
-# one row per sample, measure and estimator, and prints error, coverage and width by kind of
+# the copula, Pitman's law, the log-linear model, the individual risk and sdcMicro's? Writes
+# target/benchmarks/truth-law.csv, one row per sample, measure and estimator, and for the
+# vignette `trust` inst/extdata/truth-kinds.csv: error, coverage and width by kind of
 # population and fraction.
 #
-#   Rscript dev/benchmarks/truth/law.R [samples = 40] [which = held|developed|all] [law|all]
+#   Rscript dev/benchmarks/truth/law.R [samples = 6] [which = held|developed|all] [law|all]
 #
-# `samples` is the number per kind and fraction. The error of the model in the intervals was
-# chosen on the populations that are `developed_on`, and on no others.
+# `samples` is the number per kind and fraction. The law, its tests and its intervals were
+# chosen on the populations that are `developed_on`, and on no others. Only a run of all
+# estimators on the others is shipped.
 
 source("dev/benchmarks/machine.R")
 for (part in c("populations", "samples", "truth", "law-populations")) {
@@ -18,9 +20,12 @@ options(sdcRisk.threads = 1)
 law_fractions <- c(0.01, 0.05, 0.2, 0.5)
 law_measures <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications")
 
-# Random keys of a population, at least 0.5 % unique people where there are some.
+# Random keys of a population, all of one that is made to mislead.
 law_keys <- function(data, name, i) {
   keys <- setdiff(names(data), ".home")
+  if (law_populations[[name]]$kind == "misleading") {
+    return(keys)
+  }
   set.seed(seed_of("law keys", name, i))
   sizes <- min(3, length(keys)):min(8, length(keys))
   keys[sort(sample(length(keys), sizes[sample.int(length(sizes), 1)]))]
@@ -84,8 +89,8 @@ of_loglinear <- function(data, keys, n_people) {
   corrected <- e$status %in% c("biased", "overfits", "ok") & !is.na(e$tau1_corrected)
   take <- function(name) if (corrected) e[[paste0(name, "_corrected")]] else e[[name]]
   rbind(
-    answers("loglinear", "tau1", take("tau1"), e$tau1_corrected_low, e$tau1_corrected_high),
-    answers("loglinear", "tau2", take("tau2"), e$tau2_corrected_low, e$tau2_corrected_high)
+    answers("loglinear", "tau1", take("tau1"), e$tau1_low, e$tau1_high),
+    answers("loglinear", "tau2", take("tau2"), e$tau2_low, e$tau2_high)
   )
 }
 
@@ -95,9 +100,16 @@ of_individual <- function(data, keys, n_people) {
   answers("individual", "reidentifications", e$expected_reidentifications)
 }
 
+of_sdcmicro <- function(data, keys, n_people) {
+  data$.weight <- n_people / nrow(data)
+  data[keys] <- lapply(data[keys], function(column) match(column, unique(column)))
+  found <- sdcMicro::indivRisk(sdcMicro::freqCalc(data, keys, w = ".weight"))
+  answers("sdcMicro", "reidentifications", sum(found$rk))
+}
+
 quietly <- function(of, ...) {
   on.exit(setTimeLimit())
-  setTimeLimit(cpu = 30, transient = TRUE)
+  setTimeLimit(cpu = 12, transient = TRUE)
   tryCatch(suppressMessages(suppressWarnings(of(...))), error = function(e) NULL)
 }
 
@@ -113,7 +125,7 @@ law_sample <- function(data, name, kind, fraction, i, others) {
   sample <- data[rows, ]
   took <- system.time(found <- quietly(of_law, sample, keys, nrow(data)))[["elapsed"]]
   if (others) {
-    for (of in list(of_copula, of_pitman, of_loglinear, of_individual)) {
+    for (of in list(of_copula, of_pitman, of_loglinear, of_individual, of_sdcmicro)) {
       found <- rbind(found, quietly(of, sample[keys], keys, nrow(data)))
     }
   }
@@ -135,14 +147,16 @@ law_table <- function(runs, by = c("kind", "fraction", "estimator", "measure")) 
   runs$held <- ifelse(
     is.na(runs$low), NA, runs$truth >= runs$low - slack & runs$truth <= runs$high + slack
   )
+  runs$above <- ifelse(is.na(runs$high), NA, runs$truth > runs$high + slack)
   runs$width <- (runs$high - runs$low) / size
   groups <- split(runs, runs[by], drop = TRUE)
   rows <- lapply(groups, function(r) {
     data.frame(
       r[1, by, drop = FALSE], samples = nrow(r), error = mean(r$error),
       median_error = middle(r$error),
+      median_ratio = middle((r$value / r$truth)[r$truth > 0]),
       held = mean(r$held, na.rm = TRUE),
-      truth_above = mean(r$truth > r$high + 1e-9, na.rm = TRUE), width = middle(r$width)
+      truth_above = mean(r$above, na.rm = TRUE), width = middle(r$width[!is.na(r$width)])
     )
   })
   out <- do.call(rbind, unname(rows))
@@ -151,7 +165,7 @@ law_table <- function(runs, by = c("kind", "fraction", "estimator", "measure")) 
 
 if (sys.nframe() == 0) {
   asked <- commandArgs(TRUE)
-  n_samples <- if (length(asked) > 0) as.integer(asked[[1]]) else 40
+  n_samples <- if (length(asked) > 0) as.integer(asked[[1]]) else 6
   which <- if (length(asked) > 1) asked[[2]] else "held"
   others <- length(asked) < 3 || asked[[3]] == "all"
   chosen <- Filter(function(p) {
@@ -171,8 +185,15 @@ if (sys.nframe() == 0) {
   }, mc.cores = 2, mc.preschedule = FALSE)
   runs <- do.call(rbind, runs)
   write_results(runs, result_file("truth-law"))
-  options(width = 150)
   shown <- law_table(runs)
+  if (others && which == "held") {
+    numbers <- vapply(shown, is.double, NA)
+    shown[numbers] <- lapply(shown[numbers], signif, 3)
+    write_results(shown, shipped_file("truth-kinds"), paste("samples:", length(unique(
+      paste(runs$population, runs$fraction, runs$sample)
+    ))))
+  }
+  options(width = 150)
   print(format(shown, digits = 3), row.names = FALSE)
   print(format(law_table(runs, c("kind", "estimator", "measure")), digits = 3), row.names = FALSE)
 }
