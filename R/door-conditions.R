@@ -47,6 +47,7 @@
 #' | `waves_differ`, `no_common_ids` | warning | [link_attack()] |
 #' | `no_matches` | warning | [attribute_risk()], [attack_release()] |
 #' | `empty_records` | warning | [longitudinal_link()] |
+#' | `no_distances` | warning | [link_attack()] |
 #' | `not_learned` | warning | [link_attack()] |
 #' | `broken_rules` | warning | [longitudinal_link()], [key_stability()] |
 #' | `partial_candidates`, `unsplit_candidates` | message | [candidates()] |

@@ -156,7 +156,8 @@
 #' }
 #'
 #' Errors: `unknown_key_var`, `bad_data` for an empty file or ids that occur twice, `bad_column`,
-#' `bad_argument`, `too_large`. Warnings `waves_differ`, `no_common_ids`, `not_learned` (doubtful
+#' `bad_argument`, `too_large`. Warnings `waves_differ`, `no_common_ids`, `no_distances`
+#' (continuous key variables of tables or patterns), `not_learned` (doubtful
 #' learned weights: `vignette("linkage-attack")` explains their `diagnostics`).
 #'
 #' @references
@@ -333,6 +334,10 @@ attack_files <- function(known, released, key_vars, id, tolerance, asked, max_pa
     )
     agreements <- in_words_of_files(code_agreements(coded, coded$waves, tolerance))
     continuous <- continuous_keys(coded, asked$role)
+    if (length(continuous) && !is.null(coded$pairs)) {
+      warn_no_distances(continuous)
+      continuous <- character()
+    }
     # Numbers that hardly ever agree are left to the intruder who takes the nearest record.
     if (asked$by_default && length(continuous) == length(coded$key_vars)) {
       settings$intruders <- "count"

@@ -203,3 +203,19 @@ test_that("hard columns: constant, huge, one record, all equal, decimal commas, 
   expect_identical(again$records, first$records)
   expect_match(text_of(again), "[0-9],[0-9] right")
 })
+
+test_that("tables of patterns say that they have no distances", {
+  files <- measured(51, n = 60)
+  expect_warning(
+    found <- link_attack(
+      pattern_table(files$known[1:3]), pattern_table(files$released[1:3]), V1:V3,
+      weights = "count"
+    ),
+    class = "sdcRisk_warning_no_distances"
+  )
+  expect_false("distance" %in% found$estimates$intruder)
+  codes <- data.frame(a = rep(1:3, 20), b = rep(1:4, 15))
+  expect_no_warning(
+    link_attack(pattern_table(codes), pattern_table(codes), c("a", "b"), weights = "count")
+  )
+})
