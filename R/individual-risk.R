@@ -45,9 +45,9 @@
 #' (`sdcRisk_warning_small_weights`) the file is treated as the whole population. If
 #' records that share a key should borrow strength from
 #' similar keys, see [population_risk()]. No sampling error is given: none is
-#' known for this estimator. On 175 samples of known populations it gave .08, .25, .54 and .80 of the
-#' re-identifications (medians) at sampling fractions of 1, 5, 20 and 50%, where [population_risk()]
-#' gave .98 to 1.00 (`vignette("trust")`).
+#' known for this estimator. On 175 samples of known populations it gave .08, .25, .54 and .80 of
+#' the re-identifications (medians) at sampling fractions of 1, 5, 20 and 50%, where
+#' [population_risk()] gave .98 to 1.00 (`vignette("trust")`).
 #'
 #' @section Missing values:
 #' By `"wildcard"`, the default, a missing value matches every value, as

@@ -142,9 +142,9 @@ record_sum <- function(kind, figures, of, times = NULL, row = 1) {
 no_record_sums <- c(
   "attack_release", "copula_fit", "copula_uniqueness", "exhaustive_tabulation",
   "interval_disclosure", "joint_release_risk", "key_overview", "key_stability",
-  "population_uniqueness", "pram_audit", "qar_risk", "recode_search", "removal_bound", "removal_path", "risk_contribution",
-  "special_uniques", "uniqueness_by_size", "uniqueness_profile", "uniqueness_validation",
-  "utility_loss"
+  "population_uniqueness", "pram_audit", "qar_risk", "recode_search", "removal_bound",
+  "removal_path", "risk_contribution", "special_uniques", "uniqueness_by_size",
+  "uniqueness_profile", "uniqueness_validation", "utility_loss"
 )
 
 # The sums of a result, NULL if nothing tells them: it has lost its records, or nobody said here

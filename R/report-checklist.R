@@ -401,8 +401,8 @@ answer_protection <- function(entries) {
     unlist(lapply(of_function(entries, "utility_loss"), function(x) {
       e <- x$tables$estimates
       paste0(
-        format_percent(e$prop_blank), " of the values suppressed, ", format_percent(e$prop_exchanged),
-        " exchanged",
+        format_percent(e$prop_blank), " of the values suppressed, ",
+        format_percent(e$prop_exchanged), " exchanged",
         if (!is.null(e$prop_bits_lost)) {
           paste0(", ", format_percent(e$prop_bits_lost), " of the information lost")
         }, "."

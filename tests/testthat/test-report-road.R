@@ -252,7 +252,7 @@ test_that("shares of tau1 have one denominator on the page, in the report and in
   expect_identical(rows_with(page$board, "tau1, share")[[1]][[2]], shown)
 })
 
-test_that("the loss of a protection is in the column of the release, its matches with its scenario", {
+test_that("the loss of a protection is in the column of the release, matches have its scenario", {
   file <- sdc_file(nals_prison, c("CENREG", "DAGE3", "GENDER"), weight_var = "WEIGHT")
   protected <- quietly(suppress_cells(file, k = 3))
   entries <- report_entries(

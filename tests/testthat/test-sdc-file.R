@@ -257,9 +257,10 @@ other_verbs <- list(
   list = function(x) as.list(x),
   duplicated = function(x) duplicated(x[c("age", "sex")]),
   with = function(x) with(x, sum(w)),
-  stack = function(x) stats::reshape(
-    x[c("age", "w")], direction = "long", varying = list(c("age", "w")), v.names = "value"
-  )$value,
+  stack = function(x) {
+    both <- c("age", "w")
+    stats::reshape(x[both], direction = "long", varying = list(both), v.names = "value")$value
+  },
   csv = function(x) {
     path <- tempfile(fileext = ".csv")
     on.exit(unlink(path))
