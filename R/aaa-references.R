@@ -77,6 +77,11 @@ references <- c(
     "Raab, G. M., Nowok, B. and Dibben, C. (2025). Practical privacy metrics for synthetic data.",
     "Vignette of the R package synthpop."
   ),
+  shlomo2010 = paste(
+    "Shlomo, N. and Skinner, C. J. (2010). Assessing the protection provided by",
+    "misclassification-based disclosure limitation methods for survey microdata. Annals of Applied",
+    "Statistics 4(3), 1291-1310. doi:10.1214/09-AOAS317."
+  ),
   skinner2002 = paste(
     "Skinner, C. J. and Elliot, M. J. (2002). A measure of disclosure risk for microdata. Journal",
     "of the Royal Statistical Society B 64(4), 855-867. doi:10.1111/1467-9868.00365."

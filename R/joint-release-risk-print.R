@@ -15,16 +15,16 @@ declare_measure(
     }, "; ", missing_clause(x$settings$missing), "."
   ),
   n_unique = figure(
-    paste0("Sample uniques (", release, ")"), "count", scenario = "prosecutor", of = n_records,
+    "Sample uniques", "count", scenario = "prosecutor", of = n_records,
     head = "sample uniques"
   ),
   population_uniqueness = figure(
-    paste0("Population uniqueness (", release, ")"), "share", low = uniqueness_low,
+    "Population uniqueness", "share", low = uniqueness_low,
     high = uniqueness_high, scenario = "journalist", head = "in the population",
     absent = ifelse(nzchar(note), note, "`pop_size` was not given")
   ),
   expected_correct = figure(
-    paste0("Records expected to be linked (", release, ")"), "count", scenario = "prosecutor",
+    "Records expected to be linked", "count", scenario = "prosecutor",
     attempt = TRUE, head = "linked", absent = ifelse(release == "joined", "links make it", "")
   ),
   spread = "Record risk 1/m, joined", notes = list(strongest_link(x$links)),

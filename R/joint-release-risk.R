@@ -25,8 +25,7 @@
 #' everything. Uniqueness in the population is that of [copula_uniqueness()], of the joined file
 #' for the people in all releases; a missing value is a category there. In three samples of 8,000
 #' of 58,654 people (two releases and their joined file, truth 0.15%, 2.32% and 9.85%) it was
-#' 0.12 to 0.13%, 2.4 to 2.5% and 11%, and all nine intervals held the truth;
-#' [population_risk()] gave 0.04 to 0.05%, 1.6 to 2.1% and 7.0 to 8.8%, and three of nine did not.
+#' 0.12 to 0.13%, 2.4 to 2.5% and 11%, and all nine intervals held the truth.
 #'
 #' @section Recodings:
 #' A variable that the releases hold in different detail, such as the age in years and in bands,
@@ -160,12 +159,11 @@ keys_of_releases <- function(releases) {
 release_words <- c(
   "columns of `data`" = "columns of the releases", "Columns of `data`" = "Columns",
   "The waves" = "The releases", "both waves" = "two releases", "each wave" = "each release",
-  "person and wave" = "person and release"
+  "person and wave" = "person and release", "in all waves" = "in all releases"
 )
 
 # Which columns serve for what. `keys` are those of each release, `apart` the columns that are no
-# key variables; `person` numbers the people of each release, and `first` is the row of each in
-# the releases below each other.
+# key variables; `person` numbers the people of each release, and `ids` are theirs.
 check_release_columns <- function(files, ask, id, link_vars) {
   all <- as.list(rlang::set_names(unique(unlist(lapply(files, names)))))
   if (length(ask$key_vars) == 0) {
@@ -197,18 +195,20 @@ check_release_columns <- function(files, ask, id, link_vars) {
     people$number, rep(factor(names(files), names(files)), vapply(files, nrow, 0L))
   )
   check_ids_once(vapply(person, function(p) sum(duplicated(p)), 0L), names(files), id)
+  starts <- cumsum(c(0L, vapply(unname(files), nrow, 0L)))
+  ids <- pick_rows(id, unname(files), starts, people$first)
   if (!anyDuplicated(people$number)) warn_no_common_ids(id)
   list(
     id = id, keys = of_release, all_keys = keys, apart = apart, weight_var = ask$weight_var,
     link_vars = setdiff(names(linking), apart), person = person,
-    first = people$first
+    ids = ids
   )
 }
 
 # A number in one release and text in another are no versions of each other without a recoding.
 check_same_kind <- function(files, variables) {
   several <- Filter(function(name) {
-    columns <- Filter(Negate(is.null), lapply(unname(files), `[[`, name))
+    columns <- Filter(function(x) !all(is.na(x)), lapply(unname(files), `[[`, name))
     length(unique(unlist(lapply(columns, function(x) column_source(x, length(x))$scale)))) > 1
   }, variables)
   if (length(several)) {
@@ -409,9 +409,14 @@ held_together <- function(table, one, two) {
 # What the releases say of each person. A column that two of them contradict stays one of each.
 join_releases <- function(files, asked, labels) {
   labels <- labels[asked$all_keys]
-  parts <- lapply(files, function(file) {
-    file[intersect(c(asked$apart, unlist(labels, use.names = FALSE)), names(file))]
+  known <- lapply(files, function(file) {
+    names(file)[!vapply(file, function(x) all(is.na(x)), NA)]
   })
+  # A column without values, of whatever type, says nothing if another release has some.
+  parts <- Map(function(file, own) {
+    all <- intersect(c(asked$apart, unlist(labels, use.names = FALSE)), names(file))
+    file[setdiff(all, setdiff(unlist(known), own))]
+  }, files, known)
   pairs <- utils::combn(names(parts), 2, simplify = FALSE)
   differing <- unique(unlist(lapply(pairs, function(pair) {
     contradicted(parts[[pair[[1]]]], parts[[pair[[2]]]], asked)
@@ -488,7 +493,7 @@ measure_release <- function(data, keys, rows, asked, pop_size) {
 }
 
 new_joint_release_risk <- function(measured, pairs, files, asked, recoded, ask) {
-  n <- length(asked$first)
+  n <- length(asked$ids)
   alone <- rep(Inf, n)
   for (r in names(files)) {
     at <- asked$person[[r]]
@@ -496,7 +501,6 @@ new_joint_release_risk <- function(measured, pairs, files, asked, recoded, ask) 
   }
   right <- rep(NA_real_, n)
   for (pair in pairs) right[pair$person] <- pmax(right[pair$person], pair$right, na.rm = TRUE)
-  sizes <- vapply(files, nrow, 0L)
   prints <- vapply(measured, `[[`, "", "fingerprint")
   rows <- stack_frames(lapply(unname(measured), `[[`, "row"))
   links <- stack_frames(lapply(unname(pairs), `[[`, "row"))
@@ -515,8 +519,8 @@ new_joint_release_risk <- function(measured, pairs, files, asked, recoded, ask) 
       list(expected_correct = of_best("expected_correct"), n_certain = of_best("n_certain"))
     )),
     records = frame(
-      id = pick_rows(asked$id, unname(files), cumsum(c(0L, unname(sizes))), asked$first),
-      n_matches = measured$joined$n_matches, n_matches_alone = as_count(alone),
+      id = asked$ids, n_matches = measured$joined$n_matches,
+      n_matches_alone = as_count(alone),
       match_prob = right
     ),
     settings = list(

@@ -92,6 +92,12 @@ record_sums <- list(
       record_sum("cap", "value", posterior[posterior > 0], times[posterior > 0], row)
     }, which(x$estimates$measure == "cap"), posteriors_of(rows)), recursive = FALSE)
   },
+  perturbation_risk = function(x, rows, times) {
+    alone <- rows$prob_found > 0
+    record_sum(
+      "perturbed", c("match_prob", "expected_correct"), rows$risk[alone], times[alone]
+    )
+  },
   invariant_pram = function(x, rows, times) {
     record_sum("pram", "expected_changed", 1 - x$cells$stay_prob, x$cells$count)
   },

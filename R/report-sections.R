@@ -153,7 +153,7 @@ external_sentences <- c(
   "uniqueness_by_size", "uniqueness_validation", "invariant_pram", "pram_audit", "suppress_cells",
   "longitudinal_link", "longitudinal_risk", "key_overview", "key_stability", "link_attack",
   "exhaustive_tabulation", "file_check", "household_risk", "special_uniques", "attribute_risk",
-  "attack_release", "interval_disclosure", "joint_release_risk"
+  "attack_release", "interval_disclosure", "joint_release_risk", "perturbation_risk"
 )
 
 reference_lines <- function(fun) {

@@ -39,6 +39,7 @@
 #' | Which combinations of two or three values are rare? | [exhaustive_tabulation()] |
 #' | Which released numbers tell the original ones? | [interval_disclosure()] |
 #' | Can respondents be followed without ids? | [longitudinal_link()], [longitudinal_risk()] |
+#' | Is a match with a perturbed sample right? | [perturbation_risk()] |
 #' | Are releases that are safe alone safe together? | [joint_release_risk()] |
 #'
 #' Results print in words, [plot()], give sentences to cite by [interpret()]

@@ -86,6 +86,20 @@ draws$change_moments <- function() {
   )))
 }
 
+draws$perturbation_risk <- function() {
+  file <- draw_file(n_keys = sample(1:3, 1))
+  bare <- as.data.frame(file$data)
+  name <- file$keys[[1]]
+  values <- unique(as.character(bare[[name]]))
+  values[is.na(values)] <- "NA"
+  k <- length(values)
+  move <- matrix(0.2 / k, k, k, dimnames = list(values, values)) + diag(0.8, k)
+  case("perturbation_risk", drop_null(list(
+    data = file$data, key_vars = file$keys, transition = rlang::set_names(list(move), name),
+    pop_size = file$n * 10
+  )), file$n)
+}
+
 draws$joint_release_risk <- function() {
   w <- draw_waves()
   releases <- list(first = w$one, second = w$two)

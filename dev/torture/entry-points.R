@@ -88,6 +88,7 @@ entry_calls <- list(
   ),
   removed = quote(uniqueness_profile(fit, data[1, keys[1:2]], 100)),
   perturbed = quote(invariant_pram(data, keys[1:2], unprotected = "keep")),
+  perturbed_sample = quote(perturbation_risk(data, pram = perturbed, pop_size = 1000)),
   audit = quote(pram_audit(perturbed, data, n_sim = 2)),
   variance = quote(pram_variance(perturbed, data)),
   theta = quote(pram_theta(0.7, counts = c(1, 2, 5))),

@@ -107,6 +107,7 @@ long_calls <- list(
   validate_uniqueness = quote(validate_uniqueness(fit, people)),
   simulate = quote(simulate(fit, 1e6)),
   invariant_pram = quote(invariant_pram(some, keys, unprotected = "keep")),
+  perturbation_risk = quote(perturbation_risk(some[keys], pram = pram, pop_size = 1e6)),
   pram_audit = quote(pram_audit(pram, some[keys], n_sim = 500)),
   pram_match_prob = quote(pram_match_prob(rep(1:50, 500), 0.4, a = 1:200)),
   longitudinal_link = quote(longitudinal_link(some, some_later, keys, "id", sensitivity = TRUE)),

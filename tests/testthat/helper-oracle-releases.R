@@ -36,3 +36,18 @@ slow_changes <- function(values, waves) {
   }
   out
 }
+
+# All releases of a file whose records move independently, by the probabilities of `move` (cells
+# by cells): per cell the probability that one record is released in it, and that a given record
+# of the cell is that one.
+slow_unique_matches <- function(cell, move) {
+  n_cells <- nrow(move)
+  outcomes <- as.matrix(expand.grid(rep(list(seq_len(n_cells)), length(cell))))
+  prob <- apply(outcomes, 1, function(z) prod(move[cbind(cell, z)]))
+  one <- vapply(seq_len(n_cells), function(j) {
+    counts <- rowSums(outcomes == j)
+    own <- match(j, cell)
+    c(sum(prob[counts == 1]), sum(prob[counts == 1 & outcomes[, own] == j]))
+  }, c(0, 0))
+  list(unique = one[1, ], alone = one[2, ])
+}

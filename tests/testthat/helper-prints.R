@@ -93,6 +93,7 @@ pram_results <- function(keys) {
   set.seed(2)
   secret <- invariant_pram(nals_prison, keys)
   list(
+    perturbation_risk = perturbation_risk(nals_prison, pram = secret, pop_size = 8e5),
     invariant_pram = secret, pram_audit = pram_audit(secret, nals_prison, n_sim = 100),
     pram_audit_known = pram_audit(secret, nals_prison, n_sim = 0, known_keys = keys[1:2])
   )

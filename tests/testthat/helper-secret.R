@@ -41,6 +41,7 @@ secret_results <- function() {
         uniqueness_by_size = uniqueness_by_size(fit, 2400),
         validate_uniqueness = validate_uniqueness(fit, data),
         pram_audit = pram_audit(bare, data[keys], n_sim = 3),
+        perturbation_risk = perturbation_risk(data[keys], pram = bare, pop_size = 2400),
         key_stability = key_stability(data, later, keys, id = "id"),
         loglinear_risk = loglinear_risk(data, keys, weight_var = "w"),
         compare_risk = compare_risk(n_matches(data, keys), n_matches(later, keys)),

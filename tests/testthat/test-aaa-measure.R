@@ -12,7 +12,7 @@ measuring <- c(
   "key_overview", "key_stability", "invariant_pram", "pram_audit", "suppress_cells",
   "recode_search", "utility_loss", "file_check", "compare_risk", "latest_values",
   "panel_members", "birth_month", "pattern_table", "special_uniques", "attribute_risk",
-  "attack_release", "interval_disclosure", "joint_release_risk"
+  "attack_release", "interval_disclosure", "joint_release_risk", "perturbation_risk"
 )
 
 test_that("every figure has a label, unit, scenario, direction and reference", {

@@ -28,7 +28,7 @@ with_key_vars <- function() {
 
 test_that("a lone number as key_vars is an error in every function that has the argument", {
   functions <- with_key_vars()
-  expect_length(functions, 26)
+  expect_length(functions, 27)
   file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
   for (name in functions) {
     for (given in list(nals_prison, file)) {

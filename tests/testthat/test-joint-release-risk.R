@@ -154,7 +154,7 @@ test_that("missing values are wildcards in counts, and links can weigh them", {
   )
   slow <- slow_attack(holes[-2], data[-4], c("sex", "income"), "id")
   expect_equal(joint$links$expected_correct[[1]], sum(slow$match_prob))
-  empty <- transform(data, age = NA_real_, sex = NA_character_)
+  empty <- transform(data, age = NA, sex = NA)
   joint <- joint_release_risk(list(data, empty), "id", c("age", "sex"))
   expect_identical(joint$estimates$n_unique[[2]], 0L)
   expect_identical(joint$estimates$n_unique[[3]], joint$estimates$n_unique[[1]])
@@ -231,6 +231,7 @@ test_that("what cannot be measured is a classed error that names no value", {
   expect_match(
     bad("bad_data", list(one = data, two = data[c(1, 1:20), ]), "id", "age"), "`two`", fixed = TRUE
   )
+  bad("bad_column", list(data, transform(data, id = paste0("p", id))), "id", "age")
   bad("bad_column", list(data, transform(data, age = paste(age, "years"))), "id", "age")
   bad("bad_argument", list(data, data), "id", "age", pop_size = 5)
   bad("bad_argument", list(a = data, joined = data), "id", "age")
