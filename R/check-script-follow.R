@@ -7,6 +7,7 @@
 #   was       protected columns as they were before, by variable
 #   aligned   whether its records are in the order of `was`
 #   ids       columns that identify and were in the file once; `allowed_ids` those on purpose
+#   part      whether it is a part of the records that nothing has judged yet
 #   page      judged figures, see judge_frame()
 #   line      where it was made
 
@@ -46,15 +47,35 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     name = name, file = file, columns = as.list(unclass(file$data)),
     address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
     classed = !is.data.frame(value) || inherits(value, "sdc_file"),
-    was = list(), aligned = TRUE, ids = identifying_columns(file, parent),
+    was = list(), aligned = TRUE,
     allowed_ids = any(c("keep_ids", "new_ids") %in% argument_names_in(run$parsed$code[[run$at]])),
     line = run$parsed$first[[run$at]], column = run$parsed$column[[run$at]]
   )
+  # A part of the records is judged when it is written: most parts never are.
+  state$part <- !written && !is.null(parent) && is.null(comment) && is_some_records(value, parent)
+  state$ids <- identifying_columns(file, if (!written) parent)
   if (!is.null(parent)) {
     if (!written && made_plain(value, parent, run)) roles_gone(run, name, parent)
     state <- descend(run, state, parent)
   }
-  state$page <- judge_frame(state, run$limit, run$followed)
+  if (!state$part) state$page <- judge_frame(state, run$limit, run$followed)
+  state
+}
+
+is_some_records <- function(value, parent) {
+  is.data.frame(value) && nrow(value) < nrow(parent$file$data) &&
+    all(names(value) %in% names(parent$columns))
+}
+
+# What is left to find until a frame is written.
+whole_state <- function(run, state) {
+  state$ids <- union(state$ids, identifying_columns(state$file))
+  if (state$part) {
+    state$part <- FALSE
+    state$page <- judge_frame(state, run$limit, run$followed)
+    run$followed[[state$name]] <- state
+    run$frames <- c(run$frames, list(frame_line(run, state)))
+  }
   state
 }
 
@@ -73,15 +94,19 @@ parent_of <- function(value, name, target, before) {
     shared <- sum(at %in% theirs)
     alike <- sum(names(columns) %in% names(state$columns))
     of_keys <- any(keys %in% names(columns)) || any(theirs[keys] %in% at)
-    if (!named && shared == 0) {
-      within <- all(keys %in% names(columns)) && all(vapply(keys, function(key) {
-        all(column_plain(unique(columns[[key]])) %in% column_plain(unique(state$columns[[key]])))
-      }, NA))
-      return(if (within) 1 else 0)
-    }
-    if (!of_keys && !named) 0 else 2 + 3 * shared + alike + (state$name == name) / 2
+    known <- named || shared > 0 && of_keys
+    if (known) 2 + 3 * shared + alike + (state$name == name) / 2 else 0
   }, 0)
-  if (max(score) > 0) before[[which.max(score)]]
+  if (max(score) > 0) {
+    return(before[[which.max(score)]])
+  }
+  within <- function(state) {
+    keys <- state$file$roles$key_vars
+    all(keys %in% names(columns)) && all(vapply(keys, function(key) {
+      all(column_plain(unique(columns[[key]])) %in% column_plain(unique(state$columns[[key]])))
+    }, NA))
+  }
+  Find(within, before)
 }
 
 column_plain <- function(x) {
@@ -156,31 +181,29 @@ equal_columns <- function(value, column) {
   names(value)[vapply(as.list(unclass(value)), identical, NA, column)]
 }
 
-# Columns of the parent are known: to look at all of them after every line would take longer than
-# most lines.
+# Columns that the parent has too are known until a file is written: to look at all of them after
+# every line would take longer than most lines.
 identifying_columns <- function(file, parent = NULL) {
   settings <- file$roles[c("key_vars", "weight_var", "strata_var", "hh_id")]
   columns <- as.list(unclass(file$data))
-  known <- vapply(names(columns), function(name) {
-    identical(rlang::obj_address(columns[[name]]), rlang::obj_address(parent$columns[[name]]))
-  }, NA)
-  ids <- c(
-    intersect(parent$ids, names(columns)[known]),
-    identifiers_of(columns[!known], settings), file$roles$id_vars
-  )
+  fresh <- columns[!names(columns) %in% names(parent$columns)]
+  ids <- c(parent$ids, identifiers_of(fresh, settings), file$roles$id_vars)
   intersect(ids, names(columns))
 }
 
 # What a frame has of its parent, and what is wrong about that.
 descend <- function(run, state, parent) {
   state$allowed_ids <- state$allowed_ids || parent$allowed_ids
-  state$aligned <- parent$aligned && nrow(state$file$data) == nrow(parent$file$data)
+  moved <- is_reordered(state, parent)
+  state$aligned <- parent$aligned && !moved && nrow(state$file$data) == nrow(parent$file$data)
   state$calibrated <- parent$calibrated
   weights_kept(run, state, parent)
   state$was <- parent$was
   state$dropped <- union(parent$dropped, setdiff(parent$file$roles$key_vars, names(state$columns)))
   for (variable in union(parent$file$roles$key_vars, names(parent$was))) {
-    state <- protection_of(run, state, parent, variable)
+    if (!moved || !same_values(state$columns[[variable]], parent$columns[[variable]])) {
+      state <- protection_of(run, state, parent, variable)
+    }
   }
   come_back(run, state, parent)
   returned_ids(run, state, parent)
@@ -242,6 +265,22 @@ weights_kept <- function(run, state, parent) {
 }
 
 # Protection ------------------------------------------------------------------------
+
+# Records in another order: no column that varies is as it was.
+is_reordered <- function(state, parent) {
+  both <- intersect(names(state$columns), names(parent$columns))
+  in_place <- function(name) {
+    column <- state$columns[[name]]
+    identical(column, parent$columns[[name]]) && !all(column %in% column[1])
+  }
+  nrow(state$file$data) == nrow(parent$file$data) && length(both) > 1 &&
+    is.null(Find(in_place, both))
+}
+
+same_values <- function(new, old) {
+  identical(sort(column_plain(new), method = "radix"), sort(column_plain(old), method = "radix")) &&
+    sum(is.na(new)) == sum(is.na(old))
+}
 
 # What a line does to a key variable: protects it, so that the values before are held, or takes
 # a protection back.

@@ -22,6 +22,9 @@ judge_frame <- function(state, limit, known) {
 }
 
 judged_page <- function(file, limit) {
+  # Nobody sees the results: prints of the file, half of their time, are left out.
+  running$passing <- TRUE
+  on.exit(running$passing <- FALSE)
   limit <- check_limits(limit)
   asked <- c(
     list(limit = limit, p = 3, missing = "wildcard", models = FALSE),
@@ -30,7 +33,7 @@ judged_page <- function(file, limit) {
   asked$facts <- population_facts(file)
   coded <- coded_page(file, asked)
   file$codes$shared <- TRUE
-  on.exit(file$codes$shared <- NULL)
+  on.exit(file$codes$shared <- NULL, add = TRUE)
   found <- run_methods(file, coded$asked, limit_methods(limit))$found
   rows <- check_rows(found, coded$asked)
   of_records <- check_records_of(found, coded$table, coded$asked)
@@ -111,7 +114,7 @@ written_frame <- function(run, value, names, variable) {
   }
   known <- Filter(function(state) is_unchanged(value, state), run$followed)
   state <- if (length(known)) {
-    known[[1]]
+    whole_state(run, known[[1]])
   } else {
     target <- target_of(run$parsed$code[[run$at]])
     target$name <- NULL

@@ -228,7 +228,7 @@ look_at_objects <- function(run) {
       run$others <- adopted(run$others, state, target$reads)
       run$others[[name]] <- NULL
       run$followed[[name]] <- state
-      run$frames <- c(run$frames, list(frame_line(run, state)))
+      if (!state$part) run$frames <- c(run$frames, list(frame_line(run, state)))
     }
   }
   if (!is.null(comment) && !comment$ok) bad_comment(run, comment)

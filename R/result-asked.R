@@ -77,10 +77,8 @@ file_marks <- function(settings) {
 # A result with what was asked, where the call is that of the innermost function.
 with_asked <- function(result, asked) {
   call <- result$call
-  if (!is.call(call)) {
-    return(result)
-  }
-  if (!identical(as.character(call[[1]]), asked$name)) {
+  named <- is.call(call) && identical(as.character(call[[1]]), asked$name)
+  if (!named || isTRUE(running$passing)) {
     return(result)
   }
   random <- !identical(random_state(), asked$state)

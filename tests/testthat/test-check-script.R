@@ -155,6 +155,19 @@ test_that("what is not known is said and not guessed", {
   expect_identical(codes_at(table), "5 not_followed")
 })
 
+test_that("another order of the records is no protection, and parts are judged when written", {
+  x <- check_text(c(
+    start, "people <- people[order(people$SCORE, people$CENREG), ]",
+    "people <- merge(people, data.frame(CENREG = 1:4, AREA = 5:8))",
+    "people <- people[rev(seq_len(nrow(people))), ]", "part <- people[people$CENREG == 1, ]",
+    "other <- people[people$CENREG == 2, ]", "write.csv(part, \"a.csv\")"
+  ))
+  expect_identical(codes_at(x)[grepl("undone|returned", codes_at(x))], character())
+  expect_true("9 above_limit" %in% codes_at(x))
+  expect_identical(x$frames$line, c(3L, 4L, 5L, 6L, 7L))
+  expect_identical(x$frames$records[[5]], sum(nals_prison$CENREG == 1))
+})
+
 test_that("random numbers of the script stay its own", {
   folder <- tempfile("seed")
   dir.create(folder)
