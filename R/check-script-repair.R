@@ -24,17 +24,19 @@ repair_of <- function(lines, line, column, fix, place, parsed = parse_script(lin
   list(start = c(first, 1L), end = c(first, 1L), text = paste0(fix, "\n"))
 }
 
-# Findings and data frames that a line can repair.
+# What a line repairs: what was `found`, and data frames above a limit, written or not.
 repairs_in <- function(x) {
   of <- x$frames[nzchar(x$frames$fix), ]
   frames <- frame(
     line = of$line, column = of$column, fix = of$fix, place = rep("below", nrow(of)),
-    title = paste0("Protect \"", of$name, "\": ", of$fix)[seq_len(nrow(of))]
+    title = paste0("Protect \"", of$name, "\": ", of$fix)[seq_len(nrow(of))],
+    found = rep(FALSE, nrow(of))
   )
   of <- x$findings[nzchar(x$findings$fix), ]
   findings <- frame(
     line = of$line, column = of$column, fix = of$fix, place = of$place,
-    title = paste0("Repair ", of$code, ": ", of$fix)[seq_len(nrow(of))]
+    title = paste0("Repair ", of$code, ": ", of$fix)[seq_len(nrow(of))],
+    found = rep(TRUE, nrow(of))
   )
   rbind(findings, frames)
 }

@@ -10,7 +10,8 @@
 #' Rscript -e "sdcRisk::language_server()"
 #' ```
 #'
-#' is the command that an editor is given.
+#' is the command that an editor is given; `vignette("beside-the-script")` has the settings of
+#' Neovim, VS Code, Positron and RStudio.
 #'
 #' **When a script runs.** By the command `sdcRisk.checkScript` and the lens "Check this script"
 #' above its first line, which check the text as it is in the editor. On each save only if the
@@ -54,25 +55,25 @@ language_server <- function(..., limit = list(k = 3, journalist = 0.05), k = NUL
   limit <- check_limits(with_k(limit, k))
   check_seconds(time_limit)
   check_installed("callr", "run scripts in processes of their own")
-  if (interactive()) {
-    no_client("This session is interactive.")
-  }
+  if (interactive()) no_client(by_editor, "This session is interactive.", editor_command)
   # What anything else prints must not reach the editor.
   sink(stderr())
   on.exit(sink(), add = TRUE)
   server <- new_server(limit, time_limit, write_stdout)
   input <- if (.Platform$OS.type == "windows") blocking_input(file("stdin")) else polled_input()
   serve(server, input)
-  if (server$phase != "over") no_client("The editor ended without `shutdown` and `exit`.")
+  if (server$phase != "over") {
+    no_client(by_editor, "It ended without `shutdown` and `exit`.", editor_command)
+  }
   invisible()
 }
 
-no_client <- function(found) {
-  stop_sdc("no_client", c(
-    "An editor must start language_server() and end it.", x = found,
-    i = "Give it the command: Rscript -e \"sdcRisk::language_server()\"."
-  ))
+no_client <- function(must, found, advice) {
+  stop_sdc("no_client", c(must, x = found, i = advice))
 }
+
+by_editor <- "An editor must start language_server() and end it."
+editor_command <- "Give it the command: Rscript -e \"sdcRisk::language_server()\"."
 
 # `phase`: "new", "ready" after initialize, "down" after shutdown, "over" after exit, "gone" if
 #   exit came first.

@@ -18,7 +18,7 @@ if [ "${1:-demo}" != demo ]; then
   packages="$packages r-cran-testthat r-cran-lintr r-cran-roxygen2 r-cran-knitr
     r-cran-rmarkdown r-cran-tibble r-cran-data.table r-cran-dplyr r-cran-vctrs r-cran-haven r-cran-xml2
     r-cran-dbplyr r-cran-dbi r-cran-rsqlite r-cran-rpostgresql postgresql
-    r-cran-bit64 r-cran-callr r-cran-processx r-cran-survey r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui r-cran-spelling
+    r-cran-bit64 r-cran-callr r-cran-processx r-cran-survey r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui r-cran-spelling r-cran-rstudioapi
     hunspell-en-gb neovim pandoc qpdf devscripts tidy xz-utils"
 fi
 [ "${1:-demo}" = site ] && packages="$packages r-cran-pkgdown"

@@ -83,9 +83,13 @@ draws$file_check_addin <- function() {
   case("file_check_addin", list(envir = pick(list(new.env(), NULL, 1, "text"))[[1]]))
 }
 
-# It waits for an editor: what is refused before that.
+# They need an editor: what is refused before that.
 draws$language_server <- function() {
   case("language_server", list(time_limit = pick(list(0, -1, "text", NA))[[1]]), p_spoilt = 0)
+}
+
+draws$check_script_addin <- function() {
+  case("check_script_addin", list(limit = pick(list(1, list(), "text", list(k = 2)))[[1]]))
 }
 
 # Scripts in pieces, most of which stop with an error. Only lines, codes and counts come back.

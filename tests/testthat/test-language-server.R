@@ -356,7 +356,7 @@ test_that("it is not for the console, and its arguments are checked", {
   expect_error(language_server(limit = 3), class = "sdcRisk_error_bad_argument")
   expect_error(language_server(time_limit = -1), class = "sdcRisk_error_bad_argument")
   expect_error(language_server(lmit = 3), class = "sdcRisk_error_bad_argument")
-  expect_error(sdcRisk:::no_client("Nobody."), class = "sdcRisk_error_no_client")
+  expect_error(sdcRisk:::no_client("a", "b", "c"), class = "sdcRisk_error_no_client")
 })
 
 test_that("Neovim shows findings and repairs a script", {

@@ -12,7 +12,7 @@ test_that("every function names the argument it was not given", {
     c(
       "tidy", "glance", "augment", "candidates", "sdc_threads", "compare_risk", "interpret",
       "measures",
-      "file_check_addin", "language_server"
+      "file_check_addin", "check_script_addin", "language_server"
     )
   )
   for (name in functions) {
