@@ -2,9 +2,8 @@
 #'
 #' Which line of the script that I edit lets the risk out? Checks the text in the editor of RStudio
 #' by [check_script()] and lists the findings in the pane "Markers".
-#' It then offers to insert a line
-#' that repairs the finding or data frame at the cursor, or else the first finding. Start it from
-#' the addins of RStudio ("Check this script").
+#' It then offers to insert a line that repairs the finding or data frame at the cursor, or else
+#' the first finding. Start it from the addins of RStudio ("Check this script").
 #'
 #' @details
 #' The script runs in the folder of the project, or in its own if no project is open. R waits

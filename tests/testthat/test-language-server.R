@@ -80,6 +80,15 @@ test_that("lines follow edits, and edited ones are lost", {
   expect_identical(moved(1:5, before, character()), rep(NA_integer_, 5))
 })
 
+test_that("a script of 10,000 lines is split in little time", {
+  lines <- paste0("x", 1:10000, " <- c(", 1:10000, ", '\u00e9') # and what it is for")
+  time <- system.time(split <- sdcRisk:::script_lines(paste(lines, collapse = "\r\n")))
+  expect_identical(split, lines)
+  # By a regular expression it took 4.9 seconds.
+  expect_lt(time[["user.self"]], 1)
+  expect_identical(sdcRisk:::script_lines("a\r\rb\r\n\n"), c("a", "", "b", ""))
+})
+
 test_that("a repair goes above or below a whole expression, or replaces it", {
   repair <- sdcRisk:::repair_of
   lines <- c(
