@@ -81,23 +81,6 @@ read_columns <- function(arg, quosure, data) {
   )
 }
 
-stop_unknown_columns <- function(arg, absent, columns) {
-  stop_absent(
-    paste0("`", arg, "` must name columns of `data`."), absent, columns,
-    paste0("Columns of `data`: ", quote_names(columns, 8), ".")
-  )
-}
-
-# What must hold, the columns that were not found, and the names near them.
-stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
-  if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
-  stop_sdc(
-    "unknown_key_var",
-    c(must, x = found, i = if (is.character(absent)) nearest_names(absent, columns), i = advice),
-    unknown = absent
-  )
-}
-
 # The second argument feels like k to those who come from other programs: as a position it
 # would pick one column, on which hardly any file has a risk.
 refuse_lone_number <- function(key_vars, ask) {

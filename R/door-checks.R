@@ -40,6 +40,23 @@ nearest_names <- function(wrong, known) {
   if (length(near)) paste0("Did you mean ", quote_names(unique(near)), "?")
 }
 
+stop_unknown_columns <- function(arg, absent, columns) {
+  stop_absent(
+    paste0("`", arg, "` must name columns of `data`."), absent, columns,
+    paste0("Columns of `data`: ", quote_names(columns, 8), ".")
+  )
+}
+
+# What must hold, the columns that were not found, and the names near them.
+stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
+  if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
+  stop_sdc(
+    "unknown_key_var",
+    c(must, x = found, i = if (is.character(absent)) nearest_names(absent, columns), i = advice),
+    unknown = absent
+  )
+}
+
 # What was found is always said: where the caller does not, what was given.
 stop_argument <- function(arg, must, found = NULL, advice = NULL) {
   if (is.null(found)) found <- found_in(arg)

@@ -19,7 +19,7 @@
 #' \deqn{P(CM \mid S_j = 1) = \frac{T_j a_j}{P(S_j = 1)} E(1/F_j \mid T_j).}{%
 #'   P(CM | S_j = 1) = T_j a_j / P(S_j = 1) * E(1/F_j | T_j).}
 #' \eqn{E(1/F_j \mid T_j)}{E(1/F_j | T_j)} is that of [population_risk()]. The expected number of
-#' correct matches of an intruder who tries all keys of the file is the sum of \eqn{T_j a_j
+#' correct matches of an intruder who tries all records of the file is the sum of \eqn{T_j a_j
 #' E(1/F_j)}, that of unique matches the sum of \eqn{P(S_j = 1)}, and `match_prob` their quotient.
 #' A unique match with a key that the original file does not have is always wrong and not counted.
 #' If nothing is perturbed, the expected number of correct matches is tau2.
