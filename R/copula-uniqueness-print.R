@@ -109,10 +109,6 @@ copula_household_line <- function(x) {
 tidy.sdc_copula_uniqueness <- function(x, ...) {
   enter_verb("tidy", x)
   for (measure in c("uniqueness", "correctness")) {
-    for (bound in c("_low", "_high")) {
-      x$estimates[[paste0("population_", measure, bound)]] <-
-        x$estimates[[paste0(measure, bound)]]
-    }
     # The standard error of a normal interval as wide as this one.
     width <- x$estimates[[paste0(measure, "_high")]] - x$estimates[[paste0(measure, "_low")]]
     x$estimates[[paste0("population_", measure, "_se")]] <-

@@ -167,16 +167,25 @@ tidy.sdc_result <- function(x, ...) {
   out$term <- rep(terms, n)
   out$estimate <- pick(terms)
   bound <- function(suffix) {
-    columns <- paste0(terms, suffix)
-    values <- lapply(columns, function(column) {
-      if (column %in% names(x$estimates)) x$estimates[[column]] else rep(NA_real_, n)
+    values <- lapply(terms, function(term) {
+      column <- bound_column(term, suffix, term == terms[[1]], names(x$estimates))
+      if (length(column)) x$estimates[[column]] else rep(NA_real_, n)
     })
     as.vector(do.call(rbind, values))
   }
-  out$std.error <- bound("_se")
-  out$conf.low <- bound("_low")
-  out$conf.high <- bound("_high")
+  out$std.error <- bound("se")
+  out$conf.low <- bound("low")
+  out$conf.high <- bound("high")
   as_tidy(renumber(out))
+}
+
+# The column of a bound of a term: `correct_low` is that of `expected_correct`, `low` alone that of
+# the first term.
+bound_column <- function(term, suffix, leads, columns) {
+  words <- strsplit(term, "_", fixed = TRUE)[[1]]
+  endings <- vapply(seq_along(words), function(i) paste(words[i:length(words)], collapse = "_"), "")
+  possible <- c(paste0(endings, "_", suffix), if (leads) suffix)
+  utils::head(possible[possible %in% columns], 1)
 }
 
 # A tibble, which prints as one where the package tibble is loaded.

@@ -82,6 +82,14 @@ test_that("tidy() of every class has one figure a row, between its limits", {
       known <- !is.na(long$conf.low) & !is.na(long$conf.high) & !is.na(long$estimate)
       expect_true(all(long$conf.low[known] <= long$estimate[known] + 1e-9), info = name)
       expect_true(all(long$conf.high[known] >= long$estimate[known] - 1e-9), info = name)
+      # Every bound of a term is there.
+      estimates <- results[[name]]$estimates
+      columns <- grep("(^|_)low$", names(estimates), value = TRUE)
+      of_terms <- vapply(sub("_?low$", "", columns), function(stem) {
+        any(endsWith(long$term, stem))
+      }, NA)
+      lows <- as.double(unlist(estimates[columns[of_terms]]))
+      expect_identical(setdiff(lows, c(long$conf.low, NA)), numeric(), info = name)
     }
   }
 })
