@@ -28,7 +28,7 @@
 #' | `too_large` | more work or memory than a stated limit | |
 #' | `not_converged` | an iteration did not reach its tolerance | |
 #' | `unprotectable` | a protection cannot be reached on this file | |
-#' | `no_client` | no editor for [language_server()] or [check_script_addin()], or one that ends early | |
+#' | `no_client` | no editor for [language_server()] or [check_script_addin()], or it ends early | |
 #' | `internal` | a failure in the compiled core, to be reported | |
 #'
 #' Warnings and messages:

@@ -167,42 +167,58 @@ report_line <- function(facts) {
 # Lines of code that can be run as is if `data` exists. `made`: it was an sdc_file.
 check_next_steps <- function(x, roles, made, data) {
   made <- made && !any(role_names %in% names(x$call))
-  limit <- x$settings$limit
-  k <- if (is.null(limit$k)) 3 else limit$k
-  at <- function(measure) {
-    verdict <- x$estimates$verdict[x$estimates$measure == measure]
-    identical(verdict, "above")
+  above <- function(measures) {
+    "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
   }
-  rare <- any(vapply(c("k", "n_unique", "prop_unique"), at, NA))
-  top <- if (!is.null(x$drivers)) utils::head(x$drivers$variable, 1)
   several <- length(roles$key_vars) > 1
-  looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
-  linked <- linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
-  # suppress_cells() takes l for plain files only.
-  alike <- at("l") && is.null(unlist(roles[c("hh_id", "strata_var", "key_groups")])) &&
-    is.null(times_of(data)) && length(roles$key_vars) <= most_diverse_keys
-  if (alike) linked <- paste("l =", number_code(limit$l))
   c(
     file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
     looks_step(x, roles),
-    if (rare) c(matches_step(roles, k), special_step(x)),
-    if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data)),
-    if (at("journalist")) individual_step(roles, limit$journalist, x$diagnostics$population),
-    if (several && (rare || at("qar") || at("set_risk"))) {
+    protect_steps(x, roles, data, above(rare_measures), above("l")),
+    if (above("journalist")) {
+      individual_step(roles, x$settings$limit$journalist, x$diagnostics$population)
+    },
+    if (several && above(c(rare_measures, "qar", "set_risk"))) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
-    if (length(top) && several && any(x$estimates$verdict == "above")) {
-      paste0(
-        "file_check(file, key_vars = setdiff(sdc_roles(file)$key_vars, ", dput_text(top), ")",
-        page_code(x$settings), ")"
-      )
-    },
+    if (several && above(x$estimates$measure)) without_driver_step(x),
     without_told_step(x, roles, names(data)),
     if (is_within_limits(x)) {
       paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
     },
     later_steps(x)
   )
+}
+
+rare_measures <- c("k", "n_unique", "prop_unique")
+
+# Which records are rare, or alike in sensitive values, and what protects them.
+protect_steps <- function(x, roles, data, rare, alike) {
+  limit <- x$settings$limit
+  k <- if (is.null(limit$k)) 3 else limit$k
+  # suppress_cells() takes l for plain files only.
+  alike <- alike && is.null(unlist(roles[c("hh_id", "strata_var", "key_groups")])) &&
+    is.null(times_of(data)) && length(roles$key_vars) <= most_diverse_keys
+  linked <- if (alike) {
+    paste("l =", number_code(limit$l))
+  } else {
+    looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
+    linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
+  }
+  c(
+    if (rare) c(matches_step(roles, k), special_step(x)),
+    if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data))
+  )
+}
+
+# The page without the key variable that drives it most.
+without_driver_step <- function(x) {
+  if (NROW(x$drivers)) {
+    paste0(
+      "file_check(file, key_vars = setdiff(sdc_roles(file)$key_vars, ",
+      dput_text(x$drivers$variable[[1]]), ")", page_code(x$settings), ")"
+    )
+  }
 }
 
 is_within_limits <- function(x) {

@@ -83,8 +83,8 @@
 #' @section Measured coverage:
 #' Of nominal 95% intervals, if the model is true: .97 on average. On 173 samples of known
 #' populations (`vignette("trust")`), those of \eqn{\tau_2}{tau2} by `model = "search"` held .72,
-#' .69, .67 and .79 of the time at fractions of 1, 5, 20 and 50%; median errors were 13, 4.5, 1.9 and
-#' .7%. With \eqn{z_2} near -2, or nearly all records unique, use coarser categories.
+#' .69, .67 and .79 of the time at fractions of 1, 5, 20 and 50%; median errors were 13, 4.5, 1.9
+#' and .7%. With \eqn{z_2} near -2, or nearly all records unique, use coarser categories.
 #'
 #' @section Households, zero margins, missing values:
 #' With `hh_id` the records also have the risk of their household, as in [individual_risk()]:

@@ -58,14 +58,20 @@ proposed_steps <- function(values, about) {
     if (!is.null(order$codes) && found$kind == "proposed_order") found$kind <- "proposed_codes"
     return(found)
   }
-  widths <- if (is.numeric(x) && length(x) > 12) usual_widths(range(x), all(x == round(x)))
+  if (is.numeric(x)) proposed_number_steps(values, about) else merged_steps(values)
+}
+
+proposed_number_steps <- function(values, about) {
+  x <- values$values
+  whole <- all(x == round(x))
+  widths <- if (length(x) > 12) usual_widths(range(x), whole)
   found <- if (length(widths)) steps_by_form(width_steps(values, widths, about), values)
   if (length(found$steps)) {
     return(found)
   }
   found <- merged_steps(values)
   # Few whole numbers are codes as often as numbers.
-  if (is.numeric(x) && length(x) <= 12 && all(x == round(x))) found$kind <- "proposed_codes"
+  if (length(x) <= 12 && whole) found$kind <- "proposed_codes"
   found
 }
 

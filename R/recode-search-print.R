@@ -124,7 +124,9 @@ constraint_words <- function(settings) {
     value <- format_number(limits[[name]])
     switch(name,
       k = if (identical(settings$blanks, "cells")) {
-        paste0("every record with at least ", value, " matches (a suppressed value matches everything)")
+        paste(
+          "every record with at least", value, "matches (a suppressed value matches everything)"
+        )
       } else {
         paste("every class of at least", value, "records")
       },

@@ -51,8 +51,8 @@
 #' @section Cost:
 #' One pass over the records that are not yet unique for every set of up to `max_size`
 #' variables. Each record takes a bit for every set of fewer variables; if these would take more
-#' than 4 GB, the error has class `sdcRisk_error_too_large`. Incomplete records are in several classes with
-#' `"wildcard"`, which costs more if many values are missing.
+#' than 4 GB, the error has class `sdcRisk_error_too_large`. Incomplete records are in several
+#' classes with `"wildcard"`, which costs more if many values are missing.
 #'
 #' @inheritParams sdcRisk-params
 #' @param max_size Largest number of variables of an MSU, at most that of the key

@@ -16,7 +16,7 @@ set -eu
 packages="r-base-core r-base-dev r-cran-cli r-cran-rlang r-cran-tidyselect r-cran-generics r-cran-jsonlite r-cran-ggplot2"
 if [ "${1:-demo}" != demo ]; then
   packages="$packages r-cran-testthat r-cran-lintr r-cran-roxygen2 r-cran-knitr
-    r-cran-rmarkdown r-cran-tibble r-cran-data.table r-cran-dplyr r-cran-vctrs r-cran-haven r-cran-xml2
+    r-cran-rmarkdown r-cran-tibble r-cran-tidyr r-cran-data.table r-cran-dplyr r-cran-vctrs r-cran-haven r-cran-xml2
     r-cran-dbplyr r-cran-dbi r-cran-rsqlite r-cran-rpostgresql postgresql
     r-cran-bit64 r-cran-callr r-cran-processx r-cran-survey r-cran-pls r-cran-mvtnorm r-cran-shiny r-cran-miniui r-cran-spelling r-cran-rstudioapi
     hunspell-en-gb neovim pandoc qpdf devscripts tidy xz-utils"
