@@ -22,12 +22,15 @@ under <- function(mb, code) {
   if (is.null(attr(said, "status"))) utils::tail(said, 1) else "ended"
 }
 
-# Kilobytes that R takes with the package, once per session.
+# Kilobytes that R takes with the package, once per session: the most of three, as a thread that
+# finds no work left sets no memory aside, 64 MB less.
 known <- new.env()
 loaded <- function() {
   if (is.null(known$kb)) {
-    line <- under(NULL, "cat(grep('VmPeak', readLines('/proc/self/status'), value = TRUE))")
-    known$kb <- as.numeric(gsub("[^0-9]", "", line))
+    lines <- replicate(3, under(
+      NULL, "cat(grep('VmPeak', readLines('/proc/self/status'), value = TRUE))"
+    ))
+    known$kb <- max(as.numeric(gsub("[^0-9]", "", lines)))
   }
   known$kb
 }
@@ -62,11 +65,11 @@ test_that("a call that found no memory leaves R as it was", {
   code <- c(
     paste0("hoard <- function() inherits(try(", hoard(4e5, 1000), ", silent = TRUE), 'try-error')"),
     "failed <- c(hoard(), hoard())",
-    "found <- suppressWarnings(qar_risk(adult[1:2000, 1:4], p = 2, pi_u = 0.1))$estimates$T",
+    "found <- suppressWarnings(qar_risk(adult[1:2000, 1:4], p = 2, pi_u = 0.1))$estimates$risk",
     "cat(all(failed), format(found, digits = 15))"
   )
   here <- suppressWarnings(qar_risk(adult[1:2000, 1:4], p = 2, pi_u = 0.1))
-  right <- format(here$estimates$T, digits = 15)
+  right <- format(here$estimates$risk, digits = 15)
   expect_identical(under(200, code), paste(c("TRUE", right), collapse = " "))
 })
 
