@@ -246,7 +246,7 @@ recoding_tables <- function(recodings, files) {
   }, recodings, names(recodings))
 }
 
-# Values before they were recoded: numbers to be cut, or text that is no name of a group.
+# The values before recoding: numbers that are cut, or text except the names of groups.
 finest_values <- function(columns, by, name) {
   if (!is.list(by)) {
     return(unique(as.double(unlist(Filter(is_plain_number, columns)))))

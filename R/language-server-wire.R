@@ -15,7 +15,7 @@ new_wire <- function() {
   list2env(list(parts = list(), size = 0, need = 1, skip = 0), parent = emptyenv())
 }
 
-# Messages that are whole with these bytes: their bytes, or NULL for what is no message.
+# The bytes of each message that these bytes complete, NULL if a message cannot be read.
 take_bytes <- function(wire, bytes) {
   wire$parts <- c(wire$parts, list(bytes))
   wire$size <- wire$size + length(bytes)
@@ -121,7 +121,7 @@ send <- function(server, ...) {
 
 send_result <- function(server, id, result) send(server, id = id, result = result)
 
-# To a request; there is none to answer without an `id`.
+# Only a request has an `id`, and gets an answer.
 send_error <- function(server, id, code, message) {
   if (!is.null(id)) send(server, id = id, error = list(code = code, message = message))
 }
@@ -169,7 +169,7 @@ column_in <- function(text, character) {
   if (nzchar(text)) sum(cumsum(utf16_units(text)) <= character) + 1L else 1L
 }
 
-# NA for what is no file, such as a text without a name.
+# NA if the URI names no file, as for a text that was never saved.
 path_of_uri <- function(uri) {
   if (!grepl("^file://", uri)) {
     return(NA_character_)

@@ -76,8 +76,8 @@
 #' | made up | .015 | .98 | .99 | 1 | 1 |
 #' | made to mislead (54 samples) | .022 | .98 | .98 | .98 | .98 |
 #'
-#' Of all intervals 0.6% lay below the truth: so often would a limit just below the truth seem to be
-#' met. Missing values were values of their own there. `vignette("trust")` has the other
+#' Of all intervals 0.65% lay below the truth: so often would a limit just below the truth seem
+#' to be met. Missing values were values of their own there. `vignette("trust")` has the other
 #' estimators.
 #'
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
