@@ -29,6 +29,9 @@ test: ## install what tests need, run all tests and linters
 	  R_LIBS=$(TEST_LIBRARY):$(PEERS):$$R_LIBS Rscript tools/test.R
 	Rscript tools/lint.R
 
+lint: ## lint texts, and the style of files that changed SINCE=HEAD
+	Rscript tools/lint.R $(or $(SINCE),HEAD)
+
 test-spark: ## run the tests of databases on Apache Spark too, one executor killed at work
 	sh tools/setup.sh spark
 	mkdir -p $(TEST_LIBRARY)
@@ -104,5 +107,5 @@ torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valg
 release: ## build source package and binary in check/, offline; say what is left to do by hand
 	sh tools/release.sh
 
-.PHONY: help demo test test-spark test-duckdb test-windows setup install doc fmt vendor crates tarball check \
-  check-targets site coverage bench truth torture release
+.PHONY: help demo test lint test-spark test-duckdb test-windows setup install doc fmt vendor crates \
+  tarball check check-next check-targets site coverage bench truth torture release
