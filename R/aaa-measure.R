@@ -114,6 +114,5 @@ page_figures <- function() {
 }
 
 page_methods <- c(
-  "n_matches", "special_uniques", "qar_risk", "individual_risk", "loglinear_risk",
-  "copula_uniqueness", "population_uniqueness", "exhaustive_tabulation"
+  "n_matches", "special_uniques", "qar_risk", "population_risk", "exhaustive_tabulation"
 )

@@ -27,7 +27,7 @@ judged_page <- function(file, limit) {
   on.exit(running$passing <- FALSE)
   limit <- check_limits(limit)
   asked <- c(
-    list(limit = limit, p = 3, missing = "wildcard", models = FALSE),
+    list(limit = limit, p = 3, missing = "wildcard"),
     file$roles[c("hh_id", "sensitive", "strata_var")]
   )
   asked$facts <- population_facts(file)
@@ -55,7 +55,7 @@ judged_page <- function(file, limit) {
 limit_methods <- function(limit) {
   methods <- list(
     n_matches = c("check_matches", "n_matches", "check_matches_on"), qar_risk = "check_qar",
-    individual_risk = "check_individual"
+    population_risk = "check_law"
   )
   asked <- unique(page_figures()$method[page_figures()$measure %in% names(limit)])
   unlist(lapply(asked, function(method) {

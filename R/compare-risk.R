@@ -48,8 +48,8 @@ compare_risk <- function(before, after, ..., loss = NULL, labels = c("before", "
   announce("compare_risk")
   check_whole_names(names(sys.call()))
   if (missing(after) && !missing(before) && has_history(before)) {
-    after <- file_check(before, models = FALSE)
-    before <- file_check(file_before(before, "before"), models = FALSE)
+    after <- file_check(before)
+    before <- file_check(file_before(before, "before"))
   }
   if (missing(before) || missing(after)) {
     stop_argument(

@@ -18,7 +18,6 @@ declare_measure(
   population_uniqueness = figure(
     "Population uniqueness", "share", low = uniqueness_low, high = uniqueness_high,
     scenario = "journalist", key = "population_uniqueness", head = "unique",
-    question = "What share of the people is unique in the population?",
     says = paste("an estimated %s of the", format_count(pop_size),
                  "people in the population are unique")
   ),

@@ -1,9 +1,6 @@
 # The measures of file_check(): each is a result of the function that measures it,
 # from one file, and one or more rows of the page.
 
-# Most records for which the page fits models unasked: beyond, the log-linear model
-# and the copula take longer than all other measures together.
-most_modelled <- 2e5
 # Most records times key sets counted one by one, and records times pairs of key
 # variables of the overview: about two seconds each. Matches of incomplete records take
 # ten times as long.
@@ -16,7 +13,6 @@ run_methods <- function(file, asked, only = NULL) {
   signals <- new.env(parent = emptyenv())
   signals$all <- list()
   facts <- asked$facts
-  if (!is.null(facts$scale)) file <- with_scaled_weights(file, facts$scale)
   every_rule <- c("wildcard", "category", "exclude")
   # A method is run if nothing speaks against it. Without incomplete records every rule
   # for missing values gives the same.
@@ -35,12 +31,6 @@ run_methods <- function(file, asked, only = NULL) {
     attempt(method, do.call(method, c(list(file), args, rule)), signals)
   }
   unknown <- if (is.null(facts$pop_size)) facts$why
-  few <- if (isTRUE(facts$pop_size < facts$n)) {
-    "the population has fewer people than the file has records"
-  }
-  later <- function(code) {
-    if (!is.null(unknown)) unknown else not_modelled(facts$n_rows, asked$models, code)
-  }
   n_sets <- choose(asked$n_keys, asked$p)
   found <- list(
     n_matches = run("check_matches", list(asked$sensitive), rules = every_rule),
@@ -48,13 +38,7 @@ run_methods <- function(file, asked, only = NULL) {
     qar_risk = run(
       "check_qar", list(p = asked$p, sets = n_sets * facts$n_rows <= most_set_work)
     ),
-    individual_risk = run("check_individual", list(asked), unknown, every_rule),
-    loglinear_risk = run("loglinear_risk", list(), later("loglinear_risk(file)")),
-    copula_uniqueness = run(
-      "copula_uniqueness", c(list(records = FALSE), facts$people),
-      if (is.null(few)) later(copula_code(facts)) else few
-    ),
-    population_uniqueness = run("population_uniqueness", facts$people, c(unknown, few)),
+    population_risk = run("check_law", list(), unknown, every_rule),
     exhaustive_tabulation = run("exhaustive_tabulation", list()),
     household_matches = if (asked$missing == "wildcard" && !is.null(asked$hh_id)) {
       run("n_matches", list(), rules = every_rule)
@@ -89,22 +73,6 @@ not_for_wildcards <- function(n_incomplete, n, suppressed) {
       "; if nothing was suppressed and values are missing at random, ",
       "run file_check(file, missing = \"exclude\")"
     )
-  )
-}
-
-not_modelled <- function(n_rows, models, code) {
-  if (isFALSE(models)) {
-    paste0("not computed: models = FALSE; run ", code)
-  } else if (is.null(models) && n_rows > most_modelled) {
-    paste0("not computed: more than ", format_count(most_modelled), " records; run ", code)
-  }
-}
-
-copula_code <- function(facts) {
-  paste0(
-    "copula_uniqueness(file, ",
-    if (length(facts$people)) paste0("pop_size = ", number_code(facts$pop_size), ", "),
-    "records = FALSE)"
   )
 }
 
@@ -164,55 +132,16 @@ check_qar <- function(file, ...) {
   })
 }
 
-# Without weights every record stands for as many people; without households that can
-# be told apart there are records alone.
-check_individual <- function(file, asked, ...) {
-  facts <- asked$facts
-  if (is.null(file$roles$weight_var)) {
-    data <- with_equal_weight(as.data.frame(file$data), facts$pop_size / facts$n)
-    codes <- file$codes
-    file <- as_file(
-      sdc_file(data, file$roles$key_vars, weight_var = equal_weight, hh_id = asked$hh_id), "data"
-    )
-    file$codes <- codes
+# Without households that can be told apart there are records alone.
+check_law <- function(file, ...) {
+  if (is.null(file$roles$hh_id)) {
+    return(population_risk(file, ...))
   }
-  if (is.null(asked$hh_id)) {
-    return(individual_risk(file, ...))
-  }
-  rlang::try_fetch(individual_risk(file, ...), sdcRisk_error = function(e) {
-    result <- individual_risk(file, hh_id = NULL, ...)
+  rlang::try_fetch(population_risk(file, ...), sdcRisk_error = function(e) {
+    result <- population_risk(file, hh_id = NULL, ...)
     result$diagnostics$household_refused <- first_line(e)
     result
   })
-}
-
-equal_weight <- ".equal_weight"
-
-with_equal_weight <- function(data, weight) {
-  times <- times_of(data)
-  data[[equal_weight]] <- if (is.null(times)) rep(weight, nrow(data)) else weight * times
-  if (!is.null(times)) {
-    attr(data, "patterns") <- list(
-      times = times, weight_var = equal_weight, squares = weight^2 * times,
-      weight_range = c(weight, weight)
-    )
-  }
-  data
-}
-
-# Weights that average 1, made to sum to the population.
-with_scaled_weights <- function(file, scale) {
-  data <- as.data.frame(file$data)
-  name <- file$roles$weight_var
-  data[[name]] <- check_weights(file$data, name) * scale
-  patterns <- attr(file$data, "patterns")
-  if (!is.null(patterns)) {
-    patterns$squares <- patterns$squares * scale^2
-    patterns$weight_range <- patterns$weight_range * scale
-    attr(data, "patterns") <- patterns
-  }
-  file$data <- data
-  file
 }
 
 # A result, or the error in its place: what must hold, and what was found. Warnings

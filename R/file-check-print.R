@@ -226,18 +226,12 @@ population_words <- function(facts) {
 check_labels <- function(x) {
   catalogue <- page_figures()
   labels <- catalogue$label[match(x$estimates$measure, catalogue$measure)]
-  corrected <- paste0(x$estimates$measure, "_corrected") %in% x$estimates$measure
-  labels[corrected] <- paste0(x$estimates$measure[corrected], ", uncorrected")
   sub("extreme risk T", paste0("extreme risk T(", x$settings$p, ", 0.01)"), labels, fixed = TRUE)
 }
 
-# Rows of which a larger one says the same: the corrected value, or the number.
+# Rows of which another one says the same as a number.
 are_plain <- function(e) {
-  plain <- c(
-    if ("tau1_corrected" %in% e$measure) "tau1", if ("tau2_corrected" %in% e$measure) "tau2",
-    "prop_unique", "reidentification_rate", "tau1_rate"
-  )
-  e$measure %in% plain & is.na(e$limit)
+  e$measure %in% c("prop_unique", "reidentification_rate", "tau1_rate") & is.na(e$limit)
 }
 
 # What was not judged or is unclear and why, measures of one reason together.
@@ -339,6 +333,6 @@ records_at_risk.sdc_file <- function(x, limit, ..., k = NULL) {
   check_no_dots(...)
   given <- list(limit = if (!missing(limit)) limit, k = k)
   do.call(records_at_risk, c(
-    list(file_check(x, models = FALSE)), given[!vapply(given, is.null, NA)]
+    list(file_check(x)), given[!vapply(given, is.null, NA)]
   ), quote = TRUE)
 }

@@ -14,11 +14,9 @@ check_rows <- function(found, asked) {
   rows$reason[absent] <- vapply(rows$measure[absent], why_absent, "")
   limits <- unlist(asked$limit)
   rows$limit <- unname(if (is.null(limits)) NA_real_ else limits[rows$measure])
-  rows$verdict <- judge(rows$value, rows$limit, rows$unit)
-  rows <- without_wide_intervals(rows, asked$facts$n)
-  rows <- without_misfits(rows, found$loglinear_risk)
-  rows <- without_other_people(rows, asked$facts)
-  rows <- without_boundary(rows, found$population_uniqueness)
+  rows$verdict <- judge(rows$value, rows$limit, rows$unit, rows$low, rows$high)
+  rows <- unclear(rows, rows$verdict == "unclear", straddling)
+  rows <- without_doubts(rows, population_doubts(found, asked))
   rows <- without_blank_records(rows, found$n_matches, asked)
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
@@ -32,8 +30,7 @@ check_rows <- function(found, asked) {
 why_absent <- function(measure) {
   switch(measure,
     household = "no column of households was named: hh_id",
-    n_homogeneous = , l = "no sensitive variable was named: sensitive",
-    "the model has no correction here: no interval"
+    n_homogeneous = , l = "no sensitive variable was named: sensitive"
   )
 }
 
@@ -42,8 +39,8 @@ why_absent <- function(measure) {
 page_values <- function(result, about, asked) {
   roles <- c(n_homogeneous = "sensitive", l = "sensitive", household = "hh_id")
   if (is.character(result)) {
-    asked_for <- !grepl("_corrected$", about$measure) &
-      !about$measure %in% names(roles)[vapply(roles, function(r) is.null(asked[[r]]), NA)]
+    asked_for <- !about$measure %in%
+      names(roles)[vapply(roles, function(r) is.null(asked[[r]]), NA)]
     return(frame(
       value = rep(NA_real_, nrow(about)), low = rep(NA_real_, nrow(about)),
       high = rep(NA_real_, nrow(about)), reason = ifelse(asked_for, result, "")
@@ -59,71 +56,55 @@ page_values <- function(result, about, asked) {
   reason <- ifelse(
     about$measure %in% names(refused), refused[about$measure],
     ifelse(
-      is.na(at) | !is.na(rows$value[at]) | grepl("_corrected$", about$measure), "",
+      is.na(at) | !is.na(rows$value[at]), "",
       ifelse(nzchar(rows$absent[at]), rows$absent[at], "its value is not determined on this file")
     )
   )
   frame(value = rows$value[at], low = rows$low[at], high = rows$high[at], reason = unname(reason))
 }
 
-# A value below its limit is not known to be if its interval reaches above. The intervals
-# of tau1 and tau2 are those of the corrected values.
-without_wide_intervals <- function(rows, n) {
-  high_of <- function(measure) rows$high[match(measure, rows$measure)]
-  high <- rows$high
-  at <- function(measure) rows$measure == measure
-  high[at("tau1")] <- high_of("tau1_corrected")
-  high[at("tau1_rate")] <- high_of("tau1_corrected") / n
-  high[at("tau2")] <- high_of("tau2_corrected")
-  unclear(
-    rows, which(rows$verdict == "ok" & high > rows$limit), "its interval reaches above the limit"
-  )
-}
+straddling <- "the limit lies within its interval"
 
-# A model that does not fit has no figures to report, one that is biased only corrected ones.
-without_misfits <- function(rows, model) {
-  status <- if (!is.character(model)) model$estimates$status[[1]] else "ok"
-  if (status == "underfits") {
-    of_model <- grepl("^tau[12]", rows$measure)
-    rows[of_model, c("value", "low", "high")] <- NA_real_
-    rows$verdict[of_model] <- "not judged"
-    rows$reason[of_model] <- paste0("the model does not fit; run ", better_model)
-  } else if (on_boundary(status)) {
-    of_model <- grepl("^tau[12]", rows$measure) & !is.na(rows$value)
-    rows <- unclear(rows, of_model, status_note(status))
-  } else if (status != "ok") {
-    kept <- rows$measure %in% c("tau1", "tau1_rate", "tau2") & rows$verdict == "ok"
-    rows <- unclear(rows, kept, "only the corrected value can be reported")
+# By measure of the page, why an interval of the law for the population is not known to hold.
+population_doubts <- function(found, asked) {
+  law <- found$population_risk
+  about <- page_figures()
+  about <- about[about$method == "population_risk", ]
+  of <- c(tau1_rate = "tau1", reidentification_rate = "reidentifications", household = "largest")
+  named <- ifelse(about$figure %in% names(of), of[about$figure], about$figure)
+  doubts <- if (populations_differ(asked$facts)) {
+    rep(people_disagree, nrow(about))
+  } else if (is.character(law)) {
+    character(nrow(about))
+  } else {
+    law$estimates$note[match(named, law$estimates$measure)]
   }
-  rows
-}
-
-# Weights are about one population, the size that was given about another: whether the
-# risks by weights are above a limit is not known.
-without_other_people <- function(rows, facts) {
-  if (!populations_differ(facts)) {
-    return(rows)
-  }
-  by_weights <- c("journalist", "expected_reidentifications", "reidentification_rate", "household")
-  unclear(
-    rows, rows$measure %in% by_weights & rows$verdict %in% c("ok", "above"),
-    people_disagree
-  )
+  doubts <- rlang::set_names(doubts, about$measure)
+  complete <- asked$n_incomplete == 0 || asked$missing != "wildcard"
+  list(reasons = doubts[nzchar(doubts)], complete = complete)
 }
 
 people_disagree <- "weights and population disagree"
 
+# A limit that such an interval keeps is not known to be kept, nor known to be exceeded if nobody
+# knows which population is meant. Keys have as many people in the population as records in the
+# file at least: what that settles needs no interval.
+without_doubts <- function(rows, doubts) {
+  k <- rows$value[rows$measure == "k"]
+  sure <- rows$measure == "journalist" & doubts$complete & length(k) == 1 & rows$limit >= sum(1 / k)
+  settled <- which(sure & rows$verdict == "unclear")
+  rows <- unclear(rows, settled, "")
+  rows$verdict[settled] <- "ok"
+  reason <- doubts$reasons[rows$measure]
+  at <- !is.na(reason) & !sure & (
+    rows$verdict == "ok" | rows$verdict == "above" & reason == people_disagree
+  )
+  unclear(rows, at, unname(reason[at]))
+}
+
 populations_differ <- function(facts) {
   facts$from == "given" && !is.null(facts$sum_weights) &&
     abs(facts$sum_weights / facts$pop_size - 1) >= 0.05
-}
-
-without_boundary <- function(rows, pitman) {
-  status <- if (!is.character(pitman)) pitman$estimates$status[[1]] else "ok"
-  unclear(
-    rows, status != "ok" & rows$measure == "pitman" & rows$verdict %in% c("ok", "above"),
-    "its likelihood has no maximum inside its range"
-  )
 }
 
 # Records that miss every key variable match everybody: k - 1 of them would bring any file
@@ -161,7 +142,8 @@ without_blank_records <- function(rows, matches, asked) {
 are_good_matches <- function(rows) {
   rows$verdict == "ok" & rows$measure %in% c(
     "k", "n_unique", "prop_unique", "journalist", "expected_reidentifications",
-    "reidentification_rate", "household", "n_homogeneous", "n_special", "l"
+    "reidentification_rate", "household", "tau1", "tau1_rate", "tau2", "population_uniqueness",
+    "n_homogeneous", "n_special", "l"
   )
 }
 
@@ -257,20 +239,20 @@ unclear <- function(rows, at, reason) {
   rows
 }
 
-better_model <- "loglinear_risk(file, model = \"search\")"
-
 # Records ------------------------------------------------------------------------
 
 # What every record has of the measures that judge records, and how many of them are
 # above each limit.
 check_records_of <- function(found, table, asked) {
   matches <- found$n_matches
-  individual <- found$individual_risk
+  law <- found$population_risk
+  if (!is.character(law)) law <- judged_rows(law)
   tables <- found$exhaustive_tabulation
   columns <- list(
     n_matches = if (!is.character(matches)) judged_rows(matches)$n_matches,
-    journalist_risk = if (!is.character(individual)) judged_rows(individual)$risk,
-    household_risk = if (!is.character(individual)) judged_rows(individual)$household_risk,
+    journalist_risk = if (!is.character(law)) law$risk,
+    prob_unique = if (!is.character(law)) law$prob_unique,
+    household_risk = if (!is.character(law)) law$household_risk,
     n_violations = if (!is.character(tables)) judged_rows(tables)$n_violations
   )
   columns <- columns[!vapply(columns, is.null, NA)]
@@ -360,22 +342,24 @@ judged_by <- function(rows, x, limit) {
   columns <- c(k = "n_matches", journalist = "journalist_risk")
   for (measure in intersect(names(limit), names(columns))) {
     at <- which(
-      rows$measure == measure & !is.na(rows$value) & rows$note != people_disagree &
+      rows$measure == measure & !is.na(rows$value) &
         rows$verdict %in% c("ok", "above", "no limit", "unclear")
     )
     risks <- records[[columns[[measure]]]]
     if (length(at) && !is.null(risks)) {
-      unit <- rows$unit[at]
-      rows$limit[at] <- limit[[measure]]
-      beyond <- judge(risks, limit[[measure]], unit) == "above"
-      rows$n_above[at] <- sum_over(as.double(beyond), judged_times(x))
-      verdict <- judge(rows$value[at], limit[[measure]], unit)
+      row <- rows[at, ]
       # What speaks against an "ok" does so under every limit.
-      rows$verdict[at] <- ifelse(
-        verdict == "ok" & rows$verdict[at] == "unclear", "unclear", verdict
-      )
-      rows$note[at][rows$verdict[at] == "above"] <- ""
+      doubted <- row$verdict == "unclear" && row$note != straddling
+      row$limit <- limit[[measure]]
+      beyond <- judge(risks, row$limit, row$unit) == "above"
+      row$n_above <- sum_over(as.double(beyond), judged_times(x))
+      row$verdict <- judge(row$value, row$limit, row$unit, row$low, row$high)
+      if (row$verdict != "ok" || !doubted) row$note <- ""
+      row <- unclear(row, row$verdict == "unclear", straddling)
+      if (doubted && row$verdict == "ok") row$verdict <- "unclear"
+      rows[at, ] <- row
     }
   }
+  rows <- without_doubts(rows, x$diagnostics$doubts)
   without_told_missing(rows, x$settings$missing, x$diagnostics$told_missing)
 }

@@ -7,23 +7,13 @@ check_contradictions <- function(rows, facts) {
     value <- rows[[field]][match(measure, rows$measure)]
     if (length(value)) value else NA
   }
-  all <- c(
-    who_knows(at), sample_or_census(at, facts), cells_or_model(at, facts),
-    two_models(at, facts), beyond_all_sets(at), weights_or_size(facts)
-  )
+  all <- c(who_knows(at), sample_or_census(at, facts), beyond_all_sets(at))
   of <- function(field) vapply(all, `[[`, "", field)
   frame(measures = of("measures"), reason = of("reason"), report = of("report"))
 }
 
 disagreement <- function(measures, reason, report) {
   list(list(measures = measures, reason = reason, report = report))
-}
-
-# How many times as large the larger of two numbers of people is; 1 where both are
-# `few` at most, as nobody will care.
-times_apart <- function(a, b, few) {
-  both <- c(a, b)
-  if (anyNA(both) || max(both) <= few) 1 else max(both) / min(both)
 }
 
 who_knows <- function(at) {
@@ -42,52 +32,19 @@ who_knows <- function(at) {
 }
 
 sample_or_census <- function(at, facts) {
-  measure <- facts$unique_people
-  if (facts$census || is.null(measure)) {
-    return(NULL)
-  }
-  people <- if (measure == "population_uniqueness") {
-    at("population_uniqueness") * facts$n
-  } else {
-    at(if (is.na(at("tau1_corrected"))) "tau1" else "tau1_corrected")
-  }
-  if (!isTRUE(at("n_unique") > 2 * people)) {
+  people <- at("tau1")
+  if (facts$census || !isTRUE(at("n_unique") > 2 * people)) {
     return(NULL)
   }
   disagreement(
-    paste("n_unique and", measure),
+    "n_unique and tau1",
     paste0(
       "sample or population. ", plural(at("n_unique"), "record"), " alone in a file of ",
       format_percent(facts$n / facts$pop_size), " of the people, ",
       if (people < 0.01) "hardly any" else paste("about", format_amount(people)),
       " alone among all people"
     ),
-    paste("n_unique if taking part is known, else", measure)
-  )
-}
-
-cells_or_model <- function(at, facts) {
-  model <- if (is.na(at("tau2_corrected"))) at("tau2") else at("tau2_corrected")
-  fits <- facts$unique_people %in% c("tau1", "tau1_corrected")
-  if (facts$census || !any(fits) || times_apart(at("expected_reidentifications"), model, 1) <= 2) {
-    return(NULL)
-  }
-  disagreement(
-    "expected_reidentifications and tau2",
-    "each cell by its own weights, or a model of all cells and sample uniques alone",
-    "tau2"
-  )
-}
-
-two_models <- function(at, facts) {
-  people <- facts$pop_size * c(at("population_uniqueness"), at("pitman"))
-  if (facts$census || length(people) == 0 || times_apart(people[[1]], people[[2]], 1) <= 2) {
-    return(NULL)
-  }
-  disagreement(
-    "population_uniqueness and pitman",
-    "the copula knows which values are rare, Pitman the sizes of cells alone",
-    "the copula, for a public file the larger"
+    "n_unique if taking part is known, else tau1"
   )
 }
 
@@ -102,40 +59,17 @@ beyond_all_sets <- function(at) {
   )
 }
 
-weights_or_size <- function(facts) {
-  if (!populations_differ(facts)) {
-    return(NULL)
-  }
-  disagreement(
-    "journalist and tau1",
-    paste0(
-      "the weights sum to ", format_count(round(facts$sum_weights)),
-      " people, and the population was given as ", format_count(round(facts$pop_size)),
-      ": individual risks follow the weights, models the size"
-    ),
-    "neither before weights and population agree"
-  )
-}
-
-# Conditions of the methods that change how a number is to be read.
-check_notes <- function(found, facts) {
-  loglinear <- found$loglinear_risk
-  status <- if (!is.character(loglinear)) loglinear$estimates$status[[1]]
-  individual <- found$individual_risk
-  small <- if (!is.character(individual)) individual$diagnostics$n_below_sample
+# What changes how the numbers of the population are to be read.
+check_notes <- function(facts) {
   c(
-    if (identical(status, "underfits")) {
-      "The log-linear model does not fit: do not report its tau1 and tau2 (see the last step)."
-    } else if (isTRUE(on_boundary(status))) {
-      "The log-linear fit lies on the boundary of its model: its tau1 and tau2 are unclear."
-    } else if (isTRUE(status %in% c("biased", "overfits"))) {
-      "Of tau1 and tau2 only the corrected values can be reported."
-    },
+    if (populations_differ(facts)) paste0(
+      "The weights sum to ", format_count(round(facts$sum_weights)),
+      " people, and the population was given as ", format_count(round(facts$pop_size)),
+      ": do not report the journalist's measures before these agree."
+    ),
     if (!is.null(facts$scale)) {
       paste0("The weights were multiplied by ", format_number(signif(facts$scale, 3)),
              " to sum to the population.")
-    } else if (isTRUE(small > 0)) {
-      "Weights of some keys sum to less than their records: do the weights average 1?"
     },
     if (facts$from == "given" && is.null(facts$sum_weights) && !facts$census) {
       "No weights: every record stands for as many people."
@@ -156,8 +90,7 @@ report_line <- function(facts) {
   } else {
     paste0(
       both, " if anyone can know who is in the file (panel, register), ",
-      paste(c("the journalist risk", facts$unique_people), collapse = " and "),
-      " if nobody can, and both for a public file."
+      "the journalist risk and tau1 if nobody can, and both for a public file."
     )
   }
 }
@@ -175,9 +108,10 @@ check_next_steps <- function(x, roles, made, data) {
     file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
     looks_step(x, roles),
     protect_steps(x, roles, data, above(rare_measures), above("l")),
-    if (above("journalist")) {
-      individual_step(roles, x$settings$limit$journalist, x$diagnostics$population)
-    },
+    if (above("journalist")) paste0(
+      "records_at_risk(population_risk(file), limit = ",
+      number_code(x$settings$limit$journalist), ")"
+    ),
     if (several && above(c(rare_measures, "qar", "set_risk"))) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
@@ -288,13 +222,6 @@ remedy_steps <- function(x, k, linked, times) {
   )
 }
 
-# By the weights of the file, if the page took them as they are.
-individual_step <- function(roles, limit, facts) {
-  if (!is.null(roles$weight_var) && is.null(facts$scale)) {
-    paste0("records_at_risk(individual_risk(file), limit = ", number_code(limit), ")")
-  }
-}
-
 # The same page without the key variables that look like something else.
 looks_step <- function(x, roles) {
   seen <- x$roles
@@ -311,13 +238,10 @@ looks_step <- function(x, roles) {
   )
 }
 
-# What the page left for later, and what says more.
+# What the page left for later.
 later_steps <- function(x) {
   left <- grepl("run ", x$estimates$reason, fixed = TRUE)
-  unique(c(
-    sub(".*run ", "", x$estimates$reason[left]),
-    if (any(grepl("does not fit", x$diagnostics$notes, fixed = TRUE))) better_model
-  ))
+  unique(sub(".*run ", "", x$estimates$reason[left]))
 }
 
 # The file that was checked, by the code that gave it where that is short.

@@ -11,9 +11,9 @@
 #' @details
 #' Every number is that of the function that measures it, called on one [sdc_file()] with
 #' its defaults: [n_matches()] (k, sample uniques, sensitive values), [qar_risk()] (T and
-#' the riskiest key set), [individual_risk()] (largest record risk, expected
-#' re-identifications, households), [loglinear_risk()] (tau1, tau2),
-#' [copula_uniqueness()] and [population_uniqueness()] (uniqueness in the population),
+#' the riskiest key set), [population_risk()] (largest record risk, re-identifications,
+#' households, tau1, tau2, population uniqueness: one law, so that tau1 <= tau2 <=
+#' re-identifications),
 #' [exhaustive_tabulation()] (small cells of tables of one and two variables) and
 #' [key_overview()] (what dropping a variable would buy). These pages have the formulas.
 #'
@@ -28,14 +28,13 @@
 #'
 #' @section Verdicts:
 #' \describe{
-#'   \item{`"ok"`, `"above"`}{the value keeps its limit, or exceeds it}
-#'   \item{`"unclear"`}{the value does not settle it: its interval reaches above the limit,
-#'     the weights do not sum to the population given, the Pitman model has no maximum, many
-#'     records have enough matches only because few incomplete records match them, or released
-#'     columns tell missing values, see below}
-#'   \item{`"not judged"`}{the measure could not be computed, is not defined on this file,
-#'     or is tau1 or tau2 of a log-linear model that does not fit: it then has no value, and
-#'     the page recommends a model to fit instead}
+#'   \item{`"ok"`, `"above"`}{the interval, or the value of a measure without one, keeps its
+#'     limit, or all of it exceeds it}
+#'   \item{`"unclear"`}{it is not known: the limit lies within the interval, the interval is not
+#'     known to hold ([population_risk()] says when), the weights do not sum to the population
+#'     given, many records have enough matches only because few incomplete records match them, or
+#'     released columns tell missing values, see below}
+#'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
 #' A missing value matches every value, so that a few incomplete records can be the only matches
@@ -49,15 +48,19 @@
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth, and a
 #' suppressed industry lies in its division.
 #'
-#' `reason` says why a verdict is `"unclear"` or `"not judged"`. If an estimate exceeds its
-#' limit the verdict is `"above"`, however wide its interval.
+#' A record of which the file has k like it has k like it in the population at least. So a limit of
+#' 0.05 on the journalist risk is kept for certain if no key has fewer than 20 records and no record
+#' is incomplete, whatever a model says. In most other files with sample uniques the largest risk
+#' cannot be known to be small: expect `"unclear"` or `"above"`.
+#'
+#' `reason` says why a verdict is `"unclear"` or `"not judged"`.
 #'
 #' @section Limits:
 #' A limit is named by the measure as `estimates` names it, and is of its unit: records
 #' for `k` (a limit of 3 is kept if no key has fewer than 3 records), values for `l`, numbers of
 #' records or people for `n_unique`, `n_special`, `n_homogeneous`, `expected_reidentifications`,
-#' `tau1`, `tau1_corrected`, `tau2`, `tau2_corrected`, and numbers from 0 to 1 for all
-#' others. `limit` replaces the defaults; use `list()` for no limits.
+#' `tau1`, `tau2`, and numbers from 0 to 1 for all others. `limit` replaces the defaults; use
+#' `list()` for no limits.
 #'
 #' No limit is right for every release. The defaults, and others in use:
 #'
@@ -77,36 +80,26 @@
 #' @section Which measure to report:
 #' Ask who attacks. If anyone can know that a person is in the file (a census, a
 #' register, a panel, a small study), the prosecutor's measures count: k, sample uniques, T.
-#' If nobody can, the journalist's: the largest record risk, tau1, population
-#' uniqueness. A file that is open to anyone is judged by both. `contradictions`
-#' has one row per pair of measures that seem to disagree, with the reason (census or
-#' sample, prosecutor or journalist, cells or a model) and which to report when. The
+#' If nobody can, the journalist's: the largest record risk and tau1. A file that is open to anyone
+#' is judged by both. `contradictions` has one row per pair of measures that seem to disagree, with
+#' the reason (census or sample, prosecutor or journalist) and which to report when. The
 #' vignette "Which risk for my release?" goes through the cases.
 #'
 #' @section Missing values:
 #' One page has one rule, `missing`. By `"wildcard"`, the default, a missing value may be any
-#' value, so that it matches everything. Local suppression is then judged as it was made:
-#' after [suppress_cells()] the page has the remedy's own figures. [n_matches()] and
-#' [individual_risk()] have this rule. T, tau1, tau2, population uniqueness and tables of
-#' one and two variables need cells, and a record that may be in several cells has none:
-#' if any record is incomplete on the key variables, these measures are `"not judged"`.
+#' value, so that it matches everything: k, sample uniques and sensitive values after
+#' [suppress_cells()] are the remedy's own. [population_risk()] judges a record by the values that
+#' it has. T and tables of one and two variables need cells, and a record that may be in several
+#' cells has none: if any record is incomplete on the key variables, these are `"not judged"`.
 #'
 #' If nothing was suppressed and values are missing at random, `missing = "exclude"` judges
-#' all measures on the complete records. We drew 12 samples of 3,000 to 12,000 records from
-#' two known populations and deleted values at random. With 1%, 5%, 10% and 20% of the
-#' records incomplete, tau1 differed by 0.6%, 2%, 4% and 10% (medians) from that of the
-#' whole sample, and the uniqueness by the copula by 1%, 2%, 2% and 8%. With `"category"`,
-#' 1% of incomplete records raised tau1 by 10% in one sample and to 60 times its value in
-#' another. After [suppress_cells()] neither rule helps: the records with suppressed values
-#' are the rare ones, and without them the copula's uniqueness was 2 to 49 times below the
-#' truth, 5 times even with 1% of the records incomplete. Suppressed values cannot be
-#' recognised in a file, so the choice is yours.
+#' all measures on the complete records. After [suppress_cells()] these are not the rare ones,
+#' and their figures are too low. Suppressed values cannot be recognised in a file, so the choice is
+#' yours.
 #'
-#' @section Cost: A million records with ten key variables take about 4 s. With more than
-#' 200,000 records the log-linear model and the copula are left out unless `models = TRUE`,
-#' and the page gives the calls to run; [key_overview()] likewise if records times squared
-#' key variables exceed 2e8 (2e7 if records are incomplete), and the table of key sets if
-#' records times key sets exceed 1e9.
+#' @section Cost: A million records with ten key variables take about 4 s. [key_overview()] is
+#' left out, and the page gives the call to run, if records times squared key variables exceed 2e8
+#' (2e7 if records are incomplete), and the table of key sets if records times key sets exceed 1e9.
 #'
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 500 bytes a record.
@@ -121,8 +114,6 @@
 #'   are fewer.
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`: the rule of the page for
 #'   missing values, see the section on missing values.
-#' @param models Whether to fit the log-linear model and the copula. `NULL`: up to 200,000
-#'   records.
 #'
 #' @return An object of class `sdc_file_check`, an [sdc_result] whose print is a page of up
 #' to 25 rows: the verdict, the measures that have a limit, the key variables that drive it, what
@@ -133,12 +124,11 @@
 #'     `high` (an interval at 95%, `NA` for none), `scenario` (`"prosecutor"`,
 #'     `"journalist"`, `"tables"`), `limit`, `verdict` (`"ok"`, `"above"`,
 #'     `"unclear"`, `"not judged"`, `"no limit"`), `n_records_above` (records that are
-#'     themselves above the limit, for measures of records), `reason`;
-#'     intervals of tau1 and tau2 stand with the corrected values they belong to; this is
-#'     `as.data.frame()`}
-#'   \item{`records`}{one row per record: `n_matches`, `journalist_risk`,
-#'     `household_risk`, `n_violations` (tables in which its cell is small), as far as
-#'     they were measured, and `above` (whether any limit on records is exceeded)}
+#'     themselves above the limit, for measures of records), `reason`; this is `as.data.frame()`}
+#'   \item{`records`}{one row per record: `n_matches`, `journalist_risk`, `prob_unique` (the chance
+#'     that it is unique in the population), `household_risk`, `n_violations` (tables in which its
+#'     cell is small), as far as they were measured, and `above` (whether any limit on records is
+#'     exceeded)}
 #'   \item{`roles`}{one row per column: `variable`, `role`, `looks_like`, `type`,
 #'     `n_values`, `n_missing`, `missing_codes` (values that may stand for a missing one),
 #'     their number `n_missing_codes` and that of the records with one, `n_coded_missing`,
@@ -148,10 +138,11 @@
 #'     `share_top` (share of the riskiest key sets with it)}
 #'   \item{`contradictions`}{`measures`, `reason`, `report`}
 #'   \item{`next_steps`}{lines of code that can be run as is}
-#'   \item{`diagnostics`}{`signals`: warnings and messages of the methods, which are not
-#'     signalled; `notes`; `population`; `told_missing`: columns that tell or narrow key variables
-#'     and are known if these are missing; `told_by_columns`: columns that tell key variables, see
-#'     [release_data()]; `finer_columns`: those without a role that are more detailed}
+#'   \item{`diagnostics`}{`doubts`: by measure, why its interval is not known to hold; `signals`:
+#'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
+#'     `told_missing`: columns that tell or narrow key variables and are known if these are missing;
+#'     `told_by_columns`: columns that tell key variables, see [release_data()]; `finer_columns`:
+#'     those without a role that are more detailed}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
@@ -177,8 +168,8 @@
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 #' check <- file_check(nals_prison, keys, weight_var = "WEIGHT")
-#' check # k is above its limit, the journalist risk is not
-#' check$estimates$value[check$estimates$measure == "journalist"] # 0.03484
+#' check # k is above its limit, the journalist risk may be
+#' check$estimates[check$estimates$measure == "journalist", c("value", "low", "high")]
 #' nrow(records_at_risk(check)) # 88
 file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalist = 0.05),
                        k = NULL, weight_var = NULL, hh_id = NULL, strata_var = NULL,
@@ -190,8 +181,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
   if (is.null(ask$key_vars)) ask_for_keys(ask)
   asked <- list(
     limit = check_limits(with_k(limit, k)), p = check_whole(ask$p, "p"),
-    missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing"),
-    models = if (!is.null(ask$models)) check_flag(ask$models, "models")
+    missing = check_choice(ask$missing, c("wildcard", "category", "exclude"), "missing")
   )
   with_progress("File check", {
     file <- check_file(ask$file, mget(setdiff(role_names, "missing"), envir = ask))
@@ -213,7 +203,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
 
 #' @rdname file_check
 #' @export
-file_check_control <- function(p = 3, sampling_fraction = NULL, models = NULL, ...) {
+file_check_control <- function(p = 3, sampling_fraction = NULL, ...) {
   new_control("file_check_control")
 }
 
@@ -345,19 +335,8 @@ population_facts <- function(file) {
       "neither weights nor the size of the population are known: weight_var or pop_size"
     } else {
       why
-    },
-    people = if (is.null(given) && !is.null(size)) list(pop_size = size) else list()
+    }
   )
-}
-
-# The measure of records unique among all people that can be reported: a log-linear
-# model that does not fit has none.
-measure_of_uniques <- function(model, rows) {
-  status <- if (is.character(model)) "" else model$estimates$status[[1]]
-  measure <- switch(status,
-    ok = "tau1", biased = , overfits = "tau1_corrected", "population_uniqueness"
-  )
-  if (!is.na(rows$value[match(measure, rows$measure)])) measure
 }
 
 # T beyond all key sets is an extrapolation.
@@ -373,14 +352,10 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
-  facts <- c(
-    asked$facts,
-    unique_people = measure_of_uniques(found$loglinear_risk, rows),
-    extreme = extreme_measure(rows)
-  )
+  facts <- c(asked$facts, extreme = extreme_measure(rows))
   settings <- file_settings(
     table,
-    limit = asked$limit, p = asked$p, missing = asked$missing, models = asked$models,
+    limit = asked$limit, p = asked$p, missing = asked$missing,
     weight_var = file$roles$weight_var, hh_id = asked$hh_id, sensitive = asked$sensitive,
     strata_var = file$roles$strata_var, pop_size = facts$pop_size, candidates = TRUE
   )
@@ -397,7 +372,8 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       history = file$history, told_missing = asked$told_missing,
       told_by_columns = if (!is.null(told)) told[!told$part, ],
       finer_columns = finer_columns(told, file$roles),
-      signals = signal_table(ran$signals), notes = check_notes(found, facts)
+      doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
+      notes = check_notes(facts)
     ),
     call = this_call, roles = look_at_columns(file, asked$coded), drivers = check_drivers(found),
     contradictions = check_contradictions(rows, facts)
@@ -428,7 +404,7 @@ told_missing <- function(told, data) {
 signal_table <- function(signals) {
   of <- function(field) vapply(signals, `[[`, "", field)
   methods <- c(
-    check_matches = "n_matches", check_individual = "individual_risk", check_qar = "qar_risk",
+    check_matches = "n_matches", check_law = "population_risk", check_qar = "qar_risk",
     check_overview = "key_overview"
   )
   method <- of("method")

@@ -16,8 +16,7 @@ declare_measure(
   ),
   journalist_max = figure(
     "Largest record risk", "risk", scenario = "journalist", key = "journalist",
-    question = "How likely is the riskiest record found?", attempt = TRUE,
-    n_above = risks_above(x, limit$journalist),
+    attempt = TRUE, n_above = risks_above(x, limit$journalist),
     note = format_spread(journalist_max, risk_q99, risk_q95),
     says = paste(
       "an intruder who does not know who is in the file finds the riskiest record with a",
@@ -30,17 +29,15 @@ declare_measure(
   expected_reidentifications = figure(
     "Expected re-identifications", "count", scenario = "journalist", of = n,
     key = "expected_reidentifications", attempt = TRUE,
-    question = "How many people does an intruder find who tries every record?",
     note = paste0(format_percent(reidentification_rate), " of the records"),
     says = "this intruder is expected to find %s people of the population by trying every record"
   ),
   reidentification_rate = figure(
     "Re-identifications, share", "share", scenario = "journalist", key = "reidentification_rate",
-    question = "What share is found?", attempt = TRUE, board = FALSE, print = FALSE
+    attempt = TRUE, board = FALSE, print = FALSE
   ),
   household_max = figure(
-    "Largest risk, any member", "risk", scenario = "journalist", key = "household",
-    question = "How likely is a member of a household found?", attempt = TRUE
+    "Largest risk, any member", "risk", scenario = "journalist", key = "household", attempt = TRUE
   ),
   prosecutor_max = figure(
     "Largest record risk, target in the file", "risk", scenario = "prosecutor", attempt = TRUE,

@@ -7,8 +7,7 @@ tau_figures <- list(
   ),
   tau1 = figure(
     "Population uniques, tau1", "count", low = NA, high = NA, scenario = "journalist",
-    key = "tau1", question = "How many sample uniques are population uniques?",
-    board = is.na(tau1_corrected), note = status_note(status), head = "tau1",
+    key = "tau1", board = is.na(tau1_corrected), note = status_note(status), head = "tau1",
     unclear = on_boundary(status),
     says = ifelse(
       is.na(tau1_corrected), paste0(rough_words(status), unique_words), ""
@@ -16,28 +15,25 @@ tau_figures <- list(
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
-    key = "tau1_corrected", question = "How many sample uniques are population uniques?",
-    board = !is.na(tau1_corrected), note = status_note(status), head = "corrected",
+    key = "tau1_corrected", board = !is.na(tau1_corrected), note = status_note(status), head = "corrected",
     unclear = on_boundary(status),
     says = ifelse(
       is.na(tau1_corrected), "", paste0(unique_words, ", corrected for bias")
     )
   ),
   tau1_rate = figure(
-    "tau1, share", "share", scenario = "journalist", key = "tau1_rate",
-    question = "What share of the records is that?", board = FALSE, unclear = on_boundary(status)
+    "tau1, share", "share", scenario = "journalist", key = "tau1_rate", board = FALSE,
+    unclear = on_boundary(status)
   ),
   tau2 = figure(
     "Correct matches, tau2", "count", low = NA, high = NA, scenario = "journalist", key = "tau2",
-    question = "How many sample uniques are matched correctly?", attempt = TRUE,
-    board = is.na(tau2_corrected), note = status_note(status), head = "tau2",
+    attempt = TRUE, board = is.na(tau2_corrected), note = status_note(status), head = "tau2",
     unclear = on_boundary(status),
     says = ifelse(is.na(tau2_corrected), paste0(rough_words(status), attack_words), "")
   ),
   tau2_corrected = figure(
     "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
-    key = "tau2_corrected", question = "How many sample uniques are matched correctly?",
-    attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
+    key = "tau2_corrected", attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
     unclear = on_boundary(status), head = "tau2 corrected",
     says = ifelse(is.na(tau2_corrected), "", attack_words)
   ),
@@ -72,7 +68,9 @@ declare_measure(
     range_line(x$diagnostics$models, main)
   ),
   scenario = "journalist", knows = attacked_uniques,
-  next_step = if (main$status == "underfits" && main$model != "search") better_model,
+  next_step = if (main$status == "underfits" && main$model != "search") {
+    "loglinear_risk(file, model = \"search\")"
+  },
   measured = paste0(
     "Of the ", plural(main$n, "record"), " of the file (sampling fraction ",
     format_short(main$sampling_fraction), "), ", format_count(main$n_unique),

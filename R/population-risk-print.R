@@ -15,6 +15,7 @@ declare_measure(
     low = measured(e, "uniqueness", "low"),
     high = measured(e, "uniqueness", "high"), scenario = "journalist",
     key = "population_uniqueness", note = status_words(e, "uniqueness"),
+    question = "What share of the people is unique in the population?",
     unclear = undecided(e, "uniqueness", limit$population_uniqueness)
   ),
   correctness = figure(
@@ -27,20 +28,31 @@ declare_measure(
     "Population uniques, tau1", "count", measured(e, "tau1", "value"),
     low = measured(e, "tau1", "low"),
     high = measured(e, "tau1", "high"), scenario = "journalist", key = "tau1",
+    question = "How many sample uniques are population uniques?",
     note = status_words(e, "tau1"), unclear = undecided(e, "tau1", limit$tau1),
     says = "%s records are unique in the population"
+  ),
+  tau1_rate = figure(
+    "tau1, share", "share", measured(e, "tau1", "value") / x$diagnostics$n,
+    low = measured(e, "tau1", "low") / x$diagnostics$n,
+    high = measured(e, "tau1", "high") / x$diagnostics$n, scenario = "journalist",
+    key = "tau1_rate", question = "What share of the records is that?", board = FALSE,
+    print = FALSE, unclear = undecided(e, "tau1", limit$tau1_rate * x$diagnostics$n)
   ),
   tau2 = figure(
     "Correct matches, tau2", "count", measured(e, "tau2", "value"),
     low = measured(e, "tau2", "low"),
     high = measured(e, "tau2", "high"), scenario = "journalist", key = "tau2",
+    question = "How many sample uniques are matched correctly?",
     note = status_words(e, "tau2"), unclear = undecided(e, "tau2", limit$tau2), attempt = TRUE
   ),
   reidentifications = figure(
     "Expected re-identifications", "count", measured(e, "reidentifications", "value"),
     low = measured(e, "reidentifications", "low"),
     high = measured(e, "reidentifications", "high"), scenario = "journalist",
-    key = "expected_reidentifications", note = status_words(e, "reidentifications"),
+    key = "expected_reidentifications",
+    question = "How many people does an intruder find who tries every record?",
+    note = status_words(e, "reidentifications"),
     unclear = undecided(e, "reidentifications", limit$expected_reidentifications),
     attempt = TRUE,
     says = paste(
@@ -48,13 +60,29 @@ declare_measure(
       "find %s people"
     )
   ),
+  reidentification_rate = figure(
+    "Re-identifications, share", "share",
+    measured(e, "reidentifications", "value") / x$diagnostics$n,
+    low = measured(e, "reidentifications", "low") / x$diagnostics$n,
+    high = measured(e, "reidentifications", "high") / x$diagnostics$n, scenario = "journalist",
+    key = "reidentification_rate", question = "What share is found?", attempt = TRUE,
+    board = FALSE, print = FALSE, unclear = undecided(
+      e, "reidentifications", limit$reidentification_rate * x$diagnostics$n
+    )
+  ),
   largest = figure(
     "Largest record risk", "risk", measured(e, "largest", "value"),
     low = measured(e, "largest", "low"),
     high = measured(e, "largest", "high"), scenario = "journalist", key = "journalist",
     note = status_words(e, "largest"), unclear = undecided(e, "largest", limit$journalist),
-    attempt = TRUE,
+    question = "How likely is the riskiest record found?", attempt = TRUE,
     n_above = risks_above(x, limit$journalist)
+  ),
+  household = figure(
+    "Largest risk, any member", "risk", household_bounds(x)$value, low = household_bounds(x)$low,
+    high = household_bounds(x)$high, scenario = "journalist", key = "household",
+    question = "How likely is a member of a household found?", attempt = TRUE, board = FALSE,
+    print = FALSE, unclear = undecided(e, "largest", limit$household)
   ),
   spread = "Record risk E(1/F)",
   notes = as.list(sprintf("Unclear: %s.", population_notes(e))),
@@ -80,11 +108,23 @@ status_words <- function(estimates, measure) {
   if (status == "ok") "" else status
 }
 
-# Whether the interval does not settle on which side of the limit the truth lies. One that is not
-# "ok" can lie below the truth.
+# Whether an interval that keeps a limit is not known to hold.
 undecided <- function(estimates, measure, limit) {
   of <- function(column) measured(estimates, measure, column)
-  !is.null(limit) && of("low") <= limit && (of("status") != "ok" || limit < of("high"))
+  length(limit) && of("low") <= limit && of("status") != "ok"
+}
+
+# The largest risk of a household: that of its riskiest member at least, of all at most.
+household_bounds <- function(x) {
+  records <- judged_rows(x)
+  if (!is.null(records$household_risk)) {
+    of <- function(column) measured(x$estimates, "largest", column)
+    largest <- max(records$household_risk, na.rm = TRUE)
+    list(
+      value = largest, low = min(largest, of("low")),
+      high = max(largest, min(1, x$diagnostics$n_members * of("high")))
+    )
+  }
 }
 
 # A measure of population_risk().

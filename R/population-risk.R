@@ -83,8 +83,9 @@
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
 #' fraction is below 0.5%, if neighbours in the order of the file share keys and no households are
 #' named, if the file refutes the fit, and for uniqueness and correctness if records are incomplete;
-#' it is `"not judged"` after [invariant_pram()]. The largest risk is `"unclear"` at best: its
-#' interval lacks the error of the model, and 2.8% of 434 such intervals lay below the truth.
+#' it is `"not judged"` after [invariant_pram()]. The largest risk is `"unclear"` at best, unless the
+#' file is the whole population: its interval lacks the error of the model, and 2.8% of 434 such
+#' intervals lay below the truth.
 #' [measures()] finds a limit kept if all of the interval keeps it and the status is `"ok"`,
 #' exceeded if all of it exceeds it, and else `"unclear"`.
 #'
@@ -125,10 +126,13 @@
 #'     interval at 95%), `status`, see the section on uncertainty, and `note`, the reason if
 #'     it is not `"ok"`; this is `as.data.frame()`}
 #'   \item{`records`}{one row per record: `risk`, \eqn{E(1/F \mid f)}{E(1/F | f)}, whose sum is
-#'     the number of re-identifications, and `prob_unique`, whose sum is tau1}
+#'     the number of re-identifications, and `prob_unique`, whose sum is tau1; with `hh_id`
+#'     `household_risk`, the chance that at least one member of the record's household is found,
+#'     one minus the product of those that a member is not}
 #'   \item{`diagnostics`}{`pop_size`; `weights` of network, tree and independence;
 #'     `effective_draws`, the number of draws from the posterior that importance weights leave;
-#'     `n_patterns`, the number of sets of key variables that records know}
+#'     `n_members`, the number of records of the largest household; `n_patterns`, the number of
+#'     sets of key variables that records know}
 #' }
 #' Errors: `bad_weights`, `bad_argument` where nothing says how large the population is, and
 #' `bad_data` where a record has no household or none is complete.
@@ -173,10 +177,17 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
     rows <- table$rows
     weights <- if (is.null(rows)) roles$weights else roles$weights[rows]
     n_people <- people_of_sample(table, data, weights, ask)
+    equal <- equal_weights(roles$weights, data)
     found <- core(rs_population_risk, table$pointer, list(
-      n_people = n_people, weights = if (!equal_weights(roles$weights, data)) weights,
+      n_people = n_people, weights = if (!equal) weights,
       households = households$pointer, missing = missing
     ))
+    if (!is.null(households)) {
+      found$at_home <- core(rs_members_risk, households$pointer, found$risk)$risk
+      homes <- data[[roles$hh_at]]
+      found$n_members <- max(tabulate(match(homes, homes)))
+    }
+    found$sampled <- !equal || n_people > table$n * (1 + 1e-9)
     settings <- file_settings(
       table,
       weight_var = if (!is.null(roles$weight_at)) names(data)[[roles$weight_at]],
@@ -214,7 +225,7 @@ population_status <- function(found, table, settings, remedy) {
   if (identical(remedy, "invariant_pram")) {
     return(list("not judged", "values were exchanged: pram_audit() judges this file"))
   }
-  why <- c(
+  why <- if (found$sampled) c(
     if (found$neighbours_alike > 0.01 && is.null(settings$hh_id)) {
       "neighbours in the order of the file are alike: name households by hh_id"
     },
@@ -238,7 +249,7 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
   about <- population_status(found, table, settings, remedy)
   status <- rep(about[[1]], 6)
   note <- rep(about[[2]], 6)
-  if (about[[1]] == "ok") {
+  if (about[[1]] == "ok" && found$sampled) {
     status[6] <- "unclear"
     note[6] <- "the interval of the largest risk lacks the error of the model"
   }
@@ -250,7 +261,10 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
       collapse = "; "
     )
   }
-  records <- list(risk = found$risk, prob_unique = found$prob_unique)
+  records <- list(
+    risk = found$risk, prob_unique = found$prob_unique, household_risk = found$at_home
+  )
+  records <- records[!vapply(records, is.null, NA)]
   new_sdc_result(
     "sdc_population_risk",
     estimates = frame(
@@ -264,7 +278,8 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
       n = table$n, n_excluded = settings$n - table$n, n_keys = length(settings$key_vars),
       pop_size = settings$pop_size, n_incomplete = table$n_incomplete,
       weights = rlang::set_names(found$stacking, c("network", "tree", "independence")),
-      effective_draws = found$effective_draws, n_patterns = as.integer(found$n_patterns)
+      n_members = found$n_members, effective_draws = found$effective_draws,
+      n_patterns = as.integer(found$n_patterns)
     ),
     call = this_call
   )

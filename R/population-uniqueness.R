@@ -401,7 +401,6 @@ declare_measure(
   ),
   population_uniqueness = figure(
     "Population uniqueness (Pitman)", "share", scenario = "journalist", key = "pitman",
-    question = "What share is unique, by the sizes of cells alone?",
     note = status_note(status), head = "unique"
   ),
   title = "Uniqueness in the population by estimators from cell sizes",

@@ -21,24 +21,16 @@ record_sums <- list(
     )
   },
   file_check = function(x, rows, times) {
-    alone <- rows$n_matches == 1
-    tau <- grep("^tau[12]", x$estimates$measure, value = TRUE)
-    c(
-      record_sum(
-        "journalist", c("expected_reidentifications", "reidentification_rate"),
-        rows$journalist_risk, times
-      ),
-      # The models of two files differ in all records, but these are who they are about.
-      record_sum("check tau", tau, ifelse(alone, 1, NA), times)
+    law_sums(
+      rows$journalist_risk, rows$prob_unique, times,
+      c("expected_reidentifications", "reidentification_rate"),
+      c("tau1", "tau1_rate", "population_uniqueness")
     )
   },
   population_risk = function(x, rows, times) {
-    alone <- rows$prob_unique > 0
-    c(
-      record_sum("journalist", c("reidentifications", "correctness"), rows$risk, times),
-      record_sum("journalist", "tau2", rows$risk[alone], times[alone]),
-      # Uniqueness of a file of everybody is tau1 over the number of people.
-      record_sum("tau1", c("tau1", "uniqueness"), rows$prob_unique[alone], times[alone])
+    law_sums(
+      rows$risk, rows$prob_unique, times, c("reidentifications", "correctness"),
+      c("tau1", "uniqueness")
     )
   },
   loglinear_risk = function(x, rows, times) {
@@ -76,15 +68,10 @@ record_sums <- list(
     )
   },
   suppress_cells = function(x, rows, times) {
-    before <- 1 / rows$n_matches_before
-    after <- 1 / rows$n_matches
     c(
-      record_sum("prosecutor", "tau_before", before, times),
-      record_sum("prosecutor", "tau_after", after, times),
-      record_sum("prosecutor", "tau_intruder", 1 / rows$n_candidates, times),
-      # A record with as many matches as before has the same ones, and its risk.
-      record_sum("suppression", "risk_before", before, times),
-      record_sum("suppression", "risk_after", after, times)
+      record_sum("prosecutor", "tau_before", 1 / rows$n_matches_before, times),
+      record_sum("prosecutor", "tau_after", 1 / rows$n_matches, times),
+      record_sum("prosecutor", "tau_intruder", 1 / rows$n_candidates, times)
     )
   },
   attribute_risk = function(x, rows, times) {
@@ -122,6 +109,18 @@ record_sums <- list(
     record_sum("link", figures, prob[prob > 0], times[prob > 0])
   }
 )
+
+# Sums of one law for the population: of the risks of all records, those of sample uniques, and
+# the chances that these are unique. Uniqueness of a file of everybody is tau1 over the number of
+# people.
+law_sums <- function(risk, prob_unique, times, found, unique) {
+  alone <- which(prob_unique > 0)
+  c(
+    record_sum("journalist", found, risk, times),
+    record_sum("journalist", "tau2", risk[alone], times[alone]),
+    record_sum("tau1", unique, prob_unique[alone], times[alone])
+  )
+}
 
 # tau1 and tau2 of one fit, with all that is computed from them.
 tau_sums <- function(records, row, x, times) {

@@ -39,8 +39,9 @@ not_examined <- function(entries) {
       "Intruders who know only some of the key variables (sets of key variables)."
     },
     if (!checked && lacks(
-      "individual_risk", "loglinear_risk", "copula_uniqueness", "population_uniqueness",
-      "longitudinal_risk", "uniqueness_profile", "uniqueness_by_size", "uniqueness_validation"
+      "population_risk", "individual_risk", "loglinear_risk", "copula_uniqueness",
+      "population_uniqueness", "longitudinal_risk", "uniqueness_profile", "uniqueness_by_size",
+      "uniqueness_validation"
     )) {
       "Uniqueness in the population: all figures are of the file."
     },
@@ -291,9 +292,20 @@ own_qar <- function(entries) {
   })
 }
 
-answer_tau <- function(entries) {
-  or_checked(entries, own_tau(entries), "tau1", "population_uniqueness")
+# One law answers for the population, other estimators of a stage without it.
+of_population <- function(entries, others, ...) {
+  law <- answer_each(entries, "population_risk", function(e, x) {
+    rows <- figure_rows(x, list())
+    about <- page_figures()
+    rows <- rows[rows$measure %in% about$figure[about$measure %in% c(...)], ]
+    paste0(rows$label, " ", figure_words(rows$value, rows$unit), ".", collapse = " ")
+  })
+  law <- c(law, answer_checked(entries, names(law), ...))
+  answers <- c(law, others(entries[!vapply(entries, `[[`, "", "stage") %in% names(law)]))
+  answers[order(names(answers) != "before")]
 }
+
+answer_tau <- function(entries) of_population(entries, own_tau, "tau1", "population_uniqueness")
 
 own_tau <- function(entries) {
   c(
@@ -315,7 +327,7 @@ own_tau <- function(entries) {
 }
 
 answer_individual <- function(entries) {
-  or_checked(entries, own_individual(entries), "journalist", "expected_reidentifications")
+  of_population(entries, own_individual, "journalist", "expected_reidentifications")
 }
 
 own_individual <- function(entries) {

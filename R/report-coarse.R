@@ -42,9 +42,12 @@ coarse_result <- function(x) {
     # A household is one, however many members.
     of_homes <- startsWith(name, "household") || inherits(x, "sdc_household_risk")
     if (of_homes) alike <- unique(alike)
-    if (inherits(x, "sdc_file_check")) {
+    if (inherits(x, c("sdc_file_check", "sdc_population_risk"))) {
       at <- which(e$measure == name)
-      shown$estimates$value[at] <- vapply(e$value[at], shared_figure, 0, alike)
+      shared <- vapply(e$value[at], shared_figure, 0, alike)
+      shown$estimates[at, c("value", "low", "high")] <- list(
+        shared, pmin(shared, signif(e$low[at], 2)), pmax(shared, signif(e$high[at], 2))
+      )
     } else if (name %in% names(e)) {
       shown$estimates[[name]] <- vapply(e[[name]], shared_figure, 0, alike)
     }
@@ -106,9 +109,9 @@ single_figures <- list(
     household_max = "household_risk"
   ),
   sdc_household_risk = c(journalist_max = "journalist_risk"),
-  sdc_suppress_cells = c(risk_max_before = "none", risk_max_after = "none"),
   sdc_recode_search = c(risk = "none"),
-  sdc_file_check = c(journalist = "journalist_risk", household = "household_risk")
+  sdc_file_check = c(journalist = "journalist_risk", household = "household_risk"),
+  sdc_population_risk = c(largest = "risk")
 )
 
 single_figures_of <- function(x) {

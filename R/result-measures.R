@@ -14,8 +14,8 @@
 #' @return A data frame with one row for each analysis and figure: `measure`, its name;
 #'   `label`, what it is called; `value` with its 95% interval `low` to `high`, `NA` if the
 #'   method has none; `unit`: `"matches"`, `"count"`, `"share"` or `"risk"`; `scenario`;
-#'   `limit`; `verdict`: `"ok"`, `"above"`, `"unclear"`, `"not judged"` or `"no limit"`;
-#'   `n_above`, the number of records above the limit; `note`.
+#'   `limit`; `verdict`: `"ok"` if all of the interval keeps the limit, `"above"` if all of it
+#'   exceeds it, else `"unclear"`, or `"not judged"` or `"no limit"`; `n_above`, the number of records above the limit; `note`.
 #' @export
 #' @examples
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
@@ -90,11 +90,13 @@ figure_row <- function(f, value, scope, n) {
   }
   limit <- if (is.null(f$limit) && !is.null(f$key)) scope$limit[[f$key]] else eval(f$limit, scope)
   limit <- rep_len(if (is.null(limit)) NA_real_ else as.double(limit), length(value))
-  verdict <- judge(value, limit, f$unit)
+  low <- bound("low")
+  high <- bound("high")
+  verdict <- judge(value, limit, f$unit, low, high)
   verdict[of("unclear", FALSE) & !is.na(value)] <- "unclear"
   frame(
     measure = rep(f$name, length(value)), label = of("label", f$name), value = as.double(value),
-    low = bound("low"), high = bound("high"), unit = rep(f$unit, length(value)),
+    low = low, high = high, unit = rep(f$unit, length(value)),
     scenario = rep(f$scenario, length(value)), limit = limit,
     verdict = verdict, n_above = as.double(of("n_above", NA_real_)),
     note = of("note", ""), absent = of("absent", ""), says = of("says", ""),
@@ -115,13 +117,17 @@ no_figures <- function() {
   )
 }
 
-# A bound that is met but for rounding is met.
-judge <- function(value, limit, unit) {
-  limit <- rep_len(limit, length(value))
-  beyond <- ifelse(
-    rep_len(unit == "matches", length(value)), value < limit - 1e-9, value > limit + 1e-9
+# The verdict of all of an interval, or of the value if there is none. A bound that is met but for
+# rounding is met.
+judge <- function(value, limit, unit, low = NA, high = NA) {
+  to_all <- function(x) rep_len(x, length(value))
+  limit <- to_all(limit)
+  matches <- to_all(unit == "matches")
+  beyond <- function(x) ifelse(matches, x < limit - 1e-9, x > limit + 1e-9)
+  verdict <- ifelse(
+    beyond(ifelse(is.na(to_all(low)), value, low)), "above",
+    ifelse(beyond(ifelse(is.na(to_all(high)), value, high)), "unclear", "ok")
   )
-  verdict <- ifelse(beyond, "above", "ok")
   verdict[is.na(limit)] <- "no limit"
   verdict[is.na(value)] <- "not judged"
   verdict

@@ -54,10 +54,6 @@ declare_measure(
       "correct matches, compared with", format_risk(tau_before)
     )
   ),
-  risk_after = figure(
-    "Individual risk (weighted), summed", "count", scenario = "journalist", attempt = TRUE,
-    board = FALSE
-  ),
   spread = "Record risk if the intruder knows the originals (1/g)",
   notes = list(
     told_line(x$diagnostics$told_by_columns, "suppressed values"), order_line(x),

@@ -1,7 +1,7 @@
 # What suppress_cells() reports of a release.
 
-new_suppression <- function(found, data, table, sets, links, settings, weights,
-                            this_call, lazy = NULL, from = NULL) {
+new_suppression <- function(found, data, table, sets, links, settings, this_call, lazy = NULL,
+                            from = NULL) {
   cells <- frame(
     record = found$record, variable = table$variables[found$variable], reason = found$reason
   )
@@ -9,7 +9,6 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
   variables <- suppression_variables(cells, table, settings)
   rows <- split(cells$record, cells$variable)
   released <- blank_cells(data, rows)
-  risks <- suppression_risks(data, released, sets$variables, weights)
   # What is read off the release is that of the file before any protection.
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
@@ -31,7 +30,7 @@ new_suppression <- function(found, data, table, sets, links, settings, weights,
   }
   result <- new_sdc_result(
     "sdc_suppress_cells",
-    estimates = suppression_estimates(found, records, settings, risks, table$times),
+    estimates = suppression_estimates(found, records, settings, table$times),
     records = records,
     settings = suppression_settings(table, sets, links, settings),
     diagnostics = list(
@@ -141,7 +140,7 @@ suppression_by_set <- function(found, sets, settings, times) {
   )
 }
 
-suppression_estimates <- function(found, records, settings, risks, times) {
+suppression_estimates <- function(found, records, settings, times) {
   total <- function(x) sum_over(x, times)
   count <- function(x) as_count(total(x))
   after <- Reduce(pmin, lapply(found$counts, n_left))
@@ -152,7 +151,7 @@ suppression_estimates <- function(found, records, settings, risks, times) {
   } else {
     Inf
   }
-  estimates <- frame(
+  frame(
     rule = settings$rule, k = settings$k, n_violations_before = count(found$violating),
     n_violations_after = count(after < settings$k), n_suppressed = count(records$n_suppressed),
     n_records_suppressed = count(records$n_suppressed > 0),
@@ -162,25 +161,6 @@ suppression_estimates <- function(found, records, settings, risks, times) {
     cost = found$cost, lower_bound = found$lower_bound, gap = if (gap < 1e-9) 0 else gap,
     tau_before = total(1 / records$n_matches_before), tau_after = total(1 / records$n_matches),
     tau_intruder = total(1 / records$n_candidates)
-  )
-  estimates[names(risks)] <- risks
-  estimates
-}
-
-# Individual risks of original and release, blanks matching everything.
-suppression_risks <- function(data, released, variables, weights) {
-  if (is.null(weights)) {
-    return(list())
-  }
-  of <- function(data) {
-    table <- key_table(data, variables)
-    individual_risks(table, weights, "wildcard")$risk
-  }
-  before <- of(data)
-  after <- of(released)
-  list(
-    risk_before = sum_over(before, times_of(data)), risk_after = sum_over(after, times_of(data)),
-    risk_max_before = max(before), risk_max_after = max(after)
   )
 }
 

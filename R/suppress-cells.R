@@ -105,7 +105,7 @@
 #' @param strata_var Name of the column inside which records are matched.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
 #'   its inverse, rounded up. If both are given both hold.
-#' @param weight_var Name of the column with sampling weights, for the individual risk.
+#' @param weight_var Name of the column with sampling weights, a role of the release.
 #' @param l,t,sensitive With `k`, under `"own"`: the originals that a released record fits must
 #'   have at least `l` values of each `sensitive` variable, at a t-closeness of at most `t`, see
 #'   [attribute_risk()]. The cost is the least possible; at most 12 key variables.
@@ -130,9 +130,7 @@
 #'     `n_intact` (violators released unchanged), `n_single_candidate` (originals that fit one
 #'     released record), `n_single_before`, `cost`, `lower_bound` (no release under this rule
 #'     costs less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after` (sum of
-#'     \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g}), and with weights
-#'     `risk_before`, `risk_after` (sums of individual risks) and `risk_max_before`,
-#'     `risk_max_after`}
+#'     \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g})}
 #'   \item{`records`}{`n_matches_before`, `n_matches` (among the released), `n_candidates`
 #'     (\eqn{g_i}), with `rule = "strict"` `n_equal`, and `n_suppressed`. Of several key sets the
 #'     smallest numbers}
@@ -191,7 +189,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   from <- first_original(ask$file, ask$original)
   data <- ask$data
   settings <- c(settings, mget(c("strata_var", "hh_id", "weight_var"), envir = ask))
-  weights <- check_weights(data, ask$weight_var)
+  check_weights(data, ask$weight_var)
   settings <- c(settings, check_diversity(ask, data, settings))
   sets <- suppression_sets(data, ask$key_vars, settings)
   links <- suppression_links(ask$linked, data, sets$variables)
@@ -205,7 +203,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
     result <- new_suppression(
-      found, data, table, sets, links, settings, weights, ask$call, ask$file$lazy, from
+      found, data, table, sets, links, settings, ask$call, ask$file$lazy, from
     )
     heavy <- heavy_suppression(result, table, sets)
     if (length(heavy) && getOption("sdcRisk.cheaper_ways", TRUE)) {

@@ -34,7 +34,7 @@ start <- c(
 
 test_that("figures are those of file_check()", {
   x <- check_text(c(start, "write.csv(people, \"a.csv\")"))
-  page <- measures(file_check(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER"), models = FALSE))
+  page <- measures(file_check(nals_prison, c("CENREG", "DAGE3", "EDUC3", "GENDER")))
   k <- page[page$measure == "k", ]
   expect_identical(k$n_above, 19)
   expect_match(x$findings$message, "19 of 182 records (10.4%)", fixed = TRUE)
@@ -45,7 +45,7 @@ test_that("figures are those of file_check()", {
   ), k = 2, limit = list(journalist = 0.001))
   page <- measures(file_check(
     nals_prison, c("GENDER", "DAGE3", "CENREG"), weight_var = "WEIGHT", k = 2,
-    limit = list(journalist = 0.001), models = FALSE
+    limit = list(journalist = 0.001)
   ))
   words <- sdcRisk:::rows_verdict(page, 182)
   expect_identical(weighted$frames$verdict, words)

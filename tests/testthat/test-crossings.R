@@ -91,9 +91,9 @@ test_that("file_check() codes the file once, and calls into the core once a meth
   # Matches, and for the overview those by all keys and without each of five, in one call.
   expect_identical(sum(made == "rs_n_matches"), 2L)
   expect_lte(length(made), 6)
-  # Nine methods call once each, the copula twice more; coding and its labels take two.
+  # Six methods call once each; coding and its labels take two.
   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
   made <- crossings(quietly(file_check(nals_prison, keys, weight_var = "WEIGHT")))
   expect_identical(sum(made == "rs_code"), 1L)
-  expect_lte(length(made), 13)
+  expect_lte(length(made), 8)
 })

@@ -121,7 +121,7 @@ test_that("a table of a database is not counted for a lone number", {
 })
 
 test_that("the smallest class is k in every function that has a limit of it", {
-  check <- function(...) file_check(nals_prison, keys, weight_var = "WEIGHT", models = FALSE, ...)
+  check <- function(...) file_check(nals_prison, keys, weight_var = "WEIGHT", ...)
   expect_identical(
     check(k = 5)$estimates, check(limit = list(k = 5, journalist = 0.05))$estimates
   )

@@ -51,7 +51,7 @@ test_that("one by one or together, rarely used arguments are the same", {
 
 test_that("a file's roles, NULL and values of data reach rarely used arguments", {
   sampled <- sdc_file(nals_prison, keys, sampling_fraction = 0.1)
-  check <- function(...) file_check(sampled, models = FALSE, ...)$diagnostics$population
+  check <- function(...) file_check(sampled, ...)$diagnostics$population
   expect_identical(check()$pop_size, 1820)
   expect_identical(check(sampling_fraction = 0.2)$pop_size, 910)
   expect_null(check(control = file_check_control(sampling_fraction = NULL))$pop_size)

@@ -32,7 +32,7 @@ test_that("counting without incomplete records names no column that the user did
   data <- data.frame(id = c(1:600, rep(NA, 4)), a = 1)
   told <- character()
   page <- withCallingHandlers(
-    file_check(data, c("id", "a"), models = FALSE),
+    file_check(data, c("id", "a")),
     message = function(m) told <<- c(told, conditionMessage(m)),
     warning = function(w) told <<- c(told, conditionMessage(w))
   )
@@ -43,7 +43,7 @@ test_that("counting without incomplete records names no column that the user did
 test_that("what a remedy cured is unclear only if few suppressed values carry it", {
   verdict <- function(data, keys, k, rule) {
     cured <- quietly(suppress_cells(data[keys], keys, k = k, rule = rule))
-    after <- quietly(file_check(cured$data, keys, k = k, models = FALSE))$estimates
+    after <- quietly(file_check(cured$data, keys, k = k))$estimates
     after[after$measure == "k", c("verdict", "reason")]
   }
   adult_keys <- c("age", "workclass", "education_num", "occupation", "sex")
@@ -101,7 +101,7 @@ test_that("the verdict on k is that of the rule in base R", {
     data[[p]] <- if (seed %% 2) 1 else data[[p]]
     if (seed %% 2) blank[[p]] <- 1
     data <- rbind(data, blank)
-    found <- quietly(file_check(data, names(data), k = k, models = FALSE))$estimates
+    found <- quietly(file_check(data, names(data), k = k))$estimates
     verdict <- found$verdict[found$measure == "k"]
     expect_identical(verdict, verdict_in_base_r(data, k), info = seed)
     verdict
@@ -112,7 +112,7 @@ test_that("the verdict on k is that of the rule in base R", {
 test_that("the summary of an incomplete file has no empty columns of its key variables", {
   data <- nals_prison[c(keys, "WEIGHT")]
   data$DAGE3[1:30] <- NA
-  of <- function(data) summary(quietly(file_check(data, keys, models = FALSE)))$drivers
+  of <- function(data) summary(quietly(file_check(data, keys)))$drivers
   found <- of(data)
   expect_identical(names(found), c("variable", "n_unique_without", "unique_change"))
   alone <- function(names) n_matches(data, names)$estimates$n_unique

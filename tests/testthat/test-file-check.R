@@ -28,12 +28,9 @@ test_that("numbers are the methods' own, to the last digit", {
   own <- quietly(list(
     matches = n_matches(data, four, sensitive = "ill", missing = "category"),
     qar = qar_risk(data, four),
-    single = individual_risk(data, four, "weight", "home", missing = "category"),
-    model = loglinear_risk(data, four, weight_var = "weight", missing = "category")$estimates,
-    copula = copula_uniqueness(
-      data, four, pop_size = sum(data$weight), weight_var = "weight"
-    )$estimates,
-    pitman = population_uniqueness(data, four, pop_size = sum(data$weight))$estimates,
+    law = population_risk(
+      data, four, weight_var = "weight", hh_id = "home", missing = "category"
+    ),
     tables = exhaustive_tabulation(data, four, missing = "category")$estimates,
     keys = key_overview(data, four)
   ))
@@ -45,27 +42,34 @@ test_that("numbers are the methods' own, to the last digit", {
       data, four, max_size = 2, missing = "category"
     )$estimates$n_smallest),
     qar = own$qar$estimates$risk, set_risk = own$qar$sets$set_risk[[1]],
-    journalist = own$single$estimates$journalist_max,
-    expected_reidentifications = own$single$estimates$expected_reidentifications,
-    reidentification_rate = own$single$estimates$reidentification_rate,
-    household = own$single$estimates$household_max,
-    tau1 = own$model$tau1, tau1_rate = own$model$tau1_rate, tau2 = own$model$tau2,
-    population_uniqueness = own$copula$population_uniqueness,
-    pitman = own$pitman$population_uniqueness,
+    household = max(1 - apply(matrix(1 - own$law$records$risk, 3), 2, prod)),
     small_cells = own$tables$prop_cells, small_cell_records = own$tables$prop_records
   )
-  for (measure in names(expected)) {
+  for (measure in setdiff(names(expected), "household")) {
     expect_identical(value_of(x, measure), as.double(expected[[measure]]), label = measure)
   }
-  expect_identical(value_of(x, "population_uniqueness", "high"), own$copula$uniqueness_high)
-  if (!is.na(own$model$tau1_low)) {
-    expect_identical(value_of(x, "tau1_corrected"), own$model$tau1_corrected)
-    expect_identical(value_of(x, "tau1_corrected", "low"), own$model$tau1_low)
+  expect_equal(value_of(x, "household"), expected$household, tolerance = 1e-12)
+  law <- own$law$estimates
+  named <- c(
+    population_uniqueness = "uniqueness", tau1 = "tau1", tau2 = "tau2",
+    expected_reidentifications = "reidentifications", journalist = "largest"
+  )
+  for (column in c("value", "low", "high")) {
+    of_law <- law[[column]][match(named, law$measure)]
+    expect_identical(value_of(x, names(named), column), of_law)
+    shares <- value_of(x, c("tau1_rate", "reidentification_rate"), column)
+    expect_equal(shares, of_law[c(2, 4)] / 300, tolerance = 1e-12)
   }
+  # No estimator of the same quantities has a row of its own.
+  expect_setequal(
+    x$estimates$measure[x$estimates$scenario == "journalist"],
+    c(names(named), "tau1_rate", "reidentification_rate", "household")
+  )
   at <- match(x$drivers$variable, own$keys$estimates$variable)
   expect_identical(x$drivers$n_unique_without, own$keys$estimates$n_unique_without[at])
   expect_identical(x$records$n_matches, own$matches$records$n_matches)
-  expect_identical(x$records$journalist_risk, own$single$records$risk)
+  expect_identical(x$records$journalist_risk, own$law$records$risk)
+  expect_identical(x$records$prob_unique, own$law$records$prob_unique)
 })
 
 test_that("verdicts and records above follow the limits", {
@@ -76,7 +80,8 @@ test_that("verdicts and records above follow the limits", {
   ))
   expect_identical(value_of(checked, "k", "verdict"), "above")
   expect_identical(value_of(checked, "k", "n_records_above"), 88L)
-  expect_identical(value_of(checked, "journalist", "verdict"), "ok")
+  # A very small sampling fraction: E(1/F) of .078 is not known to be above.
+  expect_identical(value_of(checked, "journalist", "verdict"), "unclear")
   expect_identical(e$verdict[is.na(e$limit)], rep("no limit", nrow(e) - 2))
   strict <- quietly(file_check(
     nals_prison, keys, weight_var = "WEIGHT",
@@ -92,7 +97,7 @@ test_that("verdicts and records above follow the limits", {
   expect_identical(value_of(strict, "k", "verdict"), "no limit")
   expect_identical(
     records_at_risk(strict)$record,
-    records_at_risk(quietly(individual_risk(nals_prison, keys, "WEIGHT")), 0.01)$record |>
+    records_at_risk(population_risk(nals_prison, keys, weight_var = "WEIGHT"), 0.01)$record |>
       (\(r) r[order(strict$records$n_matches[r], -strict$records$journalist_risk[r])])()
   )
 })
@@ -140,9 +145,6 @@ test_that("what was not measured is never ok, and says why", {
   expect_match(gone$reason, "neither weights nor the size")
   expect_match(text_of(bare), "journalist not judged")
   expect_match(unclass(interpret(bare)), "journalist not judged \\(neither weights")
-  # An error's first line.
-  few <- quietly(file_check(nals_prison[1:20, ], keys, weight_var = "WEIGHT"))
-  expect_match(value_of(few, "population_uniqueness", "reason"), "at least 50 records")
   # A household that is missing costs the household risk alone.
   data <- file_of_all()
   data$home[[1]] <- NA
@@ -156,46 +158,94 @@ test_that("what was not measured is never ok, and says why", {
   limited <- quietly(file_check(nals_prison, keys, limit = list(household = 0.1)))
   expect_identical(value_of(limited, "household", "verdict"), "not judged")
   expect_match(value_of(limited, "household", "reason"), "hh_id")
-  for (x in list(bare, few, partly, limited)) {
-    expect_true(all(is.na(x$estimates$value) == (x$estimates$verdict == "not judged")))
-    expect_true(all(nzchar(x$estimates$reason) == is.na(x$estimates$value)))
+  for (x in list(bare, partly, limited)) {
+    e <- x$estimates
+    expect_true(all(is.na(e$value) == (e$verdict == "not judged")))
+    expect_true(all(nzchar(e$reason) == (e$verdict %in% c("not judged", "unclear"))))
   }
 })
 
-test_that("a model that does not fit has no figures", {
+test_that("all of an interval keeps a limit, exceeds it, or the verdict is unclear", {
   wave <- panel_waves$wave2
   six <- c("gender", "age_group", "education", "civil_status", "n_children", "urbanity")
-  # By the plain model 53.6 population uniques were expected; there are 83.
-  x <- quietly(file_check(wave, six, weight_var = "weight", limit = list(tau1 = 60, tau2 = 100)))
-  for (measure in c("tau1", "tau1_rate", "tau2")) {
-    expect_identical(value_of(x, measure), NA_real_)
-    expect_identical(value_of(x, measure, "verdict"), "not judged")
+  # 83 of the records are population uniques; the interval of tau1 is 36 to 155.
+  verdict <- function(...) {
+    x <- quietly(file_check(wave, six, weight_var = "weight", limit = list(...)))
+    expect_true(all(x$estimates$low <= x$estimates$value, na.rm = TRUE))
+    unlist(lapply(c("verdict", "reason"), function(field) value_of(x, names(list(...)), field)))
   }
-  told <- as.data.frame(tidy(x))
-  told <- told[startsWith(told$term, "tau"), c("estimate", "conf.low", "conf.high")]
-  expect_true(all(is.na(told)))
-  expect_match(text_of(x), "do not report its tau1 and tau2")
-  expect_match(text_of(x), "Not judged: tau1, tau1_rate, tau2: the model does not fit")
-  expect_no_match(text_of(x), "Population uniques, tau1|Correct matches, tau2")
-  expect_identical(utils::tail(x$next_steps, 1), better_model)
-  expect_lte(max(nchar(format(x, width = 80))), 80)
+  bounds <- population_risk(wave, six, weight_var = "weight")$estimates[3, c("low", "high")]
+  expect_lt(bounds$low, 83)
+  expect_gt(bounds$high, 83)
+  expect_identical(verdict(tau1 = bounds$high), c("ok", ""))
+  expect_identical(verdict(tau1 = bounds$low - 0.001), c("above", ""))
+  between <- c("unclear", "the limit lies within its interval")
+  expect_identical(verdict(tau1 = bounds$low), between)
+  expect_identical(verdict(tau1 = bounds$high - 0.001), between)
+  expect_identical(verdict(tau1_rate = bounds$high / nrow(wave)), c("ok", ""))
+  expect_identical(verdict(tau1_rate = bounds$low / nrow(wave)), between)
 })
 
-test_that("large files leave models for later, and the page says what to run", {
-  off <- quietly(file_check(nals_prison, keys, weight_var = "WEIGHT", models = FALSE))
-  expect_match(value_of(off, "tau1", "reason"), "run loglinear_risk(file)", fixed = TRUE)
-  expect_true("loglinear_risk(file)" %in% off$next_steps)
-  expect_true(any(startsWith(off$next_steps, "copula_uniqueness(file, pop_size = 123105")))
-  expect_match(not_modelled(most_modelled + 1, NULL, "f()"), "more than 200,000 records; run f()",
-               fixed = TRUE)
-  expect_null(not_modelled(most_modelled, NULL, "f()"))
-  expect_null(not_modelled(1e7, TRUE, "f()"))
+test_that("the figures of one law are in order on every page", {
+  folder <- Sys.getenv("SDCRISK_DATA")
+  files <- lapply(1:12, function(i) {
+    set.seed(i)
+    n <- sample(60:400, 1)
+    lapply(sample(2:9, 3), function(k) sample(k, n, TRUE, stats::rexp(k))) |>
+      rlang::set_names(c("a", "b", "c")) |> as.data.frame() |>
+      cbind(w = if (i %% 2) 20 else stats::runif(n, 2, 40))
+  })
+  pages <- lapply(files, function(d) quietly(file_check(d, c("a", "b", "c"), weight_var = "w")))
+  pages$adult <- quietly(file_check(adult[1:900, c("age", "sex", "race")], pop_size = 32561))
+  pages$nals <- checked
+  if (nzchar(folder)) {
+    testdata <- utils::read.csv(file.path(folder, "testdata.csv"))
+    seven <- c("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
+    pages$testdata <- quietly(file_check(testdata, seven, weight_var = "sampling_weight"))
+    # The individual risk of Benedetti and Franconi is .0465 at most.
+    expect_identical(value_of(pages$testdata, "journalist", "verdict"), "above")
+    homes <- quietly(file_check(
+      testdata, seven, weight_var = "sampling_weight", hh_id = "ori_hid"
+    ))
+    expect_identical(value_of(homes, "journalist", "verdict"), "above")
+    expect_identical(value_of(homes, "journalist", "n_records_above"), 82L)
+  }
+  for (x in pages) {
+    for (column in c("value", "low", "high")) {
+      of <- value_of(x, c("tau1", "tau2", "expected_reidentifications"), column)
+      expect_false(is.unsorted(of))
+      expect_false(anyNA(of))
+    }
+    n_unique <- value_of(x, "n_unique")
+    expect_lte(value_of(x, "tau2", "high"), n_unique + 1e-9)
+    expect_equal(sum(x$records$journalist_risk), value_of(x, "expected_reidentifications"))
+    expect_equal(max(x$records$journalist_risk), value_of(x, "journalist"))
+  }
+})
+
+test_that("enough records with every key need no model", {
+  data <- data.frame(a = rep(1:4, each = 25), b = "x")
+  page <- function(limit, data) {
+    x <- quietly(file_check(data, c("a", "b"), pop_size = 1e5, limit = list(journalist = limit)))
+    value_of(x, "journalist", "verdict")
+  }
+  # 25 records of 1e5 people: the model is not relied on, and 1/F is 1/25 at most.
+  expect_identical(page(0.04, data), "ok")
+  expect_identical(page(0.039, data), "unclear")
+  # Not if a record may be any of these.
+  data$a[[1]] <- NA
+  expect_identical(page(0.05, data), "unclear")
 })
 
 test_that("a census, equal weights and weights that average 1 are told apart", {
   data <- transform(file_of_all()[c("region", "sex")], job = rep(1:6, 50))
   census <- quietly(file_check(data, pop_size = 300))
-  expect_identical(value_of(census, "journalist"), 1 / value_of(census, "k"))
+  expect_equal(value_of(census, "journalist"), 1 / value_of(census, "k"), tolerance = 1e-12)
+  # Nothing is estimated: the limit is kept to the last digit.
+  at_k <- quietly(file_check(data, pop_size = 300, limit = list(
+    journalist = 1 / value_of(census, "k")
+  )))
+  expect_identical(value_of(at_k, "journalist", "verdict"), "ok")
   expect_match(text_of(census), "the file is the whole population")
   ones <- quietly(file_check(transform(data, w = 1), weight_var = "w"))
   expect_equal(ones$estimates$value, census$estimates$value)
@@ -211,11 +261,11 @@ test_that("a census, equal weights and weights that average 1 are told apart", {
 })
 
 test_that("measures that contradict each other are named with the reason", {
-  expect_true(all(c("k and journalist", "n_unique and tau1") %in% checked$contradictions$measures))
+  expect_identical(checked$contradictions$measures[1:2], c("k and journalist", "n_unique and tau1"))
   expect_match(text_of(checked), "prosecutor or journalist")
   expect_match(text_of(checked), "sample or population")
   other <- quietly(file_check(file_of_all(), four, weight_var = "weight", pop_size = 5e4))
-  expect_match(text_of(other), "the weights sum to")
+  expect_match(text_of(other), "weights and population disagree")
 })
 
 test_that("the page fits, code runs as it stands, values of records stay out", {
@@ -283,12 +333,12 @@ test_that("an sdcMicroObj has the numbers of its own, blanks matching everything
     c("urbrur", "roof", "walls", "water", "relat"), weightVar = "sampling_weight"
   )
   object <- quietly(sdcMicro::kAnon(object, k = 3))
-  x <- quietly(file_check(object, models = FALSE))
-  own <- quietly(list(n_matches(object), individual_risk(object)))
+  x <- quietly(file_check(object))
+  own <- quietly(list(n_matches(object), population_risk(object)))
   expect_identical(value_of(x, "k"), as.double(min(own[[1]]$records$n_matches)))
   expect_identical(value_of(x, "k", "verdict"), "ok")
   expect_identical(own[[2]]$settings$missing, "wildcard")
-  expect_identical(value_of(x, "journalist"), own[[2]]$estimates$journalist_max)
+  expect_identical(value_of(x, "journalist"), own[[2]]$estimates$value[[6]])
 })
 
 test_that("odd files have a page or a classed error", {
@@ -347,25 +397,6 @@ test_that("the page is the one that was read", {
   local_reproducible_output(width = 80)
   expect_snapshot(checked)
   expect_snapshot(interpret(checked), transform = no_version)
-})
-
-test_that("one page never says both to report tau1 and not to", {
-  set.seed(4)
-  n <- 1200
-  a <- sample(6, n, TRUE)
-  data <- data.frame(
-    a = a, b = (a + sample(0:1, n, TRUE)) %% 6, c = (a * 2 + sample(0:2, n, TRUE)) %% 7,
-    d = sample(5, n, TRUE), w = 40
-  )
-  x <- quietly(file_check(data, c("a", "b", "c", "d"), weight_var = "w"))
-  expect_identical(
-    quietly(loglinear_risk(data, c("a", "b", "c", "d"), weight_var = "w"))$estimates$status[[1]],
-    "underfits"
-  )
-  page <- paste(format(x, all = TRUE), collapse = " ")
-  expect_match(page, "do not report its tau1 and tau2")
-  expect_false(any(grepl("tau", x$contradictions$report)))
-  expect_match(gsub(" +", " ", page), "journalist risk and population_uniqueness if nobody can")
 })
 
 test_that("code to run next stays whole, whatever the data and their names", {
@@ -468,27 +499,32 @@ test_that("code in place of a value is refused by the argument it was given for"
 
 # Measures that have no rule by which a missing value may be any value.
 need_cells <- c(
-  "qar", "set_risk", "tau1", "tau1_rate", "tau2", "population_uniqueness", "pitman",
-  "small_cells", "small_cell_records"
+  "qar", "set_risk", "small_cells", "small_cell_records"
 )
 
-# What is above before a remedy is ok behind it, and by the remedy's own figures. Weights by region
-# tell a suppressed region: the page says so then.
+# What is above before a remedy is ok behind it. The risk in the population is that of the release.
+# Weights by region tell a suppressed region: the page says so then.
 expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "own") {
   data <- data[c(keys, weight_var, hh_id)]
   file <- sdc_file(data, keys, weight_var = weight_var, hh_id = hh_id)
   remedy <- quietly(suppress_cells(file, k = k, rule = rule))
   released <- sdc_file(remedy$data, keys, weight_var = weight_var, hh_id = hh_id)
-  x <- quietly(file_check(released, limit = list(k = k, journalist = journalist), models = FALSE))
+  x <- quietly(file_check(released, limit = list(k = k, journalist = journalist)))
   e <- remedy$estimates
-  testthat::expect_identical(value_of(x, "journalist"), e$risk_max_after)
-  testthat::expect_identical(value_of(x, "expected_reidentifications"), e$risk_after)
+  law <- population_risk(released)$estimates
+  for (column in c("value", "low", "high")) {
+    testthat::expect_identical(
+      value_of(x, c("expected_reidentifications", "journalist"), column), law[[column]][5:6]
+    )
+  }
   told <- x$diagnostics$told_missing
   testthat::expect_true(all(told$by == weight_var))
   good <- if (NROW(told)) "unclear" else "ok"
-  testthat::expect_identical(
-    value_of(x, "journalist", "verdict"), if (e$risk_max_after > journalist) "above" else good
-  )
+  testthat::expect_identical(value_of(x, "journalist", "verdict"), if (law$low[[6]] > journalist) {
+    "above"
+  } else {
+    "unclear"
+  })
   # The page counts records; with households the remedy asks for more.
   counted <- quietly(n_matches(released))$records$n_matches
   testthat::expect_identical(counted, remedy$records$n_matches)
@@ -550,22 +586,21 @@ test_that("the same holds on the surveys of laeken", {
 
 test_that("measures without the wildcard are not judged on incomplete files, and say why", {
   data <- file_of_all()
-  x <- quietly(file_check(data, four, weight_var = "weight", limit = list(tau1 = 1, qar = 0.1)))
+  x <- quietly(file_check(data, four, weight_var = "weight", limit = list(l = 1, qar = 0.1)))
   at <- x$estimates$measure %in% need_cells
   n <- sum(!stats::complete.cases(data[four]))
   expect_identical(unique(x$estimates$verdict[at]), "not judged")
   expect_identical(x$estimates$value[at], rep(NA_real_, sum(at)))
   expect_match(x$estimates$reason[at], paste0("^", n, " records .* miss a key value"))
   expect_true("file_check(file, missing = \"exclude\")" %in% x$next_steps)
-  expect_match(text_of(x), "qar, tau1")
   expect_no_match(text_of(x), "missing rule|and T where|and population_uniqueness where")
   # By the rule of the page, to which key_overview() has no answer.
   without <- quietly(n_matches(data, setdiff(four, "age")))$estimates$n_unique
   expect_identical(x$drivers$n_unique_without[x$drivers$variable == "age"] + 0, without)
   # Told that nothing was suppressed, the page judges complete records.
   told <- quietly(file_check(data, four, weight_var = "weight", missing = "exclude"))
-  own <- quietly(loglinear_risk(data, four, weight_var = "weight"))
-  expect_identical(value_of(told, "tau1"), own$estimates$tau1)
+  own <- quietly(population_risk(data, four, weight_var = "weight", missing = "exclude"))
+  expect_identical(value_of(told, "tau1"), own$estimates$value[[3]])
   expect_identical(value_of(told, "qar"), quietly(
     qar_risk(data, four, missing = "exclude")
   )$estimates$risk)
@@ -577,7 +612,7 @@ test_that("two functions count the same sample uniques", {
   counts <- quietly(c(
     n_matches(adult, keys)$estimates$n_unique,
     individual_risk(weighted, keys, "w")$estimates$n_unique,
-    value_of(file_check(weighted, keys, weight_var = "w", models = FALSE), "n_unique")
+    value_of(file_check(weighted, keys, weight_var = "w"), "n_unique")
   ))
   expect_equal(counts, c(800, 800, 800))
 })
@@ -642,15 +677,16 @@ test_that("columns that look like weights, households or ids are no key variable
   expect_identical(sdc_roles(sdc_file(data, named))$key_vars, named)
 })
 
-test_that("a value whose interval reaches above its limit is never ok", {
-  rows <- frame(
-    measure = c("tau1", "tau1_corrected", "population_uniqueness", "pitman"),
-    value = c(1, 2, 0.01, 0.01), low = c(NA, 0, 0.001, NA), high = c(NA, 9, 0.05, NA),
-    limit = c(5, 5, 0.02, 0.02), verdict = rep("ok", 4), reason = character(4)
-  )
-  expect_identical(
-    without_wide_intervals(rows, 100)$verdict, c("unclear", "unclear", "unclear", "ok")
-  )
+test_that("a verdict is of all of an interval", {
+  of <- function(low, high, unit = "count") judge(5, 4, unit, low, high)
+  expect_identical(of(NA, NA), "above")
+  expect_identical(of(4.1, 9), "above")
+  expect_identical(of(4, 9), "unclear")
+  expect_identical(judge(3, 4, "count", 1, 4 + 1e-12), "ok")
+  expect_identical(judge(3, 4, "count", 1, 4.1), "unclear")
+  expect_identical(judge(c(3, 3), c(4, NA), "count", c(NA, 1), c(NA, 9)), c("ok", "no limit"))
+  expect_identical(judge(NA_real_, 4, "count", 1, 9), "not judged")
+  expect_identical(of(5, 5, "matches"), "ok")
 })
 
 test_that("no width cuts a value or an interval of the page", {
@@ -668,7 +704,7 @@ test_that("no width cuts a value or an interval of the page", {
     }
     page <- format(x, width = width)
     if (width >= 75) expect_lte(length(page), 25)
-    expect_match(page, "Fewest matches, k .* +[0-9]+ +(below|at least) 3", all = FALSE)
+    expect_match(page, "^Fewest matches, .* +[0-9]+ +(below|at least) 3", all = FALSE)
     expect_match(page, "^Next: ", all = FALSE)
   }
 })
@@ -678,8 +714,8 @@ test_that("a comparison of pages before and after a remedy invents no change", {
   after <- sdc_file(quietly(suppress_cells(file, k = 3))$data, four, weight_var = "weight")
   table <- as.data.frame(compare_risk(quietly(file_check(file)), quietly(file_check(after))))
   of <- function(term) table[table$term == term & table$result == "after", ]
-  expect_identical(of("tau1_rate")$ratio, NA_real_)
-  expect_identical(of("population_uniqueness")$ratio, NA_real_)
+  expect_lt(of("tau1_rate")$ratio, 1)
+  expect_lt(of("population_uniqueness")$ratio, 1)
   expect_lt(of("journalist")$ratio, 1)
   expect_lt(of("expected_reidentifications")$ratio, 1)
 })
@@ -767,7 +803,7 @@ test_that("a verdict that does not hold within strata is unclear", {
   data <- data.frame(a = sample(3, 1500, TRUE), b = sample(3, 1500, TRUE),
                      st = sample(100, 1500, TRUE))
   file <- sdc_file(data, c("a", "b"), strata_var = "st")
-  check <- quietly(file_check(file, models = FALSE))$estimates
+  check <- quietly(file_check(file))$estimates
   below <- sum(stats::ave(rep(1, 1500), data$st, data$a, data$b, FUN = length) < 3)
   expect_identical(check$verdict[check$measure == "k"], "unclear")
   expect_match(
@@ -778,7 +814,7 @@ test_that("a verdict that does not hold within strata is unclear", {
   expect_identical(protected$estimates$n_violations_before, below)
   again <- quietly(file_check(sdc_file(
     protected$data, c("a", "b"), strata_var = "st"
-  ), models = FALSE))$estimates
+  )))$estimates
   expect_identical(again$verdict[again$measure == "k"], "ok")
 })
 
@@ -845,13 +881,13 @@ test_that("a release without its history sees columns that narrow, and pairs tha
     x <- quietly(suppress_cells(data, keys, k = 5))
     n_blank <- sum(is.na(x$data[[case[[1]]]]))
     bare <- data.frame(x$data)
-    told <- quietly(file_check(bare, keys, models = FALSE))$diagnostics$told_missing
+    told <- quietly(file_check(bare, keys))$diagnostics$told_missing
     expect_identical(told$by, case[[2]])
     expect_identical(c(told$n, told$share), c(n_blank, 1))
-    page <- quietly(file_check(bare, keys, models = FALSE))$estimates
+    page <- quietly(file_check(bare, keys))$estimates
     expect_identical(page$verdict[page$measure == "k"], "unclear")
     without <- bare[setdiff(names(bare), c("division", "born"))]
-    page <- quietly(file_check(without, keys, models = FALSE))$estimates
+    page <- quietly(file_check(without, keys))$estimates
     expect_identical(page$verdict[page$measure == "k"], "ok")
   }
 })
@@ -860,21 +896,22 @@ test_that("a page within its limits leads to the report, with what was suppresse
   file <- sdc_file(adult[1:600, c("sex", "race", "income")], pop_size = 1e5)
   x <- quietly(suppress_cells(file, k = 5))
   released <- quietly(release_data(x))
-  page <- quietly(file_check(released))
+  page <- quietly(file_check(released, limit = list(k = 5)))
   expect_false(any(grepl("exclude", c(page$next_steps, page$estimates$reason))))
   expect_identical(
-    next_line(page), "sdc_report(file_check(released), file = \"report.html\")"
+    next_line(page),
+    "sdc_report(file_check(released, limit = list(k = 5)), file = \"report.html\")"
   )
   # Values of unknown origin are a question in summary(), not the next line.
   gaps <- as.data.frame(x$data)
-  page <- quietly(file_check(gaps, names(gaps), pop_size = 1e5))
+  page <- quietly(file_check(gaps, names(gaps), pop_size = 1e5, limit = list(k = 5)))
   expect_true("file_check(file, missing = \"exclude\")" %in% page$next_steps)
   expect_match(next_line(page), "^sdc_report[(]file_check[(]sdc_file[(]gaps")
 })
 
 test_that("the next step for sensitive values is a suppression that keeps several of them", {
   data <- nals_prison[c("CENREG", "DAGE3", "GENDER", "EDUC3")]
-  page <- function(x, ...) quietly(file_check(x, sensitive = "EDUC3", models = FALSE, ...))
+  page <- function(x, ...) quietly(file_check(x, sensitive = "EDUC3", ...))
   of_l <- function(x) x$estimates$verdict[x$estimates$measure == "l"]
   for (k in 2:3) {
     check <- page(data, c("CENREG", "DAGE3", "GENDER"), limit = list(k = k, l = 2))
@@ -883,7 +920,7 @@ test_that("the next step for sensitive values is a suppression that keeps severa
     expect_match(line, paste0("^released <- suppress_cells\\(.*, k = ", k, ", l = 2\\)$"))
     here <- list2env(list(x = data))
     quietly(eval(parse(text = line), here))
-    after <- quietly(file_check(here$released, limit = list(k = k, l = 2), models = FALSE))
+    after <- quietly(file_check(here$released, limit = list(k = k, l = 2)))
     expect_identical(after$estimates$verdict[match(c("k", "l"), after$estimates$measure)],
                      c("ok", "ok"))
   }

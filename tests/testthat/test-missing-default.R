@@ -68,7 +68,7 @@ test_that("k = 3 is the smallest class wherever one is meant", {
   small <- which(n_matches(nals_prison, k)$records$n_matches < 3)
   expect_length(small, 88)
   expect_identical(sort(records_at_risk(n_matches(nals_prison, k), k = 3)$record), small)
-  check <- file_check(nals_prison, k, k = 3, models = FALSE)
+  check <- file_check(nals_prison, k, k = 3)
   expect_identical(check$estimates$n_records_above[check$estimates$measure == "k"], 88L)
   expect_identical(suppress_cells(nals_prison, k, k = 3)$estimates$n_violations_before, 88L)
   by_k <- recode_search(nals_prison, k[1:3], k = 3)

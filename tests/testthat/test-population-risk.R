@@ -302,8 +302,13 @@ test_that("the print says what was found", {
   expect_snapshot(interpret(found))
   rows <- measures(found)
   expect_identical(rows$measure, c(
-    "uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest"
+    "uniqueness", "correctness", "tau1", "tau1_rate", "tau2", "reidentifications",
+    "reidentification_rate", "largest"
   ))
-  expect_equal(rows$value, value_of(found, rows$measure))
-  expect_equal(rows$high, value_of(found, rows$measure, "high"))
+  own <- rows[!endsWith(rows$measure, "_rate"), ]
+  expect_equal(own$value, value_of(found, own$measure))
+  expect_equal(own$high, value_of(found, own$measure, "high"))
+  of <- function(measure) unlist(rows[rows$measure == measure, c("value", "low", "high")])
+  expect_equal(of("tau1_rate"), of("tau1") / 182)
+  expect_equal(of("reidentification_rate"), of("reidentifications") / 182)
 })

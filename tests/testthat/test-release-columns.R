@@ -186,7 +186,7 @@ test_that("a column that is more detailed than a key variable is named, whatever
   d$group <- cut(d$age, c(0, 30, 60, 200), right = FALSE)
   d$income <- round(rlnorm(3000, 10), 2)
   file <- sdc_file(d, c("group", "sex"))
-  check <- quietly(file_check(file, models = FALSE))
+  check <- quietly(file_check(file))
   finer <- check$diagnostics$finer_columns
   expect_identical(finer[c("variable", "by", "share")], data.frame(
     variable = "group", by = "age", share = 1
@@ -215,7 +215,7 @@ test_that("a column that is more detailed than a key variable is named, whatever
   # The role of a continuous variable, and a name for each value, are not more detailed.
   d$number <- match(d$group, levels(d$group))
   d$age <- NULL
-  quiet <- quietly(file_check(d, c("group", "sex"), models = FALSE))
+  quiet <- quietly(file_check(d, c("group", "sex")))
   expect_identical(nrow(quiet$diagnostics$finer_columns), 0L)
   expect_identical(nrow(told(quiet)), 1L)
 })
@@ -461,10 +461,10 @@ test_that("a question that was put to some alone tells who they are", {
   expect_identical(told$share, 1)
   expect_identical(told$n, sum(is.na(x$data$sex)))
   expect_false("income" %in% x$diagnostics$told_by_columns$by)
-  check <- quietly(file_check(data, keys, models = FALSE))$diagnostics$told_by_columns
+  check <- quietly(file_check(data, keys))$diagnostics$told_by_columns
   expect_true("births" %in% check$by[check$variable == "sex"])
   one <- transform(data, births = ifelse(is.na(births), NA, 1))
-  told <- quietly(file_check(one, keys, models = FALSE))$diagnostics$told_by_columns
+  told <- quietly(file_check(one, keys))$diagnostics$told_by_columns
   expect_true("births" %in% told$by[told$variable == "sex"])
 })
 

@@ -97,11 +97,11 @@ test_that("one pipe leads from a file to its report", {
     history_lines(list(entry), TRUE), "Protected by a(): 2 values; then b(k = 3): 1 value."
   )
   expect_identical(history_lines(list(entry), FALSE), "Protected by a(); then b(k = 3).")
-  k <- file |> suppress_cells(k = 3) |> file_check(models = FALSE) |> quietly() |> measures()
+  k <- file |> suppress_cells(k = 3) |> file_check() |> quietly() |> measures()
   # The detailed age, which stays in the file, tells the suppressed age group.
   expect_identical(k$verdict[k$measure == "k"], "unclear")
   k <- subset(file, select = c(keys, "WEIGHT")) |> suppress_cells(k = 3) |>
-    file_check(models = FALSE) |> quietly() |> measures()
+    file_check() |> quietly() |> measures()
   expect_identical(k$verdict[k$measure == "k"], "ok")
 })
 

@@ -156,7 +156,7 @@ test_that("figures of a model that does not fit are not compared", {
 
 test_that("sample uniques have the limit of the page of file_check(), whoever counted", {
   check <- function(...) {
-    quiet(file_check(sdc_file(nals_prison, read_keys, weight_var = "WEIGHT"), models = FALSE, ...))
+    quiet(file_check(sdc_file(nals_prison, read_keys, weight_var = "WEIGHT"), ...))
   }
   uniques <- function(x, limit = list(k = 3)) {
     rows <- sdcRisk:::board_rows(x, limit)
@@ -181,9 +181,9 @@ test_that("shares have the denominator of the page and of tidy()", {
   file <- sdc_file(data, read_keys, weight_var = "WEIGHT")
   check <- quiet(file_check(file, missing = "exclude"))
   of <- function(measure) check$estimates$value[check$estimates$measure == measure]
-  own <- quiet(loglinear_risk(file, missing = "exclude"))
-  expect_identical(own$estimates$status, "ok")
-  expect_identical(of("tau1_rate"), own$estimates$tau1_rate)
-  expect_identical(of("tau1_rate"), of("tau1") / own$estimates$n)
-  expect_equal(own$estimates$n, sum(stats::complete.cases(data[sdc_roles(file)$key_vars])))
+  own <- as.data.frame(tidy(quiet(population_risk(file, missing = "exclude"))))
+  expect_identical(of("tau1"), own$estimate[own$measure == "tau1"])
+  n <- sum(stats::complete.cases(data[sdc_roles(file)$key_vars]))
+  expect_equal(of("tau1_rate"), of("tau1") / n)
+  expect_equal(of("reidentification_rate"), of("expected_reidentifications") / n)
 })

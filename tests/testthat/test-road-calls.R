@@ -5,9 +5,9 @@
 walked <- function(data, keys, ...) {
   path <- tempfile(fileext = ".html")
   file <- sdc_file(data, keys, ...)
-  check <- quietly(file_check(file, models = FALSE))
+  check <- quietly(file_check(file))
   protected <- quietly(suppress_cells(file, k = 3))
-  after <- quietly(file_check(protected, models = FALSE))
+  after <- quietly(file_check(protected))
   released <- quietly(release_data(protected))
   loss <- quietly(utility_loss(protected))
   quietly(sdc_report(
@@ -90,7 +90,7 @@ test_that("the page agrees with the objects on a survey, an SPSS file and a data
   stored <- transform(people, sex = as.character(sex), race = as.character(race), id = 1:2500)
   DBI::dbWriteTable(con, "people", stored)
   table <- dplyr::tbl(con, "people")
-  on_disk <- quietly(file_check(table, keys, models = FALSE))
+  on_disk <- quietly(file_check(table, keys))
   of <- function(x, measure) x$estimates$value[x$estimates$measure == measure]
   for (measure in c("k", "n_unique", "prop_unique")) {
     expect_equal(of(on_disk, measure), of(plain$check, measure), info = measure)
@@ -99,7 +99,7 @@ test_that("the page agrees with the objects on a survey, an SPSS file and a data
   expect_equal(written$estimates$n_suppressed, plain$protected$estimates$n_suppressed)
   public <- as.data.frame(release_data(written))
   expect_equal(sum(is.na(public[keys])), plain$protected$estimates$n_suppressed)
-  again <- quietly(file_check(public, keys, models = FALSE))
+  again <- quietly(file_check(public, keys))
   expect_equal(of(again, "k"), of(plain$after, "k"))
 })
 

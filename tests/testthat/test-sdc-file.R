@@ -234,7 +234,7 @@ test_that("a file knows identifiers, continuous variables, clusters and other na
   open <- quietly(sdc_file(people(), num_vars = "income", weight_var = "w"))
   expect_identical(sdc_roles(open)$key_vars, keys)
   expect_false("id" %in% names(quietly(release_data(suppress_cells(file, k = 2)))))
-  looks <- quietly(file_check(file, models = FALSE))$roles
+  looks <- quietly(file_check(file))$roles
   roles <- looks$role[match(c("id", "income"), looks$variable)]
   expect_identical(roles, c("identifier", "continuous"))
   e <- expect_error(sdc_file(data, age, id_var = id), class = "sdcRisk_error_bad_argument")

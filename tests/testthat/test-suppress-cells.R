@@ -317,17 +317,6 @@ test_that("the search obeys the seed and the threads do not matter", {
   expect_identical(suppress_cells(data, rule = "strict")$cells, one$cells)
 })
 
-test_that("individual risks stand beside where weights are given", {
-  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-  x <- suppress_cells(nals_prison, keys, rule = "strict", weight_var = "WEIGHT")
-  before <- individual_risk(nals_prison, keys, "WEIGHT", missing = "wildcard")
-  after <- individual_risk(x$data, keys, "WEIGHT", missing = "wildcard")
-  expect_equal(x$estimates$risk_before, sum(before$records$risk))
-  expect_equal(x$estimates$risk_after, sum(after$records$risk))
-  expect_lt(x$estimates$risk_after, x$estimates$risk_before)
-  expect_match(text_of(x), "Individual risk")
-})
-
 test_that("what cannot be done is said, with the variable named", {
   caught <- function(...) {
     tryCatch(suppress_cells(worked, ...), sdcRisk_error = function(e) e)
