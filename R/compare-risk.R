@@ -278,7 +278,9 @@ comparison_part.default <- function(x) NULL
 without_records <- function(x) {
   kept <- c("estimates", "settings", "diagnostics", "call")
   parts <- c(unclass(x)[kept], list(said = said_of(x), sums = sums_of(x)))
-  structure(parts, class = class(x), asked = attr(x, "asked"))
+  kept <- structure(parts, class = class(x), asked = attr(x, "asked"))
+  attr(kept, "fields") <- fields_of(kept)
+  kept
 }
 
 #' @export

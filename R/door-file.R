@@ -78,7 +78,9 @@
 #'
 #' @return `data` with the class `sdc_file` and the roles. The print is that of a tibble below
 #'   a line of roles. A file of a pattern table or of a database holds patterns, is not a data
-#'   frame, and prints as its summary.
+#'   frame, and prints as its summary. The latter knows its table: `suppress_cells(file, k = 3)`
+#'   protects it there, see [release_in_database], and the columns `id_vars`, which are not
+#'   counted, are not released. Of further roles it takes `sensitive` only.
 #'
 #'   Errors: `bad_data`, `unknown_key_var`, `bad_column` for key variables without
 #'   defined values, `bad_weights`, `bad_argument`.
@@ -153,15 +155,21 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   announce("sdc_file")
   check_column_arguments()
   old <- as_file(data, "data")
-  given <- c(given_roles(), more_roles(old$data, ...))
+  given <- c(given_roles(), more_roles(columns_of(old), ...))
   kept <- old$roles[setdiff(names(old$roles), same_question(names(given)))]
-  file <- as_file(do.call(sdc_file, c(list(old$data), kept, given), quote = TRUE), "data")
+  data <- if (is.null(old$table)) old$data else old$table
+  file <- as_file(do.call(sdc_file, c(list(data), kept, given), quote = TRUE), "data")
   for (part in past_parts) file[[part]] <- old[[part]]
   close_file(file)
 }
 
 #' @export
 sdc_file.sdc_open_file <- sdc_file.sdc_file
+
+# The columns that may have a role: those of the table of a database, beyond its patterns.
+columns_of <- function(file) {
+  if (is.null(file$table)) file$data else name_frame(colnames(file$table))
+}
 
 #' Roles of the columns of a file
 #'
@@ -376,7 +384,11 @@ released_file <- function(x, arg) {
   roles <- attr(x, "asked")$arguments$data$roles
   roles <- c(roles[setdiff(names(roles), c(names(used), "missing"))], used)
   file <- if (is_lazy_table(x$data)) {
-    pattern_file(pattern_table(x$data, roles$key_vars, weight_var = roles$weight_var))
+    columns <- unique(c(roles$key_vars, roles$sensitive))
+    table <- pattern_table(x$data, columns, weight_var = roles$weight_var)
+    file <- pattern_file(table)
+    file$roles$key_vars <- roles$key_vars
+    file_of_table(file, x$data, roles)
   } else {
     new_file(x$data, roles)
   }
@@ -435,26 +447,41 @@ sdc_file.tbl_lazy <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
                               strata_var = NULL, sensitive = NULL, pop_size = NULL,
                               sampling_fraction = NULL, key_groups = NULL, missing = NULL) {
   announce("sdc_file")
-  check_no_dots(...)
-  for (role in c("hh_id", "strata_var")) {
-    if (!is.null(argument(role))) {
-      stop_argument(
-        role, "be NULL for a table of a database",
-        found = "A table of patterns and counts has no single records."
-      )
-    }
+  columns <- name_frame(colnames(data))
+  more <- more_roles(columns, ...)
+  if ("sensitive" %in% names(more)) sensitive <- more$sensitive
+  of_records <- c(mget(c("hh_id", "strata_var")), more[setdiff(names(more), file_dots[c(1, 4)])])
+  for (role in names(Filter(Negate(is.null), of_records))) {
+    stop_argument(
+      role, "be NULL for a table of a database",
+      found = "A table of patterns and counts has no single records.",
+      advice = "Bring the table into R to use it: sdc_file(dplyr::collect(table), ...)."
+    )
   }
-  if (is.null(key_vars)) {
-    key_vars <- setdiff(colnames(data), c(weight_var, sensitive))
-  }
+  one <- function(x, arg) if (!is.null(x)) names(columns)[check_column(x, columns, arg)]
+  some <- function(x, arg) if (length(x)) names(columns)[check_columns(x, columns, arg)]
+  id_vars <- some(more$id_vars, "id_vars")
+  sensitive <- some(sensitive, "sensitive")
+  weight_var <- one(weight_var, "weight_var")
+  key_vars <- some(key_vars, "key_vars")
+  if (is.null(key_vars)) key_vars <- setdiff(names(columns), c(weight_var, sensitive, id_vars))
   table <- pattern_table(data, unique(c(key_vars, sensitive)), weight_var = weight_var)
   given <- list(
     sensitive = sensitive, pop_size = pop_size, sampling_fraction = sampling_fraction,
     key_groups = key_groups, missing = missing
   )
-  do.call(sdc_file, c(
+  file <- do.call(sdc_file, c(
     list(table, key_vars = key_vars), given[!vapply(given, is.null, NA)]
   ))
+  file_of_table(file, data, list(id_vars = id_vars))
+}
+
+# An open file of patterns with the table of a database that they were counted in.
+file_of_table <- function(file, table, roles) {
+  roles <- roles[setdiff(names(roles), c(names(file$roles), "hh_id", "strata_var"))]
+  file$roles <- c(file$roles, roles[lengths(roles) > 0])
+  file$table <- dplyr::ungroup(table)
+  file
 }
 
 # The file of a lazy table that a function was given as `data`: the patterns of what it
@@ -474,7 +501,8 @@ lazy_file <- function(x, arg) {
     if (length(keys)) keys else setdiff(names, weight_var), named(of("sensitive"))
   ))
   most <- if ("max_patterns" %in% argument_names()) argument("max_patterns") else 5e6
-  pattern_file(pattern_table(x, keys, weight_var = weight_var, max_patterns = most))
+  file <- pattern_file(pattern_table(x, keys, weight_var = weight_var, max_patterns = most))
+  file_of_table(file, x, list())
 }
 
 #' @export

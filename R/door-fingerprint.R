@@ -27,6 +27,35 @@ role_columns <- function(data, settings) {
   rlang::set_names(lapply(names, function(name) data[[name]]), names)
 }
 
+# The fingerprint of patterns is that of the distinct ones in the order of their values, with
+# their numbers of records and the total of the weights: the same of a table, its patterns in any
+# order and its release, whatever other columns these have. Sums of weights differ in their last
+# digits from query to query.
+pattern_print <- function(data, variables, keys, roles) {
+  weight_var <- attr(data, "patterns", exact = TRUE)$weight_var
+  others <- roles[setdiff(names(roles), c(variables, weight_var))]
+  columns <- c(as.list(data)[variables], others)
+  rows <- do.call(frame, unname_columns(columns))
+  group <- group_records(key_table(rows))
+  n <- as.vector(rowsum(as.double(times_of(data)), group$row_group, reorder = TRUE))
+  first <- group$first_rows
+  by <- lapply(unname_columns(columns), function(x) {
+    x <- x[first]
+    if (is.factor(x)) enc2utf8(as.character(x)) else order_values(x)
+  })
+  order <- do.call(order, c(unname(by), list(method = "radix")))
+  distinct <- do.call(frame, Map(function(x, name) {
+    pattern_values(x, first[order], name)
+  }, columns, names(columns)))
+  total <- if (length(intersect(weight_var, names(roles)))) signif(sum(data[[weight_var]]), 9)
+  more <- c(as.list(distinct)[names(others)], list(n = n[order], total = rep(total, length(n))))
+  groups <- keys[lengths(keys) > 1]
+  key_table(
+    distinct, variables, roles = more,
+    key_groups = if (length(groups)) lapply(groups, function(columns) variables[columns])
+  )$fingerprint
+}
+
 # The fingerprint that other data would have in a result with these settings, NA
 # where they lack its columns.
 fingerprint_of <- function(data, settings) {

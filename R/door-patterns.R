@@ -30,7 +30,7 @@ check_takes_patterns <- function(file, takes, arg) {
   if (is.null(times_of(file$data))) {
     return(invisible())
   }
-  if (!takes) stop_needs_records(arg)
+  if (!takes) stop_needs_records(arg, file$table)
   roles <- c(
     hh_id = "who lives with whom", strata_var = "in which stratum a record is",
     linked = "what else a record holds", newdata = "the records of another file"
@@ -57,7 +57,9 @@ stop_needs_records <- function(arg, x = NULL) {
       } else {
         "It is a pattern table: which record is which, and what else it holds, is not in it."
       },
-      i = if (lazy) {
+      i = if (lazy && is_front(c("global_recode", "top_code", "bottom_code"))) {
+        "Recode in the query: sdc_file(dplyr::mutate(table, x = ifelse(x > 80, 80, x)), ...)."
+      } else if (lazy) {
         "dplyr::collect() brings a table, or a sample of it, into R."
       } else {
         "Give the data frame the pattern table was made from, or a sample of its records."

@@ -64,12 +64,14 @@ key_table <- function(data, key_vars = NULL, ..., key_groups = NULL, exclude = i
     return(table)
   }
   sources <- column_sources(data, positions, candidates)
+  counted <- !is.null(times_of(data))
   request <- coding_request(
-    sources, variables, positions, keys,
-    roles = roles, listwise = listwise, merged = merged, dense = dense, times = times_of(data)
+    sources, variables, positions, keys, roles = roles, fingerprint = !counted,
+    listwise = listwise, merged = merged, dense = dense, times = times_of(data)
   )
   coded <- code_requests(c(list(keys = request), label_requests(labels, data)))
   table <- coded$keys[[1]]
+  if (counted) table$fingerprint <- pattern_print(data, variables, keys, roles)
   table$labels <- lapply(coded[names(labels)], `[[`, 1)
   if (listwise) check_some_complete(table$n)
   if (!keep_codes(file, asked, roles, table)) release_later(list(table))

@@ -17,8 +17,16 @@
 #' Protect a table inside its database
 #'
 #' Protects a file that is too large to load into R. [invariant_pram()] and
-#' [suppress_cells()] take a lazy table of dbplyr as `data`. They choose the changes from
-#' its patterns and make a new table in the database.
+#' [suppress_cells()] take a lazy table of dbplyr as `data`, or its [sdc_file()]. They choose the
+#' changes from its patterns and make a new table in the database.
+#'
+#' @section The road with a file:
+#' `file <- sdc_file(table, keys)` counts the patterns once. Then [file_check()],
+#' [suppress_cells()], [release_data()], [compare_risk()], [utility_loss()] and [sdc_report()] take
+#' the same arguments as for a data frame and have the same figures. A table that is no longer what
+#' was counted is an error (`bad_data`). To recode, use the query:
+#' `sdc_file(dplyr::mutate(table, age = ifelse(age > 80, 80, age)), keys)`. The loss of
+#' [invariant_pram()] needs the records in R.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most
@@ -41,8 +49,12 @@
 #' the order of the engine's collation. With `weight_var` sums of weights are equal to
 #' twelve digits, and so would be a choice between cells by mean weight.
 #'
+#' Without `row_id` records are numbered in a random order of the engine, in a copy that is
+#' removed afterwards. The new table is in this order and has no numbers. Its values are those of
+#' the data frame in another order; PRAM then does not obey [set.seed()].
+#'
 #' @section The order of the records:
-#' If the table is sorted by a key variable in the order of the row ids, a changed value can be
+#' If the table has a `row_id` and is sorted by a key variable in its order, a changed value can be
 #' read off the records before and after it. The message `told_by_order` gives the share of the
 #' protected values that come back in this way, see [release_data()]; of a table of more than a
 #' million records, blocks of 1,000 are examined. A random order helps only if the row id, which
@@ -75,19 +87,19 @@
 #' A connection that may not write, a name that is taken, a row id that is missing, not
 #' single or text with blanks at its end that the engine ignores, are errors (`bad_argument`)
 #' before anything is counted. After an error or an
-#' interrupt both the table of changes and an unfinished new table are removed. Row ids that
+#' interrupt the tables of changes and numbers and an unfinished new table are removed. Row ids that
 #' the engine does not find again, such as numbers whose last digits a driver does not write,
 #' and a table that changes while it is read, are errors, and nothing is released.
 #'
 #' @section Cost:
 #' Two scans for counts and row ids, one for the patterns, one sort by the row id for each
-#' chunk (an index on it saves that), and two joins. The key variables of all records travel
-#' to R once. SQLite, PostgreSQL, DuckDB and Apache Spark are tested.
+#' chunk (an index on it saves that), and two joins; without `row_id` one copy of the table. The key
+#' variables of all records travel to R once. SQLite, PostgreSQL, DuckDB and Spark are tested.
 #'
 #' @param row_id For a table of a database: name of the column that tells records apart,
-#'   whole numbers below 2^53 or text, one value for each record.
+#'   whole numbers below 2^53 or text, one for each record. `NULL`: the release is in random order.
 #' @param into For a table of a database: name of the new table, in the default schema of
-#'   the connection.
+#'   the connection. `NULL`: a temporary table, which lives as long as the connection.
 #' @param chunk_size For a table of a database: records that are read at a time. The result
 #'   does not depend on it.
 #' @param max_patterns For a table of a database: more patterns than this are an error of
@@ -103,9 +115,8 @@
 #'   people$id <- seq_len(nrow(people))
 #'   DBI::dbWriteTable(connection, "people", people)
 #'   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#'   blanked <- suppress_cells(
-#'     dplyr::tbl(connection, "people"), keys, row_id = "id", into = "people_public"
-#'   )
+#'   file <- sdc_file(dplyr::tbl(connection, "people"), keys, id_vars = id)
+#'   blanked <- suppress_cells(file, k = 3)
 #'   public <- as.data.frame(release_data(blanked))
 #'   in_r <- release_data(suppress_cells(people[c("id", keys)], keys))
 #'   sum(is.na(public[keys])) == sum(is.na(in_r[keys])) # TRUE
@@ -120,7 +131,8 @@ lazy_arguments <- c("row_id", "into", "chunk_size", "max_patterns")
 # refused there.
 read_release <- function(ask, also, without) {
   check_given("data")
-  if (!is_lazy_table(argument("data"))) {
+  file <- file_in_database(argument("data"))
+  if (is.null(file)) {
     check_no_lazy_arguments()
     return(read_file(ask))
   }
@@ -137,23 +149,82 @@ read_release <- function(ask, also, without) {
       )
     }
   }
-  data <- argument("data")
   lazy <- list(
-    data = dplyr::ungroup(data),
-    chunk_size = check_whole(argument("chunk_size"), "chunk_size", high = 1e8),
+    data = file$table, chunk_size = check_whole(argument("chunk_size"), "chunk_size", high = 1e8),
     max_patterns = check_max_patterns(argument("max_patterns"))
   )
   take_arguments(ask)
-  lazy <- c(lazy, release_columns(data, also, ask))
+  take_roles(ask, file)
+  lazy <- c(lazy, release_columns(lazy$data, also, ask))
   lazy$into <- check_into(argument("into"))
-  lazy$connection <- release_connection(data, lazy$into)
-  lazy$n <- check_row_ids(lazy)
+  lazy$connection <- release_connection(lazy$data, lazy$into)
+  lazy$n <- if (is.null(lazy$row_id)) n_rows_of_table(lazy$data) else check_row_ids(lazy)
+  if (is.null(lazy$row_id)) lazy <- numbered_records(lazy, ask)
   found <- release_patterns(lazy)
+  check_same_patterns(file, found$table, lazy)
   lazy$first <- found$first
   ask$file <- pattern_file(found$table)
+  whole <- is.null(file$data)
+  past <- c("history", "states", "remedy")
+  ask$file[past] <- unclass(file)[past]
+  before <- if (whole) ask$file else if (is.null(file$original)) file else file$original
+  if (whole) before <- file_of_table(before, file$table, list())
+  ask$file$before <- before
   ask$file$lazy <- lazy
   ask$data <- ask$file$data
-  note_patterns(remember(ask), ask$file)
+  note_patterns(remember(ask, list(data = c(ask$file$roles, file$roles[
+    setdiff(names(file$roles), names(ask$file$roles))
+  ]))), ask$file)
+}
+
+# What lies in a database: a lazy table, its file, or its release; NULL for data in R.
+file_in_database <- function(data) {
+  if (is_lazy_table(data)) {
+    list(table = dplyr::ungroup(data), roles = list())
+  } else if (is_in_database(data)) {
+    as_file(data, "data")
+  }
+}
+
+is_in_database <- function(data) {
+  is_lazy_table(data) || is_open_file(data) && !is.null(data$table) ||
+    is_remedy(data) && is_lazy_table(unclass(data)$data)
+}
+
+# The table must still be what was measured.
+check_same_patterns <- function(file, table, lazy) {
+  if (is.null(file$data)) {
+    return(invisible())
+  }
+  asked <- list(key_vars = intersect(lazy$columns, names(file$data)))
+  same <- length(asked$key_vars) == 0 || identical(
+    fingerprint_of(file$data, asked), fingerprint_of(pattern_file(table)$data, asked)
+  )
+  if (lazy$n != n_records(file$data) || !same) {
+    stop_sdc("bad_data", c(
+      "The table must be as it was when sdc_file() counted it.",
+      x = "It has other records now.", i = "Make the file again: sdc_file()."
+    ))
+  }
+}
+
+# Records without ids of their own get numbers in a random order, in a copy that is removed when
+# the function ends. The release is in this order, and without the numbers.
+numbered_records <- function(lazy, ask) {
+  name <- new_table_name("sdc_records_")
+  restore <- keep_random_state()
+  at_end(ask, function(ask) drop_table(lazy$connection, name))
+  drawn <- dplyr::mutate(lazy$data, sdc_draw = !!quote(random()))
+  ordered <- dbplyr::window_order(drawn, !!as.name("sdc_draw"))
+  numbered <- dplyr::mutate(ordered, sdc_record = !!quote(row_number()))
+  columns <- rlang::syms(c(colnames(lazy$data), "sdc_record"))
+  lazy$data <- with_engine(dplyr::compute(
+    dplyr::select(dbplyr::window_order(numbered), !!!columns), name = name, temporary = FALSE, analyze = FALSE
+  ))
+  restore()
+  lazy$row_id <- "sdc_record"
+  lazy$numbered <- TRUE
+  lazy
 }
 
 # Arguments for tables of a database alone.
@@ -178,13 +249,7 @@ release_columns <- function(data, also, ask) {
     ask[[arg]] <- if (is.list(x)) lapply(x, named) else named(x)
   }
   row_id <- argument("row_id")
-  if (is.null(row_id)) {
-    stop_argument(
-      "row_id", "name the column that tells the records of a table of a database apart",
-      "It was not given.", "Its values are whole numbers or text, each once."
-    )
-  }
-  row_id <- names[check_column(row_id, columns, "row_id")]
+  if (!is.null(row_id)) row_id <- names[check_column(row_id, columns, "row_id")]
   weight_var <- argument("weight_var")
   if (!is.null(weight_var)) weight_var <- names[check_column(weight_var, columns, "weight_var")]
   ask$weight_var <- weight_var
@@ -204,7 +269,7 @@ release_columns <- function(data, also, ask) {
   positions <- check_columns(patterns, columns, "key_vars")
   check_reserved(patterns, weight_var)
   clash <- intersect(patterns, c(row_id, weight_var))
-  if (length(clash) || identical(row_id, weight_var)) {
+  if (length(clash) || !is.null(row_id) && identical(row_id, weight_var)) {
     stop_argument(
       if (row_id %in% c(clash, weight_var)) "row_id" else "weight_var",
       "name a column that no other argument names"
@@ -214,6 +279,9 @@ release_columns <- function(data, also, ask) {
 }
 
 check_into <- function(into) {
+  if (is.null(into)) {
+    return(into)
+  }
   if (!is.character(into) || length(into) != 1 || is.na(into) || !nzchar(into)) {
     stop_argument(
       "into", "be the name of the table to be made in the database", given_words(into),
@@ -233,7 +301,7 @@ release_connection <- function(data, into) {
       paste0("It has class ", quote_names(class(data)), ".")
     )
   }
-  if (isTRUE(with_engine(DBI::dbExistsTable(connection, into)))) {
+  if (!is.null(into) && isTRUE(with_engine(DBI::dbExistsTable(connection, into)))) {
     stop_argument(
       "into", "be the name of a table that does not exist yet", "There is one of this name.",
       "Choose another name, or remove it: DBI::dbRemoveTable(connection, into)."
@@ -260,7 +328,7 @@ keep_random_state <- function() {
 }
 
 # A name that nobody has, drawn without R's generator.
-new_table_name <- function() tolower(basename(tempfile("sdc_changes_")))
+new_table_name <- function(stem = "sdc_changes_") tolower(basename(tempfile(stem)))
 
 # Some drivers warn and return FALSE instead of an error.
 write_rows <- function(connection, name, rows, append) {
@@ -277,12 +345,17 @@ drop_table <- function(connection, name) {
   ))
 }
 
+n_rows_of_table <- function(data) {
+  n <- rows_of_engine(data)
+  if (n == 0) stop_no_records()
+  check_most_records(n)
+  n
+}
+
 # Number of records, where every one has a row id of its own, of whole numbers or text.
 check_row_ids <- function(lazy) {
   x <- as.name(lazy$row_id)
-  n <- rows_of_engine(lazy$data)
-  if (n == 0) stop_no_records()
-  check_most_records(n)
+  n <- n_rows_of_table(lazy$data)
   ids <- ids_of_engine(lazy$data, lazy$row_id)
   if (ids$n < n || ids$n_repeated > 0) {
     stop_argument(
@@ -397,9 +470,11 @@ write_release <- function(lazy, patterns, codes, chunk) {
   restore <- keep_random_state()
   on.exit(restore())
   whole <- FALSE
+  # Without a name it lives as long as the connection.
+  into <- if (is.null(lazy$into)) new_table_name("sdc_release_") else lazy$into
   on.exit({
     drop_table(connection, changes)
-    if (!whole) drop_table(connection, lazy$into)
+    if (!whole) drop_table(connection, into)
   }, add = TRUE)
   n_changed <- n_read <- 0
   flags <- paste0("sdc_flag_", seq_along(keys))
@@ -424,11 +499,16 @@ write_release <- function(lazy, patterns, codes, chunk) {
     released <- changed_records(lazy, dplyr::tbl(connection, changes), keys, flags, n_changed)
   }
   ordered <- dplyr::arrange(released, !!as.name(lazy$row_id))
-  made <- with_engine(
-    dplyr::compute(ordered, name = lazy$into, temporary = FALSE, analyze = FALSE)
-  )
+  if (isTRUE(lazy$numbered)) {
+    ordered <- dbplyr::window_order(dplyr::select(ordered, -!!as.name(lazy$row_id)))
+  }
+  made <- with_engine(dplyr::compute(
+    ordered, name = into, temporary = is.null(lazy$into), analyze = FALSE
+  ))
   whole <- TRUE
-  inform_lazy_order(lazy, joined_codes(before), joined_codes(after))
+  if (is.null(lazy$numbered)) {
+    inform_lazy_order(lazy, joined_codes(before), joined_codes(after))
+  }
   made
 }
 

@@ -319,7 +319,7 @@ stop_not_there <- function(n) {
 
 # A file of records as the pattern table that it would make; what makes none stays.
 as_patterns <- function(data, roles) {
-  if (!is.data.frame(data) || !is.null(times_of(data))) {
+  if (!is.data.frame(data) && !is_lazy_table(data) || !is.null(times_of(data))) {
     return(data)
   }
   tryCatch(

@@ -14,6 +14,9 @@ file_before <- function(x, arg) {
       advice = "Give the original file, too."
     )
   }
+  if (is_open_file(file$original)) {
+    return(file$original)
+  }
   data <- with_columns(file$data, file$original)
   close_file(new_file(if (is.null(data)) file$data else data, file$roles))
 }

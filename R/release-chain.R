@@ -64,7 +64,11 @@ with_original <- function(result, from, released, variables) {
     return(result)
   }
   changed <- Filter(function(name) !identical(from[[name]], released[[name]]), variables)
-  columns <- rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
+  with_weak(result, rlang::set_names(lapply(changed, function(name) from[[name]]), changed))
+}
+
+# The same of a table of a database: the file that it was.
+with_weak <- function(result, columns) {
   key <- new.env(parent = emptyenv())
   attr(result, "original") <- list(key = key, columns = rlang::new_weakref(key, value = columns))
   result

@@ -53,6 +53,7 @@ with_step <- function(past, remedy, words, states) {
 
 # A result with the steps before it.
 with_past <- function(result, file) {
+  if (!is.null(file$before)) result <- with_weak(result, file$before)
   attr(result, "past") <- if (length(file$history)) unclass(file)[c("history", "states", "remedy")]
   result
 }

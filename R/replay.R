@@ -181,6 +181,8 @@ why_not <- function(asked) {
   }))
   if (identical(asked[["function"]], "invariant_pram")) {
     "invariant_pram() keeps no seed on purpose: it would undo the release"
+  } else if (asked[["function"]] %in% protections && length(arguments$data$patterns)) {
+    "protected in its database, where replay() writes nothing"
   } else if (length(withheld)) {
     paste0("not in the log: ", paste(withheld, collapse = ", "))
   } else if (length(inner)) {
@@ -217,7 +219,9 @@ file_with_roles <- function(file, roles) {
   if (length(roles) == 0) {
     return(file)
   }
-  roles <- lapply(roles[names(roles) %in% c(role_names, file_roles)], decode_value)
+  # Patterns have no columns but those that are counted.
+  known <- c(role_names, if (is.null(times_of(file))) file_roles)
+  roles <- lapply(roles[names(roles) %in% known], decode_value)
   do.call(sdc_file, c(list(file), roles))
 }
 

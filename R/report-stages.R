@@ -40,13 +40,12 @@ of_two_files <- c(protection_classes, "sdc_pram_audit", "sdc_utility_loss")
 # `of`: the protections whose released files the result fits, `others`: results about the
 # original.
 stage_of <- function(x, before, of, others, has_release, stated, known, words) {
-  # A table of a database has no fingerprint, one of patterns its own: without a release there
-  # is one file only.
-  told <- has_fingerprint(x) && is.null(asked_patterns(x))
+  # Patterns have a fingerprint of their own: without a release there is one file only.
+  told <- has_fingerprint(x)
   open <- is.na(before)
   protects <- inherits(x, protection_classes)
   first <- known$empty && (told && length(of) == 0 || !has_release || protects)
-  alone <- !told && !has_release && same_size(x, known)
+  alone <- !(told && is.null(asked_patterns(x))) && !has_release && same_size(x, known)
   if (isTRUE(before) && length(of) && !stated) {
     return(stage_of_both(x, of, others, words))
   }
@@ -110,8 +109,12 @@ fitting_releases <- function(x, releases, i) {
 released_data <- function(x) {
   fields <- unclass(x)
   is_release <- inherits(x, c("sdc_suppress_cells", "sdc_invariant_pram"))
-  # A table of a database stays where it is.
-  if (is_release && !is_lazy_table(fields$data)) fields$data
+  if (is_release && is_lazy_table(fields$data)) {
+    # Its patterns, as long as its connection lives.
+    tryCatch(file_data(released_file(x, "...")), sdcRisk_error = function(e) NULL)
+  } else if (is_release) {
+    fields$data
+  }
 }
 
 # What is known of the original: the file itself, or the fingerprints and columns of the
@@ -445,8 +448,10 @@ with_histories <- function(given) {
   before <- file_before(x, "...")
   step <- utils::tail(attr(x, "past")$history, 1)
   name <- if (length(step)) paste("after", sub("[(].*", "()", step)) else ""
+  # What was exchanged in a database is not known record by record.
+  compared <- !is_remedy(x) || !is_lazy_table(unclass(x)$data) || is_blanked_table(x)
   c(
     list(before = file_check(before)), if (is_remedy(x)) rlang::set_names(list(x), name),
-    list(after = file_check(x)), list(utility_loss(before, x))
+    list(after = file_check(x)), if (compared) list(utility_loss(before, x))
   )
 }

@@ -32,9 +32,7 @@
 #' the results but the first in [compare_risk()]. A [utility_loss()] must compare records in the
 #' same order: give it the protection, not [release_data()], whose records may be shuffled.
 #'
-#' In two more cases a name is needed. Results about tables in a database have no
-#' fingerprint: if the report also has a protection, name them `before` or `after`. A
-#' released file in another order of records is recognised up to two million values of key
+#' In one more case a name is needed. A released file in another order of records is recognised up to two million values of key
 #' variables; the results of a larger one are named `after`.
 #'
 #' If a protection, or a result after it, was made on other key variables, households or
@@ -50,8 +48,10 @@
 #' [release_data()] hands them out. [replay()] computes results about the second again only if
 #' it is given that file.
 #'
-#' Results about a [pattern_table()] can be reported with results about its file. They have
-#' the fingerprint of the table; if `data` is the file, its table is made to compare them.
+#' Results about a [pattern_table()] or a table of a database can be reported with results about
+#' their file. They have the fingerprint of the patterns, whose order does not matter; if `data` is
+#' the file, its patterns are counted to compare them, and so are those of a released table, as
+#' long as its connection lives.
 #'
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the

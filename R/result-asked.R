@@ -12,8 +12,13 @@ remember <- function(ask, roles = list()) {
   ask$call <- call_without_data(made, ask$.name)
   values <- lapply(rlang::set_names(intersect(ask$.arguments, ask$.given)), argument, ask)
   files <- lapply(values, file_data)
+  lazy <- names(Filter(is_lazy_table, values))
   values <- lapply(values, asked_value)
-  for (file in names(roles)) values[[file]]$roles <- roles[[file]]
+  for (file in names(roles)) {
+    # A table of a database is its patterns.
+    if (file %in% lazy) values[[file]] <- asked_part("file", patterns = pattern_roles(ask$data))
+    values[[file]]$roles <- roles[[file]]
+  }
   if ("..." %in% names(formals(f))) {
     # An empty argument is for the function itself to complain of.
     more <- tryCatch(other_dots(ask), error = function(e) NULL)

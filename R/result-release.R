@@ -68,7 +68,7 @@
 #'   those of the input. It has the roles of the original, and `summary()` says what was done:
 #'   counts and settings, no values and no record numbers. An sdcMicroObj holds the original data
 #'   too: here its released data are given, as a data frame. A table of a database comes as it was
-#'   written.
+#'   written, without the columns `id_vars` of its file.
 #'   Columns that no argument named are in it as they were, except identifiers: the column
 #'   that was named as `hh_id`, and columns that look like an identifier ([sdc_file()] says
 #'   how that is judged). A message of class `sdcRisk_message_identifier_left_out` names
@@ -218,7 +218,8 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
         advice = "Use a query: dplyr::select(release_data(x), ...)."
       )
     }
-    return(x$data)
+    ids <- attr(x, "asked")$arguments$data$roles$id_vars
+    return(if (length(ids)) dplyr::select(x$data, -!!ids) else x$data)
   }
   file <- released_file(x, "x")
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop))

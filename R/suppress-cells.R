@@ -182,7 +182,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
     k = required_matches(k, max_risk, !given_k),
     n_rounds = check_whole(ask$n_rounds, "n_rounds", low = 0)
   )
-  if (was_given("data") && is_lazy_table(data)) check_separable(settings$rule)
+  if (was_given("data") && is_in_database(data)) check_separable(settings$rule)
   read_release(ask, c("linked", "strata_var"), c(
     hh_id = "Its patterns do not say who lives with whom.", original = other_records_unseen
   ))

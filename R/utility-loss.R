@@ -54,7 +54,8 @@
 #'
 #' @param before,after The file before and after, with the same records in the same
 #'   order. `after` may be a result of [suppress_cells()] or [invariant_pram()]: its `data`
-#'   are in the order of the input, while [release_data()] may have put them in another one.
+#'   are in the order of the input (of a suppression in a database they are made from its
+#'   patterns), while [release_data()] may have put them in another one.
 #'   A warning (`other_order`) says if no column agrees, record by record, more often
 #'   than in a random order.
 #' @param key_vars Names or positions, in `before`, of the variables to compare.
@@ -105,6 +106,12 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
     after <- before
     before <- file_before(before, "before")
   }
+  counted <- !missing(after) && !missing(before) && is_blanked_table(after)
+  if (counted) {
+    both <- suppressed_records(before, after)
+    before <- both$before
+    after <- both$after
+  }
   numbers <- if (!missing(before)) num_vars_of(before)
   ask <- enter_waves("utility_loss", c("before", "after"))
   inform_partial_loss(before)
@@ -128,12 +135,12 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   weights <- check_weights(before, weight_var)
   weights_after <- if (!is.null(weight_var)) check_weights(after, weight_var)
   # Of a file its key variables and its continuous ones.
-  asked <- if (missing(key_vars) && length(ask$key_vars)) {
+  named <- if (missing(key_vars) && length(ask$key_vars)) {
     union(ask$key_vars, numbers)
   } else {
     ask$key_vars
   }
-  keys <- loss_variables(before, after, asked, weight_var)
+  keys <- loss_variables(before, after, named, weight_var)
   columns <- lapply(rlang::set_names(keys), function(name) {
     compared_column(before[[name]], after[[name]], name)
   })
@@ -142,7 +149,10 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   variables <- stack_frames(
     Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after))
   )
-  prints <- lapply(list(before = before, after = after), fingerprint_of, list(key_vars = keys))
+  asked <- list(key_vars = keys)
+  prints <- lapply(list(before = before, after = after), function(data) {
+    fingerprint_of(if (counted) as_patterns(data, asked) else data, asked)
+  })
   more <- list(
     numbers = number_loss(before, after, keys, numbers),
     coefficients = interval_overlap(before, after, model, weights, weights_after)
@@ -150,6 +160,52 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   new_utility_loss(
     columns, variables, pairs, nrow(before), weight_var, prints, other_order, ask$call, more
   )
+}
+
+# A suppression in a database, whose records follow from the patterns.
+is_blanked_table <- function(x) {
+  inherits(x, "sdc_suppress_cells") && is_lazy_table(unclass(x)$data)
+}
+
+# Its records before and after, on the key variables and with the mean weights of their
+# patterns, each pattern as often as it occurs.
+suppressed_records <- function(before, after) {
+  check_result(after)
+  file <- as_file(before, "before")
+  patterns <- after$patterns
+  keys <- after$settings$key_vars
+  own <- ifelse(paste0(keys, ".key") %in% names(patterns), paste0(keys, ".key"), keys)
+  told <- all(keys %in% names(file$data)) && !is.null(times_of(file$data))
+  at <- if (told) {
+    places_of_patterns(
+      do.call(frame, rlang::set_names(as.list(patterns)[own], keys)), file$data[keys]
+    )
+  }
+  if (!told || any(at > nrow(patterns)) || n_records(file$data) != sum(patterns$n)) {
+    stop_sdc("mismatched_data", c(
+      "`before` must be the file that was protected.",
+      x = "Its patterns are not those of `after`.",
+      i = "Give the protection alone, utility_loss(after), or the sdc_file() that it was made of."
+    ))
+  }
+  times <- times_of(file$data)
+  columns <- as.list(file$data)[c(keys, file$roles$weight_var)]
+  if (!is.null(file$roles$weight_var)) {
+    columns[[file$roles$weight_var]] <- columns[[file$roles$weight_var]] / times
+  }
+  blanked <- columns
+  for (key in keys) {
+    gone <- after$cells$pattern[after$cells$variable == key]
+    blanked[[key]][at %in% gone] <- NA
+  }
+  rows <- rep(seq_along(times), times)
+  records <- function(columns) {
+    close_file(new_file(
+      do.call(frame, lapply(columns, `[`, rows)),
+      list(key_vars = keys, weight_var = file$roles$weight_var)
+    ))
+  }
+  list(before = records(columns), after = records(blanked))
 }
 
 # The loss since another protection is not that of the release.

@@ -43,20 +43,19 @@ test_that("one report holds results about a file and about its pattern table", {
   expect_true(all(replay(outside, nals_prison)$equal))
 })
 
-test_that("the table alone is enough for results about it, in the order it has", {
+test_that("the table alone is enough for results about it, in any order", {
   table <- pattern_table(nals_prison, pattern_keys, weight_var = "WEIGHT")
   file <- pattern_report(suppressWarnings(individual_risk(table)), n_matches(table))
   expect_true(all(replay(file, table)$equal))
   expect_true(all(replay(file, sdc_file(table))$equal))
   expect_true(all(replay(file, nals_prison)$equal))
-  # Records that came in another order made another table: it must be given itself.
+  # Records that came in another order made the same patterns.
   last <- update(
     pattern_table(nals_prison[101:182, ], pattern_keys), nals_prison[1:100, ]
   )
   file <- pattern_report(n_matches(last))
   expect_true(all(replay(file, last)$equal))
-  wrong <- "sdcRisk_error_mismatched_data"
-  expect_error(replay(file, nals_prison), class = wrong)
+  expect_true(all(replay(file, nals_prison)$equal))
 })
 
 test_that("tables of other files are refused", {

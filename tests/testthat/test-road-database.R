@@ -1,0 +1,232 @@
+# The road from import to report on a table of a database: the figures, verdicts and cells of the
+# data frame, and a release whose form tells nothing.
+
+road_engines <- c("sqlite", "postgres", "duckdb")
+
+# Two files: a survey with weights, and a register with missing values and text.
+road_files <- function() {
+  set.seed(41)
+  register <- engine_file(41, 600)[c("region", "age", "job")]
+  register$kind <- sample(c("p", "q", "r", "s", "t"), 600, TRUE, c(40, 30, 20, 9, 1))
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  list(
+    survey = list(data = nals_prison[c(keys, "WEIGHT")], keys = keys, weight_var = "WEIGHT"),
+    register = list(data = register, keys = names(register), weight_var = NULL)
+  )
+}
+
+# Sorted by its first key variable.
+sorted_register <- function(n = 600) {
+  set.seed(19)
+  data.frame(
+    id = seq_len(n), region = rep(1:12, each = n / 12), edu = sample(4, n, TRUE),
+    age = sample(20:60, n, TRUE), note = "as it was", stringsAsFactors = FALSE
+  )
+}
+
+sorted_rows <- function(data) {
+  data <- as.data.frame(data)
+  data <- data[do.call(order, c(unname(as.list(data)), list(method = "radix"))), , drop = FALSE]
+  rownames(data) <- NULL
+  data
+}
+
+# The road on a file, a list of what each step gives.
+walk_road <- function(file, internal = TRUE) {
+  path <- tempfile(fileext = ".html")
+  page <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, page, sub("html$", "json", c(path, page)))))
+  quietly({
+    check <- file_check(file)
+    protected <- suppress_cells(file, k = 3)
+    after <- file_check(protected)
+    loss <- utility_loss(protected)
+    compared <- compare_risk(protected)
+    sdc_report(
+      check, protected, after, loss, compared, file = path, internal = internal, pictures = FALSE
+    )
+    sdc_report(suppress_cells(file, k = 3), page, internal = internal, pictures = FALSE)
+  })
+  logs <- lapply(sub("html$", "json", c(path, page)), jsonlite::read_json, simplifyVector = TRUE)
+  list(
+    check = check, protected = protected, after = after, loss = loss, compared = compared,
+    log = logs[[1]], alone = logs[[2]]
+  )
+}
+
+expect_same_numbers <- function(found, expected, info) {
+  expect_identical(names(found), names(expected), info = info)
+  for (name in names(found)) {
+    expect_equal(found[[name]], expected[[name]], tolerance = 1e-12, info = paste(info, name))
+  }
+}
+
+for (engine in road_engines) {
+  test_that(paste("the road on", engine, "is that of the data frame"), {
+    connection <- engine_connection(engine)
+    for (name in names(road_files())) {
+      given <- road_files()[[name]]
+      expected <- walk_road(sdc_file(given$data, given$keys, weight_var = given$weight_var))
+      table <- engine_table(engine, given$data)
+      before <- sort(DBI::dbListTables(connection))
+      file <- sdc_file(table, given$keys, weight_var = given$weight_var)
+      found <- walk_road(file)
+      info <- paste(engine, name)
+      for (part in c("check", "after", "protected", "loss")) {
+        expect_same_numbers(
+          found[[part]]$estimates, expected[[part]]$estimates, paste(info, part)
+        )
+      }
+      expect_gt(found$protected$estimates$n_suppressed, 0)
+      for (part in c("variables", "pairs")) {
+        expect_same_numbers(found$loss[[part]], expected$loss[[part]], paste(info, part))
+      }
+      expect_same_numbers(found$compared$table, expected$compared$table, paste(info, "compared"))
+      # Cell by cell.
+      released <- release_data(found$protected)
+      expect_identical(colnames(released), names(given$data), info = info)
+      expect_equal(
+        sorted_rows(released), sorted_rows(expected$protected$data), tolerance = 1e-12,
+        info = info, ignore_attr = TRUE
+      )
+      # The report has the same stages and figures.
+      for (log in c("log", "alone")) {
+        expect_identical(
+          found[[log]]$results$stage, expected[[log]]$results$stage, info = paste(info, log)
+        )
+        figures <- function(made) {
+          all <- unlist(lapply(made[[log]]$results$tables$estimates, as.list))
+          suppressWarnings(as.numeric(all))
+        }
+        expect_equal(
+          figures(found), figures(expected), tolerance = 1e-9, info = paste(info, log)
+        )
+      }
+      # Check and protection are about one file, whatever table it was counted from.
+      prints <- vapply(found[c("check", "protected")], function(x) x$settings$fingerprint, "")
+      expect_identical(prints[[1]], prints[[2]], info = info)
+      patterns <- quietly(file_check(
+        pattern_table(
+          given$data[rev(seq_len(nrow(given$data))), ], given$keys, weight_var = given$weight_var
+        )
+      ))
+      expect_identical(patterns$settings$fingerprint, prints[[1]], info = info)
+      # Numbers of records and changes do not stay behind.
+      left <- setdiff(DBI::dbListTables(connection), before)
+      expect_false(any(grepl("sdc_records|sdc_changes", left)), info = info)
+      replayed <- quietly(file_check(found$protected))
+      expect_identical(replayed$settings$fingerprint, found$after$settings$fingerprint)
+    }
+  })
+
+  test_that(paste("a release on", engine, "without row ids is in a random order"), {
+    data <- sorted_register()
+    table <- engine_table(engine, data)
+    file <- sdc_file(table, c("region", "edu", "age"), id_vars = "id")
+    made <- lapply(1:2, function(i) quietly(suppress_cells(file, k = 3)))
+    drawn <- quietly(invariant_pram(file, max_match_prob = 0.6))
+    for (x in c(made, list(drawn))) {
+      rows <- as.data.frame(x$data)
+      expect_identical(names(rows), names(data))
+      expect_setequal(rows$id, data$id)
+      # Neither the old order nor that of the changes.
+      expect_lt(abs(stats::cor(seq_along(rows$id), rows$id)), 0.2)
+      old <- data[match(rows$id, data$id), ]
+      differs <- Reduce(`|`, Map(function(x, y) is.na(x) | x != y, rows[2:4], old[2:4]))
+      expect_gt(sum(differs), 20)
+      expect_lt(abs(mean(which(differs)) - 300.5), 90)
+      # An intruder who takes what a neighbour has finds no more than by chance.
+      at <- which(rows$region != old$region | is.na(rows$region))
+      at <- at[at > 1 & at < 600]
+      if (length(at) > 20) {
+        told <- rows$region[at - 1] == old$region[at] & rows$region[at + 1] == old$region[at]
+        expect_lt(mean(told, na.rm = TRUE), 0.15)
+      }
+      # The ids stay.
+      expect_identical(colnames(release_data(x)), c("region", "edu", "age", "note"))
+    }
+    ids <- lapply(made, function(x) as.data.frame(x$data)$id)
+    expect_false(identical(ids[[1]], ids[[2]]))
+    # The old order tells: the same attack on it.
+    told <- data$region[1:598] == data$region[2:599] & data$region[3:600] == data$region[2:599]
+    expect_gt(mean(told), 0.9)
+  })
+}
+
+test_that("a protection of a protection in a database is one more step", {
+  given <- road_files()$survey
+  file <- sdc_file(engine_table("sqlite", given$data), given$keys)
+  first <- quietly(suppress_cells(file, k = 3))
+  second <- quietly(suppress_cells(first, k = 5))
+  in_r <- quietly(suppress_cells(suppress_cells(sdc_file(given$data, given$keys), k = 3), k = 5))
+  expect_equal(second$estimates, in_r$estimates)
+  expect_equal(sorted_rows(release_data(second)), sorted_rows(in_r$data), ignore_attr = TRUE)
+  expect_identical(sdc_roles(second)$key_vars, given$keys)
+  expect_length(attr(second, "past")$history, 1)
+  # The comparison is with the first file.
+  expect_equal(
+    quietly(compare_risk(second))$table, quietly(compare_risk(in_r))$table, ignore_attr = TRUE
+  )
+  # A saved result does not hold it.
+  path <- tempfile(fileext = ".rds")
+  on.exit(unlink(path))
+  saveRDS(second, path)
+  expect_null(rlang::wref_value(attr(readRDS(path), "original")$columns))
+})
+
+# What goes wrong -------------------------------------------------------------------
+
+test_that("mistakes on a file of a database say what to do", {
+  given <- road_files()$survey
+  data <- transform(given$data, id = seq_len(nrow(given$data)))
+  table <- engine_table("sqlite", data)
+  connection <- dbplyr::remote_con(table)
+  file <- sdc_file(table, given$keys, weight_var = "WEIGHT")
+  says <- function(code, class, words) {
+    error <- expect_error(quietly(code), class = paste0("sdcRisk_error", class))
+    expect_match(conditionMessage(error), words)
+  }
+  says(sdc_file(table, c("CENREG", "nobody")), "_unknown_key_var", "nobody")
+  says(sdc_file(table, given$keys, weight_var = "weigth"), "_unknown_key_var", "WEIGHT")
+  says(sdc_file(table, given$keys, hh_id = "id"), "_bad_argument", "dplyr::collect")
+  says(sdc_file(table, given$keys, cluster = "id"), "_bad_argument", "dplyr::collect")
+  says(sdc_file(table, given$keys, weight_var = "CENREG"), "", "CENREG|weight_var")
+  says(suppress_cells(file, 3), "", "k = 3|k =")
+  says(suppress_cells(file, k = 3, row_id = "nobody"), "_unknown_key_var", "nobody")
+  for (recode in list(global_recode, top_code, bottom_code)) {
+    says(recode(file, CENREG = 2), "_bad_data", "dplyr::mutate")
+    says(recode(table, CENREG = 2), "_bad_data", "dplyr::mutate")
+  }
+  says(recode_search(file), "_bad_data", "dplyr::collect")
+  says(utility_loss(invariant_pram(file)), "_bad_data", "dplyr::collect")
+  # The advice works.
+  coarse <- sdc_file(dplyr::mutate(table, CENREG = ifelse(CENREG > 3L, 3L, CENREG)), given$keys)
+  protected <- quietly(suppress_cells(coarse, k = 3))
+  expect_equal(nrow(as.data.frame(release_data(protected))), nrow(data))
+  in_r <- quietly(suppress_cells(transform(data, CENREG = pmin(CENREG, 3L)), given$keys, k = 3))
+  expect_equal(protected$estimates$n_suppressed, in_r$estimates$n_suppressed)
+  # Every column of the table may get a role.
+  expect_identical(sdc_roles(sdc_file(file, c(CENREG, id)))$key_vars, c("CENREG", "id"))
+  # A loss is that of the file that was protected.
+  other <- sdc_file(table, given$keys[-1])
+  says(utility_loss(other, protected), "_mismatched_data", "Give the protection alone")
+  # A table that has changed since.
+  DBI::dbExecute(connection, paste(
+    "UPDATE", dbplyr::remote_name(table), "SET CENREG = 1 WHERE id = 1"
+  ))
+  says(suppress_cells(file, k = 3), "_bad_data", "Make the file again")
+  DBI::dbExecute(connection, paste("DELETE FROM", dbplyr::remote_name(table), "WHERE id < 9"))
+  says(suppress_cells(file, k = 3), "_bad_data", "Make the file again")
+  # A connection that was closed.
+  skip_if_not_installed("RSQLite")
+  closed <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  DBI::dbWriteTable(closed, "people", data)
+  lost <- sdc_file(dplyr::tbl(closed, "people"), given$keys)
+  check <- quietly(file_check(lost))
+  kept <- quietly(suppress_cells(lost, k = 3))
+  DBI::dbDisconnect(closed)
+  says(suppress_cells(lost, k = 3), "", "connection|Invalid|engine")
+  says(file_check(kept), "_bad_data", "engine")
+  # What was counted stays.
+  expect_equal(quietly(file_check(lost))$estimates, check$estimates)
+})
