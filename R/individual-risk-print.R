@@ -17,6 +17,7 @@ declare_measure(
   journalist_max = figure(
     "Largest record risk", "risk", scenario = "journalist", key = "journalist",
     attempt = TRUE, n_above = risks_above(x, limit$journalist),
+    unclear = seems_kept(x, journalist_max, limit$journalist),
     note = format_spread(journalist_max, risk_q99, risk_q95),
     says = paste(
       "an intruder who does not know who is in the file finds the riskiest record with a",
@@ -29,15 +30,18 @@ declare_measure(
   expected_reidentifications = figure(
     "Expected re-identifications", "count", scenario = "journalist", of = n,
     key = "expected_reidentifications", attempt = TRUE,
+    unclear = seems_kept(x, expected_reidentifications, limit$expected_reidentifications),
     note = paste0(format_percent(reidentification_rate), " of the records"),
     says = "this intruder is expected to find %s people of the population by trying every record"
   ),
   reidentification_rate = figure(
     "Re-identifications, share", "share", scenario = "journalist", key = "reidentification_rate",
-    attempt = TRUE, board = FALSE, print = FALSE
+    attempt = TRUE, board = FALSE, print = FALSE,
+    unclear = seems_kept(x, reidentification_rate, limit$reidentification_rate)
   ),
   household_max = figure(
-    "Largest risk, any member", "risk", scenario = "journalist", key = "household", attempt = TRUE
+    "Largest risk, any member", "risk", scenario = "journalist", key = "household", attempt = TRUE,
+    unclear = seems_kept(x, household_max, limit$household)
   ),
   prosecutor_max = figure(
     "Largest record risk, target in the file", "risk", scenario = "prosecutor", attempt = TRUE,
@@ -86,6 +90,13 @@ individual_missing_clause <- function(x) {
       paste0(" (", plural(x$diagnostics$n_incomplete, "incomplete record"), ")")
     }
   )
+}
+
+# Risks by weights alone are often far below the truth: a limit that they keep is not known to be
+# kept, unless the file is its population.
+seems_kept <- function(x, value, limit) {
+  sampled <- x$diagnostics$sum_weights > x$settings$n * (1 + 1e-9)
+  length(limit) > 0 && sampled & !is.na(value) & value <= limit
 }
 
 #' @export

@@ -47,7 +47,8 @@
 #' similar keys, see [population_risk()]. No sampling error is given: none is
 #' known for this estimator. On 175 samples of known populations it gave .08, .25, .54 and .80 of
 #' the re-identifications (medians) at sampling fractions of 1, 5, 20 and 50%, where
-#' [population_risk()] gave .98 to 1.00 (`vignette("trust")`).
+#' [population_risk()] gave .98 to 1.00 (`vignette("trust")`). So no limit is found kept by it:
+#' [measures()] and reports say `"unclear"`, unless the file is its population.
 #'
 #' @section Missing values:
 #' By `"wildcard"`, the default, a missing value matches every value, as
@@ -168,7 +169,11 @@ individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
       missing = missing_cells(table, data), identifying = identifying_keys(table),
       n_incomplete = table$n_incomplete
     )
-    found <- individual_risks(table, weights, missing)
+    # In a complete table nothing is missing that could match everything: it has cells.
+    found <- core(rs_individual_risk, table$pointer, list(
+      weights = weights,
+      missing = if (missing == "wildcard" && table$n_incomplete == 0) "category" else missing
+    ))
     at_home <- if (!is.null(households)) {
       core(rs_members_risk, households$pointer, found$risk)
     }
@@ -272,14 +277,5 @@ frequency_table <- function(found, times) {
     n_records = n_records,
     expected = as.vector(rowsum(expected, at)),
     risk_max = vapply(split(found$risk, at), max, 0, USE.NAMES = FALSE)
-  )
-}
-
-# The risk of every record of a table. In a complete one nothing is missing that could
-# match everything: it has cells.
-individual_risks <- function(table, weights, missing) {
-  if (missing == "wildcard" && table$n_incomplete == 0) missing <- "category"
-  core(
-    rs_individual_risk, table$pointer, list(weights = weights, missing = missing)
   )
 }

@@ -15,7 +15,8 @@ tau_figures <- list(
   ),
   tau1_corrected = figure(
     "tau1, bias corrected", "count", low = tau1_low, high = tau1_high, scenario = "journalist",
-    key = "tau1_corrected", board = !is.na(tau1_corrected), note = status_note(status), head = "corrected",
+    key = "tau1_corrected", board = !is.na(tau1_corrected), note = status_note(status),
+    head = "corrected",
     unclear = on_boundary(status),
     says = ifelse(
       is.na(tau1_corrected), "", paste0(unique_words, ", corrected for bias")
@@ -33,7 +34,8 @@ tau_figures <- list(
   ),
   tau2_corrected = figure(
     "tau2, bias corrected", "count", low = tau2_low, high = tau2_high, scenario = "journalist",
-    key = "tau2_corrected", attempt = TRUE, board = !is.na(tau2_corrected), note = status_note(status),
+    key = "tau2_corrected", attempt = TRUE, board = !is.na(tau2_corrected),
+    note = status_note(status),
     unclear = on_boundary(status), head = "tau2 corrected",
     says = ifelse(is.na(tau2_corrected), "", attack_words)
   ),

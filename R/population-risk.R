@@ -83,9 +83,13 @@
 #' `status` is `"ok"` for such files. It is `"unclear"`, and `note` says why, if the sampling
 #' fraction is below 0.5%, if neighbours in the order of the file share keys and no households are
 #' named, if the file refutes the fit, and for uniqueness and correctness if records are incomplete;
-#' it is `"not judged"` after [invariant_pram()]. The largest risk is `"unclear"` at best, unless the
-#' file is the whole population: its interval lacks the error of the model, and 2.8% of 434 such
-#' intervals lay below the truth.
+#' it is `"not judged"` after [invariant_pram()].
+#'
+#' The upper end of the largest risk is that of a key with a fifth fewer people, which was chosen on
+#' 12 populations. On 1,424 samples of 24 others, of keys made coarse so that the largest risk
+#' varied, limits of 0.05, 0.09 and 0.2 seemed to be kept in 179, 219 and 327 samples, and were not
+#' in 3, 4 and none of these: 0.3%, 0.4% and 0% of the samples above the limit.
+#'
 #' [measures()] finds a limit kept if all of the interval keeps it and the status is `"ok"`,
 #' exceeded if all of it exceeds it, and else `"unclear"`.
 #'
@@ -241,7 +245,11 @@ population_status <- function(found, table, settings, remedy) {
 new_population_risk <- function(found, table, settings, remedy, this_call) {
   figures <- matrix(found$figures, nrow = 3)
   measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
-  # Classes of up to 20 people were looked at.
+  # For the error of the model, a fifth fewer people; chosen on known populations. Classes of up to
+  # 20 were looked at.
+  if (found$sampled) {
+    found$smallest_class[3] <- max(1, floor(0.8 * found$smallest_class[3]))
+  }
   of_smallest <- 1 / found$smallest_class
   of_smallest[is.na(of_smallest)] <- 1 / 21
   risk <- max(found$risk)
@@ -249,10 +257,6 @@ new_population_risk <- function(found, table, settings, remedy, this_call) {
   about <- population_status(found, table, settings, remedy)
   status <- rep(about[[1]], 6)
   note <- rep(about[[2]], 6)
-  if (about[[1]] == "ok" && found$sampled) {
-    status[6] <- "unclear"
-    note[6] <- "the interval of the largest risk lacks the error of the model"
-  }
   incomplete <- settings$missing == "wildcard" && table$n_incomplete > 0
   if (incomplete && about[[1]] != "not judged") {
     status[1:2] <- "unclear"

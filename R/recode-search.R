@@ -22,7 +22,8 @@
 #' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and `pi_u` as
 #'   further elements (3, 0.01, 0.05).
 #' * `journalist`: the largest \eqn{E(1/F \mid f)}{E(1/F | f)} of
-#'   [individual_risk()]; needs `weight_var`.
+#'   [individual_risk()], which is quick and often too low; needs `weight_var`. The cheapest
+#'   recoding is then judged by [population_risk()], and the print shows whether the limit is kept.
 #' * `tau1_rate`: expected population uniques among the sample uniques, per
 #'   record, of [loglinear_risk()] with `model`; needs `weight_var` or a
 #'   population size.
@@ -176,6 +177,7 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     # Held weakly, for apply_recoding(x): a saved result has no data.
     key <- new.env(parent = emptyenv())
     attr(result, "file") <- list(key = key, file = rlang::new_weakref(key, value = ask$file))
+    result$diagnostics$law <- judged_recoding(result, ask$file)
     result
   })
 }
@@ -186,6 +188,27 @@ recode_search_control <- function(blank_price = 1, keep = NULL, n_best = 10, imp
                                   model = c("independence", "two_way"), max_seconds = 60,
                                   sensitive = NULL, ...) {
   new_control("recode_search_control")
+}
+
+# The largest risk after the cheapest recoding by the law for the population, whose limit the search
+# keeps by individual_risk() only: `value`, `low`, `high` and `verdict`, or why there are none.
+judged_recoding <- function(x, file) {
+  limit <- x$settings$constraint["journalist"]
+  if (is.null(limit$journalist)) {
+    return(NULL)
+  }
+  tryCatch(
+    {
+      released <- quietly(apply_recoding(x, file))
+      law <- quietly(population_risk(
+        released, x$settings$key_vars, weight_var = x$settings$weight_var,
+        pop_size = x$settings$pop_size
+      ))
+      rows <- measures(law, limit = limit)
+      as.list(rows[rows$measure == "largest", c("value", "low", "high", "limit", "verdict")])
+    },
+    sdcRisk_error = function(e) list(verdict = "not judged", reason = first_line(e))
+  )
 }
 
 check_cost_importance <- function(importance, variables) {

@@ -15,7 +15,8 @@
 #'   `label`, what it is called; `value` with its 95% interval `low` to `high`, `NA` if the
 #'   method has none; `unit`: `"matches"`, `"count"`, `"share"` or `"risk"`; `scenario`;
 #'   `limit`; `verdict`: `"ok"` if all of the interval keeps the limit, `"above"` if all of it
-#'   exceeds it, else `"unclear"`, or `"not judged"` or `"no limit"`; `n_above`, the number of records above the limit; `note`.
+#'   exceeds it, else `"unclear"`, or `"not judged"` or `"no limit"`; `n_above`, the
+#'   number of records above the limit; `note`.
 #' @export
 #' @examples
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")

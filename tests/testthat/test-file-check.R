@@ -520,11 +520,13 @@ expect_cured <- function(data, keys, weight_var, hh_id, k, journalist, rule = "o
   told <- x$diagnostics$told_missing
   testthat::expect_true(all(told$by == weight_var))
   good <- if (NROW(told)) "unclear" else "ok"
-  testthat::expect_identical(value_of(x, "journalist", "verdict"), if (law$low[[6]] > journalist) {
-    "above"
-  } else {
-    "unclear"
-  })
+  largest <- law[6, ]
+  sure <- !anyNA(remedy$data[keys]) && 1 / value_of(x, "k") <= journalist
+  kept <- sure || largest$high <= journalist && largest$status == "ok"
+  testthat::expect_identical(
+    value_of(x, "journalist", "verdict"),
+    if (largest$low > journalist) "above" else if (kept) good else "unclear"
+  )
   # The page counts records; with households the remedy asks for more.
   counted <- quietly(n_matches(released))$records$n_matches
   testthat::expect_identical(counted, remedy$records$n_matches)

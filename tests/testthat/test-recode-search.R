@@ -125,6 +125,12 @@ test_that("limits of other methods are judged by these methods", {
     suppressMessages(individual_risk(d, keys, "w", missing = "category"))
   })
   expect_equal(x$best$risk[[1]], found$estimates$journalist_max, tolerance = 1e-9)
+  # The law for the population judges the release, and the print shows it.
+  law <- population_risk(apply_recoding(x, data), keys, weight_var = "w")
+  law <- measures(law, limit = list(journalist = 0.05))
+  law <- law[law$measure == "largest", ]
+  expect_identical(x$diagnostics$law, as.list(law[c("value", "low", "high", "limit", "verdict")]))
+  expect_match(paste(format(x), collapse = " "), "Largest risk by population_risk\\(\\)")
   expect_lte(x$best$risk[[1]], 0.05)
   for (model in c("independence", "two_way")) {
     x <- recode_search(
