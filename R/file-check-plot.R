@@ -13,7 +13,7 @@
 #' @name autoplot.sdc_file_check
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' plot(file_check(nals_prison, keys, weight_var = "WEIGHT"))
+#' plot(file_check(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT"))
 autoplot.sdc_file_check <- function(object, ...) {
   enter_verb("autoplot", object)
   check_no_dots(...)

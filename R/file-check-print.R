@@ -82,10 +82,7 @@ whole_notes <- function(x) {
 
 # "not within your limits: 88 of 182 records (48%) share their key with fewer than 3"
 verdict_words <- function(x) {
-  d <- x$diagnostics
-  finer <- if (!any(x$estimates$verdict == "above")) finer_words(d$finer_columns)
-  if (!is.null(finer)) finer <- paste("but columns without a role are", finer)
-  rows_verdict(measures(x), x$settings$n, c(told_missing_words(d$told_missing), finer))
+  rows_verdict(measures(x), x$settings$n, told_missing_words(x$diagnostics$told_missing))
 }
 
 # The same of the rows of measures() on a file of `n` records; `told` is said after them.

@@ -21,7 +21,7 @@ check_rows <- function(found, asked) {
   k <- asked$limit$k
   rows <- without_cover(rows, found$household_matches, k, "in other households")
   rows <- without_cover(rows, found$strata_matches, k, "within their strata")
-  rows <- without_told_missing(rows, asked$missing, asked$told_missing)
+  rows <- without_told_keys(rows, asked$missing, asked)
   rows <- without_exchanges(rows, asked$remedy)
   rownames(rows) <- NULL
   rows
@@ -147,10 +147,17 @@ are_good_matches <- function(rows) {
   )
 }
 
-# Missing values that another column tells are unknown to no intruder who knows both.
-without_told_missing <- function(rows, missing, told) {
-  speaks <- NROW(told) > 0 && missing != "exclude"
-  unclear(rows, speaks & are_good_matches(rows), told_missing_words(told))
+# Missing values that another column tells are unknown to no intruder who knows both. An intruder
+# who knows the age counts the matches of an age, and not those of its group. `told` has both.
+without_told_keys <- function(rows, missing, told) {
+  speaks <- NROW(told$told_missing) > 0 && missing != "exclude"
+  rows <- unclear(rows, speaks & are_good_matches(rows), told_missing_words(told$told_missing))
+  finer <- NROW(told$finer_columns) > 0
+  unclear(rows, finer & rows$verdict == "ok", finer_reason(told$finer_columns))
+}
+
+finer_reason <- function(told) {
+  if (NROW(told)) paste("released columns are", finer_words(told))
 }
 
 told_missing_words <- function(told) {
@@ -361,5 +368,5 @@ judged_by <- function(rows, x, limit) {
     }
   }
   rows <- without_doubts(rows, x$diagnostics$doubts)
-  without_told_missing(rows, x$settings$missing, x$diagnostics$told_missing)
+  without_told_keys(rows, x$settings$missing, x$diagnostics)
 }

@@ -33,7 +33,7 @@
 #'   \item{`"unclear"`}{it is not known: the limit lies within the interval, the interval is not
 #'     known to hold ([population_risk()] says when), the weights do not sum to the population
 #'     given, many records have enough matches only because few incomplete records match them, or
-#'     released columns tell missing values, see below}
+#'     released columns tell key variables, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
@@ -45,8 +45,9 @@
 #' not under the other rules.
 #'
 #' Verdicts take missing values as unknown. If released columns tell or narrow them, measures that
-#' count matches are `"unclear"`: a suppressed age is known from the year of birth, and a
-#' suppressed industry lies in its division.
+#' count matches are `"unclear"`: a suppressed age is known from the year of birth. Nor is any
+#' verdict `"ok"` if a column without a role is more detailed than a key variable that follows
+#' from it, as the age is than its group: leave it out, or make it a key variable.
 #'
 #' A record of which the file has k like it has k like it in the population at least. So a limit of
 #' 0.05 on the journalist risk is kept for certain if no key has fewer than 20 records and no record
@@ -167,7 +168,7 @@
 #' @export
 #' @examples
 #' keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
-#' check <- file_check(nals_prison, keys, weight_var = "WEIGHT")
+#' check <- file_check(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT")
 #' check # k is above its limit, the journalist risk may be
 #' check$estimates[check$estimates$measure == "journalist", c("value", "low", "high")]
 #' nrow(records_at_risk(check)) # 88
@@ -349,6 +350,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
   found <- ran$found
   told <- told_by_columns(file$data, NULL, asked$keys, file$roles$hh_id, asked$coded)
   asked$told_missing <- told_missing(told_unasked(told), file$data)
+  asked$finer_columns <- finer_columns(told, file$roles)
   rows <- check_rows(found, asked)
   of_records <- check_records_of(found, table, asked)
   rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
@@ -371,7 +373,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
       identifying = identifying_keys(table), n_incomplete = table$n_incomplete,
       history = file$history, told_missing = asked$told_missing,
       told_by_columns = if (!is.null(told)) told[!told$part, ],
-      finer_columns = finer_columns(told, file$roles),
+      finer_columns = asked$finer_columns,
       doubts = population_doubts(found, asked), signals = signal_table(ran$signals),
       notes = check_notes(facts)
     ),

@@ -193,10 +193,34 @@ test_that("a column that is more detailed than a key variable is named, whatever
   ))
   expect_gt(check$estimates$value[check$estimates$measure == "k"], 200)
   words <- "more detailed than key variables: \"age\" than \"group\""
+  reason <- paste("released columns are", words)
   expect_match(
     paste(trimws(format(check, width = 1e4)), collapse = " "),
-    paste("but columns without a role are", words), fixed = TRUE
+    paste0("not known to be within your limits: k unclear (", reason, ")"), fixed = TRUE
   )
+  at <- match("k", check$estimates$measure)
+  expect_identical(check$estimates$verdict[[at]], "unclear")
+  expect_identical(check$estimates$reason[[at]], reason)
+  # No measure of the group is "ok", whatever the rule for missing values, and by no limit.
+  strict <- quietly(file_check(
+    file, limit = list(k = 3, qar = 0.9, tau1 = 1e3, small_cells = 0.9), pop_size = 1e5,
+    missing = "exclude"
+  ))
+  expect_false("ok" %in% strict$estimates$verdict)
+  of_k <- function(rows) rows$verdict[rows$measure == "k"]
+  expect_identical(of_k(measures(check, limit = list(k = 5))), "unclear")
+  expect_identical(of_k(measures(check, limit = list(k = 1000))), "above")
+  # Without the column, with a role for it, or beside a column that only goes with the group.
+  clear <- function(data, ...) {
+    page <- quietly(file_check(data, c("group", "sex"), models = FALSE, ...))
+    of_k(page$estimates)
+  }
+  expect_identical(clear(d[names(d) != "age"]), "ok")
+  expect_identical(clear(sdc_file(d, c("group", "sex"), id_vars = "age")), "ok")
+  related <- d[names(d) != "age"]
+  related$score <- match(d$group, levels(d$group)) * 10 + rnorm(3000, sd = 6)
+  expect_gt(cor(related$score, as.integer(d$group)), 0.7)
+  expect_identical(clear(related), "ok")
   # The next step is the page without it, not the report.
   expect_match(utils::tail(check$next_steps, 1), "subset(file, select = -age)", fixed = TRUE)
   expect_false(any(grepl("sdc_report", check$next_steps, fixed = TRUE)))
