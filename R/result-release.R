@@ -310,6 +310,9 @@ released_column <- function(x, order) {
   if (is.data.frame(x)) {
     return(as_released(x, order))
   }
+  if (is_candidates(x)) {
+    return(released_candidates(x, order))
+  }
   if (!is.atomic(x) || isS4(x)) {
     attr(x, "comment") <- NULL
     if (is.null(order)) {
@@ -337,6 +340,14 @@ released_column <- function(x, order) {
   # A factor without a value has no level, but must keep the attribute.
   attributes(bare) <- kept[lengths(kept) > 0 | names(kept) == "levels"]
   bare
+}
+
+# Sets that a record has, numbered in the order of the release.
+released_candidates <- function(x, order) {
+  codes <- set_codes(x)
+  if (!is.null(order)) codes <- codes[order]
+  used <- unique(codes[!is.na(codes)])
+  new_candidates(match(codes, used), candidate_sets(x)[used], is_interval(x))
 }
 
 # Labels of values that occur, and declared missing codes that do.
