@@ -60,7 +60,9 @@
 #'     perturbation), `n_unique` (sample uniques), `expected_changed` (records whose key changes),
 #'     `status` and `note` as those of [population_risk()]}
 #'   \item{`records`}{one row per record: `risk`, the probability that a unique match with its
-#'     original key is correct, and `prob_found`, that the record is such a match itself}
+#'     original key is correct; `prob_found`, that the record is such a match itself; `tau2`, that
+#'     it would be found without perturbation (0 if it is not sample unique); `prob_changed`, that
+#'     its key changes}
 #' }
 #' Errors: `bad_argument` for matrices without probabilities or values; `bad_data` if
 #' `data` is a perturbed file; `mismatched_data` if `pram` was made from other data.
@@ -106,7 +108,9 @@ perturbation_risk <- function(data, key_vars = NULL, ..., transition = NULL, pra
     cells <- if (is.null(pram)) {
       cells_of_transition(ask$data, ask$key_vars, transition, ask)
     } else {
-      cells_of_pram(pram, ask$data)
+      cells_of_pram(pram, ask$data, if (was_given("key_vars")) {
+        names(ask$data)[resolve_key_vars(ask$data, ask$key_vars, integer())]
+      })
     }
     law <- population_risk(
       ask$data, cells$key_vars, pop_size = ask$pop_size, weight_var = ask$weight_var,
@@ -118,12 +122,20 @@ perturbation_risk <- function(data, key_vars = NULL, ..., transition = NULL, pra
 
 # The cell of each record, counts by cell, and per group of cells that exchange records the
 # probabilities `to(j)` that records of each of its cells are released in cell j.
-cells_of_pram <- function(pram, data) {
+cells_of_pram <- function(pram, data, key_vars) {
   if (!inherits(pram, "sdc_invariant_pram")) {
     stop_argument("pram", "be a result of invariant_pram()")
   }
   check_result(pram)
   check_same_data(pram, data)
+  others <- setdiff(key_vars, pram$settings$key_vars)
+  if (length(others)) {
+    stop_argument(
+      "key_vars", "be left out with `pram`, whose key variables are taken",
+      paste0("It does not exchange ", quote_names(others), "."),
+      "invariant_pram() with all key variables makes a release to be judged by all of them."
+    )
+  }
   if (pram$diagnostics$units != "records") {
     stop_argument(
       "pram", "exchange records one by one", "It exchanges households.",
@@ -252,7 +264,10 @@ new_perturbation_risk <- function(cells, law, this_call) {
       tau2 = tau2$value, n_unique = sum(alone), expected_changed = sum(counts * (1 - found$stay)),
       status = tau2$status, note = tau2$note
     ),
-    records = frame(risk = risk[cells$cell], prob_found = found$alone[cells$cell]),
+    records = do.call(frame, lapply(list(
+      risk = risk, prob_found = found$alone, tau2 = ifelse(alone, inverse, 0),
+      prob_changed = 1 - found$stay
+    ), function(of_cell) of_cell[cells$cell])),
     settings = law$settings,
     diagnostics = law$diagnostics[c("n", "n_keys", "pop_size")],
     call = this_call

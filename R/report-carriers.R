@@ -80,9 +80,15 @@ record_sums <- list(
     }, which(x$estimates$measure == "cap"), posteriors_of(rows)), recursive = FALSE)
   },
   perturbation_risk = function(x, rows, times) {
-    alone <- rows$prob_found > 0
-    record_sum(
-      "perturbed", c("match_prob", "expected_correct"), rows$risk[alone], times[alone]
+    found <- rows$prob_found > 0
+    alone <- rows$tau2 > 0
+    moved <- rows$prob_changed > 0
+    figures <- grep("^match_|correct", names(x$estimates), value = TRUE)
+    c(
+      record_sum("perturbed", figures, rows$risk[found], times[found]),
+      record_sum("perturbed unique", "expected_unique", rows$prob_found[found], times[found]),
+      record_sum("journalist", "tau2", rows$tau2[alone], times[alone]),
+      record_sum("pram", "expected_changed", rows$prob_changed[moved], times[moved])
     )
   },
   invariant_pram = function(x, rows, times) {

@@ -145,3 +145,42 @@ test_that("what is no perturbation is a classed error", {
     class = "sdcRisk_error_mismatched_data"
   )
 })
+
+test_that("records hold what their sums are made of, and few of them are withheld", {
+  set.seed(2)
+  people <- data.frame(a = c(11:13, rep(1:4, 49)), b = sample(3, 199, TRUE))
+  values <- as.character(sort(unique(people$a)))
+  move <- matrix(0, 7, 7, dimnames = list(values, values))
+  diag(move) <- 1
+  move["11", c("11", "12")] <- c(0.7, 0.3)
+  found <- perturbation_risk(people, transition = list(a = move), pop_size = 5000)
+  law <- population_risk(people, pop_size = 5000, missing = "category")
+  alone <- n_matches(people)$records$n_matches == 1
+  expect_identical(found$records$tau2 > 0, alone)
+  expect_identical(found$records$tau2[alone], law$records$risk[alone])
+  expect_equal(sum(found$records$tau2), found$estimates$tau2)
+  expect_equal(found$records$prob_changed, c(0.3, rep(0, 198)))
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(found, file = path, pictures = FALSE))
+  shown <- jsonlite::fromJSON(sub("html$", "json", path))$results$tables$estimates
+  few <- c(
+    "match_prob", "match_prob_low", "match_prob_high", "expected_correct", "correct_low",
+    "correct_high", "expected_unique", "tau2", "expected_changed"
+  )
+  expect_true(all(is.na(unlist(shown[few]))))
+  expect_identical(unlist(shown$n_unique), 3L)
+})
+
+test_that("key variables that `pram` does not exchange are refused", {
+  set.seed(3)
+  secret <- invariant_pram(nals_prison, prison[1:3], max_match_prob = 0.7)
+  expect_error(
+    perturbation_risk(nals_prison, prison, pram = secret, pop_size = 8e5),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_identical(
+    perturbation_risk(nals_prison, prison[3:1], pram = secret, pop_size = 8e5)$estimates,
+    perturbation_risk(nals_prison, pram = secret, pop_size = 8e5)$estimates
+  )
+})
