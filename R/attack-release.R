@@ -65,8 +65,8 @@ attack_release <- function(original, released, key_vars = NULL, sensitive = NULL
   check_no_dots(...)
   check_choice(ask$missing, c("category", "exclude", "wildcard"), "missing")
   data <- ask$original
-  if (!is.null(ask$sensitive)) {
-    sensitive <- names(data)[check_columns(ask$sensitive, data, "sensitive")]
+  sensitive <- if (length(ask$sensitive)) {
+    names(data)[check_columns(ask$sensitive, data, "sensitive")]
   }
   keys <- attribute_keys(data, ask$key_vars, sensitive)
   released <- attribute_release(released, keys, sensitive, "released")

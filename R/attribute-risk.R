@@ -117,7 +117,10 @@ attribute_risk <- function(data, key_vars = NULL, sensitive, ..., missing = "wil
   data <- ask$data
   check_no_dots(...)
   check_choice(ask$missing, c("category", "exclude", "wildcard"), "missing")
-  if (is.null(ask$sensitive)) check_given("sensitive")
+  if (length(ask$sensitive) == 0) {
+    check_given("sensitive")
+    stop_argument("sensitive", "name at least one variable")
+  }
   sensitive <- names(data)[check_columns(ask$sensitive, data, "sensitive")]
   keys <- attribute_keys(data, ask$key_vars, sensitive)
   groups <- check_similar(group_similar, sensitive)

@@ -80,6 +80,9 @@ change_moments <- function(waves, id, vars, time = NULL, ..., detail = c("moment
   } else {
     unique(long$wave[long$order])
   })
+  if ("no change" %in% labels) {
+    stop_argument("waves", "not have a wave named \"no change\"", "One has this name.")
+  }
   wave <- match(long$wave, unique(long$wave[long$order]))
   of_var <- lapply(rlang::set_names(vars), function(name) {
     if (detail == "moment") {

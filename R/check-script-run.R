@@ -210,6 +210,7 @@ look_at_objects <- function(run) {
   code <- run$parsed$code[[run$at]]
   target <- target_of(code)
   comment <- comment_of(run$parsed, run$at)
+  given <- FALSE
   for (name in names) {
     value <- get(name, globalenv())
     known <- c(before[name], run$others[name])
@@ -220,6 +221,7 @@ look_at_objects <- function(run) {
     }
     if (length(known) && is_unchanged(value, known[[1]])) next
     for_it <- !is.null(comment) && (is.null(target$name) || identical(target$name, name))
+    given <- given || for_it
     state <- follow(run, value, name, target, before, if (for_it) comment)
     if (is.null(state)) {
       run$followed[[name]] <- NULL
@@ -232,6 +234,9 @@ look_at_objects <- function(run) {
     }
   }
   if (!is.null(comment) && !comment$ok) bad_comment(run, comment)
+  if (!given && length(comment$roles)) {
+    bad_comment(run, comment, "the code below makes no data frame")
+  }
 }
 
 bad_comment <- function(run, comment, why = NULL) {

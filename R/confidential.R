@@ -26,8 +26,8 @@
 #'     own protection \cr
 #'   [suppress_cells()] \tab `data` is the release; `cells` says where blanks were put, not
 #'     what stood there \cr
-#'   [latest_values()], [panel_members()], [birth_month()] \tab values, ids \cr
-#'   [longitudinal_link()], [link_attack()] \tab `records$id` \cr
+#'   [latest_values()], [change_moments()], [panel_members()], [birth_month()] \tab values, ids \cr
+#'   [longitudinal_link()], [link_attack()], [joint_release_risk()] \tab `records$id` \cr
 #'   [longitudinal_risk()] \tab `link$records$id` \cr
 #'   [apply_recoding()], [change_indicators()], `augment()` \tab the data \cr
 #'   [pram_variance()], [pram_transitions()] \tab levels of key variables, if `data` are

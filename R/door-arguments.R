@@ -199,8 +199,9 @@ refuse_letters <- function(ask) {
   }
   arguments <- names(formals(sys.function(ask$.at)))
   short <- setdiff(given, arguments)
-  # What comes after `...` is never taken for a short name.
+  # What comes after `...`, or was named in full, is never taken for a short name.
   first <- utils::head(arguments, match("...", arguments) - 1)
+  first <- setdiff(first, names(sys.call(ask$.at)))
   short <- Filter(function(name) any(startsWith(first, name)), short)
   if (length(short)) {
     stop_sdc(
@@ -209,6 +210,9 @@ refuse_letters <- function(ask) {
         "All arguments must be arguments of this function.",
         x = paste0("Unknown: ", quote_names(short), "."),
         i = letter_advice(short, arguments),
+        i = if (ask$.name %in% c("global_recode", "top_code", "bottom_code")) {
+          "If this is a variable, give the file by name: data = file."
+        },
         i = "Arguments must be named in full."
       ),
       argument = short

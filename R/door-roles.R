@@ -185,7 +185,7 @@ roles_line <- function(roles, n) {
   said <- vapply(given, function(role) {
     paste(words[[role]], paste(roles[[role]], collapse = ", "))
   }, "")
-  paste0("# sdc_file of ", plural(n, "record"), "; ", paste(said, collapse = "; "))
+  paste(c(paste("# sdc_file of", plural(n, "record")), said), collapse = "; ")
 }
 
 role_lines <- function(x, n) {

@@ -171,6 +171,8 @@ recode_by <- function(x, by, name) {
       "in", plural(length(by), "group")
     )))
   }
+  # Without breaks hierarchy() would choose its own.
+  if (is.null(by)) stop_argument(name, "be cut points, or a list of groups", "NULL was given.")
   made <- hierarchy(x, breaks = by, drop = FALSE, name = name)
   list(column = recode_column(x, made, 1), words = made$steps[[2]]$words)
 }

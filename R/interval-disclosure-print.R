@@ -28,7 +28,7 @@ declare_measure(
   ),
   spread = paste0("Share of the values of a record disclosed (", e$rule[[1]], ")"),
   table = {
-    worst <- x$variables[x$variables$rule == e$rule[[which.max(c(e$prop_within, -1))]], ]
+    worst <- x$variables[x$variables$rule == e$rule[[max(1, which.max(e$prop_within))]], ]
     frame(
       variable = worst$variable, "values compared" = worst$n_values,
       disclosed = format_percent(worst$prop_within)

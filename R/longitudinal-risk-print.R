@@ -63,7 +63,8 @@ link_line <- function(x) {
   e <- links[[1]]$estimates
   paste0(
     "Linked to ", names(links)[[1]], ": ", format_count(e$n_linked), " in both, ",
-    format_count(e$n_certain), " with certainty (", format_percent(e$prop_certain), "), ",
+    format_count(e$n_certain), " with certainty",
+    if (e$n_linked > 0) paste0(" (", format_percent(e$prop_certain), ")"), ", ",
     format_one_digit(e$expected_correct), " expected correct",
     if (length(links) > 1) {
       paste("; and to", plural(length(links) - 1, "other release"))

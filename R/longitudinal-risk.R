@@ -261,7 +261,10 @@ release_labels <- function(releases, arg) {
     return(as.character(seq_along(releases)))
   }
   if (!all(nzchar(labels)) || anyDuplicated(labels)) {
-    stop_argument(arg, "have a name of its own for every release, or none")
+    stop_argument(
+      arg, "have a name of its own for every release, or none",
+      "A name is missing or repeated."
+    )
   }
   labels
 }

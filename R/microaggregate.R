@@ -76,6 +76,8 @@ microaggregate <- function(data, vars = NULL, k = 3, method = c("mdav", "optimal
   check_no_dots(...)
   file <- ask$file
   vars <- check_num_vars(vars, file$roles$num_vars, file$data)
+  apart <- c(ask$weight_var, ask$strata_var)
+  check_no_roles(file$data, vars, match(apart, names(file$data)), "vars")
   k <- check_whole(k, "k", low = 2)
   method <- check_choice(method, c("mdav", "optimal"), "method")
   if (!is.null(digits)) digits <- check_whole(digits, "digits", low = -300, high = 300)

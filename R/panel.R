@@ -227,6 +227,7 @@ check_tables <- function(x, arg) {
       data_class = class(x)
     )
   }
+  x <- lapply(x, file_data)
   for (i in seq_along(x)) {
     check_data_frame(x[[i]], paste0(arg, "[[", i, "]]"))
   }
@@ -325,6 +326,7 @@ panel_members <- function(background, modules, id, ...) {
   announce("panel_members")
   check_no_dots(...)
   check_given(c("background", "modules", "id"))
+  background <- file_data(background)
   check_data_frame(background, "background")
   if (is.data.frame(modules)) {
     modules <- list(modules)

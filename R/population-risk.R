@@ -177,6 +177,12 @@ population_risk <- function(data, key_vars = NULL, ..., weight_var = NULL, pop_s
       ask, ask$key_vars, roles,
       exclude = roles$positions, listwise = missing == "exclude"
     )
+    if (table$n < 2) {
+      stop_sdc("bad_data", c(
+        "A law of the population needs at least two records.",
+        x = paste0("There is ", format_count(table$n), ".")
+      ))
+    }
     households <- table$labels$households
     rows <- table$rows
     weights <- if (is.null(rows)) roles$weights else roles$weights[rows]

@@ -189,3 +189,11 @@ test_that("a released file without a match is told, as is a file without a compl
   expect_identical(none$records$posterior, rep(NA_real_, 3))
   expect_identical(measure_of(none, "dorig"), NA_real_)
 })
+
+test_that("no sensitive variable is a classed error, and no attack on attributes", {
+  d <- data.frame(a = c("x", "x", "y"), s = c("p", "q", "p"))
+  expect_error(attribute_risk(d, "a", character()), class = "sdcRisk_error_bad_argument")
+  expect_identical(
+    attack_release(d, d, "a", character())$estimates, attack_release(d, d, "a")$estimates
+  )
+})

@@ -109,3 +109,8 @@ test_that("the figures of the panel that the package ships", {
   between <- uniques(c(keys, paste0(vars, "_moment")))
   expect_true(between > 573 && between < 1324)
 })
+
+test_that("a wave that is named as no change is refused", {
+  waves <- list(a = data.frame(id = 1, s = "x"), "no change" = data.frame(id = 1, s = "y"))
+  expect_error(change_moments(waves, "id", "s"), class = "sdcRisk_error_bad_argument")
+})

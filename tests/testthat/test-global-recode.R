@@ -117,3 +117,11 @@ test_that("the mean of the coded values can stay", {
   )
   expect_equal(quietly(top_code(data, income = 99, .replace = "mean"))$income, data$income)
 })
+
+test_that("cut points must be given, and a short name of a variable needs the file by name", {
+  expect_error(global_recode(data.frame(a = 1:9), a = NULL), class = "sdcRisk_error_bad_argument")
+  d <- data.frame(d = 1:9)
+  said <- expect_error(top_code(d, d = 5), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(said), "data = file", fixed = TRUE)
+  expect_identical(max(top_code(data = d, d = 5)$d), 5L)
+})

@@ -146,3 +146,11 @@ test_that("the print answers its question and holds no value", {
   expect_match(interpret(found)[[1]], "3 continuous variables of 60 records", fixed = TRUE)
   expect_equal(nrow(records_at_risk(found, 0.99)), sum(found$records$n_rank == 3))
 })
+
+test_that("a file without a value to compare is printed", {
+  none <- interval_disclosure(
+    data.frame(a = c(NA_real_, NA_real_)), data.frame(a = c(1, 2)), "a"
+  )
+  expect_identical(none$estimates$n_values, rep(0L, 4))
+  expect_output(print(none), "values compared")
+})

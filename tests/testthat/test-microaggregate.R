@@ -167,3 +167,12 @@ test_that("an sdcMicroObj is given back with the new numbers", {
   now <- sdcMicro::get.sdcMicroObj(made, "manipNumVars")
   expect_gte(min(table(now$income)), 3)
 })
+
+test_that("weights and strata are no variables to be replaced", {
+  d <- data.frame(x = 1:6, w = 1:6 * 2)
+  expect_error(
+    microaggregate(d, c("x", "w"), weight_var = "w"), class = "sdcRisk_error_bad_argument"
+  )
+  # A file without roles says nothing of them.
+  expect_match(utils::capture.output(print(microaggregate(d, "x")))[[1]], "6 records$")
+})

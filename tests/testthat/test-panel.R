@@ -200,3 +200,17 @@ test_that("prints count and show no one's values", {
   expect_s3_class(latest_values(list(jan, mar), "id")[1:2], "data.frame", exact = TRUE)
   expect_output(print(as.data.frame(panel_members(jan, list(mar), "id"))), "background only")
 })
+
+test_that("waves may be files, results of remedies and an sdcMicroObj", {
+  wave <- data.frame(id = 1:6, sex = rep(c("f", "m"), 3), age = 30)
+  plain <- latest_values(list(wave, wave), "id")
+  file <- sdc_file(wave, c("sex", "age"), id_vars = "id")
+  secret <- quietly(suppress_cells(file, k = 2))
+  expect_identical(latest_values(list(file, secret), "id"), plain)
+  expect_identical(panel_members(file, list(secret), "id"), panel_members(wave, wave, "id"))
+  skip_if_not_installed("sdcMicro")
+  micro <- quietly(sdcMicro::createSdcObj(wave, keyVars = c("sex", "age")))
+  expect_identical(
+    change_moments(list(micro, micro), "id", "sex"), change_moments(list(wave, wave), "id", "sex")
+  )
+})

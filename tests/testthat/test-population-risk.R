@@ -311,3 +311,9 @@ test_that("the print says what was found", {
   expect_equal(of("tau1_rate"), of("tau1") / 182)
   expect_equal(of("reidentification_rate"), of("reidentifications") / 182)
 })
+
+test_that("one record has no law of the population", {
+  d <- data.frame(a = c("x", "y"), b = 1)
+  expect_error(population_risk(d[1, ], pop_size = 10), class = "sdcRisk_error_bad_data")
+  expect_s3_class(population_risk(d, pop_size = 10), "sdc_population_risk")
+})
