@@ -212,7 +212,7 @@ test_that("a column that is more detailed than a key variable is named, whatever
   expect_identical(of_k(measures(check, limit = list(k = 1000))), "above")
   # Without the column, with a role for it, or beside a column that only goes with the group.
   clear <- function(data, ...) {
-    page <- quietly(file_check(data, c("group", "sex"), models = FALSE, ...))
+    page <- quietly(file_check(data, c("group", "sex"), ...))
     of_k(page$estimates)
   }
   expect_identical(clear(d[names(d) != "age"]), "ok")
