@@ -156,7 +156,8 @@ test_that("figures of a model that does not fit are not compared", {
 
 test_that("sample uniques have the limit of the page of file_check(), whoever counted", {
   check <- function(...) {
-    quiet(file_check(sdc_file(nals_prison, read_keys, weight_var = "WEIGHT"), ...))
+    data <- nals_prison[c(read_keys, "WEIGHT")]
+    quiet(file_check(sdc_file(data, read_keys, weight_var = "WEIGHT"), ...))
   }
   uniques <- function(x, limit = list(k = 3)) {
     rows <- sdcRisk:::board_rows(x, limit)

@@ -520,7 +520,7 @@ test_that("measures() has one row per analysis and figure, each judged by itself
   expect_identical(k$n_above, c(0, 88))
   expect_identical(k$limit, c(3, 3))
   # By records, by patterns, and by a page of other limits.
-  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  file <- sdc_file(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT")
   check <- quietly(file_check(file))
   page <- measures(check)
   expect_identical(page$n_above[page$measure == "k"], 88)
