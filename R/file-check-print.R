@@ -247,10 +247,12 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
   enter_verb("summary", object)
   new_summary(
     object,
-    measures = object$estimates,
+    measures = object$estimates[c(
+      "measure", "value", "low", "high", "limit", "verdict", "n_records_above", "reason"
+    )],
     # T is not defined for incomplete records.
     drivers = Filter(function(column) !all(is.na(column)), object$drivers),
-    roles = object$roles,
+    roles = Filter(function(column) !all(column %in% c("", 0)), object$roles),
     record_risk = risk_by_strata(object, by, data)
   )
 }
