@@ -193,3 +193,13 @@ may_lack_letters <- function(columns) {
 }
 
 is_ascii <- function(text) !grepl("[^ -~[:space:]]", text, useBytes = TRUE)
+
+# Names of our own, since those of the file may be anything.
+unname_columns <- function(columns) {
+  rlang::set_names(columns, paste0("sdc_", seq_along(columns)))
+}
+
+# Checks of columns look at names alone.
+name_frame <- function(names) {
+  as.data.frame(rlang::set_names(rep(list(logical()), length(names)), names), optional = TRUE)
+}

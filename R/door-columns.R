@@ -430,3 +430,24 @@ blank_values <- function(x, rows) {
   attributes(bare) <- kept
   bare
 }
+
+# What puts the values of a column in an order that no engine or locale changes.
+order_values <- function(x) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) seq_along(x) else as_bare(source$values)
+}
+
+# The values of a column in some rows; whatever is missing is NA.
+pattern_values <- function(x, rows, name) {
+  values <- if (inherits(x, "integer64")) {
+    structure(as_bare(x)[rows], class = "integer64")
+  } else {
+    take_values(x, rows, name)
+  }
+  if (is.double(values) && !is.object(values)) {
+    # One missing value, and one zero.
+    values[is.nan(values)] <- NA
+    values <- values + 0
+  }
+  values
+}

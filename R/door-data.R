@@ -105,3 +105,8 @@ check_records <- function(data, arg = "data") {
     )
   }
 }
+
+# The columns that may have a role: those of the table of a database, beyond its patterns.
+all_columns_of <- function(file) {
+  if (is.null(file$table)) file$data else name_frame(colnames(file$table))
+}

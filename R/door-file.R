@@ -155,7 +155,7 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
   announce("sdc_file")
   check_column_arguments()
   old <- as_file(data, "data")
-  given <- c(given_roles(), more_roles(columns_of(old), ...))
+  given <- c(given_roles(), more_roles(all_columns_of(old), ...))
   kept <- old$roles[setdiff(names(old$roles), same_question(names(given)))]
   data <- if (is.null(old$table)) old$data else old$table
   file <- as_file(do.call(sdc_file, c(list(data), kept, given), quote = TRUE), "data")
@@ -165,11 +165,6 @@ sdc_file.sdc_file <- function(data, key_vars = NULL, ..., weight_var = NULL, hh_
 
 #' @export
 sdc_file.sdc_open_file <- sdc_file.sdc_file
-
-# The columns that may have a role: those of the table of a database, beyond its patterns.
-columns_of <- function(file) {
-  if (is.null(file$table)) file$data else name_frame(colnames(file$table))
-}
 
 #' Roles of the columns of a file
 #'

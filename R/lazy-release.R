@@ -445,11 +445,6 @@ each_chunk <- function(lazy, patterns, work) {
   if (done != lazy$n) stop_table_changed()
 }
 
-# Names of our own, since those of the file may be anything.
-unname_columns <- function(columns) {
-  rlang::set_names(columns, paste0("sdc_", seq_along(columns)))
-}
-
 # A column that is missing throughout may come in any type: then in that of the patterns.
 typed_as <- function(values, patterns) {
   Map(function(x, like) if (all(is.na(x))) rep(like[NA_integer_], length(x)) else x,

@@ -96,11 +96,6 @@ lazy_columns <- function(data, key_vars, weight_var, count_var) {
   list(key_vars = keys, weight_var = weight_var, count_var = count_var)
 }
 
-# Checks of columns look at names alone.
-name_frame <- function(names) {
-  as.data.frame(rlang::set_names(rep(list(logical()), length(names)), names), optional = TRUE)
-}
-
 # One row per pattern, under names of our own for what is counted; where records have a
 # row id, with that of its first record.
 pattern_query <- function(data, asked) {
@@ -268,12 +263,6 @@ stop_no_records <- function(arg = NULL) {
     c(paste0("`", arg, "` must have at least one record."), x = "The table has none."),
     data_class = "tbl_lazy"
   )
-}
-
-# What puts the values of a column in an order that no engine or locale changes.
-order_values <- function(x) {
-  source <- column_source(x, length(x))
-  if (is.null(source)) seq_along(x) else as_bare(source$values)
 }
 
 engine_weights <- function(found, n, asked) {

@@ -45,21 +45,6 @@ count_patterns <- function(data, key_vars, roles, times, weighing, max_patterns)
   )
 }
 
-# The values of a column in some rows; whatever is missing is NA.
-pattern_values <- function(x, rows, name) {
-  values <- if (inherits(x, "integer64")) {
-    structure(as_bare(x)[rows], class = "integer64")
-  } else {
-    take_values(x, rows, name)
-  }
-  if (is.double(values) && !is.object(values)) {
-    # One missing value, and one zero.
-    values[is.nan(values)] <- NA
-    values <- values + 0
-  }
-  values
-}
-
 # The row of `old` that every row of `new` is; what is not among them gets rows after
 # the last, in order of appearance.
 places_of_patterns <- function(old, new) groups_of_patterns(old, new)[-seq_len(nrow(old))]
