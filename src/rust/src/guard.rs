@@ -10,13 +10,13 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use extendr_api::prelude::*;
 use sdcrisk_core::{Error, Result};
 
-use crate::allocator::Reserve;
+use crate::allocator::Hold;
 use crate::watch::take_condition;
 
 /// Runs the body of an exported function.
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
     match catch_unwind(AssertUnwindSafe(|| {
-        let _reserve = Reserve::take()?;
+        let _hold = Hold::take()?;
         body()
     })) {
         Ok(Ok(value)) => value,

@@ -6,6 +6,7 @@
 
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -112,13 +113,26 @@ impl Drop for Joined {
     }
 }
 
-/// A pool of `threads` threads, at least one.
+thread_local! {
+    /// Has the C library set a thread's own memory aside, with an end to run: if it finds none
+    /// later, once others have taken all, it ends the process.
+    static OWN: Box<()> = Box::default();
+}
+
+/// A pool of `threads` threads, at least one, all of which have started.
 pub fn pool(threads: usize) -> Result<Pool> {
     let mut joined = Joined::default();
+    let (started, starts) = channel();
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
         .spawn_handler(|thread| {
-            joined.0.push(Builder::new().spawn(|| thread.run())?);
+            let started = started.clone();
+            let run = move || {
+                let _ = OWN.with(|_| started.send(()));
+                drop(started);
+                thread.run();
+            };
+            joined.0.push(Builder::new().spawn(run)?);
             Ok(())
         })
         .build()
@@ -129,6 +143,9 @@ pub fn pool(threads: usize) -> Result<Pool> {
                 "Free memory, or take fewer threads: `options(sdcRisk.threads = 1)`.",
             )
         })?;
+    // Until each has the memory of its own.
+    drop(started);
+    starts.iter().for_each(drop);
     Ok(Pool {
         pool,
         _threads: joined,
@@ -185,10 +202,11 @@ pub fn try_map_with<I: IntoIterator<IntoIter: Send>, S, R: Send>(
     work: impl Fn(&mut S, I::Item) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let items = items.into_iter();
-    let n = items.size_hint().1.unwrap_or(usize::MAX);
+    let most = items.size_hint().1;
+    let n = most.unwrap_or(usize::MAX);
     let queue = Mutex::new(Queue {
         items,
-        results: Vec::new(),
+        results: reserved(most.unwrap_or(0))?,
         failed: false,
     });
     on_threads(n, &|| {
