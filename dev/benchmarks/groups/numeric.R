@@ -24,6 +24,7 @@ tasks$numeric <- rbind(
   c("mdav@sdcRisk", "measured:1e4:6", 2, 5),
   c("mdav@sdcMicro", "measured:1e4:6", 1, 1),
   c("mdav@sdcRisk", "measured:1e5:6", 2, 3),
+  c("mdav@sdcMicro", "measured:1e5:6", 1, 1),
   c("optimal@sdcRisk", "measured:1e6:3", 2, 3)
 )
 

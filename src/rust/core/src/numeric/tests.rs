@@ -1,7 +1,9 @@
 use proptest::prelude::*;
+use rand::Rng;
 
 use super::{cost_of, learn_scales, mdav, nearest, optimal_groups, Dim, Metric, Points, Shape};
 use crate::parallel::{with_threads, Monitor};
+use crate::random::{Seed, Streams};
 
 fn points(columns: &[Vec<f64>]) -> Points {
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
@@ -22,9 +24,10 @@ fn shape() -> impl Strategy<Value = Shape> {
         Just(Shape::Square),
         Just(Shape::Absolute),
         Just(Shape::Differ(1.5)),
+        // Costs of any difference, and of some that are hard to meet.
         Just(Shape::Steps {
-            edges: vec![0.5, 1.5],
-            costs: vec![0.0, 1.0, 4.0]
+            edges: vec![0.0, 0.5, 0.5, 1.5],
+            costs: vec![0.0, 1.0, 1.0, 2.0, 4.0]
         })
     ]
 }
@@ -126,6 +129,22 @@ fn squares(x: &[f64], w: &[f64]) -> f64 {
     let total: f64 = w.iter().sum();
     let mean = x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() / total;
     x.iter().zip(w).map(|(x, w)| w * (x - mean).powi(2)).sum()
+}
+
+#[test]
+fn mdav_of_many_records_is_that_on_paper() {
+    let mut rng = Streams::new(Seed::from_draws([5; 8])).block(0);
+    let mut draw = || f64::from(rng.next_u32()) / 4_294_967_296.0;
+    for (n, k, digits) in [(900, 3, 1e9), (1200, 5, 4.0), (700, 2, 40.0)] {
+        // Skewed, so that the mean moves; with few digits many are equal.
+        let mut column = || -> Vec<f64> {
+            let skewed = (0..n).map(|_| -(1.0 - draw()).ln());
+            skewed.map(|x| (x * digits).round() / digits).collect()
+        };
+        let points = points(&[column(), column(), column()]);
+        let found = mdav(&points, k, &Monitor::new()).unwrap();
+        assert_eq!(found, slow_mdav(&points, k));
+    }
 }
 
 /// As on paper.
