@@ -18,6 +18,7 @@ use super::score::sum_of_shares;
 use super::trie::{Level, Trie};
 use crate::error::Result;
 use crate::key_table::{Codes, Column, KeyTable};
+use crate::memory::{collected, filled};
 use crate::parallel::{self, Monitor};
 
 /// Runs of conditions that are treated by themselves.
@@ -96,6 +97,7 @@ fn conditions(
 ) -> Result<Column> {
     let (known, released) = (&files.known.columns()[v], &files.released.columns()[v]);
     let n_values = (released.n_values() + 1) * KINDS;
+    let alike = alike(known, released, levels)?;
     let codes = linked.iter().map(|&(row, partner)| {
         let (x, y) = (known.codes().get(partner), released.codes().get(row));
         let kind = match (x, y) {
@@ -104,9 +106,33 @@ fn conditions(
             // A key has three levels at most.
             (x, y) => levels.level(x, y) as u32,
         };
-        y * KINDS + kind + 1
+        alike[y as usize] * KINDS + kind + 1
     });
     Column::new(Codes::pack(n_values, codes), n_values)
+}
+
+/// Per released code the first one that sets the same conditions: all those that no known record
+/// agrees with, such as most measurements, are one.
+fn alike(known: &Column, released: &Column, levels: &KeyLevels) -> Result<Vec<u32>> {
+    let n_values = known.n_values() as usize;
+    // Codes before each one that a known record has.
+    let mut before = filled(0u32, n_values + 2)?;
+    for row in 0..known.codes().len() {
+        before[known.codes().get(row) as usize + 1] = 1;
+    }
+    for code in 1..before.len() {
+        before[code] += before[code - 1];
+    }
+    let has = |first: u32, last: u32| before[last as usize + 1] > before[first as usize];
+    let mut none = None;
+    let codes = (0..=released.n_values()).map(|y| {
+        if y == 0 || levels.of(y).iter().any(|r| has(r.first, r.last)) {
+            y
+        } else {
+            *none.get_or_insert(y)
+        }
+    });
+    collected(codes, released.n_values() as usize + 1)
 }
 
 struct Search<'a> {

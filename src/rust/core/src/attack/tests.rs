@@ -551,3 +551,22 @@ fn links_are_counted_by_level() {
         assert_eq!(links, [[1.0, 1.0, 1.0]]);
     });
 }
+
+#[test]
+fn the_ceiling_is_found_if_no_values_agree() {
+    // Every pair looked at once would be too much work.
+    let n = 150_000;
+    let case = Case {
+        known: (1..=n).map(|x| vec![x]).collect(),
+        released: (1..=n).map(|x| vec![n + x]).collect(),
+        sizes: vec![2 * n],
+        agreements: vec![Agreement::Same],
+        partners: (0..n).collect(),
+        draws: vec![0],
+    };
+    with_files(&case, |files| {
+        let trie = prepared(files).trie;
+        let found = ceiling::ceiling(files, &case.levels(), &trie, &Monitor::new()).unwrap();
+        assert!((found.unwrap() - 1.0).abs() < 1e-9, "{found:?}");
+    });
+}
