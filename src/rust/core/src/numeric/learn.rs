@@ -2,7 +2,8 @@
 
 use super::Points;
 use crate::error::Result;
-use crate::parallel::{try_map, Monitor};
+use crate::memory::{collected, room_of};
+use crate::parallel::{try_map_with, Monitor};
 
 /// Per variable the standard deviation of the change of a value, which maximises the likelihood
 /// of the released records: each has one partner, all known records being equally likely, and
@@ -18,10 +19,16 @@ pub fn learn_scales(
 ) -> Result<Vec<f64>> {
     let d = known.n_dims;
     let mut scales = scales.to_vec();
+    let columns = (0..d).map(|v| {
+        let column = known.values.iter().copied().skip(v).step_by(d);
+        collected(column, known.len())
+    });
+    let columns: Vec<Vec<f64>> = columns.collect::<Result<_>>()?;
     monitor.set_total(steps as u64);
     for _ in 0..steps {
-        let parts = try_map(0..released.len(), monitor, |row| {
-            Ok(expected(known, released.row(row), &scales))
+        let parts = try_map_with(0..released.len(), monitor, Vec::new, |costs, row| {
+            costs_of(&columns, released.row(row), &scales, costs)?;
+            Ok(expected(known, released.row(row), costs))
         })?;
         let mut sums = vec![(0.0, 0.0); d];
         for part in parts {
@@ -46,26 +53,33 @@ pub fn learn_scales(
     Ok(scales)
 }
 
-/// The expected squares of the changes of one record, and the weight of those that are known.
-fn expected(known: &Points, query: &[f64], scales: &[f64]) -> Vec<(f64, f64)> {
-    let d = scales.len();
-    let n = known.len();
-    let factors: Vec<f64> = scales.iter().map(|s| 0.5 / (s * s)).collect();
-    let mut costs = Vec::with_capacity(n);
-    let mut least = f64::INFINITY;
-    for row in 0..n {
-        let terms = known.row(row).iter().zip(query).zip(&factors);
-        let cost = terms.fold(0.0, |sum, ((x, y), factor)| {
+/// What each known record costs, variable by variable.
+fn costs_of(
+    columns: &[Vec<f64>],
+    query: &[f64],
+    scales: &[f64],
+    costs: &mut Vec<f64>,
+) -> Result<()> {
+    let n = columns.first().map_or(0, Vec::len);
+    room_of(costs, n)?;
+    costs.resize(n, 0.0);
+    for (column, (y, scale)) in columns.iter().zip(query.iter().zip(scales)) {
+        let factor = 0.5 / (scale * scale);
+        for (cost, x) in costs.iter_mut().zip(column) {
             let square = (x - y) * (x - y) * factor;
             // An unrelated value costs what it does on average.
-            sum + if square.is_nan() { *factor } else { square }
-        });
-        least = least.min(cost);
-        costs.push(cost);
+            *cost += if square.is_nan() { factor } else { square };
+        }
     }
-    let mut sums = vec![(0.0, 0.0); d];
+    Ok(())
+}
+
+/// The expected squares of the changes of one record, and the weight of those that are known.
+fn expected(known: &Points, query: &[f64], costs: &[f64]) -> Vec<(f64, f64)> {
+    let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut sums = vec![(0.0, 0.0); query.len()];
     let mut total = 0.0;
-    for (row, cost) in costs.into_iter().enumerate() {
+    for (row, cost) in costs.iter().enumerate() {
         let beyond = cost - least;
         if beyond > 40.0 {
             continue;

@@ -39,24 +39,6 @@ pub enum Shape {
     },
 }
 
-impl Shape {
-    #[inline]
-    fn cost(&self, gap: f64) -> f64 {
-        match self {
-            Shape::Square => gap * gap,
-            Shape::Absolute => gap,
-            Shape::Differ(cost) => {
-                if gap > 0.0 {
-                    *cost
-                } else {
-                    0.0
-                }
-            }
-            Shape::Steps { edges, costs } => costs[edges.partition_point(|&edge| edge < gap)],
-        }
-    }
-}
-
 /// The costs of one variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dim {
@@ -64,7 +46,14 @@ pub struct Dim {
     pub shape: Shape,
     /// The cost if a value is missing.
     pub missing: f64,
+    /// Of [`Shape::Steps`] the edges below each cell of a grid of differences, so that few are
+    /// left to look at, and the number of its cells in a difference of 1.
+    below: Vec<u32>,
+    per_gap: f64,
 }
+
+/// Cells of a grid of differences.
+const CELLS: usize = 512;
 
 impl Dim {
     /// # Errors
@@ -84,12 +73,51 @@ impl Dim {
                     && costs.is_sorted()
             }
         };
-        if good && missing.is_finite() && missing >= 0.0 {
-            Ok(Self { shape, missing })
-        } else {
-            Err(Error::BadArgument(
+        if !good || !missing.is_finite() || missing < 0.0 {
+            return Err(Error::BadArgument(
                 "Costs of differences must be finite, at least 0, and never fall.".into(),
-            ))
+            ));
+        }
+        let mut dim = Self {
+            shape,
+            missing,
+            below: Vec::new(),
+            per_gap: 0.0,
+        };
+        if let Shape::Steps { edges, .. } = &dim.shape {
+            let last = edges.last().copied().unwrap_or(0.0);
+            if last > 0.0 {
+                dim.per_gap = (CELLS as f64 / last).min(f64::MAX);
+            }
+            // The start of a cell, less than any rounding of a difference in it.
+            let start = |cell: usize| cell as f64 / CELLS as f64 * last * (1.0 - 1e-9);
+            let below = |cell| edges.partition_point(|&edge| edge < start(cell)) as u32;
+            dim.below = (0..=CELLS).map(below).collect();
+        }
+        Ok(dim)
+    }
+
+    /// The cost of an absolute difference.
+    #[inline]
+    fn of_gap(&self, gap: f64) -> f64 {
+        match &self.shape {
+            Shape::Square => gap * gap,
+            Shape::Absolute => gap,
+            Shape::Differ(cost) => {
+                if gap > 0.0 {
+                    *cost
+                } else {
+                    0.0
+                }
+            }
+            Shape::Steps { edges, costs } => {
+                let cell = ((gap * self.per_gap) as usize).min(CELLS);
+                let mut at = self.below[cell] as usize;
+                while edges.get(at).is_some_and(|&edge| edge < gap) {
+                    at += 1;
+                }
+                costs[at]
+            }
         }
     }
 
@@ -99,7 +127,7 @@ impl Dim {
         if gap.is_nan() {
             self.missing
         } else {
-            self.shape.cost(gap)
+            self.of_gap(gap)
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::tree::{Side, Tree};
-use super::{cost_of, Dim, Metric, Points};
+use super::{cost_of, Metric, Points};
 use crate::error::Result;
 use crate::memory::{collected, filled, reserved};
-use crate::parallel::{blocks, try_map, Monitor};
+use crate::parallel::{try_map, Monitor};
 
 /// What an intruder finds who takes the nearest known record, one element per released record.
 #[derive(Debug, Default, PartialEq)]
@@ -40,21 +40,21 @@ pub fn nearest(
 ) -> Result<Nearest> {
     let known = Distinct::new(known)?;
     let asked = Distinct::new(released)?;
-    let tree = Tree::new(&known.points, metric)?;
-    let n = asked.points.len();
+    let search = Search::new(&known, metric)?;
+    // Records that are near to each other look at the same part of memory.
+    let order = Tree::new(&asked.points, metric)?.order;
+    let n = order.len();
     monitor.set_total(n as u64);
-    let found = try_map(blocks(n, BLOCK), monitor, |rows| {
-        let search = Search {
-            known: &known,
-            tree: &tree,
-            metric,
-        };
-        let steps = rows.len() as u64;
-        let found: Vec<Best> = rows.map(|row| search.best(asked.points.row(row))).collect();
-        monitor.advance(steps);
+    let parts = try_map(order.chunks(BLOCK), monitor, |rows| {
+        let best = |&row: &u32| search.best(asked.points.row(row as usize));
+        let found: Vec<Best> = rows.iter().map(best).collect();
+        monitor.advance(rows.len() as u64);
         Ok(found)
     })?;
-    let found: Vec<Best> = found.into_iter().flatten().collect();
+    let mut found = filled(Best::default(), n)?;
+    for (&row, best) in order.iter().zip(parts.into_iter().flatten()) {
+        found[row as usize] = best;
+    }
     let n = released.len();
     let mut out = Nearest {
         first: reserved(n)?,
@@ -129,6 +129,7 @@ fn compared(a: f64, b: f64) -> Ordering {
     }
 }
 
+#[derive(Clone, Copy, Default)]
 struct Best {
     first: f64,
     second: f64,
@@ -138,13 +139,73 @@ struct Best {
 }
 
 struct Search<'a> {
-    known: &'a Distinct,
-    tree: &'a Tree,
     metric: &'a Metric,
+    tree: Tree,
+    /// The distinct known records and how many each is, in the order of the tree.
+    values: Vec<f64>,
+    n: Vec<u64>,
+    /// The known values of each variable, rising.
+    columns: Vec<Vec<f64>>,
 }
 
-impl Search<'_> {
-    fn best(&self, query: &[f64]) -> Best {
+/// A released record.
+struct Query<'a> {
+    values: &'a [f64],
+    /// By variable the least difference from any known record: a box of records does not tell
+    /// that none is equal.
+    least: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(known: &Distinct, metric: &'a Metric) -> Result<Self> {
+        let tree = Tree::new(&known.points, metric)?;
+        let mut values = reserved(known.points.values.len())?;
+        for &row in &tree.order {
+            values.extend_from_slice(known.points.row(row as usize));
+        }
+        let n = tree.order.iter().map(|&row| known.n[row as usize]);
+        let columns = (0..metric.len()).map(|v| {
+            let column = values.iter().copied().skip(v).step_by(metric.len());
+            let mut rising = collected(column.filter(|x| !x.is_nan()), known.n.len())?;
+            rising.sort_unstable_by(f64::total_cmp);
+            Ok(rising)
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<Vec<Vec<f64>>>>()?,
+            metric,
+            values,
+            n: collected(n, known.n.len())?,
+            tree,
+        })
+    }
+
+    /// The cost of a record in the order of the tree; part of it, from `limit` on, if it is more.
+    #[inline]
+    fn cost(&self, place: usize, query: &Query, limit: f64) -> f64 {
+        let n_dims = query.values.len();
+        let values = &self.values[place * n_dims..][..n_dims];
+        let mut cost = 0.0;
+        for (v, dim) in self.metric.iter().enumerate() {
+            cost += dim.cost(values[v], query.values[v]);
+            if cost > limit {
+                break;
+            }
+        }
+        cost
+    }
+
+    fn best(&self, values: &[f64]) -> Best {
+        let columns = self.columns.iter().zip(values);
+        let least = columns.map(|(column, &x)| {
+            let at = column.partition_point(|&other| other < x);
+            let around = &column[at.saturating_sub(1)..(at + 1).min(column.len())];
+            let gaps = around.iter().map(|other| (x - other).abs());
+            gaps.fold(f64::INFINITY, f64::min)
+        });
+        let query = &Query {
+            values,
+            least: least.collect(),
+        };
         let mut two = Two {
             first: f64::INFINITY,
             second: f64::INFINITY,
@@ -169,16 +230,14 @@ impl Search<'_> {
     }
 
     /// The least cost of two distinct records of a node.
-    fn look(&self, node: usize, bound: f64, query: &[f64], two: &mut Two) {
+    fn look(&self, node: usize, bound: f64, query: &Query, two: &mut Two) {
         if bound >= two.second {
             return;
         }
         let here = &self.tree.nodes[node];
         if here.children[0] == 0 {
-            for &row in &self.tree.order[here.rows.clone()] {
-                let row = row as usize;
-                let cost = cost_of(self.metric, self.known.points.row(row), query);
-                two.add(cost, self.known.n[row]);
+            for place in here.rows.clone() {
+                two.add(self.cost(place, query, two.second), self.n[place]);
             }
             return;
         }
@@ -194,37 +253,30 @@ impl Search<'_> {
     }
 
     /// How many records cost at most `radius`.
-    fn within(&self, node: usize, query: &[f64], radius: f64) -> u64 {
+    fn within(&self, node: usize, query: &Query, radius: f64) -> u64 {
         let here = &self.tree.nodes[node];
-        let rows = &self.tree.order[here.rows.clone()];
+        let rows = here.rows.clone();
         if self.least(node, query) > radius {
             0
         } else if self.most(node, query) <= radius {
-            rows.iter().map(|&row| self.known.n[row as usize]).sum()
+            self.n[rows].iter().sum()
         } else if here.children[0] == 0 {
-            let cost = |row: usize| cost_of(self.metric, self.known.points.row(row), query);
-            let near = rows.iter().map(|&row| row as usize);
-            near.filter(|&row| cost(row) <= radius)
-                .map(|row| self.known.n[row])
-                .sum()
+            let near = rows.filter(|&place| self.cost(place, query, radius) <= radius);
+            near.map(|place| self.n[place]).sum()
         } else {
             let [a, b] = here.children;
             self.within(a, query, radius) + self.within(b, query, radius)
         }
     }
 
-    fn least(&self, node: usize, query: &[f64]) -> f64 {
-        self.bound(node, query, |dim, side, x| {
-            let gap = (side.low - x).max(x - side.high).max(0.0);
-            (dim.shape.cost(gap), f64::min)
-        })
+    fn least(&self, node: usize, query: &Query) -> f64 {
+        let gap = |side: &Side, x: f64, least: f64| (side.low - x).max(x - side.high).max(least);
+        self.bound(node, query, gap, f64::min)
     }
 
-    fn most(&self, node: usize, query: &[f64]) -> f64 {
-        self.bound(node, query, |dim, side, x| {
-            let gap = (x - side.low).abs().max((side.high - x).abs());
-            (dim.shape.cost(gap), f64::max)
-        })
+    fn most(&self, node: usize, query: &Query) -> f64 {
+        let gap = |side: &Side, x: f64, _| (x - side.low).abs().max((side.high - x).abs());
+        self.bound(node, query, gap, f64::max)
     }
 
     /// The sum of bounds, each of the values and then with missing ones.
@@ -232,24 +284,26 @@ impl Search<'_> {
     fn bound(
         &self,
         node: usize,
-        query: &[f64],
-        of: impl Fn(&Dim, &Side, f64) -> (f64, fn(f64, f64) -> f64),
+        query: &Query,
+        gap: impl Fn(&Side, f64, f64) -> f64,
+        join: impl Fn(f64, f64) -> f64,
     ) -> f64 {
-        let sides = self.tree.sides(node).iter().zip(query);
-        let terms = self.metric.iter().zip(sides);
-        terms.fold(0.0, |sum, (dim, (side, &x))| {
-            let term = if x.is_nan() || !side.has_values() {
+        let mut sum = 0.0;
+        let sides = self.tree.sides(node);
+        for (v, dim) in self.metric.iter().enumerate() {
+            let (side, x, least) = (&sides[v], query.values[v], query.least[v]);
+            sum += if x.is_nan() || !side.has_values() {
                 dim.missing
             } else {
-                let (cost, join) = of(dim, side, x);
+                let cost = dim.of_gap(gap(side, x, least));
                 if side.has_missing {
                     join(cost, dim.missing)
                 } else {
                     cost
                 }
             };
-            sum + term
-        })
+        }
+        sum
     }
 }
 
