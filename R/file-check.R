@@ -98,7 +98,7 @@
 #' and their figures are too low. Suppressed values cannot be recognised in a file, so the choice is
 #' yours.
 #'
-#' @section Cost: A million records with ten key variables take about 4 s. [key_overview()] is
+#' @section Cost: A million records with ten key variables take about 3 s. [key_overview()] is
 #' left out, and the page gives the call to run, if records times squared key variables exceed 2e8
 #' (2e7 if records are incomplete), and the table of key sets if records times key sets exceed 1e9.
 #'
