@@ -248,7 +248,7 @@ summary.sdc_file_check <- function(object, by = NULL, data = NULL, ...) {
   new_summary(
     object,
     measures = object$estimates[c(
-      "measure", "value", "low", "high", "limit", "verdict", "n_records_above", "reason"
+      "measure", "value", "low", "high", "limit", "verdict", "n_records_above"
     )],
     # T is not defined for incomplete records.
     drivers = Filter(function(column) !all(is.na(column)), object$drivers),
