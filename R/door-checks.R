@@ -105,14 +105,7 @@ check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = N
   named <- is.list(x) && !is.data.frame(x) && length(x) > 0 &&
     length(names(x)) == length(x) && all(nzchar(names(x))) && !anyDuplicated(names(x))
   if (!named || !is.null(is_item) && !all(vapply(x, is_item, NA))) {
-    stop_argument(
-      arg, must, advice = advice,
-      found = if (named) {
-        "An element is of another kind."
-      } else if (is.list(x) && !is.data.frame(x)) {
-        if (length(x)) "A name is missing or repeated." else "It is empty."
-      }
-    )
+    stop_argument(arg, must, advice = advice, found = wrong_with_list(x, named))
   }
   unknown <- setdiff(names(x), variables)
   if (length(unknown)) {
@@ -120,6 +113,14 @@ check_named_list <- function(x, arg, must, variables, advice = NULL, is_item = N
       arg, "name key variables",
       found = paste0("Not a key variable: ", quote_names(unknown), ".")
     )
+  }
+}
+
+wrong_with_list <- function(x, named) {
+  if (named) {
+    "An element is of another kind."
+  } else if (is.list(x) && !is.data.frame(x)) {
+    if (length(x)) "A name is missing or repeated." else "It is empty."
   }
 }
 

@@ -219,7 +219,8 @@ numbered_records <- function(lazy, ask) {
   numbered <- dplyr::mutate(ordered, sdc_record = !!quote(row_number()))
   columns <- rlang::syms(c(colnames(lazy$data), "sdc_record"))
   lazy$data <- with_engine(dplyr::compute(
-    dplyr::select(dbplyr::window_order(numbered), !!!columns), name = name, temporary = FALSE, analyze = FALSE
+    dplyr::select(dbplyr::window_order(numbered), !!!columns),
+    name = name, temporary = FALSE, analyze = FALSE
   ))
   restore()
   lazy$row_id <- "sdc_record"

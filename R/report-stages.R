@@ -45,7 +45,7 @@ stage_of <- function(x, before, of, others, has_release, stated, known, words) {
   open <- is.na(before)
   protects <- inherits(x, protection_classes)
   first <- known$empty && (told && length(of) == 0 || !has_release || protects)
-  alone <- !(told && is.null(asked_patterns(x))) && !has_release && same_size(x, known)
+  alone <- !has_release && is_untold(x) && same_size(x, known)
   if (isTRUE(before) && length(of) && !stated) {
     return(stage_of_both(x, of, others, words))
   }
@@ -55,6 +55,8 @@ stage_of <- function(x, before, of, others, has_release, stated, known, words) {
   if (length(stage) == 0) stop_other_file(x, known, before, words)
   stage[[1]]
 }
+
+is_untold <- function(x) !has_fingerprint(x) || !is.null(asked_patterns(x))
 
 # What fits both files is about the original if these are alike, unless the original has the
 # same result already. Where they differ a name must tell, but for the check that a report is

@@ -32,8 +32,8 @@
 #' the results but the first in [compare_risk()]. A [utility_loss()] must compare records in the
 #' same order: give it the protection, not [release_data()], whose records may be shuffled.
 #'
-#' In one more case a name is needed. A released file in another order of records is recognised up to two million values of key
-#' variables; the results of a larger one are named `after`.
+#' In one more case a name is needed. A released file in another order of records is recognised up
+#' to two million values of key variables; the results of a larger one are named `after`.
 #'
 #' If a protection, or a result after it, was made on other key variables, households or
 #' weights than the [file_check()] in the report, or than its other results, this is stated
