@@ -1,0 +1,155 @@
+# Columns that tell what a remedy protects: what is said of them, and what leaves a release.
+
+# What is said of it --------------------------------------------------------------
+
+# Rows about columns that release_data() hands out unasked.
+told_unasked <- function(told) if (!is.null(told)) told[!told$identifier, ]
+
+told_words <- function(told, most = 3) {
+  shown <- utils::head(told, most)
+  words <- paste0(
+    quote_names_each(shown$by), told_verb(shown), format_count(shown$n), " of ",
+    format_count(round(shown$n / shown$share)), " values of ", quote_names_each(shown$variable)
+  )
+  rest <- nrow(told) - nrow(shown)
+  paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
+}
+
+told_verb <- function(told) ifelse(told$part, " narrows ", " tells ")
+
+# Columns without a role that have every value of a key variable and more, such as the age beside
+# its group: what an intruder who knows the group knows, too.
+finer_columns <- function(told, roles) {
+  told <- told_unasked(told)
+  told[told$finer & !told$by %in% unlist(roles), ]
+}
+
+finer_words <- function(told) {
+  if (NROW(told)) {
+    paste0(
+      "more detailed than key variables: ",
+      paste(quote_names_each(told$by), "than", quote_names_each(told$variable), collapse = ", ")
+    )
+  }
+}
+
+# For a print, NULL if nothing is told.
+told_line <- function(told, what = "protected values") {
+  told <- told_unasked(told)
+  if (NROW(told)) {
+    paste0("Released columns tell ", what, ": ", told_words(told), ".")
+  }
+}
+
+# `how` are sentences that say what to do.
+inform_told <- function(told, how,
+                        words = paste0("tell protected values: ", told_words(told))) {
+  if (NROW(told) == 0) {
+    return(invisible())
+  }
+  inform_sdc(
+    "determined_keys",
+    c(
+      paste0("Released columns ", words, "."),
+      rlang::set_names(how, rep("i", length(how)))
+    ),
+    columns = split(told$variable, factor(told$by, unique(told$by))), told_by = told
+  )
+}
+
+# The columns by which values are told; of a pair one is enough.
+telling_columns <- function(told, names) {
+  unique(ifelse(told$by %in% names, told$by, sub(" \\+ .*", "", told$by)))
+}
+
+# linked = list(age = "birth_year"), as text; NULL if no column can be suppressed with the
+# variable that it tells. Codes can, numbers of households, weights and incomes cannot. `looks`:
+# what columns look like, if that is known.
+linked_text <- function(told, data, roles = NULL, looks = NULL) {
+  fits <- vapply(told$by, function(name) {
+    name %in% setdiff(names(data), roles) && is_code(data[[name]]) &&
+      !(if (is.null(looks)) looks_like(data[[name]], name) else looks[[name]]) %in%
+        c("identifier", "household")
+  }, NA)
+  told <- told[fits & told$share >= 0.5, ]
+  if (NROW(told)) {
+    linked <- split(told$by, factor(told$variable, unique(told$variable)))
+    paste("linked =", dput_text(linked))
+  }
+}
+
+is_code <- function(x) !is.numeric(x) || is.factor(x) || is_whole_column(x)
+
+drop_advice <- function(told, data) {
+  paste0(
+    "Leave columns out: release_data(x, drop = ",
+    dput_text(telling_columns(told, names(data))), ")."
+  )
+}
+
+# Columns that leave only if they are asked for --------------------------------------
+
+# Columns that identify persons or households: the one named `hh_id`, and those that look
+# like identifiers. Key variables and other roles stay.
+identifiers_of <- function(data, settings) {
+  kept <- unlist(settings[c("key_vars", "key_sets", "weight_var", "strata_var")])
+  columns <- setdiff(names(data), kept)
+  looks <- vapply(columns, function(name) looks_like(data[[name]], name) == "identifier", NA)
+  columns[looks | columns %in% settings$hh_id]
+}
+
+looks_like <- function(x, name) {
+  source <- column_source(x, length(x))
+  if (is.null(source)) {
+    return("")
+  }
+  found <- source_codes(list(source))[[1]]
+  look_of(x, name, sum(found$codes > 0), found$n_values)
+}
+
+# The columns that a release leaves out: those named by `drop`, and identifiers that `keep`
+# does not name. What stays can still tell protected values.
+left_out_columns <- function(data, x, keep, drop, ids) {
+  ids <- union(identifiers_of(data, x$settings), intersect(ids, names(data)))
+  identifiers <- setdiff(ids, c(keep, drop))
+  if (length(identifiers)) {
+    inform_sdc(
+      "identifier_left_out",
+      c(
+        paste0("Left out, as they identify persons or households: ", quote_names(identifiers), "."),
+        i = paste0("To release them: release_data(x, keep_ids = ", dput_text(identifiers), ").")
+      ),
+      columns = identifiers
+    )
+  }
+  out <- c(drop, identifiers)
+  told <- x$diagnostics$told_by_columns
+  if (!is.null(told)) {
+    parts <- strsplit(told$by, " + ", fixed = TRUE)
+    gone <- told$by %in% out | vapply(parts, function(p) any(p %in% out), NA)
+    told <- told[!gone, ]
+    inform_told(told, drop_advice(told, data))
+  }
+  out
+}
+
+# The age beside its group, of which nothing needed protection. `named` were named already.
+inform_finer <- function(data, roles, named) {
+  keys <- intersect(roles$key_vars, names(data))
+  if (length(keys) == 0) {
+    return(invisible())
+  }
+  told <- finer_columns(told_by_columns(data, NULL, keys, roles$hh_id), c(roles, named))
+  inform_told(told, drop_advice(told, data), paste("are", finer_words(told)))
+}
+
+# A data.table is a copy of ours, to be changed in place.
+without_columns <- function(data, names) {
+  if (length(names) == 0) {
+    return(data)
+  }
+  if (inherits(data, "data.table")) {
+    return(data.table::set(data, j = names, value = NULL))
+  }
+  data[setdiff(names(data), names)]
+}
