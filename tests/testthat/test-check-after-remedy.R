@@ -95,9 +95,14 @@ test_that("no second check condemns what a remedy cured, or passes a file that i
         if (k > 2) next
         # The result itself, and a rule that was not kept.
         direct <- quietly(file_check(remedy, limit = limit))$estimates
-        # The release is in another order, which may say why the law is in doubt.
-        direct$reason <- page$reason
-        expect_equal(direct, page, tolerance = 1e-9, info = info)
+        # The release is in another order: sums of the law round in another way, and neighbours
+        # in the order of the file may be why it is in doubt.
+        of_law <- page$scenario == "journalist"
+        expect_equal(direct[!of_law, ], page[!of_law, ], tolerance = 1e-13, info = info)
+        law_columns <- setdiff(names(page), "reason")
+        expect_equal(
+          direct[of_law, law_columns], page[of_law, law_columns], tolerance = 1e-9, info = info
+        )
         one_more <- list(k = of("k") + 1)
         more <- quietly(file_check(after, limit = one_more))$estimates
         expect_identical(more$verdict[more$measure == "k"], "above", info = info)
