@@ -243,7 +243,8 @@ bad_comment <- function(run, comment, why = NULL) {
   run$findings <- c(run$findings, list(finding(
     c(comment$line, comment$column), "bad_comment", paste0(
       "The comment ", if (is.null(why)) "cannot be read." else paste0("gives no roles: ", why, "."),
-      " It must look like `#| sdc: key_vars = c(age, sex), weight_var = w`."
+      " Write it above the line that makes the file: ",
+      "`#| sdc: key_vars = c(age, sex), weight_var = w`."
     )
   )))
 }

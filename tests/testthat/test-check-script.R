@@ -138,7 +138,9 @@ test_that("comments give roles, allow findings, and are refused if they cannot b
     codes_at(check_text(c("library(sdcRisk)", "#| sdc: GENDER", data))), "2 bad_comment"
   )
   # Nobody's roles are not passed over in silence.
-  expect_identical(codes_at(check_text(c(roles, "library(sdcRisk)", data))), "1 bad_comment")
+  misplaced <- check_text(c(roles, "library(sdcRisk)", data))
+  expect_identical(codes_at(misplaced), "1 bad_comment")
+  expect_match(misplaced$findings$message, "makes no data frame. Write it above the line")
 })
 
 test_that("what is not known is said and not guessed", {
