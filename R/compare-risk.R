@@ -106,7 +106,8 @@ check_comparable <- function(results) {
         x = paste0("`", names(results)[wrong][[1]], "` has class ", quote_names(
           class(results[wrong][[1]])
         ), "."),
-        i = if (of_results) "do.call(compare_risk, x) compares the results in a list."
+        i = if (of_results) "do.call(compare_risk, x) compares the results in a list.",
+        i = if (!of_results) "Give file_check() of both files, or a protection alone."
       ),
       argument = "..."
     )

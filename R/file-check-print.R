@@ -278,7 +278,11 @@ tidy.sdc_file_check <- function(x, ...) {
 }
 
 #' @export
-comparison_rows.sdc_file_check <- function(x) as.data.frame(tidy(x))
+comparison_rows.sdc_file_check <- function(x) {
+  rows <- as.data.frame(tidy(x))
+  # Prints and pictures show the first ones.
+  rows[order(is.na(rows$limit)), ]
+}
 
 #' @rdname sdc_result
 #' @usage NULL

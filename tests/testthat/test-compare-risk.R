@@ -105,3 +105,13 @@ test_that("overviews of key variables are compared variable by variable", {
   )
   expect_false(any(grepl("fingerprint", format(moved))))
 })
+
+test_that("of two pages the figures with a limit come first, in table and picture", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  file <- sdc_file(nals_prison[c(keys, "WEIGHT")], keys, weight_var = "WEIGHT")
+  compared <- quietly(compare_risk(quietly(suppress_cells(file, k = 3))))
+  expect_identical(unique(compared$table$term)[1:3], c("k", "journalist", "n_unique"))
+  expect_identical(compared$table$estimate[1:2], c(1, 3))
+  error <- expect_error(compare_risk(file, file), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(error), "Give file_check() of both files", fixed = TRUE)
+})
