@@ -118,8 +118,7 @@ no_figures <- function() {
   )
 }
 
-# The verdict of all of an interval, or of the value if there is none. A bound that is met but for
-# rounding is met.
+# The verdict of a whole interval, or of the value if it has none. Bounds are met up to rounding.
 judge <- function(value, limit, unit, low = NA, high = NA) {
   to_all <- function(x) rep_len(x, length(value))
   limit <- to_all(limit)
