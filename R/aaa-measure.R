@@ -2,8 +2,8 @@
 # function: declare_measure(). measures(), tidy(), compare_risk(), file_check(), the board
 # and the checklist of a report read the declaration, and nothing else is registered.
 #
-# What a declaration computes is code that is evaluated with the columns of `estimates`, the
-# result `x`, its `estimates` as `e`, and the `limit` of the page.
+# Code in a declaration is evaluated with the columns of `estimates`, the result `x`, its
+# `estimates` as `e`, and the `limit` of the page.
 
 declared <- new.env(parent = emptyenv())
 
@@ -76,7 +76,7 @@ promise <- function(own, promised, limit) {
   if (all(promised <= if (is.null(limit$k)) Inf else 1 / limit$k + 1e-9)) own else NA
 }
 
-# What the status of an estimate means, nothing if all is well.
+# The meaning of an estimate's status; empty if all is well.
 status_note <- function(status) {
   words <- c(
     ok = "", few = "from too few key sets to rely on",

@@ -1,3 +1,3 @@
-# What is going on in this session. `tick`: what the core tells its progress, NULL if nobody
-# watches. `ask`: the innermost exported function that is running, see announce().
+# State of this session. `tick`: the progress callback of the core, NULL if nobody watches. `ask`:
+# the innermost exported function that is running, see announce().
 running <- new.env(parent = emptyenv())

@@ -1,4 +1,4 @@
-# What a value is, and the values of a column. Calls nothing that lies above it.
+# Single values and the values of a column. This file calls nothing in higher layers.
 
 is_candidates <- function(x) inherits(x, "sdc_candidates")
 
@@ -172,8 +172,8 @@ frame <- function(...) {
 
 is_sdcmicro <- function(x) inherits(x, "sdcMicroObj")
 
-# How text is marked, as far as it stops a comparison: `"bytes"` have no letters, and in the C
-# locale text of unknown encoding has none.
+# Encoding marks that prevent a comparison: `"bytes"` have no letters, nor has text of unknown
+# encoding in the C locale.
 text_marks <- function(x) {
   text <- if (is.factor(x)) levels(x) else if (is.character(x)) as_bare(x)
   marks <- Encoding(if (is.null(text)) character() else text)

@@ -7,13 +7,13 @@ big_mark <- function() {
   if (identical(getOption("OutDec"), ",")) "." else ","
 }
 
-# What stands between numbers in a row, which must not look like the decimal mark.
+# The separator of numbers in a row, which must not look like the decimal mark.
 between_numbers <- function() {
   if (identical(getOption("OutDec"), ",")) "; " else ", "
 }
 
 format_count <- function(x) {
-  # What no integer holds is no count of records, but may be one of people.
+  # A number beyond the integers cannot count records, but may count people.
   if (is.double(x) && any(abs(x) > .Machine$integer.max, na.rm = TRUE)) {
     return(ifelse(
       abs(x) < 1e15, formatC(x, digits = 0, format = "f", big.mark = big_mark()),
@@ -43,8 +43,8 @@ format_amount <- function(x) {
   ifelse(!is.na(x) & x == round(x), format_count(x), format_risk(x))
 }
 
-# What is next to nothing, in sentences: the size of a tail that no model knows, such as
-# 2.1e-75, would claim more than anybody knows. Tables keep the figure.
+# Probabilities below this are "negligible" in sentences: no model knows a tail of 2.1e-75. Tables
+# keep the figure.
 next_to_nothing <- 1e-6
 words_of_small <- function(x, format) {
   small <- !is.na(x) & x > 0 & x < next_to_nothing

@@ -156,7 +156,7 @@ months_of_birth <- function(answers, born, n) {
   distinct <- unique(key[told])
   codes <- match(key, distinct)
   codes[!told] <- NA
-  # The same months in the same order come from several first changes.
+  # Several first changes can give equal months in an equal order.
   list(
     month = distinct_sets(new_candidates(codes, lapply(distinct, month_set))),
     n_candidates = ifelse(told, count, NA_integer_), status = status

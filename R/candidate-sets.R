@@ -235,7 +235,7 @@ plain_values <- function(x) {
   x
 }
 
-# What may stand in one column; "" for values that are all missing.
+# The scale of values that may share a column; "" if all values are missing.
 value_scale <- function(x) {
   if (all(is.na(x))) {
     ""

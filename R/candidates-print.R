@@ -1,4 +1,4 @@
-# What base R, data frames and vctrs ask of a vector of candidates.
+# Methods that base R, data frames and vctrs need for a vector of candidates.
 
 # Codes as they come out of base R's functions, with the sets of `x` again.
 restore_sets <- function(codes, x) {

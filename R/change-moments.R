@@ -97,7 +97,7 @@ change_moments <- function(waves, id, vars, time = NULL, ..., detail = c("moment
   do.call(frame, out)
 }
 
-# How often a variable of each person changed, and when last.
+# Number of changes of a variable by person, and the time of the last one.
 last_change <- function(name, parts, starts, long, wave, labels) {
   values <- pick_rows(name, parts, starts, seq_along(long$number))
   codes <- match(values, unique(values))

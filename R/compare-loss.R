@@ -66,7 +66,7 @@ plot_risk_utility <- function(x) {
     result = rep(loss$result, 3), risk = rep(loss$risk, 3), share = unlist(costs),
     panel = factor(rep(panels, each = nrow(loss)), panels)
   )
-  # Who paid in one way only is not shown as free in the other.
+  # A record with a cost of one kind only must not appear as free in the other.
   paid <- Reduce(`+`, costs) > 0
   shown <- shown[is.finite(shown$risk) & (shown$share > 0 | !rep(paid, 3)), ]
   used <- panels[vapply(costs, function(cost) any(cost > 0), NA)]

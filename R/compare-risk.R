@@ -139,7 +139,7 @@ check_comparable <- function(results) {
 }
 
 comparison_table <- function(results) {
-  # What tells the analyses of one result apart, and the same in the others.
+  # Columns that distinguish the analyses of one result and are equal in the others.
   ids <- declaration_of(results[[1]])$aligned
   parts <- lapply(names(results), function(label) {
     part <- comparison_rows(results[[label]])
@@ -173,7 +173,7 @@ comparison_rows <- function(x) {
 #' @export
 comparison_rows.default <- function(x) as.data.frame(tidy.sdc_result(x))
 
-# What differs -------------------------------------------------------------
+# Differences --------------------------------------------------------------
 
 key_differences <- function(results) {
   keys <- lapply(results, function(x) x$settings$key_vars)
@@ -253,7 +253,7 @@ comparison_sentence <- function(table, kind) {
   )
 }
 
-# What a figure is called.
+# Label of a figure.
 term_label <- function(term, kind) {
   of <- if (kind == "sdc_file_check") {
     about <- page_figures()
@@ -266,8 +266,7 @@ term_label <- function(term, kind) {
 
 # Verbs --------------------------------------------------------------------
 
-# What a comparison keeps of a result: its main table, where it has one that
-# can be drawn.
+# The part of a result that a comparison keeps: its main table, if one can be drawn.
 comparison_part <- function(x) {
   UseMethod("comparison_part")
 }
@@ -275,7 +274,7 @@ comparison_part <- function(x) {
 #' @export
 comparison_part.default <- function(x) NULL
 
-# What a report needs of a result: figures, what they mean, and how they were made.
+# The part of a result that a report needs: figures, their meaning, and how they were made.
 without_records <- function(x) {
   kept <- c("estimates", "settings", "diagnostics", "call")
   parts <- c(unclass(x)[kept], list(said = said_of(x), sums = sums_of(x)))
@@ -357,7 +356,7 @@ comparison_columns <- function(table) {
   for (result in results) {
     wide[[result]] <- table$estimate[table$result == result]
   }
-  # Where columns do not fit, the ratio stays.
+  # If columns do not fit, the ratio stays.
   wide[["ratio"]] <- table$ratio[table$result == last]
   wide[["change"]] <- table$change[table$result == last]
   # The measure of all analyses first.

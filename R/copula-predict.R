@@ -173,7 +173,7 @@ model_uniqueness <- function(fit, pop_size, calibrate) {
   draw_population(fit, pop_size, calibrated, 0L)$uniqueness[[1]]
 }
 
-# The same for a result that may have it.
+# As above for a result that may lack it.
 known_uniqueness <- function(x, pop_size, calibrate) {
   row <- match(pop_size, x$estimates$pop_size)
   same <- is.null(calibrate) || calibrate == x$settings$calibrate

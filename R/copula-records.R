@@ -1,5 +1,5 @@
-# What copula_uniqueness() says of records: their scores, how many of them are
-# expected to be unique, and whether the two agree.
+# Records in copula_uniqueness(): their scores, how many of them are expected to be unique, and
+# whether the two agree.
 
 # Records of a model that stand for people where there are no records, always
 # the same ones.

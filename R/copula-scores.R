@@ -7,10 +7,10 @@
 #   copula     the rectangle of the record's categories, equation 18
 #   placement  its mean over random places of the categories
 
-# What the tree score needs of the sample, kept in a fit: edges (two rows of
-# positions of key variables), the records the prior counts for per edge, `alpha`
-# and `spread` (how uncertain probabilities are), `ln_lambda` (their factor in the
-# sample) and `anchor`, where the sample's records lie.
+# Data of the sample for the tree score, kept in a fit: edges (two rows of positions of key
+# variables), the number of records of the prior per edge, `alpha` and `spread` (uncertainty of
+# probabilities), `ln_lambda` (their factor in the sample) and `anchor`, the places of the sample's
+# records.
 fit_tree <- function(found) {
   list(
     edges = matrix(found$edges, 2), prior = found$prior, alpha = found$alpha,
@@ -35,9 +35,9 @@ part_tree <- function(fit, whole) {
   tree
 }
 
-# Where people lie who are drawn from a tree. Half of them are drawn from shares
-# whose square roots were taken, so that people of rare values, who are those that are
-# unique, are many; weights put that right. `n` is even.
+# Places of people who are drawn from a tree. Half of them are drawn from shares whose square roots
+# were taken: people with rare values, who are those that are unique, are then many, and weights
+# correct for it. `n` is even.
 draw_points <- function(fit, tree, n = 40000) {
   parts <- tree_parts(fit)
   d <- length(fit$levels)
@@ -213,9 +213,9 @@ counts_of_all <- function(coded, counts) {
   spread_records(counts, coded$cells$rows, coded$cells$n_rows)
 }
 
-# What the core is asked of coded records, or without them of people where the sample's
-# records lie. The standard error of a probability is brought below `accuracy` of it,
-# or below what moves xi by a fifth of `accuracy` in the largest population.
+# Request to the core about coded records, or without them about people at the places of the
+# sample's records. The standard error of a probability is brought below `accuracy` of it, or below
+# the error that changes xi by a fifth of `accuracy` in the largest population.
 score_settings <- function(fit, coded, score, sizes, uniqueness, ..., own = FALSE,
                            weights = NULL, given_sample = FALSE, accuracy = 0.01) {
   asked <- list(
@@ -274,7 +274,7 @@ code_by_fit <- function(fit, data) {
   read_by_fit(fit, code_requests(list(fit = fit_request(fit, data))))
 }
 
-# The same with the cells of `counted`, of all its values.
+# Codes by all values of `counted`.
 code_released <- function(fit, data, counted = data) {
   coded <- code_requests(list(
     cells = key_request(

@@ -1,4 +1,4 @@
-# What copula_uniqueness() tells its user beside the result.
+# Warnings and notes of copula_uniqueness().
 
 calibrates <- function(fit, calibrate) {
   if (!is.null(calibrate)) {

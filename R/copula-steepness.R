@@ -19,9 +19,9 @@ share_alone <- function(cells, m) {
   }, 0)
 }
 
-# What the sample shows: the share `own` that is alone in it and in subsets of a half to a
-# 32nd, and the `sizes`, with y = ln(m - 1), at which the model is asked for the same; none
-# where nobody is alone, or everybody.
+# The share `own` of people who are unique in the sample, the same in subsets of a half to a 32nd,
+# and the `sizes`, as y = ln(m - 1), for which the model computes these shares. Empty if nobody is
+# unique, or everybody.
 subsets_of_sample <- function(fit) {
   n <- fit$n
   sizes <- n / 2^(0:5)

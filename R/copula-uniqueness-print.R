@@ -81,7 +81,7 @@ score_words <- c(
   placement = "copula with random places of categories"
 )
 
-# How the model was brought to the sample.
+# Words for the calibration of the model to the sample.
 method_words <- function(x) {
   calibration <- x$diagnostics$calibration
   if (calibration$kind == "none") {

@@ -376,9 +376,8 @@ population_estimates <- function(found, sizes) {
   )
 }
 
-# What the sample says of the two parameters that bring the model to it: `sd` is
-# to be read beside that of the prior, which the sample has hardly moved where
-# `shrunk`.
+# Posterior of the two calibration parameters. Compare `sd` with that of the prior: if `shrunk`, the
+# sample has hardly changed it.
 calibration_found <- function(found, calibrated) {
   known <- list(found$ln_scale, found$ln_spread)
   list(

@@ -19,8 +19,8 @@ unwrap <- function(x) {
   stop_sdc(x$kind, c(core_message(x$message), advice))
 }
 
-# What the core says, line by line: what must hold, what was found, and after ">"
-# what to do.
+# Parses a message of the core line by line: the requirement, then the finding, and after ">" the
+# advice.
 core_message <- function(text) {
   lines <- strsplit(text, "\n", fixed = TRUE)[[1]]
   advice <- startsWith(lines, "> ")
@@ -70,7 +70,7 @@ call_core <- function(entry, ...) {
   suspendInterrupts(entry(...))
 }
 
-# What the core calls while it works: the one place where it hears interrupts and time limits.
+# Callback of the core while it works: the only place that handles interrupts and time limits.
 listen <- function(done, total) {
   goes_on <- is.null(running$tick) || running$tick(done, total)
   allowInterrupts(Sys.sleep(0))

@@ -41,7 +41,7 @@ innermost <- function(quosure) {
   if (rlang::is_quosure(code)) innermost(code) else quosure
 }
 
-# What a selection that leaves columns out is taken from: the key variables of a file, or the
+# Columns from which a selection that leaves some out is taken: the key variables of a file, or the
 # columns without another role.
 possible_keys <- function(frame, columns, others) {
   file <- get0("data", envir = frame)
@@ -113,7 +113,7 @@ refuse_lone_number <- function(key_vars, ask) {
   )
 }
 
-# What a number in the second place is meant for, by function: a count, or a share.
+# Meaning of a number in the second place, by function: a count, or a share.
 counts_meant <- c(
   suppress_cells = "k = %s", recode_search = "k = %s",
   file_check = "k = %s", n_matches = "below = %s", qar_risk = "p = %s",
@@ -199,7 +199,7 @@ refuse_letters <- function(ask) {
   }
   arguments <- names(formals(sys.function(ask$.at)))
   short <- setdiff(given, arguments)
-  # What comes after `...`, or was named in full, is never taken for a short name.
+  # An argument after `...`, or one named in full, is never taken for a short name.
   first <- utils::head(arguments, match("...", arguments) - 1)
   first <- setdiff(first, names(sys.call(ask$.at)))
   short <- Filter(function(name) any(startsWith(first, name)), short)
@@ -220,7 +220,7 @@ refuse_letters <- function(ask) {
   }
 }
 
-# How many matches a record should have at least, in the words of the function.
+# Advice in the words of the function on the argument for the least number of matches.
 letter_advice <- function(given, arguments) {
   if ("k" %in% given && "below" %in% arguments) {
     "Count records with fewer than 3 matches: below = 3."

@@ -1,6 +1,6 @@
 # Checks of arguments, each made once, at the door of an exported function.
 
-# What an argument was, in words: an argument, never a column of data.
+# The kind of an argument in words; never a column of data.
 given_words <- function(x) {
   if (is.null(x)) {
     "NULL was given."
@@ -47,7 +47,7 @@ stop_unknown_columns <- function(arg, absent, columns) {
   )
 }
 
-# What must hold, the columns that were not found, and the names near them.
+# Error that lists the columns not found, and names near them.
 stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
   if (is.null(found)) found <- paste0("Not found: ", quote_names(as.character(absent)), ".")
   stop_sdc(
@@ -57,7 +57,7 @@ stop_absent <- function(must, absent, columns, advice = NULL, found = NULL) {
   )
 }
 
-# What was found is always said: where the caller does not, what was given.
+# Errors always state a finding: by default the kind of the argument given.
 stop_argument <- function(arg, must, found = NULL, advice = NULL) {
   if (is.null(found)) found <- found_in(arg)
   stop_sdc(
@@ -67,7 +67,7 @@ stop_argument <- function(arg, must, found = NULL, advice = NULL) {
   )
 }
 
-# What the argument `arg`, or a part of one, of the exported function was.
+# Words for the argument `arg` of the exported function, or for a part of one.
 found_in <- function(arg) {
   ask <- running$ask
   frame <- ask$.frame

@@ -1,8 +1,8 @@
 # Columns of a data frame as bare values, the way the core codes them and the
 # way values of two tables compare. Types are told by class, never by storage.
 
-# What the core needs of every column, after one error for all that have no
-# defined values. Columns of candidates are taken where `candidates` says so.
+# Sources of all columns for the core, after one error for all that have no defined values. Columns
+# of candidates are allowed if `candidates` is TRUE.
 column_sources <- function(data, positions, candidates = FALSE) {
   n <- nrow(data)
   columns <- unclass(data)[positions]
@@ -81,7 +81,7 @@ column_source <- function(x, n) {
   )
 }
 
-# The same in code.
+# As above, in code.
 plain_code <- function(x, code) {
   plain <- plain_column(x)
   if (inherits(x, "difftime")) {
@@ -125,8 +125,8 @@ factor_source <- function(x) {
   as_source(x, "levels", "text", is.ordered(x), levels)
 }
 
-# How many cells of a column hold a code that it declares missing, a tagged one
-# included, and which such codes occur, as text.
+# Number of values in a column with a code that it declares missing, a tagged one included, and
+# these codes as text.
 declared_missing <- function(x) {
   none <- list(n = 0L, codes = "")
   x <- plain_column(x)
@@ -144,7 +144,7 @@ declared_missing <- function(x) {
       FALSE
     }
     n <- sum(among | within)
-    # What is declared, never a record's own value within a range.
+    # Declared codes may be named; a record's own value within a range may not.
     found <- c(
       if (any(among)) value_text(sorted_values(values[among])),
       if (any(within)) paste(value_text(range[[1]]), "to", value_text(range[[2]]))
@@ -367,7 +367,7 @@ unite_columns <- function(pieces, name) {
   )
 }
 
-# What the values of a column are, whatever wave they come from.
+# Kind of the values of a column, in whatever wave.
 piece_kind <- function(x) {
   if (is.factor(x)) {
     "factor"
@@ -431,7 +431,7 @@ blank_values <- function(x, rows) {
   bare
 }
 
-# What puts the values of a column in an order that no engine or locale changes.
+# An order of values that does not depend on engine or locale.
 order_values <- function(x) {
   source <- column_source(x, length(x))
   if (is.null(source)) seq_along(x) else as_bare(source$values)

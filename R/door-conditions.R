@@ -133,7 +133,7 @@ call_without_data <- function(call, name) {
 holds_objects <- function(code) {
   if (is.call(code)) {
     for (i in seq_along(code)) {
-      # What is left out, as in x[1, ], is no part that can be looked at.
+      # An omitted argument, as in x[1, ], has no value to look at.
       if (!identical(code[[i]], rlang::missing_arg()) && holds_objects(code[[i]])) {
         return(TRUE)
       }

@@ -56,7 +56,7 @@ check_control <- function(control, name) {
   }
 }
 
-# What came through the `...` of the exported function, by name and one by one.
+# Names of the arguments that came through the `...` of the exported function.
 dot_names <- function(ask = running$ask) {
   names <- eval(quote(...names()), ask$.frame)
   if (is.null(names)) names <- character(eval(quote(...length()), ask$.frame))
@@ -72,7 +72,7 @@ dot <- function(ask, name) {
   eval(call("...elt", at), ask$.frame)
 }
 
-# What came through `...` and is not a rarely used argument.
+# Marks arguments in `...` that are rarely used arguments.
 are_controls <- function(ask) {
   dot_names(ask) %in% c(ask$.controls, if (length(ask$.controls)) "control")
 }

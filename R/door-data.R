@@ -25,7 +25,7 @@ bare_data <- function(x) {
   data
 }
 
-# The same, whatever its rows are.
+# As above, for any kind of rows.
 file_data <- function(x) {
   if (is_sdcmicro(x)) {
     micro_data(micro_slots(x, "data"))

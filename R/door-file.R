@@ -302,9 +302,9 @@ take_arguments <- function(ask) {
   for (arg in intersect(c(role_names, micro_names), known)) ask[[arg]] <- argument(arg)
 }
 
-# The same for two waves or files, the first being perhaps a list of earlier
-# releases. Roles of the first come before those of the second. `lazy`: whether the
-# function takes tables of a database and pattern tables.
+# Opens two waves or files, the first perhaps a list of earlier releases. Roles of the first take
+# precedence over those of the second. `lazy`: TRUE if the function takes tables of a database and
+# pattern tables.
 enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys.parent()) {
   force(at)
   ask <- announce(name, at)
@@ -333,7 +333,7 @@ enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys
   remember(ask)
 }
 
-# What was given as a file, opened.
+# Opens an argument given as a file.
 as_file <- function(x, arg) {
   if (is_open_file(x)) {
     return(check_whole_file(x))

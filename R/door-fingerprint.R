@@ -112,7 +112,7 @@ sorted_print <- function(columns, n) {
   }
 }
 
-# What every result states of the file it was made from.
+# Settings of a result that identify its file.
 file_settings <- function(table, ...) {
   groups <- table$keys[lengths(table$keys) > 1]
   list(

@@ -1,6 +1,5 @@
-# What every method should say of its key variables before its own numbers: which
-# values are missing and why, how many records that costs, which key variables are
-# identifiers in disguise.
+# Diagnostics of key variables that every method gives before its own figures: missing values and
+# their reasons, the number of records lost by them, and key variables that look like identifiers.
 
 # Per column of a table: missing records, those of them that hold a code which
 # the column declares missing, and these codes as text.
@@ -88,7 +87,7 @@ inform_identifying <- function(keys) {
   )
 }
 
-# The same as a line of a print.
+# As above, as a line of a print.
 identifying_line <- function(keys) {
   if (length(keys)) {
     paste0("Nearly all values differ: ", quote_names(keys, 3), ". Is it an identifier?")

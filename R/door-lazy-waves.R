@@ -190,8 +190,8 @@ partner_rows <- function(counted, keys) {
   partners
 }
 
-# What is said of records, by patterns of wave 2: `records` as a result has them, NULL
-# where they are to stay. A pattern whose records differ has a row for each kind.
+# Results for records as results for patterns of wave 2. `records` is as in a result, NULL if they
+# are to stay. A pattern whose records differ has a row for each kind.
 by_wave_pattern <- function(records, coded) {
   pairs <- coded$pairs
   if (is.null(pairs)) {
@@ -200,7 +200,7 @@ by_wave_pattern <- function(records, coded) {
   first <- cumsum(pairs$n) - pairs$n + 1
   records <- lapply(as.list(records)[names(records) != "id"], `[`, first)
   patterns <- as.list(pairs$patterns)
-  # What is judged keeps its name: prints and verbs read it by that.
+  # The column names stay: prints and verbs read them.
   taken <- names(patterns) %in% c(names(records), "n")
   names(patterns)[taken] <- paste0(names(patterns)[taken], ".key")
   both <- c(patterns, records)

@@ -1,4 +1,4 @@
-# What a column looks like: a weight, a household, an identifier.
+# Looks of a column: a weight, a household, an identifier.
 
 # A word for what a column looks like. `n` values are known, `n_values` differ.
 look_of <- function(x, name, n, n_values) {

@@ -24,8 +24,8 @@ pattern_file <- function(x) {
   )
 }
 
-# What a function that answers for records, or needs what only records have, says of
-# a file of patterns. `takes` is whether the exported function can do without them.
+# Refuses a file of patterns for functions whose results need records. `takes` is TRUE if the
+# exported function works without them.
 check_takes_patterns <- function(file, takes, arg) {
   if (is.null(times_of(file$data))) {
     return(invisible())
@@ -127,8 +127,8 @@ quantile_over <- function(x, p, times) {
   vapply(p, function(p) counted_quantile(x[order], times[order], p), 0)
 }
 
-# The same from the numbers themselves, missing ones left out; `times` records have
-# each of them.
+# As above from the numbers themselves, without missing ones; `times` is the number of records of
+# each.
 record_spread <- function(values, format = format_risk, noun = "records", times = NULL) {
   known <- !is.na(values)
   values <- values[known]

@@ -1,5 +1,4 @@
-# What the columns of a file look like: roles that nobody gave. Nothing here
-# decides anything; it is said, and the user decides.
+# Probable roles of columns that have none. They are only reported; the user decides.
 
 # One row per column of `data`: what is known of its values, the role it was
 # given, and what it looks like ("" where like nothing in particular).
@@ -149,7 +148,7 @@ dim.sdc_open_file <- function(x) dim(unclass(x)$data)
 #' @export
 as.data.frame.sdc_open_file <- function(x, ...) as.data.frame(unclass(x)$data, ...)
 
-# What was found in a file.
+# Findings in a file.
 #' @export
 summary.sdc_file <- function(object, ...) {
   announce("summary")
@@ -233,8 +232,7 @@ continuous_line <- function(seen) {
 
 looks_continuous <- function(seen) seen$role == "" & seen$looks_like == "continuous variable"
 
-# What nobody gave a role for. A key variable that looks like an identifier is one
-# to look at, too.
+# Lines for columns without a role. A key variable that looks like an identifier is listed, too.
 look_lines <- function(seen) {
   surprising <- seen$role %in% c("", "key variable") & nzchar(seen$looks_like) &
     !looks_continuous(seen)

@@ -99,11 +99,10 @@ label_requests <- function(labels, data) {
   })
 }
 
-# What `rs_code()` is asked to code. `ends` cuts the records into several tables;
-# `levels` is a list of one vector of values per column, in the order of the codes
-# they are to have: a value that is not among them gets the code after the last.
-# `follows`: without the records that the request before left out. `partners`: says
-# who is who in two tables of ids. `times`: the records of every row.
+# Request to `rs_code()`. `ends` splits the records into several tables; `levels` is a list of one
+# vector of values per column, in the order of their codes: other values get the code after the
+# last. `follows`: without the records that the request before left out. `partners`: links the
+# persons of two tables of ids. `times`: the records of every row.
 coding_request <- function(sources, variables, positions, keys = NULL, ..., roles = NULL,
                            fingerprint = TRUE, listwise = FALSE, merged = FALSE,
                            dense = FALSE, follows = FALSE, partners = FALSE, times = NULL,
@@ -125,7 +124,7 @@ coding_request <- function(sources, variables, positions, keys = NULL, ..., role
     partners = partners, times = times,
     keys = if (merge) unname(lapply(keys, as.integer)),
     n_levels = if (!is.null(levels)) as.integer(lengths(levels)),
-    # What the core hands back untouched.
+    # The core returns these unchanged.
     sources = sources, variables = variables, positions = positions,
     of_keys = if (is.null(keys)) rlang::set_names(seq_along(variables), variables) else keys
   )
@@ -333,8 +332,8 @@ release <- function(tables) {
   invisible(call_core(rs_release, unlist(unname(pointers), recursive = FALSE)))
 }
 
-# The same once the exported function ends, however it does: at once for all that were to be
-# released with it.
+# As above when the exported function ends, for whatever reason: at once for all tables that were to
+# be released with it.
 release_later <- function(tables, ask = running$ask) {
   if (!is.null(ask)) {
     if (is.null(ask$.tables)) at_end(ask, release_tables)

@@ -52,7 +52,7 @@ spelling_key <- function(text) gsub(" ", "", plain_text(text), fixed = TRUE)
 # More distinct texts are not compared: they are ids or answers in free text.
 most_spellings <- 1e5
 
-# How many values of a column have another one beside them that is spelled otherwise only.
+# Number of values of a column that differ from another one only in spelling.
 count_alike <- function(x) {
   values <- known_texts(x)
   if (length(values) < 2 || length(values) > most_spellings) {

@@ -25,7 +25,7 @@ code_waves <- function(wave1, wave2, key_vars, id, arg, max_patterns = NULL) {
   read_waves(asked, code_requests(asked$requests))
 }
 
-# What is to be coded of two waves, after all checks.
+# Request to code two waves, after all checks.
 ask_waves <- function(wave1, wave2, key_vars, id, arg) {
   waves <- list(wave1 = wave1, wave2 = wave2)
   for (name in names(waves)) check_data_frame(waves[[name]], name)
@@ -200,7 +200,7 @@ warn_waves_differ <- function(waves, key_vars, id) {
   )
 }
 
-# How two columns of one name differ, "" where they do not.
+# Difference between two columns of one name, "" if they agree.
 column_difference <- function(x, y, is_id) {
   if (is_candidates(x) || is_candidates(y)) {
     return("")
@@ -244,8 +244,8 @@ label_difference <- function(x, y) {
 
 # Admissible changes ---------------------------------------------------------
 
-# How often the rule of a key is broken by the two records of one person; NULL
-# without rules or ids. A rule that many break is not the one meant.
+# Number of times that the two records of one person break the rule of a key; NULL without rules or
+# ids. A rule that many break is probably not the intended one.
 broken_rules <- function(changes, coded, tolerance) {
   if (is.null(tolerance) || is.null(coded$partners)) {
     return(NULL)

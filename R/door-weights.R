@@ -126,7 +126,7 @@ check_fraction <- function(n, pop_size, sampling_fraction) {
   fraction
 }
 
-# The same of `n` records in use of `n_all`, where others are left out: pi = n / N.
+# As above for `n` records in use of `n_all`, if others are left out: pi = n / N.
 fraction_in_use <- function(n, n_all, pop_size, sampling_fraction) {
   fraction <- check_fraction(n_all, pop_size, sampling_fraction)
   if (is.null(pop_size)) {

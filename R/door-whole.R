@@ -1,5 +1,6 @@
-# What was made here and is handed back: files with roles, pattern tables, hierarchies, columns
-# of candidates. Saved ones may be older, or have lost parts. Results have check_result().
+# Objects made by the package that a user passes back: files with roles, pattern tables,
+# hierarchies, columns of candidates. Saved ones may be older, or have lost parts. check_result()
+# checks results.
 
 check_whole_file <- function(x) check_fields(x, c("data", "roles"), "file of sdc_file()")
 
@@ -11,7 +12,7 @@ check_whole_hierarchy <- function(x) {
   check_fields(x, c("name", "kind", "values", "steps", "labels"), "hierarchy")
 }
 
-# What was made here and has lost parts is refused; what was changed in it is not looked for.
+# Objects that have lost parts are refused; edited values are not detected.
 check_fields <- function(x, fields, what) {
   if (!all(fields %in% names(unclass(x)))) stop_not_whole(what)
   invisible(x)

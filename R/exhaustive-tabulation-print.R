@@ -1,4 +1,4 @@
-# What exhaustive_tabulation() results say of themselves.
+# Declarations of exhaustive_tabulation(): figures, print and sentences.
 
 declare_measure(
   "exhaustive_tabulation",
@@ -117,7 +117,7 @@ worst_categories <- function(x) {
   )
 }
 
-# How many categories are too rare to be named, by variable.
+# Number of categories by variable that are too rare to be named.
 rare_categories <- function(x) {
   held <- x$categories[x$categories$n_records > 0, ]
   rare <- held$variable[held$n_records < fewest_named(x)]

@@ -70,7 +70,7 @@ proposed_roles <- function(data) {
   )
 }
 
-# What the columns look like that are proposed as something else than key variables.
+# Words for columns that are proposed as something other than key variables.
 looks_text <- function(seen) {
   lines <- sub(
     "The columns were not given.*", "Proposed as such, or left out: change what is wrong.",
@@ -176,7 +176,7 @@ gadget_page <- function(names) {
 gadget_server <- function(envir) {
   function(input, output, session) {
     state <- shiny::reactiveValues(checked = NULL, code = NULL, report = NULL, written = "")
-    # What cannot be a file is said, and offers no columns.
+    # Data that cannot be a file give a message and no columns.
     proposed <- shiny::reactive({
       name <- shiny::req(input$data)
       said_or_error(proposed_roles(get(name, envir)))

@@ -89,7 +89,7 @@ check_matches <- function(file, sensitive, ...) {
   if (is.null(sensitive)) {
     return(count(NULL))
   }
-  # What is wrong with a sensitive variable is no reason to count nothing.
+  # If a sensitive variable cannot be used, the matches are counted without it.
   rlang::try_fetch(count(sensitive), sdcRisk_error = function(e) {
     result <- count(NULL)
     result$diagnostics$sensitive_refused <- first_line(e)

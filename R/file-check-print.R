@@ -85,7 +85,7 @@ verdict_words <- function(x) {
   rows_verdict(measures(x), x$settings$n, told_missing_words(x$diagnostics$told_missing))
 }
 
-# The same of the rows of measures() on a file of `n` records; `told` is said after them.
+# As above for the rows of measures() on a file of `n` records, followed by `told`.
 rows_verdict <- function(rows, n_records, told = NULL) {
   rows <- rows[!is.na(rows$limit), ]
   if (nrow(rows) == 0) {
@@ -143,7 +143,7 @@ driver_line <- function(x) {
   }
 }
 
-# What brings the file under its limit of k, and what that costs at least.
+# The cheapest remedy that brings the file within its limit of k, and its least cost.
 remedy_line <- function(x) {
   rows <- x$estimates[x$estimates$measure == "k" & x$estimates$verdict %in% "above", ]
   n <- rows$n_records_above
@@ -231,7 +231,7 @@ are_plain <- function(e) {
   e$measure %in% c("prop_unique", "reidentification_rate", "tau1_rate") & is.na(e$limit)
 }
 
-# What was not judged or is unclear and why, measures of one reason together.
+# Reasons of measures that are unclear or not judged; measures with one reason share a line.
 reason_lines <- function(x) {
   e <- x$estimates[nzchar(x$estimates$reason), ]
   lines <- sprintf("%s: %%s: %s.", capitalised(e$verdict), e$reason)

@@ -248,8 +248,7 @@ unclear <- function(rows, at, reason) {
 
 # Records ------------------------------------------------------------------------
 
-# What every record has of the measures that judge records, and how many of them are
-# above each limit.
+# Values of all records for the measures that judge records, and the number above each limit.
 check_records_of <- function(found, table, asked) {
   matches <- found$n_matches
   law <- found$population_risk
@@ -355,7 +354,7 @@ judged_by <- function(rows, x, limit) {
     risks <- records[[columns[[measure]]]]
     if (length(at) && !is.null(risks)) {
       row <- rows[at, ]
-      # What speaks against an "ok" does so under every limit.
+      # A doubt prevents "ok" under every limit.
       doubted <- row$verdict == "unclear" && row$note != straddling
       row$limit <- limit[[measure]]
       beyond <- judge(risks, row$limit, row$unit) == "above"

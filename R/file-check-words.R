@@ -1,5 +1,5 @@
-# What a file_check() says of its numbers together: measures that seem to contradict
-# each other, which to report, and what to run next.
+# Statements of file_check() on several measures: contradictions, the measure to report, and the
+# code to run next.
 
 # One row per disagreement: the measures, why they differ, which to report when.
 check_contradictions <- function(rows, facts) {
@@ -59,7 +59,7 @@ beyond_all_sets <- function(at) {
   )
 }
 
-# What changes how the numbers of the population are to be read.
+# Notes that change the meaning of figures of the population.
 check_notes <- function(facts) {
   c(
     if (populations_differ(facts)) paste0(
@@ -77,7 +77,7 @@ check_notes <- function(facts) {
   )
 }
 
-# Which measures a release of such a file is judged by.
+# The measures by which a release of such a file is judged.
 report_line <- function(facts) {
   both <- paste(c("Report k", facts$extreme), collapse = " and ")
   if (facts$census) {
@@ -126,7 +126,7 @@ check_next_steps <- function(x, roles, made, data) {
 
 rare_measures <- c("k", "n_unique", "prop_unique")
 
-# Which records are rare, or alike in sensitive values, and what protects them.
+# Code that protects records that are rare, or alike in sensitive values.
 protect_steps <- function(x, roles, data, rare, alike) {
   limit <- x$settings$limit
   k <- if (is.null(limit$k)) 3 else limit$k
@@ -160,7 +160,7 @@ is_within_limits <- function(x) {
   length(verdicts) > 0 && all(verdicts == "ok")
 }
 
-# The same page without the columns that tell missing values or are more detailed than a key.
+# The page without the columns that reveal missing values or are more detailed than a key.
 without_told_step <- function(x, roles, names) {
   told <- rbind(x$diagnostics$told_missing, x$diagnostics$finer_columns)
   columns <- if (NROW(told)) setdiff(telling_columns(told, names), unlist(roles))
@@ -177,7 +177,7 @@ without_told_step <- function(x, roles, names) {
 # The rule for missing values as a role of the file, if it is not the default.
 rule_role <- function(missing) if (missing != "wildcard") list(missing = missing)
 
-# What a page was asked besides its defaults.
+# Arguments of a page that differ from the defaults.
 page_code <- function(settings) {
   default <- identical(settings$limit, list(k = 3, journalist = 0.05))
   paste0(
@@ -222,7 +222,7 @@ remedy_steps <- function(x, k, linked, times) {
   )
 }
 
-# The same page without the key variables that look like something else.
+# The page without the key variables that look like something else.
 looks_step <- function(x, roles) {
   seen <- x$roles
   odd <- seen$variable[seen$role == "key variable" & nzchar(seen$looks_like)]
@@ -238,7 +238,7 @@ looks_step <- function(x, roles) {
   )
 }
 
-# What the page left for later.
+# Measures that the page postponed.
 later_steps <- function(x) {
   left <- grepl("run ", x$estimates$reason, fixed = TRUE)
   unique(sub(".*run ", "", x$estimates$reason[left]))

@@ -307,8 +307,8 @@ check_file <- function(given, roles) {
   file
 }
 
-# What is known of the population: its size, where that is from, and how functions
-# that do not take it from the file are to be told (`people`).
+# Size of the population, its source, and the arguments (`people`) for functions that do not take it
+# from the file.
 population_facts <- function(file) {
   n <- n_records(file$data)
   weights <- check_weights(file$data, file$roles$weight_var)
@@ -386,7 +386,7 @@ new_file_check <- function(file, table, ran, asked, this_call) {
 # they tell were suppressed in vain. Of those that are missing with it nothing is known.
 told_missing <- function(told, data) {
   told <- told[told$part | told$share >= 0.5, ]
-  # What tells a variable narrows it, too.
+  # A column that reveals a variable narrows it, too.
   told <- told[!duplicated(told[c("variable", "by")]), ]
   if (NROW(told) == 0) {
     return(NULL)

@@ -1,4 +1,4 @@
-# What household_risk() results say of themselves.
+# Declarations of household_risk(): figures, print and sentences.
 
 declare_measure(
   "household_risk",

@@ -40,9 +40,9 @@ codes_at <- function(table, positions) {
 
 # Units and levels ---------------------------------------------------------
 
-# What is drawn: records, members of households, or households where all keys
-# are theirs. With households, `of_record` is the household of every record,
-# `first` the first record of every household and `size` its number of records.
+# The units of the draw: records, members of households, or households if all key variables are
+# theirs. With households, `of_record` is the household of every record, `first` the first record of
+# every household and `size` its number of records.
 pram_units <- function(data, table, columns) {
   if (is.null(columns$hh_id)) {
     return(list(kind = "records"))
@@ -173,8 +173,8 @@ pram_draw <- function(table, asked, rules, units, levels, weights) {
   c(core(rs_invariant_pram, table$pointer, settings), settings["seed"])
 }
 
-# What merging leaves alone: variables of `within` that are no keys, and the
-# sizes of households.
+# Variables that merging must not change: those of `within` that are no keys, and the sizes of
+# households.
 pram_fixed <- function(data, table, columns, units) {
   list(
     names = names(data)[setdiff(columns$within, table$positions)],
@@ -290,8 +290,8 @@ stop_two_cells <- function(drawn) {
 
 # The released data ---------------------------------------------------------
 
-# Which records change, the donor of every record, and the data with the
-# donors' values: columns keep their class, levels, labels and attributes.
+# The records that change, the donor of every record, and the data with the donors' values: columns
+# keep their class, levels, labels and attributes.
 pram_release <- function(data, table, drawn, units) {
   if (units$kind == "households") {
     donor_unit <- drawn$donors[units$of_record]

@@ -1,4 +1,4 @@
-# What a result of invariant_pram() says about itself.
+# Declarations of invariant_pram(): figures, print and sentences.
 
 # Releases with other bounds are what is compared.
 declare_measure(
@@ -119,7 +119,7 @@ pram_units_word <- function(x) {
   if (x$diagnostics$units == "households") "household" else "record"
 }
 
-# What the intruder of the promise knows, as cells are made of it.
+# Words for the variables that the intruder of the bound knows besides the key variables.
 pram_known_beside <- function(x) {
   c(
     setdiff(x$settings$within, x$settings$key_vars),

@@ -1,4 +1,4 @@
-# What invariant_pram() reports of a release.
+# Figures of a release of invariant_pram().
 
 new_invariant_pram <- function(data, table, asked, columns, forbid, units, weights, drawn,
                                this_call, from = NULL) {
@@ -70,7 +70,7 @@ new_invariant_pram <- function(data, table, asked, columns, forbid, units, weigh
   result
 }
 
-# What the order of the records tells of the exchanged values.
+# Exchanged values that the order of the records reveals.
 pram_told <- function(data, table, columns, released) {
   codes <- rlang::set_names(codes_at(table, table$positions), table$variables)
   after <- lapply(codes, function(codes) codes[released$donors])
@@ -294,8 +294,8 @@ inform_pram <- function(x, asked) {
   )
 }
 
-# What an sdcMicroObj is told of a release: per variable the number of changes, and the
-# expected share of each value that becomes each other, NULL where that is large.
+# Notes for an sdcMicroObj on a release: number of changes per variable, and the expected share of
+# each value that becomes each other one, NULL if that table is large.
 pram_notes <- function(result, data) {
   cells <- result$cells
   n <- if (is.null(cells$persons_before)) cells$count else cells$persons_before

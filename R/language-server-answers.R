@@ -1,4 +1,4 @@
-# What the language server does with each message.
+# Handlers for the messages of a client to the language server.
 
 receive <- function(server, body) {
   message <- tryCatch(message_in(body), error = function(e) NULL)

@@ -67,7 +67,7 @@ header_of <- function(bytes) {
   list(size = end, length = length, bad = base::length(said) == 0 || length > max_message)
 }
 
-# Where the first match ends.
+# Position at which the first match ends.
 regexpr_raw <- function(pattern, bytes) {
   found <- grepRaw(pattern, bytes)
   if (length(found)) found - 1L + length(grepRaw(pattern, bytes, value = TRUE))
@@ -148,7 +148,7 @@ ascii_json <- function(json) {
 
 # Positions and places -----------------------------------------------------------------
 
-# How many units of UTF-16 letters take.
+# Number of UTF-16 units of letters.
 utf16_units <- function(text) 1L + (utf8ToInt(enc2utf8(text)) > 0xFFFF)
 
 # A line and column of R, from 1, as a position of the protocol, from 0.

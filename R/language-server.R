@@ -56,7 +56,7 @@ language_server <- function(..., limit = list(k = 3, journalist = 0.05), k = NUL
   check_seconds(time_limit)
   check_installed("callr", "run scripts in processes of their own")
   if (interactive()) no_client(by_editor, "This session is interactive.", editor_command)
-  # What anything else prints must not reach the editor.
+  # Other output must not reach the editor.
   sink(stderr())
   on.exit(sink(), add = TRUE)
   server <- new_server(limit, time_limit, write_stdout)

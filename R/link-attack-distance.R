@@ -243,8 +243,8 @@ level_cost <- function(x, y, partners) {
   )
 }
 
-# What two different categories cost: beside standardised numbers as much on average as these,
-# in Gower's distance 1, beside evidence theirs.
+# Cost of two different categories: with standardised numbers as much on average as these, in
+# Gower's distance 1, with evidence the logarithm of their evidence.
 category_cost <- function(x, y, metric, partners) {
   levels <- max(x, y, 1, na.rm = TRUE)
   share <- function(v) tabulate(v, levels) / max(sum(!is.na(v)), 1)

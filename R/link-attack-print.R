@@ -1,4 +1,4 @@
-# What link_attack() says.
+# Declarations of link_attack(): figures, print and sentences.
 
 declare_measure(
   "link_attack",
@@ -94,7 +94,7 @@ declare_measure(
 
 has_links <- function(x) isTRUE(x$estimates$n_linked[[1]] > 0)
 
-# What was compared by distance, and how near is most dangerous.
+# The variables compared by distance, and the most dangerous distance.
 attack_distance_line <- function(x) {
   best <- x$distances[match(x$diagnostics$metric, x$distances$metric), ]
   if (NROW(best) == 0) {

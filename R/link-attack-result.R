@@ -1,4 +1,4 @@
-# What link_attack() makes of the numbers of the core.
+# Result of link_attack() from the numbers of the core.
 
 new_link_attack <- function(found, coded, settings, tolerance, this_call) {
   has_ids <- !is.null(coded$partners)

@@ -249,7 +249,7 @@ check_intruders <- function(weights, default, id) {
   union(weights, "count")
 }
 
-# What is wrong with words that are to be among known ones, each once.
+# Error if words are not among the known ones, each once.
 words_given <- function(weights) {
   if (!is.character(weights)) {
     return(given_words(weights))

@@ -1,4 +1,4 @@
-# What loglinear_risk() is asked: key sets, models, population.
+# Request of loglinear_risk(): key sets, models, population.
 
 # The models as a named list; a formula is named by its text.
 check_models <- function(model) {
@@ -50,7 +50,7 @@ check_population <- function(weight_var, pop_size, sampling_fraction) {
       advice = "Risk in the population depends on how many people a record stands for."
     )
   }
-  # What is wrong whatever the number of records.
+  # These are wrong for any number of records.
   check_fraction(1, pop_size, NULL)
   check_fraction(1, NULL, sampling_fraction)
 }

@@ -1,4 +1,4 @@
-# What a log-linear fit leaves in a result, and the conditions it signals.
+# Results of a log-linear fit, and the conditions it signals.
 
 new_loglinear_risk <- function(found, settings, equal_weights, this_call) {
   fits <- lapply(found, loglinear_fit)
@@ -39,7 +39,7 @@ loglinear_estimates <- function(found) {
   )
 }
 
-# How far the criterion may be from zero for the expansion behind it to hold.
+# Largest criterion for which the expansion behind it holds.
 widest_z <- 3
 
 # The largest deviation of a margin of a fit that has converged, as a share of itself. Others
@@ -73,7 +73,7 @@ loglinear_status <- function(found) {
   )
 }
 
-# What one fit keeps beside its row of estimates.
+# The part of one fit that is kept with its row of estimates.
 loglinear_fit <- function(found) {
   term <- function(v) paste(found$keys[v], collapse = ":")
   list(

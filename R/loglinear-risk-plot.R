@@ -94,7 +94,7 @@ plot_tau_intervals <- function(estimates, level, label = analysis_labels(estimat
     sdc_theme()
 }
 
-# How many sample uniques have which risk.
+# Number of sample uniques by risk.
 plot_uniques <- function(x, which) {
   records <- x$fits[[which]]$records
   risk <- records$tau2[!is.na(records$sample_unique) & records$sample_unique]
@@ -120,7 +120,7 @@ plot_uniques <- function(x, which) {
 
 tau_words <- c("tau1: expected population uniques", "tau2: expected correct matches")
 
-# What tells the rows of `estimates` apart.
+# Labels that distinguish the rows of `estimates`.
 analysis_labels <- function(estimates) {
   parts <- estimates[c("key_set", "model", "sampling")]
   differ <- vapply(parts, function(p) length(unique(p)) > 1, NA)

@@ -128,7 +128,7 @@ loglinear_fit_line <- function(row, equal_weights) {
 # The limit of an acceptable |z2| as it is printed.
 z_limit <- function() format_number(1.96)
 
-# What a fit is worth, and what can be done about it.
+# Quality of a fit, and advice.
 fit_advice <- function(row) {
   if (on_boundary(row$status)) {
     return(paste0(

@@ -269,7 +269,7 @@ loglinear_requests <- function(part, set, keys, weights, squares, terms, asked) 
   })
 }
 
-# What the core finds, with what the fits are about.
+# Fits by the core, with labels.
 fit_loglinear <- function(requests) {
   found <- core(
     rs_loglinear, lapply(requests, `[[`, "pointer"), lapply(requests, `[[`, "settings")

@@ -1,4 +1,4 @@
-# What longitudinal_link() says.
+# Declarations of longitudinal_link(): figures, print and sentences.
 
 declare_measure(
   "longitudinal_link",
@@ -80,7 +80,7 @@ link_rule_line <- function(x) {
   if (length(rules)) paste0("Rules: ", paste(rules, collapse = "; "), ".")
 }
 
-# What was asked of a match beside few differing keys.
+# Conditions on a match besides few differing keys.
 link_rules <- function(x) {
   excluded <- x$rules$prop_excluded
   c(

@@ -180,7 +180,7 @@ longitudinal_link <- function(wave1, wave2, key_vars, id = NULL, ..., min_overla
   })
 }
 
-# The same of coded waves.
+# As above for coded waves.
 link_coded <- function(coded, min_overlap, tolerance, sensitivity, this_call) {
   if (min_overlap > length(coded$key_vars)) {
     stop_argument(
@@ -229,7 +229,7 @@ find_links <- function(coded, agreements, min_overlap, method, sensitivity,
   found
 }
 
-# What linking brings under every least number of shared keys.
+# Links by the least number of shared keys.
 link_overlap <- function(by_shared, has_ids) {
   n <- length(by_shared$n_matched)
   if (n == 0) {
@@ -377,7 +377,7 @@ link_estimates <- function(found, records, linked, has_ids, n_wave1) {
   )
 }
 
-# What the intruder sees, by the smallest number of differing keys.
+# Links as the intruder sees them, by the smallest number of differing keys.
 link_differences <- function(records, linked, has_ids) {
   values <- sort(unique(records$n_diff), na.last = TRUE)
   of <- match(records$n_diff, values)

@@ -1,4 +1,4 @@
-# What longitudinal_risk() makes of its three fits, and the conditions it signals.
+# Result of longitudinal_risk() from its three fits, and the conditions it signals.
 
 # Evaluates `expr` without what the three fits say one by one and
 # signal_longitudinal() says of all.

@@ -113,7 +113,7 @@ unite_records <- function(one, two) {
   do.call(frame, columns)
 }
 
-# What is said of records, of the result and of its parts, is said of patterns.
+# Replaces results for records by results for patterns, in the result and its parts.
 of_patterns <- function(result, spread, keys) {
   converted <- function(x, columns) {
     if (inherits(x, "sdc_result")) {

@@ -1,4 +1,4 @@
-# What longitudinal_risk() results say of themselves.
+# Declarations of longitudinal_risk(): figures, print and sentences.
 
 declare_measure(
   "longitudinal_risk",
@@ -57,7 +57,7 @@ all_links <- function(x) {
   if (inherits(x$link, "sdc_longitudinal_link")) list(wave1 = x$link) else x$link
 }
 
-# What the intruder gains from the latest of the earlier releases.
+# The intruder's gain from the latest of the earlier releases.
 link_line <- function(x) {
   links <- all_links(x)
   e <- links[[1]]$estimates
@@ -107,7 +107,7 @@ summary.sdc_longitudinal_risk <- function(object, by = NULL, data = NULL, ...) {
   )
 }
 
-# Which respondents carry the risk: linked with certainty, otherwise, or not.
+# Risk by respondents: linked with certainty, otherwise, or not.
 scenarios_by_link <- function(x) {
   records <- needed_rows(x)
   times <- if (is.null(x$records)) judged_times(x) else rep(1L, nrow(records))

@@ -254,7 +254,7 @@ check_releases <- function(wave1, wave2) {
   rlang::set_names(wave1, release_labels(wave1, "wave1"))
 }
 
-# What the releases of a list are called: by their names, or by number.
+# Labels of the releases in a list: their names, or numbers.
 release_labels <- function(releases, arg) {
   labels <- names(releases)
   if (is.null(labels)) {
@@ -378,7 +378,7 @@ known_changes <- function(found, known, columns, detail) {
   )
 }
 
-# What the key variables that stand for changes are called, release by release.
+# Labels of the key variables that represent changes, by release.
 change_labels <- function(columns, detail, releases) {
   labels <- paste0(columns$change, if (detail == "indicator") "_changed" else "_before")
   if (length(releases) == 1) {

@@ -1,4 +1,4 @@
-# What n_matches() asks of its arguments before any work is done.
+# Checks of n_matches() before any work is done.
 
 # The rule for missing values of every column, from one word or a list with a word
 # for some key variables or groups: the others match everything.
@@ -106,7 +106,7 @@ match_subject <- function(x, n) {
   paste0(if (x$settings$patterns) "pattern" else "record", if (n != 1) "s")
 }
 
-# What is counted: records or households.
+# The unit that is counted: records or households.
 match_unit <- function(x, n) {
   paste0(if (is.null(x$settings$hh_id)) "record" else "household", if (n != 1) "s")
 }

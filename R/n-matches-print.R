@@ -158,8 +158,7 @@ matched_below <- function(x, k) {
   }, 0, USE.NAMES = FALSE)
 }
 
-# What is done with missing values; where key variables differ, which of them
-# have which rule.
+# Clause on missing values; if key variables have different rules, the rule of each.
 match_missing_clause <- function(missing) {
   words <- c(
     wildcard = missing_clause("wildcard"), category = missing_clause("category"),
@@ -172,7 +171,7 @@ match_missing_clause <- function(missing) {
   paste0(words[names(by)], " (", vapply(by, quote_names, "", most = 3), ")", collapse = ", ")
 }
 
-# How matches are counted, where it is not the plain way.
+# Line on the rule for matches, unless it is the default.
 match_rule_line <- function(x) {
   settings <- x$settings
   parts <- c(

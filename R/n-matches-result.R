@@ -162,8 +162,7 @@ match_estimates <- function(found, label, settings, weighing, n_all, n_targets, 
   ))
 }
 
-# How often each number of matches occurs, by ascending risk 1/m; a pattern
-# without a match has no risk.
+# Frequency of each number of matches, by ascending risk 1/m; a pattern without a match has no risk.
 match_counts <- function(matches, times = NULL) {
   if (!is.null(times)) {
     values <- sort(unique(matches))

@@ -7,8 +7,8 @@ sensitive_columns <- function(sensitive) {
   if (length(sensitive) == 1) list(own) else lapply(sensitive, function(x) paste0(own, "_", x))
 }
 
-# How many records tell a sensitive value by their key alone, and the least diverse
-# of them; matches without any value tell nothing. Of several columns the worst.
+# Number of records whose key reveals a sensitive value, and the least diverse of them; matches
+# without any value reveal nothing. With several columns, the worst.
 sensitive_estimates <- function(sensitive, times = NULL) {
   if (length(sensitive) == 0) {
     return(NULL)
@@ -24,7 +24,7 @@ sensitive_estimates <- function(sensitive, times = NULL) {
   )
 }
 
-# The same per key set and column.
+# As above, per key set and column.
 sensitive_table <- function(found, times, sensitive) {
   if (length(sensitive) == 0) {
     return(NULL)

@@ -1,4 +1,4 @@
-# What the tables of people made from the waves of a panel say of themselves.
+# Prints of the tables of people made from the waves of a panel.
 
 # The columns that their words are made of; a verb of another package may have taken them away.
 panel_columns <- list(

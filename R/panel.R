@@ -120,8 +120,7 @@ read_panel <- function(waves, id, time) {
   list(parts = parts, long = listed_waves(parts, id, names(waves)))
 }
 
-# What is known of the rows of a long table: the person of each, the rows in
-# time order, and the wave to tell.
+# The person of each row of a long table, the rows in time order, and the wave.
 long_wave <- function(data, id, time) {
   check_data_frame(data, "waves")
   if (is.null(time)) {
@@ -158,7 +157,7 @@ long_wave <- function(data, id, time) {
   )
 }
 
-# The same of the rows of several tables below each other.
+# As above for the rows of several tables below each other.
 listed_waves <- function(parts, id, names) {
   if (!is.character(id) || length(id) != 1) {
     stop_argument("id", "be the name of one column of every wave")

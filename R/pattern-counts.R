@@ -49,7 +49,7 @@ count_patterns <- function(data, key_vars, roles, times, weighing, max_patterns)
 # the last, in order of appearance.
 places_of_patterns <- function(old, new) groups_of_patterns(old, new)[-seq_len(nrow(old))]
 
-# The same number for equal rows of both, in order of appearance.
+# Numbers groups of equal rows in both, in order of appearance.
 groups_of_patterns <- function(old, new) {
   coded <- code_requests(
     list(shared_request(list(old, new), names(old)))

@@ -1,4 +1,4 @@
-# What a pattern table says of itself.
+# Print of a pattern table.
 
 declare_measure(
   "pattern_table",

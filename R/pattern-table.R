@@ -250,8 +250,8 @@ update.sdc_pattern_table <- function(object, newdata, ..., remove = FALSE, count
     columns[[weighted]] <- merged(object$patterns[[weighted]], new$patterns[[weighted]])
     squares <- merged(object$squares, new$squares)
     if (remove) {
-      # What small weights add to large ones may be lost to rounding: n records weigh at least
-      # n times the least weight, and their squares are at least those of equal weights.
+      # Rounding may lose small weights that are added to large ones: n records weigh at least n
+      # times the least weight, and their squares are at least those of equal weights.
       least <- n * object$weight_range[[1]]
       columns[[weighted]] <- restored(columns[[weighted]], least, object$patterns[[weighted]])
       squares <- restored(squares, columns[[weighted]]^2 / n, object$squares)

@@ -154,7 +154,7 @@ check_pram_result <- function(x) {
   check_result(x)
 }
 
-# Which record is in which cell, that a result about a table of a database does not know.
+# A result about a table of a database does not have the keys of its records.
 check_has_records <- function(x) {
   if (is.null(x$records)) {
     stop_argument(

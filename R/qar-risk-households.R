@@ -1,7 +1,7 @@
 # Households in qar_risk(): their compositions as keys.
 
-# The same analyses of households by their compositions, per p; NULL for a size with
-# more key sets than are counted.
+# The analyses for households by their compositions, per p; NULL for a size with more key sets than
+# are counted.
 count_households <- function(table, settings, tail) {
   lapply(settings$p, function(size) {
     if (choose(length(table$keys), size) > tail$max_sets) {

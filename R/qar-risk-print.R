@@ -107,7 +107,7 @@ qar_caution <- function(x, main) {
         " is less than one. Report the riskiest key set."
       )
     },
-    # What lies beyond the data has said what to report.
+    # The note on extrapolation already names the figure to report.
     if (few && !(beyond && is.na(enough_at(x, main)))) {
       paste0("Few exceedances: ", tail_advice(x, main, with_risk = FALSE))
     }
@@ -172,7 +172,7 @@ summary.sdc_qar_risk <- function(object, by = NULL, data = NULL, ...) {
   )
 }
 
-# Where the risks of the key sets lie, per p; a sample of them leans to the top.
+# Distribution of the risks of the key sets, per p; a sample of them favours the largest.
 set_risk_summary <- function(x) {
   sets <- x$sets[!x$sets$p %in% x$diagnostics$sampling$p, ]
   if (nrow(sets) == 0) {

@@ -1,4 +1,4 @@
-# What qar_risk() says of trouble, in conditions and in words.
+# Conditions of qar_risk(), and their words.
 
 # The error of a sampled estimate in words.
 sampling_error <- function(row) {
@@ -150,7 +150,7 @@ tail_shares <- seq(1, 25) / 100
 # Exceedances a tail should rest on.
 enough_exceedances <- 10
 
-# What to do about too few exceedances.
+# Advice for too few exceedances.
 tail_advice <- function(x, estimate, with_risk = TRUE) {
   share <- enough_at(x, estimate)
   report <- paste0(

@@ -1,4 +1,4 @@
-# What a protected file was before.
+# State of a protected file before its protection.
 
 # The file as it was before all that was done to it, as far as this session knows.
 file_before <- function(x, arg) {

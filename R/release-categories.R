@@ -24,7 +24,7 @@ made_of_column <- function(x, column) {
   )
 }
 
-# The same variables told by several ways: what the best one tells.
+# The best of several columns that reveal a variable.
 best_of <- function(found) {
   found <- unlist(unname(found))
   if (length(found) == 0) {
@@ -33,9 +33,9 @@ best_of <- function(found) {
   vapply(split(found, factor(names(found), unique(names(found)))), max, 0)
 }
 
-# How many protected values of each variable come back where a value of the column goes with
-# one category, up to 1% of its records and not by luck. Variables of which less than 5% comes
-# back are left out, unless it is half of a category.
+# Number of protected values of each variable that follow from a category of the column, up to 1% of
+# its records and not by chance. Variables of which less than 5% follow are left out, unless it is
+# half of a category.
 tells_categories <- function(column, protected, least) {
   if (!column$known || column$n_values > 1000) {
     return(numeric())

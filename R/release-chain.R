@@ -67,7 +67,7 @@ with_original <- function(result, from, released, variables) {
   with_weak(result, rlang::set_names(lapply(changed, function(name) from[[name]]), changed))
 }
 
-# The same of a table of a database: the file that it was.
+# As above for a table of a database, with the file before.
 with_weak <- function(result, columns) {
   key <- new.env(parent = emptyenv())
   attr(result, "original") <- list(key = key, columns = rlang::new_weakref(key, value = columns))
@@ -81,7 +81,7 @@ original_behind <- function(x) {
   list(original = columns, forgotten = is.null(columns))
 }
 
-# What an earlier protection changed.
+# Variables that an earlier protection changed.
 earlier_variables <- function(from, data) {
   if (!is.null(from)) {
     Filter(function(name) !identical(from[[name]], data[[name]]), names(from))
@@ -101,7 +101,7 @@ earlier_line <- function(x) {
 
 other_records_unseen <- "Its records are not looked at one by one."
 
-# What the order tells of the values of `from` in `released`.
+# Values of `from` that the order of `released` reveals.
 chain_told <- function(from, released, variables, hh_id) {
   coded <- lapply(rlang::set_names(variables), function(name) {
     chain_codes(from[[name]], released[[name]])

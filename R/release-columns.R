@@ -165,8 +165,8 @@ column_that_tells <- function(x, name, column, ids = NULL) {
   column
 }
 
-# How many protected values of each variable come back by a column; variables of which it
-# is not a function are left out.
+# Number of protected values of each variable that a column reveals; variables of which it is not a
+# function are left out.
 tells_of <- function(column, protected, least) {
   at <- sampled_rows(column)
   told <- vapply(protected, function(v) {

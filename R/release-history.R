@@ -1,6 +1,6 @@
-# What was done to a file, step by step: `history`, a list of steps in words, and `states`, a
-# data frame with a row for each column that was changed. Both go with every release. They hold
-# counts and settings, no values and no record numbers.
+# History of a file, step by step: `history`, a list of steps in words, and `states`, a data frame
+# with a row for each column that was changed. Both go with every release. They hold counts and
+# settings, no values and no record numbers.
 
 # The step that a remedy's result is, and the states of its columns.
 remedy_step <- function(x) {
@@ -33,7 +33,7 @@ new_states <- function(variable, state, n_suppressed = 0, n_missing_before = NA)
   )
 }
 
-# What is known of a file after one more step. A column that was changed twice has both words.
+# The history of a file after one more step. A column that was changed twice has both words.
 with_step <- function(past, remedy, words, states) {
   past$history <- c(past$history, words)
   both <- rbind(past$states, states)

@@ -1,7 +1,6 @@
-# What the order of the records tells of values that a protection took away. Most files are
-# sorted, by region or household: then a suppressed or exchanged value is that of its
-# neighbours. The attack is made here, in the order of the file and in that of every
-# identifier, and compared with what it finds in a random order.
+# Protected values that the order of the records reveals. Most files are sorted, by region or
+# household: then a suppressed or exchanged value is that of its neighbours. The attack is made
+# here, in the order of the file and of every identifier, and compared with a random order.
 
 # One row per protected variable and order that tells its values: `variable`, `by` (the
 # column that gives the order, NA for the file itself), `n` protected values, the `share`
@@ -27,7 +26,7 @@ order_tells <- function(data, before, after, hh_id = NULL, coarse = character())
     codes <- if (!is.null(id)) orders[[id]]
     rows <- if (is.null(id)) seq_along(before[[1]]) else order(codes)
     unit <- if (!is.null(household)) household else codes
-    # What goes with a value, an income say, is not its order.
+    # A column that depends on a value, such as an income, is not an order.
     margin <- if (is.null(id) || is_sorted(codes)) 0.05 else 0.25
     found <- lapply(open, function(name) {
       if (name %in% coarse) {
@@ -220,7 +219,7 @@ chance_same <- function(counts) {
   counts * (counts - 1) / max(n * (n - 1), 1)
 }
 
-# The same that they have values next to each other, and this one lies between.
+# Chance that a value lies between those of its two neighbours.
 chance_between <- function(counts, levels) {
   n <- sum(counts)
   c <- as.double(c(0, counts[levels], 0))

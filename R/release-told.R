@@ -1,6 +1,6 @@
 # Columns that tell what a remedy protects: what is said of them, and what leaves a release.
 
-# What is said of it --------------------------------------------------------------
+# Messages ------------------------------------------------------------------------
 
 # Rows about columns that release_data() hands out unasked.
 told_unasked <- function(told) if (!is.null(told)) told[!told$identifier, ]

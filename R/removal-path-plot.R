@@ -35,7 +35,7 @@ autoplot.sdc_removal_path_comparison <- function(object, type = c("reduction", "
   parts <- object$results
   labels <- vapply(parts, `[[`, "", "label")
   if (anyDuplicated(labels)) {
-    # The same order twice: the names given tell the paths apart.
+    # If the order is equal, the given names distinguish the paths.
     parts <- Map(function(part, name) {
       part$label <- paste0(name, ": ", part$label)
       part

@@ -67,7 +67,7 @@ replay <- function(log, data, ..., hierarchies = NULL) {
     n_files <- length(files)
     for (i in open) {
       plan <- plans[[i]]
-      # What was not there at first may have been released since.
+      # A file that was absent at first may have been released since.
       if (length(plan$absent)) plan <- plan_entry(log$results[[i]], files)
       done[[i]] <- replay_entry(log$results[[i]], plan, given)
       files <- c(files, replayed_files(done[[i]], log$results[[i]], log))
@@ -134,7 +134,7 @@ replay_files <- function(data) {
 
 # One result -----------------------------------------------------------------
 
-# Which files a result is computed from; NULL where what was asked is not known.
+# Files from which a result is computed; NULL if the request is not known.
 plan_entry <- function(entry, files) {
   if (isTRUE(entry$call$known)) plan_call(entry$call, entry$file, files, entry$stage)
 }
@@ -225,9 +225,9 @@ file_with_roles <- function(file, roles) {
   do.call(sdc_file, c(list(file), roles))
 }
 
-# Which file goes to which argument, by name or by fingerprint, here and in the results that
-# are arguments: `files`, `nested`, and the places `used`; `absent` are arguments without one,
-# `unsure` those whose file the log has no fingerprint of.
+# Assigns files to arguments, by name or by fingerprint, here and in the results that are arguments:
+# `files`, `nested`, and the places `used`; `absent` are arguments without a file, `unsure` those
+# whose file the log has no fingerprint of.
 plan_call <- function(asked, marks, files, stage) {
   places <- argument_of_type(asked, "file")
   plan <- list(
@@ -328,7 +328,7 @@ absent_files <- function(entry, plan) {
 
 list_words <- function(names) paste0("data = list(", paste0(names, " = ", collapse = ", "), ")")
 
-# What the result says of its files, which fingerprints of waves need.
+# Fingerprints of files as stated by the result; those of waves need it.
 check_same_files <- function(marks, result) {
   digits <- marks$digits
   if (digits == 0) {
@@ -421,7 +421,7 @@ compare_figures <- function(entry, done, internal) {
   do.call(rbind, rows)
 }
 
-# Where another file cannot be told from another package.
+# Words for results that may differ because of another file or another package.
 unsure_words <- function(unsure) {
   if (length(unsure) == 0) {
     return("")

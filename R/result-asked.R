@@ -1,7 +1,6 @@
-# What a function was asked, in values: the arguments that were given, without the
-# data, and the seeds it drew. A result carries it as the attribute "asked", so that
-# a report can state it and replay() can ask again. A call alone would not do: it
-# names objects that are gone by then.
+# Arguments of a call as values: those given, without the data, and the seeds it drew. A result
+# carries them as the attribute "asked", so that a report can state them and replay() can repeat the
+# call. The call alone is not enough: it names objects that are gone by then.
 
 # Called at the door, when the roles of the file are known: what is noted waits until the
 # result is made. `roles` are those of its files, by argument: a function may hand a file on
@@ -63,7 +62,7 @@ pattern_roles <- function(data) {
   }
 }
 
-# The same of what a result was made from.
+# As above for the data of a result.
 asked_patterns <- function(x) {
   data <- attr(x, "asked")$arguments$data
   if (inherits(data, "sdc_asked_part")) data$patterns
@@ -71,7 +70,7 @@ asked_patterns <- function(x) {
 
 asked_part <- function(kind, ...) structure(list(kind = kind, ...), class = "sdc_asked_part")
 
-# What is needed to tell whether data are those of a result.
+# Marks by which data are recognised as those of a result.
 file_marks <- function(settings) {
   settings[intersect(names(settings), c(
     "key_vars", "key_groups", "candidates", "weight_var", "hh_id", "hh_vars", "sensitive",

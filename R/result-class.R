@@ -1,4 +1,4 @@
-# What all results have in common: one shape, and the verbs that read it.
+# Common shape of all results, and the verbs that read it.
 #
 # A result is a list of class c("sdc_<function>", "sdc_result") with
 #   estimates    data frame, one row per analysis

@@ -67,7 +67,7 @@ markdown_table <- function(table, said, most = said$most) {
   )
 }
 
-# What Markdown would take for its own.
+# Characters with a meaning in Markdown.
 escape_markdown <- function(text) {
   gsub("([\\\\`*_{}\\[\\]<>#|$~^])", "\\\\\\1", text, perl = TRUE)
 }

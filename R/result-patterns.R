@@ -5,7 +5,7 @@
 # The rows a result judges: records, or patterns.
 judged_rows <- function(x) if (is.null(x$records)) x$patterns else x$records
 
-# The same, where nothing can be said without them: records may have been let go.
+# As above, with an error if the records are gone.
 needed_rows <- function(x) {
   rows <- judged_rows(x)
   if (is.null(rows)) {
@@ -17,7 +17,7 @@ needed_rows <- function(x) {
 # Number of records that each of them stands for, NULL for one each.
 judged_times <- function(x) if (is.null(x$records)) x$patterns$n
 
-# The same for pictures.
+# As above for pictures.
 picture_times <- function(x) {
   times <- judged_times(x)
   if (is.null(times)) rep(1, nrow(judged_rows(x))) else times
@@ -41,7 +41,7 @@ by_pattern <- function(result, patterns) {
   if (is.null(patterns) || is.null(result$records) || isTRUE(result$settings$patterns)) {
     return(result)
   }
-  # What is judged keeps its name: prints and verbs read it by that.
+  # The column names stay: prints and verbs read them.
   taken <- names(patterns) %in% names(result$records)
   names(patterns)[taken] <- paste0(names(patterns)[taken], ".key")
   columns <- c(as.list(patterns), as.list(result$records))

@@ -1,5 +1,5 @@
-# What all pictures share. ggplot2 is suggested: methods of autoplot() are
-# registered when it is loaded, and plot() loads it.
+# Shared parts of pictures. ggplot2 is suggested: methods of autoplot() are registered when it is
+# loaded, and plot() loads it.
 
 # Colours that remain apart for colour-blind readers and in grey print.
 sdc_blue <- "#0072B2"

@@ -1,5 +1,5 @@
-# What a result says of itself, made of the declaration of its class (R/aaa-measure.R): print,
-# sentence and the head of summary().
+# Texts of a result from the declaration of its class (R/aaa-measure.R): print, sentence and the
+# head of summary().
 
 # The limits that a print judges by, those of file_check().
 print_limits <- list(k = 3, journalist = 0.05)
@@ -14,7 +14,7 @@ describe <- function(x) {
   if (is.null(who)) who <- intersect(names(what_is_known), all$scenario)
   printed <- Filter(function(f) f$print, about$figures)
   shown <- all[all$measure %in% names(printed), ]
-  # What tells several analyses apart.
+  # Columns that distinguish several analyses.
   each <- of("each")
   if (length(each) == 1) shown$label <- sub(each, "", shown$label, fixed = TRUE)
   table <- of("table")
@@ -46,7 +46,7 @@ record_words <- function(x, what) {
   }
 }
 
-# What the figures of an analysis say.
+# Figures of an analysis in words.
 found_words <- function(rows, at, level) {
   rows <- rows[rows$analysis == at & nzchar(rows$says), ]
   known <- rows[!is.na(rows$value), ]
@@ -193,7 +193,7 @@ scenario_clause <- function(scenario) {
   )
 }
 
-# What is done with missing values, in the words of a clause.
+# Clause on missing values.
 missing_clause <- function(missing, n_excluded = 0) {
   switch(missing,
     category = "missing is a value of its own",
@@ -221,8 +221,8 @@ print.sdc_result <- function(x, ...) {
 
 # Sentence -----------------------------------------------------------------
 
-# What interpret() says, three sentences without their full stops: what was
-# measured, the number, its limits. `source` and `assuming` are clauses.
+# The three sentences of interpret() without their full stops: measure, number, limits. `source` and
+# `assuming` are clauses.
 cited <- function(measured, found, limits, source, assuming = NULL) {
   list(
     measured = measured, found = found, limits = limits, source = source, assuming = assuming

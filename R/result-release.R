@@ -245,7 +245,7 @@ hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   without_columns(as_released(data, order, new_ids), left_out)
 }
 
-# What `release_data(x)` does to the order of the records, if nobody asked for it.
+# Message of `release_data(x)` on the order of the records, unless the user chose it.
 inform_shuffled <- function(x, shuffle, order, new_ids) {
   told <- x$diagnostics$told_by_order
   left <- setdiff(told$by, c(NA, new_ids))

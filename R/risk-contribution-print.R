@@ -58,7 +58,7 @@ analysis_clauses <- function(x) {
   c(qar_missing_clause(x), if (!is.null(words)) paste0("key sets", words))
 }
 
-# What became of key sets that identify every record, after "key sets".
+# Words after "key sets" for those that identify every record.
 theta_one_words <- function(x) {
   known <- x$diagnostics$identifying
   if (NROW(known) == 0 || known$n_identifying == 0 || x$settings$theta_one == "one") {

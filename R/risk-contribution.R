@@ -170,7 +170,7 @@ choose_analysis <- function(x, p, alpha, max_sets) {
   list(p = estimates$p, alpha = estimates$alpha, max_sets = max_sets)
 }
 
-# What the core needs of an analysis of `qar_risk()` to ask more about it.
+# Settings of an analysis of `qar_risk()` for further calls of the core.
 tail_settings <- function(chosen, settings, ...) {
   c(chosen, settings[c("pi_u", "pwm", "theta_one")], list(...))
 }

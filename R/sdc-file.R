@@ -6,10 +6,10 @@
 #           made from; a file with another past has another one.
 # Behind the door a file is open: a list of the bare data frame, the roles and the parts below.
 
-# What is known of a file beside its roles. `object`: the sdcMicroObj it came from; `defaults`:
-# arguments that come before those of functions; `protected`, `remedy`: what was done to it;
-# `original`, `forgotten`: see first_original(); `history`, `states`: see release-history.R; `part`:
-# whether records were left out.
+# State of a file besides its roles. `object`: the sdcMicroObj it came from; `defaults`: arguments
+# that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
+# `forgotten`: see first_original(); `history`, `states`: see release-history.R; `part`: TRUE if
+# records were left out.
 past_parts <- c(
   "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "part"
 )
@@ -154,8 +154,8 @@ inform_part <- function(n, n_before, roles) {
   keep_file(new, x, same_records = columns_alone && NROW(new) == nrow(x))
 }
 
-# The same call on the bare data frame: arguments that are left out stay so, and expressions are
-# evaluated where they were written.
+# Repeats the call on the bare data frame: omitted arguments stay omitted, and expressions are
+# evaluated in the caller's environment.
 on_bare_frame <- function(x, generic, call, frame) {
   call[[1]] <- generic
   call[[2]] <- bare_frame(x)

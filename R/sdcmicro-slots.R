@@ -1,7 +1,7 @@
-# What is read from an sdcMicroObj.
+# Reads an sdcMicroObj.
 
-# What an object holds, read as it stands: slots that a step did not touch are those
-# of the state before. Anything that is not as createSdcObj() makes it is an error.
+# Content of an object: slots that a step did not change are those of the state before. Anything
+# that createSdcObj() does not make is an error.
 micro_slots <- function(object, arg) {
   need_sdcmicro(arg)
   names <- c(
@@ -115,7 +115,7 @@ micro_ghosts <- function(slots) {
   if (length(ghosts)) rlang::set_names(ghosts, keys)
 }
 
-# What was done to the key variables: cells suppressed, and variables after PRAM.
+# Protections of the key variables: suppressed values, and variables after PRAM.
 micro_protected <- function(slots) {
   keys <- names(slots$manipKeyVars)
   suppressed <- vapply(keys, function(name) {

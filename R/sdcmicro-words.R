@@ -1,4 +1,4 @@
-# What is said of an sdcMicroObj: messages, a line of its print, advice.
+# Texts about an sdcMicroObj: messages, a line of its print, advice.
 
 signal_micro <- function(file, slots) {
   perturbed <- file$protected$perturbed

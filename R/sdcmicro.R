@@ -56,9 +56,9 @@ take_defaults <- function(ask, file) {
 
 # Protected data back in the object -----------------------------------------------
 
-# What a method hands out of a file that came as an sdcMicroObj: the object with the
-# columns of `released`, as sdcMicro's own functions leave it. `pram` describes what
-# was perturbed, `k` is what blanks were made for.
+# The return value for a file that came as an sdcMicroObj: the object with the columns of
+# `released`, as sdcMicro's own functions leave it. `pram` describes the perturbation, `k` is the
+# limit of the suppression.
 give_back <- function(file, released, pram = NULL, k = NA) {
   if (is.null(file$object)) {
     return(released)

@@ -1,4 +1,4 @@
-# What special_uniques() results say of themselves.
+# Declarations of special_uniques(): figures, print and sentences.
 
 declare_measure(
   "special_uniques",

@@ -157,7 +157,7 @@ check_largest_size <- function(max_size, n_keys) {
   }
 }
 
-# What an MSU of each size weighs, by the source of the score.
+# Weight of an MSU by size and source of the score.
 score_weights <- function(n_keys, max_size) {
   last <- min(max_size, n_keys - 1)
   k <- seq_len(max_size)
@@ -262,7 +262,7 @@ dis_suda <- function(score, dis, n_keys) {
   out
 }
 
-# What a blank costs if variables that make records unique are to be blanked first.
+# Costs of suppression, such that variables that make records unique are suppressed first.
 special_importance <- function(x) {
   contribution <- x$variables$contribution
   cost <- ifelse(contribution > 0, max(contribution) / contribution, Inf)

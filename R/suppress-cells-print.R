@@ -115,7 +115,7 @@ heavy_words <- function(x) {
   )
 }
 
-# What a release under the rule has.
+# Aim of the rule for a release.
 suppression_aim <- function(x) {
   e <- x$estimates
   paste0(

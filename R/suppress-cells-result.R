@@ -1,4 +1,4 @@
-# What suppress_cells() reports of a release.
+# Figures of a release of suppress_cells().
 
 new_suppression <- function(found, data, table, sets, links, settings, this_call, lazy = NULL,
                             from = NULL) {
@@ -9,7 +9,7 @@ new_suppression <- function(found, data, table, sets, links, settings, this_call
   variables <- suppression_variables(cells, table, settings)
   rows <- split(cells$record, cells$variable)
   released <- blank_cells(data, rows)
-  # What is read off the release is that of the file before any protection.
+  # Figures of the release compare it with the file before any protection.
   earlier <- earlier_variables(from, data)
   chain <- union(sets$variables, earlier)
   if (is.null(from)) from <- data
@@ -64,7 +64,7 @@ inform_told_suppressed <- function(told, data, settings) {
   ))
 }
 
-# What the order of the records tells of the blanks.
+# Suppressed values that the order of the records reveals.
 suppression_told <- function(data, table, rows, hh_id) {
   codes <- rlang::set_names(all_codes(list(table))[[1]], table$variables)
   order_tells(data, codes, blanked_codes(codes, rows), hh_id)
@@ -123,7 +123,7 @@ suppression_variables <- function(cells, table, settings) {
   )
 }
 
-# What counts as a match under the rule.
+# Matches that count under the rule.
 n_left <- function(counts) {
   if (is.null(counts$equal)) counts$after else counts$equal
 }

@@ -241,8 +241,8 @@ heavy_suppression <- function(x, table, sets) {
   }
 }
 
-# What the same limit costs without the variable that suffers most, and without households;
-# `NA` where that cannot be had.
+# Cost of this limit without the variable with most suppressed values, and without households; `NA`
+# if that cannot be computed.
 cheaper_ways <- function(heavy, table, data, sets, links, settings) {
   n_without <- function(sets, settings) {
     tryCatch(

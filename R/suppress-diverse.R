@@ -36,7 +36,7 @@ check_diversity <- function(ask, data, settings) {
   )
 }
 
-# The same list as find_suppression() has from the core.
+# A list like that of find_suppression() from the core.
 find_diverse <- function(table, data, sets, settings) {
   if (length(sets$sets) != 1) {
     stop_argument("key_vars", "be one key set if `l` or `t` is given")
@@ -93,7 +93,7 @@ matches_of <- function(data, keys, ...) {
   ))$records
 }
 
-# Whether the originals that agree with each record on `keys` are enough, and diverse.
+# TRUE if the originals that agree with each record on `keys` are enough, and diverse.
 are_diverse <- function(data, keys, settings) {
   sensitive <- settings$sensitive
   if (length(keys) == 0) {

@@ -84,7 +84,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
     }
     base_scorer <- scorer(keys$base)
     base <- base_scorer(record[keys$base])
-    # What there is to say of the person's values has been said of the base.
+    # Conditions about the person's values were signalled for the base already.
     values <- withCallingHandlers(
       c(
         lapply(keys$vary, function(v) {
@@ -113,7 +113,7 @@ uniqueness_profile <- function(x, record, pop_size = NULL, vary = NULL, add = NU
   })
 }
 
-# Which key variables are known, varied and added.
+# Key variables that are known, varied and added.
 profile_keys <- function(fit, record, vary, add) {
   variables <- fit$settings$key_vars
   if (!is.data.frame(record) || nrow(record) != 1) {
@@ -217,7 +217,7 @@ profile_variable <- function(fit, base, variable, role, scorer, max_values) {
   )
 }
 
-# Which of the values is the person's own.
+# Marks the person's own value.
 same_value <- function(values, own) {
   same <- value_names(values) == value_names(own)
   ifelse(is.na(values), is.na(own), !is.na(same) & same)

@@ -359,7 +359,7 @@ variable_loss <- function(column, name, w, w_after) {
   of_value <- sizes[column$own + 1L]
   of_group <- tabulate(column$same + 1L, column$n_values + 1L)[column$same + 1L]
   lost <- log2(of_group / of_value)
-  # Where missing was joined with the rest, what is missing now could be anything.
+  # If missing was joined with the rest, a missing value could be anything now.
   gone <- blank | column$joined & column$own == 0 & column$after == 0
   lost[gone] <- log2(n / of_value[gone])
   il1s <- NA_real_

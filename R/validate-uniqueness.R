@@ -132,7 +132,7 @@ validate_uniqueness <- function(x, population, ..., rows = NULL, score = NULL,
   })
 }
 
-# How well likelihoods `xi` tell who is `unique`.
+# Discrimination of `unique` records by likelihoods `xi`.
 judge_scores <- function(xi, unique) {
   above <- c(0.90, 0.95, 0.99)
   n_above <- vapply(above, function(level) sum(xi > level), 0L)
