@@ -400,3 +400,35 @@ test_that("Neovim shows findings and repairs a script", {
   expect_identical(repaired[-4], script)
   expect_match(repaired[[4]], "^people <- suppress_cells")
 })
+
+# Recorded by dev/editor/record.js, with the client of the protocol that VS Code uses.
+test_that("Microsoft's client of the protocol is answered as it was recorded", {
+  folder <- tempfile("session")
+  dir.create(folder)
+  here <- paste0("file://", utils::URLencode(folder))
+  session <- paste(readLines(test_path("session.json"), encoding = "UTF-8"), collapse = "\n")
+  session <- jsonlite::parse_json(gsub("SDCRISK_FOLDER", here, session, fixed = TRUE))
+  editor <- start_editor()
+  on.exit(editor$process$kill_tree())
+  # How often lenses are to be asked for again depends on time.
+  refresh <- function(m) identical(m$method, "workspace/codeLens/refresh")
+  answers <- 0L
+  for (said in Filter(function(said) !refresh(said$message), session)) {
+    message <- said$message
+    if (is.null(message)) {
+      expect_identical(status_of(editor), said$status)
+    } else if (said$from == "client") {
+      if (!is.null(message$method)) do.call(write_message, c(list(editor), message[-1]))
+    } else if (is.null(message$method)) {
+      version <- message$result$serverInfo$version
+      if (!is.null(version)) {
+        message$result$serverInfo$version <- as.character(utils::packageVersion("sdcRisk"))
+      }
+      expect_identical(await_answer(editor, message$id), message)
+      answers <- answers + 1L
+    } else {
+      expect_identical(await(editor, function(m) identical(m$method, message$method)), message)
+    }
+  }
+  expect_identical(answers, 7L)
+})
