@@ -24,6 +24,9 @@
 #' * `top`, `bottom`: numbers above or below are set to these. With `widths` they
 #'   are one number each, apply to all levels and make the first; alone, several
 #'   (falling for `top`, rising for `bottom`) make several levels.
+#' * `rare` with `population`: values with fewer people than this, in the population, are merged,
+#'   and then the next least populous ones until `"(other)"` has that many people itself. For areas
+#'   whose population must reach a threshold, such as 100,000.
 #'
 #' If you say nothing: numbers get bands of 5, 10, 20 and 40 units, powers of ten finer or
 #' coarser by their range; dates months, quarters, years, 5 and 10 years; codes that are text,
@@ -62,6 +65,7 @@
 #'   together: `control = hierarchy_control(...)`.
 #' @param widths,breaks,digits,units,table,rare,top,bottom Levels, see Details.
 #' @param origin Where bands begin to be counted, 0 by default.
+#' @param population For `rare`, the number of people of each value, a vector named by the values.
 #' @param pad For `digits`, the character that fills shorter codes on the left, or
 #'   `""` to take them as they are.
 #' @param drop Whether a last level is added in which all values are one.
@@ -101,6 +105,9 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   if (!are_distinct_numbers(origin, FALSE) || !is.finite(origin)) {
     stop_argument("origin", "be one finite number")
   }
+  if (!is.null(ask$population) && is.null(rare)) {
+    stop_argument("population", "be given with `rare`, the least number of people")
+  }
   asked <- list(
     widths = widths, breaks = breaks, digits = digits, units = units, table = table, rare = rare
   )
@@ -116,7 +123,10 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
     asked$table <- x
     x <- NULL
   }
-  about <- list(name = name, origin = origin, pad = ask$pad, top = top, bottom = bottom)
+  about <- list(
+    name = name, origin = origin, pad = ask$pad, top = top, bottom = bottom,
+    population = ask$population
+  )
   if (identical(given, "table")) {
     return(table_hierarchy(asked$table, x, drop, about))
   }
@@ -141,13 +151,15 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
   rule <- c(asked[given], about[c("top", "bottom", "pad")], list(
     origin = if (!identical(origin, 0)) origin, drop = if (!drop) FALSE
   ))
-  made$rule <- Filter(Negate(is.null), rule)
+  if (is.null(about$population)) made$rule <- Filter(Negate(is.null), rule)
   made
 }
 
 #' @rdname hierarchy
 #' @export
-hierarchy_control <- function(origin = 0, pad = NULL, ...) new_control("hierarchy_control")
+hierarchy_control <- function(origin = 0, pad = NULL, population = NULL, ...) {
+  new_control("hierarchy_control")
+}
 
 # The variable's name in `data$age`, `data[["age"]]` and `age`.
 variable_name <- function(expr) {

@@ -16,10 +16,17 @@ merge_expr <- function(values, labels, ordered = is.ordered(values)) {
 rare_steps <- function(values, rare, about) {
   check_rising(rare, about, "rare")
   if (any(rare <= 0)) stop_hierarchy(about, "have numbers above 0 as `rare`", given_words(rare))
-  n <- sum(values$counts)
+  people <- about$population
+  sizes <- if (is.null(people)) values$counts else people_of(values$values, people, about)
   lapply(rare, function(limit) {
-    least <- if (limit < 1) limit * n else limit
-    few <- values$counts < least
+    least <- if (limit < 1) limit * sum(sizes) else limit
+    few <- sizes < least
+    # Areas that are merged must have enough people together.
+    if (!is.null(people) && any(few)) {
+      rising <- order(sizes)
+      enough <- match(TRUE, cumsum(sizes[rising]) >= least, nomatch = length(sizes))
+      few[rising[seq_len(enough)]] <- TRUE
+    }
     labels <- value_names(values$values)
     labels[few] <- "(other)"
     level_step(
@@ -27,6 +34,23 @@ rare_steps <- function(values, rare, about) {
       paste0("with ", plural(sum(few), "rare value"), " merged")
     )
   })
+}
+
+# People of each value, from numbers that are named by the values.
+people_of <- function(values, people, about) {
+  shown <- value_names(values)
+  if (!is.numeric(people) || is.null(names(people)) || anyDuplicated(names(people)) ||
+        !all(is.finite(people)) || any(people < 0)) {
+    stop_hierarchy(about, "have numbers of people named by the values as `population`")
+  }
+  without <- sum(!shown %in% names(people))
+  if (without) {
+    stop_hierarchy(
+      about, "have a number of people for each value in `population`",
+      paste0(plural(without, "value"), " of ", length(shown), " without a number.")
+    )
+  }
+  as.double(people[shown])
 }
 
 # Proposals -----------------------------------------------------------------

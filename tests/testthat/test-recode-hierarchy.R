@@ -126,6 +126,36 @@ test_that("rare values are merged by count and by share", {
   expect_identical(as.data.frame(h)$level_1, c("a", "b", "(other)", "(other)"))
 })
 
+test_that("areas are merged until all have enough people", {
+  areas <- c("a", "b", "c", "d", "e")
+  people <- c(e = 90, a = 500, b = 30, c = 120, d = 20, elsewhere = 9)
+  merged <- function(...) as.data.frame(hierarchy(areas, population = people, ...))$level_1
+  # Two areas below 40 have 50 together, three below 100 have 140.
+  expect_identical(merged(rare = 40), c("a", "(other)", "c", "(other)", "e"))
+  expect_identical(merged(rare = 100), c("a", "(other)", "c", "(other)", "(other)"))
+  # The two below 60 have 50, so that the next one joins them.
+  expect_identical(merged(rare = 60), c("a", "(other)", "c", "(other)", "(other)"))
+  # A share is one of the people: a tenth of 760.
+  expect_identical(merged(rare = 0.1), c("a", "(other)", "c", "(other)", "(other)"))
+  expect_identical(unique(merged(rare = 800)), "(other)")
+  # Every group of every level, for random populations.
+  set.seed(4)
+  for (i in 1:30) {
+    people <- rlang::set_names(round(rexp(12, 1 / 1000)), letters[1:12])
+    for (share in c(0.05, 0.2, 0.6)) {
+      found <- hierarchy(letters[1:12], rare = share, population = people, drop = FALSE)
+      reached <- min(tapply(people, as.data.frame(found)$level_1, sum)) / sum(people)
+      expect_gte(reached, share)
+    }
+  }
+  expect_error(
+    hierarchy(areas, rare = 10, population = people[1:4], name = "area"),
+    "1 value of 5 without a number", class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(hierarchy(areas, rare = 10, population = 1:5), "named by the values")
+  expect_error(hierarchy(areas, population = people), "be given with `rare`")
+})
+
 test_that("levels that change nothing are dropped, and said", {
   expect_message(
     h <- hierarchy(c(0, 10, 20), widths = c(5, 20)), class = "sdcRisk_message_dropped_level"
