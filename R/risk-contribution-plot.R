@@ -2,7 +2,7 @@
 
 #' Pictures of contributions to the extreme risk
 #'
-#' Three pictures of a [risk_contribution()] result; `plot()` draws the same.
+#' Four pictures of a [risk_contribution()] result; `plot()` draws the same.
 #'
 #' @param object A result of [risk_contribution()].
 #' @param type `"u_plus"`: contributions against \eqn{U^+}{U+}, coloured by
@@ -10,7 +10,8 @@
 #'   clusters; `"boxplot"`: contributions of the `n` records of largest
 #'   \eqn{U^+}{U+}, \eqn{U^*}{U*}, surprisal and (if computed) entropy
 #'   against those of the rest; `"metrics"`: contributions against each of
-#'   these metrics.
+#'   these metrics; `"uniqueness"`: \eqn{U^*}{U*} against \eqn{U^+}{U+} with their means, figure 2
+#'   of the paper.
 #' @param n Number of records that `"boxplot"` calls top.
 #' @param ... None.
 #' @return A ggplot. Points that fall on the same spot are drawn once.
@@ -19,11 +20,11 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' risk <- qar_risk(adult, pi_u = 0.1)
 #' plot(risk_contribution(risk, adult))
-autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot", "metrics"),
-                                           ..., n = 250) {
+autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot", "metrics", "uniqueness"), ...,
+                                           n = 250) {
   enter_verb("autoplot", object)
   check_no_dots(...)
-  type <- check_choice(type, c("u_plus", "boxplot", "metrics"), "type")
+  type <- check_choice(type, c("u_plus", "boxplot", "metrics", "uniqueness"), "type")
   n <- check_whole(n, "n")
   records <- object$records[!is.na(object$records$contribution), ]
   if (nrow(records) == 0) {
@@ -35,7 +36,8 @@ autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot",
   switch(type,
     u_plus = plot_contribution_u_plus(object, records),
     boxplot = plot_contribution_boxes(object, records, n),
-    metrics = plot_contribution_metrics(object, records)
+    metrics = plot_contribution_metrics(object, records),
+    uniqueness = plot_contribution_uniqueness(records)
   )
 }
 
@@ -131,6 +133,22 @@ plot_contribution_metrics <- function(x, records) {
     ggplot2::labs(
       title = "How do the metrics follow the exact contributions?",
       x = NULL, y = contribution_title(x)
+    ) +
+    sdc_theme()
+}
+
+plot_contribution_uniqueness <- function(records) {
+  shown <- records[distinct_points(records$u_plus, records$u_star, 1), ]
+  alone <- mean(records$u_plus > 0)
+  ggplot2::ggplot(shown, ggplot2::aes(x = .data$u_plus, y = .data$u_star)) +
+    ggplot2::geom_vline(xintercept = mean(records$u_plus), colour = sdc_grey, linewidth = 0.4) +
+    ggplot2::geom_hline(yintercept = mean(records$u_star), colour = sdc_grey, linewidth = 0.4) +
+    ggplot2::geom_point(size = 1, alpha = 0.6, colour = sdc_blue) +
+    ggplot2::labs(
+      title = "How unique are the records on the key sets?",
+      subtitle = paste(format_percent(alone), "of the records are unique on a key set."),
+      x = "U+ (sum of the risks of the key sets a record is unique on)",
+      y = "U* (the same, of one minus the risks)", caption = "The lines are the means."
     ) +
     sdc_theme()
 }

@@ -266,6 +266,11 @@ test_that("pictures show the numbers of the tables", {
   points <- ggplot2::layer_data(ggplot2::autoplot(contribution), 2)
   expect_true(all(points$y %in% contribution$records$contribution))
   expect_length(unique(points$colour), 2)
+  alone <- ggplot2::autoplot(contribution, "uniqueness")
+  of_records <- contribution$records[!is.na(contribution$records$contribution), ]
+  expect_equal(ggplot2::layer_data(alone, 1)$xintercept, mean(of_records$u_plus))
+  expect_equal(ggplot2::layer_data(alone, 2)$yintercept, mean(of_records$u_star))
+  expect_true(all(ggplot2::layer_data(alone, 3)$y %in% of_records$u_star))
   found <- removal_path(x, data, 30, block = 10)
   line <- ggplot2::layer_data(ggplot2::autoplot(found), 3)
   expect_equal(line$y, c(0, found$path$reduction[c(10, 20, 30)]))
@@ -275,7 +280,7 @@ test_that("pictures show the numbers of the tables", {
   same <- compare_risk(found, found)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  for (type in c("u_plus", "boxplot", "metrics")) {
+  for (type in c("u_plus", "boxplot", "metrics", "uniqueness")) {
     expect_silent(plot(contribution, type))
   }
   for (object in list(found, random, both, same)) {
