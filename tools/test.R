@@ -1,5 +1,5 @@
 # Runs the tests of the installed package, or of the files that an argument matches, and
-# prints a closing line.
+# prints the slowest files and a closing line.
 
 filter <- commandArgs(trailingOnly = TRUE)
 results <- testthat::test_local(
@@ -8,6 +8,9 @@ results <- testthat::test_local(
   stop_on_failure = FALSE
 )
 table <- as.data.frame(results)
+seconds <- sort(tapply(table$real, table$file, sum), decreasing = TRUE)
+cat("\nSlowest files, in seconds:\n")
+print(round(head(seconds, 20)))
 failed <- sum(table$failed) + sum(table$error)
 cat(sprintf(
   "\ntestthat: %d passed, %d failed, %d skipped\n",

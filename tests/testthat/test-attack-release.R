@@ -2,6 +2,8 @@
 # the order of the records, by levels, labels, attributes, row names, ties and seeds, and by
 # what files of other programs keep.
 
+skip_on_cran()
+
 attacked_keys <- c("region", "age", "sex", "town")
 
 # A file sorted by region, with a rare level, row names that are names of people, and

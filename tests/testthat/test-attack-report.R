@@ -1,6 +1,8 @@
 # What can be solved for from the figures of an external report? Every figure has three
 # digits at most, and those that one record or one category has are shared by several.
 
+skip_on_cran()
+
 attack_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 quietly <- function(code) suppressWarnings(suppressMessages(code))
 

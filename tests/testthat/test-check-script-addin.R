@@ -1,5 +1,7 @@
 # The addin of RStudio, with an RStudio that is not there.
 
+skip_on_cran()
+
 skip_if_not_installed("callr")
 skip_if_not_installed("rstudioapi")
 

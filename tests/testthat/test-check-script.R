@@ -1,5 +1,7 @@
 # Scripts run line by line: what is found, at which line, and what is said of the rest.
 
+skip_on_cran()
+
 skip_if_not_installed("callr")
 
 golden <- list.files(script_folder(), "R$")

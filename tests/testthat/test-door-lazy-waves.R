@@ -1,6 +1,8 @@
 # Linkage of two tables of a database: all numbers are those of the data frames. The suite
 # runs on every engine that is installed.
 
+skip_on_cran()
+
 keys <- c("region", "age", "income", "job")
 
 # Two waves: most people of the first are in the second, some with other values; some have

@@ -1,5 +1,7 @@
 # The language server: messages in this process, then with an editor in another.
 
+skip_on_cran()
+
 skip_if_not_installed("callr")
 skip_if_not_installed("processx")
 

@@ -2,6 +2,8 @@
 # the data frame in the order of the row ids, to the last value, whatever the chunks. The
 # suite runs on every engine that is installed.
 
+skip_on_cran()
+
 keys <- c("region", "age", "income", "job")
 
 # The file of the suite with a row id, whole numbers or text, in no order.

@@ -1,6 +1,8 @@
 # One suite for all engines: what a table of a database gives is what the data frame
 # gives. Engines that are not installed are skipped.
 
+skip_on_cran()
+
 keys <- c("region", "age", "income", "job")
 
 # Patterns as text with their counts, in no order.

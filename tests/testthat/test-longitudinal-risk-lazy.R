@@ -1,6 +1,8 @@
 # longitudinal_risk() of tables of a database: all numbers are those of the data frames. The
 # suite runs on every engine that is installed.
 
+skip_on_cran()
+
 keys <- c("gender", "age_group", "n_children")
 link_vars <- c("gender", "degree_year", "birth_region")
 

@@ -1,5 +1,7 @@
 # Pictures show the numbers of the tables.
 
+skip_on_cran()
+
 skip_if_not_installed("ggplot2")
 
 picture_file <- function() {

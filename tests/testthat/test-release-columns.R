@@ -1,5 +1,7 @@
 # What other columns of a release tell of the values that it protects.
 
+skip_on_cran()
+
 told <- function(x) x$diagnostics$told_by_columns
 
 people <- function(n = 2000, seed = 1) {

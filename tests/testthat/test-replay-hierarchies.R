@@ -1,5 +1,7 @@
 # Hierarchies in a log: what it holds, what replay() takes, and what is refused.
 
+skip_on_cran()
+
 recode_keys <- c("age", "sex", "education_num")
 recode_file <- adult[1:1500, ]
 

@@ -1,5 +1,7 @@
 # Results about pattern tables in reports, and computed again from the table or its file.
 
+skip_on_cran()
+
 pattern_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
 
 both_results <- function() {

@@ -1,6 +1,8 @@
 # The road from a check to the page: which file each result is about, where a guess could be
 # wrong, and what must not be written at all.
 
+skip_on_cran()
+
 skip_if_not_installed("xml2")
 
 road_keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")

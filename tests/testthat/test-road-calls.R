@@ -1,6 +1,8 @@
 # The road from import to report on five kinds of files: what the written page says is what the
 # objects say.
 
+skip_on_cran()
+
 # File, check, remedy, release, check, report: the cells of the page by label.
 walked <- function(data, keys, ...) {
   path <- tempfile(fileext = ".html")

@@ -1,6 +1,8 @@
 # The road from import to report on a table of a database: the figures, verdicts and cells of the
 # data frame, and a release whose form tells nothing.
 
+skip_on_cran()
+
 # The road leaves its release in a temporary table. DuckDB by Python and Spark have a session for
 # every query, in which none lasts.
 road_engines <- c("sqlite", "postgres")

@@ -1,6 +1,8 @@
 # sdcMicro objects as files, protected objects, stored results; our numbers beside
 # sdcMicro's on the same data.
 
+skip_on_cran()
+
 skip_if_not_installed("sdcMicro")
 # Its methods are found where it is attached or loaded.
 requireNamespace("sdcMicro", quietly = TRUE)

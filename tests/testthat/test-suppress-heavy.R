@@ -1,3 +1,5 @@
+skip_on_cran()
+
 # An enterprise id: few units of many records.
 enterprises <- function() {
   set.seed(6)
