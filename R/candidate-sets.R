@@ -75,7 +75,7 @@ share_pieces <- function(columns) {
   }), recursive = FALSE)
   ends <- unite_values(cells)
   if (is.character(ends)) {
-    stop_cells("be numbers, Dates or times if other cells are intervals", "Found: text.")
+    stop_cells("be numbers, Dates or times if others are intervals", "Found: text.")
   }
   low <- every_other(ends, 1)
   high <- every_other(ends, 2)
@@ -111,7 +111,7 @@ interval_sets <- function(lower, upper) {
   below <- sum(!unknown & low > high)
   if (below > 0) {
     stop_cells(
-      "have no lower bound above its upper bound", paste0(plural(below, "cell"), ".")
+      "have no lower bound above its upper bound", paste0(plural(below, "interval"), ".")
     )
   }
   codes <- rep(NA_integer_, n)
@@ -143,7 +143,7 @@ set_codes <- function(x) {
       "bad_column",
       c(
         "A column of candidates must hold its own sets.",
-        x = "Some cells point to sets of another column.",
+        x = "Some values point to sets of another column.",
         i = "Combine such columns by c() or rbind() of data frames, not by rbindlist()."
       )
     )

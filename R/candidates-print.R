@@ -28,7 +28,7 @@ restore_sets <- function(codes, x) {
   both <- share_sets(list(x, value))
   if (length(both[[2]]) != 1) {
     stop_cells(
-      "be replaced by one cell", found = paste0(plural(length(value), "cell"), " given.")
+      "be replaced by one set", found = paste0(plural(length(value), "set"), " given.")
     )
   }
   codes <- set_codes(both[[1]])
@@ -120,7 +120,7 @@ print.sdc_candidates <- function(x, max = getOption("max.print"), ...) {
   if (n > 0) {
     print(format(utils::head(x, max)), quote = FALSE, na.print = "<NA>")
     if (n > max) {
-      cat("... and", plural(n - max, "cell"), "more\n")
+      cat("... and", plural(n - max, "set"), "more\n")
     }
   }
   invisible(x)
@@ -184,7 +184,7 @@ stop_operation <- function(operation) {
   announce(operation)
   stop_cells(
     "be compared by == and != only", paste0("`", operation, "` has no meaning for sets."),
-    "as.list() gives the values of every cell."
+    "as.list() gives the values of every set."
   )
 }
 

@@ -1,27 +1,27 @@
 #' Key variables known only as sets of candidates
 #'
-#' Makes a column whose cells are sets of admissible values: the month of birth is February or
+#' Makes a column whose values are sets of admissible values: the month of birth is February or
 #' March, the age lies between 30 and 34. Use such columns in data frames, tibbles and data.tables
 #' like any other, and as key variables of the functions whose help pages mention candidates.
 #'
-#' @details **Order.** The order of the values in a cell is kept, since a rule may read the
-#' first one; repeated values are dropped. `==` compares cells by their values and their
+#' @details **Order.** The order of the values in a set is kept, since a rule may read the
+#' first one; repeated values are dropped. `==` compares sets by their values and their
 #' order, also across columns. Sorting is by the first value, then by the second, and so on;
 #' of intervals by the lower, then by the upper bound.
 #'
-#' **Nothing known.** `NA` is not a candidate. A cell that contains `NA` is itself `NA`: its
-#' value is unknown. Cells that contain both `NA` and values are counted in a message of
+#' **Nothing known.** `NA` is not a candidate. A set that contains `NA` is itself `NA`: its
+#' value is unknown. Sets that contain both `NA` and values are counted in a message of
 #' class `sdcRisk_message_partial_candidates`. If vectors are taken element by element,
 #' repeat a value that is certain in each of them. An interval with a missing bound is `NA`
 #' as well; an open bound is `-Inf` or `Inf`.
 #'
 #' **Types.** All values of a column are numbers (or logical), text, Dates or times; the
 #' values of a factor count as text. Numbers mixed with text are an error. If columns are
-#' combined, plain values become cells with one value.
+#' combined, plain values become sets of one value.
 #'
 #' **Text from a file.** In a text file such a column is text like `"2|3"`, which
 #' is one value unless `split = "|"` takes it apart: blanks around the values are
-#' dropped, an empty cell or `NA` is a cell of which nothing is known, and the
+#' dropped, empty text or `NA` becomes `NA`, an unknown value, and the
 #' values become numbers if all of them are written as numbers without leading
 #' zeros. Text with `|` that is not split is announced in a message of class
 #' `sdcRisk_message_unsplit_candidates`.
@@ -38,7 +38,7 @@
 #' @section Memory:
 #' Beyond the values: at most 450 bytes a record.
 #'
-#' @param ... One list with a vector of admissible values for every cell, or
+#' @param ... One list with a vector of admissible values for every record, or
 #'   several vectors of one length that are taken element by element.
 #' @param split For one column of text: the separator between two values, such as
 #'   `"|"`. `NULL`: the whole text is one value.
@@ -48,11 +48,11 @@
 #' @return A vector of class `sdc_candidates`; an interval is of class
 #'   `sdc_candidate_interval` as well. `format()` and `as.character()` give
 #'   `"2|3"` and `"[30,34]"`; text that holds `|`, a quote or a backslash is
-#'   quoted. `as.list()` gives the vectors of values. `summary()` counts the cells
+#'   quoted. `as.list()` gives the vectors of values. `summary()` counts the records
 #'   with one value, with several and with none.
 #'
-#' Errors, of class `sdcRisk_error_bad_argument`: numbers mixed with text, cells without a
-#' value, vectors of unequal length, a lower bound above the upper one, arithmetic.
+#' Errors, of class `sdcRisk_error_bad_argument`: numbers mixed with text, empty sets, vectors of
+#' unequal length, a lower bound above the upper one, arithmetic.
 #' @family matches
 #' @export
 #' @examples
@@ -87,8 +87,8 @@ candidates <- function(..., split = NULL) {
     cells <- given[[1]]
     if (any(lengths(cells) == 0)) {
       stop_cells(
-        "name at least one value in every cell",
-        paste(plural(sum(lengths(cells) == 0), "cell"), "without a value."),
+        "name at least one value for every record",
+        paste(plural(sum(lengths(cells) == 0), "record"), "without a value."),
         "Write NA if nothing is known."
       )
     }
@@ -101,7 +101,7 @@ candidates <- function(..., split = NULL) {
       stop_cells(
         "have one length if they are taken element by element",
         paste0("Lengths: ", paste(n, collapse = ", "), "."),
-        "Give one list to say cell by cell which values are admissible."
+        "Give one list with a vector of admissible values for every record."
       )
     }
     values <- unite_values(given)
@@ -117,8 +117,8 @@ candidates <- function(..., split = NULL) {
       "partial_candidates",
       c(
         paste0(
-          "Nothing is known of ", plural(found$n_partial, "cell"),
-          " that ", if (found$n_partial == 1) "names" else "name", " both values and NA."
+          "Unknown: ", plural(found$n_partial, "set"),
+          " that ", if (found$n_partial == 1) "contains" else "contain", " both values and NA."
         ),
         i = "Repeat the value if only one is admissible."
       ),
@@ -184,7 +184,7 @@ inform_unsplit <- function(values, cell) {
       "unsplit_candidates",
       c(
         paste0(
-          plural(n, "cell"), " of text with \"|\" ", if (n == 1) "is" else "are",
+          plural(n, "value"), " of text with \"|\" ", if (n == 1) "is" else "are",
           " taken as one value each."
         ),
         i = "candidates(x, split = \"|\") makes a set of the values between the signs."

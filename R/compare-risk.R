@@ -10,7 +10,7 @@
 #' elsewhere. The print names key variables and settings that differ: a change
 #' may be one of settings.
 #'
-#' Measures that count the records of a cell, [n_matches()],
+#' Measures that count the records with a key, [n_matches()],
 #' [individual_risk()], [loglinear_risk()], [exhaustive_tabulation()] and
 #' [qar_risk()], take the file at its word. On a file perturbed by
 #' [invariant_pram()] a record that looks unique need not be the person it seems

@@ -24,8 +24,8 @@
 #'   [invariant_pram()] \tab `data` is the release; `records` and `diagnostics` say which
 #'   records were changed, and from what: the object undoes its
 #'     own protection \cr
-#'   [suppress_cells()] \tab `data` is the release; `cells` says where blanks were put, not
-#'     what stood there \cr
+#'   [suppress_cells()] \tab `data` is the release; `cells` lists where values were
+#'     suppressed, not the values \cr
 #'   [latest_values()], [change_moments()], [panel_members()], [birth_month()] \tab values, ids \cr
 #'   [longitudinal_link()], [link_attack()], [joint_release_risk()] \tab `records$id` \cr
 #'   [longitudinal_risk()] \tab `link$records$id` \cr

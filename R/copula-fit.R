@@ -47,7 +47,7 @@
 #'
 #' @section Confidentiality:
 #' The result keeps the two-way tables of the sample, in which counts of 1 occur,
-#' its cell sizes, and how likely each record's values are (`tree$anchor`, without
+#' its sample frequencies, and how likely each record's values are (`tree$anchor`, without
 #' the values): treat it like the data.
 #'
 #' @section Cost:
@@ -90,7 +90,7 @@
 #'     their order, then missing (`NA`), then values known from `exogenous` only.
 #'     A parametric margin has further categories without a value}
 #'   \item{`pairs`}{the two-way tables of the sample, in the order of [combn()]}
-#'   \item{`cell_sizes`}{how many cells of the sample have how many records}
+#'   \item{`cell_sizes`}{how many keys of the sample have how many records}
 #'   \item{`n`, `sample_uniqueness`, `n_singletons`}{of the sample}
 #'   \item{`tree`}{what the tree score of records needs: `edges`, `prior` (records
 #'     that independence counts for, per edge), `alpha` and `spread` (how uncertain

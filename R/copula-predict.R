@@ -39,7 +39,7 @@
 #' @section Cost:
 #' `"tree"`: a look-up per record and key variable, and drawing the population once
 #' ([copula_uniqueness()]; a result of that function has done it). `"copula"` and
-#' `"placement"`: for every cell at least 256 lattice points, some 10
+#' `"placement"`: for every key at least 256 lattice points, some 10
 #' microseconds per key variable.
 #'
 #' @param object A result of [copula_fit()] or [copula_uniqueness()].

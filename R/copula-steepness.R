@@ -77,7 +77,7 @@ signal_steepness <- function(found) {
     c(
       "Uniqueness falls faster in this sample than its model says.",
       x = if (coarser) {
-        "Its cells are about twice as coarse as those of the model, or more."
+        "Its keys are about twice as coarse as those of the model, or more."
       } else {
         paste0("By its own subsets it falls ", format_number(signif(1 + found$excess, 2)),
           " times as fast."

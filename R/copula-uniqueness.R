@@ -13,12 +13,12 @@
 #' **Population uniqueness** is the share of \eqn{N} people who are unique,
 #' \deqn{\Xi_N = \sum_x q(x)\,(1 - q(x))^{N - 1},}{Xi_N = sum_x q(x) (1 - q(x))^(N - 1),}
 #' **population correctness** the chance that a match on all key variables is the right person,
-#' which is the share of distinct keys, or cells, among \eqn{N} people. Both are estimated by
+#' which is the share of distinct keys among \eqn{N} people. Both are estimated by
 #' drawing people from the model [copula_fit()] and counting; one set of draws serves all
 #' population sizes.
 #'
 #' **Calibration.** With equal weights, two parameters bring the model to the uniqueness of the
-#' sample: \eqn{\lambda}{lambda}, how much coarser or finer cells are than the model's, and
+#' sample: \eqn{\lambda}{lambda}, how much coarser or finer keys are than the model's, and
 #' \eqn{a}, how much their probabilities vary. A message of class
 #' `sdcRisk_message_weak_calibration` is given if the sample changed neither and the interval is
 #' wider than 0.05: the estimate then rests on the model. The people in the sample are known, so
@@ -50,7 +50,7 @@
 #' @section The tree score:
 #' Records in the file are scored leave-one-out; all others use the full tables. In the population
 #' the values of a record have the probability \eqn{\lambda p g}{lambda p g}, with \eqn{g} a gamma
-#' variable of mean one whose variance reflects the counts and the distance of cells from the
+#' variable of mean one whose variance reflects the counts and the distance of keys from the
 #' tree. `prob` is \eqn{\lambda p}{lambda p}, `prob_shape` the shape of \eqn{g}.
 #' \eqn{\lambda}{lambda} is such that the mean of \eqn{\xi}{xi} over the records of the sample is
 #' the population uniqueness. The accuracy of these likelihoods is measured on the help page of
@@ -74,7 +74,7 @@
 #' | the other 42 of these lists | 68% | 74% | 76% | 86% | 540 |
 #'
 #' The model knows pairs of key variables. If rows repeat, or a household, a school or a firm
-#' shares values, there are far fewer cells than the pairs imply, and a small sample rarely shows
+#' shares values, there are far fewer keys than the pairs imply, and a small sample rarely shows
 #' it: in 154 of the 186 misses the truth lay below the interval. If the sample does show it, a
 #' warning of class `sdcRisk_warning_overstated` is given (`diagnostics$fall`). **The absence of
 #' this warning does not show that persons have one row each.** Use one row per person or
@@ -91,12 +91,12 @@
 #' With `hh_id` the records also have the scores of their household, as in [individual_risk()]:
 #' `household_xi` is the likelihood that at least one member is unique, `household_kappa` the
 #' chance that a match of at least one is correct. Use [household_risk()] to find families that
-#' stand out.
+#' can be identified by their composition.
 #'
 #' @section Unequal weights:
 #' Weights enter the margins and the pairs. By default the model is then not calibrated; the
 #' interval is that of `calibrate = FALSE`, and its coverage was not measured. With `calibrate =
-#' TRUE` the sample is treated as drawn with equal chances: if people who stand out were drawn
+#' TRUE` the sample is treated as drawn with equal chances: if rare people were drawn
 #' more often, estimate and interval are too high.
 #'
 #' @section Randomness:
@@ -154,7 +154,7 @@
 #'     a}{ln a}) after the sample, `shrunk` if the standard deviation is above 0.8 of that before
 #'     it, and `shrunk` for both together; `n_draws`; `pitman_status`; `fall`, whether uniqueness
 #'     falls faster in the sample than in the model (`faster`): by how much per unit of \eqn{\ln
-#'     m}{ln m} (`excess`, `excess_se`), and how much coarser the sample's cells are
+#'     m}{ln m} (`excess`, `excess_se`), and how much coarser the sample's keys are
 #'     (`ln_coarser`)}
 #' }
 #' Errors: `bad_argument` for a `pop_size` that is not finite or below the number of records;

@@ -189,9 +189,9 @@
 #' **The population.** `population` counts the people aged 16 or over in December
 #' 2012 by the first eight keys of `wave2`, and by whether four of them differ
 #' from those of January 2011. These twelve columns have no missing values and no
-#' misreports, so a respondent of both waves is counted in the cell of their
+#' misreports, so a respondent of both waves is counted with their
 #' key. A respondent of wave 2 alone, whose indicators are zero because nothing is
-#' known, may fall in a cell that the population does not have.
+#' known, may have a key that the population does not have.
 #'
 #' @format A list of six:
 #' \describe{

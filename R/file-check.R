@@ -66,7 +66,7 @@
 #' No limit is right for every release. The defaults, and others in use:
 #'
 #' \describe{
-#'   \item{`k` of 3 (default) or 5}{a risk of 1/3 or 1/5: the usual sizes of cells for data
+#'   \item{`k` of 3 (default) or 5}{a risk of 1/3 or 1/5: the usual frequencies for data
 #'     that go to known users (El Emam 2013, chapter on precedents of cell sizes)}
 #'   \item{`k` of 11 or 20}{for data open to anyone (the same)}
 #'   \item{`journalist` of 0.05 (default)}{a key that 20 people share, the strictest of

@@ -1,9 +1,9 @@
 #' Global recoding, top and bottom coding
 #'
 #' `global_recode()` puts the values of a variable in bands or joins categories,
-#' `top_code()` and `bottom_code()` cut the ends of a number. Each is a step in the history of
-#' the file and gives the file back: measure it, protect it further, or release it. To search
-#' for the cheapest recoding that meets a limit use [recode_search()].
+#' `top_code()` and `bottom_code()` replace the largest or smallest numbers. Use them if you know
+#' which groups your users need; [recode_search()] searches for the cheapest recoding that meets a
+#' limit. The result is the recoded file: measure it, protect it further, or release it.
 #'
 #' @details
 #' **Numbers: cut points.** `age = c(0, 15, 30, 65)` makes the bands 0-14, 15-29, 30-64 and 65+,
@@ -14,24 +14,24 @@
 #' new name. All other values stay. The result is a factor. Values of labelled columns, such as
 #' those that haven reads, are named by their labels. Names that no record has are an error.
 #'
-#' **Ends.** `top_code(file, age = 80)` makes every age above 80 to 80; the type stays. With
+#' **Ends.** `top_code(file, age = 80)` replaces every age above 80 by 80; the type stays. With
 #' `.by = "share"`, `income = 0.01` codes the highest values that together have at most 1% of the
 #' records with a value; with `.by = "records"`, `income = 20` codes the fewest highest values
 #' that have at least 20 records. Equal values are never divided. With `.replace = "mean"` coded
 #' values become their mean (weighted, if the file has weights), so that means and totals of the
-#' variable stay. Of fewer than 3 records the mean would tell the values: that is an error.
+#' variable stay. The mean of fewer than 3 records would reveal the values: it is an error.
 #'
-#' Missing values stay missing. If another column, or the order of the records, tells the values
+#' Missing values stay missing. If another column, or the order of the records, reveals the values
 #' behind a recoding, a message names it, see [release_data()].
 #'
 #' @param data A data frame, an [sdc_file()], an sdcMicroObj or the result of a remedy.
 #' @param ... Variables by name, with cut points or a list for `global_recode()`, and one number
 #'   for `top_code()` and `bottom_code()`.
-#' @param .by What the number of a variable is: the `"value"` at which it is cut, the largest
+#' @param .by Meaning of the number of a variable: the `"value"` at which it is cut, the largest
 #'   `"share"` of records beyond the cut, or the least number of `"records"` beyond it.
-#' @param .replace What coded values become: the `"end"`, the value at the cut, or the `"mean"`
+#' @param .replace Replacement of coded values: the `"end"`, the value at the cut, or the `"mean"`
 #'   of the coded values, for numbers.
-#' @return An [sdc_file()] with the recoded columns and all others as they were. Of an
+#' @return An [sdc_file()] with the recoded columns; all others are unchanged. For an
 #'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`; `unprotectable` for the
 #'   mean of fewer than 3 records.
 #' @family recoding

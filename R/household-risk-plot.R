@@ -1,6 +1,6 @@
 # Pictures of household_risk().
 
-#' Pictures of households that stand out
+#' Pictures of household risk
 #'
 #' Three pictures of a [household_risk()] result; `plot()` draws the same.
 #'

@@ -12,7 +12,7 @@ declare_measure(
       )
     )
   ),
-  title = "Households that stand out by who lives together",
+  title = "Households that can be identified by their composition",
   question = paste0(
     "how many households of the file fit a household of which ", household_known_words(x),
     " known?"

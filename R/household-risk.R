@@ -1,7 +1,7 @@
 #' Household risk by composition
 #'
 #' Counts how many households fit an intruder's knowledge of a household. Use it for files of
-#' whole households: no record stands out by an age of 40, nor by 38, 12 or 9; the family of these
+#' whole households: no record is unique by an age of 40, nor by 38, 12 or 9; the family of these
 #' four may be the only one in the file. The result has the risk of every household and the people
 #' in unique ones.
 #'
@@ -24,8 +24,8 @@
 #' If one or two members are known, the worst case counts: the members whose keys the
 #' fewest households fit. A household of one person has no second member, and `known = 2`
 #' asks for that one. More knowledge never leaves more households: \eqn{m_{all} \le m_2 \le
-#' m_1}{m_all <= m_2 <= m_1}. If everybody lives alone the three are the sizes of the cells,
-#' what [n_matches()] counts with `missing = "category"`.
+#' m_1}{m_all <= m_2 <= m_1}. If everybody lives alone the three equal the frequency of the key
+#' that [n_matches()] counts with `missing = "category"`.
 #'
 #' `hh_vars` are variables that the members of a household share, such as the region or the
 #' tenure of the dwelling. The intruder knows them regardless of which members are known;
@@ -58,8 +58,8 @@
 #' out as a whole, since a household without one of its members is another
 #' household; their records have `NA`. `"wildcard"` is refused: if missing values
 #' fit everything, it takes an assignment of the members of two households to each
-#' other to tell whether they fit, households are no longer alike in cells, and the
-#' answer to "which members?" is not one. [n_matches()] with `hh_id` counts the
+#' other to tell whether they fit, households no longer form classes, and the
+#' answer to "which members?" is not unique. [n_matches()] with `hh_id` counts the
 #' households that a single person fits, missing values matching everything. A
 #' record must have a household.
 #'

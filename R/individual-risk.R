@@ -54,7 +54,7 @@
 #' By `"wildcard"`, the default, a missing value matches every value, as
 #' an intruder must assume, and \eqn{f} and \eqn{\hat F}{Fhat} of a record are the
 #' number and the weights of the records that match it, as [n_matches()] and sdcMicro
-#' count them. Records that match do not form cells: if any record is incomplete,
+#' count them. Matching records do not form classes: if any record is incomplete,
 #' `n_cells` and `journalist_population` are `NA`, and \eqn{f} of different records overlap.
 #'
 #' `"category"` treats missing as a value of its own. A file after local suppression then
@@ -68,7 +68,7 @@
 #' values differ are named in one of class `sdcRisk_message_identifying_key`.
 #'
 #' @section Cost:
-#' Grouping the records by key, plus about a microsecond per cell; with
+#' Grouping the records by key, plus about a microsecond per key; with
 #' `"wildcard"` the cost of [n_matches()] with weights.
 #'
 #' @section Memory:
@@ -91,7 +91,7 @@
 #'     `expected_reidentifications`, `expected_unique` (of these, from sample
 #'     uniques), `reidentification_rate` (of `n`), `prosecutor_above`,
 #'     `prosecutor_max`, `prosecutor_mean`, `journalist_above`, `journalist_max`,
-#'     `journalist_mean`, `journalist_population` (cells over the sum of
+#'     `journalist_mean`, `journalist_population` (keys over the sum of
 #'     the weights: the mean over the population if every key of it is in the
 #'     file), `risk_q99` and `risk_q95` of the records, and with `hh_id`
 #'     `n_households`, `expected_households` (households of which a member is
@@ -123,8 +123,8 @@
 #' # after a value was suppressed in the records with the largest risks
 #' suppressed <- nals_prison
 #' suppressed$EDUC3[risk$records$risk > 0.01] <- NA
-#' blanks <- individual_risk(suppressed, keys, "WEIGHT")
-#' blanks$estimates$expected_reidentifications
+#' after <- individual_risk(suppressed, keys, "WEIGHT")
+#' after$estimates$expected_reidentifications
 individual_risk <- function(data, key_vars, weight_var, hh_id = NULL,
                             tau_prosecutor = 0.2, tau_journalist = 0.2, ...,
                             missing = "wildcard", limit = NULL, tau = NULL) {

@@ -198,7 +198,7 @@ report_unreached <- function(drawn, asked, fixed) {
   stop_sdc(
     "unprotectable",
     c(
-      "Every cell must have a block that can keep it below `max_match_prob`.",
+      "Every key must have a block that can keep it below `max_match_prob`.",
       x = paste0(cells_left(drawn, asked), "."),
       x = if (drawn$lowest < 1) {
         paste0("The lowest bound this file can reach is ", format_number(drawn$lowest), ".")
@@ -230,9 +230,9 @@ report_unreached <- function(drawn, asked, fixed) {
 cells_left <- function(drawn, asked) {
   alone <- sum(drawn$unreached_sizes == 1)
   paste0(
-    plural(length(drawn$unreached), "cell"), " cannot be brought below ",
+    plural(length(drawn$unreached), "key"), " cannot be brought below ",
     format_number(asked$max_match_prob), if (alone > 0) {
-      paste0(" (", plural(alone, "cell"), " without another cell to exchange records with)")
+      paste0(" (", plural(alone, "key"), " without another one to exchange records with)")
     }
   )
 }
@@ -256,7 +256,7 @@ warn_unprotected <- function(drawn, asked) {
     warn_sdc(
       "unprotected_cells",
       c(
-        "Some cells keep a higher match probability than the bound.",
+        "Some keys keep a higher match probability than the bound.",
         x = paste0(
           cells_left(drawn, asked), "; at worst they stay at ",
           format_up(drawn$lowest), "."
@@ -272,14 +272,14 @@ stop_two_cells <- function(drawn) {
     c("bad_argument", "unprotectable"),
     c(
       paste(
-        "A bound in [3/7, 1/2) must have at least three cells in every block with",
+        "A bound in [3/7, 1/2) must have at least three keys in every block with",
         "calibration = \"paper\"."
       ),
       x = paste0(
-        plural(sum(drawn$unreached_sizes == 2), "block"), " of two cells."
+        plural(sum(drawn$unreached_sizes == 2), "block"), " of two keys."
       ),
       i = paste(
-        "The theorem: with two cells, P(CM | S = 2) can exceed P(CM | S = 1), and the",
+        "The theorem: with two keys, P(CM | S = 2) can exceed P(CM | S = 1), and the",
         "published theta is proven for bounds of at least 1/2 only."
       ),
       i = "Take calibration = \"exact\", a bound of at least 1/2, or unprotected = \"merge\"."

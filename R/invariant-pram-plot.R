@@ -3,11 +3,11 @@
 #' Pictures of a perturbed file
 #'
 #' @param object A result of [invariant_pram()].
-#' @param type `"match_prob"`: the match probability of every cell before and
-#'   after, cells of equal values drawn once with their number, and the bound;
-#'   `"counts"`: counts of all cells before against after, with the band that
-#'   holds about 95% of the cells (two standard deviations around what they
-#'   were).
+#' @param type `"match_prob"`: the match probability of every key before and
+#'   after, equal points drawn once with their number, and the bound;
+#'   `"counts"`: the frequency of every key before against after, with the band
+#'   that holds for about 95% of them (two standard deviations around the
+#'   frequency before).
 #' @param ... None.
 #' @return A ggplot; `plot()` draws it.
 #' @exportS3Method ggplot2::autoplot
@@ -21,8 +21,8 @@ autoplot.sdc_invariant_pram <- function(object, type = c("match_prob", "counts")
   type <- check_choice(type, c("match_prob", "counts"), "type")
   switch(type,
     match_prob = plot_match_prob(
-      object$cells, object$estimates$max_match_prob, "Exact worst case of every cell",
-      before = "before: 1 / count of the cell"
+      object$cells, object$estimates$max_match_prob, "Exact worst case of every key",
+      before = "before: 1 / frequency of the key"
     ),
     counts = plot_pram_counts(object)
   )

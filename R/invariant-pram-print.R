@@ -15,7 +15,7 @@ declare_measure(
     if (x$diagnostics$units == "households") {
       paste0(" in ", plural(x$diagnostics$n_households, "household"))
     },
-    ", ", plural(length(x$settings$key_vars), "key variable"), ", ", plural(n_cells, "cell"), "; ",
+    ", ", plural(length(x$settings$key_vars), "key variable"), ", ", plural(n_cells, "key"), "; ",
     missing_clause("category"), "."
   ),
   worst_match_prob = figure(
@@ -28,7 +28,7 @@ declare_measure(
       format_up(worst_match_prob), " given the number of ", pram_units_word(x),
       "s found (the bound asked for: ", format_number(max_match_prob),
       if (n_unprotected > 0) {
-        paste0("; it is exceeded by ", plural(n_unprotected, "cell"),
+        paste0("; it is exceeded by ", plural(n_unprotected, "key"),
                " that could not be protected")
       }, ")"
     )
@@ -38,15 +38,15 @@ declare_measure(
   ),
   all_counts_prob = figure(
     paste0(
-      "For an intruder who weighs the counts of all cells", if (max_match_prob < 0.5) ", or more"
+      "For an intruder who weighs all frequencies", if (max_match_prob < 0.5) ", or more"
     ),
     "risk", scenario = "prosecutor",
     attempt = TRUE, board = FALSE
   ),
-  n_risky = figure("Cells above the bound before", "count", scenario = "prosecutor",
+  n_risky = figure("Keys above the bound before", "count", scenario = "prosecutor",
                    board = FALSE, print = FALSE),
   n_unprotected = figure(
-    "Cells above the bound still", "count", scenario = "prosecutor", board = FALSE
+    "Keys above the bound still", "count", scenario = "prosecutor", board = FALSE
   ),
   n_changed = figure(
     "Changed records", "count", scenario = "none", direction = "none", of = n_records,
@@ -85,7 +85,7 @@ declare_measure(
     "the bound does not cover attributes inferred from groups, nor intruders who know other ",
     "variables", if (all_counts_prob > worst_match_prob + 1e-9) {
       paste0(
-        " or weigh the released counts of all cells (right with a probability of ",
+        " or weigh the released frequency of every key (right with a probability of ",
         if (max_match_prob >= 0.5) "up to ", format_up(all_counts_prob),
         if (max_match_prob < 0.5) " or more", ")"
       )

@@ -279,7 +279,7 @@ inform_pram <- function(x, asked) {
     "nothing_to_do",
     c(
       paste0(
-        "No cell exceeds the bound: the largest match probability is ",
+        "No key exceeds the bound: the largest match probability is ",
         format_risk(max(x$cells$match_prob_before)), " as it is."
       ),
       i = if (unchanged) {

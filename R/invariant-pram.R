@@ -6,48 +6,47 @@
 #' exactly for every key. The result holds the file to release and the achieved probability of
 #' every key.
 #'
-#' @details The key variables cross-classify the records into \eqn{k} non-empty cells with counts
-#' \eqn{T_i}. The intruder knows the cell \eqn{j} of a person and that the person is in the file,
-#' and picks at random one of the \eqn{S_j} records released there. CM says that the pick is the
-#' person. The promise is
+#' @details The file has \eqn{k} keys with frequencies \eqn{T_i}. The intruder knows the key
+#' \eqn{j} of a person and that the person is in the file, and picks at random one of the
+#' \eqn{S_j} records released with this key. CM is the event that the pick is the person. The
+#' bound is
 #' \deqn{P(CM \mid S_j = a, T) \le \xi \quad \mbox{for every } j \mbox{ and } a \ge 1}{%
 #'   P(CM | S_j = a, T) <= xi for every j and a >= 1}
-#' with \eqn{\xi}{xi} = `max_match_prob`. Every record is randomised by itself:
+#' with \eqn{\xi}{xi} = `max_match_prob`. Every record is randomised independently:
 #' \deqn{p_{stay}(i) = 1 - \theta / T_i, \quad
 #'   p_{move}(i \to j) = \theta / ((k - 1) T_i),}{%
 #'   p_stay(i) = 1 - theta / T_i, p_move(i, j) = theta / ((k - 1) T_i),}
-#' so that \eqn{E(S \mid T) = T}{E(S | T) = T}. Moves go to cells that occur in the file, and a
-#' record takes the values of its new cell together: no new combination of values appears. A
-#' missing value is a value like any other.
+#' so that \eqn{E(S \mid T) = T}{E(S | T) = T}. A record can only get a key that occurs in the
+#' file, as a whole: no new combination of values appears. A missing value is a value like any
+#' other.
 #'
-#' **Blocks.** \eqn{k} counts the cells of a block, and records stay in their block. `scope =
-#' "risky"`, the default, leaves every cell with \eqn{1/T_i \le \xi}{1 / T_i <= xi} untouched and
-#' puts each of the others into a small block with the nearest cells, by the number of differing
-#' key variables and then of steps. `scope = "all"` makes one block of all cells, the published
+#' **Blocks.** \eqn{k} counts the keys of a block, and records stay in their block. `scope =
+#' "risky"`, the default, leaves every key with \eqn{1/T_i \le \xi}{1 / T_i <= xi} unchanged and
+#' puts each of the others into a small block with the nearest keys, by the number of differing
+#' key variables and then of steps. `scope = "all"` makes one block of the file, the published
 #' scheme if `calibration = "paper"`. With `within`, records move only inside a level of these
 #' variables, whose joint counts are then kept exactly. `forbid` keeps pairs of values apart.
 #'
 #' **Theta.** `calibration = "paper"` uses the published closed form, the root of \eqn{(1 -
 #' \theta) / (1 - \theta + \theta^2) = \xi}{(1 - theta) / (1 - theta + theta^2) = xi}, proven for
-#' \eqn{\xi}{xi} from 1/2, and from 3/7 with three or more cells. `"exact"` uses, block by block,
-#' the smallest theta whose exact worst case over all cells and all \eqn{a} meets the bound, for
-#' any bound that the file can reach: ten cells of one record reach 0.1 and no less. Theta stays
-#' so small that no record is found in another given cell more easily than in its own.
+#' \eqn{\xi}{xi} from 1/2, and from 3/7 with three or more keys. `"exact"` uses, block by block,
+#' the smallest theta whose exact worst case over every key and all \eqn{a} meets the bound, for
+#' any bound that the file can reach: ten sample uniques reach 0.1 and no less. Theta stays
+#' so small that no record is found under another key more easily than under its own.
 #'
-#' **Cells that cannot be protected**, above all a cell that is alone in its level: `unprotected =
+#' **Keys that cannot be protected**, above all a key that is alone in its level: `unprotected =
 #' "error"` names the lowest bound that can be reached, to four digits; `"merge"` merges its level
-#' with that of its nearest cell; `"keep"` gives what protection there is, and a warning. Only
+#' with that of the nearest key; `"keep"` gives the best possible protection, and a warning. Only
 #' levels of key variables are merged, never those of other variables of `within`.
 #'
-#' **Households.** Without `hh_id` every record moves by itself, and a household may then live in
-#' two regions. With `hh_id` and `hh_vars`, key variables that a household shares never differ
-#' inside a household. The size of a household shows in the release, so it is part of every cell:
-#' a size that only one household has cannot be protected. If all key variables are those of
-#' households, households are the units: each is drawn once, and the bound is on matching a
-#' household, hence on matching one of its members. To move
-#' these keys too, run `invariant_pram()` twice: on the household keys, then on its `data` with
-#' all key variables. With `calibration = "exact"` the bound of the second run holds for the
-#' whole.
+#' **Households.** Without `hh_id` every record moves independently, and members of a household may
+#' then live in two regions. With `hh_id` and `hh_vars`, key variables that a household shares
+#' never differ inside a household. The release shows the size of a household, so it is part of
+#' every key: a size that only one household has cannot be protected. If all key variables are
+#' those of households, households are the units: each is drawn once, and the bound is on matching
+#' a household, hence on matching one of its members. To move these keys too, run
+#' `invariant_pram()` twice: on the household keys, then on its `data` with all key variables. With
+#' `calibration = "exact"` the bound of the second run holds for the whole.
 #'
 #' **Weights.** Weighted counts are not invariant: a shift of more than 1% in any one-way margin
 #' is a warning; `prefer = "similar_weights"` forms blocks of similar mean weight.
@@ -69,23 +68,23 @@
 #' * An intruder who notices a moved record because its new key values contradict other columns. A
 #'   message (`determined_keys`) names columns that reveal the perturbation, see [release_data()];
 #'   `plausibility` counts pairs of values that no record had before.
-#' * An intruder who also uses the released counts of *all* cells in the block. In a block of two
-#'   cells the other count adds nothing; in larger blocks the bound does not hold. At 0.8 this
-#'   intruder is right with at most 0.840 in a block of three uniques, 0.866 of four, 0.928 of ten
-#'   and 0.989 of a hundred. `scope = "risky"` makes blocks of two whenever it can.
+#' * An intruder who also uses the released frequencies of *every* key in the block. In a block of
+#'   two keys the other frequency adds nothing; in larger blocks the bound does not hold. At 0.8
+#'   this intruder is right with at most 0.840 in a block of three uniques, 0.866 of four, 0.928 of
+#'   ten and 0.989 of a hundred. `scope = "risky"` makes blocks of two whenever it can.
 #'   `estimates$all_counts_prob` has the figure of this file, the worst case from a bound of 1/2
 #'   on.
 #' * An intruder who knows the seed: do not call [set.seed()] before a release, or keep its number
 #'   as secret as the file.
-#' * An intruder who reads a moved value off the records around it, if the file is sorted: a
+#' * An intruder who infers an exchanged value from the records around it, if the file is sorted: a
 #'   message (`told_by_order`) names the variables, and [release_data()] shuffles the records.
 #' * Anyone who has this object, which is as confidential as the original data. Release only
 #'   [release_data()]; settings, theta and the formula may be published.
-#' * Attribute disclosure: if all records of a group share a sensitive value, it is disclosed
+#' * Attribute disclosure: if all records with a key share a sensitive value, it is disclosed
 #'   without any match.
 #'
 #' @section Cost:
-#' About a second for a million records. Small blocks sort the risky cells once per key variable.
+#' About a second for a million records. Small blocks sort the risky keys once per key variable.
 #' Memory beyond `data`, with five key variables and two threads: at most 620 bytes a record.
 #'
 #' @param data A data frame, tibble or data.table, or a table of a database.
@@ -97,15 +96,15 @@
 #' @param max_match_prob The bound, between 0 and 1. Default: 1/3 for an [sdc_file()], that of `k
 #'   = 3`; 0.8 for other data.
 #' @param within Columns inside whose joint levels records move.
-#' @param scope `"risky"`: small blocks around the cells above the bound. `"all"`: all cells of a
-#'   level are one block.
+#' @param scope `"risky"`: small blocks around each key above the bound. `"all"`: each level is one
+#'   block.
 #' @param calibration How theta is chosen, see Details.
-#' @param prefer With `scope = "risky"`: `"fewest_changes"` groups cells of the same count,
-#'   `"nearest"` takes the nearest cell of any count, `"similar_weights"` cells of the same count
-#'   and similar mean weight.
+#' @param prefer With `scope = "risky"`: `"fewest_changes"` groups keys of equal frequency,
+#'   `"nearest"` takes the nearest key of any frequency, `"similar_weights"` keys of equal
+#'   frequency and similar mean weight.
 #' @param forbid Values never exchanged: a list named by key variables, each a matrix or data
 #'   frame of two columns with one pair of values per row.
-#' @param unprotected What happens to cells that cannot be protected.
+#' @param unprotected Treatment of keys that cannot be protected.
 #' @param hh_vars Key variables that the members of a household share.
 #'
 #' @return An object of class `sdc_invariant_pram`, an [sdc_result] with
@@ -113,7 +112,7 @@
 #'   \item{`data`}{the perturbed data: class, column types, levels, labels and order of records
 #'     are those of the input. [release_data()] gives what may leave. For an sdcMicroObj that
 #'     object with perturbed key variables, see [store_result()]}
-#'   \item{`cells`}{the [as.data.frame()] table, one row per cell: `block` (`NA`: untouched),
+#'   \item{`cells`}{the [as.data.frame()] table, one row per key: `block` (`NA`: unchanged),
 #'     `count`, `stay_prob`, `match_prob_before` (1 / count), `match_prob` (exact worst case over
 #'     \eqn{a}); with `hh_id` `household_size`; with households as units `persons_before`,
 #'     `persons_expected` (the same, as sizes do not mix); with weights `weighted_before`,
@@ -128,10 +127,10 @@
 #'     does not occur in the original}
 #'   \item{`estimates`}{one row: `max_match_prob`, `theta_min`, `theta_max`, `n_blocks`,
 #'     `worst_match_prob`, `all_counts_prob` (largest of all blocks), `expected_changed`,
-#'     `n_changed`, and `n_records`, `n_cells`, `n_risky` (cells above the bound before),
+#'     `n_changed`, and `n_records`, `n_cells`, `n_risky` (keys above the bound before),
 #'     `n_unprotected` (after)}
 #'   \item{`records`}{one row per record: `cell` (row of `cells`), `changed`, `match_prob_before`,
-#'     `match_prob` (of its original cell)}
+#'     `match_prob` (of its original key)}
 #' }
 #' Errors: `bad_argument` (a bound outside its range, a pair of `forbid` that does not exist),
 #' `unprotectable` (with field `lowest`, a bound to four digits that works while the next ones
@@ -242,7 +241,7 @@ check_paper_bound <- function(bound) {
       found = paste0("It is ", format(min(bound), digits = 4), "."),
       advice = paste(
         "The theorem: for a bound of at least 1/2, or of at least 3/7 = 0.4286 with three",
-        "or more cells, the root theta of (1 - theta) / (1 - theta + theta^2) = bound keeps",
+        "or more keys, the root theta of (1 - theta) / (1 - theta + theta^2) = bound keeps",
         "every correct-match probability below it. calibration = \"exact\" takes any bound",
         "that the file can reach."
       )

@@ -27,7 +27,7 @@
 #'
 #' **What a key variable adds** is the number of records that are unique on all key
 #' variables and no longer so when it is left out. Here missing is a value of its
-#' own, and a cell of [candidates()] is one value, equal sets being equal:
+#' own, and a set of [candidates()] is one value:
 #' with missing values as wildcards, or candidates compared by what they admit, use
 #' [n_matches()]. Keys that repeat each other add nothing one by one, and can add
 #' much together.

@@ -40,7 +40,7 @@
 #'   \item{`"em"`}{learns \eqn{m_v} from the two files alone: each released record has one
 #'     partner, uniform over the known file with probability `coverage`, and \eqn{m_v} maximises
 #'     the likelihood of the records (expectation and maximisation, on a systematic sample of
-#'     about 5,000 cells of the released file)}
+#'     about 5,000 keys of the released file)}
 #' }
 #' None of them is the best that can be: if errors are dependent, weights that are known may do
 #' slightly worse than learned ones. So the largest figure over the intruders tried is named, and

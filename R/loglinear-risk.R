@@ -8,8 +8,8 @@
 #' @concept log-linear model
 #' @concept sample unique
 #' @concept population unique
-#' @details A record that is alone in its cell of the key variables is at risk if few people
-#' outside the sample share the cell. The model estimates how many do, also from cells without
+#' @details A sample unique is at risk if few people outside the sample share its key, a
+#' cell of the table of key variables. The model estimates how many do, also from cells without
 #' records. The key variables span a table of \eqn{K} cells. Cell \eqn{k} has \eqn{F_k} people in
 #' the population and \eqn{f_k} records in the sample. With \eqn{F_k} Poisson with mean
 #' \eqn{\lambda_k}{lambda_k} and every person drawn with probability \eqn{\pi_k}{pi_k}, the other
@@ -90,7 +90,7 @@
 #' With `hh_id` the records also have the risk of their household, as in [individual_risk()]:
 #' `household_tau1` is the chance that at least one member is unique in the population,
 #' `household_tau2` that at least one is matched correctly. Use [household_risk()] to find
-#' families that stand out.
+#' families that can be identified by their composition.
 #'
 #' If a sample unique is the only record on a margin of the model, its own weight alone decides
 #' what is expected there; a warning of class `sdcRisk_warning_zero_margins` counts them. A fit at

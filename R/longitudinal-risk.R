@@ -69,7 +69,7 @@
 #'
 #' @section Cost:
 #' That of one linkage per earlier release and of three fits. Each change variable
-#' doubles the number of cells, a previous value multiplies it by the number of
+#' doubles the number of cells of the table, a previous value multiplies it by the number of
 #' its values: see [loglinear_risk()] for what that costs, and take
 #' `model = "independence"` or a formula if it is too much.
 #'

@@ -5,7 +5,7 @@
 #' with few matches is easy to find. The result has the number of matches of each record, and the
 #' sample uniques and theta of each key set.
 #'
-#' @details Records \eqn{i} and \eqn{j} are *compatible*, \eqn{i \sim j}{i ~ j}, when in every key
+#' @details Records \eqn{i} and \eqn{j} are *compatible*, \eqn{i \sim j}{i ~ j}, if in every key
 #' variable one of the two is missing or their values are equal. The number of matches of record
 #' \eqn{i} is
 #' \deqn{m_i = \sum_j [i \sim j],}{m_i = sum_j [i ~ j],}
@@ -16,54 +16,54 @@
 #'
 #' With `missing = "exclude"` records that are incomplete on a key set are deleted and \eqn{k_i}
 #' is counted among the rest (listwise deletion); with `"category"` a missing value matches
-#' missing values only. A list has a word for some key variables, `list(stat = "category", age =
-#' "wildcard")`: the others match everything.
+#' missing values only. A list names the rule of some key variables, `list(stat = "category", age =
+#' "wildcard")`: in the others missing values match everything.
 #'
 #' **What is missing.** `NA`, `NaN`, tagged missing values, and the codes that an imported SPSS
-#' column declares missing (`na_values`, `na_range`), whatever they mean. The print gives the
+#' column declares missing (`na_values`, `na_range`), whatever their reason. The print gives the
 #' share of missing values per key variable and the declared codes among them. "Not applicable" is
-#' known to anyone who knows the person: use `"category"` for it, or remove the declaration so
-#' that it becomes a value, rather than let it match everything.
+#' known to anyone who knows the person, so it should not match everything: use `"category"`, or
+#' remove the declaration so that it becomes a value.
 #'
-#' **Counting partners for less.** `partial_weight` \eqn{\alpha}{alpha} lets a partner that is
-#' incomplete, and whose pattern (values and blanks) is another one, count \eqn{\alpha}{alpha}
-#' instead of 1; this is `alpha` of sdcMicro's `freqCalc()`. `min_overlap` asks for a number of
-#' key variables that are known on both sides; the record itself always counts.
+#' **Counting partners for less.** An incomplete partner with another pattern of known and missing
+#' values counts `partial_weight` \eqn{\alpha}{alpha} instead of 1, as with `alpha` of sdcMicro's
+#' `freqCalc()`. `min_overlap` is the least number of key variables that both records must know;
+#' the record itself always counts.
 #'
 #' **Candidates.** Columns made by [candidates()] or [candidate_interval()] hold sets \eqn{S} of
 #' admissible values. `rule = "first"` (the paper's): the intruder looks for the first value of
 #' the target's set, and a record matches if its own set holds that value. This is not symmetric:
 #' 3|4 does not match 4|5, but 4|5 matches 3|4. `"overlap"`: the two sets have a value in common,
-#' the most matches that are possible. `"mean"`: the average of `"first"` over the values of the
+#' which gives the most matches. `"mean"`: the average of `"first"` over the values of the
 #' target's set (the whole numbers of an interval) and their combinations: the expected number of
-#' matches of an intruder who knows the true values. A cell with candidates is known; it is
+#' matches of an intruder who knows the true values. A set of candidates is a known value; it is
 #' missing if it is `NA`.
 #'
 #' **Households.** With `hh_id` a target matches a household if it matches any of its members, and
 #' `n_matches` counts households, each once. The records behind them are counted as
 #' `n_matched_records`. `n_matches_household` is the smallest `n_matches` among the members of the
-#' record's own household. A record without household is one of its own.
+#' record's own household. A record without a household counts as a household.
 #'
 #' **Sensitive values** measure attribute disclosure: the key can reveal the value of the column
-#' `sensitive` without identifying the record. Of the matches of a record that have a value there,
-#' let the share \eqn{p_v} have value \eqn{v}, and let \eqn{q_v} be its share among all records
-#' with a value.
+#' `sensitive` without identifying the record. Let \eqn{p_v} be the share of value
+#' \eqn{v} among the matches of a record, and \eqn{q_v} its share among all records, both without
+#' missing values.
 #' \describe{
 #'   \item{`n_sensitive`}{the number of distinct values. If it is 1 an intruder learns the value
 #'     without finding the record: the record is *homogeneous*, and unique records with a value
 #'     always are}
 #'   \item{`l_entropy`}{\eqn{\exp(-\sum_v p_v \ln p_v)}{exp(-sum p_v ln p_v)}, the number of
-#'     equally frequent values that are as hard to tell apart}
+#'     equally frequent values with the same entropy}
 #'   \item{`t_closeness`}{how far \eqn{p} is from \eqn{q}: total variation for values without order
 #'     (text, factors), the earth mover's distance on ranks for ordered factors, numbers, Dates and
-#'     logical values. Convert numbers that are mere codes to a factor}
+#'     logical values. Convert numbers that are codes to a factor}
 #' }
 #' `n_homogeneous` counts the homogeneous records; `l_distinct` and `l_entropy` of the file are
 #' the smallest of the records (distinct and entropy l-diversity), and its `t_closeness` is the
-#' largest. With several sensitive columns a record counts as homogeneous if it is so in at least
-#' one; l and t are the worst over the columns. Missing sensitive values are ignored: a record
+#' largest. With several sensitive columns a record counts as homogeneous if it is homogeneous in at
+#' least one; l and t are the worst over the columns. Missing sensitive values are ignored: a record
 #' whose matches have no value at all has `n_sensitive` 0 and the others `NA`. A partner's value
-#' counts whatever the `partial_weight` of the partner.
+#' counts in full whatever `partial_weight` is.
 #'
 #' **Theta** is the probability that a unique match of a person drawn from the population is
 #' correct, \eqn{U / \sum F}{U / sum F} over the unique records, see [match_theta()]; it is
@@ -99,14 +99,14 @@
 #'   these words named by key variables.
 #' @param rule How candidate sets match.
 #' @param min_overlap At least this number of key variables must be observed on both sides.
-#' @param partial_weight What an incomplete partner with another pattern counts, from 0 to 1.
+#' @param partial_weight Count of an incomplete partner with another pattern, from 0 to 1.
 #' @param tolerance A named list of numbers: values of these key variables match within this
 #'   distance, `list(income = 50)`; days for Dates, seconds for times.
 #' @param patterns A data frame of people to look up in the file instead of its own records, with
 #'   the key variables as columns. A value the file does not have matches missing values only.
-#' @param below Counts of records with fewer matches than this.
-#' @param sensitive Names of one or several columns whose values among the matches are looked at:
-#'   does the key tell the value without telling the record?
+#' @param below Numbers of matches: `estimates` counts the records with fewer.
+#' @param sensitive Names of one or several columns whose values among the matches are compared,
+#'   see Details.
 #' @param key_groups A named list of columns that count as one key variable each: for
 #'   `min_overlap`, and if a key set names the group. Missing is judged column by column.
 #'
@@ -121,9 +121,9 @@
 #'     `n_unique` (with one match, themselves), `n_below_5`, `n_below_10`, `prop_unique` (of `n`),
 #'     `prop_unique_all` (of all records), `n_pairs`, `theta`, `theta_se`, `theta_low`,
 #'     `theta_high`, `theta_status` (`"ok"`, `"unreliable"` below 10 uniques or pairs, `NA` if
-#'     theta is not asked for); `n_complete`, `n_unique_complete` and `prop_unique_complete` say
-#'     what listwise deletion would find (`NA` with candidates, of which it can make nothing;
-#'     values that `missing` calls a category are complete); `risk_max`, `risk_q99`, `risk_q95`
+#'     theta is not asked for); `n_complete`, `n_unique_complete` and `prop_unique_complete`, the
+#'     figures by listwise deletion (`NA` with candidates; values that `missing` calls a category
+#'     are complete); `risk_max`, `risk_q99`, `risk_q95`
 #'     and `risk_mean` are of the record risks \eqn{1/m}, 0 for a pattern without a match; with
 #'     `sensitive` also `n_homogeneous`, `l_distinct`, `l_entropy` and `t_closeness`}
 #'   \item{`sensitive`}{with `sensitive`, these four per key set and column}
@@ -135,7 +135,7 @@
 #' Errors: `bad_column` for columns without defined values, intervals that need whole numbers,
 #' tolerances for columns that are not numbers; `bad_weights`; `bad_argument`; `too_large` for
 #' candidate sets with too many combinations or compatible pairs. Messages: `identifying_key`
-#' names key variables in which nearly all of at least 20 values differ, `many_excluded` says that
+#' names key variables in which nearly all of at least 20 values differ, `many_excluded` is given if
 #' more than 5% of the records were deleted.
 #'
 #' @references

@@ -97,7 +97,7 @@ declare_measure(
   size = paste0(people(nrow(x)), ", of whom ", plural(sum(x$reason == "member"), "member"), "."),
   table = reason_table(x$reason, rlang::set_names(c(
     "background and at least one module", "known by proxy, or never took part",
-    "no background", "blank rows alone"
+    "no background", "empty rows alone"
   ), member_reasons)),
   notes = "as.data.frame(x) prints people.",
   measured = paste0(

@@ -28,7 +28,7 @@ panel_table <- function(data, class) {
 #'
 #' @details
 #' Missing is `NA`, `NaN`, a value that a labelled column declares missing, and a
-#' cell of [candidates()] of which nothing is known; if a person has no other
+#' value of [candidates()] that is `NA`; if a person has no other
 #' value the result is `NA`.
 #'
 #' Types are kept, and equal types of several waves put together: levels of factors are
@@ -300,14 +300,14 @@ unite_values_of <- function(parts, long, starts) {
 #' @details
 #' A row counts if at least one column other than `id` is not missing; in a table of
 #' ids alone every row counts. Take columns that are always filled in, such as the
-#' month of a questionnaire, out first, or a row of blanks counts as an answer.
+#' month of a questionnaire, out first, or an empty row counts as an answer.
 #' Ids compare as values, whatever their types.
 #'
 #' @inheritParams sdcRisk-params
 #' @return A data frame of class `sdc_panel_members` with one row per person:
 #'   `id` (under its own name), `background` (whether there is any), `n_modules`,
 #'   `member`, and `reason`: `"member"`, `"background only"`, `"modules only"`,
-#'   `"nothing"` (blank rows alone). Printing it counts the reasons.
+#'   `"nothing"` (empty rows alone). Printing it counts the reasons.
 #'
 #'   Errors: a table that is not a data frame (`bad_data`), an `id` that is not a column of
 #'   all of them (`unknown_key_var`).

@@ -1,12 +1,12 @@
 #' Count the distinct patterns of a large file
 #'
 #' Counts how often each combination of key variables occurs. Use it for files that are too large
-#' for memory, or must not leave their place. The table is small, can be saved, and replaces the
+#' for memory, or must not leave their database. The table is small, can be saved, and replaces the
 #' file as `data`. `update()` adds or removes the records of another month without the old file.
 #'
 #' @details
-#' A pattern is a combination of values of the key variables, missing being a value of
-#' its own here: the function that takes the table decides what missing values match.
+#' A pattern is a combination of values of the key variables. Missing is a value of its own in
+#' it: the function that takes the table decides what missing values match.
 #' Patterns are in the order of their first occurrence in the file.
 #'
 #' Functions that take a pattern table: [qar_risk()], [n_matches()],
@@ -16,17 +16,16 @@
 #' twelve digits. `records` is `NULL`, and `patterns` has a row for each pattern with the
 #' key variables, the number `n` of records, and the columns that `records` would have.
 #' A key variable with the name of such a column is called `<name>.key` there.
-#' Key variables can be left out by `key_vars`, none can be added: take all that may be
-#' asked for. A sensitive variable of [n_matches()] is one of them.
+#' `key_vars` can drop key variables but not add any, so include all that you may need. A sensitive
+#' variable of [n_matches()] is one of them.
 #'
-#' Other functions answer for single records, change them, or need to know who lives
-#' with whom: they stop with an error that says so. So do the arguments `hh_id`,
-#' `strata_var` and `newdata`.
+#' Other functions have results for single records, change them, or need households: a pattern
+#' table is an error there. So are the arguments `hh_id`, `strata_var` and `newdata`.
 #'
 #' With `weight_var` the table has the sum of the weights of every pattern under that name,
 #' together with the sum of their squares and the range of the weights, which the precision
-#' of some estimates needs. [copula_fit()] needs the weight of every single record: it takes
-#' a pattern table with weights if the records of a pattern all have the same.
+#' of some estimates needs. [copula_fit()] needs the weight of every record: it takes
+#' a pattern table with weights if all records of a pattern have equal weights.
 #'
 #' @section What is confidential:
 #' A pattern with `n = 1` is a record. The table is as confidential as the key variables
@@ -34,9 +33,9 @@
 #'
 #' @section Cost:
 #' One pass over the file: about that of [key_overview()] without its pairs. The table has
-#' 8 bytes and the key variables per pattern. Coarse key variables shrink a
-#' file to little; many or fine ones leave nearly as many patterns as records, and no
-#' pattern table is worth its name then: `max_patterns` stops before that.
+#' 8 bytes and the key variables per pattern. Coarse key variables leave few
+#' patterns; many or fine ones leave nearly as many patterns as records, so that a
+#' pattern table saves nothing: `max_patterns` prevents this.
 #'
 #' @section Memory:
 #' Beyond `data`, with five key variables and two threads: at most 130 bytes a record.
@@ -46,8 +45,8 @@
 #' @param key_vars Names or positions of the key variables. `NULL`: those of the file, or
 #'   all columns that have no other role. None may be called `n`.
 #' @inheritParams sdcRisk-params
-#' @param count_var Name of a column that says how many records a row stands for, whole
-#'   numbers of at least 1 (integer64 too): data that were counted elsewhere.
+#' @param count_var Name of a column with the number of records of each row, whole numbers of at
+#'   least 1 (integer64 too), if the data were counted elsewhere.
 #'   `weight_var` then holds the sum of their weights, which are taken to be equal.
 #' @param max_patterns More patterns than this are an error, before they are collected.
 #' @return An object of class `sdc_pattern_table`, a list: `patterns` (data frame: the key

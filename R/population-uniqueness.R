@@ -5,8 +5,8 @@
 #' check [copula_uniqueness()], which also models the variables.
 #'
 #' @details
-#' Let \eqn{s_f} be the number of cells with \eqn{f} of the
-#' \eqn{n} records, \eqn{u = \sum s_f}{u = sum s_f} the number of cells, \eqn{N} the number
+#' Let \eqn{s_f} be the number of keys with \eqn{f} of the
+#' \eqn{n} records, \eqn{u = \sum s_f}{u = sum s_f} the number of keys, \eqn{N} the number
 #' of people and \eqn{\pi = n / N}{pi = n / N}.
 #' \describe{
 #'   \item{`"pitman"`}{(Hoshino 2001) The sample is one of Pitman's random
@@ -19,14 +19,14 @@
 #'   \item{`"ewens"`}{The same with \eqn{\alpha = 0}{alpha = 0}: uniqueness
 #'     \eqn{\theta / (N + \theta - 1)}{theta / (N + theta - 1)}.}
 #'   \item{`"zayatz"`}{(1991) A sample unique is a population unique with the
-#'     probability that Bayes' rule gives when cells of the population are as large
-#'     as cells of the sample: with \eqn{h(f)} the hypergeometric probability that one
+#'     probability that Bayes' rule gives if keys of the population are as frequent
+#'     as those of the sample: with \eqn{h(f)} the hypergeometric probability that one
 #'     of \eqn{f} people is sampled, uniqueness is
 #'     \eqn{(s_1 / n)\; s_1 h(1) / \sum_f s_f h(f)}{(s_1 / n) s_1 h(1) / sum_f s_f h(f)}.}
-#'   \item{`"snb"`}{(Chen and Keller-McNulty 1998) Cells of the population have one
+#'   \item{`"snb"`}{(Chen and Keller-McNulty 1998) Keys of the population have one
 #'     plus a negative binomial number of people, \eqn{NB(a, b)}; \eqn{a} and \eqn{b} are
-#'     such that the expected numbers of cells with one and two records are
-#'     \eqn{s_1} and \eqn{s_2}, the number of cells \eqn{K} is Shlosser's estimate, and
+#'     such that the expected numbers of keys with one and two records are
+#'     \eqn{s_1} and \eqn{s_2}, the number of keys \eqn{K} is Shlosser's estimate, and
 #'     uniqueness is \eqn{K b^a / N}{K b^a / N}.}
 #'   \item{`"dankar"`}{(Dankar and others 2012) Up to a sampling fraction of 0.1
 #'     `"pitman"`, or `"zayatz"` if that has no solution; above it the smaller of
@@ -47,7 +47,7 @@
 #' `"zayatz"`, which counts people, takes the nearest whole number.
 #'
 #' @section Cost:
-#' Grouping the records once, and work on the distinct cell sizes: a million records and six
+#' Grouping the records once, and work on the distinct frequencies: a million records and six
 #' key variables take 0.3 seconds of one processor, all five methods together no more.
 #'
 #' @section Memory:
@@ -403,11 +403,11 @@ declare_measure(
     "Population uniqueness (Pitman)", "share", scenario = "journalist", key = "pitman",
     note = status_note(status), head = "unique"
   ),
-  title = "Uniqueness in the population by estimators from cell sizes",
+  title = "Uniqueness in the population by estimators from sample frequencies",
   question = "how many people are unique, by the sample's counts alone?",
   size = paste0(
     if (nrow(e) == 1) paste0(format_count(pop_size), " people; "),
-    plural(x$diagnostics$n, "record"), " in ", plural(x$diagnostics$n_cells, "cell"), " of ",
+    plural(x$diagnostics$n, "record"), " with ", plural(x$diagnostics$n_cells, "key"), " of ",
     plural(x$diagnostics$n_keys, "key variable"), "; ",
     missing_clause(x$settings$missing, x$diagnostics$n_excluded), "; unique in the sample: ",
     format_percent(x$diagnostics$sample_uniqueness), "."
@@ -420,9 +420,9 @@ declare_measure(
     "No record risks: see copula_uniqueness()."
   ),
   measured = paste0(
-    "Uniqueness in the population was estimated from the sizes of the ",
-    plural(x$diagnostics$n_cells, "cell"), " that ", plural(x$diagnostics$n, "record"),
-    " form on ", plural(x$diagnostics$n_keys, "key variable")
+    "Uniqueness in the population was estimated from the frequencies of ",
+    plural(x$diagnostics$n_cells, "key"), " that ", plural(x$diagnostics$n, "record"),
+    " have on ", plural(x$diagnostics$n_keys, "key variable")
   ),
   found = if (all(is.na(population_uniqueness))) {
     "it could not be determined by any of the estimators"

@@ -54,7 +54,7 @@ audited_words <- function(x) {
 #' the worst match probability is computed exactly.
 #'
 #' @details
-#' An intruder with `known_keys` sees groups of cells. With \eqn{S} records
+#' An intruder with `known_keys` sees groups of keys. With \eqn{S} records
 #' released in the target's group, the exact worst case over all \eqn{S = a} and
 #' all records of the group is one over the number of records that cannot leave
 #' the group, if there are such; otherwise it is that of \eqn{S = 1}, for the
@@ -62,8 +62,8 @@ audited_words <- function(x) {
 #'
 #' At a bound of at least 1/2 it holds for every such intruder: two records of a
 #' block in one group are found with a probability of at most 1/2 each, and one
-#' alone is found no more easily than in its own cell. Below 1/2 a group can be
-#' worse than the bound: cells of 1, 1 and 9 at 0.4 leave a group of the first
+#' alone is found no more easily than under its own key. Below 1/2 a group can be
+#' worse than the bound: keys of 1, 1 and 9 records at 0.4 leave a group of the first
 #' two at 0.4284.
 #'
 #' With `hh_id` the number of records of the target's household is known to every intruder,
@@ -74,7 +74,7 @@ audited_words <- function(x) {
 #' with one \eqn{s}-th of it.
 #'
 #' The simulation draws `n_sim` releases by the transition probabilities of `x`.
-#' In each, every cell that records can leave has one target, drawn from it; the
+#' In each, every key that records can leave has one target, drawn from it; the
 #' intruder picks at random one of the records in the target's group. Attempts
 #' are independent between releases and not inside one, and standard errors
 #' respect that.
@@ -159,7 +159,7 @@ check_has_records <- function(x) {
   if (is.null(x$records)) {
     stop_argument(
       "x", "be a result about data in R", "It is one about a table of a database.",
-      "`x$cells` has the exact match probability of every cell."
+      "`x$cells` has the exact match probability of every key."
     )
   }
 }
@@ -298,16 +298,16 @@ autoplot.sdc_pram_audit <- function(object, ...) {
 #' analysts of a perturbed file.
 #'
 #' @details
-#' A record of cell \eqn{i} is released in group \eqn{c} with probability
+#' A record with key \eqn{i} is released in group \eqn{c} with probability
 #' \eqn{\alpha_i}{alpha_i}, so that \eqn{Var(S_c \mid T) = \sum_i T_i
 #' \alpha_i (1 - \alpha_i)}{Var(S_c | T) = sum_i T_i alpha_i (1 - alpha_i)}, at
-#' most \eqn{2\theta}{2 theta} for a cell. With \eqn{n} records and a share
+#' most \eqn{2\theta}{2 theta} for a key. With \eqn{n} records and a share
 #' \eqn{p}, sampling alone has variance \eqn{p (1 - p) / n}; the factor is
 #' \eqn{\sqrt{1 + Var(S_c) / (n p (1 - p))}}{sqrt(1 + Var(S_c) / (n p (1 - p)))}.
 #' A missing value is a level of its own.
 #'
 #' @section Cost:
-#' Grouping the records by the cells of the key variables: 100,000 records take 0.2 seconds
+#' Grouping the records by key: 100,000 records take 0.2 seconds
 #' of one processor.
 #'
 #' @section Memory:
@@ -379,23 +379,23 @@ pram_margins <- function(x, table, sets) {
   }, groups, found)
 }
 
-#' Transition probabilities of a cell
+#' Transition probabilities of a key
 #'
-#' Lists where the records of a cell can move, and with which probability. Use it to correct a
-#' table or a likelihood for the perturbation.
+#' Lists the keys that a record with a given key can get, with their probabilities. Use it to
+#' correct a table or a likelihood for the perturbation.
 #'
 #' @details
-#' A record of cell \eqn{i} stays with probability \eqn{1 - \theta / T_i}{1 - theta / T_i},
-#' \eqn{\theta}{theta} being that of its block, and moves to each of the \eqn{k - 1} other
-#' cells of the block with \eqn{\theta / (T_i (k - 1))}{theta / (T_i (k - 1))}. A cell
-#' without a block keeps its records.
+#' A record with key \eqn{i} keeps it with probability \eqn{1 - \theta / T_i}{1 - theta / T_i},
+#' where \eqn{\theta}{theta} is that of its block, and gets each of the remaining \eqn{k - 1}
+#' keys of the block with \eqn{\theta / (T_i (k - 1))}{theta / (T_i (k - 1))}. Records with a
+#' key outside all blocks keep it.
 #'
 #' @param x A result of [invariant_pram()].
 #' @param cell Rows of `x$cells`, as in `x$records$cell`.
-#' @param data The data `x` was made from, to name the target cells by the values
-#'   of the key variables; the result then holds these values.
+#' @param data The data `x` was made from, to add the values of the key
+#'   variables to the result.
 #' @param ... Must be empty.
-#' @return A data frame with a row per cell and possible destination: `from`,
+#' @return A data frame with a row per key and possible new key: `from`,
 #'   `to` (rows of `x$cells`), `prob`, and the values of the key variables at `to`
 #'   if `data` is given. Probabilities of one `from` add up to 1.
 #'

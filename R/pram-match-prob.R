@@ -1,12 +1,13 @@
-# The two formulas of invariant PRAM, for one block of cells.
+# The two formulas of invariant PRAM, for one block of keys.
 
 #' Probability of a correct match under invariant PRAM
 #'
-#' The probability that an intruder who knows a person's cell, and finds `a`
-#' records released there, is right in picking one of them.
+#' Computes the probability that an intruder who knows a person's key, finds `a` records released
+#' with it and picks one of them is right. Use it to plan [invariant_pram()]; the result is a
+#' number per key.
 #'
 #' @details
-#' With \eqn{W} the number of other records that land in cell \eqn{j} and
+#' With \eqn{W} the number of other records that get key \eqn{j} and
 #' \eqn{\alpha_j = 1 - \theta / T_j}{alpha_j = 1 - theta / T_j},
 #' \deqn{P(CM \mid S_j = a) = \frac{1}{a}
 #'   \frac{\alpha_j P(W = a - 1)}{\alpha_j P(W = a - 1) + (1 - \alpha_j) P(W = a)}.}{%
@@ -14,12 +15,12 @@
 #'   (alpha_j P(W = a - 1) + (1 - alpha_j) P(W = a)).}
 #' This is equation 8 of the paper, in which \eqn{{T_i^* \choose k}}{C(T*_i, k)}
 #' must read \eqn{{T_i^* \choose a_i}}{C(T*_i, a_i)}. If no record is more
-#' likely to arrive in a cell than its own are to stay, the probability falls in
-#' `a`: the records found in a cell are a conditional Bernoulli sample, and
+#' likely to get a key than its own records are to keep it, the probability falls in
+#' `a`: the records found with a key are a conditional Bernoulli sample, and
 #' ratios of its inclusion probabilities tend to one as it grows. So `a = 1` is
 #' the worst case, which extends Result 2 of the paper to every bound.
 #'
-#' @param counts Counts of the non-empty cells of one block.
+#' @param counts Frequencies of the keys of one block.
 #' @param theta From 0 to 1. At 0 the limit for a falling theta is given.
 #' @param a Numbers of records found, whole and at least 1.
 #' @section Cost: Quick for small `a`, which have the largest probabilities; the square of
@@ -27,15 +28,15 @@
 #' or many: all come from the same product. Calls that would take minutes, or need a matrix
 #' of more than 1e8 elements, are an error of class `sdcRisk_error_too_large`.
 #' @param ... Must be empty.
-#' @return A number per cell; a matrix, cells times `a`, if `a` has several
+#' @return A number per key; a matrix, keys times `a`, if `a` has several
 #'   elements. `NA` if \eqn{S_j = a} is impossible: for `a` above the number
-#'   of records, and for a single cell unless `a` is its count.
+#'   of records, and for a single key unless `a` is its frequency.
 #' @inherit invariant_pram references
 #' @family perturbation
 #' @export
 #' @examples
 #' theta <- pram_theta(0.8) # 0.3903882
-#' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the cells of one
+#' pram_match_prob(c(1, 1, 2, 3, 5), theta) # 0.79157 for the sample uniques
 #' pram_match_prob(c(1, 1, 2, 3, 5), theta, a = 1:3)
 pram_match_prob <- function(counts, theta, a = 1, ...) {
   announce("pram_match_prob")
@@ -64,23 +65,23 @@ pram_match_prob <- function(counts, theta, a = 1, ...) {
 #' `"paper"`: the positive root of
 #' \eqn{\xi\theta^2 + (1 - \xi)\theta - (1 - \xi) = 0}{%
 #' xi theta^2 + (1 - xi) theta - (1 - xi) = 0}, whatever the counts; proven for
-#' bounds in \eqn{[1/2, 1)}, and in \eqn{[3/7, 1/2)} with three or more cells.
+#' bounds in \eqn{[1/2, 1)}, and in \eqn{[3/7, 1/2)} with three or more keys.
 #' `"exact"`: the smallest theta for one block of these counts, to
 #' \eqn{10^{-13}}{1e-13}; 0 if the bound holds as it is.
 #'
 #' @section Cost:
 #' Closed form, or with `calibration = "exact"` a search over the distinct counts: a
-#' hundred thousand cells take 0.01 seconds.
+#' hundred thousand keys take 0.01 seconds.
 #'
 #' @param max_match_prob The bound, between 0 and 1; several with `"paper"`.
-#' @param counts Counts of the non-empty cells of one block; needed for
+#' @param counts Frequencies of the keys of one block; needed for
 #'   `"exact"`.
 #' @param calibration `"paper"` or `"exact"`; `NULL`: exact if `counts` are given.
 #' @param ... Must be empty.
 #' @return Theta. A bound that `counts` cannot reach is an error of class
 #'   `sdcRisk_error_unprotectable` whose field `lowest` is the lowest bound that
-#'   they can; thetas so large that an intruder would do better to look in another
-#'   cell than the target's own are not taken, even if they bring the
+#'   they can; thetas so large that an intruder would do better to look under another
+#'   key than the target's own are not taken, even if they bring the
 #'   match probability further down (see [invariant_pram()]). One outside the theorem
 #'   of the paper is
 #'   `sdcRisk_error_bad_argument`.
@@ -141,7 +142,7 @@ check_match_size <- function(counts, a) {
         "The counts and `a` must be small enough to compute with.",
         x = paste0(
           "They are of ", format(sum(counts), big.mark = big_mark(), digits = 6),
-          " records in ", plural(length(counts), "cell"), ", with ",
+          " records in ", plural(length(counts), "key"), ", with ",
           plural(length(a), "number"), " in `a` up to ",
           format(max(a), big.mark = big_mark(), digits = 6), "."
         ),
@@ -151,7 +152,7 @@ check_match_size <- function(counts, a) {
   }
 }
 
-# TRUE if the theorem covers a block of so many cells.
+# TRUE if the theorem covers a block of so many keys.
 check_paper_cells <- function(bound, counts) {
   if (is.null(counts)) {
     return(invisible())
@@ -160,8 +161,8 @@ check_paper_cells <- function(bound, counts) {
     stop_sdc(
       c("bad_argument", "unprotectable"),
       c(
-        "`counts` must be those of several cells.",
-        x = "One count was given: a single cell has no other cell to exchange records with."
+        "`counts` must be those of several keys.",
+        x = "One count was given: a single key has no other one to exchange records with."
       ),
       argument = "counts", lowest = 1 / counts
     )
@@ -170,10 +171,10 @@ check_paper_cells <- function(bound, counts) {
     stop_sdc(
       c("bad_argument", "unprotectable"),
       c(
-        "With two cells the published theta must be asked for a bound of at least 1/2.",
+        "With two keys the published theta must be asked for a bound of at least 1/2.",
         x = paste0("The bound is ", format(min(bound), digits = 4), "."),
         i = paste(
-          "The theorem covers bounds in [3/7, 1/2) with three or more cells: with two,",
+          "The theorem covers bounds in [3/7, 1/2) with three or more keys: with two,",
           "P(CM | S = 2) can exceed P(CM | S = 1)."
         )
       ),
@@ -187,7 +188,7 @@ stop_unreachable <- function(bound, lowest) {
   stop_sdc(
     "unprotectable",
     c(
-      "The bound must be one that these cells can reach.",
+      "The bound must be one that these keys can reach.",
       x = paste0(
         "It is ", format(bound, digits = 4), "; the lowest they can reach is ",
         format(lowest, digits = 4), "."

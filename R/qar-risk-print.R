@@ -234,7 +234,7 @@ sets_in_words <- function(x, main) {
       if (n > 0) {
         paste0(
           " (", format_count(n), " that identify every record ",
-          if (x$settings$theta_one == "exclude") "left out)" else "count half a cell less)"
+          if (x$settings$theta_one == "exclude") "left out)" else "count half a key less)"
         )
       }
     }

@@ -144,8 +144,8 @@ signal_equal <- function(x) {
   }
 }
 
-# Threshold shares that are proposed, in whole per cent: beyond a quarter of
-# the key sets there is no tail to speak of.
+# Threshold shares that are proposed, in whole per cent: more than a quarter of the key sets is
+# no longer a tail.
 tail_shares <- seq(1, 25) / 100
 # Exceedances a tail should rest on.
 enough_exceedances <- 10

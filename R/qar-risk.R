@@ -9,10 +9,10 @@
 #' @concept sample unique
 #'
 #' @details A file has \eqn{L} records and \eqn{N} key variables. Key set \eqn{j} takes \eqn{H(j)}
-#' distinct keys (cells); its risk is
+#' distinct keys (equivalence classes); its risk is
 #' \deqn{\theta(j) = H(j) / L, \quad j = 1, \dots, N_p = {N \choose p}.}{%
 #'   theta(j) = H(j) / L, j = 1, ..., N_p = choose(N, p).}
-#' Because every cell of size \eqn{k} contributes \eqn{k \cdot 1/k = 1}{k * 1/k = 1},
+#' Because every class of size \eqn{k} contributes \eqn{k \cdot 1/k = 1}{k * 1/k = 1},
 #' \eqn{\theta(j)}{theta(j)} is also the average over records of the prosecutor risk \eqn{1/k}:
 #' the chance that an intruder who knows the target is in the file, and knows its key, picks the
 #' right record.
@@ -38,12 +38,12 @@
 #' device to smooth an extreme quantile.
 #'
 #' @section When the tail cannot be fitted:
-#' The column `status` of `estimates` says so, with a warning (a message for a single set) that
-#' says what to do.
+#' The column `status` of `estimates` has the reason, and a warning (a message for a single set) has
+#' advice.
 #'
 #' \describe{
 #'   \item{`ok`}{ten exceedances or more.}
-#'   \item{`few`}{one to nine exceedances: `risk` is \eqn{T}, not to be relied on; `NA` with one
+#'   \item{`few`}{one to nine exceedances: `risk` is \eqn{T}, but unreliable; `NA` with one
 #'     exceedance and `pwm = "unbiased"`.}
 #'   \item{`no_exceedance`}{no risk above the threshold, as when all are equal: `risk` is the
 #'     threshold.}
@@ -53,23 +53,22 @@
 #'     risk.}
 #' }
 #'
-#' `risk` equals `threshold` exactly if `alpha` equals `pi_u`, unless the status is `theta_one`.
-#' If all excesses are equal, unbiased weights give no shape: the more alike the excesses, the
-#' nearer \eqn{T} comes to the largest risk, so that `risk` is this, `shape` and `scale` are `NA`,
-#' and a message says so. One exceedance has no such limit and leaves `risk` at `NA`.
+#' `risk` equals `threshold` exactly if `alpha` equals `pi_u`, unless the status is `theta_one`. If
+#' all excesses are equal, unbiased weights give no shape: the more alike the excesses, the nearer
+#' \eqn{T} comes to the largest risk. Then `risk` is the largest risk, `shape` and `scale` are
+#' `NA`, and there is a message. One exceedance has no such limit: `risk` is `NA`.
 #'
-#' @section Few key sets:
-#' \eqn{T} is a quantile over key sets, and needs many of them. With 10 key variables there are
-#' 120 sets of three, and a few exceed the threshold; with 6 there are 20, and a share `alpha` of
-#' 0.01 is less than one set. \eqn{T} then says what a set beyond those counted might have, and
-#' can exceed them all: the print leads with the riskiest key set, `diagnostics$fit$beyond` is
-#' `TRUE`, and the riskiest key set is the number to report. If a tail can be had, the warning and
-#' the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances.
-#' Beyond a quarter of the key sets, the risks are not a tail. The status is about exceedances
-#' alone, and can be `ok` beyond the data.
+#' @section Few key sets: \eqn{T} is a quantile over key sets, and needs many of them. With 10 key
+#' variables there are 120 sets of three, and a few exceed the threshold; with 6 there are 20, and
+#' a share `alpha` of 0.01 is less than one set. \eqn{T} is then an extrapolation that can exceed
+#' the risk of every set. The print begins with the riskiest key set, `diagnostics$fit$beyond` is
+#' `TRUE`, and the risk of the riskiest key set is the number to report. If possible, the warning
+#' and the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances:
+#' more than a quarter of the key sets is no longer a tail. The status is about exceedances only,
+#' and can be `ok` for an extrapolation.
 #'
 #' @section Households:
-#' With `hh_id` the same question is also asked of households. On a key set a household is known
+#' With `hh_id` the risk of households is measured, too. On a key set a household is known
 #' by its *composition*, the multiset of its members' keys (see [household_risk()]); with
 #' \eqn{L_h} households of \eqn{H_h(j)} compositions the risk of the key set is \eqn{H_h(j) /
 #' L_h}, and the tail is fitted in the same way. `estimates` also has \eqn{T} of the households
@@ -78,26 +77,26 @@
 #' sampled. With `missing = "exclude"` households with an incomplete member are left out. About
 #' 0.1 s more for a million records.
 #'
-#' @section Very many key sets:
-#' If a size has more than `max_sets` key sets, a stratified sample of that many is counted. The
-#' counts of pairs of key variables bound the distinct keys of a set; the half with the highest
-#' bounds is counted whole, the rest is drawn at random, without replacement, from four strata of
-#' the bound, and every set drawn stands for its share of the stratum. The estimates then have a
-#' standard error by design: the jackknife over ten random groups of the sample, and what one more
-#' draw above the threshold would have changed. A warning of class `sdcRisk_warning_sampled_sets`
-#' says so, and `sets` lists what was counted; `variables` and the sensitivity to the threshold
-#' are left out. If the sets counted whole hold every risk down to the threshold, the result is
-#' exact, the error zero, and the condition a message. More than 100 million key sets are an error
-#' of class `sdcRisk_error_too_large`, raised before any work. The draw obeys [set.seed()].
+#' @section Very many key sets: If a size has more than `max_sets` key sets, a stratified sample of
+#' that many is counted. The counts of pairs of key variables bound the distinct keys of a set; the
+#' half with the highest bounds is counted completely, the rest is drawn at random, without
+#' replacement, from four strata of the bound, and every set drawn represents its share of the
+#' stratum. The estimates then have a standard error by design: the jackknife over ten random
+#' groups of the sample, and the change by one more draw above the threshold. There is a warning of
+#' class `sdcRisk_warning_sampled_sets`, and `sets` lists the counted sets; `variables` and the
+#' sensitivity to the threshold are left out. If the sets counted completely include every risk
+#' above the threshold, the result is exact, the error zero, and the condition a message. More than
+#' 100 million key sets are an error of class `sdcRisk_error_too_large`, raised before any work.
+#' The draw obeys [set.seed()].
 #'
 #' @section Missing values:
 #' `"category"` treats missing as a value of its own; `"exclude"` drops every record that misses a
-#' value of any key variable, as the authors do. `NaN` is missing. A missing value never matches
-#' everything here: distinct counts are not defined then (see the number of matches for that).
+#' value of any key variable, as the authors do. `NaN` is missing. A missing value cannot
+#' match everything here, since distinct counts are not defined then; use [n_matches()].
 #'
 #' @section Cost:
 #' Time grows with the number of key sets times the number of records, less if records become
-#' unique early. Memory grows by one to four bytes per cell of the key variables (one up to 255
+#' unique early. Memory grows by one to four bytes per record and key variable (one up to 255
 #' values, two up to 65,535), 8 bytes per record, thread and key variable in a set, and about 50
 #' bytes per key set and member; results list every key set unless `sets = FALSE`.
 #' Memory beyond `data`, with five key variables and two threads: at most 50 bytes a record, and
@@ -112,17 +111,17 @@
 #'   and at most `pi_u`.
 #' @param pi_u Share of key sets above the threshold \eqn{u}, between 0 and 1.
 #' @param pwm Weights of the moments: `"plotting"` positions or `"unbiased"`.
-#' @param theta_one What to do with key sets that identify every record, for which the logit is
-#'   infinite: the extreme risk is `"one"`; `"clamp"` counts half a cell less; `"exclude"` leaves
+#' @param theta_one Treatment of key sets that identify every record, for which the logit is
+#'   infinite: the extreme risk is `"one"`; `"clamp"` counts half a key less; `"exclude"` leaves
 #'   these sets out.
 #' @param sets Whether to keep the table of all key sets. `FALSE` gives the same estimates without
 #'   `sets`, `variables` and the sensitivity to the threshold, sooner: key sets that cannot reach
 #'   the threshold, by the distinct keys of their subsets, are not counted
 #'   (`diagnostics$share_counted`).
-#' @param max_sets Most key sets to count. If there are more, this many are counted in their
-#'   place, see the section on very many key sets.
-#' @param max_patterns For a table of a database: if it has more patterns than this, the engine is
-#'   asked for the counts of one key set after the other, at most 20,000 of them, see
+#' @param max_sets Largest number of key sets to count. If there are more, a sample of this number
+#'   is counted, see the section on very many key sets.
+#' @param max_patterns For a table of a database: if it has more patterns than this, the engine
+#'   counts one key set after the other, at most 20,000 of them, see
 #'   [pattern_table()].
 #'
 #' @return An object of class `sdc_qar_risk`, an [sdc_result] whose `records` are `NULL`, with
@@ -140,16 +139,16 @@
 #'     riskier, but can raise \eqn{T}: if the key sets that contain it were the less risky ones,
 #'     the riskier ones are a larger share of those that remain}
 #'   \item{`diagnostics`}{`threshold`: \eqn{T} over `pi_u`; `identifying`: per `p` the number of
-#'     key sets that identify every record, the first of them, of how many counted, and whether
-#'     these are all there are (`all_known`; a sample may miss some); `identifying_variables`: how
-#'     many of them contain each key variable; `identifying_sets`: up to 20 of them;
-#'     `without_theta_one`: the estimates without them; `fit`: per `p` and `alpha` the `largest`
-#'     risk in use, whether it lies below the end point of the fitted tail (`feasible`, also on
-#'     its own), whether a share `alpha` of the key sets is less than one (`beyond`) and whether
-#'     all excesses are equal under unbiased weights (`equal`); `share_counted`: share of the key
-#'     sets that were counted, per `p`; `n_excluded` records; `sampling`, if key sets were
-#'     sampled: `p`, `alpha`, `n_sets`, `n_counted`, `n_complete` (counted whole for their
-#'     bounds), `exact` and `risk_se`}
+#'     key sets that identify every record, the first of them, of how many counted, and whether all
+#'     are known (`all_known`; a sample may miss some); `identifying_variables`: how many of them
+#'     contain each key variable; `identifying_sets`: up to 20 of them; `without_theta_one`: the
+#'     estimates without them; `fit`: per `p` and `alpha` the `largest` risk in use, whether it
+#'     lies below the end point of the fitted tail (`feasible`, also
+#'     a table of its own), whether a share `alpha` of the key
+#'     sets is less than one (`beyond`) and whether all excesses are equal under unbiased weights
+#'     (`equal`); `share_counted`: share of the key sets that were counted, per `p`; `n_excluded`
+#'     records; `sampling`, if key sets were sampled: `p`, `alpha`, `n_sets`, `n_counted`,
+#'     `n_complete` (counted whole for their bounds), `exact` and `risk_se`}
 #' }
 #' @references
 #' Bera, M., Daskalaki, V., Saporta, G., Spiliopoulos, K., Spinakis, K. and Stavropoulos, P.

@@ -5,9 +5,9 @@
 #' remove records: if even the bound is small, recoding is the better way.
 #'
 #' @details
-#' A cell dies when all its members are removed, so `n` removals
-#' kill at most \eqn{m_j(n)} cells of key set \eqn{j}: as many of its smallest
-#' cells as have `n` members together. Whichever records go,
+#' A key disappears when all its records are removed, so `n` removals
+#' take at most \eqn{m_j(n)} keys of key set \eqn{j}: as many of its least frequent
+#' keys as have `n` records together. Whichever records go,
 #' \deqn{\theta'(j) \ge \frac{H(j) - m_j(n)}{L - n},}{%
 #'   theta'(j) >= (H(j) - m_j(n)) / (L - n),}
 #' and every quantile of the risks is at least that of these bounds. The bound
@@ -198,5 +198,5 @@ declare_measure(
     "the bounds are rigorous but need not be reached, and they do not bound the extrapolated",
     "extreme risk T"
   ),
-  source = "bounds from cell sizes", assuming = analysis_clauses(x)
+  source = "bounds from frequencies", assuming = analysis_clauses(x)
 )

@@ -54,7 +54,7 @@ pls_features <- function(coded, degree, train) {
     stop_sdc(
       "too_large",
       c(
-        "The table of predictors must stay below 200 million cells.",
+        "The table of predictors must stay below 200 million values.",
         x = paste0(format_count(coded$table$n), " records, ", n_columns, " predictors."),
         i = "Take `pls_degree = 1`, or another `by`."
       )

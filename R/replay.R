@@ -20,7 +20,7 @@
 #' Give hierarchies that are not in the log by `hierarchies`. A fingerprint of the levels
 #' tells whether they are those of the report.
 #'
-#' An external log of a file of which few cells were changed has no fingerprint, and the person
+#' An external log of a file of which few values were changed has no fingerprint, and the person
 #' of [uniqueness_profile()] never has one. Such data are known by their number of records, or
 #' by their name alone: if figures differ, `note` says that it may be another file.
 #'

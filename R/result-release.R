@@ -2,28 +2,27 @@
 
 #' Extract the data to be released
 #'
-#' Returns only the data to be released from a protection, without the traces of protected values
-#' in their form. Use it for every file that leaves the agency: results of [invariant_pram()] and
-#' [suppress_cells()] contain the original, or can be undone.
+#' Returns the data to release, without record order, levels, labels or attributes that reveal
+#' protected values. Use it for every file that leaves the agency: results of [invariant_pram()]
+#' and [suppress_cells()] contain the original, or can be undone.
 #'
 #' @concept release
 #' @concept public-use file
 #'
 #' @details
-#' **The order of the records.** Most files are sorted, by region for instance. Then a
-#' suppressed region is that of the records before and after, and an exchanged one is
-#' seen not to fit in. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make
-#' this attack. For every protected variable they compare the share of the protected
-#' values that the nearest released values tell with the share that this attack finds in a
-#' random order. A nearest value tells if those before and after agree, or if they follow
-#' each other among the released values and the protected one lies between. The order
-#' counts as telling if the share exceeds chance by more than 5 percentage points, and
-#' either three values or more come back that chance explains with a probability below
-#' 0.001, or the released values themselves come in fewer runs than in a random order
-#' (four standard deviations). The message `told_by_order` and
-#' `x$diagnostics$told_by_order` say which variables are told.
+#' **The order of the records.** Most files are sorted, for instance by region. Then a
+#' suppressed region is that of the records before and after, and an exchanged region does
+#' not fit its neighbours. [suppress_cells()], [invariant_pram()] and [apply_recoding()] make
+#' this attack. For every protected variable they count the protected values that the
+#' nearest released values reveal: those before and after agree, or they are adjacent
+#' values and the protected one lies between. This share is compared with that of the same
+#' attack in a random order. The order reveals a variable if its share is larger by more
+#' than 5 percentage points, and if either at least three values come back that chance
+#' explains with a probability below 0.001, or the released values come in fewer runs than
+#' in a random order (four standard deviations). The message `told_by_order` and
+#' `x$diagnostics$told_by_order` name these variables.
 #'
-#' If the order of the file tells a variable, the records are handed out in a secret
+#' If the order of the file reveals a variable, the records are released in a secret
 #' order by default. Its key comes from the operating system, so nobody can compute it
 #' again, not even with R's seed. The result keeps the order: `release_data(x)` gives the
 #' same file each time. The order in `x$data` is that of the input: use `x$data` for
@@ -31,115 +30,112 @@
 #'
 #' The same attack is made in the order of every column that looks like an identifier, and of
 #' `hh_id`: records that are sorted by it are in the old order again. Leave such a column
-#' out of the file, or name it in `new_ids`. If the file does not lie in the order
-#' of the column, the margin is 25 points, as other columns may go with a variable
-#' without telling its place.
+#' out of the file, or name it in `new_ids`. If the file is not sorted by the
+#' column, the margin is 25 points, as other columns may be associated with a variable
+#' without revealing its place.
 #'
-#' **Recoded values.** In a file sorted by age, ages in bands are not protected: the first of a
-#' band are its youngest. The attack lays the values of a band out over the records of the band
-#' that follow each other, and compares the share of right values with that of the same guesses
-#' in a random order. Bands of more than 20 values count by twentieths.
+#' **Recoded values.** In a file sorted by age, bands do not protect ages: the first records of a
+#' band are the youngest. The attack assigns the sorted values of a band to its records in their
+#' order, and compares the share of correct values with that of the same guesses in a random
+#' order. Bands of more than 20 values count by twentieths.
 #'
-#' **Two protections.** If `data` of a remedy were protected before, order and columns are
-#' compared with the values before the first protection, and the variables of both are looked
-#' at. A result knows these values as long as it lives in the session; a saved result and its
-#' `data` do not hold them. Then, and for a recoded file, name the first file as `original` of
-#' [suppress_cells()] or [invariant_pram()]. For the loss of all steps give it to
-#' [utility_loss()] as `before`.
+#' **Two protections.** If `data` of a remedy were protected before, order and columns are compared
+#' with the values before the first protection, for the variables of both. A result has these
+#' values during the session; a saved result and its `data` do not. Then, and for a recoded file,
+#' name the first file as `original` of [suppress_cells()] or [invariant_pram()]. For the loss by
+#' all steps give it to [utility_loss()] as `before`.
 #'
 #' **Levels, labels, row names.** A level of a factor or a value label that no released
 #' record has would name a suppressed value, so both are dropped, from all columns. Codes
-#' that are declared missing stay if they occur. Row names are numbered anew. Attributes that
+#' that are declared missing stay if they occur. Row names become numbers. Attributes that
 #' could carry values are dropped: columns keep their class, levels, labels, units, time zone
 #' and formats, and the data frame is a data frame, tibble (grouped or not) or data.table.
 #'
 #' @param x A result of [invariant_pram()] or [suppress_cells()], or a recoded file.
 #' @inheritParams sdcRisk-params
-#' @param keep_ids Names of columns that identify persons or households and are to be
-#'   released all the same, or `TRUE` for all of them.
+#' @param keep_ids Names of columns that identify persons or households and should be
+#'   released anyway, or `TRUE` for all of them.
 #' @param drop Names of columns to leave out of the release.
-#' @param shuffle `NULL`: the records are put in a secret order if theirs tells protected
+#' @param shuffle `NULL`: the records are put in a secret order if theirs reveals protected
 #'   values, or if `new_ids` are made. `TRUE`: always. `FALSE`: never. Households (`hh_id` of
 #'   the protection) stay together.
 #' @param new_ids Names of columns, such as household numbers, that are released with numbers
-#'   in a secret order in place of their values. Equal values stay equal. Numbers differ each
+#'   in a secret order instead of their values. Equal values stay equal. Numbers differ each
 #'   time.
 #' @return The protected data as an [sdc_file()]: class, column types and the order of columns are
-#'   those of the input. It has the roles of the original, and `summary()` says what was done:
-#'   counts and settings, no values and no record numbers. An sdcMicroObj holds the original data
-#'   too: here its released data are given, as a data frame. A table of a database comes as it was
-#'   written, without the columns `id_vars` of its file.
-#'   Columns that no argument named are in it as they were, except identifiers: the column
-#'   that was named as `hh_id`, and columns that look like an identifier ([sdc_file()] says
-#'   how that is judged). A message of class `sdcRisk_message_identifier_left_out` names
-#'   them. Key variables, weights and strata always stay. A table of a database has all
-#'   its columns: select those to be released in the query. Other objects are an error of
-#'   class `sdcRisk_error_bad_argument`. Message: `shuffled`.
+#'   those of the input. It has the roles of the original, and `summary()` lists the protections
+#'   with counts and settings, but no values or record numbers. For an sdcMicroObj it is the
+#'   released data frame. A table of a database is returned without the columns `id_vars` of its
+#'   file. Columns that no argument named are unchanged, except that identifiers are left out: the
+#'   column that was named as `hh_id`, and columns that look like an identifier (see [sdc_file()]).
+#'   A message of class `sdcRisk_message_identifier_left_out` names them. Key variables, weights
+#'   and strata always stay. A table of a database has all its columns: select those to be released
+#'   in the query. Other objects are an error of class `sdcRisk_error_bad_argument`. Message:
+#'   `shuffled`.
 #' @section Seeds:
 #' The draws of [invariant_pram()], and those of [suppress_cells()] with `n_rounds`, obey
 #' [set.seed()]. The seed of a release is as confidential as the original file: an intruder who
 #' knows it can repeat the draws. So do not call `set.seed()` with a number that others know,
 #' from a published script or as simple as 1, before a release. Without `set.seed()` R
 #' takes its seed from time and process. The secret order never depends on it.
-#' @section Columns that tell protected values:
+#' @section Columns that reveal protected values:
 #' A suppressed age is not protected if the year of birth is released. [suppress_cells()],
-#' [invariant_pram()], [recode_search()] and [apply_recoding()] therefore compare every value
-#' that the release does not show with all other released columns. A message of class
-#' `sdcRisk_message_determined_keys` names the columns that tell such values and says how to
-#' mend it; `release_data()` repeats it for the columns that are left, and names columns without
+#' [invariant_pram()], [recode_search()] and [apply_recoding()] therefore compare every
+#' protected value with all other released columns. A message of class
+#' `sdcRisk_message_determined_keys` names the columns that reveal such values, and the call that
+#' prevents it; `release_data()` repeats it for the columns that are left, and names columns without
 #' a role that are more detailed than a key variable, such as the age if its group is the key
-#' variable. [file_check()] names columns that tell key variables before any protection.
+#' variable. [file_check()] names columns that reveal key variables before any protection.
 #'
-#' `x$diagnostics$told_by_columns` has one row per variable and column that tells it:
+#' `x$diagnostics$told_by_columns` has one row per variable and column that reveals it:
 #' `variable`; `by`, a column or a pair such as `"state + district"`; `share` and `n`, the
-#' share and number of the protected values that come back; `part`, whether the column
-#' narrows them instead; `finer`, whether it tells all of them and has more values;
-#' `identifier`, whether the column numbers persons or households, and
-#' `release_data()` leaves it out unless `keep_ids` names it (never of dates and times). It
+#' share and number of the protected values that come back; `part`, `TRUE` if the column
+#' narrows them instead; `finer`, `TRUE` if it reveals all of them and has more values;
+#' `identifier`, `TRUE` if the column numbers persons or households, so that
+#' `release_data()` leaves it out unless `keep_ids` names it (never dates and times). It
 #' is `NULL` for a database, whose other columns are not examined.
 #'
-#' A column narrows a variable that tells it, as an industry tells its division and an age its
-#' group: an intruder who knows the industry knows the division, so that fewer records fit a
-#' suppressed, exchanged or recoded industry than the protection counts. Columns that a
-#' recoding still tells narrow nothing.
+#' A column narrows a variable from which it follows, as the division of an industry and the group
+#' of an age do. An intruder who knows the division has fewer candidates for a suppressed,
+#' exchanged or recoded industry than the protection counts. Columns that still follow from a
+#' recoded variable do not narrow it.
 #'
-#' A column tells a variable in one of four ways:
+#' A column reveals a variable in one of four ways:
 #' \describe{
 #'   \item{by its values}{At most 1% of the records differ from the commonest value of the
 #'     variable among the records with their value of the column, and at most a tenth of
 #'     those that differ from the commonest value overall. The first record of each value
-#'     is not counted, so a column of different values tells nothing.}
+#'     is not counted, so a column of different values reveals nothing.}
 #'   \item{by its order}{Along the values of the column the variable only rises, only falls, or
 #'     has each of its values in one run, with exceptions at up to 1% of the values. This
-#'     finds an age told by a date of birth, even if every value occurs once.}
+#'     finds an age that follows from a date of birth, even if every value occurs once.}
 #'   \item{by a single category}{Up to 1% of the records with one of its values belong to another
 #'     category, such as the husbands among the women. A column is named if at least 5% of the
 #'     protected values of the variable, or half of those of a category, come back in this way.}
-#'   \item{by what is made of it}{The same search is made with three columns derived from it:
+#'   \item{by a derived column}{The same search is made with three columns derived from it:
 #'     whether it is missing (births, asked of women), whether it is zero (a pension), and how
 #'     many records share its value (the size of a household).}
 #' }
-#' In all cases luck must be unlikely: a probability below \eqn{e^{-7}} over all columns
+#' In all cases chance must be unlikely: a probability below \eqn{e^{-7}} over all columns
 #' and variables together.
 #'
 #' The values that come back are counted as follows. If the column holds codes (text,
 #' factors, dates, or whole numbers with 12 or more records for each value), or the
-#' order tells the variable, the intruder is taken to know how one follows from the other.
+#' order reveals the variable, the intruder is assumed to know how one follows from the other.
 #' Numbers of persons and households, weights and other measurements have no such meaning.
-#' They tell a value only if most of the *other* released records with the same value
+#' They reveal a value only if most of the *other* released records with an equal value
 #' show it, or, for identifiers in order, the records before and after it.
 #'
 #' Pairs are tried among the 25 columns with most values, of those with at most 1,000 values
 #' and a fifth as many values as records. Relations that hold for fewer than 99% of the
-#' records are not found, nor are those of three columns.
+#' records, or between three columns, are not found.
 #' @section Risk measures of perturbed data:
 #' [n_matches()], [individual_risk()] and the other measures count how many
-#' records agree, and take for granted that values are true. In perturbed data a
-#' record that is alone need not be the person with these values, and the
-#' perturbation hides this from them. Their values for the released data, and
-#' their comparison with those for the original, say nothing about its risk. The
-#' bound, and [pram_audit()], do. Blanks are another matter: with
-#' `missing = "wildcard"` these measures hold for files with suppressed cells.
+#' records agree, and assume that values are correct. In perturbed data a sample unique
+#' need not be the person with these values, which these measures ignore. Their
+#' values for the released data, and their comparison with those for the
+#' original, do not show its risk. Use the bound, and [pram_audit()]. With
+#' `missing = "wildcard"` these measures hold for files with suppressed values.
 #' @family perturbation
 #' @export
 #' @examples

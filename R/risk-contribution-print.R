@@ -66,7 +66,7 @@ theta_one_words <- function(x) {
   }
   paste0(
     " that identify every record ",
-    if (x$settings$theta_one == "exclude") "are left out" else "count half a cell less",
+    if (x$settings$theta_one == "exclude") "are left out" else "count half a key less",
     " (", if (!known$all_known) "at least ", format_count(known$n_identifying), " of ",
     format_count(known$n_counted), ")"
   )

@@ -58,7 +58,7 @@
 #' That of [qar_risk()] twice: one count of all key sets and one walk to see
 #' who is unique, each about key sets times records. Memory grows by 30
 #' bytes a record and one bit per record and key set near the threshold; with
-#' entropy 4 bytes per record and interval, and 4 bytes per cell of the largest
+#' entropy 4 bytes per record and interval, and 4 bytes per key of the largest
 #' table of levels and thread.
 #'
 #' @section Memory:

@@ -11,7 +11,7 @@
 #' `manipPramVars` and `manipGhostVars`. `sdc_file(object, state = "original")` is the
 #' file before anything was done to it. Further:
 #'
-#' * Suppressed cells are missing values. [n_matches()] and [individual_risk()] let
+#' * Suppressed values are missing values. [n_matches()] and [individual_risk()] let
 #'   them match everything, as sdcMicro does. Other functions follow their own rule,
 #'   and a message (`suppressed_values`) says which.
 #' * `alpha` is `partial_weight` of [n_matches()]. [individual_risk()] counts as with
@@ -21,7 +21,7 @@
 #'   [microaggregate()] and [link_attack()] do.
 #' * `pramVars` are columns like others, as they are after `pram()`. A
 #'   message (`perturbed_keys`) names the key variables that were perturbed.
-#' * `ghostVars` are `linked` of [suppress_cells()]: blank if their key variable is.
+#' * `ghostVars` are `linked` of [suppress_cells()]: suppressed with their key variable.
 #' * sdcMicro deletes variables (`excludeVars`), never records. `records` of a result
 #'   are in the order of the object, which `randomizeRecords` may have shuffled when
 #'   it was made.
@@ -33,13 +33,13 @@
 #' **Protected objects.** `x$data` of [invariant_pram()] and [suppress_cells()], and
 #' the value of [apply_recoding()], are the object with the new columns, as sdcMicro's
 #' own functions leave it: the state before is kept for `undolast()`,
-#' `calcRisks()` has been called, blanks are counted in `print(object, "ls")`,
+#' `calcRisks()` has been called, suppressed values are counted in `print(object, "ls")`,
 #' perturbed variables in `print(object, "pram")`, where the expected share of each
-#' value that becomes each other stands for the transition matrix. Ghost variables are
-#' blank if their key variable is. Columns that have no place in the object stand
+#' value that becomes each other one replaces the transition matrix. Ghost variables are
+#' suppressed with their key variable. Columns that have no place in the object are
 #' with the PRAM variables. `release_data(x)` gives the data to be released;
 #' `extractManipData(x$data)` the same data in the order of the object, with all levels,
-#' which can tell what was suppressed. With missing values calcRisks() takes time: sdcMicro
+#' which can reveal suppressed values. With missing values calcRisks() takes time: sdcMicro
 #' counts every pattern of missing values by itself.
 #'
 #' **Stored results.** `store_result()` puts results in `risk$sdcRisk`, under the
@@ -81,7 +81,7 @@
 #'   `extractManipData()` \tab [release_data()] \tab a number that was recoded to classes comes
 #'     out of sdcMicro as the numbers of the classes; here with their labels. Of a key
 #'     variable that is named in `pramVars` too, sdcMicro releases the copy there,
-#'     without the blanks of `kAnon()`: a warning (`unsafe_copy`) says so
+#'     without the suppression by `kAnon()`: a warning (`unsafe_copy`) says so
 #' }
 #'
 #' @param data,object An sdcMicroObj.

@@ -80,7 +80,7 @@ micro_line <- function(file) {
       file$defaults$partial_weight),
     if (length(ghosts)) {
       paste0(
-        "; blanks of ", quote_names(names(ghosts)), " are those of ",
+        "; suppressed values of ", quote_names(names(ghosts)), " are those of ",
         quote_names(unlist(ghosts, use.names = FALSE)), " too"
       )
     }, "."

@@ -33,7 +33,7 @@ declare_measure(
     "Suppressed values", "count", scenario = "none", direction = "none", board = FALSE
   ),
   n_intact = figure(
-    "Violators released intact", "count", scenario = "prosecutor", board = FALSE
+    "Records below the limit released unchanged", "count", scenario = "prosecutor", board = FALSE
   ),
   n_single_candidate = figure(
     "Originals with a single candidate in the release", "count", scenario = "prosecutor",

@@ -1,11 +1,12 @@
 #' Local suppression with the fewest suppressed values
 #'
-#' Suppresses values of key variables (local suppression) until no record of a file stands out.
-#' Use it if few records are above the limit; use [recode_search()] first if many are. The result
-#' holds the release, the suppressed values, and a lower bound on the cost of any other choice.
+#' Suppresses values of key variables (local suppression) until every record has at least k
+#' matches. Use it if few records are above the limit; use [recode_search()] first if many are. The
+#' result holds the release, the suppressed values, and a lower bound on the cost of any other
+#' choice.
 #'
-#' @details Three rules define "standing out". \eqn{x_i} is the original record and \eqn{y_i} the
-#' released one; \eqn{a \sim b}{a ~ b} means that \eqn{a} and \eqn{b} are equal in every key
+#' @details The limit holds by one of three rules. \eqn{x_i} is the original record and \eqn{y_i}
+#' the released one; \eqn{a \sim b}{a ~ b} means that \eqn{a} and \eqn{b} are equal in every key
 #' variable that both know: a suppressed or missing value matches everything. For every record
 #' \eqn{i} the rule requires
 #'
@@ -14,35 +15,35 @@
 #'     record by record}
 #'   \item{`"shared"`}{at least \eqn{k} released \eqn{y_j \sim y_i}{y_j ~ y_i}, and no record
 #'     loses more than it needs under `"own"`; solved nearly, with a lower bound}
-#'   \item{`"strict"`}{at least \eqn{k} released records with the very same values, a blank being
-#'     a value; solved nearly, with a lower bound}
+#'   \item{`"strict"`}{at least \eqn{k} released records with equal values, a suppressed value
+#'     being a value; solved nearly, with a lower bound}
 #' }
 #'
 #' All three leave no record with fewer than \eqn{k} matches, as [n_matches()] and `freqCalc()` of
-#' sdcMicro (with `alpha = 1`) count them. Without the cap, `"shared"` would be met by \eqn{k - 1}
-#' records that are blank throughout, which match everybody: 7 cells would "protect" a file of
-#' 4,580 records. Such a release is never given.
+#' sdcMicro (with `alpha = 1`) count them. Without the cap, \eqn{k - 1} records without any
+#' value would meet `"shared"`, since they match everybody: 7 suppressed values would "protect" a
+#' file of 4,580 records. The function never gives such a release.
 #'
-#' **Cost.** A blank in variable \eqn{v} costs its `importance` \eqn{w_v}, 1 if nothing is said,
-#' and the sum over all blanks is made small.
+#' **Cost.** A suppressed value of variable \eqn{v} costs its `importance` \eqn{w_v}, 1 by default.
+#' The sum over all suppressed values is minimised.
 #'
-#' **What is found.** `"own"` is solved exactly: the cost is the sum of the records' optima, and
+#' **Optimality.** `"own"` is solved exactly: the cost is the sum of the records' optima, and
 #' the gap is 0. If several sets are equally good, the one that makes the record equal to the most
 #' others is used. `"shared"` and `"strict"` are solved by a greedy search with an improvement
 #' step, to which `n_rounds` adds rounds; on survey files the lower bound of `"strict"` was 1 to
 #' 10 per cent below the cost found. `vignette("protect")` describes the search.
 #'
-#' **Several key sets.** With a named list of key sets no violation is left in any of them.
+#' **Several key sets.** With a named list of key sets the limit holds for each of them.
 #'
 #' **Linked variables.** With `linked = list(age = "birth_year")` the year of birth is suppressed
 #' with the age, as it would reveal it. An entry without a name, `list(c("district", "region"))`,
 #' holds variables that are suppressed together, key variables or not. A message of class
-#' `sdcRisk_message_determined_keys` proposes links if other released columns tell suppressed
+#' `sdcRisk_message_determined_keys` proposes links if other released columns reveal suppressed
 #' values; see [release_data()].
 #'
 #' **Strata and households.** With `strata_var` only records of the same stratum match, as for an
-#' intruder who knows the stratum; it is never blanked. With `hh_id` matches are counted in
-#' households. Variables that are constant within every household are blanked for all members or
+#' intruder who knows the stratum; it is never suppressed. With `hh_id` matches are counted in
+#' households. Variables that are constant within every household are suppressed for all members or
 #' none; otherwise another member would reveal the value. The lower bound ignores this rule. If
 #' the values of `hh_id` have more than 12 records on average, a message asks whether they are
 #' households.
@@ -53,41 +54,40 @@
 #' search once or twice more.
 #'
 #' **Missing values** of the original match everything, cost nothing and are not among the
-#' `cells`. Under `"strict"` they are a value like a blank.
+#' `cells`. Under `"strict"` they are a value like a suppressed one.
 #'
 #' @section Which rule, when:
 #' * `"strict"` if the file is published, or recipients may know people in it. Nobody can
 #'   distinguish a record from \eqn{k - 1} others, whatever they know of the key variables, and no
 #'   original has fewer than \eqn{k} candidates in the release. On survey files with five to seven
-#'   key variables and k from 2 to 5 it took 1.02 to 1.45 times the cells of `"own"`, 1.09 times
-#'   in the median.
-#' * `"own"`, the default, if the limit is the usual one, that every released record fits \eqn{k}
-#'   originals, and the recipients do not know that a person is in the file. Every violator is
-#'   blanked, by as little as it needs, provably.
+#'   key variables and k from 2 to 5 it suppressed 1.02 to 1.45 times as many values as `"own"`,
+#'   1.09 times in the median.
+#' * `"own"`, the default, if the limit is the usual one, that every released record matches \eqn{k}
+#'   originals, and the recipients do not know that a person is in the file. Every record below the
+#'   limit loses values, provably as few as possible.
 #' * `"shared"` if the limit is formal (a count of matches in the release) and values are
-#'   valuable: on the same files it took 0.32 to 0.59 times the cells of `"own"`. It releases most
-#'   violators unchanged: they are protected only because a record with suppressed values *could*
-#'   be them. Do not use it against someone who knows a person is in the file.
+#'   valuable: on the same files it suppressed 0.32 to 0.59 times as many values as `"own"`. It
+#'   releases most records below the limit unchanged: they are protected only because a record with
+#'   suppressed values *could* be them. Do not use it if an intruder can know who is in the file.
 #'
-#' @section What someone learns who knows the rule:
-#' * A suppressed value does not hide a record from someone who knows its values. If nobody else
-#'   has them and no other blank could stand for them, the record is the only candidate (\eqn{g_i
-#'   = 1}, with \eqn{g_i} the number of released records that fit the original). Only `"strict"`
-#'   rules it out.
-#' * Under `"own"` and `"shared"` only records that stood out have suppressed values: anyone who
-#'   knows this can infer that such a record was rare, and that the hidden value is a rare one
+#' @section What an intruder learns who knows the rule:
+#' * An intruder who knows the original values of a record can find it in spite of a suppressed
+#'   value, if no other released record fits them (\eqn{g_i = 1}, with \eqn{g_i} the number of
+#'   released records that fit the original). Only `"strict"` prevents this.
+#' * Under `"own"` and `"shared"` only records below the limit have suppressed values: anyone who
+#'   knows this can infer that such a record was rare, and that the suppressed value is a rare one
 #'   among the records it now fits.
-#' * If the file is sorted, the records around a blank tell its value. A message (`told_by_order`)
-#'   names the variables, and [release_data()] then shuffles the records. It also drops levels and
-#'   labels that only suppressed values had.
+#' * If the file is sorted, the records around a suppressed value reveal it. A message
+#'   (`told_by_order`) names the variables, and [release_data()] then shuffles the records. It also
+#'   drops levels and labels that only suppressed values had.
 #' * A sensitive value that all matching records share is disclosed, unless `l` is given.
 #' * This object holds the original counts and is confidential. Release only [release_data()].
 #'
-#' @section Cost in time:
-#' It grows with the number of violators and of variable sets that cost no more than the most
-#' expensive record needs. Values missing in many combinations, and households, cost more.
-#' Memory beyond `data`, with five key variables and two threads, if nearly all records violate:
-#' at most 1,100 bytes a record under `"own"`, 2,000 under `"shared"` and 4,500 under `"strict"`.
+#' @section Cost in time: It grows with the number of records below the limit and of variable sets
+#' that cost no more than the most expensive record needs. Values missing in many combinations, and
+#' households, cost more. Memory beyond `data`, with five key variables and two threads, if nearly
+#' all records are below the limit: at most 1,100 bytes a record under `"own"`, 2,000 under
+#' `"shared"` and 4,500 under `"strict"`.
 #'
 #' @param data A data frame, tibble or data.table, an [sdc_file()], or a table of a database.
 #' @param key_vars Names or positions of the key variables, or a named list of key sets. `NULL`:
@@ -98,15 +98,16 @@
 #' @param ... Rarely used arguments, those of `suppress_cells_control()`, by their full names, or
 #'   together: `control = suppress_cells_control(...)`.
 #' @param rule What must hold for every record, see Details.
-#' @param importance Cost of a blank, a numeric vector named by variables; 1 for those not named,
-#'   `Inf` for variables that are never blanked. Of a result of [special_uniques()] the largest
-#'   contribution over that of the variable, at most 10: what makes records unique goes first.
-#' @param linked Variables that are blanked if others are: a list, see Details.
-#' @param strata_var Name of the column inside which records are matched.
+#' @param importance Cost of a suppressed value, a numeric vector named by variables; 1 for those
+#'   not named, `Inf` for variables that are never suppressed. Of a result of [special_uniques()]
+#'   the largest contribution over that of the variable, at most 10: variables that make records
+#'   unique go first.
+#' @param linked Variables that are suppressed with others: a list, see Details.
+#' @param strata_var Name of a column: only records with equal values of it can match.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
-#'   its inverse, rounded up. If both are given both hold.
+#'   its inverse, rounded up. If both are given, both hold.
 #' @param weight_var Name of the column with sampling weights, a role of the release.
-#' @param l,t,sensitive With `k`, under `"own"`: the originals that a released record fits must
+#' @param l,t,sensitive With `k`, under `"own"`: the originals that match a released record must
 #'   have at least `l` values of each `sensitive` variable, at a t-closeness of at most `t`, see
 #'   [attribute_risk()]. The cost is the least possible; at most 12 key variables.
 #' @param n_rounds Rounds of local search under `"shared"`, and beyond those always made under
@@ -117,20 +118,20 @@
 #'
 #' @return An object of class `sdc_suppress_cells`, an [sdc_result] with
 #' \describe{
-#'   \item{`data`}{the data with blanks: class, column types, levels, labels and order of records
-#'     are those of the input. [release_data()] gives what may leave. For an sdcMicroObj that
-#'     object with blanks, see [store_result()]}
-#'   \item{`cells`}{the [as.data.frame()] table, one row per blanked cell: `record` (row number),
-#'     `variable`, `reason`: `"violation"` (the record had too few matches), `"linked"`,
-#'     `"household"` (blank in another member), `"donor"` (gives others the equals they lack)}
+#'   \item{`data`}{the data after suppression: class, column types, levels, labels and order of
+#'     records are those of the input. [release_data()] gives what may leave. For an sdcMicroObj
+#'     that object after suppression, see [store_result()]}
+#'   \item{`cells`}{the [as.data.frame()] table, one row per suppressed value: `record` (row
+#'     number), `variable`, `reason`: `"violation"` (the record had too few matches), `"linked"`,
+#'     `"household"` (suppressed in another member), `"donor"` (protects other records)}
 #'   \item{`variables`}{per variable: `variable`, `importance`, `n_missing` before,
 #'     `n_suppressed`, `prop_suppressed` (of the values known before)}
 #'   \item{`estimates`}{one row: `rule`, `k`, `n_violations_before` (records with too few matches
-#'     in some key set), `n_violations_after` (0), `n_suppressed` (cells), `n_records_suppressed`,
-#'     `n_intact` (violators released unchanged), `n_single_candidate` (originals that fit one
-#'     released record), `n_single_before`, `cost`, `lower_bound` (no release under this rule
-#'     costs less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after` (sum of
-#'     \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g})}
+#'     in any key set), `n_violations_after` (0), `n_suppressed` (values), `n_records_suppressed`,
+#'     `n_intact` (records below the limit released unchanged), `n_single_candidate` (originals
+#'     that fit one released record), `n_single_before`, `cost`, `lower_bound` (no release under
+#'     this rule costs less), `gap` (share by which the cost exceeds it), `tau_before`, `tau_after`
+#'     (sum of \eqn{1/f} among the released), `tau_intruder` (sum of \eqn{1/g})}
 #'   \item{`records`}{`n_matches_before`, `n_matches` (among the released), `n_candidates`
 #'     (\eqn{g_i}), with `rule = "strict"` `n_equal`, and `n_suppressed`. Of several key sets the
 #'     smallest numbers}
@@ -138,7 +139,7 @@
 #'     `n_single_candidate`, `tau_before`, `tau_after`, `tau_intruder`}
 #' }
 #' Errors: `unprotectable` (fewer than `k` records, or households, in a stratum, or records that
-#' differ from all others in variables that are never blanked), `bad_argument` (importance or
+#' differ from all others in variables that are never suppressed), `bad_argument` (importance or
 #' links of unknown variables, named), `unknown_key_var`, `bad_data`, `bad_column`, `too_large`
 #' (more than 64 variables). Messages: `nothing_to_do`, `identifying_key`, `determined_keys`,
 #' `told_by_order`, `heavy_suppression`, `large_households`.
@@ -152,7 +153,7 @@
 #' \doi{10.18637/jss.v067.i04}
 #'
 #' The rules, the exact solution of `"own"`, the bound and the greedy are ours.
-#' `sdcMicro::localSuppression()` blanks at least one cell in every violator.
+#' `sdcMicro::localSuppression()` suppresses at least one value in every record below the limit.
 #' @family protection
 #' @concept local suppression
 #' @concept k-anonymity
@@ -198,7 +199,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
   settings$strata_var <- column_name(ask$strata_var, data)
   settings$hh_id <- column_name(ask$hh_id, data)
   settings$weight_var <- column_name(ask$weight_var, data)
-  with_progress("Cell suppression", {
+  with_progress("Local suppression", {
     table <- key_table(ask$file, variables, roles = role_columns(data, settings))
     found <- find_suppression(table, data, sets, links, settings)
     inform_identifying(identifying_keys(table))
@@ -284,8 +285,8 @@ check_separable <- function(rule) {
     stop_argument(
       "rule", "be \"own\" for a table of a database",
       paste0(
-        "Under \"", rule, "\" the blanks of a record depend on those of the others, equal ones ",
-        "among them: all records must be at hand."
+        "Under \"", rule, "\" the suppressed values of a record depend on those of all others, ",
+        "equal ones included."
       ),
       "Bring the key variables into R for it: dplyr::collect(dplyr::select(data, ...))."
     )
@@ -347,7 +348,7 @@ suppression_links <- function(linked, data, key_vars) {
   if (!is.list(linked) || is.data.frame(linked) || !all(vapply(linked, is_item, NA))) {
     stop_argument(
       "linked", "be a list of names of variables",
-      advice = "list(age = \"birth_year\") blanks the year of birth if it blanks the age."
+      advice = "list(age = \"birth_year\") suppresses the year of birth with the age."
     )
   }
   given <- if (is.null(names(linked))) character(length(linked)) else names(linked)
@@ -365,9 +366,9 @@ suppression_links <- function(linked, data, key_vars) {
   list(from = pairs$from, to = pairs$to, variables = setdiff(variables, key_vars))
 }
 
-# The cost of a blank, one per variable.
+# The cost of a suppressed value, one per variable.
 check_importance <- function(importance, variables,
-                             advice = "Inf stands for variables that are never blanked.") {
+                             advice = "Inf stands for variables that are never suppressed.") {
   cost <- rlang::set_names(rep(1, length(variables)), variables)
   if (is.null(importance)) {
     return(cost)

@@ -118,7 +118,7 @@ stop_not_diverse <- function(n, settings) {
     "Every record must be able to reach `k`, `l` and `t` by suppression.",
     x = paste0(
       plural(n, "record"), " cannot",
-      if (any(is.infinite(settings$importance))) ", some variables being never blanked", "."
+      if (any(is.infinite(settings$importance))) ", since some variables are never suppressed", "."
     ),
     i = "Take smaller limits, or finite importances."
   ))

@@ -10,7 +10,7 @@
 #'   this function joins values or gives them new names, see below. A record loses
 #'   \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits, \eqn{n_G} the records whose value
 #'   became G (non-uniform entropy, Gionis and Tassa 2009).
-#' * **Blanked** is a cell that is missing after and not before; it loses
+#' * **Suppressed** is a value that is missing after and not before; it loses
 #'   \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits.
 #' * **Exchanged** is any other change of a value. It does not change the bits, as a value is
 #'   present, though wrong. The total variation
@@ -29,8 +29,8 @@
 #' without joining it. All other changes are exchanges.
 #'
 #' Margins and pairs of recoded variables are compared after the original has been
-#' recoded alike, for a band never occurs before; they then see blanks and exchanges
-#' only. Missing counts as a value. With `weight_var` the same for sums of weights.
+#' recoded in the same way, since a band never occurs before; they then measure suppressed and
+#' exchanged values only. Missing counts as a value. With `weight_var` the same for sums of weights.
 #'
 #' **Continuous** variables, those with the role `num_vars` of `before` and numbers with so many
 #' values that records seldom agree (see [link_attack()]), have a row in `numbers`: IL1s, also if
@@ -66,14 +66,14 @@
 #' @param model A formula with a response, such as `turnover ~ staff + sector`, or `NULL`.
 #' @return An object of class `sdc_utility_loss`, an [sdc_result] with
 #' \describe{
-#'   \item{`estimates`}{one row: `n`, `n_exchanged` and `prop_exchanged` cells,
-#'     `n_blank` and `prop_blank` cells, `n_records_changed` (exchanged or blank in some
+#'   \item{`estimates`}{one row: `n`, `n_exchanged` and `prop_exchanged` values,
+#'     `n_blank` and `prop_blank` values, `n_records_changed` (exchanged or suppressed in some
 #'     variable), `bits_lost`, `bits`
 #'     (all that the variables hold, \eqn{n \sum H}{n sum H}), `prop_bits_lost`,
 #'     `tv_margins` and `tv_pairs` (means), `tv_pairs_max`, with weights
 #'     `tv_margins_weighted`, `tv_pairs_weighted`}
 #'   \item{`variables`}{the same per variable, with `change` (`"none"`, `"recoded"`,
-#'     `"exchanged"`, each possibly with blanks), `n_values_before`,
+#'     `"exchanged"`, each possibly with suppressed values), `n_values_before`,
 #'     `n_values_after`, `il1s`; this is `as.data.frame()`}
 #'   \item{`pairs`}{`variable_1`, `variable_2`, `tv`, with weights `tv_weighted`}
 #'   \item{`numbers`}{one row per continuous variable: `variable`, `n` (records with both values),
@@ -477,7 +477,7 @@ as.data.frame.sdc_utility_loss <- function(x, ...) enter_verb("as.data.frame", x
 
 #' Picture of what was lost
 #'
-#' Per variable the share of bits lost to recoding and blanks and the share of cells
+#' Per variable the share of bits lost to recoding and suppression and the share of values
 #' exchanged.
 #'
 #' @param object A result of [utility_loss()].

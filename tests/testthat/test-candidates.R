@@ -43,7 +43,7 @@ test_that("a cell that names NA is unknown, and said to be so beside values", {
   )
   expect_identical(format(x), c(NA, "2", NA))
   expect_message(
-    candidates(1:3, c(2L, NA, NA)), "2 cells that name",
+    candidates(1:3, c(2L, NA, NA)), "2 sets that contain",
     class = "sdcRisk_message_partial_candidates"
   )
   expect_identical(is.na(x), c(TRUE, FALSE, TRUE))

@@ -63,7 +63,7 @@ test_that("the published scheme asks for a bound its theorem covers", {
     invariant_pram(two, max_match_prob = 0.45, calibration = "paper"),
     class = "sdcRisk_error_bad_argument"
   )
-  expect_match(conditionMessage(error), "three cells", fixed = TRUE)
+  expect_match(conditionMessage(error), "three keys", fixed = TRUE)
   expect_s3_class(error, "sdcRisk_error_unprotectable")
   x <- released(two, max_match_prob = 0.5, calibration = "paper")
   expect_equal(x$estimates$theta_max, pram_theta(0.5))
