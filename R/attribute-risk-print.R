@@ -1,4 +1,4 @@
-# What attribute_risk() results say of themselves.
+# Declarations of attribute_risk(): figures, print and sentences.
 
 declare_measure(
   "attribute_risk",

@@ -225,7 +225,7 @@ code_attributes <- function(file, released, keys, sensitive) {
   coded
 }
 
-# What the file tells of its own records, and what the released one tells of them.
+# Attribute disclosure by the file for its own records, and by the released file.
 find_attributes <- function(coded, groups, missing, data) {
   sensitive <- vapply(coded$own, function(table) table$variables, "")
   ask <- function(file, targets, values, own, text_of) {

@@ -1,5 +1,5 @@
-# What check_script() can find: code, severity, and what it means. Help page, SARIF and editors
-# read this table.
+# Findings of check_script(): code, severity and meaning. Help page, SARIF and editors read this
+# table.
 script_codes <- function() {
   frame(
     code = c(

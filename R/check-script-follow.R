@@ -21,7 +21,7 @@ is_followable <- function(x) {
 
 columns_of <- function(x) {
   data <- if (is.data.frame(x)) x else tryCatch(as_file(x, "x")$data, error = function(e) NULL)
-  # What is made by reference changes its columns, but not this list.
+  # Objects made by reference change their columns, but not this list.
   as.list(unclass(data))
 }
 
@@ -67,7 +67,7 @@ is_some_records <- function(value, parent) {
     all(names(value) %in% names(parent$columns))
 }
 
-# What is left to find until a frame is written.
+# Completes the state of a frame before it is written.
 whole_state <- function(run, state) {
   state$ids <- union(state$ids, identifying_columns(state$file))
   if (state$part) {
@@ -79,8 +79,8 @@ whole_state <- function(run, state) {
   state
 }
 
-# Which frame `value` was made of: one that the line names, or that shares a column, or, when
-# nothing else is known, one whose key variables it has by name with no other values.
+# The frame of which `value` was made: one that the line names, or that shares a column. If neither
+# is known, one whose key variables `value` has by name with no other values.
 parent_of <- function(value, name, target, before) {
   if (length(before) == 0) {
     return(NULL)
@@ -191,7 +191,7 @@ identifying_columns <- function(file, parent = NULL) {
   intersect(ids, names(columns))
 }
 
-# What a frame has of its parent, and what is wrong about that.
+# Compares a frame with its parent: roles kept, and faults.
 descend <- function(run, state, parent) {
   state$allowed_ids <- state$allowed_ids || parent$allowed_ids
   moved <- is_reordered(state, parent)
@@ -282,8 +282,8 @@ same_values <- function(new, old) {
     sum(is.na(new)) == sum(is.na(old))
 }
 
-# What a line does to a key variable: protects it, so that the values before are held, or takes
-# a protection back.
+# Effect of a line on a key variable: it protects the variable, so that the values before are kept,
+# or undoes a protection.
 protection_of <- function(run, state, parent, variable) {
   new <- state$columns[[variable]]
   old <- parent$columns[[variable]]
@@ -315,7 +315,7 @@ is_protection <- function(new, old) {
   length(new) == length(old) && !identical(column_plain(new), column_plain(old))
 }
 
-# How many values are as they were before the protection and were not in between.
+# Number of values that equal those before the protection and differed in between.
 n_restored <- function(new, old, before, aligned) {
   if (length(new) == length(before) && length(old) == length(before) && aligned) {
     now <- as.character(column_plain(new))
@@ -361,7 +361,7 @@ come_back <- function(run, state, parent) {
   }
 }
 
-# How many protected values of a variable a column shows: it agrees where both are known, or is
+# Number of protected values of a variable that a column reveals: it agrees if both are known, or is
 # finer and has no other values than the variable had.
 n_told <- function(column, shown, before) {
   if (!is.atomic(column) || is.null(shown)) {
@@ -413,7 +413,7 @@ name_code <- function(name) {
 
 part_code <- function(name, column) paste0(name_code(name), "$", vapply(column, name_code, ""))
 
-# What has no name cannot be repaired in a line of its own.
+# A frame without a name cannot be repaired in a line of its own.
 without_code <- function(name, columns) {
   if (nzchar(name)) paste0(part_code(name, columns), " <- NULL", collapse = "; ") else ""
 }

@@ -63,7 +63,7 @@ limit_methods <- function(limit) {
   }))
 }
 
-# What an editor shows above the line, and of the name.
+# Text that an editor shows above the line and at the name.
 frame_line <- function(run, state) {
   page <- state$page
   judged <- !is.null(page$rows)
@@ -143,7 +143,7 @@ replacing_code <- function(name, before, after) {
   if (nzchar(name)) paste0(name_code(name), " <- ", before, name_code(name), after) else ""
 }
 
-# Whether a value has only columns of a frame that is followed, and its records.
+# TRUE if a value has only columns of a frame that is followed, and its records.
 is_part <- function(value, state) {
   is.data.frame(value) && all(names(value) %in% names(state$columns)) &&
     nrow(value) == nrow(state$file$data)

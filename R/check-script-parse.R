@@ -61,8 +61,8 @@ letters_before <- function(lines, line, column) {
   column
 }
 
-# Where the call of one of the functions `names` begins in expression `i`, else where the
-# expression does.
+# Position of the call of one of the functions `names` in expression `i`, or of the expression if
+# there is no such call.
 position_of <- function(parsed, i, names = character()) {
   at <- calls_in(parsed, i)
   at <- at[at$text %in% names, ]
@@ -81,8 +81,8 @@ calls_in <- function(parsed, i) {
   at[!before & !after, ]
 }
 
-# What comments of the form `#| sdc: key_vars = c(age, sex)` above expression `i` say: the
-# arguments of sdc_file() as code, the codes that are `allow`ed, and the line.
+# Reads comments of the form `#| sdc: key_vars = c(age, sex)` above expression `i`: the arguments of
+# sdc_file() as code, the codes that are `allow`ed, and the line.
 comment_of <- function(parsed, i) {
   since <- if (i > 1) parsed$last[[i - 1]] else 0L
   comments <- parsed$comments

@@ -1,4 +1,4 @@
-# What a check of scripts shows: prints and tables, exit status, SARIF and JUnit.
+# Output of a check of scripts: prints and tables, exit status, SARIF and JUnit.
 
 #' @export
 format.sdc_script_check <- function(x, ..., width = console_width(), rows = 25) {

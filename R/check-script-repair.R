@@ -1,4 +1,4 @@
-# Where the line that repairs a finding goes, for editors.
+# Position of the line that repairs a finding, for editors.
 
 # `start` and `end`, each a line and a column of R, and the `text` that replaces what is between;
 # NULL if R cannot read the script as it is now. "above" and "below" are those of the whole
@@ -24,7 +24,7 @@ repair_of <- function(lines, line, column, fix, place, parsed = parse_script(lin
   list(start = c(first, 1L), end = c(first, 1L), text = paste0(fix, "\n"))
 }
 
-# What a line repairs: what was `found`, and data frames above a limit, written or not.
+# Repairs of the findings (`found`), and of data frames above a limit, written or not.
 repairs_in <- function(x) {
   of <- x$frames[nzchar(x$frames$fix), ]
   frames <- frame(

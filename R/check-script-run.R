@@ -72,7 +72,7 @@ add_finding <- function(run, code, message, fix = "", place = "above", names = c
   }
 }
 
-# What the script's functions say of their calls. Nothing here may end the script.
+# Records a call of one of the script's functions. Errors here must not end the script.
 watched_call <- function(run, kind, name, what) {
   if (run$looking) {
     return(invisible())
@@ -259,7 +259,7 @@ other_frame <- function(run, value, code) {
   )
 }
 
-# Whether a line makes a table of counts, or something of one.
+# TRUE if a line makes a table of counts, or uses one.
 is_table <- function(run, names) {
   tables <- names(Filter(function(other) isTRUE(other$table), run$others))
   any(names %in% c(summary_calls, tables))

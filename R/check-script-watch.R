@@ -92,8 +92,8 @@ is_watched <- function(f) {
   is.call(first) && is.function(first[[1]])
 }
 
-# What a call of a writer writes: the data, its name in the script, and the place, NULL if that
-# is a place of the session's own.
+# The data that a writer writes, its name in the script, and the place, NULL if the session itself
+# uses that place.
 written_by <- function(package_arguments, frame) {
   value <- tryCatch(get(package_arguments[[2]], frame), error = function(e) NULL)
   if (is.character(value) && length(value) == 1 && is_temporary(value)) {

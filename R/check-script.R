@@ -204,7 +204,7 @@ end_check <- function(check) {
   )
 }
 
-# What a loop finds again and again, with other numbers, is one finding: the last.
+# A loop can repeat a finding with other numbers: only the last one counts.
 told_once <- function(findings) {
   words <- gsub("[0-9][0-9.,]*", "#", findings$message)
   key <- paste(findings$line, findings$column, findings$code, words, sep = "\r")
@@ -230,7 +230,7 @@ unfinished <- function(at, late, status, time_limit) {
   }
 }
 
-# What was appended to a file, up to a part that is not whole.
+# Lines appended to a file, up to a last one that is not complete.
 told_so_far <- function(log) {
   con <- file(log, "rb")
   on.exit(close(con))

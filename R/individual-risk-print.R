@@ -1,4 +1,4 @@
-# What individual_risk() results say of themselves.
+# Declarations of individual_risk(): figures, print and sentences.
 
 declare_measure(
   "individual_risk",
@@ -81,7 +81,7 @@ risks_above <- function(x, limit) {
   }
 }
 
-# What is done with missing values, and how many records that touches.
+# Clause on missing values, with the number of records concerned.
 individual_missing_clause <- function(x) {
   missing <- x$settings$missing
   paste0(

@@ -257,7 +257,7 @@ individual_estimates <- function(found, at_home, weights, table, settings) {
   estimates
 }
 
-# Which frequencies carry the expected re-identifications.
+# Expected re-identifications by frequency.
 frequency_table <- function(found, times) {
   frequency <- sort(unique(found$frequency))
   at <- match(found$frequency, frequency)

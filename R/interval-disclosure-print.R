@@ -1,4 +1,4 @@
-# What interval_disclosure() results say of themselves.
+# Declarations of interval_disclosure(): figures, print and sentences.
 
 declare_measure(
   "interval_disclosure",

@@ -247,7 +247,7 @@ robust_scatter <- function(x) {
   a %*% (lambda^2 * t(a))
 }
 
-# Whether no other record is within `least`; NA for records with missing values.
+# TRUE if no other record is within `least`; NA for records with missing values.
 are_alone <- function(x, least) {
   known <- stats::complete.cases(x)
   columns <- lapply(seq_len(ncol(x)), function(v) x[known, v])

@@ -1,4 +1,4 @@
-# What joint_release_risk() results say of themselves.
+# Declarations of joint_release_risk(): figures, print and sentences.
 
 declare_measure(
   "joint_release_risk",

@@ -162,8 +162,8 @@ release_words <- c(
   "person and wave" = "person and release", "in all waves" = "in all releases"
 )
 
-# Which columns serve for what. `keys` are those of each release, `apart` the columns that are no
-# key variables; `person` numbers the people of each release, and `ids` are theirs.
+# Uses of columns. `keys` are those of each release, `apart` the columns that are no key variables;
+# `person` numbers the people of each release, and `ids` are theirs.
 check_release_columns <- function(files, ask, id, link_vars) {
   all <- as.list(rlang::set_names(unique(unlist(lapply(files, names)))))
   if (length(ask$key_vars) == 0) {
@@ -395,7 +395,7 @@ shared_columns <- function(to, from, versions, asked) {
   shared
 }
 
-# Whether a person can have a value of one version (rows) and one of another.
+# TRUE if a person can have a value of one version (rows) and one of another.
 held_together <- function(table, one, two) {
   values <- lapply(table[c(one, two)], function(x) unique(x[!is.na(x)]))
   out <- matrix(FALSE, length(values[[1]]), length(values[[2]]), dimnames = unname(values))
@@ -406,7 +406,7 @@ held_together <- function(table, one, two) {
 
 # The joined file ----------------------------------------------------------------
 
-# What the releases say of each person. A column that two of them contradict stays one of each.
+# Joins the releases by person. A column that two of them contradict stays once for each.
 join_releases <- function(files, asked, labels) {
   labels <- labels[asked$all_keys]
   known <- lapply(files, function(file) {
@@ -454,7 +454,7 @@ without_told_columns <- function(joined, columns) {
   joined
 }
 
-# What is said of every release is left out: levels that some do not have, and identifying keys.
+# Warnings that hold for any release are muffled: levels that some lack, and identifying keys.
 said_of_each <- function(expr) {
   withCallingHandlers(
     expr,

@@ -17,8 +17,8 @@ n_rows_of <- function(query) {
 
 collect_query <- function(query) as.data.frame(dplyr::collect(query))
 
-# What the engine complains of, as a condition of ours with the engine's words, but for
-# what stands in quotes: that may be a value. Nor does its own condition come along.
+# Turns an error of the engine into a condition of ours with the engine's words. Quoted text is left
+# out, as it may be a value; so is the engine's own condition.
 with_engine <- function(code) {
   tryCatch(code, error = function(e) {
     if (inherits(e, "sdcRisk_error")) stop(e)

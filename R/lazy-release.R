@@ -20,26 +20,26 @@
 #' [suppress_cells()] take a lazy table of dbplyr as `data`, or its [sdc_file()]. They choose the
 #' changes from its patterns and make a new table in the database.
 #'
-#' @section The road with a file:
+#' @section With an sdc_file:
 #' `file <- sdc_file(table, keys)` counts the patterns once. Then [file_check()],
 #' [suppress_cells()], [release_data()], [compare_risk()], [utility_loss()] and [sdc_report()] take
-#' the same arguments as for a data frame and have the same figures. If the table has changed since
-#' it was counted, there is an error (`bad_data`). To recode, use the query:
+#' the same arguments as for a data frame and have equal figures. A table that has changed since
+#' it was counted is an error (`bad_data`). To recode, use the query:
 #' `sdc_file(dplyr::mutate(table, age = ifelse(age > 80, 80, age)), keys)`. The loss of
 #' [invariant_pram()] needs the records in R.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most
 #'    `max_patterns`, with their counts and the row id of the first record of each.
-#' 2. The blocks and thetas of PRAM, the blanks of suppression, are those of the patterns.
+#' 2. The blocks and thetas of PRAM, or the suppressed values, are chosen from the patterns.
 #' 3. The records are read in the order of their row ids, `chunk_size` at a time: the row id
-#'    and the key variables alone. PRAM draws a new cell for each. Changes are written to a
+#'    and the key variables alone. PRAM draws a new key for each. Changes are written to a
 #'    table of row ids, with the row id of the record whose values are taken, or with the
-#'    variables that are blanked.
+#'    suppressed variables.
 #' 4. One `CREATE TABLE` joins the two and makes the table `into`, with all columns of the
 #'    old one in their order and the records in the order of the row ids, changed ones among
 #'    the others. No value of a key variable goes from R to the database: types, padding and
-#'    last digits are the engine's own. The old table is not touched.
+#'    last digits are the engine's own. The old table is not changed.
 #'
 #' R holds the patterns, one chunk, and codes of the key variables of a million records at most.
 #'
@@ -47,7 +47,7 @@
 #' value, from the same [set.seed()] (a secret one, see [release_data()]) and for any
 #' `chunk_size`: the draws belong to the places of the records in that order. Text is in
 #' the order of the engine's collation. With `weight_var` sums of weights are equal to
-#' twelve digits, and so would be a choice between cells by mean weight.
+#' twelve digits, and so is a choice between keys by mean weight.
 #'
 #' Without `row_id` records are numbered in a random order of the engine, in a copy that is
 #' removed afterwards. The new table is in this order and has no numbers. Its values are those of
@@ -66,24 +66,24 @@
 #' ```
 #'
 #' @section Which rules of suppression:
-#' Under `rule = "own"` the blanks of a record follow from its pattern, so that records can be
-#' blanked one by one. Under `"shared"` and `"strict"` they depend on the blanks of all other
-#' records, equal ones among them, some of which are blanked and others not: an error says
-#' so. Bring the key variables into R for these.
+#' Under `rule = "own"` the suppressed values of a record follow from its pattern, so that records
+#' can be suppressed one by one. Under `"shared"` and `"strict"` they depend on all other records,
+#' including equal records, only some of which are suppressed. These rules are therefore not
+#' available; bring the key variables into R for them.
 #'
 #' @section What is different from data in R:
 #' * `records` is `NULL`; `patterns` has a row for each pattern with its values, the number
-#'   `n` of records, and what `records` would say of them; for PRAM with `n_changed` and the
+#'   `n` of records, and the columns of `records`; for PRAM with `n_changed` and the
 #'   `cell`. `cells` of a suppression have the `pattern` (row of `patterns`) and `n`.
 #' * `data` is the new table, lazy: it lives as long as the connection. Save numbers, not the
 #'   result.
-#' * `hh_id` is an error: patterns do not say who lives with whom.
-#' * `plausibility` is empty and there is no message `determined_keys`: other columns stay
-#'   unseen. Take out columns that tell a key variable, and direct identifiers, the row id
-#'   among them if it is one.
-#' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does without.
+#' * `hh_id` is an error: patterns have no households.
+#' * `plausibility` is empty and there is no message `determined_keys`: other columns are not
+#'   examined. Remove columns that reveal a key variable, and direct identifiers, including the
+#'   row id if it is one.
+#' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does not.
 #'
-#' @section When something goes wrong:
+#' @section Errors:
 #' A connection that may not write, a name that is taken, a row id that is missing, not
 #' single or text with blanks at its end that the engine ignores, are errors (`bad_argument`)
 #' before anything is counted. After an error or an
@@ -97,7 +97,7 @@
 #' variables of all records travel to R once. [utility_loss()] holds them all in R, and so does
 #' [sdc_report()] of a protection alone. SQLite, PostgreSQL, DuckDB and Spark are tested.
 #'
-#' @param row_id For a table of a database: name of the column that tells records apart,
+#' @param row_id For a table of a database: name of the column that distinguishes records,
 #'   whole numbers below 2^53 or text, one for each record. `NULL`: the release is in random order.
 #' @param into For a table of a database: name of the new table, in the default schema of
 #'   the connection. `NULL`: a temporary table, which lives as long as the connection.
@@ -178,7 +178,7 @@ read_release <- function(ask, also, without) {
   ]))), ask$file)
 }
 
-# What lies in a database: a lazy table, its file, or its release; NULL for data in R.
+# The lazy table, file or release in a database; NULL for data in R.
 file_in_database <- function(data) {
   if (is_lazy_table(data)) {
     list(table = dplyr::ungroup(data), roles = list())

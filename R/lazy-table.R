@@ -246,7 +246,7 @@ collected_patterns <- function(found, asked, max_patterns) {
     max_patterns = max_patterns
   )
   if (!is.null(asked$row_id)) {
-    # What R takes for one pattern may be two to the engine: NaN and NULL.
+    # A pattern in R may be two in the engine: NaN and NULL.
     rows <- seq_along(n)
     if (nrow(table$patterns) < length(n)) {
       rows <- which(!duplicated(places_of_patterns(table$patterns[keys], found[keys])))

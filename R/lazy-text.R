@@ -1,10 +1,10 @@
-# How an engine compares text. A collation, or a type of fixed width, may take for the same
-# what R tells apart: capitals and small letters, or blanks at the end. Then an engine counts
-# and joins otherwise than a data frame does.
+# Comparison of text by an engine. A collation, or a type of fixed width, may equate text that R
+# distinguishes: capitals and small letters, or blanks at the end. The engine then counts and joins
+# differently from a data frame.
 
-# What the engine ignores in a column of text, asked by one of its values: `case`, `blanks`.
-# Only text has capitals: what the engine can make none of, such as a UUID that the driver
-# delivers as text, ends in its error, and nothing is ignored.
+# Differences that the engine ignores in a column of text, tested with one of its values: `case`,
+# `blanks`. Only text has capitals: for other types that the driver delivers as text, such as a
+# UUID, the engine gives an error, and nothing is ignored.
 ignored_in_text <- function(data, column, value) {
   x <- as.name(column)
   swapped <- if (value == toupper(value)) tolower(value) else toupper(value)

@@ -103,7 +103,7 @@ new_codes <- function(codes, at, found) {
 
 joined_codes <- function(parts) do.call(Map, c(list(c), parts))
 
-# What the order of the new table tells, as of a data frame in the order of the row ids.
+# Values that the order of the new table reveals, as of a data frame in the order of the row ids.
 inform_lazy_order <- function(lazy, before, after) {
   inform_order(order_tells(do.call(frame, before), before, after), paste0(
     "The order is that of `", lazy$row_id, "`. Release a copy without it in a random order: ",

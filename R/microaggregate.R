@@ -190,7 +190,7 @@ group_means <- function(x, group, weights = NULL) {
   out
 }
 
-# Whether all values of the group of a record are equal.
+# TRUE if all values of a record's group are equal.
 in_equal_groups <- function(x, group) {
   known <- which(!is.na(group) & !is.na(x))
   rising <- known[order(group[known], x[known])]

@@ -1,4 +1,4 @@
-# What population_risk() results say of themselves.
+# Declarations of population_risk(): figures, print and sentences.
 
 declare_measure(
   "population_risk",
@@ -108,7 +108,7 @@ status_words <- function(estimates, measure) {
   if (status == "ok") "" else status
 }
 
-# Whether an interval that keeps a limit is not known to hold.
+# TRUE if an interval keeps a limit but is not known to hold.
 undecided <- function(estimates, measure, limit) {
   of <- function(column) measured(estimates, measure, column)
   length(limit) && of("low") <= limit && of("status") != "ok"

@@ -233,7 +233,7 @@ people_of_sample <- function(table, data, weights, ask) {
 # Intervals were tried on samples of 1% and more; below, they held in half of the samples.
 least_fraction <- 0.005
 
-# How far the intervals of a result are to be relied on, and why.
+# Status of the intervals of a result, with the reason.
 population_status <- function(found, table, settings, remedy) {
   if (identical(remedy, "invariant_pram")) {
     return(list("not judged", "values were exchanged: pram_audit() judges this file"))

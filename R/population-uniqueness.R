@@ -234,7 +234,7 @@ fit_pitman <- function(sizes) {
   }
   best <- NULL
   for (alpha in c(0.05, 0.4, 0.8)) {
-    # The same number of cells with a heavier tail needs a smaller theta.
+    # An equal number of keys with a heavier tail needs a smaller theta.
     start <- c(stats::qlogis(alpha), log(ewens$theta * (1 - alpha)^2 + alpha + 0.1))
     found <- stats::optim(start, minus, control = list(reltol = 1e-12, maxit = 1000))
     found <- stats::optim(found$par, minus, method = "BFGS")

@@ -5,18 +5,18 @@
 #'
 #' @details Bands are ordered factors, codes keep their leading characters, joined values
 #' are factors, a dropped variable is `"*"` in all records, and level 0 is the column as it
-#' was. A blanked record misses all its key variables; with `blanks = "cells"`,
-#' [recode_search()] finished the recoding by `suppress_cells()`, and so does this. All
+#' was. A suppressed record misses all its key variables; with `blanks = "cells"` the
+#' recoding is completed by `suppress_cells()`, as in [recode_search()]. All
 #' other columns, the class of `data` and the order of the records stay. If one of them
-#' tells the values behind a recoding, such as a year of birth next to age bands, a message
+#' reveals the values behind a recoding, such as a year of birth next to age bands, a message
 #' of class `sdcRisk_message_determined_keys` names it, see [release_data()]. To recode by
-#' hand, run the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`, but for what
-#' follows.
+#' hand, run the lines in `x$code`, printed by `cat(x$code[[1]], sep = "\n")`; they do not
+#' include the following.
 #'
-#' **What leaves.** The value is the file to be released. Levels and value labels that no
+#' **Release.** The value is the file to be released. Levels and value labels that no
 #' record has any more, row names and attributes that could carry values are dropped, as by
-#' [release_data()]. If the order of the records tells blanked values, a message
-#' (`told_by_order`) says so: after all comparisons with `data`, call `apply_recoding()`
+#' [release_data()]. If the order of the records reveals suppressed values, there is a
+#' message (`told_by_order`): after all comparisons with `data`, call `apply_recoding()`
 #' again with `shuffle = TRUE`.
 #'
 #' @param x A result of [recode_search()].
@@ -26,8 +26,8 @@
 #'   same key variables, such as the next wave.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
 #' @inheritParams sdcRisk-params
-#' @param blanks Whether to blank what the recoding leaves above the limit. `FALSE` only
-#'   recodes: the limit need not hold in the result. Values that the searched file does not
+#' @param blanks `TRUE`: suppress values that the recoding leaves above the limit. `FALSE`: only
+#'   recode; the limit need not hold in the result. Values that the searched file does not
 #'   have are an error of class `sdcRisk_error_mismatched_data` if the hierarchy does not say
 #'   where they belong.
 #' @param shuffle `TRUE`: the records in a secret order that nobody can compute again, those
@@ -100,7 +100,7 @@ searched_file <- function(x) {
   file
 }
 
-# What the search was told stays a role of the file. Other files need not have its weights.
+# Columns that the search used keep their roles. Other files need not have its weights.
 searched_roles <- function(file, settings) {
   for (role in c("key_vars", "weight_var")) {
     known <- all(settings[[role]] %in% names(file$data))

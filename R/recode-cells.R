@@ -187,7 +187,7 @@ blank_counts <- function(before, after, keys) {
   })
 }
 
-# What a recoding costs without blanks.
+# Cost of a recoding without suppression.
 recoding_cost <- function(problem, levels) {
   none <- lapply(problem$variables, function(variable) integer())
   cost_parts(problem, levels, none)$base

@@ -163,7 +163,7 @@ blanked_records <- function(problem, levels) {
   )
 }
 
-# What the coarsest recoding, and those looked at, come to.
+# The limits that the coarsest recoding, and those evaluated, reach.
 stop_no_recoding <- function(found, problem) {
   settings <- problem$settings
   asked <- intersect(names(settings$constraint), constraint_names)

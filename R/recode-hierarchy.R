@@ -147,7 +147,7 @@ hierarchy <- function(x, ..., widths = NULL, breaks = NULL, digits = NULL, units
     ends = end_steps(values, about)
   )
   made <- new_hierarchy(values$values, steps, drop, kind, about, values$has_missing)
-  # What makes the same levels of the same values again.
+  # Settings that make equal levels of equal values again.
   rule <- c(asked[given], about[c("top", "bottom", "pad")], list(
     origin = if (!identical(origin, 0)) origin, drop = if (!drop) FALSE
   ))

@@ -426,8 +426,8 @@ level_lines <- function(file, about) {
   strsplit(gsub("\r\n?", "\n", text), "\n", fixed = TRUE)[[1]]
 }
 
-# What a search needs of some values of a variable: their groups at every level,
-# and how many values of the hierarchy each group has. Missing comes last.
+# Groups of some values of a variable at every level, and the number of values of the hierarchy in
+# each group. Missing comes last.
 level_groups <- function(made, values, about) {
   if (made$kind == "table") {
     text <- value_names(if (is.factor(values)) as.character(values) else values)

@@ -241,7 +241,7 @@ times_words <- c(
   "mio|mln|millions?|millionen|millones|mill\u00f3n|milion[ei]|miljoen"
 )
 
-# How numbers are written: separators of thousands, and the decimal mark.
+# Styles of numbers: separators of thousands, and the decimal mark.
 number_styles <- list(c("[ ',\u2019]", "."), c("[ '.\u2019]", ","))
 
 # More texts than this are no bands; they are read as numbers or dates only.
@@ -390,8 +390,8 @@ ends_by_form <- function(form, ends) {
   )
 }
 
-# What the numbers are multiplied by to be in one unit, NA if their units are not known to
-# be one: a unit is the words after a number.
+# Factors that bring the numbers to one unit, NA if their units are not known to be one: a unit is
+# the words after a number.
 unit_factors <- function(words, form, ends) {
   two <- !is.na(ends[, 2])
   unit <- cbind(words[[2]], ifelse(two, words[[3]], ""))

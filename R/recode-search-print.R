@@ -58,7 +58,7 @@ declare_measure(
   }
 )
 
-# Whether the cheapest recoding keeps a limit on the journalist risk, and what would.
+# Line on the journalist risk of the cheapest recoding: kept or not, and the remedy.
 law_line <- function(x) {
   law <- x$diagnostics$law
   if (is.null(law)) {
@@ -118,7 +118,7 @@ best_frame <- function(best, problem) {
   out
 }
 
-# What dropping every variable costs: all that can be lost.
+# Cost of dropping every variable: all information.
 dropped_cost <- function(problem) {
   settings <- problem$settings
   if (settings$cost == "entropy") {

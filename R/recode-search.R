@@ -8,16 +8,16 @@
 #' @details
 #' **Cost.** A record with value a, recoded to group G at level l, loses with
 #' `"entropy"` (the default) \eqn{\log_2(n_G / n_a)}{log2(n_G / n_a)} bits,
-#' where \eqn{n_a} records have the value and \eqn{n_G} the group: what must be
-#' said to get the value back. With `"loss"` it loses the share (values in G - 1)
+#' where \eqn{n_a} records have the value and \eqn{n_G} the group: the information
+#' needed to restore the value. With `"loss"` it loses the share (values in G - 1)
 #' over (values - 1), counted in the hierarchy; with `"levels"` l over the highest
 #' level, which makes it cheap to drop one variable and keep the others. Losses
-#' are summed over records and variables. A blanked record has lost all values,
-#' \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits, or 1 each; what a blank adds to the
-#' recoding's own loss is multiplied by `blank_price`.
+#' are summed over records and variables. A suppressed record has lost all values,
+#' \eqn{\log_2(n / n_a)}{log2(n / n_a)} bits, or 1 each; its loss in addition to the
+#' recoding's own is multiplied by `blank_price`.
 #'
-#' **Constraints**, on the records that are not blanked; all must hold:
-#' * `k`: no cell has fewer records.
+#' **Constraints**, on the records that are not suppressed; all must hold:
+#' * `k`: no key has fewer records.
 #' * `prop_unique`: the largest share of sample uniques.
 #' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and `pi_u` as
 #'   further elements (3, 0.01, 0.05).
@@ -29,33 +29,31 @@
 #'   population size.
 #' * `population_uniqueness`: of [population_uniqueness()], method `"pitman"`;
 #'   needs a population size.
-#' * `l`, `t`: the fewest values of each `sensitive` variable among the records of a cell
+#' * `l`, `t`: the fewest values of each `sensitive` variable among the records of a key
 #'   (distinct l-diversity), and the largest distance of their distribution from the file's
 #'   (t-closeness), as [attribute_risk()] measures them.
 #'
-#' **Blanks.** `suppress` allows that share of the records to be blanked on all key
-#' variables: all records in cells below `k`, or as many sample uniques as
-#' `prop_unique` asks for, those first whose blank costs least. No others: the
-#' remaining constraints are judged on what is left. With `blanks = "cells"` the
-#' cheapest recodings are each finished by `suppress_cells()` instead, which
-#' blanks single cells, and ranked by the joint cost; `suppress` is then the
-#' largest share of key cells.
+#' **Suppression.** `suppress` is the share of the records that may be suppressed on all key
+#' variables: all records of keys below `k`, or the number of sample uniques that
+#' `prop_unique` requires, starting with those that cost least. The other constraints are
+#' judged on the remaining records. With `blanks = "cells"` the cheapest recodings are each
+#' completed by `suppress_cells()` instead, which suppresses single values, and ranked by the
+#' joint cost; `suppress` is then the largest share of key values.
 #'
-#' **Search.** Cells only merge when a variable is coarsened. So a choice of levels
-#' for some variables that breaks a limit with all others at their top breaks it
-#' with every choice for these, and the least cost of what is still possible bounds
-#' the cost of all of it: branch and bound over the variables proves the optimum
-#' with a small part of the recodings evaluated. T of QaR,
+#' **Search.** Keys only merge if a variable is coarsened. If a partial choice of levels breaks the
+#' limit even when all other variables are fully coarsened, no completion of it can meet the limit,
+#' so the whole branch is skipped. Branch and bound over the variables proves the optimum while
+#' only a small part of the recodings is evaluated. T of QaR,
 #' tau1 and population uniqueness can rise when a variable is coarsened: these, `l` and `t` never
-#' prune, and recodings are judged by the measure itself in order of cost. Ties: the smaller
-#' sum of levels goes first, then the smaller level of the first variable.
+#' prune; recodings are judged by the measure itself in order of cost. Ties: the smaller
+#' sum of levels comes first, then the smaller level of the first variable.
 #'
 #' @section Missing values:
-#' Missing is a value of its own until the level in which all values are one.
+#' Missing is a value of its own up to the level that joins all values.
 #'
 #' @section Cost of the search:
 #' The file is reduced to its distinct rows once. Thousands of recodings of some
-#' ten thousand distinct rows take well under a second; limits without a law, such
+#' ten thousand distinct rows take well under a second; limits that are not monotone, such
 #' as T, cost an evaluation for every cheap recoding. Results do not depend on the
 #' number of threads, unless `max_seconds` ends the search.
 #'
@@ -66,30 +64,30 @@
 #' @param ... Rarely used arguments, those of `recode_search_control()`, by their full names, or
 #'   together: `control = recode_search_control(...)`.
 #' @param hierarchies A list named by key variable: results of [hierarchy()], or
-#'   tables of levels. For variables without one a hierarchy is proposed, and said
-#'   once (`sdcRisk_message_proposed_hierarchy`).
+#'   tables of levels. For variables without one a hierarchy is proposed, with a
+#'   message (`sdcRisk_message_proposed_hierarchy`).
 #' @param constraint One or several constraints, see Details.
 #' @param k The size of the smallest class: short for `k` in `constraint`.
 #' @param cost `"entropy"`, `"loss"` or `"levels"`, see Details.
-#' @param suppress Largest share of the records, or of key cells with
-#'   `blanks = "cells"`, that may be blanked.
-#' @param blanks `"records"` or `"cells"`.
-#' @param blank_price What the cost of a blank is multiplied by.
+#' @param suppress Largest share of the records, or of key values with
+#'   `blanks = "cells"`, that may be suppressed.
+#' @param blanks `"records"` or `"cells"` (single values): the unit of suppression.
+#' @param blank_price Factor of the cost of suppression.
 #' @param keep Levels that may be chosen, a list named by key variable:
 #'   `list(sex = 0, age = 0:2)`.
-#' @param n_best How many of the cheapest recodings are wanted.
-#' @param importance What the cost of a variable is multiplied by, a vector named by
+#' @param n_best Number of the cheapest recodings to return.
+#' @param importance Factors of the costs of variables, a vector named by
 #'   key variable.
 #' @param sensitive Names of the sensitive variables that `l` and `t` are about.
 #' @param model For `tau1_rate`: `"independence"` or `"two_way"`.
-#' @param max_seconds Time after which the best so far is given, with its gap.
+#' @param max_seconds Time limit; the best recoding found until then is returned, with its gap.
 #'
 #' @return An object of class `sdc_recode_search`, an [sdc_result] with
 #' \describe{
 #'   \item{`best`}{one row per recoding, cheapest first: a column per key variable
 #'     with its level, `cost`, `risk` (that of the first constraint; 1/k for `k`),
-#'     `n_suppressed` records (with `blanks = "cells"`, cells), `k` (smallest cell of
-#'     what is not blanked), `n_unique` (before blanks), a column per further
+#'     `n_suppressed` records (with `blanks = "cells"`, values), `k` (fewest records of a
+#'     key), `n_unique` (before suppression), a column per further
 #'     constraint, `text`; this is `as.data.frame()`}
 #'   \item{`frontier`}{the recodings that no other one beats in both risk and cost: a
 #'     column per key variable, `cost`, `risk`, `n_suppressed`}
@@ -102,8 +100,8 @@
 #' }
 #' Errors name the variable or the constraint: a value that a hierarchy does not
 #' cover, levels that are not nested, k above the number of records
-#' (`bad_argument`); if no recoding meets the constraint (`unprotectable`), the
-#' best reachable is said.
+#' (`bad_argument`). If no recoding meets the constraint (`unprotectable`), the error
+#' gives the best that can be reached.
 #' @references
 #' El Emam, K. et al. (2009). A globally optimal k-anonymity method for the
 #' de-identification of health data. Journal of the American Medical Informatics

@@ -240,7 +240,7 @@ without_figures <- function(x, sum) {
   x
 }
 
-# What a file_check() says in words is rounded, and without what is withheld.
+# Rounds the figures in sentences of a file_check(), and leaves out withheld ones.
 without_told <- function(entry) {
   if (entry$fun == "file_check") {
     told <- entry$exact
@@ -254,8 +254,8 @@ without_told <- function(entry) {
   entry
 }
 
-# Which numbers of a figure an external report withholds: of a column of a table, or a row of a
-# file_check(). Those of a model that does not fit are no figures.
+# Numbers that an external report withholds: of a column of a table, or a row of a file_check().
+# Those of a model that does not fit are no figures.
 withheld_in <- function(entry, name, table = "estimates") {
   exact <- unclass(without_misfit_figures(entry$exact))[[table]]
   shown <- unclass(entry$result)[[table]]

@@ -1,7 +1,7 @@
 # The questions of a board, in our words: those that are about numbers are answered
 # from the results in the report, the others stand for people to answer.
 
-# What no result in the report looked at.
+# Questions that no result in the report answers.
 not_examined <- function(entries) {
   funs <- unique(vapply(entries, `[[`, "", "fun"))
   lacks <- function(...) !any(c(...) %in% funs)
@@ -170,7 +170,7 @@ answer_each <- function(entries, funs, answer, known = NULL) {
   }))
 }
 
-# What file_check() measured, of a stage of which no result of the method itself is there.
+# Answers of file_check() at a stage without a result of the method itself.
 answer_checked <- function(entries, known, ...) {
   answer_each(entries, "file_check", function(e, x) {
     gone <- e$measure %in% x$diagnostics$withheld

@@ -260,7 +260,7 @@ figure_text <- function(x) {
   ifelse(whole, format_count(ifelse(whole, x, 0)), format_number(x))
 }
 
-# What a result says of itself, without its tables.
+# Text of a result, without its tables.
 said_of <- function(x) {
   said <- describe(x)
   list(

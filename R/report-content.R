@@ -1,5 +1,5 @@
-# What a report holds, before it becomes a page or a log: the same for both, so that
-# a figure that is written is a figure that can be computed again.
+# Content of a report, before it becomes a page or a log: both use it, so that every figure that is
+# written can be computed again.
 
 report_content <- function(entries, comparisons, settings) {
   few <- cells_changed(entries)
@@ -60,7 +60,7 @@ board_table <- function(entries, settings) {
     )
     rows$id <- entry$id
     rows$fun <- entry$fun
-    # What a protection and its loss say is of the file that was released.
+    # A protection and its loss are about the released file.
     of_release <- entry$fun %in% protecting || entry$fun == "utility_loss" && released
     rows$stage <- if (of_release) "after" else entry$stage
     if (counts_perturbed(entry, entries)) rows <- without_verdict(rows)
@@ -170,15 +170,15 @@ external_columns <- function(table) {
   table[safe | names(table) %in% external_text]
 }
 
-# What a few blanks lost is as good as their values.
+# The loss by a few suppressed values would reveal them.
 without_distances <- function(table) {
   table[!grepl("^(bits|prop_bits|tv_|il1s|cost$|lower_bound$|gap$)", names(table))]
 }
 
 # Settings -------------------------------------------------------------------
 
-# What was asked, as texts by argument. In an external report, numbers, names of
-# columns and words that the function itself offers.
+# Arguments as texts. In an external report: numbers, names of columns, and words that the function
+# itself offers.
 stated_settings <- function(entry, settings) {
   arguments <- entry$asked$arguments
   if (is.null(arguments)) {
@@ -289,8 +289,8 @@ report_pictures <- function(entries, comparisons, board, settings) {
   Filter(function(p) !is.null(p$picture), pictures)
 }
 
-# What a picture shows, for readers who do not see it: the first figures of its result on the
-# board, or the first sentence that the result says.
+# Alternative text of a picture: the first figures of its result on the board, or the first sentence
+# of the result.
 finding_of <- function(entry, board, settings) {
   rows <- board[board$id == entry$id, ]
   if (NROW(rows)) {

@@ -94,8 +94,8 @@ perturbed_words <- paste(
   "perturbed by invariant PRAM they do not say what the perturbation bought: its own bound does."
 )
 
-# Where measures of file_check() seem to contradict each other, and which to report, with
-# what the check says against its own numbers; in two lists where there are two files.
+# Contradictions between measures of file_check(), and the measure to report, with the check's own
+# doubts; in two lists if there are two files.
 html_differences <- function(entries) {
   checks <- Filter(function(entry) entry$fun == "file_check", entries)
   stages <- vapply(checks, `[[`, "", "stage")

@@ -37,7 +37,7 @@ log_entry <- function(entry, settings) {
   )
 }
 
-# What was asked, as code that nobody runs: a name and values.
+# Arguments as code that nobody runs: a name and values.
 log_call <- function(asked, entry, settings) {
   if (is.null(asked)) {
     return(list(known = FALSE))
@@ -62,7 +62,7 @@ log_call <- function(asked, entry, settings) {
   )
 }
 
-# What tells whether data are those of the result.
+# Fingerprints that identify the data of the result.
 log_marks <- function(marks, entry, settings) {
   out <- lapply(marks[setdiff(names(marks), c("fingerprint", "wave_fingerprints"))], function(m) {
     if (is.list(m) && length(m) == 0) NULL else encode_value(m, entry, settings)
@@ -84,7 +84,7 @@ cut_fingerprint <- function(x, digits) {
   if (nzchar(x)) substr(x, 1, digits) else NA_character_
 }
 
-# How much of a fingerprint may leave: 16 bits, too few to test guesses of 16 cells.
+# Digits of a fingerprint that may leave: 16 bits, too few to test guesses of 16 values.
 fingerprint_lengths <- c(none = 0L, short = 4L, whole = 1000L)
 fingerprint_digits <- function(content) {
   if (content$settings$internal) {

@@ -52,7 +52,7 @@ paired_figures <- function(board) {
     after = after$value[at], ratio = finite_or_na(after$value[at] / before$value),
     at_their_word = after$note[at] == word_note
   )
-  # What two functions found alike stands once.
+  # Two functions may report one fact: it is listed once.
   pairs[!duplicated(pairs[c("measure", "before", "after")]), ]
 }
 
@@ -188,8 +188,8 @@ html_tables <- function(content) {
   )
 }
 
-# What does not fit across a page, or has few rows, stands on end. `gone`: which numbers of each
-# column are withheld.
+# Tables that do not fit across a page, or have few rows, are transposed. `gone`: the withheld
+# numbers of each column.
 html_result_table <- function(table, name, gone) {
   # Questions stand on the page for the board.
   table <- table[setdiff(names(table), if ("measure" %in% names(table)) "question")]
@@ -257,7 +257,7 @@ html_records <- function(content) {
 
 most_named <- 20
 
-# What else than a risk a record carries.
+# Numbers of a record besides risks.
 record_numbers <- c(
   exhaustive_tabulation = "Small cells", risk_contribution = "Contribution to T"
 )

@@ -1,5 +1,5 @@
-# Which file a result of a report is about, the original or a released one: it is tested
-# against both, and what fits neither is refused. Nothing is guessed.
+# The file a result of a report is about, the original or a released one: it is tested against both,
+# and a result that fits neither is refused. Nothing is guessed.
 
 # "before" or "after" for every result. `words` name the results in errors.
 stages_of <- function(results, data, words) {
@@ -34,7 +34,7 @@ stages_of <- function(results, data, words) {
 
 protection_classes <- c("sdc_suppress_cells", "sdc_invariant_pram", "sdc_recode_search")
 
-# What speaks of the original and of a released file has one place.
+# Results about both the original and a released file have one place.
 of_two_files <- c(protection_classes, "sdc_pram_audit", "sdc_utility_loss")
 
 # `of`: the protections whose released files the result fits, `others`: results about the
@@ -58,9 +58,9 @@ stage_of <- function(x, before, of, others, has_release, stated, known, words) {
 
 is_untold <- function(x) !has_fingerprint(x) || !is.null(asked_patterns(x))
 
-# What fits both files is about the original if these are alike, unless the original has the
-# same result already. Where they differ a name must tell, but for the check that a report is
-# about.
+# A result that fits both files is about the original if these are alike, unless the original
+# already has such a result. If they differ a name must decide, except for the check that a report
+# is about.
 stage_of_both <- function(x, of, others, words) {
   is_check <- function(x) inherits(x, "sdc_file_check")
   if (inherits(x, of_two_files)) {
@@ -119,8 +119,8 @@ released_data <- function(x) {
   }
 }
 
-# What is known of the original: the file itself, or the fingerprints and columns of the
-# results about it.
+# Known parts of the original: the file itself, or the fingerprints and columns of the results about
+# it.
 known_file <- function(data) {
   list(
     data = data, empty = is.null(data), marks = list(), columns = character(),
@@ -209,7 +209,7 @@ all_prints <- function(x) {
 
 asked_prints <- function(asked) {
   own <- asked$prints
-  # What a loss compares with is another file.
+  # A loss has another file to compare with.
   places <- c(
     "newdata", "population", "data", "released", "wave2", "before", "known", "wave1"
   )
@@ -225,7 +225,7 @@ file_identity <- function(x) {
   roles <- c("weight_var", "hh_id", "hh_vars", "sensitive", "within", "strata_var")
   of <- c(settings["key_vars"], settings["key_groups"], settings[intersect(roles, names(settings))])
   of <- of[lengths(of) > 0]
-  # What is compared with another file has fingerprints of its own kind.
+  # Comparisons with another file have fingerprints of their own kind.
   kind <- c(
     if (!is.null(settings$wave_fingerprints)) "waves", if (isTRUE(settings$patterns)) "patterns",
     if (!is.null(asked_patterns(x))) "pattern table"
@@ -245,8 +245,8 @@ same_size <- function(x, known) {
   is.null(known$n) || !counts_records(x) || x$settings$n == known$n
 }
 
-# What a loss was measured of must be a released file of the report, where it has one, record
-# by record in the order of the original.
+# The file of a loss must be a released file of the report, if it has one, record by record in the
+# order of the original.
 check_losses <- function(results, releases, words) {
   releases <- lapply(Filter(Negate(is.null), releases), file_data)
   for (i in which(vapply(results, inherits, NA, "sdc_utility_loss"))) {
@@ -328,8 +328,8 @@ stop_other_file <- function(x, known, before, words) {
   )
 }
 
-# What was done to the released file, one step after the other. Numbers of values in a step may
-# be those of few records: they stay in the agency.
+# Steps of the history of the released file. Numbers of values in a step may be those of few
+# records: they stay in the agency.
 history_lines <- function(entries, internal) {
   steps <- unique(lapply(entries, function(entry) entry$exact$diagnostics$history))
   steps <- steps[lengths(steps) > 1]
@@ -338,8 +338,8 @@ history_lines <- function(entries, internal) {
   sprintf("Protected by %s.", steps)
 }
 
-# What the order of a released file tells, if results about it are of its records in the order
-# of the original.
+# Values that the order of a released file reveals, if results about it are of its records in the
+# order of the original.
 told_by_order_lines <- function(entries) {
   stages <- vapply(entries, `[[`, "", "stage")
   is_one <- vapply(entries, function(e) inherits(e$exact, of_two_files), NA)
@@ -364,8 +364,8 @@ told_by_order_lines <- function(entries) {
   }))
 }
 
-# What was made on other key variables, households or weights than the check in the report:
-# a line for each, named by its id where its verdicts do not answer the check's.
+# Results with other key variables, households or weights than the check in the report: a line for
+# each, named by its id if its verdicts do not answer the check's.
 made_apart <- function(entries) {
   protects <- vapply(entries, function(e) e$fun %in% protecting, NA)
   after <- vapply(entries, `[[`, "", "stage") == "after"
@@ -390,7 +390,7 @@ made_apart <- function(entries) {
     )
     if (any(differs)) {
       line <- apart_words(entry, reference[[1]], differs)
-      # What counts records without weights is judged all the same.
+      # Counts of records without weights are judged anyway.
       id <- if (any(differs[c("keys", "hh_id")])) entry$id else ""
       lines <- c(lines, rlang::set_names(list(line), id))
     }
@@ -450,7 +450,7 @@ with_histories <- function(given) {
   before <- file_before(x, "...")
   step <- utils::tail(attr(x, "past")$history, 1)
   name <- if (length(step)) paste("after", sub("[(].*", "()", step)) else ""
-  # What was exchanged in a database is not known record by record.
+  # Values exchanged in a database are not known record by record.
   compared <- !is_remedy(x) || !is_lazy_table(unclass(x)$data) || is_blanked_table(x)
   c(
     list(before = file_check(before)), if (is_remedy(x)) rlang::set_names(list(x), name),

@@ -1,5 +1,5 @@
-# Where a report goes: checked before anything is computed, written under another
-# name and renamed at the end, so that nothing half-written stands there.
+# Path of a report: checked before anything is computed, written under another name and renamed at
+# the end, so that the path never has half a file.
 
 report_paths <- function(file, overwrite) {
   if (!is.character(file) || length(file) != 1 || is.na(file) || !nzchar(file)) {
@@ -96,7 +96,7 @@ write_utf8 <- function(text, path) {
   writeLines(enc2utf8(text), connection, useBytes = TRUE)
 }
 
-# The same page by pandoc.
+# Converts the page by pandoc.
 write_docx <- function(page, path, pandoc) {
   source <- tempfile(fileext = ".html")
   on.exit(unlink(source))

@@ -7,7 +7,7 @@
 #'
 #' The report begins with a page for the board: the questions asked, the key
 #' variables, the scenarios, the limits and the verdicts, and what was not examined.
-#' The file before and after a protection stands side by side with the cost. Then
+#' The file before and after a protection is shown side by side with the loss. Then
 #' come pictures (if ggplot2 is installed; their alternative texts state the figures), a
 #' checklist whose items that are numbers are filled in from the results while the others stand
 #' as questions, the methods with references, settings and seeds, all tables, and the versions
@@ -19,7 +19,7 @@
 #' released file is a result after the protection, also if `release_data()` handed out the
 #' records in another order. If a result fits neither file, the report is refused with an error
 #' of class `sdcRisk_error_mismatched_data` that names the result. If it shares no variable with
-#' the other results, nothing tells its file: give the original file as `data`, or name the
+#' the other results, its file is unknown: give the original file as `data`, or name the
 #' result `before`.
 #'
 #' A result of variables that the protection did not change fits both files. If the protection
@@ -40,7 +40,7 @@
 #' in the first lines of the page. Its verdict is then `"not judged"`, unless only the
 #' weights differ.
 #'
-#' If the order of the records tells protected values, and a result after the protection is
+#' If the order of the records reveals protected values, and a result after the protection is
 #' about the records in that order, as `x$data` or `release_data(x, shuffle = FALSE)` have
 #' it, the first lines of the page give the share of values that comes back.
 #'
@@ -56,17 +56,16 @@
 #' @section Internal and external:
 #' An internal report names the records of highest risk, repeats the prints of the
 #' results, and its log keeps seeds, hierarchies and the whole fingerprint. The external one is
-#' made of what may leave the agency, and says so: numbers and the names of
-#' variables. It holds no record number, no category of any variable (so none that
-#' fewer records than the limit hold), no result object, no seed, and of the
-#' fingerprint 4 of 16 digits, too few to test guesses of what a protection
-#' took away. If fewer than 16 cells of the file were blanked or exchanged it has
-#' no fingerprint, and if fewer than 100 were, no distances, since these could tell single
+#' limited to information that may leave the agency: numbers and the names of
+#' variables. It contains no record numbers, no categories, no result objects and no seeds. Only 4
+#' of the 16 digits of the file's fingerprint are stored in its log, too few to test guesses of
+#' protected values. If fewer than 16 values of the file were suppressed or exchanged it has
+#' no fingerprint, and if fewer than 100 were, no distances, since these could reveal single
 #' values. Names of results, the title and names of columns are written as they are.
 #'
 #' Figures of an external report that are not whole numbers have three significant digits, on
 #' the page, in alternative texts of pictures and in the log. With more digits the largest risk
-#' tells the weight of the riskiest record, and so the record: such a figure is given with as many
+#' reveals the weight of the riskiest record, and so the record: such a figure is given with as many
 #' digits, three or two, as at least five records (households) share, and is withheld otherwise.
 #' Its verdict is that of the exact figure. Entropies, bits and shares of the largest category are
 #' withheld, since the sizes of categories follow from them. Shares of the information lost have

@@ -1,4 +1,4 @@
-# What utility_loss() says of continuous variables: moments, quantiles, correlations, and the
+# Loss for continuous variables in utility_loss(): moments, quantiles, correlations, and the
 # intervals of a regression.
 
 # One row per continuous variable of both files; NULL without any.

@@ -119,7 +119,7 @@ test_that("faults are classed errors raised at once", {
 test_that("errors name the number of faulty cells and no value", {
   e <- tryCatch(candidate_interval(c(777, 1), c(1, 2)), error = identity)
   expect_false(grepl("777", conditionMessage(e)))
-  expect_match(conditionMessage(e), "1 cell")
+  expect_match(conditionMessage(e), "1 interval")
 })
 
 test_that("vectors of candidates subset, combine and repeat like values", {
@@ -359,7 +359,7 @@ test_that("text is split where it is asked to be", {
 
 test_that("text that looks like several values is announced", {
   expect_message(
-    x <- candidates(c("2|3", "6")), "1 cell of text", class = "sdcRisk_message_unsplit_candidates"
+    x <- candidates(c("2|3", "6")), "1 value of text", class = "sdcRisk_message_unsplit_candidates"
   )
   expect_identical(as.list(x)[[1]], "2|3")
   expect_silent(candidates(c("2|3", "6"), split = "|"))

@@ -89,7 +89,7 @@ test_that("bounds outside the theorem and bounds out of reach are named", {
   error <- expect_error(pram_theta(0.42), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(error), "theorem", fixed = TRUE)
   error <- expect_error(pram_theta(0.45, c(1, 3), "paper"), class = "sdcRisk_error_bad_argument")
-  expect_match(conditionMessage(error), "three or more cells", fixed = TRUE)
+  expect_match(conditionMessage(error), "three or more keys", fixed = TRUE)
   expect_equal(pram_theta(0.45, c(1, 3, 3), "paper"), pram_theta(0.45))
   expect_equal(pram_theta(0.5, c(1, 3), "paper"), pram_theta(0.5))
   error <- expect_error(
