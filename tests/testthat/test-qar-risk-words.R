@@ -25,13 +25,13 @@ test_that("sets that are left out or clamped are named in print and sentence", {
 
   clamped <- quiet_qar(data, p = 2, pi_u = 0.2, theta_one = "clamp")
   expect_match(text_of(clamped), "Identify every record, clamped: 11 of 66", fixed = TRUE)
-  expect_match(interpret(clamped), "(11 that identify every record count half a cell less)",
+  expect_match(interpret(clamped), "(11 that identify every record count half a key less)",
                fixed = TRUE)
 
   expect_match(text_of(risk_contribution(x, data)),
                "Key sets that identify every record are left out (11 of 66)", fixed = TRUE)
   expect_match(interpret(risk_contribution(clamped, data)),
-               "key sets that identify every record count half a cell less (11 of 66)",
+               "key sets that identify every record count half a key less (11 of 66)",
                fixed = TRUE)
   path <- removal_path(x, data, 5)
   expect_match(text_of(path), "are left out (11 of 66)", fixed = TRUE)
