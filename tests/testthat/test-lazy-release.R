@@ -189,7 +189,7 @@ for (engine in setdiff(suite_engines, "data frame")) {
     expect_identical(refused(chunk_size = 0)$argument, "chunk_size")
     expect_identical(refused(hh_id = "twice")$argument, "hh_id")
     for (rule in c("shared", "strict")) {
-      expect_match(conditionMessage(refused(rule = rule)), "all records must be at hand")
+      expect_match(conditionMessage(refused(rule = rule)), "depend on those of all others")
     }
     expect_error(
       suppress_cells(table, keys, row_id = "id", into = into, max_patterns = 3),
