@@ -35,7 +35,7 @@ why_absent <- function(measure) {
 }
 
 # The figures on the page of a result, or of the text that says why it is missing.
-# What was not asked for has neither a value nor a reason.
+# Measures that were not asked for have neither a value nor a reason.
 page_values <- function(result, about, asked) {
   roles <- c(n_homogeneous = "sensitive", l = "sensitive", household = "hh_id")
   if (is.character(result)) {

@@ -33,7 +33,7 @@
 #'   \item{`"unclear"`}{it is not known: the limit lies within the interval, the interval is not
 #'     known to hold ([population_risk()] says when), the weights do not sum to the population
 #'     given, many records have enough matches only because few incomplete records match them, or
-#'     released columns tell key variables, see below}
+#'     released columns reveal key variables, see below}
 #'   \item{`"not judged"`}{the measure could not be computed, or is not defined on this file}
 #'   \item{`"no limit"`}{no limit was set for the measure}
 #' }
@@ -44,7 +44,7 @@
 #' `suppress_cells(rule = "shared")`, whose suppressed values count as matches of others, but
 #' not under the other rules.
 #'
-#' Verdicts take missing values as unknown. If released columns tell or narrow them, measures that
+#' Verdicts take missing values as unknown. If released columns reveal or narrow them, measures that
 #' count matches are `"unclear"`: a suppressed age is known from the year of birth. Nor is any
 #' verdict `"ok"` if a column without a role is more detailed than a key variable that follows
 #' from it, as the age is than its group: leave it out, or make it a key variable.
@@ -141,9 +141,9 @@
 #'   \item{`next_steps`}{lines of code that can be run as is}
 #'   \item{`diagnostics`}{`doubts`: by measure, why its interval is not known to hold; `signals`:
 #'     warnings and messages of the methods, which are not signalled; `notes`; `population`;
-#'     `told_missing`: columns that tell or narrow key variables and are known if these are missing;
-#'     `told_by_columns`: columns that tell key variables, see [release_data()]; `finer_columns`:
-#'     those without a role that are more detailed}
+#'     `told_missing`: columns that reveal or narrow key variables and are known if these are
+#'     missing; `told_by_columns`: columns that reveal key variables, see [release_data()];
+#'     `finer_columns`: those without a role that are more detailed}
 #' }
 #' Errors: those of [sdc_file()], `bad_argument` for limits of unknown measures or outside their
 #' range, and `no_key_vars` without `key_vars` if columns look like identifiers, weights,
