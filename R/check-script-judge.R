@@ -22,26 +22,10 @@ judge_frame <- function(state, limit, known) {
 }
 
 judged_page <- function(file, limit) {
-  # Nobody sees the results: prints of the file, half of their time, are left out.
-  running$passing <- TRUE
-  on.exit(running$passing <- FALSE)
-  limit <- check_limits(limit)
-  asked <- c(
-    list(limit = limit, p = 3, missing = "wildcard"),
-    file$roles[c("hh_id", "sensitive", "strata_var")]
-  )
-  asked$facts <- population_facts(file)
-  coded <- coded_page(file, asked)
-  file$codes$shared <- TRUE
-  on.exit(file$codes$shared <- NULL, add = TRUE)
-  found <- run_methods(file, coded$asked, limit_methods(limit))$found
-  rows <- check_rows(found, coded$asked)
-  of_records <- check_records_of(found, coded$table, coded$asked)
-  rows$n_records_above <- as_count(unname(of_records$n_above[rows$measure]))
-  rows <- page_measures(rows)
+  rows <- limit_rows(file, limit)
   # Weights and population are not known of every file: the journalist's limit is for those.
   rows <- rows[!is.na(rows$limit) & (rows$verdict != "not judged" | rows$measure == "k"), ]
-  n <- asked$facts$n
+  n <- n_records(file$data)
   above <- rows$verdict == "above"
   n_above <- max(0, rows$n_above[above], na.rm = TRUE)
   journalist <- above & rows$measure == "journalist"
@@ -49,18 +33,6 @@ judged_page <- function(file, limit) {
     rows = rows, n = n, k = rows$value[match("k", rows$measure)], keys = file$roles$key_vars,
     recode = recode_first(n_above, n), max_risk = if (any(journalist)) limit$journalist
   )
-}
-
-# Methods of the page that a limit asks for.
-limit_methods <- function(limit) {
-  methods <- list(
-    n_matches = c("check_matches", "n_matches", "check_matches_on"), qar_risk = "check_qar",
-    population_risk = "check_law"
-  )
-  asked <- unique(page_figures()$method[page_figures()$measure %in% names(limit)])
-  unlist(lapply(asked, function(method) {
-    if (is.null(methods[[method]])) method else methods[[method]]
-  }))
 }
 
 # Text that an editor shows above the line and at the name.

@@ -86,7 +86,7 @@ rs_qar_risk <- function(table, settings, run) .Call(wrap__rs_qar_risk, table, se
 
 rs_qar_risk_counted <- function(settings, run) .Call(wrap__rs_qar_risk_counted, settings, run)
 
-rs_recode_search <- function(table, variables, weights, settings, run) .Call(wrap__rs_recode_search, table, variables, weights, settings, run)
+rs_recode_search <- function(table, variables, settings, run) .Call(wrap__rs_recode_search, table, variables, settings, run)
 
 rs_recode_blanks <- function(table, variables, settings, levels, run) .Call(wrap__rs_recode_blanks, table, variables, settings, levels, run)
 

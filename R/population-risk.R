@@ -233,6 +233,9 @@ people_of_sample <- function(table, data, weights, ask) {
 # Intervals were tried on samples of 1% and more; below, they held in half of the samples.
 least_fraction <- 0.005
 
+# People of the largest class that the core looks at for the largest risk.
+largest_class <- 500
+
 # Status of the intervals of a result, with the reason.
 population_status <- function(found, table, settings, remedy) {
   if (identical(remedy, "invariant_pram")) {
@@ -254,13 +257,11 @@ population_status <- function(found, table, settings, remedy) {
 new_population_risk <- function(found, table, settings, remedy, this_call) {
   figures <- matrix(found$figures, nrow = 3)
   measure <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
-  # For the error of the model, a fifth fewer people; chosen on known populations. Classes of up to
-  # 20 were looked at.
-  if (found$sampled) {
-    found$smallest_class[3] <- max(1, floor(0.8 * found$smallest_class[3]))
-  }
-  of_smallest <- 1 / found$smallest_class
-  of_smallest[is.na(of_smallest)] <- 1 / 21
+  # For the error of the model, a fifth fewer people; chosen on known populations.
+  smallest <- found$smallest_class
+  smallest[is.na(smallest)] <- largest_class + 1
+  if (found$sampled) smallest[3] <- max(1, floor(0.8 * smallest[3]))
+  of_smallest <- 1 / smallest
   risk <- max(found$risk)
   largest <- if (found$refuted) 1 else max(of_smallest, risk)
   about <- population_status(found, table, settings, remedy)

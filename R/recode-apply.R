@@ -106,6 +106,8 @@ searched_roles <- function(file, settings) {
     known <- all(settings[[role]] %in% names(file$data))
     if (is.null(file$roles[[role]]) && known) file$roles[[role]] <- settings[[role]]
   }
+  same <- nrow(file$data) == settings$n && is.null(file$roles$sampling_fraction)
+  if (same && is.null(file$roles$pop_size)) file$roles$pop_size <- settings$pop_size
   file
 }
 

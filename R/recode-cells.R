@@ -120,7 +120,8 @@ finish_cells <- function(problem, levels, most) {
   # Other columns stay out of the way of suppress_cells().
   keys <- as.data.frame(problem$data)[settings$key_vars]
   recoded <- recode_columns(keys, problem$hierarchies, levels)
-  measures <- rlang::set_names(as.list(rep(NA_real_, length(judged_names))), judged_names)
+  judged <- c("qar", "l", "t", law_limits, "kept")
+  measures <- rlang::set_names(as.list(rep(NA_real_, length(judged))), judged)
   matches <- quietly(n_matches(recoded, settings$key_vars))$records$n_matches
   n_violators <- sum(matches < settings$constraint$k)
   if (n_violators > most) {
@@ -149,26 +150,19 @@ finish_cells <- function(problem, levels, most) {
   )
 }
 
-judged_names <- c("qar", "journalist", "tau1_rate", "population_uniqueness", "l", "t")
-
-# Limits beside k, of the finished file; a blank is a value of its own where the
-# method has no other meaning for it. With two matches or more nobody is unique.
+# Limits beside k, of the finished file.
 cells_risks <- function(problem, finished) {
   settings <- problem$settings
-  keys <- settings$key_vars
   asked <- settings$constraint
-  if (!is.null(settings$weight_var)) finished[[settings$weight_var]] <- problem$weights
-  risks <- c(
+  c(
     qar = if (!is.null(asked$qar)) {
       quietly(qar_risk(
-        finished, keys, p = asked$p, alpha = asked$alpha, pi_u = asked$pi_u
+        finished, settings$key_vars, p = asked$p, alpha = asked$alpha, pi_u = asked$pi_u
       )$estimates$risk)
     },
-    journalist = if (!is.null(asked$journalist)) {
-      quietly(individual_risk(finished, keys, settings$weight_var)$estimates$journalist_max)
-    }
+    sensitive_limits(with_sensitive(finished, problem), settings, "wildcard"),
+    law_risks(problem, finished)
   )
-  c(risks, judged_risks(problem, with_sensitive(finished, problem), "wildcard"))
 }
 
 quietly_suppress <- function(recoded, settings) {

@@ -14,17 +14,14 @@ core_settings <- function(settings, n_best = settings$n_best,
     blankable = as.double(blankable), n_best = as.double(n_best),
     seconds = settings$max_seconds, qar = or_na(asked$qar), p = as.integer(or_na(asked$p)),
     alpha = or_na(asked$alpha), pi_u = or_na(asked$pi_u), pwm = "plotting", theta_one = "one",
-    max_sets = .Machine$integer.max, journalist = or_na(asked$journalist),
-    # Judged by loglinear_risk() itself, which knows more of weights.
-    tau1_rate = NA_real_,
-    pop_size = or_na(settings$pop_size),
+    max_sets = .Machine$integer.max,
     frontier = if (!frontier) "none" else if (length(first)) first[[1]] else "prop_unique"
   )
 }
 
 search_core <- function(problem, ...) {
   found <- core(
-    rs_recode_search, problem$table$pointer, unname(problem$variables), problem$weights,
+    rs_recode_search, problem$table$pointer, unname(problem$variables),
     core_settings(problem$settings, ...)
   )
   found$best <- level_frame(found$best, problem)
@@ -46,10 +43,10 @@ level_frame <- function(part, problem) {
 
 # Measures that are judged here, in order of cost.
 judged_here <- function(settings) {
-  intersect(c("tau1_rate", "population_uniqueness", "l", "t"), names(settings$constraint))
+  intersect(c("l", "t", law_limits), names(settings$constraint))
 }
 
-# Recodings evaluated by a method of ours before the search gives up.
+# Recodings listed before the search gives up.
 most_judged <- 4096
 
 # The cheapest that the core admits, in order of cost, until enough of them keep
@@ -57,19 +54,14 @@ most_judged <- 4096
 search_by_cost <- function(problem) {
   settings <- problem$settings
   n_asked <- max(32, settings$n_best)
-  known <- list()
+  judge <- recoding_judge(problem)
   began <- proc.time()[["elapsed"]]
   repeat {
     found <- search_core(problem, n_best = n_asked)
     keeps <- logical()
-    judged <- NULL
     late <- FALSE
     for (i in seq_len(nrow(found$best))) {
-      levels <- unlist(found$best[i, settings$key_vars, drop = FALSE])
-      key <- paste(levels, collapse = " ")
-      if (is.null(known[[key]])) known[[key]] <- judge_recoding(problem, levels)
-      judged <- rbind(judged, known[[key]])
-      keeps <- c(keeps, within_limits(known[[key]], settings))
+      keeps <- c(keeps, judge$keeps(unlist(found$best[i, settings$key_vars, drop = FALSE])))
       late <- proc.time()[["elapsed"]] - began > settings$max_seconds
       if (sum(keeps) == settings$n_best || late) break
     }
@@ -77,62 +69,131 @@ search_by_cost <- function(problem) {
     if (sum(keeps) == settings$n_best || exhausted || late || n_asked >= most_judged) break
     n_asked <- 4 * n_asked
   }
-  found$n_evaluated <- found$n_evaluated + length(known)
   found$proven <- found$proven && (any(keeps) || exhausted)
-  if (!any(keeps)) {
-    found$reached <- cbind(found$best[seq_along(keeps), , drop = FALSE], judged)
-    found$given_up <- !exhausted
+  if (!any(keeps) && !exhausted) {
+    # All that were looked at cost less than this one.
+    found$bound <- found$best$cost[[length(keeps)]]
+    found$best <- search_certain(problem)
+    keeps <- vapply(seq_len(nrow(found$best)), function(i) {
+      judge$keeps(unlist(found$best[i, settings$key_vars, drop = FALSE]))
+    }, NA)
   }
-  best <- found$best[which(keeps), , drop = FALSE]
-  best[colnames(judged)] <- as.data.frame(judged)[keeps, , drop = FALSE]
-  found$best <- best
-  found$bound <- if (nrow(best)) min(found$bound, best$cost[[1]]) else found$bound
+  found$n_evaluated <- found$n_evaluated + judge$n()
+  with_judged <- function(nodes) {
+    rows <- lapply(seq_len(nrow(nodes)), function(i) {
+      judge$risks(unlist(nodes[i, settings$key_vars, drop = FALSE]))
+    })
+    cbind(nodes, do.call(rbind, rows))
+  }
+  if (!any(keeps)) found$reached <- judge$reached()
+  found$best <- found$best[which(keeps), , drop = FALSE]
+  if (any(keeps)) found$best <- with_judged(found$best)
+  found$bound <- if (any(keeps)) min(found$bound, found$best$cost[[1]]) else found$bound
   found
 }
 
-# Of sensitive values there may not be fewer, of all other measures not more.
+# Few recodings under limits that keep those of the population for certain, or nearly: a key has as
+# many people as records, and no more sample uniques are unique in the population than there are.
+search_certain <- function(problem) {
+  asked <- problem$settings$constraint
+  most_unique <- c(asked$prop_unique, asked$tau1_rate, asked$population_uniqueness)
+  asked$k <- max(asked$k, if (!is.null(asked$journalist)) ceiling(1 / asked$journalist - 1e-9), 1)
+  if (asked$k > problem$settings$n) asked$k <- problem$settings$n
+  asked$prop_unique <- if (length(most_unique)) min(most_unique)
+  problem$settings$constraint <- asked
+  search_core(problem, n_best = problem$settings$n_best, frontier = FALSE)$best
+}
+
+# Judges recodings, each once. If all records are kept, the true figures of the population never
+# rise when a variable is coarsened: a recoding that is finer than one that breaks such a limit is
+# not looked at. Coarser ones are tried first, since they settle many.
+recoding_judge <- function(problem) {
+  settings <- problem$settings
+  known <- list()
+  refused <- kept <- matrix(0L, 0, length(settings$key_vars))
+  monotone <- settings$suppress == 0 && any(law_limits %in% names(settings$constraint))
+  top <- vapply(problem$variables, function(v) max(v$allowed) - 1L, 0L)
+  risks <- function(levels) {
+    key <- paste(levels, collapse = " ")
+    if (is.null(known[[key]])) {
+      found <- known[[key]] <<- judge_recoding(problem, levels)
+      if (monotone && isTRUE(found[["kept"]] == 0)) refused <<- rbind(refused, levels)
+      if (monotone && isTRUE(found[["kept"]] == 1)) kept <<- rbind(kept, levels)
+    }
+    known[[key]]
+  }
+  finer <- function(levels, than) {
+    colSums(t(than) >= levels) == length(levels)
+  }
+  keeps <- function(levels) {
+    above <- kept[finer(levels, kept), , drop = FALSE]
+    high <- if (nrow(above)) above[which.min(rowSums(above)), ] else top
+    while (monotone && !any(finer(levels, refused))) {
+      middle <- allowed_levels(problem, (levels + high) %/% 2, levels)
+      if (all(middle == levels)) break
+      if (risks(middle)[["kept"]] == 0) break
+      high <- middle
+    }
+    !(monotone && any(finer(levels, refused))) && within_limits(risks(levels), settings)
+  }
+  reached <- function() {
+    levels <- do.call(rbind, lapply(strsplit(names(known), " ", fixed = TRUE), as.integer))
+    colnames(levels) <- settings$key_vars
+    cbind(as.data.frame(levels), do.call(rbind, unname(known)))
+  }
+  list(keeps = keeps, risks = risks, reached = reached, n = function() length(known))
+}
+
+# The levels that may be chosen next to those wanted, not below `low`.
+allowed_levels <- function(problem, wanted, low) {
+  at <- Map(function(variable, wanted, low) {
+    levels <- variable$allowed - 1L
+    max(levels[levels <= max(wanted, low)])
+  }, problem$variables, wanted, low)
+  rlang::set_names(unlist(at), names(low))
+}
+
+# Of sensitive values there may not be fewer, of all other measures not more; of limits of the
+# population the page judges.
 within_limits <- function(risks, settings) {
   all(vapply(names(risks), function(name) {
     limit <- settings$constraint[[name]]
-    !is.na(risks[[name]]) && if (name == "l") risks[[name]] >= limit else risks[[name]] <= limit
+    if (name == "kept") {
+      risks[[name]] == 1
+    } else if (name %in% law_limits) {
+      TRUE
+    } else {
+      !is.na(risks[[name]]) && if (name == "l") risks[[name]] >= limit else risks[[name]] <= limit
+    }
   }, NA))
 }
 
 # The measures of our own functions for the records that a recoding leaves.
 judge_recoding <- function(problem, levels) {
-  settings <- problem$settings
-  keys <- settings$key_vars
+  keys <- problem$settings$key_vars
   recoded <- as.data.frame(lapply(keys, function(name) {
     recode_column(problem$data[[name]], problem$hierarchies[[name]], levels[[name]])
   }))
   names(recoded) <- keys
-  kept <- !blanked_records(problem, levels)
-  if (!is.null(settings$weight_var)) recoded[[settings$weight_var]] <- problem$weights
-  judged_risks(problem, with_sensitive(recoded, problem)[kept, , drop = FALSE])
+  blanked <- blanked_records(problem, levels)
+  kept <- with_sensitive(recoded, problem)[!blanked, , drop = FALSE]
+  recoded[blanked, keys] <- NA
+  c(sensitive_limits(kept, problem$settings, "category"), law_risks(problem, recoded))
+}
+
+# The limits of the population in a release: their values, and whether the page finds all kept.
+law_risks <- function(problem, released) {
+  limit <- problem$settings$constraint
+  if (any(law_limits %in% names(limit))) {
+    released[names(problem$of_people)] <- problem$of_people
+    law <- quietly(law_verdicts(released, problem$roles, limit))
+    c(rlang::set_names(law$value, law$measure), kept = all(law$verdict == "ok"))
+  }
 }
 
 with_sensitive <- function(recoded, problem) {
   for (name in problem$settings$sensitive) recoded[[name]] <- problem$data[[name]]
   recoded
-}
-
-judged_risks <- function(problem, recoded, missing = "category") {
-  settings <- problem$settings
-  keys <- settings$key_vars
-  c(
-    tau1_rate = if ("tau1_rate" %in% judged_here(settings)) {
-      quietly(loglinear_risk(
-        recoded, keys, weight_var = settings$weight_var, pop_size = settings$pop_size,
-        model = settings$model, missing = "category"
-      )$estimates$tau1_rate)
-    },
-    population_uniqueness = if ("population_uniqueness" %in% judged_here(settings)) {
-      quietly(population_uniqueness(
-        recoded, keys, settings$pop_size, "pitman"
-      )$estimates$population_uniqueness)
-    },
-    sensitive_limits(recoded, settings, missing)
-  )
 }
 
 # The least diverse of all sensitive variables.

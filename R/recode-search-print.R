@@ -38,7 +38,7 @@ declare_measure(
     scenario = "none", direction = "none", board = FALSE
   ),
   notes = list(
-    law_line(x), frequency_words(x$hierarchies),
+    law_lines(x$diagnostics$law), frequency_words(x$hierarchies),
     told_line(x$diagnostics$told_by_columns, "recoded values"), proof_words(x)
   ),
   next_step = "apply_recoding(x, data)",
@@ -57,30 +57,6 @@ declare_measure(
     paste("at most", format_percent(gap), "above the optimum")
   }
 )
-
-# Line on the journalist risk of the cheapest recoding: kept or not, and the remedy.
-law_line <- function(x) {
-  law <- x$diagnostics$law
-  if (is.null(law)) {
-    return(NULL)
-  }
-  limit <- x$settings$constraint$journalist
-  found <- if (is.null(law$value)) {
-    paste0("not judged: ", law$reason)
-  } else {
-    paste0(
-      format_risk(law$value), " [", format_risk(law$low), between_numbers(), format_risk(law$high),
-      "], ", switch(law$verdict, ok = "at most ", above = "above ", "not known to be at most "),
-      format_number(limit)
-    )
-  }
-  paste0(
-    "Largest risk by population_risk(), which judges a release: ", found, ".",
-    if (law$verdict != "ok") paste0(
-      " A limit of k = ", format_count(ceiling(1 / limit - 1e-9)), " keeps it for certain."
-    )
-  )
-}
 
 first_constraint <- function(x) intersect(names(x$settings$constraint), constraint_names)[[1]]
 

@@ -21,14 +21,10 @@
 #' * `prop_unique`: the largest share of sample uniques.
 #' * `qar`: the largest extreme risk T of [qar_risk()], with `p`, `alpha` and `pi_u` as
 #'   further elements (3, 0.01, 0.05).
-#' * `journalist`: the largest \eqn{E(1/F \mid f)}{E(1/F | f)} of
-#'   [individual_risk()], which is quick and often too low; needs `weight_var`. The cheapest
-#'   recoding is then judged by [population_risk()], and the print shows whether the limit is kept.
-#' * `tau1_rate`: expected population uniques among the sample uniques, per
-#'   record, of [loglinear_risk()] with `model`; needs `weight_var` or a
-#'   population size.
-#' * `population_uniqueness`: of [population_uniqueness()], method `"pitman"`;
-#'   needs a population size.
+#' * `journalist`, `tau1_rate`, `population_uniqueness`: the largest record risk, the expected
+#'   population uniques per record and the share of unique people, of [population_risk()], which
+#'   needs `weight_var` or a population size. They are judged as by [file_check()]: a recoding
+#'   keeps the limit if all of the interval does and the status is `"ok"`.
 #' * `l`, `t`: the fewest values of each `sensitive` variable among the records of a key
 #'   (distinct l-diversity), and the largest distance of their distribution from the file's
 #'   (t-closeness), as [attribute_risk()] measures them.
@@ -43,10 +39,12 @@
 #' **Search.** Keys only merge if a variable is coarsened. If a partial choice of levels breaks the
 #' limit even when all other variables are fully coarsened, no completion of it can meet the limit,
 #' so the whole branch is skipped. Branch and bound over the variables proves the optimum while
-#' only a small part of the recodings is evaluated. T of QaR,
-#' tau1 and population uniqueness can rise when a variable is coarsened: these, `l` and `t` never
-#' prune; recodings are judged by the measure itself in order of cost. Ties: the smaller
-#' sum of levels comes first, then the smaller level of the first variable.
+#' only a small part of the recodings is evaluated. T of QaR can rise when a variable is coarsened:
+#' it, `l` and `t` never prune; recodings are judged by the measure itself in order of cost. So are
+#' limits of the population, whose true figures cannot rise when a variable is coarsened: if nothing
+#' is suppressed, a recoding that is finer than one that breaks such a limit is not tried. If none
+#' is found in time, recodings are tried whose keys have enough records to keep the limit. Ties: the
+#' smaller sum of levels comes first, then the smaller level of the first variable.
 #'
 #' @section Missing values:
 #' Missing is a value of its own up to the level that joins all values.
@@ -79,7 +77,6 @@
 #' @param importance Factors of the costs of variables, a vector named by
 #'   key variable.
 #' @param sensitive Names of the sensitive variables that `l` and `t` are about.
-#' @param model For `tau1_rate`: `"independence"` or `"two_way"`.
 #' @param max_seconds Time limit; the best recoding found until then is returned, with its gap.
 #'
 #' @return An object of class `sdc_recode_search`, an [sdc_result] with
@@ -138,7 +135,6 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     blanks = check_choice(blanks, c("records", "cells"), "blanks"),
     blank_price = check_positive(ask$blank_price, "blank_price", finite = TRUE),
     n_best = check_whole(ask$n_best, "n_best", high = 10000),
-    model = check_choice(ask$model, c("independence", "two_way"), "model"),
     max_seconds = check_positive(ask$max_seconds, "max_seconds")
   )
   roles <- check_roles(data, ask$key_vars, weight_var, NULL)
@@ -161,15 +157,22 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
     ))
     if (is.null(weight_var)) settings["weight_var"] <- list(NULL)
     fraction <- check_fraction(table$n, ask$pop_size, ask$sampling_fraction)
-    settings$pop_size <- if (!is.null(fraction)) table$n / fraction
+    settings$pop_size <- if (is.null(ask$pop_size) && !is.null(fraction)) {
+      table$n / fraction
+    } else {
+      ask$pop_size
+    }
     check_recode_population(settings)
     hierarchies <- find_hierarchies(hierarchies, data, table)
     settings$keep <- check_keep(ask$keep, hierarchies)
     variables <- search_variables(hierarchies, data, table, settings)
     problem <- list(
       table = table, variables = variables, hierarchies = hierarchies, data = data,
-      weights = if (!is.null(weight_var)) roles$weights, settings = settings
+      settings = settings
     )
+    people <- searched_roles(ask$file, settings)$roles
+    problem$roles <- people
+    problem$of_people <- as.data.frame(data)[c(people$weight_var, people$hh_id)]
     found <- search_recodings(problem)
     result <- new_recode_search(found, problem, ask$call)
     # Held weakly, for apply_recoding(x): a saved result has no data.
@@ -183,30 +186,16 @@ recode_search <- function(data, key_vars = NULL, hierarchies = NULL, ...,
 #' @rdname recode_search
 #' @export
 recode_search_control <- function(blank_price = 1, keep = NULL, n_best = 10, importance = NULL,
-                                  model = c("independence", "two_way"), max_seconds = 60,
-                                  sensitive = NULL, ...) {
+                                  max_seconds = 60, sensitive = NULL, ...) {
   new_control("recode_search_control")
 }
 
-# The largest risk after the cheapest recoding by the law for the population, whose limit the search
-# keeps by individual_risk() only: `value`, `low`, `high` and `verdict`, or why there are none.
+# What the page says of limits of the population after the cheapest recoding.
 judged_recoding <- function(x, file) {
-  limit <- x$settings$constraint["journalist"]
-  if (is.null(limit$journalist)) {
-    return(NULL)
+  if (any(law_limits %in% names(x$settings$constraint))) {
+    released <- as_file(quietly(apply_recoding(x, file)), "data")$data
+    quietly(law_verdicts(released, searched_roles(file, x$settings)$roles, x$settings$constraint))
   }
-  tryCatch(
-    {
-      released <- quietly(apply_recoding(x, file))
-      law <- quietly(population_risk(
-        released, x$settings$key_vars, weight_var = x$settings$weight_var,
-        pop_size = x$settings$pop_size
-      ))
-      rows <- measures(law, limit = limit)
-      as.list(rows[rows$measure == "largest", c("value", "low", "high", "limit", "verdict")])
-    },
-    sdcRisk_error = function(e) list(verdict = "not judged", reason = first_line(e))
-  )
 }
 
 check_cost_importance <- function(importance, variables) {
@@ -314,10 +303,10 @@ check_recode_population <- function(settings) {
   }
   people <- !is.null(settings$pop_size)
   weights <- !is.null(settings$weight_var)
-  needs("journalist", "`weight_var`", weights)
-  needs("tau1_rate", "`weight_var`, `pop_size` or `sampling_fraction`", weights || people)
+  for (name in law_limits) {
+    needs(name, "`weight_var`, `pop_size` or `sampling_fraction`", weights || people)
+  }
   for (name in c("l", "t")) needs(name, "`sensitive`", length(settings$sensitive) > 0)
-  needs("population_uniqueness", "`pop_size` or `sampling_fraction`", people)
 }
 
 # A hierarchy for every key variable; what nobody gave is proposed.

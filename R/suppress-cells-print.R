@@ -56,7 +56,8 @@ declare_measure(
   ),
   spread = "Record risk if the intruder knows the originals (1/g)",
   notes = list(
-    told_line(x$diagnostics$told_by_columns, "suppressed values"), order_line(x),
+    law_lines(x$diagnostics$law), told_line(x$diagnostics$told_by_columns, "suppressed values"),
+    order_line(x),
     if (!is.null(x$diagnostics$cheaper)) paste(heavy_words(x), collapse = " "),
     if (n_single_candidate > 0) {
       paste0(

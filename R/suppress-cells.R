@@ -105,7 +105,8 @@
 #' @param linked Variables that are suppressed with others: a list, see Details.
 #' @param strata_var Name of a column: only records with equal values of it can match.
 #' @param max_risk Instead of `k`: the largest risk \eqn{1 / f} of a record, so that \eqn{k} is
-#'   its inverse, rounded up. If both are given, both hold.
+#'   its inverse, rounded up. If both are given, both hold. If weights or the size of the population
+#'   are known, the print has the largest risk in the population, as [file_check()] judges it.
 #' @param weight_var Name of the column with sampling weights, a role of the release.
 #' @param l,t,sensitive With `k`, under `"own"`: the originals that match a released record must
 #'   have at least `l` values of each `sensitive` variable, at a t-closeness of at most `t`, see
@@ -211,6 +212,7 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
       result$diagnostics$cheaper <- cheaper_ways(heavy, table, data, sets, links, settings)
       inform_heavy(result)
     }
+    if (!is.null(max_risk)) result$diagnostics$law <- judged_suppression(result, ask$file, max_risk)
     result$data <- give_back(ask$file, result$data, k = settings$k)
     with_past(result, ask$file)
   })
@@ -222,6 +224,20 @@ suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, c
                                    max_patterns = 5e6, l = NULL, t = NULL, sensitive = NULL,
                                    ...) {
   new_control("suppress_cells_control")
+}
+
+# What the page says of the largest risk in the population after the suppression, if it is known.
+judged_suppression <- function(x, file, limit) {
+  roles <- utils::modifyList(
+    as.list(file$roles), list(
+      key_vars = unique(unlist(x$settings$key_sets)), weight_var = x$settings$weight_var,
+      hh_id = x$settings$hh_id
+    )
+  )
+  known <- c("weight_var", "pop_size", "sampling_fraction") %in% names(roles)
+  if (any(known) && is.null(file$lazy) && is.null(times_of(file$data))) {
+    quietly(law_verdicts(x$data, roles, list(journalist = limit)))
+  }
 }
 
 # Above these shares of a variable's values, and of those of all key variables, a suppression

@@ -3,9 +3,10 @@
 # key of a sample has one to many people. Writes target/benchmarks/truth-largest.csv, one row per
 # sample, and prints the limits.
 #
-#   Rscript dev/benchmarks/truth/largest.R [tries = 40] [which = held|developed]
+#   Rscript dev/benchmarks/truth/largest.R [tries = 40] [which = unseen|held|developed]
 
 source(file.path("dev", "benchmarks", "truth", "law.R"))
+source(file.path("dev", "benchmarks", "truth", "largest-unseen.R"))
 
 merge_rare <- function(x, least) {
   x <- as.character(x)
@@ -66,19 +67,28 @@ limit_table <- function(runs, limits = c(0.05, 0.09, 0.2)) {
   }))
 }
 
-asked <- commandArgs(TRUE)
-n_tries <- if (length(asked) > 0) as.integer(asked[[1]]) else 40
-developed <- length(asked) > 1 && asked[[2]] == "developed"
-chosen <- Filter(function(p) {
-  p$developed_on == developed && p$kind != "misleading"
-}, law_populations)
-runs <- parallel::mclapply(names(chosen), function(name) {
-  data <- chosen[[name]]$make()
-  if (!is.null(data)) {
-    do.call(rbind, lapply(seq_len(n_tries), function(i) largest_samples(data, name, i)))
+run_largest <- function(chosen, n_tries) {
+  do.call(rbind, parallel::mclapply(names(chosen), function(name) {
+    data <- chosen[[name]]$make()
+    if (!is.null(data)) {
+      do.call(rbind, lapply(seq_len(n_tries), function(i) largest_samples(data, name, i)))
+    }
+  }, mc.cores = 2, mc.preschedule = FALSE))
+}
+
+if (sys.nframe() == 0) {
+  asked <- commandArgs(TRUE)
+  n_tries <- if (length(asked) > 0) as.integer(asked[[1]]) else 40
+  which <- if (length(asked) > 1) asked[[2]] else "unseen"
+  chosen <- if (which == "unseen") {
+    largest_unseen
+  } else {
+    Filter(function(p) {
+      p$developed_on == (which == "developed") && p$kind != "misleading"
+    }, law_populations)
   }
-}, mc.cores = 2, mc.preschedule = FALSE)
-runs <- do.call(rbind, runs)
-write_results(runs, result_file("truth-largest"))
-cat("Upper ends below the truth:", sum(runs$high < runs$truth - 1e-9), "of", nrow(runs), "\n")
-print(limit_table(runs), row.names = FALSE)
+  runs <- run_largest(chosen, n_tries)
+  write_results(runs, result_file("truth-largest"))
+  cat("Upper ends below the truth:", sum(runs$high < runs$truth - 1e-9), "of", nrow(runs), "\n")
+  print(limit_table(runs), row.names = FALSE)
+}

@@ -8,31 +8,20 @@ use sdcrisk_core::recode::search::Request;
 use sdcrisk_core::recode::{Charge, Cost, Limit, Variable};
 use sdcrisk_core::Result;
 
-use crate::convert::{double_vectors, doubles, list, optional, whole, Named, Run};
+use crate::convert::{double_vectors, list, optional, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 use crate::qar_risk::Tail;
 
 /// The cheapest recodings under limits, and the frontier.
 #[extendr]
-fn rs_recode_search(
-    table: Robj,
-    variables: Robj,
-    weights: Robj,
-    settings: Robj,
-    run: Robj,
-) -> Robj {
+fn rs_recode_search(table: Robj, variables: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {
         let variables = hierarchies(&variables)?;
         let question = question(&settings)?;
-        let weights = match weights.is_null() {
-            true => None,
-            false => Some(doubles(&weights, "weights")?),
-        };
         let run = Run::new(&run)?;
         with_table(&table, |table| {
-            let found =
-                run.watched(|monitor| answer(table, &variables, weights, question, monitor))?;
+            let found = run.watched(|monitor| answer(table, &variables, question, monitor))?;
             Ok(to_r(&found))
         })
     })
@@ -120,12 +109,7 @@ fn asked(settings: &Named) -> Result<Asked> {
         None => None,
         Some(limit) => Some((settings.count("p")?, Tail::new(settings)?.settings, limit)),
     };
-    let pop_size = maybe(settings, "pop_size")?;
-    Ok(Asked {
-        qar,
-        journalist: maybe(settings, "journalist")?,
-        tau1: maybe(settings, "tau1_rate")?.map(|limit| (pop_size, limit)),
-    })
+    Ok(Asked { qar })
 }
 
 fn to_r(found: &Answer) -> Robj {
@@ -159,9 +143,7 @@ fn judged(found: &[Judged]) -> Robj {
         violating = count(|j| j.measured.violating),
         n_unique = count(|j| j.measured.n_unique),
         smallest = count(|j| j.measured.smallest),
-        qar = risk(|j| j.risks.qar),
-        journalist = risk(|j| j.risks.journalist),
-        tau1_rate = risk(|j| j.risks.tau1)
+        qar = risk(|j| j.risks.qar)
     )
     .into()
 }

@@ -24,8 +24,11 @@ use crate::random::{Seed, Streams};
 
 /// Copies of every draw, each with its own errors of model and count.
 const COPIES: usize = 20;
-/// Largest class of the population that is looked at for the largest risk.
-const SMALL: usize = 20;
+/// Largest class of the population that is looked at for the largest risk. The chance of nobody else,
+/// which probabilities start at, is not below `exp(-700)` if so few people can be all.
+const SMALL: usize = 500;
+/// ln of a chance that is taken for none.
+const SURELY: f64 = -40.0;
 /// Nodes of the quadrature.
 const NODES: usize = 48;
 
@@ -186,7 +189,7 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
         keys: 0.0,
         variance2: 0.0,
         variance_found: 0.0,
-        ln_none_below: vec![0.0; SMALL],
+        ln_none_below: Vec::new(),
     };
     for (node, load) in bins.loads.iter().enumerate() {
         let first =
@@ -210,7 +213,7 @@ fn draw(bins: &Bins, sizes: &Sizes, parameters: &Parameters, weight: f64, shares
     draw.reidentifications = draw.reidentifications.max(draw.tau2);
     draw.unique_people += draw.tau1;
     draw.keys += draw.reidentifications;
-    no_small_class(bins, &laws, &q, &mut draw.ln_none_below);
+    draw.ln_none_below = no_small_class(bins, &laws, &q);
     draw
 }
 
@@ -219,33 +222,52 @@ fn least_found(f: f64, left: f64) -> f64 {
     f / (f + left)
 }
 
-/// ln P(every class of the file has more than m people), m = 1, 2, ...
-fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64], ln_none: &mut [f64]) {
-    for (node, load) in bins.loads.iter().enumerate() {
-        // Members of one household are never alone.
-        let alone = q[node].powf(laws[node].s).min(1.0 - 1e-12);
-        ln_none[0] += load.unique * (-alone).ln_1p();
-    }
-    for cell in &bins.cells {
-        let f = bins.frequencies[cell.at];
-        let (s, q) = (laws[cell.node].s + f - 1.0, q[cell.node]);
-        // P(rest = k), summed.
-        let mut term = q.powf(s);
-        let mut sum = 0.0;
-        for m in (f as usize).min(SMALL + 1)..=SMALL {
+/// ln P(every class of the file has more than m people), m = 1, 2, ... until that is sure not to
+/// be so.
+fn no_small_class(bins: &Bins, laws: &[Law], q: &[f64]) -> Vec<f64> {
+    // Per cell P(rest = k) of the last k, and its sum so far.
+    let cells: Vec<&Cell> = (bins.cells.iter())
+        .filter(|cell| cell.judged > 0.0 && bins.frequencies[cell.at] <= SMALL as f64)
+        .collect();
+    let mut so_far = vec![(0.0, 0.0); cells.len()];
+    let mut ln_none: Vec<f64> = Vec::new();
+    for m in 1..=SMALL {
+        let mut ln = 0.0;
+        for (cell, (term, sum)) in cells.iter().zip(&mut so_far) {
+            let f = bins.frequencies[cell.at];
             let k = m as f64 - f;
-            if k > 0.0 {
-                term *= (s + k - 1.0) / k * (1.0 - q);
+            if k < 0.0 {
+                continue;
             }
-            sum += term;
+            let (s, q) = (laws[cell.node].s + f - 1.0, q[cell.node]);
+            *term = if k < 1.0 {
+                q.powf(s)
+            } else {
+                *term * (s + k - 1.0) / k * (1.0 - q)
+            };
+            *sum += *term;
             if m > 1 {
-                ln_none[m - 1] += cell.judged * (-f64::min(sum, 1.0 - 1e-12)).ln_1p();
+                ln += cell.judged * (-f64::min(*sum, 1.0 - 1e-12)).ln_1p();
             }
         }
+        if m == 1 {
+            // Members of one household are never alone.
+            for (node, load) in bins.loads.iter().enumerate() {
+                let alone = q[node].powf(laws[node].s).min(1.0 - 1e-12);
+                ln += load.unique * (-alone).ln_1p();
+            }
+        }
+        ln_none.push(ln_none.last().map_or(ln, |&before| ln.min(before)));
+        if ln < SURELY {
+            break;
+        }
     }
-    for m in 1..ln_none.len() {
-        ln_none[m] = ln_none[m].min(ln_none[m - 1]);
-    }
+    ln_none
+}
+
+/// At m of a draw; beyond those looked at it is the last.
+fn none_below(ln_none: &[f64], m: usize) -> f64 {
+    ln_none[m.min(ln_none.len() - 1)]
 }
 
 /// All measures, and what every node and cell of every part has of them. The law is
@@ -306,9 +328,10 @@ fn together(parts: Vec<Draw>) -> Option<Draw> {
         all.reidentifications += part.reidentifications;
         all.variance2 += part.variance2;
         all.variance_found += part.variance_found;
-        for (sum, more) in all.ln_none_below.iter_mut().zip(&part.ln_none_below) {
-            *sum += more;
-        }
+        let longest = all.ln_none_below.len().max(part.ln_none_below.len());
+        all.ln_none_below = (0..longest)
+            .map(|m| none_below(&all.ln_none_below, m) + none_below(&part.ln_none_below, m))
+            .collect();
         all
     })
 }
@@ -505,16 +528,23 @@ fn quantile(copies: &mut [(f64, f64)], share: f64) -> f64 {
 /// The smallest class of the population that holds a record: median and 95 % interval;
 /// `None` where it has more than [`SMALL`] people.
 fn smallest_class(draws: &[Draw]) -> [Option<f64>; 3] {
-    let none = |m: usize| {
-        draws
+    let chance = |m: usize| {
+        let none = draws
             .iter()
-            .map(|d| d.weight * d.ln_none_below[m].exp())
-            .sum::<f64>()
+            .map(|d| d.weight * none_below(&d.ln_none_below, m).exp());
+        1.0 - none.sum::<f64>()
     };
-    let chance: Vec<f64> = (0..SMALL).map(|m| 1.0 - none(m)).collect();
+    // It grows with m.
     [0.5, 0.975, 0.025].map(|share| {
-        (0..SMALL)
-            .find(|&m| chance[m] >= share)
-            .map(|m| m as f64 + 1.0)
+        let (mut low, mut high) = (0, SMALL);
+        while low < high {
+            let middle = (low + high) / 2;
+            if chance(middle) >= share {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        (low < SMALL).then_some(low as f64 + 1.0)
     })
 }

@@ -80,7 +80,6 @@ const SEARCH_BYTES: usize = 1500;
 pub fn answer(
     table: &KeyTable,
     variables: &[Variable],
-    weights: Option<&[f64]>,
     question: Question,
     monitor: &Monitor,
 ) -> Result<Answer> {
@@ -91,7 +90,7 @@ pub fn answer(
         request,
         frontier,
     } = question;
-    let problem = Problem::new(table, variables, weights, charge, limit, monitor)?;
+    let problem = Problem::new(table, variables, charge, limit, monitor)?;
     let limits = Limits::new(&problem, asked, monitor)?;
     room_for(SEARCH_BYTES * problem.n_rows())?;
     let found = search(&problem, &limits, request, monitor)?;
@@ -145,7 +144,6 @@ pub fn blanked_records(
     let problem = Problem::new(
         table,
         variables,
-        None,
         question.charge,
         question.limit,
         monitor,
@@ -256,7 +254,7 @@ mod tests {
     #[test]
     fn the_cheapest_and_the_frontier_are_those_counted_by_hand() {
         let (table, variables) = file();
-        let found = answer(&table, &variables, None, question(2, 0), &Monitor::new()).unwrap();
+        let found = answer(&table, &variables, question(2, 0), &Monitor::new()).unwrap();
         assert_eq!(found.n_nodes.to_bits(), 6.0_f64.to_bits());
         assert!(found.proven && found.whole_frontier && found.reached.is_empty());
         let first = &found.best[0];
@@ -276,7 +274,7 @@ mod tests {
     #[test]
     fn without_an_answer_it_says_what_the_coarsest_reaches() {
         let (table, variables) = file();
-        let found = answer(&table, &variables, None, question(9, 0), &Monitor::new()).unwrap();
+        let found = answer(&table, &variables, question(9, 0), &Monitor::new()).unwrap();
         assert!(found.best.is_empty());
         assert_eq!(found.reached[0].levels, [2, 1]);
         assert_eq!(found.reached[0].measured.violating, 8);

@@ -1,21 +1,11 @@
-//! Limits on risks that are read off a whole recoding.
-//!
-//! * QaR's T over all key sets of a size: every set's distinct count depends on
-//!   its own levels only, so all counts are made once. T is not monotone under
-//!   coarsening, but `T >= u`, its threshold, and u is.
-//! * The largest `E(1/F | f)` of a cell (Benedetti and Franconi). By Jensen it
-//!   is at least `1 / F`, which is monotone.
-//! * tau1 per record under the independence model. A merged cell's fitted mean
-//!   is the sum of its cells' means, and the one unique of a coarse cell is the
-//!   only one of its cells: with all records kept, tau1 does not rise.
-//!
-//! What is monotone prunes a search, and only where no record may be blanked;
-//! a recoding is judged by the measure itself.
+//! A limit on QaR's T over all key sets of a size: every set's distinct count depends on
+//! its own levels only, so all counts are made once. T is not monotone under
+//! coarsening, but `T >= u`, its threshold, and u is: it prunes a search, and only where no
+//! record may be blanked; a recoding is judged by T itself.
 
 use super::cells::{Cells, Numbering};
 use super::Problem;
 use crate::error::{Error, Result};
-use crate::individual_risk::expected_inverse;
 use crate::key_sets::KeySets;
 use crate::parallel::Monitor;
 use crate::qar_risk::{estimate, TailSettings};
@@ -28,11 +18,6 @@ const MOST_COUNTS: usize = 20_000_000;
 pub struct Asked {
     /// Size of the key sets, how the tail is read, the largest T.
     pub qar: Option<(usize, TailSettings, f64)>,
-    /// The largest `E(1/F | f)`.
-    pub journalist: Option<f64>,
-    /// People of the population where known (else the sum of the weights), and
-    /// the largest tau1 per record.
-    pub tau1: Option<(Option<f64>, f64)>,
 }
 
 /// The risks of a recoding on the records that are not blanked.
@@ -42,12 +27,6 @@ pub struct Risks {
     pub qar: Option<f64>,
     /// Its threshold u.
     pub threshold: Option<f64>,
-    /// The largest `E(1/F | f)`.
-    pub journalist: Option<f64>,
-    /// The largest `1 / F`.
-    pub inverse: Option<f64>,
-    /// tau1 per record.
-    pub tau1: Option<f64>,
 }
 
 /// The limits, with what makes them fast.
@@ -75,18 +54,12 @@ impl Limits {
             Some((p, ..)) => Some(SetCounts::new(problem, *p, monitor)?),
             None => None,
         };
-        if asked.journalist.is_some() && problem.weights.is_none() {
-            return Err(Error::BadArgument(
-                "The journalist risk takes weights.".into(),
-            ));
-        }
         Ok(Self { asked, counts })
     }
 
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
-        let asked = &self.asked;
-        asked.qar.is_none() && asked.journalist.is_none() && asked.tau1.is_none()
+        self.asked.qar.is_none()
     }
 
     /// True if a finer recoding than this can keep the limits; where records
@@ -95,17 +68,11 @@ impl Limits {
         if self.is_empty() || problem.limit.blankable > 0 {
             return Ok(true);
         }
-        let cells = self.cells_for(problem, places)?;
-        let risks = self.risks(problem, places, &cells, &[])?;
-        let within = |risk: Option<f64>, limit: Option<f64>| match (risk, limit) {
-            (Some(risk), Some(limit)) => risk <= limit,
+        let risks = self.risks(problem, places, &Cells::default(), &[])?;
+        Ok(match (risks.threshold, &self.asked.qar) {
+            (Some(threshold), &Some((.., limit))) => threshold <= limit,
             _ => true,
-        };
-        Ok(
-            within(risks.threshold, self.asked.qar.as_ref().map(|q| q.2))
-                && within(risks.inverse, self.asked.journalist)
-                && within(risks.tau1, self.asked.tau1.map(|t| t.1)),
-        )
+        })
     }
 
     /// True if the limits hold.
@@ -115,26 +82,11 @@ impl Limits {
 
     /// By how much the limits are exceeded, relative to them.
     pub fn excess(&self, risks: &Risks) -> f64 {
-        let over = |risk: Option<f64>, limit: Option<f64>| match limit {
-            Some(limit) => risk.map_or(1.0, |risk| (risk - limit) / limit.max(1e-12)),
+        match &self.asked.qar {
+            Some((.., limit)) => risks
+                .qar
+                .map_or(1.0, |risk| ((risk - limit) / limit.max(1e-12)).max(0.0)),
             None => 0.0,
-        };
-        [
-            over(risks.qar, self.asked.qar.as_ref().map(|q| q.2)),
-            over(risks.journalist, self.asked.journalist),
-            over(risks.tau1, self.asked.tau1.map(|t| t.1)),
-        ]
-        .into_iter()
-        .map(|excess| excess.max(0.0))
-        .sum()
-    }
-
-    /// The cells, where a risk needs them.
-    fn cells_for(&self, problem: &Problem, places: &[u8]) -> Result<Cells> {
-        if self.asked.journalist.is_some() || self.asked.tau1.is_some() {
-            problem.cells(places)
-        } else {
-            Ok(Cells::default())
         }
     }
 
@@ -162,91 +114,8 @@ impl Limits {
                 risks.qar = tail.and_then(|t| t.risk.or(t.threshold));
             }
         }
-        let kept: Vec<usize> = (0..cells.count.len())
-            .filter(|&cell| whole || !blanked[cell])
-            .collect();
-        if self.asked.journalist.is_some() {
-            let (risk, inverse) = largest_journalist(problem, cells, &kept);
-            risks.journalist = Some(risk);
-            risks.inverse = Some(inverse);
-        }
-        if let Some((pop_size, _)) = self.asked.tau1 {
-            risks.tau1 = Some(tau1_rate(problem, places, cells, &kept, pop_size));
-        }
         Ok(risks)
     }
-}
-
-/// Sums of weights of the cells.
-fn cell_weights(problem: &Problem, cells: &Cells) -> Vec<f64> {
-    let mut sums = vec![0.0; cells.count.len()];
-    if let Some(weights) = &problem.weights {
-        for (&cell, &weight) in cells.of_row.iter().zip(weights) {
-            sums[cell as usize] += weight;
-        }
-    }
-    sums
-}
-
-fn largest_journalist(problem: &Problem, cells: &Cells, kept: &[usize]) -> (f64, f64) {
-    let weights = cell_weights(problem, cells);
-    kept.iter().fold((0.0, 0.0), |(risk, inverse), &cell| {
-        let count = u64::from(cells.count[cell]);
-        let population = weights[cell].max(count as f64);
-        (
-            f64::max(risk, expected_inverse(count, population)),
-            f64::max(inverse, 1.0 / population),
-        )
-    })
-}
-
-/// Expected population uniques among the sample uniques, per record, when the
-/// variables are independent.
-fn tau1_rate(
-    problem: &Problem,
-    places: &[u8],
-    cells: &Cells,
-    kept: &[usize],
-    pop_size: Option<f64>,
-) -> f64 {
-    let n: f64 = kept.iter().map(|&c| f64::from(cells.count[c])).sum();
-    if n <= 0.0 {
-        return 0.0;
-    }
-    let population = pop_size.unwrap_or_else(|| {
-        let weights = cell_weights(problem, cells);
-        kept.iter().map(|&c| weights[c]).sum()
-    });
-    let fraction = (n / population).min(1.0);
-    let margins: Vec<Vec<f64>> = problem
-        .variables
-        .iter()
-        .zip(places)
-        .map(|(variable, &place)| {
-            let level = &variable.levels[place as usize];
-            let mut margin = vec![0.0; level.n_groups];
-            for &cell in kept {
-                let group = level.column[cells.first[cell] as usize];
-                margin[group as usize] += f64::from(cells.count[cell]) / n;
-            }
-            margin
-        })
-        .collect();
-    let uniques = kept.iter().filter(|&&cell| cells.count[cell] == 1);
-    let tau: f64 = uniques
-        .map(|&cell| {
-            let shares = problem.variables.iter().zip(places).zip(&margins);
-            let mu: f64 = shares
-                .map(|((variable, &place), margin)| {
-                    margin[variable.levels[place as usize].column[cells.first[cell] as usize]
-                        as usize]
-                })
-                .product::<f64>()
-                * n;
-            (-mu / fraction * (1.0 - fraction)).exp()
-        })
-        .sum();
-    tau / n
 }
 
 impl SetCounts {

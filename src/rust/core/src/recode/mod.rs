@@ -155,8 +155,6 @@ pub struct Problem {
     pub(crate) n_records: u64,
     /// Records of every distinct row.
     pub(crate) counts: Vec<u32>,
-    /// Sums of weights of every distinct row.
-    pub(crate) weights: Option<Vec<f64>>,
     /// The distinct row of every record.
     pub(crate) row_group: Vec<u32>,
     pub(crate) variables: Vec<Prepared>,
@@ -173,12 +171,11 @@ impl Problem {
     pub fn new(
         table: &KeyTable,
         variables: &[Variable],
-        weights: Option<&[f64]>,
         charge: Charge,
         limit: Limit,
         monitor: &Monitor,
     ) -> Result<Self> {
-        check(table, variables, weights)?;
+        check(table, variables)?;
         let groups = table.group(monitor)?;
         let n_records = table.n_records();
         let counts = groups.counts().iter().map(|&c| c as u32);
@@ -203,7 +200,6 @@ impl Problem {
         Ok(Self {
             n_records,
             rank,
-            weights: weights.map(|w| sum_by(w, groups.row_group(), counts.len())),
             row_group: groups.row_group().to_vec(),
             counts,
             variables: prepared,
@@ -262,23 +258,15 @@ impl Problem {
     }
 }
 
-fn sum_by(weights: &[f64], group: &[u32], n_groups: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; n_groups];
-    for (&weight, &g) in weights.iter().zip(group) {
-        sums[g as usize] += weight;
-    }
-    sums
-}
-
 /// What R has checked already: shapes, so that nothing here can be out of
 /// bounds.
-fn check(table: &KeyTable, variables: &[Variable], weights: Option<&[f64]>) -> Result<()> {
+fn check(table: &KeyTable, variables: &[Variable]) -> Result<()> {
     let bad = |what: &str| Err(Error::BadArgument(what.to_owned()));
     if variables.len() != table.columns().len() {
         return bad("Every key variable must have a hierarchy.");
     }
-    if weights.is_some_and(|w| w.len() != table.n_rows()) || table.multiplicity().is_some() {
-        return bad("Recoding takes one row and one weight per record.");
+    if table.multiplicity().is_some() {
+        return bad("Recoding takes one row per record.");
     }
     for (variable, column) in variables.iter().zip(table.columns()) {
         let n_codes = column.n_values() as usize + 1;

@@ -29,7 +29,6 @@ fn problem_of(
     groups: &[Vec<Vec<u32>>],
     charge: Charge,
     limit: Limit,
-    weights: Option<&[f64]>,
 ) -> Problem {
     let variables: Vec<Variable> = groups
         .iter()
@@ -53,7 +52,7 @@ fn problem_of(
         Column::new(Codes::pack(n_values, codes.iter().copied()), n_values).unwrap()
     });
     let table = KeyTable::new(columns.collect()).unwrap();
-    Problem::new(&table, &variables, weights, charge, limit, &Monitor::new()).unwrap()
+    Problem::new(&table, &variables, charge, limit, &Monitor::new()).unwrap()
 }
 
 fn run(problem: &Problem, asked: Asked, n_best: usize) -> Found {
@@ -78,7 +77,6 @@ fn toy(k: u64) -> Problem {
         &[age, sex],
         BITS,
         limit(k, 0),
-        None,
     )
 }
 
@@ -116,7 +114,6 @@ fn levels_that_are_not_nested_are_refused() {
     let error = Problem::new(
         &table.unwrap(),
         &[variable],
-        None,
         BITS,
         limit(2, 0),
         &Monitor::new(),
@@ -129,7 +126,6 @@ fn levels_that_are_not_nested_are_refused() {
 struct File {
     columns: Vec<Vec<u32>>,
     groups: Vec<Vec<Vec<u32>>>,
-    weights: Vec<f64>,
 }
 
 fn file() -> impl Strategy<Value = File> {
@@ -170,12 +166,7 @@ fn file() -> impl Strategy<Value = File> {
                     (0..n).map(|_| (draw(n_codes) * draw(2)) as u32).collect()
                 })
                 .collect();
-            let weights = (0..n).map(|_| 1.0 + draw(20) as f64).collect();
-            File {
-                columns,
-                groups,
-                weights,
-            }
+            File { columns, groups }
         })
 }
 
@@ -308,7 +299,7 @@ proptest! {
     fn a_recoding_is_measured_as_defined(file in file(), price in 0.5f64..3.0) {
         let charge = Charge { blank_price: price, ..BITS };
         for limit in limits_to_try(file.columns[0].len() as u64) {
-            let problem = problem_of(&file.columns, &file.groups, charge, limit, None);
+            let problem = problem_of(&file.columns, &file.groups, charge, limit);
             for places in all(&problem) {
                 let (measured, ..) = problem.measure(&places).unwrap();
                 let expected = by_definition(&file, &problem, &places, charge);
@@ -325,7 +316,7 @@ proptest! {
         for cost in [Cost::Entropy, Cost::Loss, Cost::Levels] {
             for limit in limits_to_try(file.columns[0].len() as u64) {
                 let charge = Charge { cost, blank_price: price };
-                let problem = problem_of(&file.columns, &file.groups, charge, limit, None);
+                let problem = problem_of(&file.columns, &file.groups, charge, limit);
                 let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
                 let found = run(&problem, Asked::default(), n_best);
                 prop_assert!(found.proven);
@@ -337,18 +328,9 @@ proptest! {
     #[test]
     fn limits_beyond_cells_are_kept_exactly(file in file(), level in 0.1f64..0.9) {
         let n = file.columns[0].len() as u64;
-        let asked = [
-            Asked { qar: tail(2, level), ..Asked::default() },
-            Asked { journalist: Some(level / 4.0), ..Asked::default() },
-            Asked { tau1: Some((None, level / 10.0)), ..Asked::default() },
-            Asked {
-                qar: tail(1, level), journalist: Some(level), tau1: Some((Some(900.0), level)),
-            },
-        ];
-        for asked in asked {
+        for asked in [Asked { qar: tail(2, level) }, Asked { qar: tail(1, level) }] {
             for limit in [limit(1, 0), limit(2, 0), limit(2, n / 5)] {
-                let problem =
-                    problem_of(&file.columns, &file.groups, BITS, limit, Some(&file.weights));
+                let problem = problem_of(&file.columns, &file.groups, BITS, limit);
                 let limits = Limits::new(&problem, asked.clone(), &Monitor::new()).unwrap();
                 let found = run(&problem, asked.clone(), 4);
                 prop_assert!(found.proven);
@@ -360,7 +342,7 @@ proptest! {
     #[test]
     fn a_bound_is_never_above_the_optimum(file in file()) {
         let limit = limit(3, file.columns[0].len() as u64 / 5);
-        let problem = problem_of(&file.columns, &file.groups, BITS, limit, None);
+        let problem = problem_of(&file.columns, &file.groups, BITS, limit);
         let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
         let request = Request { n_best: 1, seconds: 0.0 };
         let found = search(&problem, &limits, request, &Monitor::new()).unwrap();
@@ -373,7 +355,7 @@ proptest! {
     fn the_frontier_blanks_the_uniques_that_cost_least(file in file(), blankable in 1u64..5) {
         let n = file.columns[0].len() as u64;
         let limit = Limit { prop_unique: Some(0.0), ..limit(1, blankable) };
-        let problem = problem_of(&file.columns, &file.groups, BITS, limit, None);
+        let problem = problem_of(&file.columns, &file.groups, BITS, limit);
         let limits = Limits::new(&problem, Asked::default(), &Monitor::new()).unwrap();
         let found = enumerate(&problem, &limits, Measure::Unique, &Monitor::new()).unwrap();
         let points = all(&problem).into_iter().flat_map(|places| {
@@ -406,8 +388,8 @@ proptest! {
     #[test]
     fn the_frontier_is_that_of_all_recodings(file in file()) {
         let n = file.columns[0].len() as u64;
-        let problem = problem_of(&file.columns, &file.groups, BITS, limit(1, 0), None);
-        let asked = Asked { qar: tail(2, 1.0), ..Asked::default() };
+        let problem = problem_of(&file.columns, &file.groups, BITS, limit(1, 0));
+        let asked = Asked { qar: tail(2, 1.0) };
         let limits = Limits::new(&problem, asked, &Monitor::new()).unwrap();
         for measure in [Measure::Smallest, Measure::Unique, Measure::Qar] {
             let found = enumerate(&problem, &limits, measure, &Monitor::new()).unwrap();
@@ -449,7 +431,7 @@ fn threads_change_nothing() {
         vec![halves(1), halves(2), halves(4), vec![0; m as usize + 1]]
     };
     let groups = [chain(7), chain(5), chain(3)];
-    let problem = problem_of(&file(400), &groups, BITS, limit(5, 20), None);
+    let problem = problem_of(&file(400), &groups, BITS, limit(5, 20));
     let once = |threads| {
         crate::parallel::with_threads(threads, || Ok(run(&problem, Asked::default(), 5))).unwrap()
     };
@@ -463,7 +445,6 @@ fn a_cancelled_search_is_interrupted() {
     let problem = toy(2);
     let asked = || Asked {
         qar: tail(1, 0.5),
-        ..Asked::default()
     };
     let monitor = Monitor::new();
     let limits = Limits::new(&problem, asked(), &monitor).unwrap();

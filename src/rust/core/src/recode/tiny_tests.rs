@@ -187,7 +187,7 @@ fn searches_and_frontiers_are_those_of_all_recodings() {
         let table = KeyTable::new(columns.collect()).unwrap();
         let variables: Vec<Variable> = keys.iter().map(|key| key.variable.clone()).collect();
         let monitor = Monitor::new();
-        let problem = |limit| Problem::new(&table, &variables, None, charge, limit, &monitor);
+        let problem = |limit| Problem::new(&table, &variables, charge, limit, &monitor);
         if !keys.iter().all(is_nested) {
             assert_eq!(problem(limit).unwrap_err().kind(), "bad_argument");
             return true;
