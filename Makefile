@@ -96,9 +96,10 @@ coverage: ## measure which lines of the core and of R their tests reach
 bench: ## measure GROUP=qar or all, and compare with the tracked results
 	Rscript dev/benchmarks/run.R $(GROUP)
 
-truth: ## compare estimates with known populations by kind, and with MINUTES=5 by design
-	Rscript dev/benchmarks/truth/law.R
-	Rscript dev/benchmarks/truth/run.R $(or $(MINUTES),5)
+truth: ## compare estimates with known populations, MINUTES=5 by design; QUICK=1: few samples
+	Rscript dev/benchmarks/truth/law.R $(if $(QUICK),1 held law)
+	Rscript dev/benchmarks/truth/largest.R $(if $(QUICK),2,24)
+	Rscript dev/benchmarks/truth/run.R $(or $(MINUTES),$(if $(QUICK),1,5))
 
 torture: ## random inputs to every function for MINUTES=5; PART=interrupts, valgrind or sanitizer
 	mkdir -p $(TEST_LIBRARY)

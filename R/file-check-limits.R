@@ -80,7 +80,8 @@ law_lines <- function(law) {
   ))
   said <- c(ok = "at most", above = "above", unclear = "not known to be at most")[law$verdict]
   said <- ifelse(
-    is.na(said), paste0(", not judged: ", law$note), paste0(", ", said, " ", format_number(law$limit))
+    is.na(said), paste0(", not judged: ", law$note),
+    paste0(", ", said, " ", format_number(law$limit))
   )
   paste0("In the population (population_risk()): ", words[law$measure], found, said, ".")
 }

@@ -18,7 +18,7 @@ suppressPackageStartupMessages(library(sdcRisk))
 options(sdcRisk.threads = 1)
 
 law_fractions <- c(0.01, 0.05, 0.2, 0.5)
-law_measures <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications")
+law_measures <- c("uniqueness", "correctness", "tau1", "tau2", "reidentifications", "largest")
 
 # Random keys of a population, all of one that is made to mislead.
 law_keys <- function(data, name, i) {
@@ -36,7 +36,8 @@ law_truth <- function(cell, rows) {
   n <- length(rows)
   c(
     found[c("uniqueness", "correctness")], n * found[c("tau1", "tau2")],
-    reidentifications = n * found[["reidentification"]]
+    reidentifications = n * found[["reidentification"]],
+    largest = 1 / min(tabulate(cell)[cell[rows]])
   )
 }
 
@@ -140,7 +141,7 @@ law_sample <- function(data, name, kind, fraction, i, others) {
 
 # By kind, fraction and estimator: errors of shares as they are, of counts relative.
 law_table <- function(runs, by = c("kind", "fraction", "estimator", "measure")) {
-  share <- runs$measure %in% c("uniqueness", "correctness")
+  share <- runs$measure %in% c("uniqueness", "correctness", "largest")
   size <- ifelse(share, 1, pmax(runs$truth, 1))
   runs$error <- abs(runs$value - runs$truth) / size
   slack <- ifelse(share, 0.5 / runs$people, 1e-9 * (1 + runs$truth))
