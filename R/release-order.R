@@ -189,7 +189,7 @@ band_layouts <- function(before, after) {
   value <- match(before[at], before[at][by_value])
   n_values <- tabulate(band[!duplicated(value)], max(band, 0L))[band]
   value <- ifelse(n_values > 20, ceiling(20 * (value - first + 1) / size), value)
-  pair <- paste(band, value)
+  pair <- band * (n + 1) + value
   pair <- match(pair, unique(pair))
   share <- tabulate(pair)[pair] / size
   several <- n_values > 1
@@ -206,7 +206,9 @@ band_layouts <- function(before, after) {
       chance = (share[match(guess, pair)])[several]
     )
   }
-  mean_place <- (rowsum(as.double(seq_len(n)), pair) / tabulate(pair))[pair]
+  counts <- tabulate(pair)
+  places <- cumsum(as.double(order(pair, method = "radix")))
+  mean_place <- (diff(c(0, places[cumsum(counts)])) / counts)[pair]
   c(
     list(layout(by_value, rank), layout(by_value, size + 1 - rank)),
     if (in_runs(pair)) list(layout(order(band, mean_place, pair), rank))
