@@ -75,16 +75,16 @@ attack_release <- function(original, released, key_vars = NULL, sensitive = NULL
     table <- key_table(
       ask$file, keys, roles = role_columns(data, list(sensitive = sensitive))
     )
-    attacks <- attack_rates(as.data.frame(data), released, keys, sensitive, ask$missing)
+    data <- as.data.frame(data)
+    attacks <- attack_rates(code_attacked(list(data, released), keys, sensitive), ask$missing)
     warn_unmatched(attacks$n_found)
     attacks$baseline <- c(1 / nrow(data), attacks$baseline, NA)
     estimates <- attacks_frame(attacks, sensitive)
     estimates$control_rate <- if (is.null(control)) {
       NA_real_
     } else {
-      theirs <- attack_rates(
-        control, released, keys, sensitive, ask$missing, known = as.data.frame(data)
-      )
+      files <- list(control, released, data)
+      theirs <- attack_rates(code_attacked(files, keys, sensitive), ask$missing)
       attacks_frame(theirs, sensitive)$rate
     }
     new_sdc_result(
@@ -100,47 +100,29 @@ attack_release <- function(original, released, key_vars = NULL, sensitive = NULL
 }
 
 # Targets and successes of the attacks, and what a guess without the release would be right
-# about. `known`: the original file, if the targets are a control group.
-attack_rates <- function(targets, released, keys, sensitive, missing, known = NULL) {
-  found <- match_files(released, targets, keys, sensitive, missing)
-  own <- match_files(if (is.null(known)) targets else known, targets, keys, NULL, missing)
-  alone <- own$matches == if (is.null(known)) 1 else 0
-  known_values <- lapply(found$sensitive, function(of) !is.na(of$posterior))
-  of_release <- match_files(released, released, keys, NULL, missing)
-  described <- match_files(targets, released, keys, NULL, missing)$matches
-  single <- of_release$matches == 1
+# about. Files are the targets, the release, and the original if the targets are a control group.
+attack_rates <- function(coded, missing) {
+  values <- function(at) lapply(coded$values, `[[`, at)
+  matches <- function(file, targets) {
+    targets <- if (targets != file) coded$keys[[targets]]
+    find_told(coded$keys[[file]], targets, list(), list(), missing)$matches
+  }
+  found <- find_told(coded$keys[[2]], coded$keys[[1]], values(2), values(1), missing)
+  own <- length(coded$keys) == 2
+  alone <- if (own) matches(1, 1) == 1 else matches(3, 1) == 0
+  single <- matches(2, 2) == 1
+  numbers <- function(name) vapply(found$sensitive, `[[`, 0, name)
   list(
     n_found = sum(found$matches > 0),
-    n_targets = c(length(found$matches), vapply(known_values, sum, 0L), sum(single)),
+    n_targets = c(length(found$matches), numbers("n_known"), sum(single)),
     n_right = c(
-      sum(alone & found$matches == 1),
-      unlist(Map(function(of, known) sum(of$guessed[known]), found$sensitive, known_values)),
-      sum(single & described == 1)
+      sum(alone & found$matches == 1), numbers("n_guessed"), sum(single & matches(1, 2) == 1)
     ),
-    baseline = vapply(sensitive, function(name) {
-      counts <- table(as.character(targets[[name]]))
+    baseline = vapply(values(1), function(table) {
+      counts <- tabulate(all_codes(list(table))[[1]][[1]])
       max(counts, 0) / max(sum(counts), 1)
-    }, 0, USE.NAMES = FALSE)
+    }, 0)
   )
-}
-
-# The matches in `file` of the rows of `targets`, and what they tell of `sensitive`.
-match_files <- function(file, targets, keys, sensitive, missing) {
-  both <- list(targets, file)
-  names <- sprintf("sensitive_%d", seq_along(sensitive))
-  coded <- code_requests(c(
-    list(keys = shared_request(both, keys)),
-    lapply(rlang::set_names(as.character(sensitive), names), function(name) {
-      shared_request(both, name)
-    })
-  ))
-  release_later(unlist(unname(coded), recursive = FALSE))
-  core(rs_attribute_risk, coded$keys[[2]]$pointer, coded$keys[[1]]$pointer, list(
-    missing = missing,
-    sensitive = unname(lapply(coded[names], function(tables) {
-      list(file = tables[[2]]$pointer, own = tables[[1]]$pointer, ordered = tables[[2]]$ordered)
-    }))
-  ))
 }
 
 attacks_frame <- function(attacks, sensitive) {

@@ -208,48 +208,58 @@ code_attributes <- function(file, released, keys, sensitive) {
     file, keys, labels = at, roles = role_columns(data, list(sensitive = sensitive))
   )
   coded <- list(table = table, own = unname(table$labels[names(at)]))
-  if (!is.null(released)) {
-    both <- list(data, released)
-    requests <- c(
-      list(keys = shared_request(both, keys)),
-      lapply(rlang::set_names(sensitive, names(at)), function(name) shared_request(both, name))
-    )
-    together <- code_requests(requests)
-    release_later(unlist(unname(together), recursive = FALSE))
-    coded$targets <- together$keys[[1]]
-    coded$file <- together$keys[[2]]
-    coded$targets_own <- unname(lapply(together[names(at)], `[[`, 1))
-    coded$file_own <- unname(lapply(together[names(at)], `[[`, 2))
-    coded$sources <- lapply(requests[names(at)], function(request) request$sources[[1]])
-  }
+  if (!is.null(released)) coded$both <- code_attacked(list(data, released), keys, sensitive)
   coded
+}
+
+# Several files, coded together: tables of the key variables by file, of each sensitive variable
+# by file, and their values below each other.
+code_attacked <- function(files, keys, sensitive) {
+  requests <- lapply(c(list(keys), as.list(sensitive)), function(names) {
+    shared_request(files, names)
+  })
+  coded <- code_requests(requests)
+  release_later(unlist(coded, recursive = FALSE))
+  list(
+    keys = coded[[1]], values = coded[-1],
+    sources = lapply(requests[-1], function(request) request$sources[[1]])
+  )
+}
+
+# The matches of `targets` in `file`, and what they tell of the values `own`; `values` are those
+# of the file. Without `targets` the matches of the file's own records.
+find_told <- function(file, targets, values, own, missing,
+                      groups = vector("list", length(own))) {
+  core(rs_attribute_risk, file$pointer, targets$pointer, list(
+    missing = missing,
+    sensitive = unname(Map(function(values, own, groups) {
+      list(file = values$pointer, own = own$pointer, ordered = values$ordered, groups = groups)
+    }, values, own, groups))
+  ))
 }
 
 # Attribute disclosure by the file for its own records, and by the released file.
 find_attributes <- function(coded, groups, missing, data) {
   sensitive <- vapply(coded$own, function(table) table$variables, "")
-  ask <- function(file, targets, values, own, text_of) {
-    core(rs_attribute_risk, file$pointer, targets$pointer, list(
-      missing = missing,
-      sensitive = Map(function(file, own, name, i) {
-        list(
-          file = file$pointer, own = own$pointer, ordered = file$ordered,
-          groups = similar_codes(groups[[name]], text_of(i), name)
-        )
-      }, values, own, sensitive, seq_along(own))
-    ))
+  similar <- function(text_of) {
+    Map(function(name, i) {
+      similar_codes(groups[[name]], text_of(i), name)
+    }, sensitive, seq_along(sensitive))
   }
-  found <- list(own = ask(coded$table, NULL, coded$own, coded$own, function(i) {
-    category_labels(coded$own[[i]], data)[[1]]
-  }))
-  if (!is.null(coded$file)) {
-    found$released <- ask(coded$file, coded$targets, coded$file_own, coded$targets_own,
-      function(i) {
-        source <- coded$sources[[i]]
-        rows <- coded$file_own[[i]]$first_rows[[1]]
-        source$values <- source$values[rows]
+  found <- list(own = find_told(
+    coded$table, NULL, coded$own, coded$own, missing,
+    similar(function(i) category_labels(coded$own[[i]], data)[[1]])
+  ))
+  both <- coded$both
+  if (!is.null(both)) {
+    values <- lapply(both$values, `[[`, 2)
+    found$released <- find_told(
+      both$keys[[2]], both$keys[[1]], values, lapply(both$values, `[[`, 1), missing,
+      similar(function(i) {
+        source <- both$sources[[i]]
+        source$values <- source$values[values[[i]]$first_rows[[1]]]
         source_text(source, sensitive[[i]])
-      }
+      })
     )
   }
   found
@@ -314,7 +324,6 @@ attribute_measures <- function(name, own, released, i) {
   most <- max(q, 0)
   guess <- sum(q^2)
   constant <- as.double(length(q) == 1)
-  mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   rarest <- if (length(q)) -log(min(q)) else NA_real_
   rows <- list(
     l_distinct = c(worst$l_distinct, length(q)),
@@ -322,15 +331,14 @@ attribute_measures <- function(name, own, released, i) {
     l_recursive = c(worst$l_recursive, most / (1 - most)),
     t = c(worst$t, 0), alpha = c(worst$alpha, most), beta_basic = c(worst$beta, 0),
     beta_enhanced = c(min(worst$beta, rarest), 0), delta = c(worst$delta, 0),
-    uio = c(mean(own$matches == 1), NA), dorig = c(mean(of$told), constant),
-    cap = c(mean_of(of$posterior[!is.na(of$posterior)]), guess)
+    uio = c(mean(own$matches == 1), NA), dorig = c(of$n_told / n, constant),
+    cap = c(mean(of$posterior, na.rm = TRUE), guess)
   )
   if (!is.null(released)) {
     theirs <- released$sensitive[[i]]
-    known <- !is.na(theirs$posterior)
-    rows$cap[[1]] <- mean_of(theirs$posterior[known])
-    rows$disco <- c(mean_of(theirs$right[known]), guess)
-    rows$tcap <- c(mean_of(theirs$right[known & theirs$found]), guess)
+    rows$cap[[1]] <- mean(theirs$posterior, na.rm = TRUE)
+    rows$disco <- c(sum(theirs$right) / theirs$n_known, guess)
+    rows$tcap <- c(sum(theirs$right) / theirs$n_found, guess)
     rows$repu <- c(mean(replicated(own, released)), NA)
   }
   values <- do.call(rbind, rows)

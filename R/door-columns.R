@@ -177,7 +177,9 @@ stack_sources <- function(sources, name) {
   if (identical(kinds, "levels")) {
     names <- lapply(sources, `[[`, "level_names")
     union <- unique(unlist(names))
-    codes <- unlist(Map(function(x, l) match(l, union)[x], values, names))
+    codes <- unlist(Map(function(x, l) {
+      if (identical(l, union)) as_bare(x) else match(l, union)[x]
+    }, values, names))
     same_order <- all(vapply(names, function(l) !is.unsorted(match(l, union)), NA))
     return(as_source(codes, "levels", "text", ordered && same_order, union))
   }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use extendr_api::prelude::*;
-use sdcrisk_core::attribute_risk::{attribute_risk, AttributeRisk};
+use sdcrisk_core::attribute_risk::{attribute_risk, AttributeRisk, Target};
 use sdcrisk_core::key_table::Column;
 use sdcrisk_core::n_matches::{Question, Relation, Sensitive, Settings};
 use sdcrisk_core::{KeyTable, Missing, Result};
@@ -84,14 +84,19 @@ fn values(one: &Named, name: &str) -> Result<Column> {
     Ok(table.columns()[0].clone())
 }
 
+/// The posterior of every target and whether its value is told rightly, and numbers of
+/// targets: told, with a value, of these found and guessed.
 fn to_r(risk: AttributeRisk) -> Robj {
     let worst = risk.worst;
+    let targets = risk.targets;
+    let number = |is: fn(&Target) -> bool| targets.iter().filter(|&t| is(t)).count() as f64;
     list!(
-        posterior = optional(risk.posterior.into_iter()),
-        told = risk.told,
-        right = risk.right,
-        found = risk.found,
-        guessed = risk.guessed,
+        posterior = optional(targets.iter().map(|target| target.posterior)),
+        right = targets.iter().map(|target| target.right).collect_robj(),
+        n_told = number(|target| target.told),
+        n_known = number(|target| target.posterior.is_some()),
+        n_found = number(|target| target.found && target.posterior.is_some()),
+        n_guessed = number(|target| target.guessed),
         worst = list!(
             l_distinct = worst.l_distinct,
             l_entropy = worst.l_entropy,

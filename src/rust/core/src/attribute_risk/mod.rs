@@ -25,8 +25,9 @@
 
 use crate::error::{Error, Result};
 use crate::key_table::Column;
-use crate::n_matches::{histograms, Histogram, Question, Sensitive, Whole};
-use crate::parallel::{self, Monitor};
+use crate::memory::{collected, filled};
+use crate::n_matches::{histograms, Histogram, LabelCounts, Question, Sensitive, Whole};
+use crate::parallel::{self, blocks, try_map, Monitor};
 
 /// The worst of all targets; without any value among the matches, not a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,20 +48,27 @@ pub struct Worst {
     pub delta: f64,
 }
 
+/// What the matches of a target tell of its value of one sensitive variable.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// The share of its value among the matches; `None` if it has no value.
+    pub posterior: Option<f64>,
+    /// Whether all matches with a value share one.
+    pub told: bool,
+    /// Whether that is its own value.
+    pub right: bool,
+    /// Whether a match has a value.
+    pub found: bool,
+    /// Whether its own value is the most frequent one among its matches, or in the file if
+    /// none of them has a value; of several the first in their order.
+    pub guessed: bool,
+}
+
 /// What is known of one sensitive variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeRisk {
-    /// Per target, the share of its value among the matches; `None` if it has no value.
-    pub posterior: Vec<Option<f64>>,
-    /// Per target, whether all matches with a value share one.
-    pub told: Vec<bool>,
-    /// Per target, whether that is its own value.
-    pub right: Vec<bool>,
-    /// Per target, whether a match has a value.
-    pub found: Vec<bool>,
-    /// Per target, whether its own value is the most frequent one among its matches, or in
-    /// the file if none of them has a value; of several the first in their order.
-    pub guessed: Vec<bool>,
+    /// One per target.
+    pub targets: Vec<Target>,
     /// The worst of the targets.
     pub worst: Worst,
     /// The shares of the values that occur in the file, in their order.
@@ -81,62 +89,75 @@ pub fn attribute_risk(
     monitor: &Monitor,
 ) -> Result<(Vec<u64>, Vec<AttributeRisk>)> {
     let found = histograms(question, monitor)?;
-    let n = found.pattern.len();
+    let n = found.place.len();
     if own.len() != sensitive.len() || own.iter().any(|column| column.len() != n) {
         return Err(Error::BadArgument(
             "Every target needs its sensitive values.".into(),
         ));
     }
-    let matches = (found.pattern.iter())
-        .map(|&pattern| found.matches[pattern as usize])
-        .collect();
+    let of = |&place: &u32| found.matches.get(place as usize).copied().unwrap_or(0);
+    let matches = collected(found.place.iter().map(of), n)?;
+    // Places without a target, such as those of a released file, tell nobody anything.
+    let mut asked = filled(false, found.matches.len())?;
+    for &place in &found.place {
+        if let Some(asked) = asked.get_mut(place as usize) {
+            *asked = true;
+        }
+    }
     let risks = (found.values.iter().zip(sensitive).zip(own))
         .map(|((values, sensitive), own)| {
-            of_variable(values, &found.pattern, sensitive, own, monitor)
+            of_variable(values, &asked, &found.place, sensitive, own, monitor)
         })
         .collect::<Result<_>>()?;
     Ok((matches, risks))
 }
 
 fn of_variable(
-    values: &[Histogram],
-    pattern: &[u32],
+    values: &LabelCounts,
+    asked: &[bool],
+    place: &[u32],
     sensitive: &Sensitive<'_>,
     own: &Column,
     monitor: &Monitor,
 ) -> Result<AttributeRisk> {
     let whole = Whole::new(sensitive, None)?;
-    let of_patterns = parallel::map_rows(values.len(), monitor, |p| worst_of(&values[p], &whole))?;
+    let file = of_file(sensitive)?;
+    let mut single = filled(NOTHING, sensitive.column.n_values() as usize + 1)?;
+    for &(code, _) in &file {
+        single[code as usize] = worst_of(&[(code, 1)], &whole);
+    }
+    let parts = try_map(blocks(asked.len(), BLOCK), monitor, |places| {
+        let asked = places.filter(|&place| asked[place]);
+        Ok(asked.fold(NOTHING, |worst, place| match values.of(place) {
+            [] => worst,
+            &[(code, _)] => worst.and(&single[code as usize]),
+            several => worst.and(&worst_of(several, &whole)),
+        }))
+    })?;
+    let most = most_frequent(&file);
     let codes = own.codes();
-    let of = |row: usize| &values[pattern[row] as usize];
-    let rows = parallel::map_rows(pattern.len(), monitor, |row| {
-        let (histogram, own) = (of(row), codes.get(row));
+    let targets = parallel::map_rows(place.len(), monitor, |row| {
+        let (histogram, own) = (values.of(place[row] as usize), codes.get(row));
+        let (known, told) = (own != 0, histogram.len() == 1);
         let total: u64 = histogram.iter().map(|&(_, count)| count).sum();
         let same = histogram.iter().find(|&&(code, _)| code == own);
-        let posterior = same.map_or(0.0, |&(_, count)| count as f64 / total as f64);
-        (own != 0).then_some(posterior)
+        Target {
+            posterior: known.then(|| same.map_or(0.0, |&(_, count)| count as f64 / total as f64)),
+            told,
+            right: told && same.is_some(),
+            found: !histogram.is_empty(),
+            guessed: known && most_frequent(histogram).or(most) == Some(own),
+        }
     })?;
-    let most = most_frequent(&of_file(sensitive));
-    let guessed = (0..pattern.len()).map(|row| {
-        let own = codes.get(row);
-        own != 0 && most_frequent(of(row)).or(most) == Some(own)
-    });
-    let guessed = guessed.collect();
-    let told: Vec<bool> = (0..pattern.len()).map(|row| of(row).len() == 1).collect();
     Ok(AttributeRisk {
-        right: told
-            .iter()
-            .zip(&rows)
-            .map(|(&told, posterior)| told && posterior.is_some_and(|p| p > 0.0))
-            .collect(),
-        found: (0..pattern.len()).map(|row| !of(row).is_empty()).collect(),
-        told,
-        guessed,
-        posterior: rows,
-        worst: of_patterns.iter().flatten().fold(NOTHING, Worst::and),
+        targets,
+        worst: parts.iter().fold(NOTHING, Worst::and),
         shares: whole.shares().to_vec(),
     })
 }
+
+/// Places that a thread takes at once.
+const BLOCK: usize = 1 << 14;
 
 const NOTHING: Worst = Worst {
     l_distinct: f64::NAN,
@@ -164,14 +185,15 @@ impl Worst {
 }
 
 /// The values of the file, and how many records have each.
-fn of_file(sensitive: &Sensitive<'_>) -> Histogram {
+fn of_file(sensitive: &Sensitive<'_>) -> Result<Vec<(u32, u64)>> {
     let codes = sensitive.column.codes();
-    let mut counts = vec![0u64; sensitive.column.n_values() as usize + 1];
+    let mut counts = filled(0u64, sensitive.column.n_values() as usize + 1)?;
     for row in 0..codes.len() {
         counts[codes.get(row) as usize] += 1;
     }
+    let n = counts.len();
     let counts = (0u32..).zip(counts).skip(1);
-    counts.filter(|&(_, count)| count > 0).collect()
+    collected(counts.filter(|&(_, count)| count > 0), n)
 }
 
 /// The value that most have, of several the first.
@@ -181,16 +203,16 @@ fn most_frequent(histogram: &Histogram) -> Option<u32> {
     first.map(|&(code, _)| code)
 }
 
-/// What a target with these values among its matches is like.
-fn worst_of(histogram: &Histogram, whole: &Whole) -> Option<Worst> {
+/// What a target with these values among its matches is like; there is one at least.
+fn worst_of(histogram: &Histogram, whole: &Whole) -> Worst {
     let total: u64 = histogram.iter().map(|&(_, count)| count).sum();
-    let most = histogram.iter().map(|&(_, count)| count).max()?;
+    let most = histogram.iter().map(|&(_, count)| count).max().unwrap_or(0);
     let diversity = whole.of_codes(histogram);
     let ratios = histogram
         .iter()
         .map(|&(code, count)| count as f64 / total as f64 / whole.share(code));
     let largest = ratios.clone().fold(0.0, f64::max);
-    Some(Worst {
+    Worst {
         l_distinct: f64::from(diversity.n_values),
         l_entropy: diversity.l_entropy,
         l_recursive: most as f64 / (total - most) as f64,
@@ -198,7 +220,7 @@ fn worst_of(histogram: &Histogram, whole: &Whole) -> Option<Worst> {
         alpha: most as f64 / total as f64,
         beta: largest - 1.0,
         delta: ratios.map(|ratio| ratio.ln().abs()).fold(0.0, f64::max),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -20,12 +20,17 @@
 use std::sync::Arc;
 
 use super::arrangement::{Arrangement, Bits};
+use super::patterns::RowsOf;
 use super::search::Sink;
 use super::sinks::each_bit;
 use super::Sensitive;
 use crate::error::Result;
 use crate::key_table::Column;
-use crate::memory::{collected, filled, push, reserved};
+use crate::memory::{append, filled, push, reserved, room_of};
+use crate::parallel::{blocks, try_map, Monitor};
+
+/// Patterns that a thread takes at once.
+const BLOCK: usize = 1 << 14;
 
 /// What the sensitive values among the matches of a target are like.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -89,16 +94,13 @@ impl Whole {
     pub fn of_one(&self, code: u32) -> Diversity {
         match code {
             0 => Diversity::default(),
-            code => self.look(&[(self.ranks[code as usize], 1)]),
+            code => self.of_codes(&[(code, 1)]),
         }
     }
 
     /// What matches are like of which so many have each of these codes, ascending.
-    pub fn of_codes(&self, found: &[(u32, u64)]) -> Diversity {
-        let ranks = found
-            .iter()
-            .map(|&(code, count)| (self.ranks[code as usize], count));
-        self.look(&ranks.collect::<Vec<_>>())
+    pub fn of_codes(&self, found: &Histogram) -> Diversity {
+        self.look(found, |code| self.ranks[code as usize])
     }
 
     /// The share of the records with a value that have this code, which occurs.
@@ -111,8 +113,8 @@ impl Whole {
         &self.shares
     }
 
-    /// `found` are ranks, ascending, and how many matches have each.
-    fn look(&self, found: &[(u32, u64)]) -> Diversity {
+    /// `found` are values whose ranks ascend, and how many matches have each.
+    fn look(&self, found: &Histogram, rank: impl Fn(u32) -> u32) -> Diversity {
         let total: u64 = found.iter().map(|&(_, count)| count).sum();
         let total = match total {
             0 => return Diversity::default(),
@@ -126,13 +128,16 @@ impl Whole {
             [_] => 0.0,
             _ => total.ln() - logs.sum::<f64>() / total,
         };
+        let ranked = found
+            .iter()
+            .map(|&(value, count)| (rank(value) as usize, count));
         Diversity {
             n_values: found.len() as u32,
             l_entropy: entropy.exp(),
             t_closeness: match self.ordered {
-                true => self.moved(found, total),
-                false => (found.iter())
-                    .map(|&(rank, count)| count as f64 / total - self.shares[rank as usize])
+                true => self.moved(ranked, total),
+                false => ranked
+                    .map(|(rank, count)| count as f64 / total - self.shares[rank])
                     .filter(|&more| more > 0.0)
                     .sum(),
             },
@@ -140,14 +145,13 @@ impl Whole {
     }
 
     /// The earth mover's distance between ordered values.
-    fn moved(&self, found: &[(u32, u64)], total: f64) -> f64 {
+    fn moved(&self, found: impl Iterator<Item = (usize, u64)>, total: f64) -> f64 {
         let last = self.shares.len() - 1;
         if last == 0 {
             return 0.0;
         }
         let (mut below, mut sum, mut from) = (0u64, 0.0, 0);
-        for &(rank, count) in found {
-            let rank = rank as usize;
+        for (rank, count) in found {
             sum += self.apart(from, rank, below as f64 / total);
             below += count;
             from = rank;
@@ -165,46 +169,93 @@ impl Whole {
     }
 }
 
-/// How many records of each pattern have each value.
-pub(super) struct LabelCounts {
-    /// Start of the values of each pattern; one entry more.
-    starts: Vec<u32>,
-    /// Codes of values, and records that have them.
+/// Codes of values, ascending, and how many records have each.
+pub type Histogram = [(u32, u64)];
+
+/// The values of many places: of the patterns of a file, or of the matches of targets.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LabelCounts {
+    /// The end of each place in `counts`.
+    ends: Vec<u32>,
+    /// A histogram for each place.
     counts: Vec<(u32, u64)>,
 }
 
 impl LabelCounts {
-    pub fn new(
+    /// Those of the rows of every pattern.
+    pub(super) fn new(
         column: &Column,
-        row_pattern: &[u32],
-        n_patterns: usize,
+        patterns: &RowsOf,
         multiplicity: Option<&[u64]>,
+        monitor: &Monitor,
     ) -> Result<Self> {
         let codes = column.codes();
-        let known = (0..codes.len()).filter(|&row| codes.get(row) != 0);
-        let cell = |row: usize| {
-            let times = multiplicity.map_or(1, |m| m[row]);
-            (row_pattern[row], codes.get(row), times)
+        let cell = |&row: &u32| {
+            let row = row as usize;
+            (codes.get(row), multiplicity.map_or(1, |m| m[row]))
         };
-        let mut cells: Vec<(u32, u32, u64)> = collected(known.map(cell), codes.len())?;
-        cells.sort_unstable();
-        let mut starts = filled(0u32, n_patterns + 1)?;
-        let mut counts: Vec<(u32, u64)> = Vec::new();
-        for alike in cells.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (pattern, code, _) = alike[0];
-            let count = alike.iter().map(|cell| cell.2).sum();
-            starts[pattern as usize + 1] += 1;
-            push(&mut counts, (code, count))?;
+        let parts = try_map(blocks(patterns.len(), BLOCK), monitor, |block| {
+            let mut part = Self::default();
+            let mut found = Vec::new();
+            for rows in block.map(|pattern| patterns.of(pattern)) {
+                room_of(&mut found, rows.len())?;
+                found.extend(rows.iter().map(cell).filter(|cell| cell.0 != 0));
+                merge(&mut found);
+                part.add(&found)?;
+            }
+            Ok(part)
+        })?;
+        let mut all = Self {
+            ends: reserved(patterns.len())?,
+            counts: reserved(parts.iter().map(|part| part.counts.len()).sum())?,
+        };
+        for part in parts {
+            let before = all.counts.len() as u32;
+            all.ends.extend(part.ends.iter().map(|&end| before + end));
+            all.counts.extend_from_slice(&part.counts);
         }
-        for pattern in 0..n_patterns {
-            starts[pattern + 1] += starts[pattern];
-        }
-        Ok(Self { starts, counts })
+        Ok(all)
     }
 
-    pub fn of(&self, pattern: usize) -> &[(u32, u64)] {
-        &self.counts[self.starts[pattern] as usize..self.starts[pattern + 1] as usize]
+    /// Adds a place.
+    pub(super) fn add(&mut self, histogram: &Histogram) -> Result<()> {
+        append(&mut self.counts, histogram)?;
+        push(&mut self.ends, self.counts.len() as u32)
     }
+
+    /// Number of places.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True if there is no place.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The values of a place; none beyond the last one.
+    pub fn of(&self, place: usize) -> &Histogram {
+        let start = place.checked_sub(1).map_or(0, |before| self.end(before));
+        &self.counts[start..self.end(place)]
+    }
+
+    fn end(&self, place: usize) -> usize {
+        self.ends
+            .get(place)
+            .map_or(self.counts.len(), |&end| end as usize)
+    }
+}
+
+/// One entry per value.
+pub(super) fn merge(cells: &mut Vec<(u32, u64)>) {
+    cells.sort_unstable();
+    cells.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
 }
 
 /// Looks at the values among the patterns found.
@@ -251,7 +302,7 @@ impl Sink for Diversities<'_> {
         for (rank, count) in &mut self.found {
             *count = std::mem::take(&mut self.tally[*rank as usize]);
         }
-        let diversity = self.whole.look(&self.found);
+        let diversity = self.whole.look(&self.found, |rank| rank);
         self.found.clear();
         diversity
     }

@@ -3,27 +3,26 @@
 use std::sync::Arc;
 
 use super::arrangement::Bits;
-use super::diversity::LabelCounts;
+use super::diversity::{merge, LabelCounts};
+use super::patterns::Patterns;
 use super::prepared::Prepared;
 use super::search::Sink;
 use super::sinks::each_bit;
 use super::walk::run;
 use super::{Question, Relation};
 use crate::error::Result;
+use crate::memory::{collected, filled, push, reserved};
 use crate::parallel::{self, Monitor};
 
-/// Codes of values, ascending, and the matches that have each.
-pub type Histogram = Vec<(u32, u64)>;
-
-/// The values among the matches, by pattern of the targets.
+/// The values among the matches, by place: targets of one place have the same matches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Histograms {
-    /// Per target, its pattern.
-    pub pattern: Vec<u32>,
-    /// Per pattern, its matches, whether they have a value or not.
+    /// Per target, its place; beyond the last one without a match.
+    pub place: Vec<u32>,
+    /// Per place, its matches, whether they have a value or not.
     pub matches: Vec<u64>,
-    /// Per sensitive column and pattern, the values among the matches.
-    pub values: Vec<Vec<Histogram>>,
+    /// Per sensitive column, the values among the matches of each place.
+    pub values: Vec<LabelCounts>,
 }
 
 /// The sensitive values among the matches of every target of `question`.
@@ -31,71 +30,73 @@ pub fn histograms(question: &Question<'_>, monitor: &Monitor) -> Result<Histogra
     if question.is_empty() {
         let left = question.target_rows().or_else(|| question.rows());
         return Ok(Histograms {
-            pattern: vec![0; left.map_or(0, <[u32]>::len)],
-            matches: vec![0],
-            values: vec![vec![Vec::new()]; question.sensitive.len()],
+            place: filled(0, left.map_or(0, <[u32]>::len))?,
+            matches: Vec::new(),
+            values: vec![LabelCounts::default(); question.sensitive.len()],
         });
     }
     let prepared = Prepared::new(question, monitor)?;
     let times = question.file.multiplicity();
-    let n_patterns = prepared.file.len();
-    let counts = (question.sensitive.iter())
-        .map(|sensitive| {
-            LabelCounts::new(
-                &sensitive.column,
-                &prepared.file.row_pattern,
-                n_patterns,
-                times,
-            )
-        })
-        .collect::<Result<Vec<LabelCounts>>>()?;
+    let counts = prepared.label_counts(monitor)?;
     let records: Vec<u64> = prepared.file.sums(|row| times.map_or(1, |t| t[row]));
     let targets = prepared.target_patterns();
-    let complete = |patterns: &super::patterns::Patterns| {
-        parallel::map_rows(patterns.len(), monitor, |p| {
-            patterns.bytes(p).iter().all(|&byte| byte != 0)
-        })
-        .map(|all| all.into_iter().all(|complete| complete))
-    };
-    let equal = question.relations.iter().all(|r| *r == Relation::Equal);
-    let (matches, values) = if equal && complete(&prepared.file)? && complete(targets)? {
+    let is_complete = |x: usize| targets.bytes(x).iter().all(|&byte| byte != 0);
+    let complete = prepared.complete.iter().all(|&complete| complete)
+        && parallel::map_rows(targets.len(), monitor, is_complete)?
+            .into_iter()
+            .all(|complete| complete);
+    if complete && question.relations.iter().all(|r| *r == Relation::Equal) {
         // Each target matches the pattern that equals its own.
-        let twin = parallel::map_rows(targets.len(), monitor, |x| prepared.file.find(targets, x))?;
-        let values = counts.iter().map(|counts| {
-            let of = |twin: &Option<usize>| twin.map_or(Vec::new(), |p| counts.of(p).to_vec());
-            twin.iter().map(of).collect()
+        return Ok(Histograms {
+            place: twins(question, &prepared.file, targets, monitor)?,
+            matches: records,
+            values: counts,
         });
-        let matches = twin.iter().map(|twin| twin.map_or(0, |p| records[p]));
-        (matches.collect(), values.collect())
-    } else {
-        let search = prepared.search();
-        let found = run(
-            &search,
-            |arranged: &_| Gather {
-                records: &records,
-                counts: &counts,
-                patterns: arranged.patterns.clone(),
-                n: 0,
-                found: vec![Vec::new(); counts.len()],
-                limit: 1 << 12,
-            },
-            monitor,
-        )?;
-        let mut matches = Vec::with_capacity(found.len());
-        let mut values = vec![Vec::with_capacity(found.len()); counts.len()];
-        for (n, histograms) in found {
-            matches.push(n);
-            for (values, histogram) in values.iter_mut().zip(histograms) {
-                values.push(histogram);
-            }
+    }
+    let search = prepared.search();
+    let found = run(
+        &search,
+        |arranged: &_| Gather {
+            records: &records,
+            counts: &counts,
+            patterns: arranged.patterns.clone(),
+            n: 0,
+            found: vec![Vec::new(); counts.len()],
+            limit: 1 << 12,
+        },
+        monitor,
+    )?;
+    let mut matches = reserved(found.len())?;
+    let mut values = vec![LabelCounts::default(); counts.len()];
+    for (n, histograms) in found {
+        push(&mut matches, n)?;
+        for (values, histogram) in values.iter_mut().zip(&histograms) {
+            values.add(histogram)?;
         }
-        (matches, values)
-    };
+    }
     Ok(Histograms {
-        pattern: targets.row_pattern.clone(),
+        place: targets.row_pattern.clone(),
         matches,
         values,
     })
+}
+
+/// The pattern of the file that equals each target.
+fn twins(
+    question: &Question<'_>,
+    file: &Patterns,
+    targets: &Patterns,
+    monitor: &Monitor,
+) -> Result<Vec<u32>> {
+    if question.targets.is_none() {
+        return Ok(file.row_pattern.clone());
+    }
+    let none = file.len() as u32;
+    let twin = parallel::map_rows(targets.len(), monitor, |x| {
+        file.find(targets, x).map_or(none, |pattern| pattern as u32)
+    })?;
+    let of = |&pattern: &u32| twin[pattern as usize];
+    collected(targets.row_pattern.iter().map(of), targets.row_pattern.len())
 }
 
 /// Gathers the values of the patterns found.
@@ -105,13 +106,13 @@ struct Gather<'a> {
     counts: &'a [LabelCounts],
     patterns: Arc<Vec<u32>>,
     n: u64,
-    found: Vec<Histogram>,
+    found: Vec<Vec<(u32, u64)>>,
     /// Entries of a histogram from which on it is merged.
     limit: usize,
 }
 
 impl Sink for Gather<'_> {
-    type Amount = (u64, Vec<Histogram>);
+    type Amount = (u64, Vec<Vec<(u32, u64)>>);
 
     fn found(&mut self, _x: usize, start: usize, bits: Bits) {
         each_bit(start, bits, |place| {
@@ -137,16 +138,4 @@ impl Sink for Gather<'_> {
         });
         (std::mem::take(&mut self.n), found.collect())
     }
-}
-
-/// One entry per value.
-fn merge(histogram: &mut Histogram) {
-    histogram.sort_unstable();
-    histogram.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
 }

@@ -53,8 +53,8 @@ mod sums;
 mod walk;
 
 pub use compatibility::{Relation, Rule};
-pub use diversity::{Diversity, Whole};
-pub use histograms::{histograms, Histogram, Histograms};
+pub use diversity::{Diversity, Histogram, LabelCounts, Whole};
+pub use histograms::{histograms, Histograms};
 pub use pieces::Pieces;
 pub use question::{Question, Sensitive, Settings};
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::key_table::{with_codes, Code, Column, KeyTable};
-use crate::memory::{filled, room_for};
+use crate::memory::{collected, filled, room_for};
 use crate::parallel::{self, Monitor};
 
 /// Rows per block of parallel work.
@@ -114,6 +114,25 @@ impl Patterns {
         None
     }
 
+    /// The rows of every pattern.
+    pub fn rows_of(&self) -> Result<RowsOf> {
+        let mut starts = filled(0u32, self.len() + 1)?;
+        for &pattern in &self.row_pattern {
+            starts[pattern as usize + 1] += 1;
+        }
+        for pattern in 0..self.len() {
+            starts[pattern + 1] += starts[pattern];
+        }
+        let mut next = collected(starts.iter().copied(), self.len())?;
+        let mut rows = filled(0, self.row_pattern.len())?;
+        for (row, &pattern) in (0u32..).zip(&self.row_pattern) {
+            let place = &mut next[pattern as usize];
+            rows[*place as usize] = row;
+            *place += 1;
+        }
+        Ok(RowsOf { starts, rows })
+    }
+
     /// The sum over the rows of every pattern.
     pub fn sums<T: Copy + Default + std::ops::AddAssign>(
         &self,
@@ -124,6 +143,25 @@ impl Patterns {
             sums[pattern as usize] += amount(row);
         }
         sums
+    }
+}
+
+/// Rows in the order of their patterns.
+pub(super) struct RowsOf {
+    /// Start of each pattern in `rows`; one entry more.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl RowsOf {
+    /// Number of patterns.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The rows of `pattern`, ascending.
+    pub fn of(&self, pattern: usize) -> &[u32] {
+        &self.rows[self.starts[pattern] as usize..self.starts[pattern + 1] as usize]
     }
 }
 

@@ -96,6 +96,20 @@ impl<'a> Prepared<'a> {
         Ok(answer)
     }
 
+    /// The sensitive values of every pattern of the file, column by column.
+    pub fn label_counts(&self, monitor: &Monitor) -> Result<Vec<LabelCounts>> {
+        let question = self.question;
+        if question.sensitive.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.file.rows_of()?;
+        let times = question.file.multiplicity();
+        let sensitive = question.sensitive.iter();
+        sensitive
+            .map(|s| LabelCounts::new(&s.column, &rows, times, monitor))
+            .collect()
+    }
+
     /// Adds what sensitive values and households there are among the matches.
     fn count_labels(
         &self,
@@ -104,15 +118,10 @@ impl<'a> Prepared<'a> {
         monitor: &Monitor,
     ) -> Result<()> {
         let question = self.question;
-        for sensitive in &question.sensitive {
+        let counts = self.label_counts(monitor)?;
+        for (sensitive, counts) in question.sensitive.iter().zip(&counts) {
             let whole = Whole::new(sensitive, question.file.multiplicity())?;
-            let counts = LabelCounts::new(
-                &sensitive.column,
-                &self.file.row_pattern,
-                self.file.len(),
-                question.file.multiplicity(),
-            )?;
-            let sink = |arranged: &_| Diversities::new(&whole, &counts, arranged);
+            let sink = |arranged: &_| Diversities::new(&whole, counts, arranged);
             let found = run(search, sink, monitor)?;
             let codes = sensitive.column.codes();
             let own = |row: usize| whole.of_one(codes.get(row));
