@@ -1,5 +1,5 @@
 # Runs the benchmarks and writes target/benchmarks/<group>.csv:
-#   Rscript dev/benchmarks/run.R            all groups
+#   Rscript dev/benchmarks/run.R            all groups but those named _large
 #   Rscript dev/benchmarks/run.R coding     one
 # Every line is a process of its own; peers run in turn with us on the same
 # data. Seconds are medians. Memory is the rise of peak resident memory over
@@ -63,7 +63,7 @@ measure_python <- function(tool, fixture, threads, n_sets) {
 }
 
 wanted <- commandArgs(TRUE)
-if (length(wanted) == 0) wanted <- names(tasks)
+if (length(wanted) == 0) wanted <- grep("_large$", names(tasks), invert = TRUE, value = TRUE)
 both <- NULL
 for (group in wanted) {
   rows <- apply(tasks[[group]], 1, function(x) {

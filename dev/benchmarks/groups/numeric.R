@@ -17,15 +17,18 @@ fixtures$measured <- function(n, d) {
 }
 
 tasks$numeric <- rbind(
-  c("nearest@sdcRisk", "measured:1e4:6", 2, 5),
-  c("nearest@sdcRisk", "measured:1e5:6", 2, 3),
-  c("nearest@sdcRisk", "measured:1e6:3", 2, 1),
+  c("nearest@sdcRisk", "measured:1e4:6", 2, 3),
   c("interval@sdcRisk", "measured:1e5:6", 2, 3),
   c("mdav@sdcRisk", "measured:1e4:6", 2, 5),
   c("mdav@sdcMicro", "measured:1e4:6", 1, 1),
   c("mdav@sdcRisk", "measured:1e5:6", 2, 3),
-  c("mdav@sdcMicro", "measured:1e5:6", 1, 1),
   c("optimal@sdcRisk", "measured:1e6:3", 2, 3)
+)
+
+tasks$numeric_large <- rbind(
+  c("nearest@sdcRisk", "measured:1e5:6", 2, 3),
+  c("nearest@sdcRisk", "measured:1e6:3", 2, 1),
+  c("mdav@sdcMicro", "measured:1e5:6", 1, 1)
 )
 
 number_keys <- function() setdiff(names(data), "id")

@@ -1,10 +1,15 @@
-# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro.
+# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro, and
+# attacks on a release. Targets on 2 threads, of a million records with eight key variables and
+# five sensitive ones: attribute_risk() 1 s, attack_release() 2 s.
 
 tasks$uniques <- rbind(
   c("special_full@sdcRisk", "gss:12", 2, 5),
   c("special_full@sdcMicro", "gss:12", 1, 3),
   c("special@sdcRisk", "synthetic:1e6:20", 2, 3),
-  c("attribute@sdcRisk", "sensitive:1e6", 2, 3)
+  c("attribute@sdcRisk", "sensitive:1e6", 2, 3),
+  c("attribute@sdcRisk", "sensitive:1e4", 2, 5),
+  c("attribute@sdcMicro", "sensitive:1e4", 1, 3),
+  c("release@sdcRisk", "sensitive:1e6", 2, 3)
 )
 
 # The survey of 18 questions, by its first ones.
@@ -35,7 +40,26 @@ runs[["special@sdcRisk"]] <- function() {
   sum(special_uniques(data, names(data))$estimates$n_msu)
 }
 
+sensitive_names <- function() paste0("s", 1:5)
+
+# The least number of values among the matches, over the sensitive variables.
 runs[["attribute@sdcRisk"]] <- function() {
-  keys <- grep("^s[1-5]$", names(data), invert = TRUE, value = TRUE)
-  round(sum(attribute_risk(data, keys, paste0("s", 1:5))$estimates$value[c(4, 11)]), 6)
+  keys <- setdiff(names(data), sensitive_names())
+  found <- attribute_risk(data, keys, sensitive_names())$estimates
+  sum(found$value[found$measure == "l_distinct"])
+}
+
+runs[["attribute@sdcMicro"]] <- function() {
+  numbers <- as.data.frame(lapply(as.data.frame(data), function(x) as.integer(factor(x))))
+  keys <- setdiff(names(numbers), sensitive_names())
+  found <- sdcMicro::ldiversity(numbers, keyVars = keys, ldiv_index = sensitive_names())
+  sum(apply(found[, paste0(sensitive_names(), "_Distinct_Ldiversity")], 2, min))
+}
+
+# A release of records drawn with replacement. The check is the number of records found.
+runs[["release@sdcRisk"]] <- function() {
+  set.seed(7)
+  released <- data[sample(nrow(data), replace = TRUE), ]
+  keys <- setdiff(names(data), sensitive_names())
+  attack_release(data, released, keys, sensitive_names())$estimates$n_right[[1]]
 }
