@@ -336,7 +336,9 @@ enter_waves <- function(name, args = c("wave1", "wave2"), lazy = FALSE, at = sys
 # Opens an argument given as a file.
 as_file <- function(x, arg) {
   if (is_open_file(x)) {
-    return(check_whole_file(x))
+    check_whole_file(x)
+    if (rlang::is_weakref(x$original)) x$original <- rlang::wref_value(x$original)
+    return(x)
   }
   if (inherits(x, "sdc_file")) {
     return(inform_perturbed(open_file(x)))

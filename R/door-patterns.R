@@ -57,9 +57,7 @@ stop_needs_records <- function(arg, x = NULL) {
       } else {
         "It is a pattern table: which record is which, and what else it holds, is not in it."
       },
-      i = if (lazy && is_front(c("global_recode", "top_code", "bottom_code"))) {
-        "Recode in the query: sdc_file(dplyr::mutate(table, x = ifelse(x > 80, 80, x)), ...)."
-      } else if (lazy) {
+      i = if (lazy) {
         "dplyr::collect() brings a table, or a sample of it, into R."
       } else {
         "Give the data frame the pattern table was made from, or a sample of its records."
@@ -117,6 +115,16 @@ weight_range <- function(data, weights) {
 sum_over <- function(x, times) if (is.null(times)) sum(x) else sum(x * times)
 
 mean_over <- function(x, times) if (is.null(times)) mean(x) else sum(x * times) / sum(times)
+
+# Numbers of records by their codes, 1 to `n`, of those that count.
+count_over <- function(codes, n, times, counts = TRUE) {
+  codes <- codes[counts]
+  if (is.null(times)) {
+    return(tabulate(codes, n))
+  }
+  sums <- rowsum(times[counts], codes)
+  replace(numeric(n), as.integer(rownames(sums)), sums)
+}
 
 # Quantiles of definition 8, without names.
 quantile_over <- function(x, p, times) {

@@ -24,7 +24,15 @@
 #' Missing values stay missing. If another column, or the order of the records, reveals the values
 #' behind a recoding, a message names it, see [release_data()].
 #'
-#' @param data A data frame, an [sdc_file()], an sdcMicroObj or the result of a remedy.
+#' **Tables of a database.** The file of a table, `sdc_file(dplyr::tbl(con, "people"), keys)`, is
+#' recoded in the database. R recodes the distinct values of each variable, and the engine gets a
+#' query with a `CASE` for each; if its counts differ from those of R, that is an error. The table
+#' is not touched. Bands and groups are text there, but the file keeps their order, so that figures
+#' are those of the data frame. [release_data()] writes the query to a temporary table, in a random
+#' order.
+#'
+#' @param data A data frame, an [sdc_file()], also of a table of a database, an sdcMicroObj or the
+#'   result of a remedy.
 #' @param ... Variables by name, with cut points or a list for `global_recode()`, and one number
 #'   for `top_code()` and `bottom_code()`.
 #' @param .by Meaning of the number of a variable: the `"value"` at which it is cut, the largest
@@ -33,7 +41,7 @@
 #'   of the coded values, for numbers.
 #' @return An [sdc_file()] with the recoded columns; all others are unchanged. For an
 #'   sdcMicroObj that object. Errors: `unknown_key_var`, `bad_argument`; `unprotectable` for the
-#'   mean of fewer than 3 records.
+#'   mean of fewer than 3 records; `bad_data` for a table whose values the engine does not find.
 #' @family recoding
 #' @concept global recoding
 #' @concept top coding
@@ -48,7 +56,7 @@
 #' n_matches(coarse)$estimates$n_unique # 0
 #' max(top_code(file, age = 65)$age) # 65
 global_recode <- function(data, ...) {
-  ask <- enter("global_recode")
+  ask <- enter("global_recode", patterns = TRUE)
   recode_named(ask, list(...), recode_by)
 }
 
@@ -56,7 +64,7 @@ global_recode <- function(data, ...) {
 #' @export
 top_code <- function(data, ..., .by = c("value", "share", "records"),
                      .replace = c("end", "mean")) {
-  ask <- enter("top_code")
+  ask <- enter("top_code", patterns = TRUE)
   recode_ends(ask, list(...), "top", .by, .replace)
 }
 
@@ -64,20 +72,20 @@ top_code <- function(data, ..., .by = c("value", "share", "records"),
 #' @export
 bottom_code <- function(data, ..., .by = c("value", "share", "records"),
                         .replace = c("end", "mean")) {
-  ask <- enter("bottom_code")
+  ask <- enter("bottom_code", patterns = TRUE)
   recode_ends(ask, list(...), "bottom", .by, .replace)
 }
 
 recode_ends <- function(ask, given, end, by, replace) {
   by <- check_choice(by, c("value", "share", "records"), ".by")
   replace <- check_choice(replace, c("end", "mean"), ".replace")
-  weights <- check_weights(ask$file$data, ask$file$roles$weight_var)
-  recode_named(ask, given, function(x, at, name) {
-    limit <- if (by == "value") at else end_of(number_column(x, name), at, end, by, name)
+  recode_named(ask, given, function(values, at, name) {
+    numbers <- function() number_column(values$x, name)
+    limit <- if (by == "value") at else end_of(numbers(), values$times, at, end, by, name)
     made <- if (replace == "mean") {
-      cut_to_mean(number_column(x, name), limit, end, name, weights)
+      cut_to_mean(numbers(), limit, end, name, values)
     } else {
-      do.call(cut_end, rlang::set_names(list(x, name, limit), c("x", "name", end)))
+      do.call(cut_end, rlang::set_names(list(values$x, name, limit), c("x", "name", end)))
     }
     # A cut that follows from the records is a value of one.
     if (by != "value") {
@@ -95,17 +103,20 @@ recode_ends <- function(ask, given, end, by, replace) {
 }
 
 # The value at which a share or a number of records is cut off.
-end_of <- function(x, at, end, by, name) {
-  rising <- sort(if (end == "top") x else -x)
-  n <- length(rising)
+end_of <- function(x, times, at, end, by, name) {
+  order <- order(if (end == "top") x else -x, na.last = NA)
+  rising <- if (end == "top") x[order] else -x[order]
+  upto <- if (is.null(times)) seq_along(order) else cumsum(times[order])
+  n <- max(upto, 0)
+  ranked <- function(i) rising[findInterval(i, upto, left.open = TRUE) + 1]
   if (by == "share") {
     if (!are_distinct_numbers(at, FALSE) || at <= 0 || at >= 1) {
       stop_argument(name, "be one share between 0 and 1", given_words(at), percent_advice(at))
     }
-    limit <- rising[max(ceiling((1 - at) * n - 1e-9), 1)]
+    limit <- ranked(max(ceiling((1 - at) * n - 1e-9), 1))
   } else {
     at <- check_whole(at, name)
-    limit <- rising[findInterval(rising[max(n - at + 1, 1)], rising, left.open = TRUE)]
+    limit <- rising[findInterval(ranked(max(n - at + 1, 1)), rising, left.open = TRUE)]
     if (length(limit) == 0) {
       stop_argument(
         name, "leave values that are not coded", "All values would be.", "Take fewer records."
@@ -115,17 +126,18 @@ end_of <- function(x, at, end, by, name) {
   if (end == "top") limit else -limit
 }
 
-cut_to_mean <- function(x, limit, end, name, weights) {
+cut_to_mean <- function(x, limit, end, name, values) {
   if (!are_distinct_numbers(limit, FALSE)) {
     stop_argument(name, "be one number", given_words(limit))
   }
   beyond <- which(if (end == "top") x > limit else x < limit)
-  if (length(beyond) %in% 1:2) {
+  n_beyond <- if (is.null(values$times)) length(beyond) else sum(values$times[beyond])
+  if (n_beyond %in% 1:2) {
     stop_sdc(
       "unprotectable",
       c(
         "A mean must be that of at least 3 records.",
-        x = paste0(plural(length(beyond), "record"), " of ", quote_names(name), " beyond the cut."),
+        x = paste0(plural(n_beyond, "record"), " of ", quote_names(name), " beyond the cut."),
         i = "Cut off more records, or use .replace = \"end\"."
       ),
       columns = name
@@ -133,12 +145,12 @@ cut_to_mean <- function(x, limit, end, name, weights) {
   }
   group <- replace(rep(NA_integer_, length(x)), beyond, 1L)
   list(
-    column = if (length(beyond)) group_means(x, group, weights) else x,
+    column = if (n_beyond > 0) group_means(x, group, values$weights) else x,
     words = paste(end, "coded at", format_number(limit))
   )
 }
 
-# `recode` gives the new column and the words for it.
+# `recode` gives the new column of values, see recoding_values(), and the words for it.
 recode_named <- function(ask, given, recode) {
   file <- ask$file
   if (length(given) == 0 || is.null(names(given)) || !all(nzchar(names(given))) ||
@@ -153,19 +165,22 @@ recode_named <- function(ask, given, recode) {
       }
     )
   }
-  check_columns(names(given), file$data, "...")
+  check_columns(names(given), all_columns_of(file), "...")
+  old <- lapply(rlang::set_names(names(given)), recoding_values, file = file)
+  made <- Map(recode, old, given, names(given))
+  new <- lapply(made, `[[`, "column")
+  said <- paste(names(given), vapply(made, `[[`, "", "words"), collapse = ", ")
+  words <- paste0(ask$.name, "(): ", said)
+  if (!is.null(file$table)) {
+    return(recoded_table(file, old, new, ask$.name, words))
+  }
   data <- file$data
-  words <- vapply(names(given), function(name) {
-    made <- recode(data[[name]], given[[name]], name)
-    data <<- replace_column(data, name, made$column)
-    paste(name, made$words)
-  }, "")
-  recoded_file(
-    file, data, ask$.name, paste0(ask$.name, "(): ", paste(words, collapse = ", ")), names(given)
-  )
+  for (name in names(new)) data <- replace_column(data, name, new[[name]])
+  recoded_file(file, data, ask$.name, words, names(given))
 }
 
-recode_by <- function(x, by, name) {
+recode_by <- function(values, by, name) {
+  x <- values$x
   if (is.list(by)) {
     return(list(column = join_categories(x, by, name), words = paste(
       "in", plural(length(by), "group")
@@ -174,6 +189,10 @@ recode_by <- function(x, by, name) {
   # Without breaks hierarchy() would choose its own.
   if (is.null(by)) stop_argument(name, "be cut points, or a list of groups", "NULL was given.")
   made <- hierarchy(x, breaks = by, drop = FALSE, name = name)
+  # Bands of one value each.
+  if (length(made) == 1) {
+    return(list(column = x, words = "unchanged"))
+  }
   list(column = recode_column(x, made, 1), words = made$steps[[2]]$words)
 }
 

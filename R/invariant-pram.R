@@ -212,6 +212,8 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     drawn$release <- if (is.null(ask$file$lazy)) {
       pram_release(data, table, drawn, units)
     } else {
+      # What becomes of a record is not known by its pattern.
+      ask$file$before$now <- NULL
       pram_release_lazy(ask$file$lazy, data, table, drawn)
     }
     result <- with_limit(new_invariant_pram(

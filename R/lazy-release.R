@@ -21,11 +21,12 @@
 #' changes from its patterns and make a new table in the database.
 #'
 #' @section With an sdc_file:
-#' `file <- sdc_file(table, keys)` counts the patterns once. Then [file_check()],
-#' [suppress_cells()], [release_data()], [compare_risk()], [utility_loss()] and [sdc_report()] take
-#' the same arguments as for a data frame and have equal figures. A table that has changed since
-#' it was counted is an error (`bad_data`). To recode, use the query:
-#' `sdc_file(dplyr::mutate(table, age = ifelse(age > 80, 80, age)), keys)`. The loss of
+#' `file <- sdc_file(table, keys)` counts the patterns once. Then [file_check()], [global_recode()],
+#' [top_code()], [suppress_cells()], [release_data()], [compare_risk()], [utility_loss()] and
+#' [sdc_report()] take the same arguments as for a data frame and have equal figures. A
+#' table that has changed since it was counted is an error (`bad_data`). To search for a
+#' recoding, give [recode_search()] the key variables in R, `dplyr::collect(dplyr::select(table,
+#' ...))`, and apply it to the table: `apply_recoding(found, file, blanks = FALSE)`. The loss of
 #' [invariant_pram()] needs the records in R.
 #'
 #' @section What happens:
@@ -168,14 +169,32 @@ read_release <- function(ask, also, without) {
   whole <- is.null(file$data)
   past <- c("history", "states", "remedy")
   ask$file[past] <- unclass(file)[past]
-  before <- if (whole) ask$file else if (is.null(file$original)) file else file$original
-  if (whole) before <- file_of_table(before, file$table, list())
-  ask$file$before <- before
+  ask$file$before <- if (whole) {
+    first_patterns(file_of_table(ask$file, file$table, list()), lazy$columns)
+  } else if (is.null(file$original)) {
+    first_patterns(file, lazy$columns)
+  } else {
+    file$original
+  }
   ask$file$lazy <- lazy
   ask$data <- ask$file$data
   note_patterns(remember(ask, list(data = c(ask$file$roles, file$roles[
     setdiff(names(file$roles), names(ask$file$roles))
   ]))), ask$file)
+}
+
+# A file of a table with the patterns of further columns on which a pattern's fate depends, and
+# their values now: what later steps make of them.
+first_patterns <- function(file, columns) {
+  counted <- setdiff(names(file$data), file$roles$weight_var)
+  if (!all(columns %in% counted)) {
+    file$data <- pattern_file(pattern_table(
+      file$table, union(counted, columns), weight_var = file$roles$weight_var
+    ))$data
+  }
+  # Of a file that was protected before this session nobody knows them.
+  if (length(file$history) == 0) file$now <- file$data
+  file
 }
 
 # The lazy table, file or release in a database; NULL for data in R.
@@ -219,10 +238,8 @@ numbered_records <- function(lazy, ask) {
   ordered <- dbplyr::window_order(drawn, !!as.name("sdc_draw"))
   numbered <- dplyr::mutate(ordered, sdc_record = !!quote(row_number()))
   columns <- rlang::syms(c(colnames(lazy$data), "sdc_record"))
-  lazy$data <- with_engine(dplyr::compute(
-    dplyr::select(dbplyr::window_order(numbered), !!!columns),
-    name = name, temporary = FALSE, analyze = FALSE
-  ))
+  numbered <- dplyr::select(dbplyr::window_order(numbered), !!!columns)
+  lazy$data <- write_query(numbered, name, FALSE, lazy$data)
   restore()
   lazy$row_id <- "sdc_record"
   lazy$numbered <- TRUE

@@ -68,7 +68,7 @@ engine_patterns <- function(data, asked, max_patterns) {
     counted <- second_count(data, asked$key_vars)
     check_few_patterns(counted$patterns, max_patterns)
     ordered <- if (is.null(asked$row_id)) query else dplyr::arrange(query, !!as.name("sdc_first"))
-    found <- collect_query(ordered)
+    found <- with_levels(collect_query(ordered), data)
   })
   table <- collected_patterns(found, asked, max_patterns)
   same_records <- !is.null(asked$count_var) || table$n_records == counted$records

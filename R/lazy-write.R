@@ -28,11 +28,33 @@ each_chunk <- function(lazy, patterns, work) {
   if (done != lazy$n) stop_table_changed()
 }
 
-# A column that is missing throughout may come in any type: then in that of the patterns.
+# A column that is missing throughout may come in any type: then in that of the patterns. So do
+# bands and groups, which are text to the engine.
 typed_as <- function(values, patterns) {
-  Map(function(x, like) if (all(is.na(x))) rep(like[NA_integer_], length(x)) else x,
-    values, patterns
-  )
+  Map(function(x, like) {
+    if (is.factor(like)) {
+      factor(x, levels(like), ordered = is.ordered(like))
+    } else if (all(is.na(x))) {
+      rep(like[NA_integer_], length(x))
+    } else {
+      x
+    }
+  }, values, patterns)
+}
+
+# A new table of what a query gives, in its order.
+write_query <- function(query, name, temporary, like) {
+  made <- with_engine(dplyr::compute(query, name = name, temporary = temporary, analyze = FALSE))
+  structure(made, sdc_levels = attr(like, "sdc_levels"))
+}
+
+# Columns of a query in the levels that a recoding has given them.
+with_levels <- function(found, data) {
+  levels <- attr(data, "sdc_levels")
+  for (name in intersect(names(levels), names(found))) {
+    found[[name]] <- typed_as(found[name], levels[name])[[1]]
+  }
+  found
 }
 
 # Makes the new table, in the order of the row ids: nothing tells changed records apart by
@@ -80,9 +102,7 @@ write_release <- function(lazy, patterns, codes, chunk) {
   if (isTRUE(lazy$numbered)) {
     ordered <- dbplyr::window_order(dplyr::select(ordered, -!!as.name(lazy$row_id)))
   }
-  made <- with_engine(dplyr::compute(
-    ordered, name = into, temporary = is.null(lazy$into), analyze = FALSE
-  ))
+  made <- write_query(ordered, into, is.null(lazy$into), lazy$data)
   whole <- TRUE
   if (is.null(lazy$numbered)) {
     inform_lazy_order(lazy, joined_codes(before), joined_codes(after))
@@ -197,4 +217,19 @@ blank_lazy <- function(lazy, data, rows, table) {
       flags = lapply(blanks, function(blanks) blanks[at[here]])
     )
   })
+}
+
+# The first file of a table, whose values now miss what was blanked.
+blanked_before <- function(before, result, data) {
+  columns <- setdiff(names(data), result$settings$weight_var)
+  if (!all(columns %in% names(before$now))) {
+    before$now <- NULL
+    return(before)
+  }
+  at <- places_of_patterns(data[columns], before$now[columns])
+  cells <- result$cells
+  for (name in unique(cells$variable)) {
+    before$now[[name]][at %in% cells$pattern[cells$variable == name]] <- NA
+  }
+  before
 }

@@ -23,7 +23,8 @@
 #' @param data The data it was made from. `NULL`: those, as long as the session has them; a saved
 #'   result does not. Other data are an error of class
 #'   `sdcRisk_error_mismatched_data`. With `blanks = FALSE` also another file with the
-#'   same key variables, such as the next wave.
+#'   same key variables, such as the next wave, or the [sdc_file()] of a table of a database of
+#'   which a sample was searched.
 #' @param which Which of the recodings in `x$best`, 1 for the cheapest.
 #' @inheritParams sdcRisk-params
 #' @param blanks `TRUE`: suppress values that the recoding leaves above the limit. `FALSE`: only
@@ -57,6 +58,9 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   settings <- x$settings
   levels <- unlist(x$best[which, settings$key_vars, drop = FALSE])
   file <- as_file(data, "data")
+  if (!is.null(file$table)) {
+    return(recode_searched_table(searched_roles(file, settings), x, levels, blanks))
+  }
   if (!check_flag(blanks, "blanks")) {
     out <- recode_other(file$data, x$hierarchies, levels)
     return(recoded_file(
@@ -84,6 +88,24 @@ apply_recoding <- function(x, data = NULL, which = 1, ..., blanks = TRUE, shuffl
   recoded_file(
     file, out, "apply_recoding", paste0("apply_recoding(): ", x$best$text[[which]]),
     settings$key_vars, shuffle, k
+  )
+}
+
+# A table of a database takes the recoding of a file in R. That its records are the same cannot be
+# seen, so what the recoding leaves above the limit is for suppress_cells().
+recode_searched_table <- function(file, x, levels, blanks) {
+  if (check_flag(blanks, "blanks")) {
+    stop_argument(
+      "blanks", "be FALSE for a table of a database",
+      "The recoding was found for a file in R.", "suppress_cells() blanks values afterwards."
+    )
+  }
+  check_columns(x$settings$key_vars, all_columns_of(file), "data")
+  changed <- names(levels)[levels > 0]
+  old <- lapply(rlang::set_names(changed), recoding_values, file = file)
+  new <- recode_other(lapply(old, `[[`, "x"), x$hierarchies[changed], levels)
+  recoded_table(
+    file, old, new, "apply_recoding", paste0("apply_recoding(): ", recoding_words(x, levels, 0))
   )
 }
 

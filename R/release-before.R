@@ -23,5 +23,6 @@ file_before <- function(x, arg) {
 
 # TRUE if something was done to a file.
 has_history <- function(x) {
-  is_remedy(x) || inherits(x, "sdc_file") && length(attr(x, "kept")$history) > 0
+  is_remedy(x) || is_open_file(x) && length(x$history) > 0 ||
+    inherits(x, "sdc_file") && length(attr(x, "kept")$history) > 0
 }

@@ -92,11 +92,12 @@ drop_advice <- function(told, data) {
 # Columns that identify persons or households: the one named `hh_id`, and those that look
 # like identifiers. Key variables and other roles stay.
 identifiers_of <- function(data, settings) {
-  kept <- unlist(settings[c("key_vars", "key_sets", "weight_var", "strata_var")])
-  columns <- setdiff(names(data), kept)
+  columns <- setdiff(names(data), unlist(settings[kept_roles]))
   looks <- vapply(columns, function(name) looks_like(data[[name]], name) == "identifier", NA)
   columns[looks | columns %in% settings$hh_id]
 }
+
+kept_roles <- c("key_vars", "key_sets", "weight_var", "strata_var")
 
 looks_like <- function(x, name) {
   source <- column_source(x, length(x))
@@ -107,11 +108,11 @@ looks_like <- function(x, name) {
   look_of(x, name, sum(found$codes > 0), found$n_values)
 }
 
-# The columns that a release leaves out: those named by `drop`, and identifiers that `keep`
-# does not name. What stays can still tell protected values.
-left_out_columns <- function(data, x, keep, drop, ids) {
-  ids <- union(identifiers_of(data, x$settings), intersect(ids, names(data)))
-  identifiers <- setdiff(ids, c(keep, drop))
+# The columns that a release leaves out: those named by `drop`, and identifiers that are not kept.
+left_out_columns <- function(data, ids, keep_ids, drop, new_ids = NULL) {
+  drop <- named_of(data, drop, "drop")
+  keep <- if (isTRUE(keep_ids)) names(data) else named_of(data, keep_ids, "keep_ids")
+  identifiers <- setdiff(intersect(ids, names(data)), c(keep, new_ids, drop))
   if (length(identifiers)) {
     inform_sdc(
       "identifier_left_out",
@@ -122,15 +123,21 @@ left_out_columns <- function(data, x, keep, drop, ids) {
       columns = identifiers
     )
   }
-  out <- c(drop, identifiers)
-  told <- x$diagnostics$told_by_columns
+  c(drop, identifiers)
+}
+
+named_of <- function(data, columns, arg) {
+  if (!is.null(columns)) names(data)[check_columns(columns, data, arg)]
+}
+
+# What stays can still tell protected values.
+inform_still_told <- function(data, told, out) {
   if (!is.null(told)) {
     parts <- strsplit(told$by, " + ", fixed = TRUE)
     gone <- told$by %in% out | vapply(parts, function(p) any(p %in% out), NA)
     told <- told[!gone, ]
     inform_told(told, drop_advice(told, data))
   }
-  out
 }
 
 # The age beside its group, of which nothing needed protection. `named` were named already.

@@ -451,7 +451,7 @@ with_histories <- function(given) {
   step <- utils::tail(attr(x, "past")$history, 1)
   name <- if (length(step)) paste("after", sub("[(].*", "()", step)) else ""
   # Values exchanged in a database are not known record by record.
-  compared <- !is_remedy(x) || !is_lazy_table(unclass(x)$data) || is_blanked_table(x)
+  compared <- !is_in_database(x) || !is.null(before$now)
   c(
     list(before = file_check(before)), if (is_remedy(x)) rlang::set_names(list(x), name),
     list(after = file_check(x)), if (compared) list(utility_loss(before, x))

@@ -65,12 +65,11 @@
 #' @return The protected data as an [sdc_file()]: class, column types and the order of columns are
 #'   those of the input. It has the roles of the original, and `summary()` lists the protections
 #'   with counts and settings, but no values or record numbers. For an sdcMicroObj it is the
-#'   released data frame. A table of a database is returned without the columns `id_vars` of its
-#'   file. Columns that no argument named are unchanged, except that identifiers are left out: the
-#'   column that was named as `hh_id`, and columns that look like an identifier (see [sdc_file()]).
-#'   A message of class `sdcRisk_message_identifier_left_out` names them. Key variables, weights
-#'   and strata always stay. A table of a database has all its columns: select those to be released
-#'   in the query. Other objects are an error of class `sdcRisk_error_bad_argument`. Message:
+#'   released data frame. Columns that no argument named are unchanged, except that identifiers are
+#'   left out: the column that was named as `hh_id`, and columns that look like an identifier (see
+#'   [sdc_file()]; in a database by 1,000 values and the number of distinct ones). A message of
+#'   class `sdcRisk_message_identifier_left_out` names them. Key variables, weights and strata
+#'   always stay. Other objects are an error of class `sdcRisk_error_bad_argument`. Message:
 #'   `shuffled`.
 #' @section Seeds:
 #' The draws of [invariant_pram()], and those of [suppress_cells()] with `n_rounds`, obey
@@ -187,12 +186,20 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
       advice = "`suppress_cells()`, `invariant_pram()` and `global_recode()` protect it."
     )
   }
+  if (!is.null(file$table)) {
+    check_table_release(shuffle, new_ids)
+    columns <- released_of_table(file$table, file$roles, keep_ids, drop)
+    return(recoded_release(file$table, columns))
+  }
   parts <- list(
     data = file$data, settings = file$roles, order = NULL,
     diagnostics = list(told_by_order = NULL, told_by_columns = NULL)
   )
   as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop))
 }
+
+#' @export
+release_data.sdc_open_file <- release_data.sdc_file
 
 # `data` without the values before, whatever this session knows.
 as_release <- function(file, data) {
@@ -204,33 +211,34 @@ as_release <- function(file, data) {
 handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   if (is_lazy_table(x$data)) {
-    changed <- c(
-      shuffle = isTRUE(shuffle), new_ids = !is.null(new_ids), keep_ids = !is.null(keep_ids),
-      drop = !is.null(drop)
-    )
-    if (any(changed)) {
-      stop_argument(
-        names(which(changed))[[1]], "be left out for a table of a database",
-        advice = "Use a query: dplyr::select(release_data(x), ...)."
-      )
-    }
-    ids <- attr(x, "asked")$arguments$data$roles$id_vars
-    return(if (length(ids)) dplyr::select(x$data, -!!ids) else x$data)
+    check_table_release(shuffle, new_ids)
+    roles <- c(x$settings, attr(x, "asked")$arguments$data$roles["id_vars"])
+    columns <- released_of_table(x$data, roles, keep_ids, drop)
+    return(dplyr::select(x$data, !!!rlang::syms(columns)))
   }
   file <- released_file(x, "x")
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop))
+}
+
+# The order of a new table is made where it is written.
+check_table_release <- function(shuffle, new_ids) {
+  changed <- c(shuffle = isTRUE(shuffle), new_ids = !is.null(new_ids))
+  if (any(changed)) {
+    stop_argument(
+      names(which(changed))[[1]], "be left out for a table of a database",
+      advice = "Use a query: dplyr::mutate(release_data(x), ...)."
+    )
+  }
 }
 
 hand_out <- function(x, roles, shuffle, new_ids, keep_ids, drop) {
   if (!is.null(shuffle)) check_flag(shuffle, "shuffle")
   data <- bare_data(x$data)
   if (!is.data.frame(data)) stop_not_whole("release")
-  named <- function(columns, arg) {
-    if (!is.null(columns)) names(data)[check_columns(columns, data, arg)]
-  }
-  new_ids <- named(new_ids, "new_ids")
-  keep <- if (isTRUE(keep_ids)) names(data) else named(keep_ids, "keep_ids")
-  left_out <- left_out_columns(data, x, c(keep, new_ids), named(drop, "drop"), roles$id_vars)
+  new_ids <- named_of(data, new_ids, "new_ids")
+  ids <- union(identifiers_of(data, x$settings), roles$id_vars)
+  left_out <- left_out_columns(data, ids, keep_ids, drop, new_ids)
+  inform_still_told(data, x$diagnostics$told_by_columns, left_out)
   staying <- without_columns(as.data.frame(data), left_out)
   inform_finer(staying, roles, x$diagnostics$told_by_columns$by)
   order <- if (!isFALSE(shuffle)) x$order

@@ -55,9 +55,12 @@ open_file <- function(x) {
   file
 }
 
-# A file of patterns stays open: its rows are not records.
+# A file of patterns stays open: its rows are not records. It, too, holds what it was weakly.
 close_file <- function(file) {
   if (!is.null(times_of(file$data))) {
+    if (is_open_file(file$original)) {
+      file$original <- rlang::new_weakref(file$codes, value = file$original)
+    }
     return(file)
   }
   as_kept_file(file$data, file$roles, unclass(file)[past_parts], file$codes)
@@ -111,7 +114,8 @@ population_roles <- c("pop_size", "sampling_fraction", "missing")
 
 # The file that another data frame makes of `old`. Fewer records are a part of it.
 keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE) {
-  if (!is.data.frame(new)) {
+  # Without columns no role was lost: verbs that bind columns begin so.
+  if (!is.data.frame(new) || length(new) == 0) {
     return(new)
   }
   past <- past_of(old)
@@ -240,6 +244,32 @@ dplyr_col_modify.sdc_file <- function(data, cols) {
   announce("dplyr_col_modify")
   keep_file(dplyr::dplyr_col_modify(bare_frame(data), cols), data, same_records = TRUE)
 }
+
+# Their steps select columns: only what the whole verb loses is told.
+row_verb <- function(name) {
+  function(x, y, ...) {
+    verb <- getExportedValue("dplyr", name)
+    keep_file(verb(bare_frame(x), bare_frame(y), ...), x)
+  }
+}
+
+#' @exportS3Method dplyr::rows_insert
+rows_insert.sdc_file <- row_verb("rows_insert")
+
+#' @exportS3Method dplyr::rows_append
+rows_append.sdc_file <- row_verb("rows_append")
+
+#' @exportS3Method dplyr::rows_update
+rows_update.sdc_file <- row_verb("rows_update")
+
+#' @exportS3Method dplyr::rows_patch
+rows_patch.sdc_file <- row_verb("rows_patch")
+
+#' @exportS3Method dplyr::rows_upsert
+rows_upsert.sdc_file <- row_verb("rows_upsert")
+
+#' @exportS3Method dplyr::rows_delete
+rows_delete.sdc_file <- row_verb("rows_delete")
 
 # Groups and counts are not files of records.
 

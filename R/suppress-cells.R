@@ -213,6 +213,9 @@ suppress_cells <- function(data, key_vars = NULL, k = 3, ...,
       inform_heavy(result)
     }
     if (!is.null(max_risk)) result$diagnostics$law <- judged_suppression(result, ask$file, max_risk)
+    if (!is.null(ask$file$lazy)) {
+      ask$file$before <- blanked_before(ask$file$before, result, data)
+    }
     result$data <- give_back(ask$file, result$data, k = settings$k)
     with_past(result, ask$file)
   })

@@ -106,17 +106,18 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
     after <- before
     before <- file_before(before, "before")
   }
-  counted <- !missing(after) && !missing(before) && is_blanked_table(after)
+  counted <- !missing(after) && !missing(before) && is_in_database(after) && has_history(after)
   if (counted) {
-    both <- suppressed_records(before, after)
+    both <- counted_release(before, after)
     before <- both$before
     after <- both$after
   }
   numbers <- if (!missing(before)) num_vars_of(before)
-  ask <- enter_waves("utility_loss", c("before", "after"))
+  ask <- enter_waves("utility_loss", c("before", "after"), lazy = counted)
   inform_partial_loss(before)
-  before <- ask$before
-  after <- ask$after
+  before <- if (counted) pattern_file(ask$before)$data else ask$before
+  after <- if (counted) pattern_file(ask$after)$data else ask$after
+  times <- times_of(before)
   weight_var <- ask$weight_var
   check_no_dots(...)
   check_data_frame(before, "before")
@@ -142,70 +143,75 @@ utility_loss <- function(before, after, key_vars = NULL, ..., weight_var = NULL,
   }
   keys <- loss_variables(before, after, named, weight_var)
   columns <- lapply(rlang::set_names(keys), function(name) {
-    compared_column(before[[name]], after[[name]], name)
+    compared_column(before[[name]], after[[name]], name, times)
   })
-  other_order <- warn_other_order(before, after)
-  pairs <- compared_pairs(columns, weights, weights_after)
-  variables <- stack_frames(
-    Map(variable_loss, columns, keys, MoreArgs = list(w = weights, w_after = weights_after))
+  other_order <- !counted && warn_other_order(before, after)
+  pairs <- compared_pairs(columns, weights, weights_after, times)
+  variables <- stack_frames(Map(
+    variable_loss, columns, keys,
+    MoreArgs = list(w = weights, w_after = weights_after, times = times)
+  ))
+  prints <- lapply(
+    list(before = before, after = after), fingerprint_of, list(key_vars = keys)
   )
-  asked <- list(key_vars = keys)
-  prints <- lapply(list(before = before, after = after), function(data) {
-    fingerprint_of(if (counted) as_patterns(data, asked) else data, asked)
-  })
-  more <- list(
-    numbers = number_loss(before, after, keys, numbers),
-    coefficients = interval_overlap(before, after, model, weights, weights_after)
-  )
+  more <- more_loss(before, after, keys, numbers, model, weights, weights_after)
   new_utility_loss(
-    columns, variables, pairs, nrow(before), weight_var, prints, other_order, ask$call, more
+    columns, variables, pairs, times, n_records(before), weight_var, prints, other_order, ask$call,
+    more
   )
 }
 
-# A suppression in a database, whose records follow from the patterns.
-is_blanked_table <- function(x) {
-  inherits(x, "sdc_suppress_cells") && is_lazy_table(unclass(x)$data)
-}
-
-# Its records before and after, on the key variables and with the mean weights of their
-# patterns, each pattern as often as it occurs.
-suppressed_records <- function(before, after) {
-  check_result(after)
-  file <- as_file(before, "before")
-  patterns <- after$patterns
-  keys <- after$settings$key_vars
-  own <- ifelse(paste0(keys, ".key") %in% names(patterns), paste0(keys, ".key"), keys)
-  told <- all(keys %in% names(file$data)) && !is.null(times_of(file$data))
-  at <- if (told) {
-    places_of_patterns(
-      do.call(frame, rlang::set_names(as.list(patterns)[own], keys)), file$data[keys]
-    )
-  }
-  if (!told || any(at > nrow(patterns)) || n_records(file$data) != sum(patterns$n)) {
+# The patterns of a table of a database before all that was done to it, and their values in its
+# release, in rows of the same records.
+counted_release <- function(before, after) {
+  given <- as_file(before, "before")
+  known <- if (is_remedy(after)) original_behind(after) else as_file(after, "after")
+  known <- known$original
+  asked <- list(key_vars = known$roles$key_vars)
+  same <- !is.null(known) &&
+    identical(fingerprint_of(known$data, asked), fingerprint_of(given$data, asked))
+  if (!same) {
     stop_sdc("mismatched_data", c(
       "`before` must be the file that was protected.",
-      x = "Its patterns are not those of `after`.",
+      x = if (is.null(known)) {
+        "Saved results do not hold it."
+      } else {
+        "Its patterns are not those of `after`."
+      },
       i = "Give the protection alone, utility_loss(after), or the sdc_file() that it was made of."
     ))
   }
-  times <- times_of(file$data)
-  columns <- as.list(file$data)[c(keys, file$roles$weight_var)]
-  if (!is.null(file$roles$weight_var)) {
-    columns[[file$roles$weight_var]] <- columns[[file$roles$weight_var]] / times
-  }
-  blanked <- columns
-  for (key in keys) {
-    gone <- after$cells$pattern[after$cells$variable == key]
-    blanked[[key]][at %in% gone] <- NA
-  }
-  rows <- rep(seq_along(times), times)
-  records <- function(columns) {
-    close_file(new_file(
-      do.call(frame, lapply(columns, `[`, rows)),
-      list(key_vars = keys, weight_var = file$roles$weight_var)
+  if (is.null(known$now)) {
+    stop_sdc("bad_data", c(
+      "It must be known what became of every pattern of the table.",
+      x = "Exchanges, and suppression by columns that the file did not count, are not.",
+      i = "dplyr::collect() brings a table, or a sample of it, into R."
     ))
   }
-  list(before = records(columns), after = records(blanked))
+  list(before = new_file(known$data, known$roles), after = new_file(known$now, known$roles))
+}
+
+# What is computed from single records: patterns are written out for it.
+more_loss <- function(before, after, keys, numbers, model, weights, weights_after) {
+  times <- times_of(before)
+  many <- vapply(keys, function(name) {
+    is.numeric(before[[name]]) && length(unique(before[[name]])) > 0.2 * n_records(before)
+  }, NA)
+  if (!is.null(times)) {
+    if (is.null(model) && !any(many)) {
+      return(NULL)
+    }
+    rows <- rep(seq_along(times), times)
+    of_records <- function(x, data) if (!is.null(x)) (x / times_of(data))[rows]
+    weights <- of_records(weights, before)
+    weights_after <- of_records(weights_after, after)
+    before <- as.data.frame(before)[rows, ]
+    after <- as.data.frame(after)[rows, ]
+  }
+  list(
+    numbers = number_loss(before, after, keys, numbers),
+    coefficients = interval_overlap(before, after, model, weights, weights_after)
+  )
 }
 
 # The loss since another protection is not that of the release.
@@ -239,7 +245,7 @@ loss_variables <- function(before, after, key_vars, weight_var) {
 
 # A variable before and after as numbers of their values, 0 for missing: `own`
 # before, `same` before but recoded as after was, `after`.
-compared_column <- function(before, after, name) {
+compared_column <- function(before, after, name, times = NULL) {
   coded <- function(x) {
     x <- plain_column(x)
     damaged <- has_bad_codes(x)
@@ -285,7 +291,7 @@ compared_column <- function(before, after, name) {
   met <- !is.na(image)
   recoded <- all(image[own[known]] == new[known]) &&
     is_recoding(
-      which(met), image[met], tabulate(own[known], length(shared))[met],
+      which(met), image[met], count_over(own, length(shared), times, known)[met],
       n_before = sum(!is.na(a$text)), numbers = numbers_of(shared)
     )
   same <- own
@@ -351,13 +357,13 @@ numbers_of <- function(text) {
   if (!anyNA(numbers) && all(is.finite(numbers))) numbers
 }
 
-variable_loss <- function(column, name, w, w_after) {
-  n <- length(column$own)
+variable_loss <- function(column, name, w, w_after, times = NULL) {
+  n <- if (is.null(times)) length(column$own) else sum(times)
   blank <- column$after == 0 & column$own > 0
   exchanged <- column$same != column$after & !blank
-  sizes <- tabulate(column$own + 1L, column$n_values + 1L)
+  sizes <- count_over(column$own + 1L, column$n_values + 1L, times)
   of_value <- sizes[column$own + 1L]
-  of_group <- tabulate(column$same + 1L, column$n_values + 1L)[column$same + 1L]
+  of_group <- count_over(column$same + 1L, column$n_values + 1L, times)[column$same + 1L]
   lost <- log2(of_group / of_value)
   # If missing was joined with the rest, a missing value could be anything now.
   gone <- blank | column$joined & column$own == 0 & column$after == 0
@@ -365,27 +371,39 @@ variable_loss <- function(column, name, w, w_after) {
   il1s <- NA_real_
   if (!is.null(column$numbers) && !column$recoded) {
     x <- column$numbers$before
-    s <- stats::sd(x, na.rm = TRUE)
+    s <- deviation_over(x, times)
     if (!is.na(s) && s > 0) {
-      il1s <- mean(abs(x - column$numbers$after), na.rm = TRUE) / (sqrt(2) * s)
+      il1s <- known_mean(abs(x - column$numbers$after), times) / (sqrt(2) * s)
     }
   }
-  bits_lost <- sum(lost)
-  bits <- sum(log2(n / sizes)[column$own + 1L])
+  bits_lost <- sum_over(lost, times)
+  bits <- sum_over(log2(n / sizes)[column$own + 1L], times)
   n_known <- function(codes) sum(tabulate(codes, column$n_values) > 0)
   what <- c("recoded", "exchanged", "blanks")[c(column$recoded, any(exchanged), any(blank))]
   out <- frame(
     variable = name, change = if (length(what)) paste(what, collapse = ", ") else "none",
     n_values_before = n_known(column$own), n_values_after = n_known(column$after),
-    n_exchanged = sum(exchanged), prop_exchanged = mean(exchanged),
-    n_blank = sum(blank), prop_blank = mean(blank),
+    n_exchanged = as_count(sum_over(exchanged, times)),
+    prop_exchanged = mean_over(exchanged, times),
+    n_blank = as_count(sum_over(blank, times)), prop_blank = mean_over(blank, times),
     bits_lost = bits_lost, bits = bits, prop_bits_lost = share_of(bits_lost, bits),
-    tv = variation(column$same, column$after), il1s = il1s
+    tv = variation(column$same, column$after, times), il1s = il1s
   )
   if (!is.null(w)) {
     out$tv_weighted <- variation(column$same, column$after, w, w_after)
   }
   out
+}
+
+# The mean of the known values, and their standard deviation.
+known_mean <- function(x, times) mean_over(x[!is.na(x)], times[!is.na(x)])
+
+deviation_over <- function(x, times) {
+  if (is.null(times)) {
+    return(stats::sd(x, na.rm = TRUE))
+  }
+  n <- sum(times[!is.na(x)])
+  sqrt(known_mean((x - known_mean(x, times))^2, times) * n / (n - 1))
 }
 
 share_of <- function(part, whole) if (whole > 0) part / whole else 0
@@ -407,7 +425,7 @@ variation <- function(before, after, w = NULL, w_after = w) {
   sum(abs(shares(at[is_before], w) - shares(at[-is_before], w_after))) / 2
 }
 
-compared_pairs <- function(columns, w, w_after) {
+compared_pairs <- function(columns, w, w_after, times = NULL) {
   names <- names(columns)
   if (length(names) < 2) {
     return(frame(variable_1 = character(), variable_2 = character(), tv = numeric()))
@@ -421,7 +439,7 @@ compared_pairs <- function(columns, w, w_after) {
   rows <- seq_len(ncol(at))
   out <- frame(
     variable_1 = names[at[1, ]], variable_2 = names[at[2, ]],
-    tv = vapply(rows, function(i) variation(joint(i, "same"), joint(i, "after")), 0)
+    tv = vapply(rows, function(i) variation(joint(i, "same"), joint(i, "after"), times), 0)
   )
   if (!is.null(w)) {
     out$tv_weighted <- vapply(rows, function(i) {
@@ -431,14 +449,14 @@ compared_pairs <- function(columns, w, w_after) {
   out
 }
 
-new_utility_loss <- function(columns, variables, pairs, n, weight_var, prints, other_order,
+new_utility_loss <- function(columns, variables, pairs, times, n, weight_var, prints, other_order,
                              this_call, more) {
   touched <- Reduce(`|`, lapply(columns, function(column) column$same != column$after))
   mean_of <- function(x) if (length(x)) mean(x) else NA_real_
   estimates <- frame(
     n = n, n_exchanged = sum(variables$n_exchanged),
     prop_exchanged = mean(variables$prop_exchanged), n_blank = sum(variables$n_blank),
-    prop_blank = mean(variables$prop_blank), n_records_changed = sum(touched),
+    prop_blank = mean(variables$prop_blank), n_records_changed = as_count(sum_over(touched, times)),
     bits_lost = sum(variables$bits_lost), bits = sum(variables$bits),
     prop_bits_lost = share_of(sum(variables$bits_lost), sum(variables$bits)),
     tv_margins = mean(variables$tv), tv_pairs = mean_of(pairs$tv),

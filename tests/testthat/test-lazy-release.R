@@ -48,7 +48,7 @@ expect_same_release <- function(by_engine, by_records, info) {
     grep("Implausible|mplausible|Missing:", lines, value = TRUE, invert = TRUE)
   }
   expect_identical(text(by_engine), text(by_records), info = info)
-  found <- rows_of(release_data(by_engine))
+  found <- rows_of(release_data(by_engine, keep_ids = TRUE))
   expected <- as.data.frame(release_data(by_records, keep_ids = TRUE))
   expect_identical(found, as_engine(expected, found), info = info)
 }
@@ -252,7 +252,7 @@ for (engine in setdiff(suite_engines, "data frame")) {
       name <- names[[1 + identical(found, blanked)]]
       for (rows in list(
         DBI::dbGetQuery(connection, paste("SELECT * FROM", name)),
-        as.data.frame(release_data(found))
+        as.data.frame(release_data(found, keep_ids = TRUE))
       )) {
         expect_equal(rows$id, data$id)
         differs <- Reduce(`|`, Map(function(x, y) is.na(x) | x != y, rows[2:4], data[2:4]))

@@ -310,7 +310,14 @@ more_of_dplyr <- list(
     set.seed(1)
     dplyr::slice_sample(x, n = 20)
   },
-  transmute = function(x) dplyr::transmute(x, age, sex, region, w)
+  transmute = function(x) dplyr::transmute(x, age, sex, region, w),
+  update = function(x) {
+    x$id <- seq_len(nrow(x))
+    x <- dplyr::rows_update(x, data.frame(id = 2L, age = 99L), by = "id")
+    x <- dplyr::rows_insert(x, data.frame(id = 999L, age = 1L), by = "id")
+    x <- dplyr::rows_upsert(x, data.frame(id = c(3L, 1000L), age = 98L), by = "id")
+    dplyr::rows_delete(x, data.frame(id = 4L), by = "id")
+  }
 )
 
 test_that("stacks of joins, and verbs of tidyr, keep values, class and roles", {
@@ -325,6 +332,9 @@ test_that("stacks of joins, and verbs of tidyr, keep values, class and roles", {
   # Renamed key variables keep their roles in any verb that renames.
   made <- quietly(dplyr::rename_with(people_file(), toupper))
   expect_identical(sdc_roles(made), list(key_vars = toupper(keys), weight_var = "W"))
+  # Steps inside a verb lose nothing that is told.
+  expect_silent(dplyr::rows_update(people_file(), data.frame(w = 1, age = 1L)[0, ], by = "w"))
+  expect_silent(dplyr::bind_cols(people_file(), data.frame(extra = seq_len(nrow(people())))))
   # Longer tables have no records any more: their values are those of the data frame.
   longer <- function(x) tidyr::pivot_longer(x, c("age", "income"))
   expect_equal(
