@@ -97,7 +97,7 @@ rows_verdict <- function(rows, n_records, told = NULL) {
   n <- format_count(ifelse(is.na(rows$n_above), 0, rows$n_above))
   share <- format_percent(rows$n_above / n_records)
   words <- ifelse(
-    rows$verdict == "above" & rows$measure == "k",
+    rows$verdict == "above" & rows$measure == "k" & !is.na(rows$n_above),
     paste0(n, " of ", plural(n_records, "record"), " (", share,
            ") share their key with fewer than ", limit),
     ifelse(

@@ -2,13 +2,17 @@
 # are judged.
 
 # The figures of a result on the board; those that must not be reported leave their reason only.
-board_rows <- function(x, limit) {
+# `near`: counts that an external report shows.
+board_rows <- function(x, limit, near = NULL) {
   rows <- if (inherits(x, "sdc_file_check")) {
     checked_rows(measures(x, limit = limit))
   } else {
     rows <- figure_rows(x, limit, board = TRUE)
     rows[setdiff(names(rows), c("analysis", "absent", "question", "says", "base"))]
   }
+  if (!is.null(near)) rows$n_above <- without_few(rows$n_above, near)
+  # Of a figure that is withheld.
+  rows$note[is.na(rows$note)] <- ""
   above <- which(rows$n_above > 0 & rows$verdict == "above")
   rows$note[above] <- joined(paste(
     plural(rows$n_above[above], "record"),

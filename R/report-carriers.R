@@ -171,7 +171,7 @@ sums_of <- function(x) {
   }
 }
 
-are_few <- function(n) n > 1e-9 && n < least_alike - 1e-9
+are_few <- function(n) n > 1e-9 & n < least_alike - 1e-9
 
 # TRUE if few records are left of a sum (`own`) after up to three sums that are shown were added
 # or subtracted: how many records add each value, of both signs.

@@ -153,8 +153,8 @@ withheld_in_words <- paste0("(", withheld_note, ")")
 coarse_rows <- function(rows, shown) {
   at <- match(paste(rows$measure, rows$label), paste(shown$measure, shown$label))
   gone <- is.na(shown$value[at]) & !is.na(rows$value)
-  for (name in c("value", "low", "high")) rows[[name]] <- shown[[name]][at]
-  rows$note[!is.na(at)] <- withheld_words(shown$note[at[!is.na(at)]])
+  for (name in c("value", "low", "high", "n_above")) rows[[name]] <- shown[[name]][at]
+  rows$note <- withheld_words(shown$note[at])
   rows$note[gone] <- withheld_note
   for (name in c("value", "low", "high")) rows[[name]] <- coarse(rows[[name]])
   rows

@@ -8,7 +8,7 @@ report_content <- function(entries, comparisons, settings) {
     entry$result <- stated_result(entry$exact, settings$internal)
     entry
   })
-  if (!settings$internal) entries <- withhold_few(entries)
+  if (!settings$internal) entries <- withhold_small_counts(withhold_few(entries))
   entries <- lapply(entries, function(entry) {
     entry$said <- said_of_stated(entry, settings)
     entry$tables <- entry_tables(entry, settings, few)
@@ -52,7 +52,9 @@ board_table <- function(entries, settings) {
     if (nrow(rows) == 0) {
       return(NULL)
     }
-    if (!settings$internal) rows <- coarse_rows(rows, board_rows(entry$result, limit))
+    if (!settings$internal) {
+      rows <- coarse_rows(rows, board_rows(entry$result, limit, entry$near))
+    }
     if (entry$id %in% names(settings$apart)) rows <- without_verdict(rows, apart_note)
     rows$question <- ifelse(
       rows$scenario %in% names(scenario_questions), scenario_questions[rows$scenario],
@@ -124,11 +126,13 @@ tell_apart <- function(table) {
 # comparison was made before.
 said_of_stated <- function(entry, settings) {
   kept <- !is.null(unclass(entry$result)$said)
-  said <- if (kept) entry$said else said_of(entry$result)
+  # Words are made of all counts: a sentence without some would be none.
+  hides <- isTRUE(entry$hides)
+  said <- if (kept) entry$said else said_of(if (hides) entry$exact else entry$result)
   if (any(misfits(entry$result))) {
     said$sentence <- "The log-linear model does not fit this file: its figures are not reported."
   } else if (!settings$internal) {
-    said$sentence <- if (!kept) withheld_words(said$sentence)
+    said$sentence <- if (!kept && !hides) withheld_words(said$sentence)
   }
   said
 }
@@ -263,6 +267,12 @@ external_pictures <- c(
   "file_check", "household_risk"
 )
 
+# Those that draw, or say, more counts than the report states.
+pictures_of_counts <- c(
+  "n_matches", "population_uniqueness", "utility_loss", "key_overview", "link_attack",
+  "pram_audit", "household_risk"
+)
+
 report_pictures <- function(entries, comparisons, board, settings) {
   if (!settings$pictures || !requireNamespace("ggplot2", quietly = TRUE)) {
     return(list())
@@ -272,9 +282,12 @@ report_pictures <- function(entries, comparisons, board, settings) {
       is.null(unclass(entry$result)$said) && !any(misfits(entry$result))
   }, entries)
   comparisons <- Filter(function(x) !any(unlist(lapply(x$made, misfits))), comparisons)
-  few <- cells_changed(entries)
-  if (!settings$internal && isTRUE(few < few_for_distances)) {
-    drawn <- Filter(function(entry) entry$fun != "utility_loss", drawn)
+  if (!settings$internal) {
+    few <- isTRUE(cells_changed(entries) < few_for_distances)
+    drawn <- Filter(function(entry) {
+      !(few && entry$fun == "utility_loss") &&
+        !(entry$fun %in% pictures_of_counts && draws_few(entry))
+    }, drawn)
   }
   pictures <- c(
     lapply(stated_comparisons(comparisons, entries, settings), function(x) {

@@ -35,8 +35,8 @@ variant_words <- function(content) {
   }
   paste0(
     "This report contains numbers and names of variables. It contains no record numbers, no ",
-    "categories, nothing that could undo the protection, and no sum that fewer than ",
-    least_alike, " records carry. Of the file's fingerprint ",
+    "categories, nothing that could undo the protection, and neither a count of fewer than ",
+    least_alike, " records nor a sum that so few carry. Of the file's fingerprint ",
     if (fingerprint_digits(content) == 0) {
       paste(
         "it holds nothing, and distances that few changed values could be told from are left out,",

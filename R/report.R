@@ -17,7 +17,8 @@
 #' Every result is compared with the original file and with the files that protections in the
 #' report released; its weights, households and other roles do not matter. A result of a
 #' released file is a result after the protection, also if `release_data()` handed out the
-#' records in another order. If a result fits neither file, the report is refused with an error
+#' records in another order. The original is the file before all steps: of
+#' `suppress_cells(global_recode(file))` it is `file`. If a result fits neither file, the report is refused with an error
 #' of class `sdcRisk_error_mismatched_data` that names the result. If it shares no variable with
 #' the other results, its file is unknown: give the original file as `data`, or name the
 #' result `before`.
@@ -69,7 +70,15 @@
 #' digits, three or two, as at least five records (households) share, and is withheld otherwise.
 #' Its verdict is that of the exact figure. Entropies, bits and shares of the largest category are
 #' withheld, since the sizes of categories follow from them. Shares of the information lost have
-#' two digits, and are withheld for fewer than three key variables. Counts are exact.
+#' two digits, and are withheld for fewer than three key variables.
+#'
+#' Counts are exact, except that a count of fewer than five records, households or values is
+#' withheld. So is a count that tells fewer than five of them together with another one in the
+#' report: the number of records, a part of it such as the records alone among those with few
+#' matches, another key set, or the file before the protection. A share is withheld with its
+#' count, and so are a sentence that has such a count and a picture that draws it. The verdict
+#' stays. In a file of some tens of records means of risks can still tell such counts: write an
+#' internal report about it.
 #'
 #' Sums that fewer than five records carry are withheld too, such as the expected
 #' re-identifications among four sample uniques, and so is every sum that fewer than five records

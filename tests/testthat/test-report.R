@@ -72,7 +72,7 @@ test_that("the figures of the page and of the log are those of the results", {
 })
 
 test_that("a report needs no network and no script, and is whole", {
-  made <- write_made(made_results()[1:2], pictures = TRUE)
+  made <- write_made(made_results()[1:2], pictures = TRUE, internal = TRUE)
   expect_no_match(made$html, "https?://", perl = TRUE)
   expect_no_match(made$html, "<script|<link|@import|url\\(", perl = TRUE)
   skip_if_not_installed("ggplot2")
@@ -247,7 +247,7 @@ test_that("wide tables stand on end, and nothing is lost", {
   data <- made_file()
   sets <- list(a = "town", b = "age", c = "job", d = made_keys[1:2], e = made_keys)
   x <- n_matches(data, sets)
-  made <- write_made(x)
+  made <- write_made(x, internal = TRUE)
   values <- as.numeric(unlist(regmatches(made$html, gregexpr(
     "(?<=data-value=\")[^\"]*", made$html, perl = TRUE
   ))))

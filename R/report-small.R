@@ -1,0 +1,179 @@
+# Counts of an external report that fewer than `least_alike` records, households or values
+# carry. Such a count is withheld, and so is one that tells few of them together with another: the
+# number of records, a count of records within it (those alone among those with few matches),
+# the same count of another key set, or of the file before. A share is withheld with its count.
+
+# Whole numbers of other things: of key variables and their values, key sets, models and steps.
+other_counts <- c(
+  "n", "n_records", "n_all", "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated",
+  "n_exceedances", "n_zero_margins", "n_blocks", "n_values_before", "n_values_after", "n_tables"
+)
+
+# Counts of records by their number of matches: each holds the former ones.
+of_matches <- "^n_(unique|below|violations|few|special|records_above|pairs)|^unique_change$"
+
+# The counts of an entry: where they stand, and which of them are compared.
+counts_of <- function(x) {
+  found <- lapply(c("estimates", "drivers"), function(table) {
+    columns <- as.list(unclass(x)[[table]])
+    by_measure <- all(c("measure", "value") %in% names(columns))
+    names <- setdiff(grep("^n_|^unique_change$", names(columns), value = TRUE), other_counts)
+    parts <- lapply(c(names, if (by_measure) "value"), function(column) {
+      name <- if (column == "value") columns$measure else rep(column, length(columns[[column]]))
+      value <- abs(as.double(columns[[column]]))
+      known <- column != "value" | grepl("^n_", name) & !name %in% other_counts
+      at <- which(known & !is.na(value))
+      # Rows of one file, or one per variable.
+      of_rows <- by_measure || is.null(columns$variable)
+      frame(
+        table = rep(table, length(at)), column = rep(column, length(at)), row = at,
+        name = name[at], value = value[at],
+        group = if (of_rows) rep("", length(at)) else as.character(at)
+      )
+    })
+    do.call(rbind, parts)
+  })
+  do.call(rbind, found)
+}
+
+is_few_of <- function(value, others) any(are_few(abs(value - c(0, others))), na.rm = TRUE)
+
+# Counts without those of few records, alone or together with others.
+without_few <- function(counts, others) {
+  for (i in which(counts > 0)) {
+    if (is_few_of(counts[[i]], c(others, counts[seq_len(i - 1)]))) counts[[i]] <- NA
+  }
+  counts
+}
+
+# The counts of an entry that are not shown; `shown` are counts by matches of entries before.
+few_counts <- function(counts, n, shown) {
+  gone <- logical(nrow(counts))
+  by_matches <- grepl(of_matches, counts$name)
+  for (i in seq_len(nrow(counts))) {
+    rows <- seq_len(i - 1)
+    rows <- rows[!gone[rows] & counts$table[rows] == counts$table[[i]] &
+                   counts$group[rows] == counts$group[[i]]]
+    others <- c(n, counts$value[rows], if (by_matches[[i]]) shown)
+    # Records in pairs, and those alone together with them.
+    value <- if (counts$name[[i]] == "n_pairs") {
+      2 * counts$value[[i]] + c(0, counts$value[rows][counts$name[rows] == "n_unique"])
+    } else {
+      counts$value[[i]]
+    }
+    gone[[i]] <- are_few(counts$value[[i]]) || any(vapply(value, is_few_of, NA, others))
+    # Uniques without one variable and without another one are no parts of each other.
+    alone <- by_matches[[i]] && !gone[[i]] && counts$group[[i]] == ""
+    if (alone) shown <- c(shown, value)
+  }
+  # A number of uniques and its change tell each other.
+  linked <- counts$name %in% c("n_unique_without", "unique_change")
+  at <- paste(counts$table, counts$row)
+  gone[linked] <- at[linked] %in% at[linked & gone]
+  list(gone = gone, shown = shown)
+}
+
+# A result without these counts, and without their shares.
+without_counts <- function(x, counts, gone, n) {
+  lost <- counts[gone, , drop = FALSE]
+  for (i in seq_len(nrow(lost))) {
+    columns <- if (lost$column[[i]] == "value") c("value", "low", "high") else lost$column[[i]]
+    x[[lost$table[[i]]]][lost$row[[i]], columns] <- NA
+  }
+  if (inherits(x, "sdc_file_check")) {
+    x$diagnostics$withheld <- union(x$diagnostics$withheld, lost$name)
+    # One of its reasons has a count.
+    counted <- grepl("n_unique", x$contradictions$measures) & "n_unique" %in% lost$name
+    x$contradictions <- x$contradictions[!counted, , drop = FALSE]
+  }
+  e <- unclass(x)$estimates
+  is_share <- function(name) grepl("^prop_|_above$", name) & !grepl("^n_", name)
+  told <- function(name, value) {
+    own <- sub("^prop_", "n_", name) %in% lost$name
+    records <- value * n
+    own | are_few(ceiling(records - 0.5)) | are_few(ceiling(n - records - 0.5)) |
+      vapply(records, function(r) any(abs(r - lost$value) < 0.5), NA)
+  }
+  if (all(c("measure", "value") %in% names(e))) {
+    at <- which(is_share(e$measure) & !is.na(e$value))
+    at <- at[told(e$measure[at], e$value[at])]
+    x$estimates[at, intersect(c("value", "low", "high"), names(e))] <- NA_real_
+  }
+  for (name in names(e)[is_share(names(e))]) {
+    at <- which(is.numeric(e[[name]]) & !is.na(e[[name]]))
+    x$estimates[[name]][at[told(name, e[[name]][at])]] <- NA
+  }
+  x
+}
+
+# The results of an external report without counts of few records.
+withhold_small_counts <- function(entries) {
+  shown <- numeric()
+  entries <- lapply(entries, function(entry) {
+    x <- entry$result
+    n <- unclass(x)$settings$n
+    if (is.null(n)) n <- unclass(x)$estimates$n
+    entry$n <- n <- if (length(n)) as.double(n[[1]]) else 0
+    counts <- counts_of(x)
+    if (NROW(counts)) {
+      found <- few_counts(counts, n, shown)
+      shown <<- unique(found$shown)
+      entry$hides <- any(found$gone)
+      entry$result <- without_counts(x, counts, found$gone, n)
+      attr(entry$result, "fields") <- fields_of(entry$result)
+    }
+    entry
+  })
+  hides <- any(vapply(entries, function(entry) isTRUE(entry$hides), NA))
+  lapply(entries, function(entry) {
+    entry$result <- without_groups(entry$result, entry$exact, entry$n, hides)
+    c(entry, list(near = c(entry$n, shown)))
+  })
+}
+
+# Numbers of groups with equal keys, and the figures from which they follow. Small groups tell the
+# number of uniques by it, and so do groups that are few less than the records.
+group_figures <- list(
+  sdc_n_matches = list(risk_mean = function(e) e$risk_mean * e$n),
+  sdc_individual_risk = rlang::set_names(
+    rep(list(function(e) e$prosecutor_mean * e$n), 3),
+    c("n_cells", "prosecutor_mean", "journalist_population")
+  ),
+  sdc_suppress_cells = list(
+    tau_before = function(e) e$tau_before, tau_after = function(e) e$tau_after
+  )
+)
+
+without_groups <- function(x, exact, n, hides) {
+  of <- group_figures[[class(x)[[1]]]]
+  for (name in names(of)) {
+    groups <- of[[name]](exact$estimates)
+    are_small <- groups * least_alike > n
+    x$estimates[[name]][are_few(n - groups) | hides & are_small] <- NA
+  }
+  x
+}
+
+# TRUE if a picture draws, or says, how few records have something.
+draws_few <- function(entry) {
+  isTRUE(entry$hides) || any(are_few(drawn_counts(entry$exact, entry$n)))
+}
+
+drawn_counts <- function(x, n) {
+  of_sizes <- function(sizes) {
+    few <- seq_len(least_alike - 1)
+    few * tabulate(sizes[sizes < least_alike], length(few))
+  }
+  unlist(switch(class(x)[[1]],
+    sdc_n_matches = lapply(match_columns(x), function(matches) {
+      found <- which(matches > 0)
+      rowsum(picture_times(x)[found], matches[found])
+    }),
+    sdc_population_uniqueness = x$diagnostics$sample_uniqueness * n,
+    sdc_utility_loss = x$variables$prop_exchanged * n,
+    sdc_key_overview = x$diagnostics$n_unique,
+    sdc_link_attack = abs(c(diff(x$curve$n_claimed), diff(x$curve$n_right))),
+    sdc_pram_audit = of_sizes(x$groups$count),
+    sdc_household_risk = x$sizes$n_unique
+  ))
+}

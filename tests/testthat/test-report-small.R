@@ -1,0 +1,243 @@
+# Counts of few records in external reports: an intruder takes all printed figures, adds and
+# subtracts them, and looks at the shares.
+
+skip_if_not_installed("xml2")
+
+# Page and log of an external report on these results.
+external <- function(...) {
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(..., file = path, pictures = FALSE))
+  log <- jsonlite::read_json(sub("html$", "json", path))
+  html <- xml2::read_html(path)
+  list(log = log, text = xml2::xml_text(xml2::xml_find_first(html, "//body")))
+}
+
+# Every number of the tables of a log: result, name, value; rows of measures by their name.
+printed_numbers <- function(log) {
+  do.call(rbind, lapply(log$results, function(result) {
+    do.call(rbind, lapply(names(result$tables), function(table) {
+      columns <- result$tables[[table]]
+      do.call(rbind, lapply(names(columns), function(name) {
+        value <- lapply(columns[[name]], function(v) if (is.numeric(v)) v else NA_real_)
+        of_rows <- name == "value" && !is.null(columns$measure)
+        data.frame(
+          result = result$id, stage = result$stage, table = table,
+          name = if (of_rows) unlist(columns$measure) else rep(name, length(value)),
+          value = as.numeric(unlist(value))
+        )
+      }))
+    }))
+  }))
+}
+
+# What the printed counts of records with few matches say of x_1, ..., x_10 and the rest, the
+# numbers of records with 1, ..., 10 and more matches: an equation per figure.
+equations <- function(printed, n, k) {
+  upto <- function(j) as.numeric(seq_len(11) < j)
+  rows <- list(c(rep(1, 11), n))
+  for (i in seq_len(nrow(printed))) {
+    name <- printed$name[[i]]
+    value <- printed$value[[i]]
+    of <- if (grepl("^n_unique(_complete)?$", name)) {
+      upto(2)
+    } else if (name == "n_pairs") {
+      c(0, 0.5, rep(0, 9))
+    } else if (grepl("^n_below_[0-9]+$", name)) {
+      upto(as.numeric(sub("n_below_", "", name)))
+    } else if (name == "n_violations_before") {
+      upto(k)
+    } else if (name %in% c("prop_unique", "prop_unique_all") && !is.na(value)) {
+      # The whole numbers that round to the share.
+      fits <- which(signif(seq_len(n) / n, 3) == value)
+      value <- if (length(fits) == 1) fits else NA
+      upto(2)
+    }
+    if (!is.null(of) && !is.na(value)) rows <- c(rows, list(c(of, value)))
+  }
+  do.call(rbind, rows)
+}
+
+# The sums of neighbouring x that follow from the equations, as a data frame of their values.
+solved <- function(rows) {
+  a <- t(rows[, 1:11, drop = FALSE])
+  found <- list()
+  for (from in 1:11) {
+    for (to in from:11) {
+      target <- as.numeric(1:11 %in% from:to)
+      fit <- qr(a)
+      coefficients <- qr.coef(fit, target)
+      coefficients[is.na(coefficients)] <- 0
+      if (max(abs(a %*% coefficients - target)) < 1e-8) {
+        found <- c(found, list(data.frame(from = from, to = to,
+                                          value = sum(coefficients * rows[, 12]))))
+      }
+    }
+  }
+  do.call(rbind, found)
+}
+
+# Files with few uniques, few others, and neither.
+small_count_files <- function() {
+  of <- function(sizes) {
+    data.frame(
+      a = rep(seq_along(sizes) %/% 6, sizes), b = rep(seq_along(sizes) %% 6, sizes),
+      c = "x", w = 20
+    )
+  }
+  list(
+    few_uniques = of(c(1, 1, 1, rep(2, 5), rep(7, 6), 30)),
+    few_pairs = of(c(rep(1, 20), 2, 2, rep(9, 8))),
+    few_below = of(c(rep(1, 9), rep(2, 4), 3, rep(12, 5))),
+    few_others = of(c(rep(1, 30), rep(2, 10), 4)),
+    one_group = of(c(rep(1, 12), rep(2, 6), rep(3, 5), 6, 40))
+  )
+}
+
+test_that("no count of fewer than five records follows from an external report", {
+  files <- c(small_count_files(), list(prison = nals_prison[c("CENREG", "DAGE3", "EDUC3", "GENDER",
+                                                             "WEIGHT")]))
+  n_withheld <- 0
+  for (name in names(files)) {
+    data <- files[[name]]
+    n <- nrow(data)
+    weight_var <- utils::tail(names(data), 1)
+    file <- sdc_file(data, setdiff(names(data), weight_var), weight_var = weight_var)
+    results <- quietly(list(
+      file_check(file), n_matches(file, below = c(3, 5)), individual_risk(file),
+      key_overview(file)
+    ))
+    protected <- quietly(suppress_cells(file, k = 3))
+    loss <- quietly(utility_loss(protected))
+    for (given in list(results, c(results, list(protected, loss)), results[1], results[2])) {
+      made <- do.call(external, given)
+      printed <- printed_numbers(made$log)
+      n_withheld <- n_withheld + sum(is.na(printed$value) & grepl("^n_", printed$name))
+      counts <- printed[grepl("^n_", printed$name) & !printed$name %in% other_counts, ]
+      counts <- counts[!is.na(counts$value), ]
+      expect_false(any(counts$value %in% 1:4), info = name)
+      expect_false(any((n - counts$value) %in% 1:4), info = name)
+      # Shares whose only counts are few.
+      shares <- printed[grepl("^prop_(unique|records|missing)", printed$name), ]
+      for (p in unique(shares$value[!is.na(shares$value) & shares$value > 0])) {
+        fits <- which(signif(seq_len(n) / n, 3) == p)
+        expect_false(all(fits %in% c(1:4, n - 1:4)) && length(fits) > 0, info = paste(name, p))
+      }
+      # All sums and differences of all equations.
+      found <- solved(equations(printed, n, 3))
+      expect_false(any(round(found$value) %in% 1:4), info = name)
+      # What depends on one variable alone.
+      changes <- printed$value[printed$name == "unique_change"]
+      expect_false(any(abs(changes) %in% 1:4), info = name)
+      # In words.
+      expect_no_match(
+        made$text, "(?<!than )(?<!least )(?<!most )\\b[1-4] (records?|sample uniques?)\\b",
+        perl = TRUE
+      )
+    }
+  }
+  expect_gt(n_withheld, 20)
+})
+
+# The numbers of groups of each size, for all files of n records.
+partitions <- function(n, largest = n) {
+  if (n == 0) return(list(integer()))
+  unlist(lapply(seq_len(min(n, largest)), function(size) {
+    lapply(partitions(n - size, size), function(rest) c(size, rest))
+  }), recursive = FALSE)
+}
+
+test_that("of all files with the printed figures several have other numbers of uniques", {
+  all_files <- partitions(24)
+  uniques <- vapply(all_files, function(sizes) sum(sizes == 1), 0)
+  below_5 <- vapply(all_files, function(sizes) sum(sizes[sizes < 5]), 0)
+  pairs <- vapply(all_files, function(sizes) sum(sizes == 2), 0)
+  for (sizes in list(c(8, 8, 4, 1, 1, 1, 1), c(12, 9, 2, 1), c(10, 5, 5, 3, 1))) {
+    data <- data.frame(a = rep(seq_along(sizes), sizes), b = 1)
+    printed <- printed_numbers(external(quietly(n_matches(data, c("a", "b"), below = 5)))$log)
+    value <- function(name) printed$value[printed$name == name][1]
+    expect_true(is.na(value("n_unique")))
+    fits <- (is.na(value("n_below_5")) | below_5 == value("n_below_5")) &
+      (is.na(value("n_pairs")) | pairs == value("n_pairs"))
+    risk <- vapply(all_files, length, 0L) / 24
+    if (!is.na(value("risk_mean"))) fits <- fits & signif(risk, 3) == value("risk_mean")
+    expect_gt(length(unique(uniques[fits])), 1)
+  }
+})
+
+test_that("internal reports have every count, and large ones stay in external reports", {
+  data <- small_count_files()$few_uniques
+  result <- quietly(n_matches(data, c("a", "b")))
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  quietly(sdc_report(result, file = path, pictures = FALSE, internal = TRUE))
+  log <- jsonlite::read_json(sub("html$", "json", path))
+  expect_identical(log$results[[1]]$tables$estimates$n_unique[[1]], 3L)
+  made <- external(result)
+  expect_null(made$log$results[[1]]$tables$estimates$n_unique[[1]])
+  expect_match(made$text, "not shown: fewer than 5 records", fixed = TRUE)
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  made <- external(n_matches(nals_prison, keys))
+  expect_identical(made$log$results[[1]]$tables$estimates$n_unique[[1]], 52L)
+  expect_identical(made$log$results[[1]]$tables$estimates$prop_unique[[1]], 0.286)
+})
+
+# A file of groups of these sizes.
+grouped_file <- function(sizes) {
+  data.frame(a = rep(seq_along(sizes), sizes), b = 1, w = 20)
+}
+
+test_that("words, rows of the board and pictures have no count of few records", {
+  keys <- c("a", "b")
+  file <- sdc_file(grouped_file(c(1, 1, rep(8, 12))), keys, weight_var = "w")
+  results <- quietly(list(
+    file_check(file), n_matches(file), individual_risk(file), loglinear_risk(file),
+    suppress_cells(file, k = 3)
+  ))
+  made <- do.call(external, results)
+  of <- c("record", "sample unique", "value", "person")
+  found <- paste0("(?<!than )(?<!least )(?<!most )\\b[1-4] (", paste(of, collapse = "|"), ")s?\\b")
+  expect_no_match(made$text, found, perl = TRUE)
+  expect_no_match(made$text, "2 (are unique|of the records|[(]2[.]04%[)])")
+  # The verdict of a count that is not shown stays.
+  expect_match(made$text, "Fewest matches, k.{0,40}above")
+  skip_if_not_installed("ggplot2")
+  drawn <- function(...) {
+    path <- tempfile(fileext = ".html")
+    on.exit(unlink(c(path, sub("html$", "json", path))))
+    quietly(sdc_report(..., file = path))
+    alt <- xml2::xml_attr(xml2::xml_find_all(xml2::read_html(path), "//figure/img"), "alt")
+    sub(":.*", "", alt)
+  }
+  expect_identical(drawn(results[1:2], key_overview(file)), "file_check")
+  large <- sdc_file(grouped_file(c(rep(1, 12), rep(2, 6), rep(8, 12))), keys, weight_var = "w")
+  expect_identical(drawn(n_matches(large)), "n_matches")
+})
+
+test_that("the number of groups does not tell the uniques among small ones", {
+  value <- function(sizes, name, of = n_matches) {
+    printed <- printed_numbers(external(quietly(of(grouped_file(sizes), c("a", "b"), "w")))$log)
+    printed$value[printed$name == name][[1]]
+  }
+  matches <- function(data, keys, weight_var) n_matches(data, keys)
+  # 2 uniques and 49 pairs are 51 groups in 100 records.
+  small <- c(1, 1, rep(2, 49))
+  expect_identical(value(small, "risk_mean", matches), NA_real_)
+  for (name in c("n_cells", "prosecutor_mean", "journalist_population")) {
+    expect_identical(value(small, name, individual_risk), NA_real_)
+  }
+  # One pair is a group less than records.
+  expect_identical(value(c(rep(1, 40), 2), "risk_mean", matches), NA_real_)
+  expect_identical(value(c(1, 1, rep(20, 5)), "n_cells", individual_risk), 7)
+})
+
+test_that("counts that are not shown are left out of a replay", {
+  data <- grouped_file(c(1, 1, 1, rep(7, 9)))
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  sdc_report(n_matches(data, c("a", "b")), file = path, pictures = FALSE)
+  again <- replay(sub("html$", "json", path), data)
+  expect_true(all(again$equal))
+  expect_false("n_matches: n_unique" %in% again$figure)
+  expect_true("n_matches: n" %in% again$figure)
+})
