@@ -9,10 +9,12 @@ stages_of <- function(results, data, words) {
   check_named_after(results, releases, fits, words)
   stages <- rep(NA_character_, length(results))
   stages[startsWith(names(results), "after")] <- "after"
+  begun <- lapply(results, chain_begun)
   known <- known_file(data)
   # Results that surely speak of the original come first: others are compared with them.
-  first <- vapply(results, inherits, NA, c("sdc_file_check", protection_classes))
-  for (i in order(!first, lengths(lapply(fits, unlist)) > 0)) {
+  chained <- !vapply(begun, is.null, NA)
+  first <- vapply(results, inherits, NA, c("sdc_file_check", protection_classes)) & !chained
+  for (i in order(!first, lengths(lapply(fits, unlist)) > 0 | chained)) {
     if (!is.na(stages[[i]])) next
     x <- results[[i]]
     # Of two waves the one that the result speaks of comes first.
@@ -22,6 +24,7 @@ stages_of <- function(results, data, words) {
       if (isTRUE(before) || length(of)) break
     }
     if (is.na(before) && length(of) && all(are_untouched(x, results[of]))) before <- TRUE
+    if (isFALSE(before) && length(of) == 0) before <- begins_at(begun[[i]], known)
     stages[[i]] <- stage_of(
       x, before, results[of], others = results[which(stages == "before")],
       has_release = !all(vapply(releases[-i], is.null, NA)),
@@ -30,6 +33,21 @@ stages_of <- function(results, data, words) {
     if (stages[[i]] == "before") known <- learn(known, x)
   }
   unname(stages)
+}
+
+# The original behind a protection of a file that was protected before, NULL of others, and if this
+# session does not know it.
+chain_begun <- function(x) {
+  chained <- inherits(x, protection_classes) && length(attr(x, "past")$history)
+  if (chained) tryCatch(file_before(x, "..."), sdcRisk_error = function(e) NULL)
+}
+
+# TRUE if that is the file that the other results are about.
+begins_at <- function(begun, known) {
+  of <- function(data, names) file_prints(file_data(data), list(key_vars = names))$columns
+  columns <- if (is.null(known$data)) known$columns else of(known$data, names(known$data))
+  both <- intersect(names(begun), names(columns))
+  length(both) > 0 && identical(of(begun, both)[both], columns[both])
 }
 
 protection_classes <- c("sdc_suppress_cells", "sdc_invariant_pram", "sdc_recode_search")

@@ -273,3 +273,30 @@ test_that("a protection on several key sets is not one on all variables together
   expect_match(text, "suppress_cells\\) was made on a, b; on c; the check .* on a, b, c")
   expect_no_match(text, "After the protection: within the limit", fixed = TRUE)
 })
+
+test_that("the check of the file before all steps of a chain is before, a foreign one refused", {
+  check <- quietly(file_check(stage_file))
+  coarse <- global_recode(stage_file, EDUC3 = list(low = 1:2))
+  protected <- quietly(suppress_cells(coarse, k = 3))
+  after <- quietly(file_check(protected))
+  expect_identical(stages_in(check, protected, after), c("before", "after", "before"))
+  expect_identical(
+    stages_in(protected, after, n_matches(stage_file), utility_loss(stage_file, protected)),
+    c("after", "before", "before", "before")
+  )
+  expect_identical(
+    stages_in(check, protected, after, data = nals_prison), c("before", "after", "before")
+  )
+  # The file between the steps is the one that was protected, if nothing is about another.
+  expect_identical(stages_in(n_matches(coarse), protected), c("before", "before"))
+  expect_error(
+    stages_in(check, n_matches(coarse), protected), class = "sdcRisk_error_mismatched_data"
+  )
+  # A file of the same size and values.
+  foreign <- transform(nals_prison, EDUC3 = rev(EDUC3))
+  of_foreign <- quietly(file_check(sdc_file(foreign, stage_keys, weight_var = "WEIGHT")))
+  expect_error(stages_in(of_foreign, protected, after), class = "sdcRisk_error_mismatched_data")
+  expect_error(
+    stages_in(check, protected, data = foreign), class = "sdcRisk_error_mismatched_data"
+  )
+})
