@@ -147,7 +147,7 @@ driver_line <- function(x) {
 remedy_line <- function(x) {
   rows <- x$estimates[x$estimates$measure == "k" & x$estimates$verdict %in% "above", ]
   n <- rows$n_records_above
-  if (length(n) != 1 || is.na(n)) {
+  if (length(n) != 1 || is.na(n) || !any(grepl("suppress_cells", x$next_steps))) {
     return(NULL)
   }
   costs <- paste0(

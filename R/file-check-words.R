@@ -98,7 +98,12 @@ report_line <- function(facts) {
 # Next steps -----------------------------------------------------------------------
 
 # Lines of code that can be run as is if `data` exists. `made`: it was an sdc_file.
-check_next_steps <- function(x, roles, made, data) {
+check_next_steps <- function(x, file, made) {
+  roles <- file$roles
+  data <- file$data
+  # Remedies take records, of a database too, with one value each.
+  takes_values <- !any(vapply(as.list(data)[roles$key_vars], is_candidates, NA))
+  protects <- takes_values && (is.null(times_of(data)) || !is.null(file$table))
   made <- made && !any(role_names %in% names(x$call))
   above <- function(measures) {
     "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
@@ -107,12 +112,13 @@ check_next_steps <- function(x, roles, made, data) {
   c(
     file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
     looks_step(x, roles),
-    protect_steps(x, roles, data, above(rare_measures), above("l")),
+    if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
+    if (protects) protect_steps(x, roles, data, above(rare_measures), above("l")),
     if (above("journalist")) paste0(
       "records_at_risk(population_risk(file), limit = ",
       number_code(x$settings$limit$journalist), ")"
     ),
-    if (several && above(c(rare_measures, "qar", "set_risk"))) {
+    if (several && takes_values && above(c(rare_measures, "qar", "set_risk"))) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
     if (several && above(x$estimates$measure)) without_driver_step(x),
@@ -126,23 +132,22 @@ check_next_steps <- function(x, roles, made, data) {
 
 rare_measures <- c("k", "n_unique", "prop_unique")
 
+k_of <- function(x) if (is.null(x$settings$limit$k)) 3 else x$settings$limit$k
+
 # Code that protects records that are rare, or alike in sensitive values.
 protect_steps <- function(x, roles, data, rare, alike) {
-  limit <- x$settings$limit
-  k <- if (is.null(limit$k)) 3 else limit$k
   # suppress_cells() takes l for plain files only.
   alike <- alike && is.null(unlist(roles[c("hh_id", "strata_var", "key_groups")])) &&
     is.null(times_of(data)) && length(roles$key_vars) <= most_diverse_keys
   linked <- if (alike) {
-    paste("l =", number_code(limit$l))
+    paste("l =", number_code(x$settings$limit$l))
   } else {
     looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
     linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
   }
-  c(
-    if (rare) c(matches_step(roles, k), special_step(x)),
-    if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k, linked, times_of(data))
-  )
+  # Each stratum has its own rules, and is no key variable.
+  if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
+  if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked, times_of(data))
 }
 
 # The page without the key variable that drives it most.
@@ -217,7 +222,7 @@ remedy_steps <- function(x, k, linked, times) {
     ),
     paste0(
       "released <- suppress_cells(", if (recode) "coarser" else "file", ", k = ", number_code(k),
-      if (!is.null(linked)) paste0(", ", linked), ")"
+      if (length(linked)) paste0(", ", paste(linked, collapse = ", ")), ")"
     )
   )
 }

@@ -197,7 +197,7 @@ file_check <- function(data, key_vars = NULL, ..., limit = list(k = 3, journalis
     on.exit(file$codes$shared <- NULL, add = TRUE)
     ran <- run_methods(file, asked)
     result <- new_file_check(file, table, ran, asked, ask$call)
-    result$next_steps <- check_next_steps(result, file$roles, made, file$data)
+    result$next_steps <- check_next_steps(result, file, made)
     result
   })
 }

@@ -935,3 +935,59 @@ test_that("the next step for sensitive values is a suppression that keeps severa
   expect_no_match(line, "[(]file[,)]")
   expect_s3_class(quietly(eval(parse(text = line), list2env(list(x = data)))), "sdc_result")
 })
+
+test_that("every next step runs, whatever the file is", {
+  set.seed(1)
+  people <- data.frame(
+    age = sample(20:60, 200, TRUE), sex = sample(c("f", "m"), 200, TRUE),
+    region = sample(letters[1:6], 200, TRUE), edu = sample(4, 200, TRUE),
+    w = runif(200, 5, 50), home = (0:199) %/% 2, ill = sample(c("a", "b", "c"), 200, TRUE)
+  )
+  people$year <- 2000 - people$age
+  keys <- c("age", "sex", "region", "edu")
+  sets <- people
+  sets$age <- candidates(ifelse(seq_len(200) %% 3 == 0, paste0(sets$age, "|", 7), sets$age))
+  holes <- people
+  holes$age[1:20] <- NA
+  files <- list(
+    plain = people[keys], weights = sdc_file(people, keys, weight_var = "w"),
+    homes = sdc_file(people, keys, weight_var = "w", hh_id = "home"),
+    sensitive = sdc_file(people, keys, sensitive = "ill"), one = sdc_file(people, "age"),
+    strata = sdc_file(people, keys, strata_var = "region"),
+    other_strata = sdc_file(people, keys[1:3], strata_var = "edu"),
+    patterns = pattern_table(people[keys]), sets = sdc_file(sets, keys),
+    set_patterns = sdc_file(sets, keys[-1]), holes = sdc_file(holes, keys, missing = "category"),
+    protected = quietly(suppress_cells(people, keys, k = 2)),
+    coarse = global_recode(sdc_file(people, keys), age = c(20, 40)),
+    groups = sdc_file(people, key_groups = list(a = keys[1:2], b = keys[3:4]))
+  )
+  if (requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("dbplyr", quietly = TRUE)) {
+    connection <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+    on.exit(DBI::dbDisconnect(connection))
+    DBI::dbWriteTable(connection, "people", people)
+    files$table <- sdc_file(dplyr::tbl(connection, "people"), keys, weight_var = "w")
+  }
+  folder <- tempfile("steps")
+  dir.create(folder)
+  before <- setwd(folder)
+  on.exit(setwd(before), add = TRUE)
+  for (name in names(files)) {
+    for (limit in list(list(k = 3, journalist = 0.01), list(k = 1))) {
+      of_file <- files[[name]]
+      page <- quietly(file_check(of_file, limit = limit))
+      here <- new.env()
+      shown <- sdcRisk:::next_line(page)
+      for (line in unique(c(page$next_steps, shown))) {
+        unlink(c("report.html", "report.json"))
+        expect_no_error(quietly(eval(parse(text = line), here)), message = NULL)
+      }
+      here <- NULL
+    }
+  }
+  # Remedies take records with one value each.
+  for (name in c("patterns", "sets")) {
+    page <- quietly(file_check(files[[name]]))
+    expect_no_match(c(page$next_steps, format(page)), "suppress_cells|recode_search|suppression")
+    expect_match(format(page), "records_at_risk(n_matches(", fixed = TRUE, all = FALSE)
+  }
+})
