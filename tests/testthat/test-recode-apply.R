@@ -130,3 +130,11 @@ test_that("another file is recoded alike, without blanks", {
   )
   expect_error(apply_recoding(x, d, blanks = NA), class = "sdcRisk_error_bad_argument")
 })
+
+test_that("the code of a search that needs no recoding is empty, and no script is read on", {
+  found <- suppressMessages(
+    recode_search(data.frame(a = rep(1:2, 30), b = rep(1:3, 20)), c("a", "b"))
+  )
+  expect_identical(found$code[[1]], character())
+  expect_length(parse(text = found$code[[1]]), 0)
+})

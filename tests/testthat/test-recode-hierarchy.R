@@ -324,3 +324,12 @@ test_that("integer64 is a number, one beyond 2^53 is refused", {
     class = "sdcRisk_error_bad_argument"
   )
 })
+
+test_that("hierarchies of integer64 are those of the numbers", {
+  skip_if_not_installed("bit64")
+  numbers <- c(1:30, 30:1)
+  expect_identical(
+    lapply(as.data.frame(hierarchy(bit64::as.integer64(numbers))), as.character),
+    lapply(as.data.frame(hierarchy(numbers)), as.character)
+  )
+})

@@ -75,3 +75,14 @@ test_that("records that were excluded may be among those removed", {
   }
   expect_gt(n_checked, 40)
 })
+
+test_that("records that were excluded anyway are no removals that the bound counts on", {
+  data <- data.frame(
+    a = c(2, 1, 1, 1, 1, NA), b = c(1, 2, 1, 2, 1, 2), c = c(2, 2, 2, 2, 2, 1)
+  )
+  risk <- function(data) {
+    quietly(qar_risk(data, p = 1, pi_u = 0.5, alpha = 0.5, missing = "exclude"))
+  }
+  bound <- quietly(removal_bound(risk(data), data, 2))$estimates$threshold_least
+  expect_lte(bound, risk(data[-c(1, 6), ])$estimates$threshold)
+})

@@ -135,3 +135,13 @@ test_that("strata, links, importance and households hold in tiny files under eve
   }
   expect_true(all(n_tested >= 25))
 })
+
+test_that("a blank that a linked variable has already costs nothing in the lower bound", {
+  data <- data.frame(a = c(1, 1, 1, 2, 3, 3, 3), z = c(1, 2, NA, NA, 5, 6, 7))
+  for (k in c(2, 4)) {
+    found <- suppressMessages(
+      suppress_cells(data, "a", k = k, rule = "strict", linked = list(a = "z"))
+    )$estimates
+    expect_lte(found$lower_bound, found$cost)
+  }
+})
