@@ -200,7 +200,7 @@ test_that("words, rows of the board and pictures have no count of few records", 
   expect_no_match(made$text, found, perl = TRUE)
   expect_no_match(made$text, "2 (are unique|of the records|[(]2[.]04%[)])")
   # The verdict of a count that is not shown stays.
-  expect_match(made$text, "Fewest matches, k.{0,40}above")
+  expect_match(made$text, "Fewest matches, k[^.]{0,60}above")
   skip_if_not_installed("ggplot2")
   drawn <- function(...) {
     path <- tempfile(fileext = ".html")

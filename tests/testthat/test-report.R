@@ -236,7 +236,7 @@ test_that("counts of records in a perturbed file are not judged", {
                fixed = TRUE)
   expect_match(made$html, paste(
     "<p class=\"quiet\">After the protection these take perturbed values at their word, and are",
-    "not judged: Fewest matches, k; Sample uniques; Mean record risk.</p>"
+    "not judged: Fewest matches, k; Sample uniques.</p>"
   ), fixed = TRUE)
   expect_gt(after$estimates$n_unique, 0)
   plain <- write_made(n_matches(data, made_keys), after = after)
