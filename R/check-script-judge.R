@@ -70,12 +70,36 @@ lens_words <- function(page) {
 # Files that are written --------------------------------------------------------------
 
 look_at_written <- function(run, one) {
+  if (!is.null(one$text)) {
+    return(written_otherwise(run, paste0("Text is written by ", one$name, "()."), one$name))
+  }
   value <- one$value
   names <- writer_names(one$name)
   if (is_followable(value)) {
     written_frame(run, value, names, one$variable)
   } else if (is.list(value) && !is.object(value)) {
     for (part in value) look_at_written(run, list(name = one$name, value = part, variable = ""))
+  } else if (may_hold_records(value)) {
+    written_otherwise(run, "A line writes an object other than a data frame.", names)
+  }
+}
+
+least_records <- 20
+
+# A vector, or an object with one in it, such as a fitted model, that may have a value per record.
+may_hold_records <- function(value) {
+  own <- any(startsWith(class(value), "sdc_"))
+  size <- if (is.list(value)) lengths(value) else if (is.atomic(value)) length(value)
+  !own && any(size >= least_records)
+}
+
+# What has no columns by which it could be followed.
+written_otherwise <- function(run, what, names = character()) {
+  read <- any(vapply(run$others, `[[`, NA, "read"))
+  if (length(run$followed) || read) {
+    add_finding(run, "not_followed", paste(
+      what, "This check cannot follow its values back to a file with roles: it was not judged."
+    ), names = names)
   }
 }
 
@@ -177,7 +201,8 @@ written_told <- function(run, state, names) {
 # A file of records that nothing is known of. Short tables are no files of records.
 written_unknown <- function(run, value, names) {
   made <- target_of(run$parsed$code[[run$at]])$reads
-  if (nrow(value) >= 20 && (length(run$followed) || length(intersect(made, names(run$others))))) {
+  known <- length(run$followed) || length(intersect(made, names(run$others)))
+  if (nrow(value) >= least_records && known) {
     add_finding(run, "not_followed", paste(
       "A data frame is written that this check cannot follow back to a file with roles: it is a",
       "table, or its columns have other names and values. It was not judged."

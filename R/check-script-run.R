@@ -7,6 +7,9 @@
 #   followed     what is known of the data frames that are followed, by name; see follow()
 #   others       data frames that were read and are not followed: line, columns
 #   written      calls of writers in this expression, until they are looked at
+#   texts        lines and values that were written as text, by file
+#   folder       files in the working folder, by which writers are seen that are not watched
+#   known        whether a watched function writes a file in this expression
 #   seeded       whether a seed was set
 #   calibrated   the line of the last calibration
 #   looking      whether the check itself runs, whose calls are not the script's
@@ -16,7 +19,8 @@ run_script <- function(lines, limit, log) {
   run <- list2env(list(
     parsed = parse_script(lines), limit = limit, log = log, at = 0L, followed = list(),
     others = list(), written = list(), seeded = FALSE, calibrated = NULL, looking = FALSE,
-    findings = list(), frames = list(), cost = 0
+    texts = list(), folder = folder_state(), known = FALSE, findings = list(), frames = list(),
+    cost = 0
   ), parent = emptyenv())
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
   for (i in seq_along(run$parsed$code)) {
@@ -80,6 +84,8 @@ watched_call <- function(run, kind, name, what) {
   tryCatch(
     switch(kind,
       write = note_writing(run, name, what),
+      text = note_text(run, name, what),
+      report = run$known <- TRUE,
       seed = note_set_seed(run, what),
       draw = note_draw(run, name),
       compare = note_comparison(run, what),
@@ -97,6 +103,7 @@ watched_call <- function(run, kind, name, what) {
 }
 
 note_writing <- function(run, name, frame) {
+  run$known <- TRUE
   arguments <- unlist(unname(script_writers), recursive = FALSE)[[name]]
   values <- written_by(arguments, frame)
   symbol <- eval(bquote(substitute(.(as.name(arguments[[1]])))), frame)
@@ -107,6 +114,22 @@ note_writing <- function(run, name, frame) {
       identical(rlang::obj_address(get(known, globalenv())), rlang::obj_address(values[[i]]))
     list(name = name, value = values[[i]], variable = if (here) known else "")
   }))
+}
+
+# Few lines are no records, unless many calls write them.
+note_text <- function(run, name, frame) {
+  arguments <- unlist(unname(text_writers), recursive = FALSE)[[name]]
+  place <- text_place(arguments[[2]], frame)
+  if (is.null(place)) {
+    return(invisible())
+  }
+  run$known <- TRUE
+  before <- if (is.null(run$texts[[place]])) 0 else run$texts[[place]]
+  run$texts[[place]] <- before + text_size(arguments[[1]], frame)
+  noted <- any(vapply(run$written, function(one) identical(one$text, place), NA))
+  if (run$texts[[place]] >= least_records && !noted) {
+    run$written <- c(run$written, list(list(name = name, text = place)))
+  }
 }
 
 note_set_seed <- function(run, frame) {
@@ -173,6 +196,7 @@ look <- function(run) {
   written <- run$written
   run$written <- list()
   for (one in written) quietly_or(look_at_written(run, one), not_followed_error(run))
+  look_at_folder(run)
   look_at_code(run)
   findings <- unique(do.call(rbind, c(list(no_findings()), run$findings)))
   tell(run, list(findings = findings, frames = run$frames))
@@ -274,6 +298,28 @@ adopted <- function(others, state, reads) {
     other
   }, others, names(others))
 }
+
+# Files that a line made or changed by a function that is not watched.
+look_at_folder <- function(run) {
+  before <- run$folder
+  run$folder <- folder_state()
+  changed <- setdiff(run$folder$state, before$state)
+  changed <- !grepl(pictures_and_reports, run$folder$name[run$folder$state %in% changed])
+  if (any(changed) && !run$known && identical(run$folder$of, before$of)) {
+    written_otherwise(run, "A file is written by a function that this check does not know.")
+  }
+  run$known <- FALSE
+}
+
+folder_state <- function() {
+  names <- list.files(".", all.files = TRUE, no.. = TRUE)
+  about <- file.info(names, extra_cols = FALSE)
+  list(
+    of = getwd(), name = names, state = paste(names, about$size, as.double(about$mtime))
+  )
+}
+
+pictures_and_reports <- "[.](png|jpe?g|tiff?|bmp|svg|pdf|e?ps|html?|docx|log)$"
 
 look_at_code <- function(run) {
   names <- calls_in(run$parsed, run$at)$text

@@ -20,7 +20,17 @@ script_writers <- list(
     write_csv_arrow = c("x", "sink"), write_dataset = c("dataset", "path")
   ),
   foreign = list(write.foreign = c("df", "datafile"), write.dta = c("dataframe", "file")),
-  openxlsx = list(write.xlsx = c("x", "file")), writexl = list(write_xlsx = c("x", "path"))
+  jsonlite = list(write_json = c("x", "path")), openxlsx = list(write.xlsx = c("x", "file")),
+  writexl = list(write_xlsx = c("x", "path"))
+)
+
+# The same of functions that write text or bytes, which have no columns to follow.
+text_writers <- list(
+  base = list(
+    writeLines = c("text", "con"), cat = c("...", "file"), write = c("x", "file"),
+    writeBin = c("object", "con"), sink = c("", "file")
+  ),
+  readr = list(write_lines = c("x", "file"), write_file = c("x", "file"))
 )
 
 # Names by which a writer may stand in the script.
@@ -44,6 +54,7 @@ script_randomisers <- list(
 watch_functions <- function(tell) {
   watched <- c(
     lapply(script_writers, function(of) rlang::set_names(rep("write", length(of)), names(of))),
+    lapply(text_writers, function(of) rlang::set_names(rep("text", length(of)), names(of))),
     lapply(script_randomisers, function(names) rlang::set_names(rep("draw", length(names)), names))
   )
   watched$base <- c(watched$base, set.seed = "seed", quit = "quit", q = "quit")
@@ -52,6 +63,7 @@ watch_functions <- function(tell) {
     watch_package(package, kinds, tell)
   }
   watch_package("sdcRisk", c(compare_risk = "compare"), tell)
+  watch_package("sdcRisk", c(sdc_report = "report", write_findings = "report"), tell)
 }
 
 # A package that is not loaded is watched when it is.
@@ -103,6 +115,38 @@ written_by <- function(package_arguments, frame) {
     return(saved_values(frame))
   }
   list(get(package_arguments[[1]], frame))
+}
+
+# Where a call of a text writer writes, NULL if that is no file, or one of the session's own.
+# Packages write what they please; only calls of the script count, and those by lapply().
+text_place <- function(argument, frame) {
+  at <- match(TRUE, vapply(sys.frames(), identical, NA, frame))
+  caller <- sys.parents()[[at]]
+  caller <- if (caller == 0) globalenv() else topenv(sys.frame(caller))
+  if (!environmentName(caller) %in% c("R_GlobalEnv", "base", "utils")) {
+    return(NULL)
+  }
+  place <- get(argument, frame)
+  if (inherits(place, "connection")) {
+    about <- summary(place)
+    if (about$class %in% c("terminal", "textConnection", "rawConnection")) {
+      return(NULL)
+    }
+    place <- about$description
+  }
+  written <- is.character(place) && length(place) == 1 && nzchar(place) && !is_temporary(place)
+  if (written) place
+}
+
+# How many lines or values it writes. What sink() diverts is not known before.
+text_size <- function(argument, frame) {
+  values <- switch(argument,
+    "..." = eval(quote(list(...)), frame), list(if (nzchar(argument)) get(argument, frame))
+  )
+  lines <- function(x) {
+    as.double(if (is.character(x)) sum(lengths(strsplit(x, "\n", fixed = TRUE))) else length(x))
+  }
+  if (nzchar(argument)) sum(vapply(values, lines, 0)) else Inf
 }
 
 is_temporary <- function(path) {

@@ -55,8 +55,14 @@
 #' What cannot be followed is reported and never guessed: a table of counts, a frame whose columns
 #' have other names and values, a file that is read again. Frames inside functions are seen when
 #' they are written or returned. Values that a line replaces in the place where they are, as
-#' `data.table::set()` does, are not compared with those before. Writers of other packages than
-#' base R, readr, haven, data.table, arrow, foreign, openxlsx and writexl are not known.
+#' `data.table::set()` does, are not compared with those before.
+#'
+#' Text has no columns: what `writeLines()`, `cat()`, `write()`, `writeBin()`, `sink()` and
+#' `capture.output()` write to a file is `not_followed`, from 20 lines or values on, and so are
+#' vectors, matrices and models of that length. Writers of other packages than base R, readr,
+#' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the
+#' working folder that such a function makes or changes is `not_followed`, and one elsewhere is not
+#' seen.
 #'
 #' If the script stops with an error, findings up to there are given, and the class of the error.
 #' Its text is given only if sdcRisk made it, as others may hold values.

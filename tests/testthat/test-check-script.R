@@ -7,8 +7,8 @@ skip_if_not_installed("callr")
 golden <- list.files(script_folder(), "R$")
 needs <- c("03" = "data.table", "04" = "haven", "10" = "dplyr")
 
-test_that("there are 15 faults, each with its repaired twin", {
-  expect_length(grep("-fault.R$", golden), 15)
+test_that("there are 16 faults, each with its repaired twin", {
+  expect_length(grep("-fault.R$", golden), 16)
   expect_identical(sub("-fault", "-fixed", grep("-fault.R$", golden, value = TRUE)),
                    grep("-fixed.R$", golden, value = TRUE))
   codes <- unlist(lapply(script_folder(golden), function(path) wanted_findings(path)$code))
@@ -257,4 +257,29 @@ test_that("arguments are checked", {
   expect_error(quit_status(1), class = "sdcRisk_error_bad_argument")
   x <- check_script(path)
   expect_error(write_findings(x, "x.txt"), class = "sdcRisk_error_bad_argument")
+})
+
+test_that("what is written as text, bytes, models or by unknown functions is said", {
+  not_followed <- function(...) codes_at(check_text(c(start, ...)))
+  for (line in c(
+    "writeLines(do.call(paste, as.list(people)), \"a.txt\")",
+    "cat(do.call(paste, as.list(people)), sep = \"\\n\", file = \"a.txt\")",
+    "write(t(as.matrix(people)), \"a.txt\")",
+    "for (i in 1:30) cat(people$SCORE[i], \"\\n\", file = \"a.txt\", append = TRUE)",
+    "capture.output(print(people), file = \"a.txt\")",
+    "{ sink(\"a.txt\"); print(people); sink() }",
+    "writeBin(serialize(people, NULL), \"a.bin\")",
+    "saveRDS(as.matrix(people), \"a.rds\")", "saveRDS(lm(SCORE ~ GENDER, people), \"a.rds\")",
+    "write.table(do.call(paste, as.list(people)), \"a.txt\")",
+    "file.copy(system.file(\"DESCRIPTION\", package = \"sdcRisk\"), \"a.txt\")",
+    "{ con <- file(\"a.txt\", \"w\"); writeLines(do.call(paste, people), con); close(con) }"
+  )) {
+    expect_identical(not_followed(line), "4 not_followed", info = line)
+  }
+  # Words, prints, pictures, reports and files of the session are no records.
+  expect_identical(not_followed(
+    "cat(\"done\\n\", file = \"log.txt\")", "writeLines(do.call(paste, people), tempfile())",
+    "cat(do.call(paste, people))", "pdf(\"a.pdf\"); plot(people$SCORE); invisible(dev.off())",
+    "saveRDS(1:3, \"a.rds\")", "sdc_report(n_matches(people), file = \"a.html\", pictures = FALSE)"
+  ), character())
 })

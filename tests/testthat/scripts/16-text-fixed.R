@@ -1,0 +1,6 @@
+library(sdcRisk)
+file <- sdc_file(nals_prison[c("CENREG", "DAGE3", "GENDER")])
+head <- paste(names(file), collapse = ";")
+cat(head, "\n", file = "names.txt")
+released <- suppressMessages(suppress_cells(file, k = 3))
+write.csv2(release_data(released), "prison.csv")
