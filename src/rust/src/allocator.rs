@@ -62,8 +62,7 @@ fn give_back(held: *mut u8) {
 #[repr(align(64))]
 struct Reserve {
     bytes: UnsafeCell<[u8; BYTES]>,
-    /// How many bytes are handed out (upper half) in how many blocks (lower half), in one number
-    /// that changes at once.
+    /// Bytes handed out (upper half) and blocks (lower half), in one number that changes at once.
     state: AtomicU64,
 }
 

@@ -31,7 +31,7 @@ fn engine(name: &str) -> Result<Engine> {
     }
 }
 
-/// What R asks of an attack, and the posteriors above which claims are counted.
+/// Request of R for an attack, and the posteriors above which claims are counted.
 struct Asked {
     settings: Settings,
     thresholds: Vec<f64>,

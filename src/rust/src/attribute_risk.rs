@@ -13,10 +13,10 @@ use crate::convert::{optional, positions, whole, Named, Run};
 use crate::guard::guard;
 use crate::key_table::with_table;
 
-/// What the matches of the records of `targets` among those of `file` tell of their
-/// sensitive values. `sensitive` has for each variable the table of the file's values,
-/// of the targets' own, and whether values are ordered. Records that "exclude" leaves
-/// out are not in the answer: `rows` says which are left.
+/// Sensitive values that the matches of the records of `targets` among those of `file` reveal.
+/// `sensitive` has for each variable the table of the file's values, of the targets' own, and
+/// whether values are ordered. Records that "exclude" leaves out are not in the answer: `rows`
+/// names the others.
 #[extendr]
 fn rs_attribute_risk(file: Robj, targets: Robj, settings: Robj, run: Robj) -> Robj {
     guard(|| {

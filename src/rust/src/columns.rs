@@ -81,8 +81,8 @@ impl Column<'_> {
     }
 }
 
-/// What `find` finds of the memory of a vector: R may raise an error where it has to
-/// produce the values first.
+/// Applies `find` to the memory of a vector: R may raise an error if it has to produce the values
+/// first.
 fn memory_of<T>(values: &Robj, find: impl FnOnce() -> T) -> Result<T> {
     if values.is_altrep() {
         protected(find)
@@ -168,10 +168,9 @@ pub fn code_columns(columns: &[Column], n_before: usize, run: &Run) -> Result<Ve
     })
 }
 
-/// What R says of a column beside its values: how its values look in a
-/// fingerprint.
+/// Description of a column by R besides its values: their form in a fingerprint.
 pub struct Look {
-    /// What kind of values can be equal to these.
+    /// Kind of values that can be equal to these.
     scale: String,
     /// The names of the levels, where values are levels.
     names: Vec<Vec<u8>>,

@@ -20,7 +20,7 @@ fn rs_risk_contribution(table: Robj, settings: Robj, run: Robj) -> Robj {
         with_table(&table, |table| {
             let sets = tail.sets(table)?;
             let (found, surprisal, entropy) = run.watched(|monitor| {
-                // What may be refused for its size comes first.
+                // Computations that may be refused for their size come first.
                 let entropy = with_entropy
                     .then(|| entropy(table, sets, monitor))
                     .transpose()?;

@@ -13,7 +13,7 @@ use crate::watch::{alone, watched};
 /// A named list of R: the settings of a method.
 pub struct Named {
     values: List,
-    /// What R calls the list.
+    /// Name of the list in R.
     name: &'static str,
 }
 
@@ -121,7 +121,7 @@ impl Named {
 /// Steps that take less than a millisecond or two.
 const BRIEF: usize = 1 << 15;
 
-/// How a method runs: on how many threads, and who hears of its progress.
+/// Conditions of a run: number of threads, and the listener to its progress.
 pub struct Run {
     threads: usize,
     tick: Robj,

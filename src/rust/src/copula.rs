@@ -39,7 +39,7 @@ fn order_of(given: &Named) -> Result<Order> {
     })
 }
 
-/// How a model is fitted, as R says it.
+/// Settings of a model from those of R.
 fn settings_of(given: &Named) -> Result<Settings> {
     let shares = given.list("exogenous_shares")?;
     let natural = given.list("exogenous_places")?;

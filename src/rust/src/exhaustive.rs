@@ -9,7 +9,7 @@ use crate::convert::{counts, whole, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// What R asks to be tabulated.
+/// Request of R for tables.
 struct Asked {
     weights: Option<Vec<f64>>,
     dims: Vec<usize>,

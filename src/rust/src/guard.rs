@@ -34,8 +34,8 @@ pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
     }
 }
 
-/// What R raises; `more` is the position of a column at fault, or the condition
-/// that stopped the work.
+/// Error value that R raises; `more` is the position of a column at fault, or the condition that
+/// stopped the work.
 fn error_value(kind: &str, message: &str, more: Option<(&str, Robj)>) -> Robj {
     // Text with a zero byte would be an R error.
     let message = message.replace('\0', " ");

@@ -159,7 +159,7 @@ fn code(request: &Named, n_before: usize, kept: &mut Option<Vec<u32>>, run: &Run
     ))
 }
 
-/// Who is who in two tables of ids.
+/// Links between two tables of ids.
 fn partners_of(one: &KeyTable, two: &KeyTable) -> Result<Robj> {
     let found = partners(&one.columns()[0], &two.columns()[0])?;
     let rows = found.rows.iter().map(|&row| match row {

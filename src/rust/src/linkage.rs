@@ -103,7 +103,7 @@ fn method(name: &str) -> Result<Method> {
     }
 }
 
-/// What of a linkage is asked for.
+/// Request for a linkage.
 struct Asked {
     min_shared: u32,
     method: Method,

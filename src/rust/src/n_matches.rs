@@ -72,7 +72,7 @@ fn with_optional<T>(
     }
 }
 
-/// What R says of the values of a column.
+/// Description of the values of a column by R.
 enum Values {
     Plain,
     Within(Vec<f64>, f64),
@@ -239,7 +239,7 @@ impl Asked {
     }
 }
 
-/// What sensitive values are like, not determined where there are none.
+/// Diversity of sensitive values, not determined without any.
 fn diversity(found: &[Diversity]) -> Robj {
     let number =
         |of: fn(&Diversity) -> f64| optional(found.iter().map(|d| (d.n_values > 0).then(|| of(d))));

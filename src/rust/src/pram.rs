@@ -275,7 +275,7 @@ fn layout(settings: &Named) -> Result<Layout> {
     )
 }
 
-/// How many groups a grouping has.
+/// Number of groups of a grouping.
 fn n_groups(group: &[u32]) -> usize {
     group.iter().max().map_or(0, |&last| last as usize + 1)
 }

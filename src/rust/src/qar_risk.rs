@@ -13,7 +13,7 @@ use crate::convert::{counts, frame, optional, texts, whole_numbers, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// What every question about the tail is asked with.
+/// Common settings of all questions about the tail.
 pub struct Tail {
     pub settings: TailSettings,
     p: usize,
@@ -21,7 +21,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// How the tail is fitted and read, from the settings of R.
+    /// Settings of fitting and reading the tail, from those of R.
     pub fn new(settings: &Named) -> Result<Self> {
         let [pi_u] = settings.probabilities("pi_u")?[..] else {
             return Err(bad_call("pi_u"));
@@ -112,8 +112,8 @@ fn rs_qar_risk(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
-/// The same from counts that an engine has made: `settings` holds them per key set in
-/// the order of combn().
+/// Risk from counts that an engine has made: `settings` holds them per key set in the order of
+/// combn().
 #[extendr]
 fn rs_qar_risk_counted(settings: Robj, run: Robj) -> Robj {
     guard(|| {
@@ -198,7 +198,7 @@ fn sampled(table: &KeyTable, settings: &Named, frames: &Frames, run: &Run) -> Re
     .into())
 }
 
-/// What is found as data frames of R; `names` are those of the key variables.
+/// Results as data frames of R; `names` are those of the key variables.
 struct Frames<'a> {
     tail: &'a Tail,
     names: Vec<String>,
@@ -360,7 +360,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// How many key sets identify every record.
+    /// Number of key sets that identify every record.
     fn identifying(&self, n: f64, first: Rstr, n_counted: usize, all: bool) -> Result<Robj> {
         frame(
             1,
@@ -374,7 +374,7 @@ impl<'a> Frames<'a> {
         )
     }
 
-    /// How many of them contain each key variable, most often first.
+    /// Number of them that contain each key variable, the most frequent first.
     fn identifying_variables(&self, containing: &[usize]) -> Result<Robj> {
         let mut keys: Vec<usize> = (0..containing.len())
             .filter(|&v| containing[v] > 0)

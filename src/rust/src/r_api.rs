@@ -82,9 +82,8 @@ pub fn caught<T, F: FnOnce() -> T>(work: F) -> std::result::Result<T, Left> {
         condition: None,
     };
     let data = std::ptr::from_mut(&mut call).cast();
-    // What no handler of a condition sees, such as a restart the user chose in
-    // the debugger, ends here at the latest.
-    // SAFETY: `attempt` owns nothing, so jumping out of it leaks nothing.
+    // Jumps that no handler of a condition sees, such as a restart the user chose in the debugger,
+    // end here at the latest. SAFETY: `attempt` owns nothing, so jumping out of it leaks nothing.
     unsafe { R_ToplevelExec(attempt::<T, F>, data) };
     match call.outcome {
         Some(Ok(value)) => Ok(value),

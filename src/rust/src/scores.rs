@@ -59,8 +59,8 @@ impl Fitted {
         })
     }
 
-    /// Where records are that have these categories; the sample's own records, with
-    /// their weights and how many a row stands for, are each left out.
+    /// Places of records with these categories; the sample's own records, with their weights and
+    /// multiplicities, are each left out.
     fn points(
         &self,
         categories: &[Vec<u32>],
@@ -103,7 +103,7 @@ struct Asked {
     weights: Option<Vec<f64>>,
     /// The records of the sample, where it is used how many equal each.
     given_sample: Option<f64>,
-    /// Where the sample's records lie, and their weights.
+    /// Places of the sample's records, and their weights.
     anchors: Vec<Point>,
     anchor_weights: Option<Vec<f64>>,
 }
@@ -212,7 +212,7 @@ fn rs_scores(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
-/// How many records equal each.
+/// Number of records equal to each.
 fn counts_of_rows(table: &KeyTable, monitor: &Monitor) -> Result<Vec<f64>> {
     let groups = table.group(monitor)?;
     let counts = groups.counts();
@@ -220,7 +220,7 @@ fn counts_of_rows(table: &KeyTable, monitor: &Monitor) -> Result<Vec<f64>> {
     Ok(groups.row_group().iter().map(of_row).collect())
 }
 
-/// What R is told, by name.
+/// Values for R, by name.
 type Columns = Vec<(&'static str, Robj)>;
 
 fn by_tree(table: &Robj, settings: &Named, counts: Option<&[f64]>, run: &Run) -> Result<Columns> {

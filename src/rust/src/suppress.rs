@@ -10,7 +10,7 @@ use crate::convert::{counts, doubles, indices, integers, positions, Named, Run};
 use crate::guard::{bad_call, guard};
 use crate::key_table::with_table;
 
-/// What R asks, with its own copies of what the core borrows.
+/// Request of R, with its own copies of the data that the core borrows.
 struct Asked {
     rule: Rule,
     k: u32,

@@ -1,6 +1,5 @@
-//! What this machine can do at most, one thread: the rates that the limits of the
-//! headline rows of the benchmarks are made of. Prints `what,value,unit`, the best of
-//! several sweeps.
+//! Upper limits of this machine, one thread: the rates that make up the limits of the headline rows
+//! of the benchmarks. Prints `what,value,unit`, the best of several sweeps.
 
 #![allow(missing_docs, clippy::print_stdout)]
 

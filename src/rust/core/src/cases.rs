@@ -1,4 +1,4 @@
-//! How many random cases a property test draws.
+//! Number of random cases that a property test draws.
 
 use proptest::test_runner::Config;
 

@@ -1,4 +1,4 @@
-//! What can go wrong, in words a statistician can act on.
+//! Errors, in words a statistician can act on.
 
 use thiserror::Error as ThisError;
 
@@ -14,9 +14,9 @@ pub enum Error {
     /// without a level.
     #[error("{message}")]
     BadColumn {
-        /// What must hold.
+        /// Requirement.
         message: String,
-        /// Which column, where the caller knows.
+        /// Column, if the caller knows it.
         column: Option<usize>,
     },
     /// An argument outside its domain.
@@ -56,7 +56,7 @@ impl Error {
         }
     }
 
-    /// The same failure, said of column `index` where it is about a column.
+    /// Names column `index` if the failure is about a column.
     pub fn at_column(self, index: usize) -> Self {
         match self {
             Error::BadColumn { message, .. } => Error::BadColumn {
@@ -82,7 +82,7 @@ impl Error {
     }
 }
 
-/// What must hold, what was found and what to do: lines of a message.
+/// Message in lines: requirement, finding and advice.
 pub(crate) fn in_lines(must: &str, found: &str, advice: &str) -> String {
     format!("{must}\n{found}\n> {advice}")
 }

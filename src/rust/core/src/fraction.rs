@@ -14,7 +14,7 @@ impl SamplingFraction {
     ///
     /// # Errors
     ///
-    /// Where `value` is not above 0 and at most 1.
+    /// Fails unless `value` is above 0 and at most 1.
     pub fn new(value: f64) -> Result<Self> {
         if value > 0.0 && value <= 1.0 {
             Ok(Self(value))
@@ -29,7 +29,7 @@ impl SamplingFraction {
     ///
     /// # Errors
     ///
-    /// Where the sample would be larger than its population.
+    /// Fails if the sample would be larger than its population.
     pub fn of_weights(n_records: f64, people: f64) -> Result<Self> {
         let value = n_records / people;
         if value > 1.0 + TOLERANCE {

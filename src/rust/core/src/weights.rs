@@ -32,8 +32,8 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The same with the sums of the squared weights of the records that a row stands
-    /// for: without them a row is taken for one record, or its records for equal.
+    /// Also sets the sums of the squared weights of the records that a row stands for: without them
+    /// a row is taken for one record, or its records for equal.
     ///
     /// # Errors
     ///

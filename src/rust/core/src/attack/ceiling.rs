@@ -1,5 +1,4 @@
-//! What no rule can exceed that looks only at which keys agree, differ or are
-//! missing.
+//! Ceiling of all rules that only use which keys agree, differ or are missing.
 //!
 //! Known records that agree with a released record on the same keys as its true
 //! partner cannot be told from the partner: the rule is right with probability 1
@@ -88,7 +87,7 @@ pub(super) fn ceiling(
     Ok(Some(sum_of_shares(&ties)))
 }
 
-/// What the true partner of every linked record meets on one key, as codes.
+/// Conditions on one key that the true partner of every linked record meets, as codes.
 fn conditions(
     files: &Files,
     levels: &KeyLevels,

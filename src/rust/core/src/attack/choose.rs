@@ -1,4 +1,4 @@
-//! Which engine is cheapest, and what no engine can do.
+//! Choice of the cheapest engine, and the limits of all engines.
 //!
 //! Work is counted, not timed, so that the choice is the same on every machine.
 
@@ -16,7 +16,7 @@ use super::Best;
 use crate::error::{Error, Result};
 use crate::parallel::Monitor;
 
-/// How the best matches are found; the numbers are the same.
+/// Engine that finds the best matches; the numbers do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// The cheapest one.
@@ -35,7 +35,7 @@ const NS_ELIMINATION: f64 = 4.5;
 const NS_SUBSETS: f64 = 6.0;
 const NS_TABLES: f64 = 2.0;
 
-/// What one attack on a set of keys takes.
+/// Predicted cost of one attack on a set of keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// The engine that is used.

@@ -27,7 +27,7 @@ use crate::parallel::{self, Monitor};
 /// Runs of queries that are treated by themselves.
 const RUNS: usize = 32;
 
-/// What the rows that end in a suffix amount to.
+/// Totals over the rows that end in a suffix.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     weight: f64,

@@ -1,4 +1,4 @@
-//! How often keys agree, learned from the files alone.
+//! Rates of agreement by key, learned from the files alone.
 //!
 //! Pairs are not independent units, and a latent class of "same origin" is far
 //! larger than that of one person. So the units are released records: each has
@@ -36,7 +36,7 @@ const MOST_STEPS: usize = 400;
 /// Probabilities stay so far from 0.
 const LEAST: f64 = 1e-9;
 
-/// What was learned.
+/// Result of the learning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learning {
     /// Expectation steps.
@@ -163,7 +163,7 @@ fn distance(a: &Expected, b: &Expected) -> f64 {
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// Where two steps lead if they go on as they began, on the scale of log-odds.
+/// Extrapolation of two steps, on the scale of log-odds.
 fn extrapolated(start: &Expected, one: &Expected, two: &Expected) -> Expected {
     let logits = |m: &[f64]| -> Vec<f64> {
         let last = m[m.len() - 1];
@@ -371,7 +371,7 @@ impl<'a> Pass<'a> {
         from.fill(0.0);
     }
 
-    /// What all values of the key of `depth` share.
+    /// Part shared by all values of the key of `depth`.
     fn leave_beyond(&mut self, depth: usize) {
         let level = &self.em.trie.levels[depth];
         let (v, key) = self.key(depth);

@@ -119,7 +119,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// How an intruder comes to weights.
+/// Source of an intruder's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intruder {
     /// Counts differing keys.
@@ -132,7 +132,7 @@ pub enum Intruder {
     Em,
 }
 
-/// What is asked of an attack.
+/// Request for an attack.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The intruders, each once.
@@ -144,7 +144,7 @@ pub struct Settings {
     /// The probability that a released person is in the known file; `None` for
     /// the share of released records that are linked, 1 without links.
     pub coverage: Option<f64>,
-    /// Which engine finds the best matches.
+    /// Engine that finds the best matches.
     pub engine: Engine,
     /// Most work, in nanoseconds of one processor.
     pub max_work: f64,
@@ -156,21 +156,21 @@ pub struct Settings {
     pub one_to_one: bool,
 }
 
-/// What one intruder finds, per released record.
+/// Result of one intruder, per released record.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Known records that are best.
     pub n_best: Vec<u64>,
     /// True if the partner is one of them.
     pub true_in_best: Vec<bool>,
-    /// What the intruder thinks of each of them; empty for one who counts.
+    /// Posterior of each of them by the intruder; empty for one who counts.
     pub posterior: Vec<f64>,
 }
 
-/// What one intruder weighs a key with.
+/// One intruder's weights of a key.
 #[derive(Debug, Clone)]
 pub struct Variable {
-    /// How often it agrees.
+    /// Rates of agreement.
     pub reliability: Reliability,
     /// Expected correct matches of the first intruder who weighs without it.
     pub without: Option<f64>,
@@ -179,7 +179,7 @@ pub struct Variable {
 /// One intruder's attack.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Who.
+    /// Intruder.
     pub intruder: Intruder,
     /// Per released record.
     pub outcome: Outcome,
@@ -189,7 +189,7 @@ pub struct Found {
     pub variables: Vec<Variable>,
     /// The engine and its work.
     pub plan: Option<Plan>,
-    /// How the probabilities were learned.
+    /// Course of the learning; `None` if probabilities were not learned.
     pub learning: Option<Learning>,
     /// Mean logarithm of the likelihood of a released record.
     pub log_likelihood: Option<f64>,
@@ -215,7 +215,7 @@ pub struct Attack {
     pub n_patterns: (usize, usize),
 }
 
-/// What all intruders share.
+/// Data that all intruders share.
 struct Scene<'a> {
     files: &'a Files<'a>,
     settings: &'a Settings,
@@ -385,8 +385,8 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// What the best matches mean for every released record, and the mean
-    /// logarithm of the likelihood of a record.
+    /// Result of the best matches for every released record, and the mean logarithm of the
+    /// likelihood of a record.
     fn outcome(&self, best: &[Best], weights: &Weights, keys: &[usize]) -> Result<(Outcome, f64)> {
         let n_known = self.files.known.n_rows() as f64;
         let rho = self.coverage;

@@ -1,4 +1,4 @@
-//! How far two values of one key agree: the levels of a comparison.
+//! Levels of agreement of two values of one key.
 //!
 //! A pair of observed values is at the first level that holds: the same value;
 //! values in the relation that the key's [`Agreement`] admits; beyond. A key

@@ -34,7 +34,7 @@ use crate::parallel::{self, Monitor};
 /// compared by itself: measured once.
 const NS_PER_VISIT: f64 = 100.0;
 const NS_PER_KEY: f64 = 3.0;
-/// The same for the engines to be prepared, for every key of a distinct row.
+/// Price of preparing the engines, for every key of a distinct row.
 const NS_TO_PREPARE: f64 = 100.0;
 /// Queries on which the search is tried.
 const TRIALS: usize = 256;
@@ -138,7 +138,7 @@ impl<'a> Linked<'a> {
         })
     }
 
-    /// What the search takes, in nanoseconds of one processor, by a trial.
+    /// Nanoseconds of one processor that the search takes, by a trial.
     fn work(&self, monitor: &Monitor) -> Result<f64> {
         let n = self.asked.len();
         let n_trials = TRIALS.min(n);
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many known records weigh as much as the partner; `None` where one weighs more.
+    /// Number of known records that weigh as much as the partner; `None` if one weighs more.
     fn ties(&mut self, asked: &Asked) -> Option<u64> {
         let linked = self.linked;
         let columns = linked.patterns.queries().columns();
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
         let (key, after) = (self.seen[node.depth], self.seen[node.depth + 1].most);
         let threshold = self.threshold;
         let reaches = |weight: f64| sum + weight + after >= threshold;
-        // What agrees comes first: a row that outweighs the partner is likely there.
+        // Agreeing ranges come first: a row that outweighs the partner is likely there.
         for range in key.touched.iter().filter(|range| reaches(range.weight)) {
             let start = codes.partition_point(|&code| code < range.first);
             let within = codes[start..]

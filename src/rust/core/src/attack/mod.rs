@@ -37,7 +37,7 @@
 //! * [`tables`]: pair by pair with tables of groups of keys.
 //!
 //! [`choose`] takes the one with least work, which is counted before any is done.
-//! Where nothing is asked but the expected correct matches of the calibrated intruder,
+//! If only the expected correct matches of the calibrated intruder are wanted,
 //! [`linked`] looks at few pairs, for the same number.
 
 mod assign;

@@ -49,7 +49,7 @@ impl Patterns {
         self.rows.n_rows()
     }
 
-    /// The same with every `step`-th query alone.
+    /// Every `step`-th query alone.
     pub fn sample(&self, step: usize) -> Result<Self> {
         let chosen: Vec<u32> = (0..self.n_queries() as u32).step_by(step).collect();
         Ok(Self {

@@ -1,4 +1,4 @@
-//! How often keys agree: of one person (m), of two persons (u).
+//! Rates of agreement by key: for one person (m), for two persons (u).
 
 use super::levels::KeyLevels;
 use super::weights::{on_grid, KeyWeights};

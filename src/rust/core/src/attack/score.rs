@@ -1,11 +1,11 @@
-//! What an attack brings, over all released records.
+//! Success of an attack, over all released records.
 
 use std::collections::BTreeMap;
 
 use super::files::Outcome;
 use crate::parallel;
 
-/// What one intruder gets.
+/// Success of one intruder.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Score {
     /// Expected number of correct matches.

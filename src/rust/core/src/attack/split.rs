@@ -23,14 +23,14 @@ use crate::parallel::{self, Monitor};
 
 /// Records from which parts are treated in parallel.
 const LARGE: usize = if cfg!(test) { 24 } else { 1 << 13 };
-/// How much dearer a split is than a pair, element by element.
+/// Price of a split relative to a pair, element by element.
 const SPLIT_PRICE: f64 = if cfg!(test) { 0.1 } else { 4.0 };
 
 /// A query with what the keys so far have brought.
 #[derive(Debug, Clone, Copy)]
 struct Partial {
     query: u32,
-    /// Where its numbers are collected.
+    /// Place in which its numbers are collected.
     place: u32,
     weight: f64,
     factor: f64,

@@ -1,4 +1,4 @@
-//! What a pair of values of one key weighs.
+//! Weight of a pair of values of one key.
 //!
 //! A weight is a logarithm of a ratio of likelihoods. It is rounded once to a
 //! multiple of 2^-40: sums are then exact in an `f64` as long as they stay
@@ -45,7 +45,7 @@ pub(super) struct KeyWeights {
     pub differ: f64,
     pub e_differ: f64,
     pub e_missing: f64,
-    /// What the exponentials are divided by, as a logarithm.
+    /// Logarithm of the divisor of the exponentials.
     pub shift: f64,
 }
 

@@ -38,7 +38,7 @@ const FAR: f64 = 16.0;
 /// nothing.
 const UNMOVED: f64 = 0.8;
 
-/// What the sample shows.
+/// Uniqueness that the sample shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// Number of records.
@@ -52,7 +52,7 @@ pub struct Seen {
 /// One point of the posterior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Which of the spread curves.
+    /// Index of the spread curve.
     pub spread: usize,
     /// ln of its a over that at the centre of the prior, 0 below it.
     pub excess: f64,
@@ -73,7 +73,7 @@ pub struct Moments {
     pub shrunk: bool,
 }
 
-/// What is known of the two parameters.
+/// Posterior of the two parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
     /// The model's curve spread by every a of the grid.
@@ -100,8 +100,8 @@ fn ln_normal(x: f64, mean: f64, sd: f64) -> f64 {
     -0.5 * z * z
 }
 
-/// Where a density has its mass: points evenly spaced over the range in which it
-/// is within e^-FAR of its largest value, and their ln density.
+/// Support of a density: points evenly spaced over the range in which it is within e^-FAR of its
+/// largest value, and their ln density.
 fn support(ln_density: impl Fn(f64) -> f64) -> (f64, Vec<(f64, f64)>) {
     let (mut low, mut high) = (-MOST_SHIFT, MOST_SHIFT);
     loop {

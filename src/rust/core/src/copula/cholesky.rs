@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// Where `matrix` is not positive definite.
+/// Fails if `matrix` is not positive definite.
 pub(crate) fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
     let d = matrix.nrows();
     let mut root = Array2::zeros((d, d));

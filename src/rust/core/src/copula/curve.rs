@@ -113,7 +113,7 @@ impl Falling {
         }))
     }
 
-    /// The same for any function of y that is known.
+    /// Curve of any known function of y.
     #[cfg(test)]
     pub fn of(reach: f64, share: impl Fn(f64) -> f64) -> Self {
         Self::new(continued(reach, reach, share))

@@ -78,7 +78,7 @@ impl Model {
     }
 }
 
-/// What a model is fitted to.
+/// Data to which a model is fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Records or weights per category and key.
@@ -138,14 +138,14 @@ pub enum Marginals {
     Auto,
 }
 
-/// How a model is fitted.
+/// Settings of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How categories are ordered.
+    /// Order of the categories.
     pub order: Order,
     /// Per key whether its values have no order.
     pub nominal: Vec<bool>,
-    /// Which margins are fitted where none is given.
+    /// Margins fitted for keys without a given one.
     pub marginals: Marginals,
     /// Per key a given margin, with the place of every category by value.
     pub exogenous: Vec<Option<(Vec<f64>, Vec<u32>)>>,
@@ -486,7 +486,7 @@ mod tests {
         // Two parameters less one, two shares of one half: 2 n ln 2 + ln n.
         let bic = found.margins[1].as_ref().unwrap().bic;
         assert!((bic - (80.0 * 2f64.ln() + 40f64.ln())).abs() < 1e-10);
-        // What no three normals can have is projected.
+        // Correlations that no three normals can have are projected.
         let third: Vec<u32> = (0..40).map(|i| 1 + i % 2).collect();
         let columns = halves();
         let codes = |j: usize| -> Vec<u32> {

@@ -26,8 +26,8 @@
 //! Uniqueness falls with N, so that it is at most what the sample's own allows
 //! ([`bound`]); and everyone who comes adds or takes one unique person at most.
 //!
-//! Where the sample's counts are not to be looked at, nobody is known:
-//! `U_N = u(N)` and `K_N = int_0^N u(m) dm / N`, over what was known beforehand.
+//! Forecast without the sample's counts, when nobody is known: `U_N = u(N)` and `K_N = int_0^N u(m)
+//! dm / N`, over the prior.
 
 use super::calibration::{Point, Posterior, Seen};
 use super::curve::Falling;
@@ -80,7 +80,7 @@ impl Range {
     }
 }
 
-/// What is expected of one population.
+/// Expectations for one population.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
     /// Share of unique people.
@@ -211,17 +211,17 @@ impl Mixture {
     }
 }
 
-/// What one point of the posterior and one z say of a population.
+/// Forecast for a population by one point of the posterior and one z.
 #[derive(Debug, Clone, Copy, Default)]
 struct Parts {
     unique: Count,
     new: Count,
 }
 
-/// Where all ways start.
+/// Start of all paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Start {
-    /// What the sample shows.
+    /// Uniqueness that the sample shows.
     pub seen: Seen,
     /// True if its counts are looked at.
     pub known: bool,
@@ -291,7 +291,7 @@ impl Panel {
     }
 }
 
-/// What all ways from a sample to populations of several sizes have in common.
+/// Common part of all paths from a sample to populations of several sizes.
 struct Route {
     /// From the sample on, each as wide as the other.
     panels: Vec<Panel>,
@@ -418,7 +418,7 @@ fn error_sd(n: f64, excess: f64) -> f64 {
     (MODEL_VARIANCE.0 + MODEL_VARIANCE.1 / n + MODEL_VARIANCE.2 * excess * excess).sqrt()
 }
 
-/// What the posterior says of populations of ascending sizes, none below n.
+/// Forecasts of the posterior for populations of ascending sizes, none below n.
 pub fn outlooks(
     posterior: &Posterior,
     start: &Start,

@@ -34,7 +34,7 @@ impl Estimate {
     }
 }
 
-/// How much work a rectangle is worth.
+/// Effort allowed for a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
     /// Points are added until the standard error is below this share of the

@@ -76,7 +76,7 @@ pub enum Family {
 /// A fitted margin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Margin {
-    /// Which family.
+    /// Family of the margin.
     pub family: Family,
     /// Its Bayesian information criterion.
     pub bic: f64,
@@ -223,7 +223,7 @@ fn mean_rank(ranked: &[f64]) -> f64 {
         .sum()
 }
 
-/// Where `f` is largest: the best of a grid, refined by golden sections.
+/// Argument at which `f` is largest: the best of a grid, refined by golden sections.
 fn maximise(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     const STEPS: usize = 44;
     let width = (high - low) / STEPS as f64;

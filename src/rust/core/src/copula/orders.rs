@@ -20,7 +20,7 @@ const PASSES: usize = 4;
 const PSEUDO_RECORDS: f64 = 5.0;
 const POWER_STEPS: usize = 1000;
 
-/// How categories are put in order.
+/// Order of the categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Nominal keys by optimal scaling.

@@ -34,7 +34,7 @@ impl Placements {
     ///
     /// # Errors
     ///
-    /// Where the matrix is empty or not positive definite.
+    /// Fails if the matrix is empty or not positive definite.
     pub fn new(correlation: &Array2<f64>, effort: Effort, streams: &Streams) -> Result<Self> {
         let d = correlation.nrows();
         if d == 0 || effort.max_blocks == 0 {

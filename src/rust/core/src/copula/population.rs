@@ -18,7 +18,7 @@ use crate::random::Seed;
 const FEWEST_DRAWS: u64 = 200_000;
 /// Up to this many people, twice as many are drawn.
 const TWICE_UP_TO: u64 = 10_000_000;
-/// What sizes are stretched by, and spread over, in logarithms.
+/// Range over which sizes are stretched and spread, in logarithms.
 const BEYOND: f64 = MOST_SHIFT + 10.0;
 
 /// Estimates for one population size.
@@ -36,10 +36,10 @@ pub struct Estimate {
     pub model_uniqueness: f64,
 }
 
-/// How populations are judged.
+/// Settings of estimates for populations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// What the sample shows.
+    /// Uniqueness that the sample shows.
     pub seen: Seen,
     /// True if the model is brought to it.
     pub calibrated: bool,
@@ -65,12 +65,12 @@ pub fn n_draws(largest: f64, n: f64) -> u64 {
     twice.max(FEWEST_DRAWS)
 }
 
-/// What was found of several populations, and of the model.
+/// Estimates for several populations, and for the model.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// In the order of the sizes given.
     pub estimates: Vec<Estimate>,
-    /// What the sample says of the two nuisance parameters.
+    /// Posterior of the two nuisance parameters.
     pub posterior: Posterior,
     /// People drawn.
     pub n_draws: u64,
@@ -158,8 +158,8 @@ fn estimate(spectrum: &Spectrum, size: f64, settings: &Settings, found: &Outlook
 /// Share of unique people, its numerical error, and share of distinct records.
 pub type ModelShares = (f64, f64, f64);
 
-/// What the model says of a population of `size` on each of several sets of
-/// keys. Sets share their random numbers.
+/// Uniqueness by the model in a population of `size` on each of several sets of keys. Sets share
+/// their random numbers.
 pub fn uniqueness_of_sets(
     model: &Model,
     sets: &[Vec<usize>],

@@ -58,8 +58,8 @@ fn ln_rising(x: f64, k: f64) -> f64 {
     }
 }
 
-/// Where `of` is largest between `low` and `high`, to 0.02: the best of a grid,
-/// then golden sections around it.
+/// Argument between `low` and `high` at which `of` is largest, to 0.02: the best of a grid, then
+/// golden sections around it.
 fn maximum(of: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     const GRID: usize = 12;
     const GOLDEN: f64 = 0.618_033_988_749_894_9;

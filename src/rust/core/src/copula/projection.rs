@@ -55,8 +55,7 @@ pub fn nearest_correlation(matrix: &Array2<f64>, monitor: &Monitor) -> Result<Pr
             break;
         }
     }
-    // What the last step left below the threshold is shrunk towards zero
-    // correlation.
+    // Eigenvalues that the last step left below the threshold are shrunk towards zero correlation.
     let left = least_eigenvalue(&current)?;
     if left < ENOUGH {
         current *= 1.0 - (ENOUGH - left) / (1.0 - left);

@@ -1,5 +1,5 @@
-//! What is said of records by a tree: its fit to a sample, and the likelihoods of
-//! records in populations of several sizes.
+//! Scores of records by a tree: its fit to a sample, and the likelihoods of records in populations
+//! of several sizes.
 
 use super::fit::{Fit, Sample};
 use super::information::{pairs, PairTable};
@@ -47,7 +47,7 @@ pub fn tree_of_pairs(
 pub struct SampleTree {
     /// Pairs of keys, each with the prior of its table.
     pub edges: Vec<Edge>,
-    /// How uncertain probabilities are.
+    /// Uncertainty of probabilities.
     pub mixture: Mixture,
     /// The logarithm of their factor in the sample.
     pub ln_lambda: f64,
@@ -115,12 +115,11 @@ fn sum_of(numbers: &[f64]) -> f64 {
 /// A fitted tree in populations of several sizes.
 #[derive(Debug, Clone, Copy)]
 pub struct Populations<'a> {
-    /// How uncertain probabilities are in the sample.
+    /// Uncertainty of probabilities in the sample.
     pub mixture: Mixture,
     /// The logarithm of their factor in the sample.
     pub ln_sample: f64,
-    /// Where records lie by which the tree is brought to a population, and their
-    /// weights.
+    /// Places of the records by which the tree is brought to a population, and their weights.
     pub anchors: (&'a [Point], Option<&'a [f64]>),
     /// Numbers of people.
     pub sizes: &'a [f64],
@@ -152,7 +151,7 @@ impl Populations<'_> {
             .collect()
     }
 
-    /// What brings the tree to one population.
+    /// Factor that brings the tree to one population.
     fn factor(&self, n_people: f64, uniqueness: Option<f64>, monitor: &Monitor) -> Result<Anchor> {
         /// The share of uncertainty that is left where nobody is unique.
         const NEXT_TO_NONE: f64 = 1e-9;

@@ -178,7 +178,7 @@ impl Sampler {
         Ok(columns)
     }
 
-    /// How many of `n` draws are alike.
+    /// Number of equal draws among `n`.
     pub fn spectrum(&self, n: u64, seed: Seed, monitor: &Monitor) -> Result<Spectrum> {
         if n > MOST_DRAWS {
             return Err(Error::too_large(
@@ -222,7 +222,7 @@ impl Sampler {
         }
     }
 
-    /// What every category adds to a record's number, by place.
+    /// Summand of every category in a record's number, by place.
     fn digits<K: Key, F: Fn(u32) -> K>(&self, mut of_key: impl FnMut(usize) -> F) -> Vec<Vec<K>> {
         self.margins
             .iter()

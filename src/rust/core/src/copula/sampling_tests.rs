@@ -114,7 +114,7 @@ fn draws_are_the_same_on_any_number_of_threads_and_in_any_key_width() {
         let one = run(1);
         assert_eq!(one, run(3));
         assert!((one.cells.iter().map(|(f, t)| f * t).sum::<f64>() - 30_000.0).abs() < 1e-9);
-        // The same records, counted by their text.
+        // Counts equal records by their text.
         let records = sampler.records(30_000, seed(), &Monitor::new()).unwrap();
         let mut rows: Vec<Vec<u32>> = (0..30_000)
             .map(|i| records.iter().map(|column| column[i]).collect())

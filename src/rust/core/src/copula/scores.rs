@@ -14,7 +14,7 @@ use crate::normal::quantile;
 use crate::parallel::{self, Monitor};
 use crate::random::Streams;
 
-/// How a model gives a record its probability.
+/// Model that gives a record its probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The rectangle of its categories (equation 18).
@@ -46,7 +46,7 @@ pub fn mapped_categories(table: &KeyTable, maps: &[Vec<u32>]) -> Result<Vec<Vec<
     }))
 }
 
-/// What the categories of one key are in the latent normal variable.
+/// Intervals of the latent normal variable for the categories of one key.
 #[derive(Debug)]
 struct Key {
     shares: Vec<f64>,

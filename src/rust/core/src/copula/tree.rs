@@ -125,14 +125,14 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// Where every record is, whose categories are given key by key.
+    /// Place of every record, whose categories are given key by key.
     pub fn points(&self, keys: &[Vec<u32>], monitor: &Monitor) -> Result<Vec<Point>> {
         self.points_by_tables(keys, 0.0, monitor)
     }
 
-    /// The same for the records of the sample itself, each as if it were not in it.
-    /// `weights` are those of the records, `None` for one each; those of a row that stands
-    /// for `times` records are their sum.
+    /// Places of the records of the sample itself, each as if it were not in it. `weights` are
+    /// those of the records, `None` for one each; those of a row that stands for `times` records
+    /// are their sum.
     pub fn points_without(
         &self,
         keys: &[Vec<u32>],
@@ -166,8 +166,8 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// How uncertain the probabilities of the sample's records are: the records near
-    /// each other, the mixture, and ln lambda in the sample.
+    /// Uncertainty of the probabilities of the sample's records: the records near each other, the
+    /// mixture, and ln lambda in the sample.
     pub fn uncertainty(
         &self,
         sample: &KeyTable,
@@ -183,7 +183,7 @@ impl<'a> Tree<'a> {
         Ok((clusters, mixture, ln_lambda))
     }
 
-    /// Where records are that all leave `own` records out.
+    /// Places of records that all leave `own` records out.
     fn points_by_tables(
         &self,
         keys: &[Vec<u32>],
@@ -260,7 +260,7 @@ impl<'a> Tree<'a> {
         count.max(LEAST_RECORDS) / (self.n - own)
     }
 
-    /// How much more frequent a pair is than independence has it.
+    /// Frequency of a pair relative to independence.
     fn factor(&self, edge: &Edge, table: &PairTable, pair: (u32, u32), own: f64) -> Factor {
         let (x, y) = (pair.0 as usize, pair.1 as usize);
         let Some(cell) = table.cells.get((x, y)) else {

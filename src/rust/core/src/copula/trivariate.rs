@@ -19,7 +19,7 @@ const RELATIVE: f64 = 1e-10;
 const ABSOLUTE: f64 = 1e-16;
 /// At first no piece is longer than this.
 const PIECE: f64 = 2.0;
-/// What lies this far beyond the likely end of an interval does not count.
+/// The part this far beyond the likely end of an interval is negligible.
 const TAIL: f64 = 12.0;
 const MOST_PIECES: usize = 2000;
 

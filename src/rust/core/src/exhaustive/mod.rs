@@ -96,7 +96,7 @@ pub struct Records {
     pub violations: u64,
 }
 
-/// What all tables together show.
+/// Counts over all tables together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tabulation {
     /// Per row, the tables in which its records stand in a violation.

@@ -28,7 +28,7 @@ impl Prefix {
     }
 }
 
-/// What a thread counts into, and its working memory.
+/// Counters and working memory of a thread.
 struct Worker {
     violations: Vec<u32>,
     categories: Vec<Vec<Vec<Cells>>>,
@@ -46,7 +46,7 @@ pub(super) struct Found {
     pub tables: Vec<Vec<Table>>,
 }
 
-/// What is tabulated, and the threads' counters.
+/// Tables to count, and the threads' counters.
 pub(super) struct Search<'a> {
     pub data: Data<'a>,
     places: Vec<SetIndex>,

@@ -16,7 +16,7 @@ fn table(rows: &[Vec<u32>], n_values: u32) -> KeyTable {
     KeyTable::new(columns).unwrap()
 }
 
-/// The same by definition: every table is a map from cells to rows.
+/// Slow count by definition: every table is a map from cells to rows.
 fn slow(
     rows: &[Vec<u32>],
     n_values: u32,

@@ -1,4 +1,4 @@
-//! Which households have the same composition.
+//! Households with equal compositions.
 
 use hashbrown::hash_table::{Entry, HashTable};
 
@@ -65,7 +65,7 @@ impl Households {
         Members::new(persons, &self.homes, &self.in_use, monitor)
     }
 
-    /// How many compositions the households have on the columns of `table`.
+    /// Number of compositions of the households on the columns of `table`.
     pub fn compositions(&self, table: &KeyTable, monitor: &Monitor) -> Result<CompositionCounts> {
         let members = self.members(&table.group(monitor)?, monitor)?;
         let first_alike = first_alike(&members, monitor)?;

@@ -43,7 +43,7 @@ use crate::weights::Weights;
 use members::Members;
 use worst::{Fits, Worst};
 
-/// How many members of a household the intruder knows.
+/// Number of members of a household that the intruder knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// One of them.
@@ -57,7 +57,7 @@ pub enum Known {
 /// Settings of a call.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// How much the intruder knows.
+    /// Knowledge of the intruder.
     pub known: Known,
     /// The columns that the members of a household are to share.
     pub shared: &'a [usize],

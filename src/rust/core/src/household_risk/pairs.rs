@@ -92,7 +92,7 @@ impl Shared {
 /// which of their pairs it has.
 struct Giant {
     home: usize,
-    /// How often, at most twice, it holds each key.
+    /// Number of times, at most twice, that it holds each key.
     times: Vec<u8>,
 }
 

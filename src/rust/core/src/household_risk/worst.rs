@@ -12,7 +12,7 @@ pub(super) struct Fits {
     pub weight: f64,
 }
 
-/// The same with the chance that follows from it.
+/// A household with the chance that follows from it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Judged {
     fits: Fits,

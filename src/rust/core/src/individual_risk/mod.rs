@@ -130,7 +130,7 @@ fn expected_inverses(frequency: &[u64], population: &[f64], monitor: &Monitor) -
     })
 }
 
-/// How many frequencies the population falls short of, each counted `times` times.
+/// Number of frequencies above the population's, each counted `times` times.
 fn below_sample(frequency: &[u64], population: &[f64], times: Option<&[u64]>) -> u64 {
     let pairs = frequency.iter().zip(population).enumerate();
     pairs

@@ -1,4 +1,4 @@
-//! What every key variable holds, and what it adds to the others.
+//! Information of every key variable, and its addition to the others.
 //!
 //! # Formulas
 //!

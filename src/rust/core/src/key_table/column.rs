@@ -65,7 +65,7 @@ impl Codes {
         }
     }
 
-    /// The same for `n` codes, an error where there is no memory for them.
+    /// Packs `n` codes; fails if there is no memory for them.
     pub fn try_pack(n_values: u32, codes: impl Iterator<Item = u32>, n: usize) -> Result<Self> {
         Ok(match n_values {
             0..=0xFF => Codes::U8(collected(codes.map(|c| c as u8), n)?),

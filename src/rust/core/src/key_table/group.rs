@@ -60,7 +60,7 @@ impl Groups {
         &self.row_group
     }
 
-    /// How many groups have how many records, ascending by these.
+    /// Number of groups by number of records, ascending.
     pub fn sizes(&self) -> BTreeMap<u64, u32> {
         let mut sizes = BTreeMap::new();
         for &size in &self.counts {

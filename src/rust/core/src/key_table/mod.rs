@@ -59,7 +59,7 @@ impl KeyTable {
         })
     }
 
-    /// The same rows, row `i` standing for `multiplicity[i]` records.
+    /// Sets the number of records of each row: `multiplicity[i]` for row `i`.
     pub fn with_multiplicity(mut self, multiplicity: Vec<u64>) -> Result<Self> {
         if multiplicity.len() != self.n_rows || multiplicity.contains(&0) {
             return Err(Error::BadArgument(
@@ -70,7 +70,7 @@ impl KeyTable {
         Ok(self)
     }
 
-    /// The same rows, each standing for as many records as in a table with these rows.
+    /// Sets the number of records of each row to that in a table with these rows.
     pub fn with_multiplicity_of(self, other: &Self) -> Result<Self> {
         match &other.multiplicity {
             None => Ok(self),

@@ -1,4 +1,4 @@
-//! Which values of one key agree between the waves.
+//! Agreement of the values of one key between the waves.
 
 use crate::error::{Error, Result};
 

@@ -176,7 +176,7 @@ impl Asked<'_> {
         search.visits()
     }
 
-    /// The same of a query whose rows within its bound are known.
+    /// Looks up a query whose rows within its bound are known.
     fn look_up(&self, query: usize, within: &Within, best: &mut [Best]) {
         self.settle(query, best, |budget, by_shared| {
             // Those of smaller budgets are there.
@@ -220,7 +220,7 @@ impl Asked<'_> {
             if settled < in_tree && !find(budget, by_shared) {
                 return false;
             }
-            // What costs less was not found, so what is found costs `budget`.
+            // Cheaper rows were not found, so these cost `budget`.
             while settled < can {
                 let shared = self.least + settled;
                 let n_best = by_shared.iter().skip(shared).sum::<u64>() + of_complete;
@@ -237,7 +237,7 @@ impl Asked<'_> {
         true
     }
 
-    /// The same by a look at every row.
+    /// Compares with every row.
     fn compare_all(&self, query: usize, best: &mut [Best]) {
         best.fill(NONE);
         if let Some(complete) = &self.complete {

@@ -72,7 +72,7 @@ pub struct Waves<'a> {
     min_shared: u32,
 }
 
-/// How the smallest differences are found.
+/// Search for the smallest differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// The cheaper one, by estimate.
@@ -88,9 +88,9 @@ pub enum Method {
 pub struct Nearest {
     /// Smallest number of differing keys; `None` where no record is admissible.
     pub n_diff: Vec<Option<u32>>,
-    /// How many wave-1 records have it.
+    /// Number of wave-1 records that have it.
     pub n_best: Vec<u64>,
-    /// What found them.
+    /// Search that found them.
     pub method: Method,
     /// Distinct rows of the two waves.
     pub n_patterns: (usize, usize),
@@ -107,7 +107,7 @@ pub struct PartnerDifferences {
     min_shared: u32,
 }
 
-/// How often one key changed between the two records of a person.
+/// Number of changes of one key between the two records of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeyChanges {
     /// Pairs observed in both waves.
@@ -229,7 +229,7 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// The same waves, but a match must share at least so many observed keys.
+    /// Restricts matches to those that share at least this number of observed keys.
     fn sharing(&self, min_shared: u32) -> Self {
         Self {
             min_shared,

@@ -1,4 +1,4 @@
-//! Who is who: the wave-1 record of every wave-2 record by a known id.
+//! Links by a known id: the wave-1 record of every wave-2 record.
 
 use super::NONE;
 use crate::error::{Error, Result};

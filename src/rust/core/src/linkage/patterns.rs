@@ -212,7 +212,7 @@ impl<'a> Patterns<'a> {
         Some((queries, rows))
     }
 
-    /// How many keys of a query are observed, where they are kept in mind.
+    /// Number of observed keys of a query, if stored.
     pub(super) fn n_observed(&self, query: usize) -> usize {
         let (queries, _) = self.observed().unwrap_or_default();
         queries
@@ -220,7 +220,7 @@ impl<'a> Patterns<'a> {
             .map_or(0, |query| query.count_ones() as usize)
     }
 
-    /// How many observed keys a pair shares, where they are kept in mind.
+    /// Number of observed keys that a pair shares, if stored.
     pub(super) fn shared(&self, query: usize, row: usize) -> usize {
         let (queries, rows) = self.observed().unwrap_or_default();
         match (queries.get(query), rows.get(row)) {

@@ -1,4 +1,4 @@
-//! What a set of keys is worth to an intruder: matches over all respondents.
+//! Value of a set of keys to an intruder: matches over all respondents.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl PartnerDifferences {
         self.n_diff[row].is_some() && u32::from(self.n_shared[row]) >= self.min_shared
     }
 
-    /// The same where a match must share at least so many observed keys.
+    /// Restricts matches to those that share at least this number of observed keys.
     fn sharing(&mut self, min_shared: u32) -> &Self {
         self.min_shared = min_shared;
         self

@@ -48,7 +48,7 @@ pub(super) fn nearest(
     Ok(found)
 }
 
-/// How many nodes one query visits, no further than `limit`.
+/// Number of nodes that one query visits, up to `limit`.
 pub(super) fn visits(patterns: &Patterns, tree: &Tree, query: usize, limit: u64) -> u64 {
     let mut search = Search::new(patterns, tree, query, limit);
     search.nearest();
@@ -90,13 +90,13 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// How many nodes it has visited.
+    /// Number of nodes visited.
     pub(super) fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// What costs at most `budget`, by the number of observed keys shared; `None`
-    /// beyond the limit.
+    /// Rows that cost at most `budget`, by the number of observed keys shared; `None` beyond the
+    /// limit.
     pub(super) fn by_shared(&mut self, budget: u8) -> Option<&[u64]> {
         self.found.clear();
         self.found.resize(self.patterns.n_keys() + 1, 0);
@@ -107,7 +107,7 @@ impl<'p> Search<'p> {
     fn nearest(&mut self) -> Best {
         let most = self.patterns.n_keys() as u8;
         for budget in 0..=self.patterns.bounds()[self.query].min(most) {
-            // What costs less was not found, so what is found costs `budget`.
+            // Cheaper rows were not found, so these cost `budget`.
             self.visit(self.tree.root(), budget);
             if self.found[0] > 0 || self.visits > self.limit {
                 return Best {

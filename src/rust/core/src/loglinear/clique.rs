@@ -30,7 +30,7 @@ pub struct Table {
 /// A table over some of the variables of a clique.
 #[derive(Debug)]
 pub struct Part {
-    /// Which one.
+    /// Index.
     pub of: usize,
     /// Its steps for the clique's variables up to the last one it has.
     pub strides: Vec<usize>,

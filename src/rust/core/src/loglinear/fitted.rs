@@ -16,7 +16,7 @@ use crate::parallel::Monitor;
 /// Cells of all clique tables beyond which a junction tree is not used.
 const MOST_CLIQUE_CELLS: f64 = 2e7;
 
-/// How a model is fitted.
+/// Method of the fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Closed form of a decomposable model.
@@ -38,7 +38,7 @@ impl Method {
     }
 }
 
-/// Where the sampling fractions of cells come from.
+/// Source of the sampling fractions of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fractions {
     /// One for all cells.
@@ -57,7 +57,7 @@ pub struct Sample<'a> {
     pub cells: &'a Cells,
     /// Overall sampling fraction.
     pub pi: f64,
-    /// What the model is fitted to.
+    /// Values to which the model is fitted.
     pub values: Vec<f64>,
     /// Cells of the table beyond which it is not passed over.
     pub max_cells: f64,
@@ -97,7 +97,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What a fit expects in the occupied cells.
+/// Expectations of a fit in the occupied cells.
 #[derive(Debug, Clone)]
 pub struct Expected {
     /// People in the population.
@@ -120,9 +120,9 @@ pub struct Fitted {
     pub model: Model,
     /// The product of these over generators is the fitted count.
     pub u: Vec<f64>,
-    /// How it was fitted.
+    /// Method of the fit.
     pub method: Method,
-    /// How that went.
+    /// Course of the fit.
     pub report: Report,
     /// The factors that rake the fit, where fractions are raked.
     pub effects: Option<Effects>,
@@ -255,7 +255,7 @@ impl Fitted {
         })
     }
 
-    /// What is expected in the occupied cells.
+    /// Expectations in the occupied cells.
     pub fn expected(&self, sample: &Sample) -> Expected {
         let cells = sample.cells;
         let mut lambda = self

@@ -1,5 +1,5 @@
-//! What one cell of the table contributes: the two risks, their variances, and
-//! the terms of the minimum-error criterion.
+//! Contribution of one cell of the table: the two risks, their variances, and the terms of the
+//! minimum-error criterion.
 //!
 //! With `q = (1 - pi) lambda` and `mu = pi lambda`, `F - 1` is Poisson with
 //! mean `q` in a cell with `f = 1`. Every function is written so that nothing
@@ -168,7 +168,7 @@ impl Terms {
         let gamma = gamma(q, exp_q);
         let residual = f - mu;
         let square = residual * residual - f;
-        // Where the exponential is 0, so is its product with any power of q.
+        // If the exponential is 0, so is its product with any power of q.
         let q_exp = |x: f64, exp: f64| if exp > 0.0 { x * exp } else { 0.0 };
         let a = [
             q_exp(q, exp_lambda),

@@ -117,9 +117,9 @@ pub struct Analysis {
     pub n_parameters: usize,
     /// Terms of highest order, as key variables of the data.
     pub terms: Vec<Vec<usize>>,
-    /// How the model was fitted.
+    /// Method of the fit.
     pub method: &'static str,
-    /// How that went.
+    /// Course of the fit.
     pub report: Report,
     /// The search, where there was one.
     pub path: Vec<Step>,

@@ -45,7 +45,7 @@ pub struct Nested<'a> {
     split: usize,
 }
 
-/// What one block works in.
+/// Working memory of one block.
 struct Work<'m> {
     codes: Vec<u32>,
     rows: Vec<Vec<f64>>,

@@ -125,8 +125,7 @@ fn multiply_powers(mu: f64, lambda: f64, out: &mut [f64]) {
     }
 }
 
-/// What lies at and below the rows of one clique's table, relative to the
-/// product of what is above.
+/// Sums at and below the rows of one clique's table, relative to the product of the rows above.
 #[derive(Default)]
 struct Bounds {
     /// Largest `mu`.

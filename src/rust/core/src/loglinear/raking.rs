@@ -138,7 +138,7 @@ pub fn rake(
     Ok((effects.into_iter().map(<[f64]>::to_vec).collect(), report))
 }
 
-/// Where raking starts: the effects that a model of independence needs.
+/// Start of raking: the effects that a model of independence needs.
 pub fn first_effects(target: &Effects, counts: &Effects) -> Effects {
     let ratio = |(t, c): (&Vec<f64>, &Vec<f64>)| t.iter().zip(c).map(|(t, c)| t / c).collect();
     target.iter().zip(counts).map(ratio).collect()

@@ -1,5 +1,4 @@
-//! How far the true risk may lie from its estimate, and the estimate with its
-//! bias taken away.
+//! Standard error of an estimated risk, and the estimate corrected for bias.
 //!
 //! Given the sample, the true `tau1` and `tau2` depend on the unseen rest of
 //! the population; the estimate depends on the sample through the fit. Both
@@ -120,8 +119,7 @@ pub fn spread(
             normal,
         )
     });
-    // What is estimated goes in steps: one person more or less is 1 in tau1, and
-    // up to a half in tau2.
+    // The estimand is discrete: one person more or less is 1 in tau1, and up to a half in tau2.
     for (i, step) in [0.5f64, 0.25].into_iter().enumerate() {
         let step = step.min(2.0 * out.se[i]);
         ends[i].low = (ends[i].low - step).max(0.0);
@@ -181,9 +179,9 @@ fn standard_errors(
     Ok(se)
 }
 
-/// What raking to the weights of few records adds: the risks curve upwards, so
-/// that chance in `lambda` raises their mean by half its variance times their
-/// second derivative. The variance is that of margins that are independent.
+/// Bias by raking to the weights of few records: the risks curve upwards, so that chance in
+/// `lambda` raises their mean by half its variance times their second derivative. The variance is
+/// that of margins that are independent.
 fn bias_of_effects(
     fitted: &Fitted,
     sample: &Sample,

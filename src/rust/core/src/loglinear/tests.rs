@@ -75,7 +75,7 @@ fn sample_of(cells: &Cells, pi: f64) -> Sample<'_> {
 }
 
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    // What 64 bits leave of a difference of two numbers near 1.
+    // Error of a difference of two numbers near 1 in 64 bits.
     (a - b).abs() <= tolerance * a.abs().max(b.abs()) + 1e-17
 }
 
@@ -252,7 +252,7 @@ fn the_nested_pass_gives_the_margins_and_sums_of_all_cells() {
             &wanted,
             1e-10,
         );
-        // The same sums by branch and bound.
+        // Sums by branch and bound, to compare.
         let tree = Tree::new(&fitted.model);
         let tables = Tables::new(&fitted.model, &tree);
         let of = tables.conditionals(&fitted.u);

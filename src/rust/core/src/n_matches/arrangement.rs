@@ -40,7 +40,7 @@ pub(super) fn any(bits: &Bits) -> bool {
 
 /// A range of at most so many patterns has no children.
 pub(super) const SMALL: usize = if cfg!(test) { 8 } else { 1024 };
-/// The same, where a column without bitmaps is to come.
+/// Threshold if a column without bitmaps follows.
 const VERY_SMALL: usize = 8;
 /// Patterns sorted by one piece of parallel work.
 const PART: usize = if cfg!(test) { 64 } else { 1 << 15 };
@@ -114,7 +114,7 @@ impl Arrangement {
         let mut nodes = vec![Node::new(0..file.len(), 0)];
         sorting.tree(&mut nodes, &mut patterns, &mut spare, 0)?;
         drop(spare);
-        // What the tree tells of every pattern needs no bitmap.
+        // The tree resolves these columns for every pattern: they need no bitmap.
         let from = shallowest_leaf(&nodes);
         let unmapped = (from..depths.len()).filter(|&c| !mapped[c]).collect();
         let mut stride = 0;
@@ -202,7 +202,7 @@ impl Arrangement {
     }
 }
 
-/// Which columns have bitmaps: the last ones, which the tree reaches least.
+/// Columns with bitmaps: the last ones, which the tree reaches least.
 fn mapped(file: &Patterns, depths: &[usize]) -> Vec<bool> {
     let mut n_codes = 0;
     let mut mapped = vec![false; depths.len()];

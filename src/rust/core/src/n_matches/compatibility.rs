@@ -1,4 +1,4 @@
-//! Which values of a column are compatible with which.
+//! Compatibility of the values of a column.
 //!
 //! A missing code is compatible with every code, whatever the relation; what
 //! is kept here is about codes `1..=K`. The code of the target stands first:
@@ -10,7 +10,7 @@ use crate::parallel::Monitor;
 /// Pairs of codes of one column that a relation may list.
 pub(super) const MAX_PAIRS: usize = 100_000_000;
 
-/// How a set of admissible values matches another one.
+/// Rule by which two sets of admissible values match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The target's value is the first of its set: the other set must hold it.
@@ -37,8 +37,8 @@ pub enum Relation {
 pub struct Lists {
     starts: Vec<usize>,
     codes: Vec<u32>,
-    /// How many of the target's values each compatible code admits; `None`
-    /// where a match counts once.
+    /// Number of the target's values that each compatible code admits; `None` if a match counts
+    /// once.
     times: Option<Vec<u64>>,
     /// Number of values of each code's set, where matches are counted in them.
     sizes: Option<Vec<u64>>,
@@ -159,7 +159,7 @@ impl Relation {
         matches!(self, Relation::Lists(Lists { times: Some(_), .. }))
     }
 
-    /// How many of the values of the target's code `a` are compatible with `b`.
+    /// Number of values of the target's code `a` that are compatible with `b`.
     pub(super) fn times(&self, a: u32, b: u32) -> u64 {
         match self {
             Relation::Lists(Lists {

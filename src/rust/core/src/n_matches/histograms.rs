@@ -1,4 +1,4 @@
-//! Which sensitive values the matches of a target have, and how many have each.
+//! Sensitive values among the matches of a target, with their frequencies.
 
 use std::sync::Arc;
 

@@ -86,7 +86,7 @@ pub struct Answer {
     pub n_unique_complete: u64,
     /// Distinct patterns of the file.
     pub n_patterns: usize,
-    /// How the matches were counted.
+    /// Algorithm that counted the matches.
     pub algorithm: Algorithm,
     /// The rows of the file that are left where incomplete ones are excluded;
     /// without outside targets the numbers are theirs.

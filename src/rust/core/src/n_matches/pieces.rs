@@ -78,7 +78,7 @@ fn n_values(low: f64, high: f64) -> u64 {
     }
 }
 
-/// How many of the values of `target` lie in `other`, which it meets.
+/// Number of values of `target` in `other`, which it meets.
 fn n_shared(target: (f64, f64), other: (f64, f64)) -> u64 {
     let (low, high) = (target.0.max(other.0), target.1.min(other.1));
     // A single value counts for an interval where it is one of its whole numbers.

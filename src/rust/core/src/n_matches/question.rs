@@ -1,4 +1,4 @@
-//! What is asked about matches, checked once.
+//! A question about matches, checked once.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::memory::room_for;
 use crate::missing::Missing;
 use crate::weights::Weights;
 
-/// How matches are counted, and what of them.
+/// Rules of counting, and the figures wanted.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
     /// Meaning of a missing value , by column; no entry at all is a wildcard
@@ -20,7 +20,7 @@ pub struct Settings<'a> {
     pub keys: &'a [Vec<usize>],
     /// Keys known on both sides that partners must share.
     pub min_overlap: usize,
-    /// What an incomplete partner with another pattern counts, from 0 to 1.
+    /// Count of an incomplete partner with another pattern, from 0 to 1.
     pub partial_weight: f64,
     /// Weights of the records of the file.
     pub weights: Option<Weights<'a>>,
@@ -29,7 +29,7 @@ pub struct Settings<'a> {
     pub sensitive: &'a [Sensitive<'a>],
     /// The household of every record of the file: 0 for none.
     pub households: Option<&'a Column>,
-    /// How to count.
+    /// Algorithm of counting.
     pub algorithm: Algorithm,
 }
 
@@ -85,8 +85,7 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     ///
-    /// Where the parts do not fit each other, or a partial weight lies outside 0
-    /// to 1.
+    /// Fails if the parts do not fit each other, or a partial weight lies outside 0 to 1.
     pub fn new(
         file: &'a KeyTable,
         targets: Option<&'a KeyTable>,
@@ -139,7 +138,7 @@ impl<'a> Question<'a> {
         self.rows.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// The same question about the records of the file, without outside targets.
+    /// The question about the records of the file, without outside targets.
     pub(super) fn of_file(&self) -> Self {
         Self {
             targets: None,

@@ -1,4 +1,4 @@
-//! Who is sought among whom, and what is made of the patterns found.
+//! The search for targets in the file, and the sums over the patterns found.
 
 use super::arrangement::{Arrangement, Bits};
 use super::compatibility::Relation;
@@ -12,7 +12,7 @@ const MAX_LEADING: usize = 4;
 /// a target that uses it.
 const PATTERNS_PER_TARGET: usize = 48;
 
-/// What is summed: exact integers, so that no order of summing matters.
+/// Summands: exact integers, so that no order of summing matters.
 pub(super) trait Amount:
     Copy + Default + PartialEq + Send + Sync + std::ops::AddAssign + std::ops::Sub<Output = Self>
 {
@@ -37,9 +37,9 @@ macro_rules! amounts {
 }
 amounts!(u32, u64, u128);
 
-/// What becomes of the patterns found.
+/// Consumer of the patterns found.
 pub(super) trait Sink: Clone + Send + Sync {
-    /// What is told of a target.
+    /// Figures of a target.
     type Amount: Clone + Default + Send + Sync;
     /// The patterns `bits` from place `start` of the arrangement on are
     /// compatible with target `x`.
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         shared == self.min_overlap
     }
 
-    /// How many combinations of the target's values match a pattern.
+    /// Number of combinations of the target's values that match a pattern.
     pub fn times(&self, x: usize, pattern: usize) -> u64 {
         let relations = self.relations.iter().enumerate();
         relations
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
             .product()
     }
 
-    /// How many combinations of values the target may have.
+    /// Number of combinations of values that the target may have.
     pub fn combinations(&self, x: usize) -> f64 {
         let relations = self.relations.iter().enumerate();
         relations

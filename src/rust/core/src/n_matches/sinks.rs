@@ -1,5 +1,5 @@
-//! What is made of the compatible patterns that the walk finds: sums, counts of
-//! combinations, distinct labels.
+//! Consumers of the compatible patterns that the walk finds: sums, counts of combinations, distinct
+//! labels.
 
 use std::sync::Arc;
 
@@ -53,8 +53,7 @@ fn count(bits: &Bits) -> u64 {
 /// Sums over the matches.
 #[derive(Clone)]
 pub(super) struct Sum<T> {
-    /// What most patterns count, or nothing, and, by block, those that count
-    /// otherwise.
+    /// Count of most patterns, if any, and, by block, of the exceptions.
     usual: T,
     others: Arc<Vec<Bits>>,
     /// By place.
@@ -171,7 +170,7 @@ pub(super) struct Labels<T> {
     pub starts: Vec<u32>,
     /// From 0.
     pub labels: Vec<u32>,
-    /// What each label counts.
+    /// Count of each label.
     pub amounts: Vec<T>,
 }
 

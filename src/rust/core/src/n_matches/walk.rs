@@ -77,7 +77,7 @@ struct Piece {
     column: usize,
 }
 
-/// What of the file is compatible with a beginning.
+/// Part of the file that is compatible with a beginning.
 #[derive(Debug, Default, Clone)]
 struct Level {
     nodes: Vec<Node>,
@@ -108,7 +108,7 @@ struct Walk<'a, S> {
     sink: S,
     /// The target before.
     before: Option<usize>,
-    /// What is compatible with its first columns, by their number, up to `known`.
+    /// Patterns compatible with its first columns, by their number, up to `known`.
     levels: Vec<Level>,
     known: usize,
     /// The bitmaps of the target's codes, and how many of them come before each
@@ -170,7 +170,7 @@ impl<'a, S: Sink> Walk<'a, S> {
         self.sink.close(x)
     }
 
-    /// What is left once the next column has `code`.
+    /// Restricts to patterns compatible with `code` in the next column.
     fn step(&mut self, code: u32) {
         let (above, below) = self.levels.split_at_mut(self.known + 1);
         let (level, below) = (&above[self.known], &mut below[0]);

@@ -59,7 +59,7 @@ struct Part {
     n: usize,
     children: [usize; 2],
     parent: usize,
-    /// Which child of its parent it is.
+    /// Side of its parent.
     side: usize,
     /// Of each child the first record left, or [`u32::MAX`], and the largest reach.
     first: [u32; 2],
@@ -299,7 +299,7 @@ impl<'a> Left<'a> {
         }
     }
 
-    /// What is left of a part, for its parent, and whether that is new.
+    /// Reports the rest of a part to its parent; `true` if it is new.
     fn tell_parent(&mut self, at: usize) -> bool {
         let n_dims = self.points.n_dims;
         let part = &self.parts[at];

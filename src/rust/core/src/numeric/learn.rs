@@ -1,4 +1,4 @@
-//! How far a value is from that of the same person, learned without knowing who is who.
+//! Distances of values from those of the same person, learned without true links.
 
 use super::Points;
 use crate::error::Result;
@@ -53,7 +53,7 @@ pub fn learn_scales(
     Ok(scales)
 }
 
-/// What each known record costs, variable by variable.
+/// Costs of each known record, variable by variable.
 fn costs_of(
     columns: &[Vec<f64>],
     query: &[f64],

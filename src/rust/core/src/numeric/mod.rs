@@ -20,7 +20,7 @@ pub use nearest::{nearest, Nearest};
 use crate::error::{Error, Result};
 use crate::memory::reserved;
 
-/// What an absolute difference costs.
+/// Cost of an absolute difference.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Its square.
@@ -178,7 +178,7 @@ impl Points {
         self.values.len() / self.n_dims
     }
 
-    /// Whether there is no record.
+    /// `true` without records.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -8,16 +8,16 @@ use crate::error::Result;
 use crate::memory::{collected, filled, reserved};
 use crate::parallel::{try_map, Monitor};
 
-/// What an intruder finds who takes the nearest known record, one element per released record.
+/// Result of an intruder who takes the nearest known record, one element per released record.
 #[derive(Debug, Default, PartialEq)]
 pub struct Nearest {
     /// The least cost.
     pub first: Vec<f64>,
     /// The cost of the next record, `first` if several are nearest; infinite without one.
     pub second: Vec<f64>,
-    /// How many known records are nearest.
+    /// Number of known records that are nearest.
     pub n_best: Vec<u64>,
-    /// Whether the record of the same person is among them.
+    /// `true` if the record of the same person is among them.
     pub true_in_best: Vec<bool>,
 }
 
@@ -79,9 +79,9 @@ pub fn nearest(
 /// Records without repetitions.
 struct Distinct {
     points: Points,
-    /// How many records each is.
+    /// Number of records of each.
     n: Vec<u64>,
-    /// Which one each record is.
+    /// Number of each record's pattern.
     number: Vec<u32>,
 }
 
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         self.look(far, then, query, two);
     }
 
-    /// How many records cost at most `radius`.
+    /// Number of records that cost at most `radius`.
     fn within(&self, node: usize, query: &Query, radius: f64) -> u64 {
         let here = &self.tree.nodes[node];
         let rows = here.rows.clone();
@@ -311,7 +311,7 @@ impl<'a> Search<'a> {
 struct Two {
     first: f64,
     second: f64,
-    /// How many records the first is.
+    /// Number of records of the first.
     n: u64,
 }
 

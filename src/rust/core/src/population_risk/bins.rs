@@ -17,7 +17,7 @@ const MOST: f64 = 25.0;
 /// Frequencies that are nodes each; from here on nodes are 15 % apart.
 const EXACT: f64 = 24.0;
 
-/// Where the law is evaluated, for classes of any frequency.
+/// Nodes at which the law is evaluated, for classes of any frequency.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     /// Logarithm of the people of the population that the key is expected to have.
@@ -32,13 +32,13 @@ pub(super) struct Cell {
     pub node: usize,
     /// Place of the frequency among [`Bins::frequencies`].
     pub at: usize,
-    /// How many classes.
+    /// Number of classes.
     pub classes: f64,
-    /// How many are judged by their keys.
+    /// Number that are judged by their keys.
     pub judged: f64,
 }
 
-/// How many of a node.
+/// Numbers at a node.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Load {
     /// Records that share their key with no other.
@@ -177,7 +177,7 @@ impl Bins {
         }
     }
 
-    /// Whether all records were drawn with the same chance.
+    /// `true` if all records were drawn with equal chances.
     pub fn equal_chances(&self) -> bool {
         self.fraction.is_none()
     }
@@ -212,7 +212,7 @@ impl Bins {
         )
     }
 
-    /// What a class has, of what its cells have.
+    /// Value of a class from those of its cells.
     pub fn of_class(&self, class: usize, f: f64, of_cells: &[f64]) -> f64 {
         let (at, second) = self.frequency_of(f);
         self.nodes_of(class)
@@ -234,7 +234,7 @@ impl Bins {
             .sum()
     }
 
-    /// What a class has, of what its nodes have.
+    /// Value of a class from those of its nodes.
     pub fn of_node(&self, class: usize, of_nodes: &[f64]) -> f64 {
         self.nodes_of(class)
             .map(|(node, share)| share * of_nodes[self.node_of[&node] as usize])

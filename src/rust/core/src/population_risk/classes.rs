@@ -24,7 +24,7 @@ pub(super) struct Classes {
     /// People of the population outside the file whom the class stands for, alike in a
     /// household counted once.
     pub outside: Vec<f64>,
-    /// The same without those who share their key with a member of their household.
+    /// Records without those that share their key with a member of their household.
     pub outside_alone: Vec<f64>,
     /// The share of the population's people with this key that the file holds.
     pub fraction: Vec<f64>,
@@ -156,7 +156,7 @@ impl Classes {
 
 /// The households of a file.
 struct Homes {
-    /// How many share household and key with every row, itself included.
+    /// Number of records that share household and key with every row, itself included.
     alike: Vec<f64>,
     /// The classes of the members of every household, each once.
     classes: Vec<Vec<u32>>,

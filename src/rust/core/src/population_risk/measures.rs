@@ -114,7 +114,7 @@ fn alone(s: f64, q: f64) -> f64 {
     q * -(a * q.ln()).exp_m1() / (r * a)
 }
 
-/// What one draw of the parameters says.
+/// Measures by one draw of the parameters.
 struct Draw {
     weight: f64,
     /// Per node: chance to be unique, given that the sample has no other.
@@ -312,7 +312,7 @@ pub(super) fn measures(
     Ok((intervals(&draws, parts, sizes, refuted)?, of_parts))
 }
 
-/// What nodes and cells have, on average over the draws.
+/// Values of nodes and cells, on average over the draws.
 pub(super) struct OfBins {
     /// Per node the chance that a sample unique is unique in the population.
     pub unique: Vec<f64>,

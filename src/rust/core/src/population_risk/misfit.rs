@@ -28,7 +28,7 @@ fn log_odds(part: f64, rest: f64) -> f64 {
     (part.max(0.5) / rest.max(0.5)).ln()
 }
 
-/// Whether the frequencies of the sample are not those of the law.
+/// `true` if the frequencies of the sample contradict the law.
 pub(super) fn refuted(bins: &Bins, draws: &[(Parameters, f64)], most: f64) -> bool {
     KEPT.iter().any(|&kept| {
         let (counted, error) = counted(bins, kept);

@@ -47,7 +47,7 @@ const LEAST_FITTED: usize = 500;
 /// Records between two that are not of one household.
 const APART: usize = 20;
 
-/// How the sample was drawn.
+/// Design of the sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Design<'a> {
     /// People of the population.
@@ -90,7 +90,7 @@ pub struct Measures {
     pub refuted: bool,
 }
 
-/// What is known of the file and of every row.
+/// Results for the file and for every row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PopulationRisk {
     /// The figures of the file.
@@ -168,9 +168,9 @@ impl Part {
     }
 }
 
-/// How much more often two records next to each other share their key than two that are
-/// [`APART`] records apart, less three standard errors. A file sorted by its keys says
-/// nothing: all with one key are next to each other.
+/// Excess rate at which two adjacent records share their key, relative to two that are [`APART`]
+/// records apart, less three standard errors. A file sorted by its keys gives no evidence: all
+/// records with one key are adjacent.
 fn neighbours_alike(groups: &Groups) -> f64 {
     let rows = groups.row_group();
     if rows.len() <= APART {
@@ -189,7 +189,7 @@ fn neighbours_alike(groups: &Groups) -> f64 {
     near - far - 3.0 * ((near + far) / n).sqrt()
 }
 
-/// Which columns are known, as a number.
+/// Known columns, as a number.
 fn pattern_of(known: &[bool]) -> u64 {
     known
         .iter()
@@ -213,8 +213,8 @@ fn patterns(table: &KeyTable) -> Vec<u64> {
 ///
 /// # Errors
 ///
-/// Where the sample is larger than its population, or there are more than 63 key variables
-/// some of which are missing.
+/// Fails if the sample is larger than its population, or there are more than 63 key variables with
+/// missing values.
 pub fn population_risk(
     table: &KeyTable,
     design: &Design<'_>,

@@ -1,4 +1,4 @@
-//! How likely is a key? A backoff Bayesian network, every key judged by the others.
+//! Probability of a key: a backoff Bayesian network, every key judged by the others.
 //!
 //! Variables are put in an order; each has at most three of its predecessors as parents.
 //! With `l` of its parents, the probability of its value is the one with `l - 1` of them,
@@ -34,7 +34,7 @@ use crate::parallel::{self, Monitor};
 
 /// Most parents of a variable.
 const MOST_PARENTS: usize = 3;
-/// What a parent must add to the log-likelihood.
+/// Least gain in log-likelihood by a parent.
 const LEAST_GAIN: f64 = 2.0;
 /// Keys that a parent is judged by.
 const MOST_SCORED: usize = 1 << 15;
@@ -51,7 +51,7 @@ fn grid(k: usize) -> f64 {
 }
 const N_GRID: usize = 31;
 
-/// Whether `b` is larger by more than the order of a sum may change.
+/// `true` if `b` is larger by more than the order of a sum may change.
 fn exceeds(b: f64, a: f64) -> bool {
     b > a + 1e-9 * (1.0 + a.abs())
 }
@@ -110,7 +110,7 @@ impl Contexts {
     }
 }
 
-/// What one variable has with its parents so far.
+/// Counts of one variable with its parents so far.
 struct Level {
     contexts: Contexts,
     /// Probability of the value of every class.
@@ -118,7 +118,7 @@ struct Level {
 }
 
 impl Level {
-    /// The same contexts with the probabilities that counts give.
+    /// These contexts with the probabilities that counts give.
     fn raised(&self, num: &[f64], den: &[f64], backoff: Backoff) -> Result<Self> {
         let counts = num.iter().zip(den).zip(&self.p);
         let p = counts.map(|((&num, &den), &low)| backoff.of(num, den, low));
@@ -139,7 +139,7 @@ struct Trial {
     gain: f64,
 }
 
-/// What was found.
+/// Network found.
 pub(super) struct Network {
     /// Logarithm of the probability of every class.
     pub ln_p: Vec<f64>,
@@ -147,7 +147,7 @@ pub(super) struct Network {
     pub weights: [f64; 3],
 }
 
-/// How far a probability is pulled towards the one below.
+/// Pull of a probability towards the one below.
 #[derive(Debug, Clone, Copy)]
 struct Backoff {
     c: f64,
@@ -248,7 +248,7 @@ impl Learner<'_> {
             .joined(&self.classes.codes[parent], self.classes.n_values[parent])
     }
 
-    /// How much `parent` adds for `v`, whose log-likelihood below is `so_far`.
+    /// Gain by `parent` for `v`, whose log-likelihood below is `so_far`.
     fn trial(&self, v: usize, below: &Level, so_far: f64, parent: usize) -> Result<Trial> {
         self.monitor.check()?;
         let (num, den) = self.counts(&self.joined(below, parent)?, v)?;

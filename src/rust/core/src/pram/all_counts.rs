@@ -4,7 +4,7 @@
 //! block a release is one of the ways to send the records there, with weights
 //! `w_i = p_stay(i) / p_move(i)` for those that stay and 1 for those that move.
 //! Write `w_i = 1 + v_i`: a record is held with weight `v_i`, or goes anywhere.
-//! Where every cell comes out with its own count, `s = T`, the sum over all ways
+//! If every cell keeps its count, `s = T`, the sum over all ways
 //! is the integral that also counts derangements,
 //!
 //! ```text
@@ -86,7 +86,7 @@ pub fn all_counts(tally: &Tally, theta: f64) -> f64 {
         .fold(worst, f64::max)
 }
 
-/// Where the integrand matters, and its logarithm at the peak.
+/// Range in which the integrand matters, and its logarithm at the peak.
 fn range(kinds: &[Kind]) -> (f64, f64, f64) {
     let value = |y: f64| log_integrand(kinds, y).0;
     let mut mode = 0.0;

@@ -378,8 +378,7 @@ impl Moving {
         })
     }
 
-    /// How many leave: a binomial number with a mean of at most 1, by
-    /// inversion.
+    /// Number of leavers: a binomial number with a mean of at most 1, by inversion.
     fn draw_leaving(&self, rng: &mut impl Rng) -> u64 {
         let mut left = rng.random::<f64>();
         let mut probability = self.nobody;

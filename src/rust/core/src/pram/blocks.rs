@@ -1,4 +1,4 @@
-//! Which cells exchange records with which.
+//! Blocks of cells that exchange records.
 //!
 //! With scope "all" a level of the variables that PRAM works within is one
 //! block. With scope "risky" only cells whose own match probability exceeds the

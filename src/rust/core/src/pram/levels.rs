@@ -149,7 +149,7 @@ impl Cells {
             let Some(&head) = group.first() else { continue };
             let from = find(&target, self.level[head as usize]);
             if touched[from as usize] {
-                // What this round made of the level may suffice.
+                // The changes of this round may suffice.
                 continue;
             }
             let family = self.family[from as usize];

@@ -1,9 +1,8 @@
 //! The lowest bound that a file can reach.
 //!
-//! Which cells are risky, and which small blocks are formed, depends on the
-//! bound asked for, so the reach of the blocks tried is not the answer. The bounds
-//! between are tried themselves, to four digits: first a few on the way, then by
-//! bisection below the lowest of these that works.
+//! The risky cells and the small blocks depend on the bound asked for, so the reach of the blocks
+//! tried is not the answer. The bounds between are tried themselves, to four digits: first a few on
+//! the way, then by bisection below the lowest of these that works.
 
 use super::{arrange, Calibration, Settings, Unprotected};
 use crate::error::Result;

@@ -165,8 +165,8 @@ impl Tally {
         self.worst_by_count(theta).into_iter().fold(0.0, f64::max)
     }
 
-    /// How the records of the block land in a cell of count `t`: the
-    /// probability of one of its own, and all the others.
+    /// Landing of the block's records in a cell of count `t`: the probability of one of its own,
+    /// and all the others.
     fn landing(&self, t: u64, theta: f64) -> (f64, Landing) {
         let own = 1.0 - theta / t as f64;
         let others = (self.n_cells - 1) as f64;
@@ -359,7 +359,7 @@ fn accumulate(product: &mut [f64], start: usize, x: &[f64], y: &[f64]) {
     }
 }
 
-/// What `S = a` says before any count is weighed.
+/// Consequence of `S = a` before any count is weighed.
 enum Case {
     Impossible,
     Settled(f64),

@@ -64,7 +64,7 @@ use blocks::{Formed, Search};
 use levels::Cells;
 use pairing::Points;
 
-/// How theta is chosen.
+/// Choice of theta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calibration {
     /// The smallest theta whose exact worst case keeps the bound, by block.
@@ -93,7 +93,7 @@ pub enum Prefer {
     SimilarWeights,
 }
 
-/// What happens to cells that cannot be protected.
+/// Treatment of cells that cannot be protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unprotected {
     /// They are reported and nothing is drawn.
@@ -104,18 +104,18 @@ pub enum Unprotected {
     Keep,
 }
 
-/// What is asked of a design.
+/// Request for a design.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
     /// The bound xi.
     pub bound: Probability,
-    /// Which cells.
+    /// Cells in scope.
     pub scope: Scope,
-    /// Which theta.
+    /// Choice of theta.
     pub calibration: Calibration,
-    /// Which company.
+    /// Preferred partners.
     pub prefer: Prefer,
-    /// What about the rest.
+    /// Treatment of cells that cannot be protected.
     pub unprotected: Unprotected,
     /// Per key, whether its codes have an order.
     pub ordered: &'a [bool],
@@ -129,7 +129,7 @@ pub struct Settings<'a> {
     pub weights: Option<Weights<'a>>,
 }
 
-/// Who exchanges with whom, and how much.
+/// Exchanges between cells, with their probabilities.
 #[derive(Debug, Clone)]
 pub struct Design {
     /// Cell of every record.
@@ -164,8 +164,8 @@ impl Design {
     }
 }
 
-/// What a design takes at most for each row, where all are cells of their own: vectors of
-/// many lengths, which ask for room before the first of them.
+/// Upper bound of a design's bytes per row if all rows are cells of their own: vectors of many
+/// lengths, for which the memory is checked before the first.
 const BYTES_PER_ROW: usize = 900;
 
 /// Finds blocks and their thetas.

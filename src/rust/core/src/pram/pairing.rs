@@ -25,7 +25,7 @@ const MOST_EDGES: usize = 20_000_000;
 /// Levels of one key between which no record may move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forbidden {
-    /// Which key.
+    /// Key left out.
     pub key: usize,
     /// Pairs of codes.
     pub pairs: Vec<(u32, u32)>,
@@ -201,7 +201,7 @@ fn pair_at(
     Ok(())
 }
 
-/// Where a cell stands among those that agree on the other keys.
+/// Place of a cell among those that agree on the other keys.
 fn place(points: &Points, dropped: &[usize], cell: u32) -> u64 {
     let code =
         |key: Option<&usize>| key.map_or(0, |&key| u64::from(points.codes[key][cell as usize]));

@@ -61,7 +61,7 @@ impl Members {
     }
 }
 
-/// Who moves where, for records that are drawn one after the other.
+/// Moves of records that are drawn one after the other.
 #[derive(Debug)]
 pub struct Moves<'a> {
     members: Members,
@@ -120,7 +120,7 @@ pub fn draw(design: &Design, streams: &Streams, monitor: &Monitor) -> Result<Vec
     Ok(donors)
 }
 
-/// How far the records of a file were drawn: where the next one takes up.
+/// Position up to which the records of a file were drawn: the next one continues there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// Records so far.

@@ -607,7 +607,7 @@ fn the_lowest_bound_is_one_that_works_and_the_next_below_does_not() {
 
 #[test]
 fn cells_with_equal_keys_of_merged_levels_become_one() {
-    // The same key in two levels; level 1 holds nothing else.
+    // One key in two levels; level 1 holds no other.
     let columns = vec![vec![1, 2, 1]];
     let level = [0, 0, 1];
     let mut asked = settings(0.8, &[true]);

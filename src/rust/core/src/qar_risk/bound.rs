@@ -1,5 +1,4 @@
-//! How far removing any n records can lower the threshold and the empirical
-//! quantile.
+//! Bounds on the threshold and the empirical quantile after removing any n records.
 //!
 //! # Formula
 //!

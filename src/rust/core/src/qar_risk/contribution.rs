@@ -1,4 +1,4 @@
-//! What every record contributes to the extreme risk.
+//! Contribution of every record to the extreme risk.
 //!
 //! # Formula
 //!
@@ -61,8 +61,8 @@ pub struct Contributions {
     pub n_patterns: usize,
 }
 
-/// How many of the largest counts any estimate of `n_sets` sets draws, when
-/// at most `ones` of them may belong to sets that identify every record.
+/// Number of the largest counts that any estimate of `n_sets` sets draws, if at most `ones` of them
+/// may belong to sets that identify every record.
 pub fn depth(n_sets: usize, ones: usize, settings: &TailSettings) -> usize {
     let n_top = Position::exceeded_by(n_sets, settings.pi_u).n_top(n_sets);
     match settings.theta_one {

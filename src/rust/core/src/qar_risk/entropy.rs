@@ -1,4 +1,4 @@
-//! How evenly a record's key sets spread over low and high values.
+//! Evenness of a record's key sets over low and high values.
 //!
 //! # Formula
 //!

@@ -20,7 +20,7 @@ const PEAK_BYTES: usize = 80;
 /// The analysis of households for one p.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HouseholdQar {
-    /// What is found, households in the place of records.
+    /// Risk, with households instead of records.
     pub risk: QarRisk,
     /// Households in use.
     pub n_households: u64,

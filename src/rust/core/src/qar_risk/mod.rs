@@ -45,8 +45,7 @@ use crate::key_table::{Column, KeyTable};
 use crate::parallel::Monitor;
 use crate::probability::Probability;
 
-/// What to do with key sets that identify every record, whose logit is
-/// infinite.
+/// Treatment of key sets that identify every record, whose logit is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThetaOne {
     /// The extreme risk is one.
@@ -57,7 +56,7 @@ pub enum ThetaOne {
     Exclude,
 }
 
-/// How the tail is fitted and read.
+/// Settings of fitting and reading the tail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TailSettings {
     /// Levels at which the extreme risk is wanted; none exceeds `pi_u`.
@@ -70,7 +69,7 @@ pub struct TailSettings {
     pub theta_one: ThetaOne,
 }
 
-/// How far an estimate can be trusted.
+/// Reliability of an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Ten exceedances or more.
@@ -122,14 +121,14 @@ pub struct Estimate {
     /// True if all risks above the threshold are equal, so that unbiased
     /// weights give no shape.
     pub equal: bool,
-    /// How far to trust it.
+    /// Reliability.
     pub status: Status,
 }
 
 /// Share of sets that count as "top" in [`KeyProfile::share_top`].
 pub const TOP_SHARE: f64 = 0.05;
 
-/// What one key variable does to the extreme risk.
+/// Effect of one key variable on the extreme risk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyProfile {
     /// Share of the riskiest sets that contain it.
@@ -142,9 +141,9 @@ pub struct KeyProfile {
 /// The key sets among those counted that identify every record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identifying {
-    /// How many there are.
+    /// Number of key sets.
     pub n: usize,
-    /// How many contain each key variable.
+    /// Number of them that contain each key variable.
     pub containing: Vec<usize>,
 }
 
@@ -213,8 +212,8 @@ pub fn qar_risk(
     ))
 }
 
-/// The same from counts that were made elsewhere, of a file with `n_records` records
-/// whose key variables have `key_distinct` values, missing being one.
+/// Risk from counts that were made elsewhere, of a file with `n_records` records whose key
+/// variables have `key_distinct` values, missing being one.
 ///
 /// # Errors
 ///
@@ -250,7 +249,7 @@ pub fn qar_risk_of_counts(
     ))
 }
 
-/// What follows from the counts of all key sets of a file with `n_records`.
+/// Results from the counts of all key sets of a file with `n_records`.
 fn judged(
     counts: SetCounts,
     key_distinct: Vec<u32>,

@@ -44,8 +44,7 @@ fn check_estimates(columns: &[Vec<u32>], p: usize, path: &Path, block: usize, s:
     }
 }
 
-/// What a rule looks at, by brute force in the reduced file: one score per
-/// row that is left.
+/// Scores of a rule by brute force in the reduced file: one per remaining row.
 fn scores(
     columns: &[Vec<u32>],
     left: &[u32],

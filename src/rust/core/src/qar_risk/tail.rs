@@ -5,7 +5,7 @@
 
 use crate::probability::Probability;
 
-/// Which weights the probability-weighted moments use.
+/// Weights of the probability-weighted moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pwm {
     /// Plotting positions (j - 0.35) / n.
@@ -38,7 +38,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where the quantile of `n` values lies that a share of `share` exceeds.
+    /// Place of the quantile of `n` values that a share of `share` exceeds.
     ///
     /// # Formula
     ///
@@ -68,8 +68,7 @@ impl Position {
         }
     }
 
-    /// How many of the largest values the quantile and everything above it
-    /// need.
+    /// Number of the largest values that the quantile and everything above it need.
     pub fn n_top(self, n: usize) -> usize {
         n + 1 - self.lower
     }
@@ -225,8 +224,8 @@ pub(super) fn logistic(logit: f64) -> f64 {
     1.0 / (1.0 + (-logit).exp())
 }
 
-/// How far the quantile lies above the threshold on the logit scale, where
-/// `log_ratio` is the logarithm of `pi_u / alpha`.
+/// Distance of the quantile above the threshold on the logit scale, where `log_ratio` is the
+/// logarithm of `pi_u / alpha`.
 pub(super) fn rise(shape: f64, scale: f64, log_ratio: f64) -> f64 {
     let t = shape * log_ratio;
     let factor = if t == 0.0 { 1.0 } else { t.exp_m1() / t };

@@ -354,8 +354,8 @@ fn the_moments_are_those_of_their_definition() {
         2.0 - a0 / (a0 - 2.0 * plotting),
         2.0 * a0 * plotting / (a0 - 2.0 * plotting),
     );
-    // The same excesses as risks: theta_j = plogis(logit(u) + l_j) is not a
-    // ratio of whole numbers, so take a very fine denominator.
+    // Excesses as risks: theta_j = plogis(logit(u) + l_j) is not a ratio of whole numbers, so take
+    // a very fine denominator.
     let denominator = 1u64 << 52;
     let mut numerators: Vec<u64> = l
         .iter()

@@ -1,4 +1,4 @@
-//! Which records are unique on which key sets.
+//! Records that are unique, by key set.
 //!
 //! # Formula
 //!

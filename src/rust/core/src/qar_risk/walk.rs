@@ -55,7 +55,7 @@ impl Classes {
     }
 }
 
-/// What one thread keeps per code of the variable at hand.
+/// Memory of one thread per code of the variable at hand.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Rows of the class at hand and what the visitor gathers of them.

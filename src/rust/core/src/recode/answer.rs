@@ -16,13 +16,13 @@ use crate::parallel::Monitor;
 /// Settings of a call.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// How a recoding is charged.
+    /// Loss that is charged.
     pub charge: Charge,
     /// The limit on cells.
     pub limit: Limit,
     /// Other limits.
     pub asked: Asked,
-    /// How many recodings, and for how long.
+    /// Number of recodings wanted, and the time allowed.
     pub request: Request,
     /// The risk of the frontier; none is made without it.
     pub frontier: Option<Measure>,
@@ -59,7 +59,7 @@ pub struct Answer {
     pub best: Vec<Judged>,
     /// Number of recodings in all.
     pub n_nodes: f64,
-    /// How many were evaluated, prefixes included.
+    /// Number evaluated, prefixes included.
     pub n_evaluated: u64,
     /// True if nothing cheaper exists.
     pub proven: bool,
@@ -69,11 +69,11 @@ pub struct Answer {
     pub frontier: Vec<Placed>,
     /// True if the frontier is that of all recodings.
     pub whole_frontier: bool,
-    /// What the coarsest recoding and those looked at reach.
+    /// Measures of the coarsest recoding and of those evaluated.
     pub reached: Vec<Judged>,
 }
 
-/// What a search takes at its peak for every distinct row, about.
+/// Approximate peak bytes of a search for every distinct row.
 const SEARCH_BYTES: usize = 1500;
 
 /// Answers the question for a file.

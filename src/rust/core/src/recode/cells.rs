@@ -114,9 +114,8 @@ impl Problem {
         Ok(keys)
     }
 
-    /// Which cells of a recoding are blanked: all below k, or as many uniques
-    /// as the share asks for, those first whose blank costs least (ties by
-    /// first row).
+    /// Cells of a recoding that are suppressed: all below k, or the number of uniques that the
+    /// share requires, starting with those that cost least (ties by first row).
     pub fn blanked(&self, places: &[u8], cells: &Cells) -> Vec<bool> {
         let below = |&count: &u32| u64::from(count) < self.rule.threshold;
         if self.rule.blanks_all {

@@ -19,7 +19,7 @@ const MOST_STEPS: usize = 600;
 pub struct Seen {
     /// Places of its levels.
     pub places: Vec<u8>,
-    /// What it is worth.
+    /// Measures of the recoding.
     pub measured: Measured,
     /// Its other risks.
     pub risks: Risks,
@@ -89,7 +89,7 @@ impl<'a> Incumbent<'a> {
         self.limits.hold(&seen.risks).then_some(recoding)
     }
 
-    /// How far from the limits: the share of records too many, and the excess.
+    /// Distance from the limits: the share of records too many, and the excess.
     fn distance(&self, seen: &Seen) -> f64 {
         let most = self.problem.rule.most;
         let over = seen.measured.violating.saturating_sub(most);

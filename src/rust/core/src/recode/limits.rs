@@ -13,7 +13,7 @@ use crate::qar_risk::{estimate, TailSettings};
 /// Most counts of distinct cells that are made beforehand.
 const MOST_COUNTS: usize = 20_000_000;
 
-/// What is asked beside the limit on cells.
+/// Limits besides that on cells.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// Size of the key sets, how the tail is read, the largest T.
@@ -168,7 +168,7 @@ impl SetCounts {
         .collect()
     }
 
-    /// The same without the blanked cells, and the records that are left.
+    /// Counts without the suppressed cells, and the remaining records.
     fn recounted(
         &self,
         problem: &Problem,

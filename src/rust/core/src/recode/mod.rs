@@ -58,7 +58,7 @@ use crate::parallel::Monitor;
 
 use tables::{prepare_variable, Prepared};
 
-/// Which loss of information is charged.
+/// Loss of information that is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// Bits lost by non-uniform entropy.
@@ -81,20 +81,20 @@ pub struct Variable {
     pub n_leaves: f64,
     /// Levels that may be chosen, rising.
     pub allowed: Vec<usize>,
-    /// What the cost of this variable is multiplied by.
+    /// Factor of this variable's cost.
     pub weight: f64,
 }
 
-/// How a recoding is charged.
+/// Charge for a recoding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
-    /// Which cost.
+    /// Cost function.
     pub cost: Cost,
-    /// What the cost of a blank is multiplied by.
+    /// Factor of the cost of a suppressed value.
     pub blank_price: f64,
 }
 
-/// What must hold on the records that are not blanked.
+/// Limits on the records that are not suppressed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
     /// Least number of records in a cell; 1 asks nothing.
@@ -258,8 +258,7 @@ impl Problem {
     }
 }
 
-/// What R has checked already: shapes, so that nothing here can be out of
-/// bounds.
+/// Checks shapes that R has checked already, so that nothing here can be out of bounds.
 fn check(table: &KeyTable, variables: &[Variable]) -> Result<()> {
     let bad = |what: &str| Err(Error::BadArgument(what.to_owned()));
     if variables.len() != table.columns().len() {

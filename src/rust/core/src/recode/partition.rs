@@ -104,7 +104,7 @@ impl State {
         self.bound_at(problem, &self.places)
     }
 
-    /// The same for all recodings below of these levels or higher ones.
+    /// Bound for all recodings of these levels or higher ones.
     pub fn bound_at(&self, problem: &Problem, places: &[u8]) -> f64 {
         let base = problem.base(places);
         if self.violating == 0 || !problem.rule.blanks_all {
@@ -119,8 +119,8 @@ impl State {
         base + lift
     }
 
-    /// What the records that violate add, or add at least where `j` is not set, at
-    /// `place`; their codes begin `at`.
+    /// Addition by the records below the limit, or its least if `j` is not set, at `place`; their
+    /// codes begin `at`.
     fn lift_at(&self, problem: &Problem, j: usize, place: u8, at: usize) -> f64 {
         let level = &problem.variables[j].levels[place as usize];
         let lifts = if problem.rank[j] < self.depth {
@@ -132,7 +132,7 @@ impl State {
         codes.map(|(&n, &lift)| f64::from(n) * lift).sum()
     }
 
-    /// What raising variable `j` by a level from `place` adds to the bound.
+    /// Addition to the bound by raising variable `j` by a level from `place`.
     pub fn rise(&self, problem: &Problem, j: usize, place: u8) -> f64 {
         let levels = &problem.variables[j].levels;
         let mut rise = levels[place as usize + 1].base - levels[place as usize].base;
@@ -177,9 +177,8 @@ impl State {
             .map(|(start, &end)| &self.rows[start as usize..end as usize])
     }
 
-    /// What more records violate with variable `j` at `place`, the other variables
-    /// that are not set at their top, costs at least in blanks; `None` where the
-    /// limit cannot be kept.
+    /// Least cost of suppression for the further records below the limit with variable `j` at
+    /// `place`, the variables that are not set at their top; `None` if the limit cannot be kept.
     pub fn keeps(
         &self,
         problem: &Problem,

@@ -33,7 +33,7 @@ const FOR_SEARCH: f64 = 0.75;
 /// Settings of a search.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// How many of the cheapest recodings.
+    /// Number of the cheapest recodings.
     pub n_best: usize,
     /// Seconds it may take.
     pub seconds: f64,

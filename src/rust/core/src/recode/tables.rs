@@ -1,4 +1,4 @@
-//! What every level of every variable costs.
+//! Cost of every level of every variable.
 //!
 //! For a record with value a, in group G at level l, of n records:
 //! * entropy: `log2(n_G / n_a)` bits; blanked `log2(n / n_a)`, so that a blank
@@ -41,7 +41,7 @@ pub(crate) struct Level {
     pub base: f64,
     /// Cost of blanking a record of each group more.
     pub lift: Vec<f64>,
-    /// The same by code.
+    /// Lift by code.
     pub lift_of_code: Vec<f64>,
     /// By code, what blanking adds at least to the cost of this level, at this level
     /// or above.
@@ -134,7 +134,7 @@ struct Price<'a> {
 }
 
 impl Price<'_> {
-    /// What a record with `code` loses, as a share or in bits.
+    /// Loss of a record with `code`, as a share or in bits.
     fn loss(&self, code: usize, of_code: u64, of_group: u64) -> f64 {
         let loss = match self.charge.cost {
             Cost::Entropy => (of_group as f64 / of_code as f64).log2(),
@@ -143,7 +143,7 @@ impl Price<'_> {
         loss * self.variable.weight
     }
 
-    /// What blanking it costs more.
+    /// Additional loss by suppression.
     fn lift(&self, code: usize, of_group: u64) -> f64 {
         let lift = match self.charge.cost {
             Cost::Entropy => (self.n_records / of_group as f64).log2(),

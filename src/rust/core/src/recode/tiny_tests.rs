@@ -64,8 +64,8 @@ fn is_nested(key: &Key) -> bool {
     })
 }
 
-/// What a recoding by these levels costs where it keeps the limit, how many records are
-/// blanked, the smallest cell and the uniques.
+/// Cost of a recoding by these levels if it keeps the limit, the number of suppressed records, the
+/// smallest cell and the uniques.
 struct Priced {
     levels: Vec<usize>,
     places: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What is gathered of the minimal sample uniques.
+//! Collection of the minimal sample uniques.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -212,7 +212,7 @@ impl Collected {
         (size..=last).map(|i| (self.n_keys - i) as u64).product()
     }
 
-    /// What was found of the rows of `few`, which stand for `rows` of `table`.
+    /// Spreads the results for the rows of `few` to those of `table`: they stand for `rows`.
     pub fn spread(
         self,
         table: &KeyTable,
@@ -298,7 +298,7 @@ fn key_of(size: usize, set: usize) -> u64 {
     (size as u64) << 32 | set as u64
 }
 
-/// Who is alone on the sets of the size before without one of the first `n` of `members`.
+/// Records unique on the sets of the size before without one of the first `n` of `members`.
 fn subsets<'a>(sizes: &'a [Size], members: &[usize], n: usize) -> Vec<&'a [AtomicU64]> {
     if members.len() == 1 {
         return Vec::new();

@@ -40,7 +40,7 @@ use collect::Collected;
 /// Key sets of one size are no more than this.
 const MOST_SETS: usize = 10_000_000;
 
-/// What is known of the minimal sample uniques of a table.
+/// Minimal sample uniques of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecialUniques {
     /// Per row and size from 1, its MSUs: the sizes of a row are neighbours.
@@ -135,7 +135,7 @@ pub fn special_uniques(
     })
 }
 
-/// The same if missing values match everything.
+/// Uniques if missing values match everything.
 fn uniques_and_paired(table: &KeyTable, monitor: &Monitor) -> Result<(u64, u64)> {
     let relations = vec![Relation::Equal; table.columns().len()];
     let question = Question::new(table, None, relations, Settings::default())?;

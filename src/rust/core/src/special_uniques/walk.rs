@@ -73,7 +73,7 @@ impl Classes {
     }
 }
 
-/// What one thread keeps per code of the variable at hand.
+/// Memory of one thread per code of the variable at hand.
 struct Scratch {
     /// Complete rows and other rows of the class with the code, and the first of the
     /// former or the place of the next.

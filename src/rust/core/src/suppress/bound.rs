@@ -1,5 +1,4 @@
-//! How little could `Shared` cost? A Lagrangian bound, whose prices also guide
-//! the greedy.
+//! Lower bound of the cost of `Shared`: Lagrangian, with prices that also guide the greedy search.
 //!
 //! A violator with a blank of its own counts as served; one without needs
 //! `d_i = k - f_i` others whose blanks reach it:
@@ -298,7 +297,7 @@ impl Relaxation {
         best
     }
 
-    /// What every constraint lacks under the best choices.
+    /// Shortfall of every constraint under the best choices.
     fn slope(
         &self,
         prices: &[Vec<f64>],
@@ -377,8 +376,8 @@ impl View {
     }
 }
 
-/// What every described pattern lacks, less the records left out that could
-/// come to reach it. `None` where there are too many pairs.
+/// Shortfall of every described pattern, less the records left out that could come to reach it.
+/// `None` if there are too many pairs.
 fn lacks(
     problem: &Problem<'_>,
     optima: &[Optimum],

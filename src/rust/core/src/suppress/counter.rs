@@ -333,9 +333,9 @@ impl<'p> Counter<'p> {
             .sum()
     }
 
-    /// What `i` gains in going to the blank set `q`, both prepared: the prices of
-    /// open violators it newly matches, and its own for what it lacks; `None`
-    /// where it would still lack matches. Beside it the matches it then has.
+    /// Gain of moving `i` to the blank set `q`, both prepared: the prices of open violators it
+    /// newly matches, and its own for its shortfall; `None` if it would still lack matches. Also
+    /// returns the matches it then has.
     pub fn gain(&self, i: u32, q: u64) -> Option<(i64, u32)> {
         let own = self.blank[i as usize];
         let to = (q & self.set) | own;

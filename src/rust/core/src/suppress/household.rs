@@ -1,7 +1,7 @@
 //! Keys that the members of a household share.
 //!
-//! What is blank in one member can be read from another: such a key is blanked
-//! in all members, or in none. More blanks lower no count of matches.
+//! A value suppressed in one member can be read from another: such a key is suppressed in all
+//! members, or in none. More suppressed values lower no count of matches.
 
 use hashbrown::HashMap;
 

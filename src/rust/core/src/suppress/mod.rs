@@ -1,4 +1,4 @@
-//! Which cells to blank so that no record stands out.
+//! Local suppression: values to suppress so that every record keeps the limit.
 //!
 //! `x_i` is an original record, `y_i` the released one, in which the keys
 //! `S_i` are blanked beside those that were missing; `a ~ b` says that `a` and
@@ -96,7 +96,7 @@ pub struct Settings<'a> {
     pub streams: Streams,
 }
 
-/// Where the blanks are and how good that is.
+/// The suppressed values and their quality.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suppression {
     /// Per record, the bits of the columns blanked.

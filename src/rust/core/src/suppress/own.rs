@@ -1,4 +1,4 @@
-//! What every violating record needs alone: exact.
+//! Exact needs of every record below the limit, one by one.
 //!
 //! Sets of keys are looked at in the order of their cost, for all violators at
 //! once; those that remain are solved one by one ([`super::scan`]).

@@ -74,7 +74,7 @@ fn alike(state: &State<'_, '_>, rng: &mut ChaCha8Rng) -> Option<Vec<u32>> {
 }
 
 /// Takes the blanks of some records back and serves whom that leaves open.
-/// What the cost changed by; 0 where all is as before because it would rise.
+/// Change of the cost; 0 if everything is restored because it would rise.
 fn anew(
     state: &mut State<'_, '_>,
     taken: &[u32],
@@ -91,7 +91,7 @@ fn anew(
     open.extend(taken);
     open.sort_unstable();
     open.dedup();
-    // Who leans on others in spite of its own blanks is served anew too.
+    // A record that depends on others in spite of its own suppressed values is served anew, too.
     let mut paid = before;
     while let Some(&i) = open
         .iter()

@@ -20,8 +20,8 @@ use super::Suppression;
 const MOST_CHOICES: usize = 500;
 /// One, in the whole numbers that prices are.
 const UNIT: f64 = (1 << 20) as f64;
-/// What a violator is worth beside its price in the bound: at a price of 0 it
-/// must be served too.
+/// Value of a violator in addition to its price in the bound: at a price of 0 it must be served
+/// too.
 const LEAST_PRICE: f64 = 0.02;
 
 /// Choices of the listed records, and which violators have all that the rule

@@ -119,9 +119,8 @@ pub(super) fn release(
     Ok(found)
 }
 
-/// How buckets are compared: the worth of what they serve to this power, per cost
-/// to which this is added for every donor. The worth is the number of records, or
-/// what prices say.
+/// Comparison of buckets: the worth of the records they serve to this power, per cost to which this
+/// is added for every donor. The worth is the number of records, or follows from prices.
 #[derive(Debug, Clone, Copy)]
 struct Taste {
     size: f64,
@@ -227,7 +226,7 @@ struct Turn<'a> {
     n_open: usize,
     full: Vec<Bucket>,
     taste: Taste,
-    /// What it is worth to serve a cell.
+    /// Worth of serving a cell.
     worth: Vec<f64>,
     monitor: &'a Monitor,
 }

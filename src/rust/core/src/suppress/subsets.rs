@@ -54,7 +54,7 @@ impl<'p> Subsets<'p> {
         Self::within(problem, missing, problem.choosable)
     }
 
-    /// The same for sets of some keys, and what these are linked to.
+    /// Subsets of some keys, with the variables linked to them.
     pub fn within(problem: &'p Problem<'p>, missing: u64, keys: u64) -> Self {
         let mut all = Self {
             problem,

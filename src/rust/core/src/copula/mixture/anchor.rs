@@ -12,7 +12,7 @@ pub(super) const MOST_RAISED: f64 = 3.0;
 /// Uncertainty is taken away down to this share of it.
 const SHARPEST: f64 = 1e-9;
 
-/// What brings a sample's mixture to a population.
+/// Adjustment that brings a sample's mixture to a population.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Anchor {
     /// The logarithm of the factor of all probabilities.
@@ -21,11 +21,10 @@ pub struct Anchor {
     pub left: f64,
 }
 
-/// What makes the mean of xi among `n_people`, over records at `points`, each with
-/// its weight, equal to `uniqueness`: a lambda, as a rule. Where next to nobody is
-/// unique, only a lambda far from that of the sample, `ln_sample`, would do, because
-/// uncertain probabilities leave everyone some chance; there the uncertainty is
-/// taken away. Without uniqueness there is nothing to say.
+/// Finds the lambda for which the mean of xi among `n_people`, over records at `points`, each with
+/// its weight, equals `uniqueness`. If hardly anybody is unique, only a lambda far from that of the
+/// sample, `ln_sample`, would do, because uncertain probabilities leave everyone some chance; the
+/// uncertainty is then removed. Without `uniqueness` nothing is adjusted.
 pub fn anchor(
     mixture: &Mixture,
     ln_sample: f64,
@@ -74,8 +73,8 @@ pub fn anchor(
     })
 }
 
-/// Where a falling mean is `target`, by Newton's steps on the log-odds, which are
-/// nearly straight; `of` gives the mean and its slope.
+/// Root at which a falling mean is `target`, by Newton's steps on the log-odds, which are nearly
+/// straight; `of` gives the mean and its slope.
 fn root(
     target: f64,
     (mut low, mut high): (f64, f64),

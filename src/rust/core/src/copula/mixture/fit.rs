@@ -22,13 +22,13 @@ const V_STEPS: f64 = 8.0;
 /// Records of a sample at one point, or near it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cluster {
-    /// Where they are, each being left out of the counts it is judged by.
+    /// Places of the records, each left out of the counts it is scored by.
     pub point: Point,
-    /// How much of the population they stand for.
+    /// Share of the population that they represent.
     pub weight: f64,
     /// Number of records.
     pub n: f64,
-    /// How many of them are unique in the sample.
+    /// Number of them that are unique in the sample.
     pub n_unique: f64,
 }
 
@@ -233,7 +233,7 @@ impl Posterior {
         }
     }
 
-    /// Where scoring goes next.
+    /// Next step of the scoring.
     fn step(&self) -> Result<[f64; 3]> {
         let root = cholesky(arr2(&self.information).view())?;
         let mut step = self.gradient;

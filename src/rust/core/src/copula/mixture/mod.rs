@@ -35,7 +35,7 @@ pub use fit::{clusters, fit_mixture, Cluster};
 /// Sums over records are taken in blocks, so that threads do not change them.
 const BLOCK: usize = 1 << 13;
 
-/// What the tree says of a record.
+/// Probability of a record by the tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The logarithm of the probability of its values.
@@ -44,12 +44,12 @@ pub struct Point {
     pub variance: f64,
 }
 
-/// How uncertain probabilities are.
+/// Uncertainty of probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixture {
     /// The shape of what the tree misses.
     pub alpha: f64,
-    /// How much of the counts' variance tells.
+    /// Weight of the counts' variance.
     pub spread: f64,
 }
 

@@ -18,7 +18,7 @@
 //! most draws of these leave it outside its interval: the whole lattice may miss
 //! the rectangle. So a variable is drawn only where every such j can still be
 //! reached, within [`REACH`] conditional standard deviations; nothing is lost by it.
-//! Where few points count all the same, the error holds what one more of them could
+//! If only few points count, the error includes what one more of them could
 //! have added at most.
 
 use ndarray::Array2;
@@ -72,7 +72,7 @@ impl<'a> Rectangles<'a> {
     ///
     /// # Errors
     ///
-    /// Where the matrix is empty, or no point may be used.
+    /// Fails if the matrix is empty, or no point may be used.
     pub fn new(correlation: &'a Array2<f64>, effort: Effort, streams: &Streams) -> Result<Self> {
         let d = correlation.nrows();
         if d == 0 || effort.max_blocks == 0 {
@@ -181,8 +181,8 @@ impl<'a> Rectangles<'a> {
             y.resize(n, [0.0; LANES]);
         }
         let concerned = |i: usize| reach.iter().any(|bound| bound.concerns(i));
-        // What a point counts for at most: but for variables that are determined or
-        // determine one.
+        // Largest contribution of a point, except for variables that are determined or determine
+        // one.
         let mut most = [1.0; LANES];
         self.lattice.integrate(self.effort, |points, mass| {
             *mass = [1.0; LANES];

@@ -85,7 +85,7 @@ impl<'a, const P: usize> Block<'a, P> {
             let stop = i + same.count();
             let entry = table.entry(combination);
             let alone = stop - i == 1;
-            // What the groups to come add at least.
+            // Least addition by the remaining groups.
             let rest = if alone { self.low_after(group, i) } else { 0 };
             let bound = if alone { kept[i].bound() } else { bound };
             if low + table.low[entry] + rest <= bound {

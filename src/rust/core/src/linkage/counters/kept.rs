@@ -3,9 +3,9 @@
 use super::planes::{lowest, Lane, Planes};
 use crate::linkage::Best;
 
-/// What the rows of a tile stand for.
+/// Records behind the rows of a tile.
 pub(super) struct Rows<'a> {
-    /// How many records.
+    /// Number of records.
     pub counts: &'a [u64],
     /// The observed keys, where they are kept in mind.
     pub observed: Option<&'a [u64]>,

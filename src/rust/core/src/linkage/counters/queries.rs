@@ -14,7 +14,7 @@ pub(super) struct Queries {
     pub run_end: Vec<u32>,
     /// Per query, its set of observed keys.
     pub mask: Vec<u32>,
-    /// Where each query stood before sorting.
+    /// Position of each query before sorting.
     pub original: Vec<u32>,
 }
 

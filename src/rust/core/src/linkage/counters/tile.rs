@@ -1,4 +1,4 @@
-//! What is computed once for the rows of a tile.
+//! Values computed once for the rows of a tile.
 
 use super::groups::Group;
 use super::planes::{add_bit, set, smallest, Lane, Planes, ROWS, WORDS};
@@ -10,7 +10,7 @@ use crate::parallel;
 /// Entries of a table that a thread fills at once.
 const ENTRIES: usize = 128;
 
-/// What one tile knows: planes per combination, and which rows are admissible.
+/// Data of one tile: planes per combination, and the admissible rows.
 pub(super) struct Tile<const P: usize> {
     /// Per group.
     pub tables: Vec<Table<P>>,

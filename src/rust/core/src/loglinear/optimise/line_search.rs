@@ -1,4 +1,4 @@
-//! How far to go along a direction of descent.
+//! Step length along a direction of descent.
 
 use crate::error::Result;
 

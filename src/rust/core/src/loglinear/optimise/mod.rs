@@ -26,7 +26,7 @@ pub const CONVERGED: f64 = 1e-9;
 const ROUGH: f64 = 0.1;
 const SLOW_PASSES: usize = 500;
 
-/// How a fit went.
+/// Course of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Report {
     /// Passes over the table or the tree.

@@ -1,5 +1,4 @@
-//! How the columns are lined up for counting: by number of values, the
-//! narrow ones as bits.
+//! Order of the columns for counting: by number of values, the narrow ones as bits.
 
 use super::super::partition::{Partition, Tally};
 use crate::error::Result;
@@ -155,7 +154,7 @@ impl Layout {
         })
     }
 
-    /// How often a row must be counted: more than three records are three.
+    /// Number of times a row is counted: more than three records are three.
     pub fn repeats(&self, row: u32) -> u8 {
         self.repeats.get(row as usize).copied().unwrap_or(1)
     }

@@ -31,7 +31,7 @@ impl Split {
     }
 }
 
-/// What to count: one split and the last columns, those of ranks below.
+/// Sets to count: one split and the last columns, those of ranks below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// The column before the last.

@@ -49,7 +49,7 @@ pub fn count_sets(table: &KeyTable, sets: KeySets, monitor: &Monitor) -> Result<
     count_with(table, sets, MAX_BITS, monitor)
 }
 
-/// The same, columns of more than `max_bits` values being wide.
+/// Counts with columns of more than `max_bits` values as wide ones.
 fn count_with(
     table: &KeyTable,
     sets: KeySets,

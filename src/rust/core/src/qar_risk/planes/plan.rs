@@ -1,5 +1,4 @@
-//! Who counts which sets: prefixes, pieces of rows, and the sets that bits
-//! do not suit.
+//! Division of the sets: prefixes, pieces of rows, and sets that are counted without bits.
 
 use super::super::partition::{self, Partition, Search, Tally};
 use super::layout::{Layout, RowCodes};
@@ -69,8 +68,8 @@ impl<'a> Plan<'a> {
         self.wanted.is_none_or(|wanted| wanted[place])
     }
 
-    /// How many of the last members must be narrow: one that is counted in
-    /// bits, and one that sorts the records of a chunk.
+    /// Number of the last members that must be narrow: one that is counted in bits, and one that
+    /// sorts the records of a chunk.
     fn n_inner(&self) -> usize {
         (self.sets.p() - 1).min(2)
     }

@@ -42,7 +42,7 @@ pub fn top_sets(
     top_with(table, sets, n_top, MAX_BITS, monitor)
 }
 
-/// The same, columns of more than `max_bits` values being wide.
+/// Largest counts with columns of more than `max_bits` values as wide ones.
 pub(super) fn top_with(
     table: &KeyTable,
     sets: KeySets,

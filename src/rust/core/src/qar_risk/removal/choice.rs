@@ -1,4 +1,4 @@
-//! Which rows go next: the largest scores, the lowest rows among ties.
+//! Choice of the next rows: the largest scores, the lowest rows among ties.
 
 use std::ops::Range;
 

@@ -49,7 +49,7 @@ use recounted::recounted_path;
 /// counted anew.
 pub const MAX_RECOUNTS: usize = 200;
 
-/// How many records go, and how many of them at a time.
+/// Number of records to remove, and the number per step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Records removed in all; fewer than there are.
@@ -105,7 +105,7 @@ pub enum Rule {
     TopCount(usize),
 }
 
-/// How many of the largest counts estimates draw while up to `n` records go.
+/// Number of the largest counts that estimates draw until `n` records are removed.
 fn depth_while(distinct: &[u32], n_records: u64, n: usize, settings: &TailSettings) -> usize {
     let ones = distinct
         .iter()

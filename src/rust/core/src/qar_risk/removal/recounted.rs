@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The same path with the file counted anew after every block.
+/// The path with the file counted anew after every block.
 pub(super) fn recounted_path(
     table: &KeyTable,
     sets: KeySets,

@@ -1,4 +1,4 @@
-//! Which key sets are counted whole, and which are drawn.
+//! Choice of the key sets that are counted fully or drawn.
 
 use rand::seq::SliceRandom;
 use rand::RngExt;
@@ -89,7 +89,7 @@ impl Bounds {
     }
 }
 
-/// Which bounds are counted whole and which are sampled how densely.
+/// Bounds that are counted fully, and sampling rates of the others.
 pub(super) struct Design {
     /// Per class of bounds its stratum; stratum 0 is counted whole.
     stratum_of: Vec<u8>,

@@ -79,7 +79,7 @@ pub(super) fn weighted_estimates(
     settings.alpha.iter().map(at).collect()
 }
 
-/// What [`crate::qar_risk::tail::Tail`] is for weighted values.
+/// [`crate::qar_risk::tail::Tail`] for weighted values.
 struct WeightedTail {
     threshold: f64,
     largest: f64,

@@ -40,7 +40,7 @@ struct Place {
     target: Option<u32>,
 }
 
-/// Who is in a place.
+/// Records in a place.
 #[derive(Debug, Clone, Default)]
 struct Filling {
     /// Cells, with what the set costs in a record of theirs.
@@ -117,7 +117,7 @@ impl Places {
             }
         }
         all.n_pairs = pairs;
-        // What a set that opens no place here costs at least.
+        // Least cost of a set that opens no place here.
         let least = |cell: &Cell| {
             let blank = cell.blank;
             let fits = |&&set: &&u64| blank & !set & turn.problem.blankable == 0;

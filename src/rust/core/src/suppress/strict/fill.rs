@@ -45,8 +45,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What filling a bucket takes now; `None` where it serves nobody or lacks
-    /// donors.
+    /// Present cost of filling a bucket; `None` if it serves nobody or lacks donors.
     fn plan(&self, bucket: &Bucket) -> Option<Plan> {
         let (mut served, mut worth, mut cost) = (0, 0.0, 0.0);
         let mut rows: Vec<u32> = Vec::new();
@@ -167,7 +166,7 @@ impl Turn<'_> {
     }
 }
 
-/// What a bucket serves for its cost, and whom it takes.
+/// Worth of a bucket per cost, and its records.
 struct Plan {
     ratio: f64,
     donors: Vec<(u32, usize)>,

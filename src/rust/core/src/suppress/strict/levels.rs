@@ -68,7 +68,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// What a set that is still to come costs at least in a record of `cell`.
+    /// Least cost of a set that is still to come in a record of `cell`.
     pub fn least(&self, cell: &Cell) -> f64 {
         let blank = known_to_links(self.problem, cell);
         let subsets = self.by_blank.iter().find(|b| b.0 == blank);

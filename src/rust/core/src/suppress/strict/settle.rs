@@ -10,7 +10,7 @@ use super::Turn;
 /// Rounds over all buckets.
 const ROUNDS: usize = 4;
 
-/// Where the cells of a turn could go.
+/// Possible places for the cells of a turn.
 struct Index {
     /// The sets of full buckets, cheapest first.
     sets: Vec<u64>,

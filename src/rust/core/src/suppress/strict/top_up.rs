@@ -1,12 +1,12 @@
-//! What no bucket serves: blank in all keys, with as many others as it takes.
+//! Records that no bucket serves: suppressed in all keys, with as many others as it takes.
 
 use crate::error::{in_lines, Error, Result};
 
 use super::Turn;
 
 impl Turn<'_> {
-    /// What is open even so joins the cheapest full buckets or cells of its
-    /// stratum, all keys blank.
+    /// Records still open join the cheapest full buckets or cells of their stratum, all keys
+    /// suppressed.
     pub(super) fn top_up(&mut self, all: u64) -> Result<()> {
         let classes = self.classes(all)?;
         for mut bucket in self.buckets(all)? {

@@ -141,7 +141,7 @@ impl Asked {
             .collect()
     }
 
-    /// What record `i` needs alone, by enumeration.
+    /// Needs of record `i` alone, by enumeration.
     pub fn own(&self, i: usize) -> f64 {
         let mut blanks = vec![0; self.rows.len()];
         (self.allowed(i).into_iter())
@@ -217,7 +217,7 @@ impl Asked {
         blanks[i] = 0;
     }
 
-    /// What holds for every release.
+    /// Properties of every release.
     pub fn check(&self, rule: Rule, found: &Suppression) {
         let n = self.rows.len();
         let none = vec![0; n];

@@ -1,4 +1,4 @@
-//! What it is worth to place a record of a small cell, and a bound.
+//! Worth of placing a record of a small cell, and a bound.
 //!
 //! Every record of a small cell must go to some place, and a place holds at least
 //! `k` records or none. With a price `u_i` for every record of cell `i`, of which
@@ -32,7 +32,7 @@ const LEAST: f64 = 0.05;
 /// Prices, and the bound they give.
 #[derive(Debug)]
 pub(in super::super) struct Prices {
-    /// What it is worth to place all records of a cell, by cell of the turn.
+    /// Worth of placing all records of a cell, by cell of the turn.
     pub worth: Vec<(u32, f64)>,
     /// No release of the key set costs less.
     pub bound: f64,
@@ -87,8 +87,7 @@ impl Places {
         })
     }
 
-    /// What a record would cost in the best of its places, if all others that could
-    /// be there were.
+    /// Cost of a record in the best of its places, if all others that could be there were.
     fn first_price(&self, i: usize) -> f64 {
         let each = |&(at, price): &(u32, f64)| {
             let place = &self.places[at as usize];
@@ -139,8 +138,8 @@ impl Places {
         value
     }
 
-    /// What is left of `gain` when a place takes the `lacking` records that lose
-    /// least, noted in `losing` by number; `None` where nothing is.
+    /// Rest of `gain` after a place takes the `lacking` records that lose least, noted in `losing`
+    /// by number; `None` if it is not positive.
     fn fill_up(
         &self,
         place: &Place,

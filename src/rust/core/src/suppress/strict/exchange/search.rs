@@ -14,9 +14,9 @@ const MOST_DISSOLVED: usize = 6;
 pub(super) const MOST_LINKS: usize = 32;
 /// Attempts to find a bucket nearby.
 const ATTEMPTS: usize = 12;
-/// How often the buckets of one place's members are tried first.
+/// Rate at which the buckets of one place's members are tried first.
 const TOGETHER: f64 = 0.5;
-/// How much chance there is in the order in which buckets are filled.
+/// Share of chance in the order in which buckets are filled.
 const CHANCE: f64 = 0.4;
 const MOST_TAKEN: usize = 24;
 /// Places looked at for a cell, the cheapest, at most.
@@ -128,7 +128,7 @@ impl Search {
         better
     }
 
-    /// What the places touched so far cost before.
+    /// Former cost of the places touched so far.
     fn cost_before(&self) -> f64 {
         self.before.iter().map(|b| self.places.cost(&b.1)).sum()
     }
@@ -279,7 +279,7 @@ impl Search {
         }
     }
 
-    /// Where those taken out could go at a price of at most `dearest`.
+    /// Places for the records taken out, at a price of at most `dearest`.
     fn collect(&mut self, open: &[u32], dearest: f64, salt: u64) {
         self.candidates.clear();
         self.ratios.clear();
