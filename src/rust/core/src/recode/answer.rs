@@ -141,13 +141,7 @@ pub fn blanked_records(
     levels: &[usize],
     monitor: &Monitor,
 ) -> Result<Vec<bool>> {
-    let problem = Problem::new(
-        table,
-        variables,
-        question.charge,
-        question.limit,
-        monitor,
-    )?;
+    let problem = Problem::new(table, variables, question.charge, question.limit, monitor)?;
     let places = problem.places(levels)?;
     let cells = problem.cells(&places)?;
     let blanked = problem.blanked(&places, &cells);

@@ -443,9 +443,7 @@ fn threads_change_nothing() {
 #[test]
 fn a_cancelled_search_is_interrupted() {
     let problem = toy(2);
-    let asked = || Asked {
-        qar: tail(1, 0.5),
-    };
+    let asked = || Asked { qar: tail(1, 0.5) };
     let monitor = Monitor::new();
     let limits = Limits::new(&problem, asked(), &monitor).unwrap();
     monitor.cancel();
