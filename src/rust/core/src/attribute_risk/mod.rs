@@ -1,4 +1,4 @@
-//! What is learnt of a sensitive value from a key, without finding anybody?
+//! Attribute disclosure: what does a key reveal of a sensitive value, without finding anybody?
 //!
 //! An intruder who knows the key of a target looks at its *matches*, and at their values
 //! of a sensitive variable. Of the matches with a value let `c_v` have value `v`, `C` in
@@ -64,7 +64,7 @@ pub struct Target {
     pub guessed: bool,
 }
 
-/// What is known of one sensitive variable.
+/// Disclosure of one sensitive variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttributeRisk {
     /// One per target.

@@ -1,4 +1,4 @@
-//! What the sensitive values among the matches are like.
+//! Diversity of the sensitive values among the matches.
 //!
 //! Of the matches of a target that have a value, let `c_v` have value `v`, `C`
 //! in all, and let `q_v` be the share of `v` among the records of the file that
@@ -32,7 +32,7 @@ use crate::parallel::{blocks, try_map, Monitor};
 /// Patterns that a thread takes at once.
 const BLOCK: usize = 1 << 14;
 
-/// What the sensitive values among the matches of a target are like.
+/// Diversity of the sensitive values among the matches of a target.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Diversity {
     /// Distinct values, missing not counted.
@@ -98,7 +98,7 @@ impl Whole {
         }
     }
 
-    /// What matches are like of which so many have each of these codes, ascending.
+    /// Diversity of matches with these numbers of each code, ascending.
     pub fn of_codes(&self, found: &Histogram) -> Diversity {
         self.look(found, |code| self.ranks[code as usize])
     }
