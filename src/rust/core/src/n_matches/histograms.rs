@@ -96,7 +96,10 @@ fn twins(
         file.find(targets, x).map_or(none, |pattern| pattern as u32)
     })?;
     let of = |&pattern: &u32| twin[pattern as usize];
-    collected(targets.row_pattern.iter().map(of), targets.row_pattern.len())
+    collected(
+        targets.row_pattern.iter().map(of),
+        targets.row_pattern.len(),
+    )
 }
 
 /// Gathers the values of the patterns found.
