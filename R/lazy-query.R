@@ -49,3 +49,26 @@ engine_counts <- function(x) {
 rows_of_engine <- function(data) {
   with_engine(n_rows_of(data))
 }
+
+# A column that is missing throughout may come in any type: then in that of the patterns. So do
+# bands and groups, which are text to the engine.
+typed_as <- function(values, patterns) {
+  Map(function(x, like) {
+    if (is.factor(like)) {
+      factor(x, levels(like), ordered = is.ordered(like))
+    } else if (all(is.na(x))) {
+      rep(like[NA_integer_], length(x))
+    } else {
+      x
+    }
+  }, values, patterns)
+}
+
+# Columns of a query in the levels that a recoding has given them.
+with_levels <- function(found, data) {
+  levels <- attr(data, "sdc_levels")
+  for (name in intersect(names(levels), names(found))) {
+    found[[name]] <- typed_as(found[name], levels[name])[[1]]
+  }
+  found
+}

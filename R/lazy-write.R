@@ -28,33 +28,10 @@ each_chunk <- function(lazy, patterns, work) {
   if (done != lazy$n) stop_table_changed()
 }
 
-# A column that is missing throughout may come in any type: then in that of the patterns. So do
-# bands and groups, which are text to the engine.
-typed_as <- function(values, patterns) {
-  Map(function(x, like) {
-    if (is.factor(like)) {
-      factor(x, levels(like), ordered = is.ordered(like))
-    } else if (all(is.na(x))) {
-      rep(like[NA_integer_], length(x))
-    } else {
-      x
-    }
-  }, values, patterns)
-}
-
 # A new table of what a query gives, in its order.
 write_query <- function(query, name, temporary, like) {
   made <- with_engine(dplyr::compute(query, name = name, temporary = temporary, analyze = FALSE))
   structure(made, sdc_levels = attr(like, "sdc_levels"))
-}
-
-# Columns of a query in the levels that a recoding has given them.
-with_levels <- function(found, data) {
-  levels <- attr(data, "sdc_levels")
-  for (name in intersect(names(levels), names(found))) {
-    found[[name]] <- typed_as(found[name], levels[name])[[1]]
-  }
-  found
 }
 
 # Makes the new table, in the order of the row ids: nothing tells changed records apart by
