@@ -55,13 +55,14 @@ search_by_cost <- function(problem) {
   settings <- problem$settings
   n_asked <- max(32, settings$n_best)
   judge <- recoding_judge(problem)
+  levels_of <- function(nodes, i) unlist(nodes[i, settings$key_vars, drop = FALSE])
   began <- proc.time()[["elapsed"]]
   repeat {
     found <- search_core(problem, n_best = n_asked)
     keeps <- logical()
     late <- FALSE
     for (i in seq_len(nrow(found$best))) {
-      keeps <- c(keeps, judge$keeps(unlist(found$best[i, settings$key_vars, drop = FALSE])))
+      keeps <- c(keeps, judge$keeps(levels_of(found$best, i)))
       late <- proc.time()[["elapsed"]] - began > settings$max_seconds
       if (sum(keeps) == settings$n_best || late) break
     }
@@ -74,21 +75,18 @@ search_by_cost <- function(problem) {
     # All that were looked at cost less than this one.
     found$bound <- found$best$cost[[length(keeps)]]
     found$best <- search_certain(problem)
-    keeps <- vapply(seq_len(nrow(found$best)), function(i) {
-      judge$keeps(unlist(found$best[i, settings$key_vars, drop = FALSE]))
-    }, NA)
+    rows <- seq_len(nrow(found$best))
+    keeps <- vapply(rows, function(i) judge$keeps(levels_of(found$best, i)), NA)
   }
   found$n_evaluated <- found$n_evaluated + judge$n()
-  with_judged <- function(nodes) {
-    rows <- lapply(seq_len(nrow(nodes)), function(i) {
-      judge$risks(unlist(nodes[i, settings$key_vars, drop = FALSE]))
-    })
-    cbind(nodes, do.call(rbind, rows))
-  }
-  if (!any(keeps)) found$reached <- judge$reached()
   found$best <- found$best[which(keeps), , drop = FALSE]
-  if (any(keeps)) found$best <- with_judged(found$best)
-  found$bound <- if (any(keeps)) min(found$bound, found$best$cost[[1]]) else found$bound
+  if (!any(keeps)) {
+    found$reached <- judge$reached()
+    return(found)
+  }
+  rows <- lapply(seq_len(nrow(found$best)), function(i) judge$risks(levels_of(found$best, i)))
+  found$best <- cbind(found$best, do.call(rbind, rows))
+  found$bound <- min(found$bound, found$best$cost[[1]])
   found
 }
 
