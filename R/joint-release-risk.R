@@ -240,7 +240,7 @@ recoding_tables <- function(recodings, files) {
       as.data.frame(by)
     } else {
       values <- finest_values(columns, by, name)
-      list(value = values, recoded = recode_by(values, by, name)$column)
+      list(value = values, recoded = recode_by(list(x = values), by, name)$column)
     }
     lapply(as.list(table), text_values, name)
   }, recodings, names(recodings))
