@@ -74,8 +74,9 @@ crates: ## check licences of the crates that ship, and advisories (ADVISORIES=cl
 tarball: ## build the source package with vendored crates, in check/
 	sh tools/tarball.sh
 
+# The vignettes were built with the tarball, by the same R.
 check: tarball ## R CMD check --as-cran on the source package
-	sh tools/check.sh
+	sh tools/check.sh --no-build-vignettes
 
 check-next: tarball ## R CMD check on Debian 13, with R 4.5 and rustc 1.85
 	sh tools/root.sh trixie 'apt-get -qq update && apt-get -qq install rustc cargo >/dev/null && \

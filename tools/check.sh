@@ -1,6 +1,6 @@
 #!/usr/bin/env sh
 # Checks the source package in check/ as CRAN does, and fails on anything but
-# Status: OK or the note on a new submission.
+# Status: OK or the note on a new submission. Arguments go to R CMD check.
 set -eu
 cd check
 export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
@@ -13,7 +13,7 @@ export _R_CHECK_PKG_SIZES_THRESHOLD_=15
 export _R_CHECK_CRAN_INCOMING_TARBALL_THRESHOLD_=1e7
 # The check wants a UTF-8 locale and does not find one by itself everywhere.
 case $(locale charmap) in UTF-8) ;; *) export LC_ALL=C.UTF-8 ;; esac
-R CMD check --as-cran --no-manual sdcRisk_*.tar.gz
+R CMD check --as-cran --no-manual "$@" sdcRisk_*.tar.gz
 log=sdcRisk.Rcheck/00check.log
 if grep -q '^Status: OK' "$log"; then exit 0; fi
 if grep -q '^Status: 1 NOTE' "$log" && grep -q 'New submission' "$log"; then exit 0; fi

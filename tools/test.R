@@ -1,5 +1,5 @@
 # Runs the tests of the installed package, or of the files that an argument matches, and
-# prints the slowest files and a closing line.
+# prints a closing line; with TESTTHAT_PARALLEL=false the slowest files too.
 
 filter <- commandArgs(trailingOnly = TRUE)
 results <- testthat::test_local(
@@ -8,9 +8,12 @@ results <- testthat::test_local(
   stop_on_failure = FALSE
 )
 table <- as.data.frame(results)
-seconds <- sort(tapply(table$real, table$file, sum), decreasing = TRUE)
-cat("\nSlowest files, in seconds:\n")
-print(round(head(seconds, 20)))
+# Files that run side by side have no times.
+if (identical(Sys.getenv("TESTTHAT_PARALLEL"), "false")) {
+  seconds <- sort(tapply(table$real, table$file, sum), decreasing = TRUE)
+  cat("\nSlowest files, in seconds:\n")
+  print(round(head(seconds, 20)))
+}
 failed <- sum(table$failed) + sum(table$error)
 cat(sprintf(
   "\ntestthat: %d passed, %d failed, %d skipped\n",

@@ -1,6 +1,8 @@
 # Recoding of a table of a database, which stays there: the figures of the data frame, its values,
 # and an order that tells nothing.
 
+skip_on_cran()
+
 recode_engines <- c("sqlite", "postgres")
 
 recode_keys <- c("region", "age", "size", "job")

@@ -1,6 +1,8 @@
 # Counts of few records in external reports: an intruder takes all printed figures, adds and
 # subtracts them, and looks at the shares.
 
+skip_on_cran()
+
 skip_if_not_installed("xml2")
 
 # Page and log of an external report on these results.
