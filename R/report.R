@@ -18,10 +18,10 @@
 #' report released; its weights, households and other roles do not matter. A result of a
 #' released file is a result after the protection, also if `release_data()` handed out the
 #' records in another order. The original is the file before all steps: of
-#' `suppress_cells(global_recode(file))` it is `file`. If a result fits neither file, the report is refused with an error
-#' of class `sdcRisk_error_mismatched_data` that names the result. If it shares no variable with
-#' the other results, its file is unknown: give the original file as `data`, or name the
-#' result `before`.
+#' `suppress_cells(global_recode(file))` it is `file`. If a result fits neither file, the report is
+#' refused with an error of class `sdcRisk_error_mismatched_data` that names the result. If it
+#' shares no variable with the other results, its file is unknown: give the original file as
+#' `data`, or name the result `before`.
 #'
 #' A result of variables that the protection did not change fits both files. If the protection
 #' changed no value at all, it is about the original, and about the released file if the original

@@ -20,8 +20,9 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' risk <- qar_risk(adult, pi_u = 0.1)
 #' plot(risk_contribution(risk, adult))
-autoplot.sdc_risk_contribution <- function(object, type = c("u_plus", "boxplot", "metrics", "uniqueness"), ...,
-                                           n = 250) {
+autoplot.sdc_risk_contribution <- function(object,
+                                           type = c("u_plus", "boxplot", "metrics", "uniqueness"),
+                                           ..., n = 250) {
   enter_verb("autoplot", object)
   check_no_dots(...)
   type <- check_choice(type, c("u_plus", "boxplot", "metrics", "uniqueness"), "type")

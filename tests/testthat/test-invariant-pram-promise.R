@@ -78,12 +78,12 @@ test_that("who weighs all counts is told for, and small blocks are the default",
   expect_lte(max(x$variables$se_inflation), max(whole$variables$se_inflation))
   pairs <- x$blocks$n_cells == 2
   expect_true(all(x$blocks$all_counts_prob[pairs] <= 0.8 + 1e-9))
-  expect_match(paste(lines_of(whole), collapse = " "), "all cells +0.99")
+  expect_match(paste(lines_of(whole), collapse = " "), "all frequencies +0.99")
   # Four uniques: two pairs, or one block.
   four <- data.frame(k = 1:4)
   expect_equal(quietly(invariant_pram(four))$estimates$all_counts_prob, 0.8)
   expect_match(
-    paste(lines_of(invariant_pram(four)), collapse = " "), "all cells +0.800"
+    paste(lines_of(invariant_pram(four)), collapse = " "), "all frequencies +0.800"
   )
   one <- invariant_pram(four, scope = "all")
   expect_equal(one$estimates$all_counts_prob, 0.8658, tolerance = 1e-4)

@@ -183,7 +183,10 @@ test_that("pramVars and ghostVars are what they are said to be", {
   data <- transform(testdata, ghost = relat)
   data$hhcivil <- factor(data$hhcivil)
   object <- object_of(data, ghostVars = list(list("relat", "ghost")), pramVars = "hhcivil")
-  expect_match(text_of(summary(sdc_file(object))), "suppressed values of \"relat\" are those of \"ghost\" too")
+  expect_match(
+    text_of(summary(sdc_file(object))),
+    "suppressed values of \"relat\" are those of \"ghost\" too"
+  )
   set.seed(1)
   perturbed <- hushed(sdcMicro::pram(object))
   expect_identical(sdc_file(perturbed)$hhcivil, sdcMicro::extractManipData(perturbed)$hhcivil)
