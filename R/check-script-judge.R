@@ -93,7 +93,7 @@ may_hold_records <- function(value) {
   !own && any(size >= least_records)
 }
 
-# What has no columns by which it could be followed.
+# Objects without columns by which they could be followed.
 written_otherwise <- function(run, what, names = character()) {
   read <- any(vapply(run$others, `[[`, NA, "read"))
   if (length(run$followed) || read) {

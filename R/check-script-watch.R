@@ -117,7 +117,7 @@ written_by <- function(package_arguments, frame) {
   list(get(package_arguments[[1]], frame))
 }
 
-# Where a call of a text writer writes, NULL if that is no file, or one of the session's own.
+# The file that a call of a text writer writes, NULL if it writes none, or one of the session's own.
 # Packages write what they please; only calls of the script count, and those by lapply().
 text_place <- function(argument, frame) {
   at <- match(TRUE, vapply(sys.frames(), identical, NA, frame))
@@ -138,7 +138,7 @@ text_place <- function(argument, frame) {
   if (written) place
 }
 
-# How many lines or values it writes. What sink() diverts is not known before.
+# The number of lines or values it writes, which is not known before of sink().
 text_size <- function(argument, frame) {
   values <- switch(argument,
     "..." = eval(quote(list(...)), frame), list(if (nzchar(argument)) get(argument, frame))

@@ -39,7 +39,7 @@ limit_methods <- function(limit) {
   }))
 }
 
-# What the page says of limits of the population after a remedy: `measure`, `value`, `low`,
+# The rows of the page for limits of the population after a remedy: `measure`, `value`, `low`,
 # `high`, `limit`, `verdict`, `note`. `roles` are those the remedy knows.
 law_verdicts <- function(data, roles, limit) {
   limit <- limit[intersect(law_limits, names(limit))]

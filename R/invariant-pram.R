@@ -212,7 +212,7 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
     drawn$release <- if (is.null(ask$file$lazy)) {
       pram_release(data, table, drawn, units)
     } else {
-      # What becomes of a record is not known by its pattern.
+      # Records of one pattern are exchanged one by one.
       ask$file$before$now <- NULL
       pram_release_lazy(ask$file$lazy, data, table, drawn)
     }

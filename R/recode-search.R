@@ -190,7 +190,7 @@ recode_search_control <- function(blank_price = 1, keep = NULL, n_best = 10, imp
   new_control("recode_search_control")
 }
 
-# What the page says of limits of the population after the cheapest recoding.
+# The verdicts of the page on limits of the population after the cheapest recoding.
 judged_recoding <- function(x, file) {
   if (any(law_limits %in% names(x$settings$constraint))) {
     released <- as_file(quietly(apply_recoding(x, file)), "data")$data

@@ -130,7 +130,7 @@ named_of <- function(data, columns, arg) {
   if (!is.null(columns)) names(data)[check_columns(columns, data, arg)]
 }
 
-# What stays can still tell protected values.
+# Columns that stay can still reveal protected values.
 inform_still_told <- function(data, told, out) {
   if (!is.null(told)) {
     parts <- strsplit(told$by, " + ", fixed = TRUE)

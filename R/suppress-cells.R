@@ -229,7 +229,7 @@ suppress_cells_control <- function(n_rounds = 0, original = NULL, into = NULL, c
   new_control("suppress_cells_control")
 }
 
-# What the page says of the largest risk in the population after the suppression, if it is known.
+# The verdict of the page on the largest risk after the suppression, if the population is known.
 judged_suppression <- function(x, file, limit) {
   roles <- utils::modifyList(
     as.list(file$roles), list(

@@ -191,7 +191,7 @@ counted_release <- function(before, after) {
   list(before = new_file(known$data, known$roles), after = new_file(known$now, known$roles))
 }
 
-# What is computed from single records: patterns are written out for it.
+# Some figures need single records: patterns are written out for them.
 more_loss <- function(before, after, keys, numbers, model, weights, weights_after) {
   times <- times_of(before)
   many <- vapply(keys, function(name) {

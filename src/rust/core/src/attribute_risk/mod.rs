@@ -48,18 +48,18 @@ pub struct Worst {
     pub delta: f64,
 }
 
-/// What the matches of a target tell of its value of one sensitive variable.
+/// Values of one sensitive variable among the matches of a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// The share of its value among the matches; `None` if it has no value.
     pub posterior: Option<f64>,
-    /// Whether all matches with a value share one.
+    /// True if all matches with a value share one.
     pub told: bool,
-    /// Whether that is its own value.
+    /// True if that is its own value.
     pub right: bool,
-    /// Whether a match has a value.
+    /// True if a match has a value.
     pub found: bool,
-    /// Whether its own value is the most frequent one among its matches, or in the file if
+    /// True if its own value is the most frequent one among its matches, or in the file if
     /// none of them has a value; of several the first in their order.
     pub guessed: bool,
 }
@@ -203,7 +203,7 @@ fn most_frequent(histogram: &Histogram) -> Option<u32> {
     first.map(|&(code, _)| code)
 }
 
-/// What a target with these values among its matches is like; there is one at least.
+/// The figures of a target with these values among its matches; there is one at least.
 fn worst_of(histogram: &Histogram, whole: &Whole) -> Worst {
     let total: u64 = histogram.iter().map(|&(_, count)| count).sum();
     let most = histogram.iter().map(|&(_, count)| count).max().unwrap_or(0);
