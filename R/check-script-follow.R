@@ -21,8 +21,14 @@ is_followable <- function(x) {
 
 columns_of <- function(x) {
   data <- if (is.data.frame(x)) x else tryCatch(as_file(x, "x")$data, error = function(e) NULL)
-  # Objects made by reference change their columns, but not this list.
-  as.list(unclass(data))
+  own_columns(data)
+}
+
+# Objects made by reference change their columns and names in place, but not this list.
+own_columns <- function(data) {
+  columns <- as.list(unclass(data))
+  names(columns) <- paste0(names(columns))
+  columns
 }
 
 # Only a data.table changes without a new address.
@@ -44,7 +50,7 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
     return(NULL)
   }
   state <- list(
-    name = name, file = file, columns = as.list(unclass(file$data)),
+    name = name, file = file, columns = own_columns(file$data),
     address = rlang::obj_address(value), hash = frame_hash(value), kind = class(value)[[1]],
     classed = !is.data.frame(value) || inherits(value, "sdc_file"),
     was = list(), aligned = TRUE,
@@ -158,12 +164,13 @@ summary_calls <- c(
 inherited_roles <- function(value, parent) {
   roles <- parent$file$roles
   renamed <- function(columns) {
-    unlist(lapply(columns, function(column) {
+    found <- unlist(lapply(columns, function(column) {
       if (column %in% names(value)) {
         return(column)
       }
       utils::head(equal_columns(value, parent$columns[[column]]), 1)
     }))
+    if (length(found)) found
   }
   for (role in setdiff(names(roles), c(population_roles, "key_groups"))) {
     roles[[role]] <- renamed(roles[[role]])
@@ -420,7 +427,16 @@ without_code <- function(name, columns) {
 
 file_call <- function(name, roles) {
   roles <- roles[intersect(names(roles), setdiff(role_names, "missing"))]
-  code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles)))
+  in_script(code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles))))
+}
+
+# Code for a script, which may not have attached the package.
+in_script <- function(code) {
+  if ("package:sdcRisk" %in% search()) {
+    return(code)
+  }
+  own <- "(sdc_file|recode_search|apply_recoding|suppress_cells|release_data)[(]"
+  gsub(paste0("(?<![:\\w.])", own), "sdcRisk::\\1(", code, perl = TRUE)
 }
 
 # The line that brings a frame under its limits.
@@ -431,12 +447,12 @@ remedy_code <- function(state, limit) {
   k <- if (is.null(limit$k)) 3 else limit$k
   file <- if (state$classed) name_code(state$name) else file_call(state$name, state$file$roles)
   recode <- isTRUE(state$page$recode)
-  paste0(
+  in_script(paste0(
     name_code(state$name), " <- ", if (recode) paste0(
       "recode_search(", file, ", k = ", number_code(k),
       ", suppress = 0.02) |> apply_recoding() |> suppress_cells("
     ) else paste0("suppress_cells(", file, ", "), "k = ", number_code(k),
     if (!is.null(state$page$max_risk)) paste0(", max_risk = ", number_code(state$page$max_risk)),
     ") |> release_data()"
-  )
+  ))
 }

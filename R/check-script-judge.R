@@ -136,7 +136,11 @@ written_frame <- function(run, value, names, variable) {
 }
 
 replacing_code <- function(name, before, after) {
-  if (nzchar(name)) paste0(name_code(name), " <- ", before, name_code(name), after) else ""
+  if (nzchar(name)) {
+    in_script(paste0(name_code(name), " <- ", before, name_code(name), after))
+  } else {
+    ""
+  }
 }
 
 # TRUE if a value has only columns of a frame that is followed, and its records.

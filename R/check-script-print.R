@@ -167,9 +167,10 @@ junit_text <- function(x) {
   failed <- length(unique(x$findings$file[counted]))
   c(
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
-    paste0("<testsuites tests=\"", length(files), "\" failures=\"", failed, "\">"),
+    paste0("<testsuites tests=\"", length(files), "\" errors=\"0\" failures=\"", failed, "\">"),
     paste0(
-      "  <testsuite name=\"sdcRisk\" tests=\"", length(files), "\" failures=\"", failed, "\">"
+      "  <testsuite name=\"sdcRisk\" tests=\"", length(files),
+      "\" errors=\"0\" failures=\"", failed, "\">"
     ),
     unlist(cases), "  </testsuite>", "</testsuites>"
   )

@@ -62,7 +62,7 @@
 #' vectors, matrices and models of that length. Writers of other packages than base R, readr,
 #' haven, data.table, arrow, foreign, jsonlite, openxlsx and writexl are not known: a file in the
 #' working folder that such a function makes or changes is `not_followed`, and one elsewhere is not
-#' seen.
+#' seen. Files in the session's temporary folder are not judged, also if a later line copies them.
 #'
 #' If the script stops with an error, findings up to there are given, and the class of the error.
 #' Its text is given only if sdcRisk made it, as others may hold values.

@@ -229,6 +229,7 @@ test_that("the result has its tables, status and files", {
   write_findings(x, path)
   suite <- xml2::read_xml(path)
   expect_identical(xml2::xml_attr(suite, "failures"), "1")
+  expect_identical(xml2::xml_attr(xml2::xml_find_first(suite, "testsuite"), "errors"), "0")
   expect_length(xml2::xml_find_all(suite, ".//failure"), 1)
 })
 
@@ -282,4 +283,40 @@ test_that("what is written as text, bytes, models or by unknown functions is sai
     "cat(do.call(paste, people))", "pdf(\"a.pdf\"); plot(people$SCORE); invisible(dev.off())",
     "saveRDS(1:3, \"a.rds\")", "sdc_report(n_matches(people), file = \"a.html\", pictures = FALSE)"
   ), character())
+})
+
+test_that("a frame without the weights of its comment is judged by k", {
+  checked <- check_text(c(
+    "keys <- c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\")",
+    "#| sdc: key_vars = keys, weight_var = \"WEIGHT\"",
+    "people <- sdcRisk::nals_prison[c(keys, \"WEIGHT\", \"SCORE\")]",
+    "write.csv(people[c(keys, \"SCORE\")], \"a.csv\")"
+  ))
+  expect_identical(codes_at(checked), "4 above_limit")
+  expect_match(checked$findings$message, "19 of 182 records", fixed = TRUE)
+  expect_identical(quit_status(checked), 1L)
+})
+
+test_that("columns that := makes in place are compared", {
+  skip_if_not_installed("data.table")
+  checked <- check_text(c(
+    "library(data.table)",
+    "#| sdc: key_vars = c(GENDER), id_vars = id",
+    "dt <- data.table(GENDER = sdcRisk::nals_prison$GENDER, id = 1000 + 1:182)",
+    "ids <- dt$id", "dt[, id := NULL]", "dt[, id := ids]", "fwrite(dt, \"a.csv\")"
+  ))
+  expect_identical(codes_at(checked), c("6 identifier_returned", "7 identifier_written"))
+})
+
+test_that("a repair runs in a script that has not attached the package", {
+  script <- c(
+    "#| sdc: key_vars = c(CENREG, DAGE3, EDUC3, GENDER)",
+    "people <- sdcRisk::nals_prison[c(\"CENREG\", \"DAGE3\", \"EDUC3\", \"GENDER\", \"SCORE\")]",
+    "write.csv(people, \"a.csv\")"
+  )
+  found <- check_text(script)$findings
+  expect_identical(found$code, "above_limit")
+  expect_match(found$fix, "^people <- sdcRisk::suppress_cells\\(sdcRisk::sdc_file\\(people")
+  expect_match(found$fix, "sdcRisk::release_data()", fixed = TRUE)
+  expect_identical(nrow(check_text(append(script, found$fix, 2))$findings), 0L)
 })
