@@ -374,10 +374,9 @@ released_file <- function(x, arg) {
     return(micro_file(x$data, arg))
   }
   used <- x$settings[c("weight_var", "hh_id", "strata_var")]
-  used <- c(
-    list(key_vars = unique(unlist(c(x$settings$key_sets, x$settings$key_vars)))),
-    used[lengths(used) > 0]
-  )
+  # Of a suppression `key_vars` are linked variables, too.
+  sets <- unique(unlist(x$settings$key_sets))
+  used <- c(list(key_vars = if (length(sets)) sets else x$settings$key_vars), used[lengths(used) > 0])
   roles <- attr(x, "asked")$arguments$data$roles
   roles <- c(roles[setdiff(names(roles), c(names(used), "missing"))], used)
   file <- if (is_lazy_table(x$data)) {

@@ -245,6 +245,12 @@ dplyr_col_modify.sdc_file <- function(data, cols) {
   keep_file(dplyr::dplyr_col_modify(bare_frame(data), cols), data, same_records = TRUE)
 }
 
+#' @exportS3Method dplyr::dplyr_row_slice
+dplyr_row_slice.sdc_file <- function(data, i, ...) {
+  announce("dplyr_row_slice")
+  keep_file(dplyr::dplyr_row_slice(bare_frame(data), i, ...), data)
+}
+
 # Their steps select columns: only what the whole verb loses is told.
 row_verb <- function(name) {
   function(x, y, ...) {

@@ -156,3 +156,18 @@ test_that("files with natural missing values and of odd shapes are judged by the
   }, "")
   expect_identical(verdicts[c(5, 6, 7, 8, 9)], c("ok", "unclear", "above", "above", "ok"))
 })
+
+test_that("a variable that is suppressed with another is no key variable of the release", {
+  set.seed(4)
+  data <- data.frame(
+    area = sample(3, 80, TRUE), age = sample(4, 80, TRUE), sex = sample(2, 80, TRUE)
+  )
+  data$unit <- 100 * data$area + sample(30, 80, TRUE)
+  file <- sdc_file(data, c("area", "age", "sex"))
+  protected <- quietly(suppress_cells(file, k = 3, linked = list(area = "unit")))
+  expect_identical(sdc_roles(release_data(protected))$key_vars, c("area", "age", "sex"))
+  found <- quietly(n_matches(protected))
+  expect_identical(found$settings$key_vars, c("area", "age", "sex"))
+  expect_gte(min(found$records$n_matches), 3)
+  expect_identical(is.na(protected$data$unit), is.na(protected$data$area))
+})

@@ -75,6 +75,12 @@ of_dplyr <- list(
   group = function(x) {
     dplyr::ungroup(dplyr::mutate(dplyr::group_by(x, region), n = dplyr::n()))
   },
+  group_filter = function(x) {
+    dplyr::ungroup(dplyr::filter(dplyr::group_by(x, region), dplyr::n() > 2))
+  },
+  group_slice = function(x) dplyr::ungroup(dplyr::slice_head(dplyr::group_by(x, region), n = 2)),
+  group_arrange = function(x) dplyr::ungroup(dplyr::arrange(dplyr::group_by(x, region), age)),
+  group_distinct = function(x) dplyr::ungroup(dplyr::distinct(dplyr::group_by(x, region))),
   across = function(x) dplyr::mutate(x, dplyr::across(dplyr::all_of("age"), as.character))
 )
 
