@@ -426,7 +426,10 @@ test_that("Microsoft's client of the protocol is answered as it was recorded", {
       if (!is.null(version)) {
         message$result$serverInfo$version <- as.character(utils::packageVersion("sdcRisk"))
       }
-      expect_identical(await_answer(editor, message$id), message)
+      answer <- await_answer(editor, message$id)
+      # Whether a cancelled check had begun depends on time.
+      if (!is.null(message$error)) answer$error$message <- message$error$message
+      expect_identical(answer, message)
       answers <- answers + 1L
     } else {
       expect_identical(await(editor, function(m) identical(m$method, message$method)), message)
