@@ -376,7 +376,8 @@ released_file <- function(x, arg) {
   used <- x$settings[c("weight_var", "hh_id", "strata_var")]
   # Of a suppression `key_vars` are linked variables, too.
   sets <- unique(unlist(x$settings$key_sets))
-  used <- c(list(key_vars = if (length(sets)) sets else x$settings$key_vars), used[lengths(used) > 0])
+  keys <- if (length(sets)) sets else x$settings$key_vars
+  used <- c(list(key_vars = keys), used[lengths(used) > 0])
   roles <- attr(x, "asked")$arguments$data$roles
   roles <- c(roles[setdiff(names(roles), c(names(used), "missing"))], used)
   file <- if (is_lazy_table(x$data)) {
