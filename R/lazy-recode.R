@@ -178,7 +178,8 @@ identifiers_of_table <- function(table, roles, most = 1000) {
   columns <- columns[n_known >= 20 & differ > 0.9 * n_known]
   if (nrow(some) == most && length(columns)) {
     counts <- lapply(rlang::syms(columns), function(x) {
-      list(rlang::expr(n_distinct(!!x)), rlang::expr(sum(ifelse(is.na(!!x), 0L, 1L), na.rm = TRUE)))
+      known <- rlang::expr(sum(ifelse(is.na(!!x), 0L, 1L), na.rm = TRUE))
+      list(rlang::call2("n_distinct", x), known)
     })
     counts <- unlist(counts, recursive = FALSE)
     names(counts) <- paste0("sdc_count_", seq_along(counts))
