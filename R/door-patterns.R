@@ -116,6 +116,17 @@ sum_over <- function(x, times) if (is.null(times)) sum(x) else sum(x * times)
 
 mean_over <- function(x, times) if (is.null(times)) mean(x) else sum(x * times) / sum(times)
 
+# The mean of the known values, and their standard deviation.
+known_mean <- function(x, times) mean_over(x[!is.na(x)], times[!is.na(x)])
+
+deviation_over <- function(x, times) {
+  if (is.null(times)) {
+    return(stats::sd(x, na.rm = TRUE))
+  }
+  n <- sum(times[!is.na(x)])
+  sqrt(known_mean((x - known_mean(x, times))^2, times) * n / (n - 1))
+}
+
 # Numbers of records by their codes, 1 to `n`, of those that count.
 count_over <- function(codes, n, times, counts = TRUE) {
   codes <- codes[counts]

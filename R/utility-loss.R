@@ -395,17 +395,6 @@ variable_loss <- function(column, name, w, w_after, times = NULL) {
   out
 }
 
-# The mean of the known values, and their standard deviation.
-known_mean <- function(x, times) mean_over(x[!is.na(x)], times[!is.na(x)])
-
-deviation_over <- function(x, times) {
-  if (is.null(times)) {
-    return(stats::sd(x, na.rm = TRUE))
-  }
-  n <- sum(times[!is.na(x)])
-  sqrt(known_mean((x - known_mean(x, times))^2, times) * n / (n - 1))
-}
-
 share_of <- function(part, whole) if (whole > 0) part / whole else 0
 
 # Half the sum of the absolute differences of shares.
