@@ -72,3 +72,16 @@ with_levels <- function(found, data) {
   }
   found
 }
+
+# A released table without levels that none of its records has: they would name suppressed values.
+with_held_levels <- function(table) {
+  levels <- attr(table, "sdc_levels")
+  names <- intersect(as.character(names(levels)), colnames(table))
+  held <- lapply(rlang::set_names(names), function(name) {
+    column <- dplyr::distinct(dplyr::select(table, !!as.name(name)))
+    of <- levels[[name]]
+    found <- intersect(levels(of), with_engine(collect_query(column))[[1]])
+    factor(character(), found, ordered = is.ordered(of))
+  })
+  structure(table, sdc_levels = if (length(held)) held)
+}

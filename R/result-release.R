@@ -189,7 +189,7 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
   if (!is.null(file$table)) {
     check_table_release(shuffle, new_ids)
     columns <- released_of_table(file$table, file$roles, keep_ids, drop)
-    return(recoded_release(file$table, columns))
+    return(with_held_levels(recoded_release(file$table, columns)))
   }
   parts <- list(
     data = file$data, settings = file$roles, order = NULL,
@@ -214,7 +214,7 @@ handed_out <- function(x, shuffle, new_ids, keep_ids, drop) {
     check_table_release(shuffle, new_ids)
     roles <- c(x$settings, attr(x, "asked")$arguments$data$roles["id_vars"])
     columns <- released_of_table(x$data, roles, keep_ids, drop)
-    return(dplyr::select(x$data, !!!rlang::syms(columns)))
+    return(with_held_levels(dplyr::select(x$data, !!!rlang::syms(columns))))
   }
   file <- released_file(x, "x")
   as_release(file, hand_out(x, file$roles, shuffle, new_ids, keep_ids, drop))

@@ -96,6 +96,26 @@ for (engine in recode_engines) {
     }
   })
 
+  test_that(paste("a release on", engine, "has no level of suppressed values only"), {
+    data <- data.frame(age = c(95, rep(c(25, 33, 47, 51), 25)), sex = rep(1:2, length.out = 101))
+    file <- sdc_file(engine_table(engine, data), c("age", "sex"))
+    coarse <- quietly(global_recode(file, age = c(0, 40, 60)))
+    levels_of <- function(x) lapply(attr(quietly(release_data(x)), "sdc_levels"), levels)
+    expect_identical(levels_of(coarse), list(age = c("0-39", "40-59", "60+")))
+    protected <- quietly(suppress_cells(coarse, k = 3))
+    release <- quietly(release_data(protected))
+    expect_identical(levels_of(protected), list(age = c("0-39", "40-59")))
+    expect_false("60+" %in% unlist(as.data.frame(release)))
+    # The release counted again has the figures of the data frame.
+    in_r <- quietly(suppress_cells(global_recode(
+      sdc_file(data, c("age", "sex")), age = c(0, 40, 60)
+    ), k = 3))
+    expect_identical(
+      n_matches(sdc_file(release, c("age", "sex")))$estimates$n,
+      n_matches(release_data(in_r, shuffle = FALSE))$estimates$n
+    )
+  })
+
   test_that(paste("the order of a recoded release on", engine, "tells nothing"), {
     data <- recode_file()
     file <- sdc_file(engine_table(engine, data), recode_keys, id_vars = "town")
