@@ -62,7 +62,7 @@ letters_before <- function(lines, line, column) {
 }
 
 # Position of the call of one of the functions `names` in expression `i`, or of the expression if
-# there is no such call.
+# it calls none of them.
 position_of <- function(parsed, i, names = character()) {
   at <- calls_in(parsed, i)
   at <- at[at$text %in% names, ]

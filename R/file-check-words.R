@@ -145,7 +145,7 @@ protect_steps <- function(x, roles, data, rare, alike) {
     looks <- rlang::set_names(x$roles$looks_like, x$roles$variable)
     linked_text(x$diagnostics$told_by_columns, data, unlist(roles), looks)
   }
-  # Each stratum has its own rules, and is no key variable.
+  # A stratum cannot be a key variable: each has its own rules.
   if (any(roles$strata_var %in% roles$key_vars)) linked <- c(linked, "strata_var = NULL")
   if (alike || rare && is.null(roles$key_groups)) remedy_steps(x, k_of(x), linked, times_of(data))
 }

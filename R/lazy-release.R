@@ -79,8 +79,8 @@
 #' * `data` is the new table, lazy: it lives as long as the connection. Save numbers, not the
 #'   result.
 #' * `hh_id` is an error: patterns have no households.
-#' * `plausibility` is empty and there is no message `determined_keys`: other columns are not
-#'   examined. Remove columns that reveal a key variable, and direct identifiers, including the
+#' * Other columns are not examined: `plausibility` is empty, and no message `determined_keys`
+#'   comes. Remove columns that reveal a key variable, and direct identifiers, including the
 #'   row id if it is one.
 #' * [pram_audit()] and [pram_variance()] need records; [pram_transitions()] does not.
 #'

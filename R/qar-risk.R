@@ -63,9 +63,9 @@
 #' a share `alpha` of 0.01 is less than one set. \eqn{T} is then an extrapolation that can exceed
 #' the risk of every set. The print begins with the riskiest key set, `diagnostics$fit$beyond` is
 #' `TRUE`, and the risk of the riskiest key set is the number to report. If possible, the warning
-#' and the print name the least `pi_u` in whole per cent, up to 0.25, that leaves ten exceedances:
-#' more than a quarter of the key sets is no longer a tail. The status is about exceedances only,
-#' and can be `ok` for an extrapolation.
+#' and the print name the least `pi_u` in whole per cent that leaves ten exceedances, up to 0.25,
+#' since a tail has at most a quarter of the key sets. The status is about exceedances only, and can
+#' be `ok` for an extrapolation.
 #'
 #' @section Households:
 #' With `hh_id` the risk of households is measured, too. On a key set a household is known
