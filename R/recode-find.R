@@ -52,31 +52,17 @@ most_judged <- 4096
 # The cheapest that the core admits, in order of cost, until enough of them keep
 # the limits judged here: what is found first is the cheapest.
 search_by_cost <- function(problem) {
-  settings <- problem$settings
-  n_asked <- max(32, settings$n_best)
   judge <- recoding_judge(problem)
-  levels_of <- function(nodes, i) unlist(nodes[i, settings$key_vars, drop = FALSE])
-  began <- proc.time()[["elapsed"]]
-  repeat {
-    found <- search_core(problem, n_best = n_asked)
-    keeps <- logical()
-    late <- FALSE
-    for (i in seq_len(nrow(found$best))) {
-      keeps <- c(keeps, judge$keeps(levels_of(found$best, i)))
-      late <- proc.time()[["elapsed"]] - began > settings$max_seconds
-      if (sum(keeps) == settings$n_best || late) break
-    }
-    exhausted <- nrow(found$best) < n_asked
-    if (sum(keeps) == settings$n_best || exhausted || late || n_asked >= most_judged) break
-    n_asked <- 4 * n_asked
-  }
-  found$proven <- found$proven && (any(keeps) || exhausted)
-  if (!any(keeps) && !exhausted) {
+  looked <- look_by_cost(problem, judge)
+  found <- looked$found
+  keeps <- looked$keeps
+  found$proven <- found$proven && (any(keeps) || looked$exhausted)
+  if (!any(keeps) && !looked$exhausted) {
     # All that were looked at cost less than this one.
     found$bound <- found$best$cost[[length(keeps)]]
     found$best <- search_certain(problem)
     rows <- seq_len(nrow(found$best))
-    keeps <- vapply(rows, function(i) judge$keeps(levels_of(found$best, i)), NA)
+    keeps <- vapply(rows, function(i) judge$keeps(levels_at(found$best, i, problem)), NA)
   }
   found$n_evaluated <- found$n_evaluated + judge$n()
   found$best <- found$best[which(keeps), , drop = FALSE]
@@ -84,10 +70,37 @@ search_by_cost <- function(problem) {
     found$reached <- judge$reached()
     return(found)
   }
-  rows <- lapply(seq_len(nrow(found$best)), function(i) judge$risks(levels_of(found$best, i)))
+  rows <- lapply(seq_len(nrow(found$best)), function(i) {
+    judge$risks(levels_at(found$best, i, problem))
+  })
   found$best <- cbind(found$best, do.call(rbind, rows))
   found$bound <- min(found$bound, found$best$cost[[1]])
   found
+}
+
+# Asks the core for more recodings until enough keep the limits, none is left, or time is up.
+look_by_cost <- function(problem, judge) {
+  settings <- problem$settings
+  n_asked <- max(32, settings$n_best)
+  began <- proc.time()[["elapsed"]]
+  repeat {
+    found <- search_core(problem, n_best = n_asked)
+    keeps <- logical()
+    late <- FALSE
+    for (i in seq_len(nrow(found$best))) {
+      keeps <- c(keeps, judge$keeps(levels_at(found$best, i, problem)))
+      late <- proc.time()[["elapsed"]] - began > settings$max_seconds
+      if (sum(keeps) == settings$n_best || late) break
+    }
+    exhausted <- nrow(found$best) < n_asked
+    if (sum(keeps) == settings$n_best || exhausted || late || n_asked >= most_judged) break
+    n_asked <- 4 * n_asked
+  }
+  list(found = found, keeps = keeps, exhausted = exhausted)
+}
+
+levels_at <- function(nodes, i, problem) {
+  unlist(nodes[i, problem$settings$key_vars, drop = FALSE])
 }
 
 # Few recodings under limits that keep those of the population for certain, or nearly: a key has as
