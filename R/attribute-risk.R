@@ -163,7 +163,9 @@ attribute_release <- function(released, keys, sensitive, arg = "released") {
   absent <- setdiff(c(keys, sensitive), names(released))
   if (length(absent)) {
     stop_argument(
-      arg, "have the key variables and the sensitive ones as columns",
+      arg, paste0(
+        "have the key variables", if (length(sensitive)) " and the sensitive ones", " as columns"
+      ),
       found = paste0("Not found: ", quote_names(absent), ".")
     )
   }

@@ -110,5 +110,7 @@ rs_wait <- function(milliseconds, tick) .Call(wrap__rs_wait, milliseconds, tick)
 
 rs_special_uniques <- function(table, settings, run) .Call(wrap__rs_special_uniques, table, settings, run)
 
+rs_replicated_uniques <- function(table, released, settings, run) .Call(wrap__rs_replicated_uniques, table, released, settings, run)
+
 rs_suppress_cells <- function(table, settings, run) .Call(wrap__rs_suppress_cells, table, settings, run)
 

@@ -26,6 +26,14 @@ declare_measure(
     paste("Minimal sample uniques of", plural(size, "variable")), "count",
     scenario = "prosecutor", board = FALSE, head = "minimal sets"
   ),
+  n_kept = figure(
+    paste("Records alone by at most", plural(size, "value"), "in the released file as well"),
+    "count", if (x$settings$released) cumsum(n_smallest_replicated),
+    scenario = "prosecutor", of = x$diagnostics$n_used, head = "released, too",
+    says = if (x$settings$released) {
+      "%s are so in the released file as well, by the same values"
+    }
+  ),
   n_special = figure(
     "Alone by one or two values", "count",
     if (max(size) >= min(2, x$diagnostics$n_keys)) sum(n_smallest[size <= 2]),

@@ -40,6 +40,16 @@
 #' `score_elliot` in MSUs that contain it, so that the contributions add up to more than 1.
 #' That of a level is the share of its variable's contribution in records with this level.
 #'
+#' **Replicated uniques.** With `released`, a protected or synthetic file, an MSU is *replicated*
+#' if it is one of the released file as well: a released record has the same values of the same
+#' variables, is the only one, and is so by none of them less. Anyone who knows these
+#' values of a person finds one record, in both files. The fewer variables it takes, the less is
+#' this chance: a table of them by size says by how few values people of the original are still
+#' singled out. A unique on all key variables that occurs once in both files is counted by
+#' [attribute_risk()] (`repu`, which synthpop calls replicated uniques), what is learnt of it as
+#' well. A synthetic file replicates some uniques by chance: see [attack_release()] for a control
+#' group.
+#'
 #' @section Missing values:
 #' By `"wildcard"`, the default, a missing value agrees with every value, as in
 #' [n_matches()]: a record is unique on a set only if all others differ from it in a value that
@@ -61,6 +71,8 @@
 #' @param missing `"wildcard"`, `"category"` or `"exclude"`, see the section on missing values.
 #' @param sampling_fraction,pop_size For DIS-SUDA: the share of the population in the file, or
 #'   the number of people in the population.
+#' @param released A released file with the same key variables: protected, recoded alike in both
+#'   files, or synthetic.
 #' @param limit `NULL`, or a limit of `dis` (of `score_elliot` if the sampling fraction is not
 #'   known): the print then ends with the number of records above it, and
 #'   [records_at_risk()] names them.
@@ -68,11 +80,14 @@
 #' @return An object of class `sdc_special_uniques`, an [sdc_result] with
 #' \describe{
 #'   \item{`estimates`}{one row per size: `size`, `n_msu` (MSUs of this size), `n_records`
-#'     (records with such an MSU), `n_smallest` (records whose smallest MSU has this size)}
+#'     (records with such an MSU), `n_smallest` (records whose smallest MSU has this size); with
+#'     `released` also `n_replicated` (MSUs that the released file has, too) and
+#'     `n_smallest_replicated` (records whose smallest replicated MSU has this size)}
 #'   \item{`records`}{one row per record: `n_msu` (of all sizes), `smallest` (size of the
 #'     smallest MSU, `NA` for a record without one), `variables` (of the smallest MSU, joined by
 #'     `" + "`; the first one in the order of `combn()` if there are several), `score_elliot`,
-#'     `score_sdcmicro`, `score_ihsn`, and `dis` (`NA` without a sampling fraction); this is
+#'     `score_sdcmicro`, `score_ihsn`, and `dis` (`NA` without a sampling fraction); with
+#'     `released` also `n_replicated` and `smallest_replicated`, as `n_msu` and `smallest`; this is
 #'     `as.data.frame()`}
 #'   \item{`variables`}{one row per key variable: `variable`, `n_msu` (MSUs that contain it),
 #'     `contribution`}
@@ -108,12 +123,18 @@
 #' keys <- c("BORNUSA", "CENREG", "DAGE3", "DRACE3", "EDUC3", "GENDER")
 #' special <- special_uniques(nals_prison, keys, sampling_fraction = 0.001)
 #' special
-#' special$estimates$n_msu # 1, 24, 96
+#' special$estimates$n_msu # 0, 9, 37
 #' special$variables
 #' head(records_at_risk(special, 0.01), 3)
 #' interpret(special, record = 1)
+#'
+#' # Records that are alone by few values after one in two has lost the region
+#' released <- nals_prison
+#' released$CENREG[c(TRUE, FALSE)] <- NA
+#' special_uniques(nals_prison, keys, released = released)$estimates$n_replicated # 0, 4, 17
 special_uniques <- function(data, key_vars = NULL, ..., max_size = 3, missing = "wildcard",
-                            sampling_fraction = NULL, pop_size = NULL, limit = NULL) {
+                            sampling_fraction = NULL, pop_size = NULL, released = NULL,
+                            limit = NULL) {
   ask <- enter("special_uniques", patterns = TRUE)
   data <- ask$data
   check_no_dots(...)
@@ -131,6 +152,7 @@ special_uniques <- function(data, key_vars = NULL, ..., max_size = 3, missing = 
         check_largest_size(max_size, length(keys))
       }
     )
+    released <- released_uniques(released, table)
     identifying <- identifying_keys(table)
     inform_identifying(identifying)
     inform_excluded(table$n_all - table$n, table$n_all)
@@ -138,14 +160,46 @@ special_uniques <- function(data, key_vars = NULL, ..., max_size = 3, missing = 
       missing = ask$missing, max_size = max_size, n_top = 50L, pairs = !is.null(fraction)
     ))
     settings <- file_settings(
-      table, missing = ask$missing, max_size = max_size, sampling_fraction = fraction
+      table, missing = ask$missing, max_size = max_size, sampling_fraction = fraction,
+      released = !is.null(released)
     )
+    found$replicated <- find_replicated(table, data, released, settings)
     checks <- list(
       missing = missing_cells(table, data), identifying = identifying,
       n_incomplete = table$n_incomplete
     )
     with_limit(new_special_uniques(found, table, data, settings, checks, ask$call), limit)
   })
+}
+
+# The other file, if the file has records to be found in it.
+released_uniques <- function(released, table) {
+  if (!is.null(released) && !is.null(table$times)) {
+    stop_argument(
+      "released", "be compared with records", "`data` is a table of patterns.",
+      "Take the data frame that the patterns were counted in."
+    )
+  }
+  attribute_release(released, table$variables, character())
+}
+
+# By record and size, the minimal sample uniques that the released file has as well.
+find_replicated <- function(table, data, released, settings) {
+  if (is.null(released)) {
+    return(NULL)
+  }
+  keys <- table$variables
+  data <- as.data.frame(data)[keys]
+  if (settings$missing == "exclude") {
+    released <- released[stats::complete.cases(released[keys]), keys, drop = FALSE]
+  }
+  files <- list(if (is.null(table$rows)) data else data[table$rows, , drop = FALSE], released)
+  coded <- code_requests(list(shared_request(files, keys)))[[1]]
+  release_later(coded)
+  found <- core(rs_replicated_uniques, coded[[1]]$pointer, coded[[2]]$pointer, list(
+    missing = settings$missing, max_size = settings$max_size
+  ))
+  matrix(found, ncol = settings$max_size)
 }
 
 check_largest_size <- function(max_size, n_keys) {
@@ -180,17 +234,27 @@ new_special_uniques <- function(found, table, data, settings, checks, this_call)
     score_elliot = scores$elliot, score_sdcmicro = scores$sdcmicro, score_ihsn = scores$ihsn,
     dis = dis_suda(scores$elliot, dis, n_keys)
   )
+  estimates <- frame(
+    size = seq_len(settings$max_size), n_msu = as_count(colSums(n_msu)),
+    n_records = as_count(colSums(n_msu > 0)),
+    n_smallest = tabulate(smallest, settings$max_size)
+  )
+  if (settings$released) {
+    records$n_replicated <- as_count(rowSums(found$replicated))
+    of_sizes <- lapply(seq_len(settings$max_size), function(size) {
+      ifelse(found$replicated[, size] > 0, size, NA_integer_)
+    })
+    records$smallest_replicated <- do.call(pmin, c(of_sizes, na.rm = TRUE))
+    estimates$n_replicated <- as_count(colSums(found$replicated))
+    estimates$n_smallest_replicated <- tabulate(records$smallest_replicated, settings$max_size)
+  }
   total <- sum(scores$elliot)
   share <- function(x, of) if (of > 0) x / of else rep(0, length(x))
   top <- scores$elliot[found$top]
   rows <- if (is.null(table$rows)) found$top else table$rows[found$top]
   new_sdc_result(
     "sdc_special_uniques",
-    estimates = frame(
-      size = seq_len(settings$max_size), n_msu = as_count(colSums(n_msu)),
-      n_records = as_count(colSums(n_msu > 0)),
-      n_smallest = tabulate(smallest, settings$max_size)
-    ),
+    estimates = estimates,
     records = do.call(frame, lapply(records, spread_records, table$rows, table$n_rows)),
     settings = settings,
     diagnostics = list(

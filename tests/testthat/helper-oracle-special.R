@@ -18,14 +18,9 @@ slow_unique_sets <- function(codes, max_size, wild) {
   list(sets = sets, unique = matrix(unique, nrow = n))
 }
 
-# The minimal ones among them, and what they add up to.
-slow_special <- function(data, max_size, missing = "wildcard") {
-  codes <- vapply(data, function(x) as.integer(factor(x)), integer(nrow(data)))
-  codes <- matrix(codes, nrow = nrow(data))
-  used <- if (missing == "exclude") stats::complete.cases(codes) else rep(TRUE, nrow(codes))
-  wild <- missing == "wildcard"
-  found <- slow_unique_sets(codes[used, , drop = FALSE], max_size, wild)
-  d <- ncol(codes)
+# The minimal ones among them: the sets, and a logical matrix, records x sets.
+slow_minimal <- function(codes, max_size, wild) {
+  found <- slow_unique_sets(codes, max_size, wild)
   minimal <- found$unique
   for (s in seq_along(found$sets)) {
     set <- found$sets[[s]]
@@ -35,8 +30,51 @@ slow_special <- function(data, max_size, missing = "wildcard") {
   if (wild) {
     # A record that misses the only variable is alone only in a file of one record.
     single <- which(lengths(found$sets) == 1)
-    minimal[, single] <- minimal[, single] & !is.na(codes[used, , drop = FALSE])
+    minimal[, single] <- minimal[, single] & !is.na(codes)
   }
+  list(sets = found$sets, minimal = minimal)
+}
+
+# Per record and size, the minimal sample uniques that a record of `released` has as well.
+slow_replicated <- function(data, released, max_size, missing = "wildcard") {
+  codes_of <- function(of) {
+    codes <- vapply(names(data), function(v) {
+      match(as.character(of[[v]]), unique(c(as.character(data[[v]]), as.character(released[[v]]))))
+    }, integer(nrow(of)))
+    codes <- matrix(codes, nrow = nrow(of))
+    if (missing != "category") codes[is.na(as.matrix(of[names(data)]))] <- NA
+    codes
+  }
+  own <- codes_of(data)
+  theirs <- codes_of(released)
+  used <- if (missing == "exclude") stats::complete.cases(own) else rep(TRUE, nrow(own))
+  if (missing == "exclude") theirs <- theirs[stats::complete.cases(theirs), , drop = FALSE]
+  a <- slow_minimal(own[used, , drop = FALSE], max_size, missing == "wildcard")
+  b <- slow_minimal(theirs, max_size, missing == "wildcard")
+  counts <- matrix(NA_integer_, nrow(data), max_size)
+  counts[used, ] <- 0L
+  for (s in seq_along(a$sets)) {
+    set <- a$sets[[s]]
+    for (i in which(a$minimal[, s])) {
+      row <- which(used)[i]
+      same <- vapply(which(b$minimal[, s]), function(j) {
+        identical(own[row, set], theirs[j, set])
+      }, NA)
+      counts[row, length(set)] <- counts[row, length(set)] + any(same)
+    }
+  }
+  counts
+}
+
+# The minimal ones among them, and what they add up to.
+slow_special <- function(data, max_size, missing = "wildcard") {
+  codes <- vapply(data, function(x) as.integer(factor(x)), integer(nrow(data)))
+  codes <- matrix(codes, nrow = nrow(data))
+  used <- if (missing == "exclude") stats::complete.cases(codes) else rep(TRUE, nrow(codes))
+  wild <- missing == "wildcard"
+  d <- ncol(codes)
+  found <- slow_minimal(codes[used, , drop = FALSE], max_size, wild)
+  minimal <- found$minimal
   sizes <- lengths(found$sets)
   n_msu <- t(apply(minimal, 1, function(m) tabulate(sizes[m], max_size)))
   n_msu <- matrix(n_msu, ncol = max_size)

@@ -73,6 +73,57 @@ test_that("small files equal the definition under every rule", {
   }
 })
 
+test_that("uniques that a released file repeats equal the definition", {
+  set.seed(12)
+  for (i in 1:40) {
+    d <- sample(1:4, 1)
+    file <- function() {
+      as.data.frame(lapply(rlang::set_names(seq_len(d), paste0("v", seq_len(d))), function(v) {
+        sample(c(letters[1:3], if (i %% 2) NA), n, TRUE)
+      }))
+    }
+    n <- sample(2:10, 1)
+    data <- file()
+    n <- sample(2:10, 1)
+    # A file of its own, or records of the original, some of them with other values.
+    released <- if (i %% 3) data[sample(nrow(data), n, TRUE), , drop = FALSE] else file()
+    if (i %% 3 == 1) released[[1]][[1]] <- "z"
+    size <- sample(d, 1)
+    for (rule in c("wildcard", "category", "exclude")) {
+      complete <- c(any(stats::complete.cases(data)), any(stats::complete.cases(released)))
+      if (rule == "exclude" && !all(complete)) next
+      found <- quietly(special_uniques(data, max_size = size, missing = rule, released = released))
+      slow <- slow_replicated(data, released, size, rule)
+      smallest <- apply(slow, 1, function(n) which(n > 0)[1])
+      info <- paste("file", i, rule)
+      expect_identical(found$records$n_replicated, as.integer(rowSums(slow)), info = info)
+      expect_identical(found$records$smallest_replicated, smallest, info = info)
+      e <- found$estimates
+      expect_identical(e$n_replicated, as.integer(colSums(slow, na.rm = TRUE)), info = info)
+      expect_identical(e$n_smallest_replicated, tabulate(smallest, size), info = info)
+    }
+  }
+})
+
+test_that("a copy repeats all, patterns cannot be compared, absent columns are named", {
+  found <- special_uniques(handbook, released = handbook[10:1, 4:1])
+  expect_identical(found$estimates$n_replicated, found$estimates$n_msu)
+  expect_identical(found$records$n_replicated, found$records$n_msu)
+  expect_identical(measures(found)$value[measures(found)$label == paste(
+    "Records alone by at most 1 value in the released file as well"
+  )], 4)
+  expect_match(interpret(found), "4 .* are so in the released file as well", all = FALSE)
+  expect_error(
+    special_uniques(pattern_table(handbook), released = handbook),
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_error(
+    special_uniques(handbook, released = handbook[-1]), "Not found: \"residence\"",
+    class = "sdcRisk_error_bad_argument"
+  )
+  expect_null(special_uniques(handbook)$estimates$n_replicated)
+})
+
 test_that("every file of three records and two variables equals the definition", {
   files <- expand.grid(rep(list(c(1, 2, NA)), 6))
   for (i in seq(1, nrow(files), 7)) {

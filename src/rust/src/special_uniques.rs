@@ -1,7 +1,7 @@
 //! `special_uniques()`: a table in, minimal sample uniques out.
 
 use extendr_api::prelude::*;
-use sdcrisk_core::special_uniques::special_uniques;
+use sdcrisk_core::special_uniques::{replicated, special_uniques};
 use sdcrisk_core::Missing;
 
 use crate::convert::{counts, optional, positions, Named, Run};
@@ -26,9 +26,6 @@ fn rs_special_uniques(table: Robj, settings: Robj, run: Robj) -> Robj {
             let sets: Vec<Robj> = (found.sets.iter())
                 .map(|set| counts(set.iter().map(|&v| v as u32 + 1)))
                 .collect();
-            // Column-major: one column per size.
-            let by_size = (0..max_size)
-                .flat_map(|size| found.n_msu.iter().skip(size).step_by(max_size).copied());
             let place = found
                 .smallest
                 .iter()
@@ -38,7 +35,7 @@ fn rs_special_uniques(table: Robj, settings: Robj, run: Robj) -> Robj {
                 .map(|(u, p)| vec![u as f64, p as f64]);
             let n_by_variable: Vec<f64> = found.n_by_variable.iter().map(|&n| n as f64).collect();
             Ok(list!(
-                n_msu = counts(by_size),
+                n_msu = by_size(&found.n_msu, max_size),
                 smallest = optional(place),
                 sets = List::from_values(sets),
                 n_by_variable = n_by_variable,
@@ -54,7 +51,31 @@ fn rs_special_uniques(table: Robj, settings: Robj, run: Robj) -> Robj {
     })
 }
 
+/// The minimal sample uniques of every record that a released file, coded alike, has as well.
+#[extendr]
+fn rs_replicated_uniques(table: Robj, released: Robj, settings: Robj, run: Robj) -> Robj {
+    guard(|| {
+        let settings = Named::new(&settings, "settings")?;
+        let missing: Missing = settings.choice("missing")?;
+        let max_size = settings.count("max_size")?;
+        let run = Run::new(&run)?;
+        with_table(&table, |table| {
+            with_table(&released, |released| {
+                let n_msu =
+                    run.watched(|monitor| replicated(table, released, max_size, missing, monitor))?;
+                Ok(by_size(&n_msu, max_size))
+            })
+        })
+    })
+}
+
+/// One column per size.
+fn by_size(n_msu: &[u32], max_size: usize) -> Robj {
+    counts((0..max_size).flat_map(|size| n_msu.iter().skip(size).step_by(max_size).copied()))
+}
+
 extendr_module! {
     mod special_uniques;
     fn rs_special_uniques;
+    fn rs_replicated_uniques;
 }

@@ -61,130 +61,125 @@ fn zeros(n: usize) -> Result<Vec<AtomicU64>> {
     Ok(all)
 }
 
-impl Collected {
-    /// The MSUs of the rows of `table`. The sets on which they are alone are kept by all
-    /// sizes but the largest, whose sets are as many as all others and looked up by none.
-    pub fn new(table: &KeyTable, max_size: usize, monitor: &Monitor) -> Result<Self> {
-        let (n_rows, n_keys) = (table.n_rows(), table.columns().len());
-        let mut n_msu = reserved(n_rows * max_size)?;
-        n_msu.resize_with(n_rows * max_size, AtomicU32::default);
-        let mut smallest = reserved(n_rows)?;
-        smallest.resize_with(n_rows, || AtomicU64::new(u64::MAX));
-        let found = Self {
-            n_rows,
-            n_keys,
-            max_size,
-            n_msu,
-            smallest,
-            contributions: zeros(n_rows * n_keys)?,
-            n_by_variable: zeros(n_keys)?,
-            by_pair: zeros(n_keys * n_keys)?,
-        };
-        let sizes = found.sizes()?;
-        if max_size > 1 {
-            let mark = |members: &[usize], rows: &[u32]| {
-                let now = sizes[members.len() - 1].of(members);
-                if let [before @ .., _] = members {
-                    if !before.is_empty() {
-                        let before = sizes[before.len() - 1].of(before);
-                        for (to, from) in now.iter().zip(before) {
-                            to.store(from.load(Relaxed), Relaxed);
-                        }
+/// What is done with the MSUs of a table, each shown once, by several threads.
+pub(super) trait Minimal: Sync {
+    /// `rows` have the MSU `members`, the set of this place among those of its size.
+    fn add(&self, set: usize, members: &[usize], rows: impl Iterator<Item = u32>);
+}
+
+/// Shows `found` the MSUs of the rows of `table`. The sets on which they are alone are kept by
+/// all sizes but the largest, whose sets are as many as all others and looked up by none.
+pub(super) fn find_minimal(
+    table: &KeyTable,
+    max_size: usize,
+    found: &impl Minimal,
+    monitor: &Monitor,
+) -> Result<()> {
+    let n_keys = table.columns().len();
+    let sizes = sizes(table.n_rows(), n_keys, max_size)?;
+    if max_size > 1 {
+        let mark = |members: &[usize], rows: &[u32]| {
+            let now = sizes[members.len() - 1].of(members);
+            if let [before @ .., _] = members {
+                if !before.is_empty() {
+                    let before = sizes[before.len() - 1].of(before);
+                    for (to, from) in now.iter().zip(before) {
+                        to.store(from.load(Relaxed), Relaxed);
                     }
                 }
-                rows.iter().for_each(|&row| Size::mark(now, row));
-            };
-            walk(table, 1..=max_size - 1, &mark, monitor)?;
-            for size in 1..max_size {
-                found.of_size(&sizes, size, monitor)?;
             }
-        }
-        let index = SetIndex::new(found.sets(max_size)?);
-        let look = |members: &[usize], rows: &[u32]| {
-            if members.len() == max_size && !rows.is_empty() {
-                let subsets = subsets(&sizes, members, max_size - 1);
-                let minimal = |&&row: &&u32| !subsets.iter().any(|words| has(words, row));
-                found.add(
-                    index.of(members),
-                    members,
-                    rows.iter().filter(minimal).copied(),
-                );
-            }
+            rows.iter().for_each(|&row| Size::mark(now, row));
         };
-        walk(table, max_size..=max_size, &look, monitor)?;
-        Ok(found)
-    }
-
-    fn sets(&self, size: usize) -> Result<KeySets> {
-        KeySets::new(self.n_keys, size, MOST_SETS)
-    }
-
-    /// Room for the rows that are alone on the sets of every size but the largest.
-    fn sizes(&self) -> Result<Vec<Size>> {
-        let words = self.n_rows.div_ceil(64);
-        let all = (1..self.max_size)
-            .map(|size| self.sets(size))
-            .collect::<Result<Vec<KeySets>>>()?;
-        let n_sets: usize = all.iter().map(KeySets::len).sum();
-        let bytes = 8 * words as u128 * n_sets as u128;
-        if bytes > MAX_BYTES {
-            return Err(Error::too_large(
-                &format!(
-                    "The sets on which records are unique may take at most {} MB.",
-                    MAX_BYTES / 1_000_000
-                ),
-                &format!(
-                    "{n_sets} sets of up to {} key variables for {} distinct records need {} MB.",
-                    self.max_size - 1,
-                    self.n_rows,
-                    bytes / 1_000_000
-                ),
-                "Take a smaller `max_size`, or fewer key variables.",
-            ));
+        walk(table, 1..=max_size - 1, &mark, monitor)?;
+        for size in 1..max_size {
+            of_size(&sizes, size, found, monitor)?;
         }
-        let room = |sets: KeySets| {
-            Ok(Size {
-                sets,
-                index: SetIndex::new(sets),
-                words,
-                bits: zeros(words * sets.len())?,
-            })
-        };
-        all.into_iter().map(room).collect()
     }
+    let index = SetIndex::new(sets(n_keys, max_size)?);
+    let look = |members: &[usize], rows: &[u32]| {
+        if members.len() == max_size && !rows.is_empty() {
+            let subsets = subsets(&sizes, members, max_size - 1);
+            let minimal = |&&row: &&u32| !subsets.iter().any(|words| has(words, row));
+            found.add(
+                index.of(members),
+                members,
+                rows.iter().filter(minimal).copied(),
+            );
+        }
+    };
+    walk(table, max_size..=max_size, &look, monitor)
+}
 
-    /// Adds the MSUs of one size: who is alone on a set, and on no set without one of its
-    /// variables.
-    fn of_size(&self, sizes: &[Size], size: usize, monitor: &Monitor) -> Result<()> {
-        let sets = sizes[size - 1].sets;
-        let members = sets.members();
-        parallel::try_for_each(parallel::blocks(sets.len(), 64), monitor, |block| {
-            for set in block {
-                let members = &members[set * size..][..size];
-                let members: Vec<usize> = members.iter().map(|&v| usize::from(v)).collect();
-                let subsets = subsets(sizes, &members, size);
-                let words = sizes[size - 1].of(&members).iter().enumerate();
-                let rows = words.flat_map(|(at, word)| {
-                    let alone = word.load(Relaxed);
-                    let shorter = |known, words: &&[AtomicU64]| known | words[at].load(Relaxed);
-                    let mut left = match alone {
-                        0 => 0,
-                        _ => alone & !subsets.iter().fold(0, shorter),
-                    };
-                    std::iter::from_fn(move || {
-                        let row = at as u32 * 64 + left.trailing_zeros();
-                        let some = (left != 0).then_some(row);
-                        left &= left.wrapping_sub(1);
-                        some
-                    })
-                });
-                self.add(set, &members, rows);
-            }
-            Ok(())
+fn sets(n_keys: usize, size: usize) -> Result<KeySets> {
+    KeySets::new(n_keys, size, MOST_SETS)
+}
+
+/// Room for the rows that are alone on the sets of every size but the largest.
+fn sizes(n_rows: usize, n_keys: usize, max_size: usize) -> Result<Vec<Size>> {
+    let words = n_rows.div_ceil(64);
+    let all = (1..max_size)
+        .map(|size| sets(n_keys, size))
+        .collect::<Result<Vec<KeySets>>>()?;
+    let n_sets: usize = all.iter().map(KeySets::len).sum();
+    let bytes = 8 * words as u128 * n_sets as u128;
+    if bytes > MAX_BYTES {
+        return Err(Error::too_large(
+            &format!(
+                "The sets on which records are unique may take at most {} MB.",
+                MAX_BYTES / 1_000_000
+            ),
+            &format!(
+                "{n_sets} sets of up to {} key variables for {} distinct records need {} MB.",
+                max_size - 1,
+                n_rows,
+                bytes / 1_000_000
+            ),
+            "Take a smaller `max_size`, or fewer key variables.",
+        ));
+    }
+    let room = |sets: KeySets| {
+        Ok(Size {
+            sets,
+            index: SetIndex::new(sets),
+            words,
+            bits: zeros(words * sets.len())?,
         })
-    }
+    };
+    all.into_iter().map(room).collect()
+}
 
-    /// Adds an MSU of `rows`.
+/// Adds the MSUs of one size: who is alone on a set, and on no set without one of its
+/// variables.
+fn of_size(sizes: &[Size], size: usize, found: &impl Minimal, monitor: &Monitor) -> Result<()> {
+    let sets = sizes[size - 1].sets;
+    let members = sets.members();
+    parallel::try_for_each(parallel::blocks(sets.len(), 64), monitor, |block| {
+        for set in block {
+            let members = &members[set * size..][..size];
+            let members: Vec<usize> = members.iter().map(|&v| usize::from(v)).collect();
+            let subsets = subsets(sizes, &members, size);
+            let words = sizes[size - 1].of(&members).iter().enumerate();
+            let rows = words.flat_map(|(at, word)| {
+                let alone = word.load(Relaxed);
+                let shorter = |known, words: &&[AtomicU64]| known | words[at].load(Relaxed);
+                let mut left = match alone {
+                    0 => 0,
+                    _ => alone & !subsets.iter().fold(0, shorter),
+                };
+                std::iter::from_fn(move || {
+                    let row = at as u32 * 64 + left.trailing_zeros();
+                    let some = (left != 0).then_some(row);
+                    left &= left.wrapping_sub(1);
+                    some
+                })
+            });
+            found.add(set, &members, rows);
+        }
+        Ok(())
+    })
+}
+
+impl Minimal for Collected {
     fn add(&self, set: usize, members: &[usize], rows: impl Iterator<Item = u32>) {
         let size = members.len();
         let weight = self.weight(size);
@@ -204,6 +199,25 @@ impl Collected {
                 self.by_pair[v * self.n_keys + later].fetch_add(n * weight, Relaxed);
             }
         }
+    }
+}
+
+impl Collected {
+    pub fn new(n_rows: usize, n_keys: usize, max_size: usize) -> Result<Self> {
+        let mut n_msu = reserved(n_rows * max_size)?;
+        n_msu.resize_with(n_rows * max_size, AtomicU32::default);
+        let mut smallest = reserved(n_rows)?;
+        smallest.resize_with(n_rows, || AtomicU64::new(u64::MAX));
+        Ok(Self {
+            n_rows,
+            n_keys,
+            max_size,
+            n_msu,
+            smallest,
+            contributions: zeros(n_rows * n_keys)?,
+            n_by_variable: zeros(n_keys)?,
+            by_pair: zeros(n_keys * n_keys)?,
+        })
     }
 
     /// The weight of an MSU of a size.

@@ -25,17 +25,20 @@
 //! bytes a row.
 
 mod collect;
+mod replicated;
 mod walk;
 
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::key_sets::KeySets;
-use crate::key_table::KeyTable;
+use crate::key_table::{Groups, KeyTable};
+use crate::memory::filled;
 use crate::missing::Missing;
 use crate::n_matches::{n_matches, Question, Relation, Settings};
 use crate::parallel::Monitor;
-use collect::Collected;
+use collect::{find_minimal, Collected};
+use replicated::{Others, Replicated};
 
 /// Key sets of one size are no more than this.
 const MOST_SETS: usize = 10_000_000;
@@ -83,45 +86,14 @@ pub fn special_uniques(
     monitor: &Monitor,
 ) -> Result<SpecialUniques> {
     let d = table.columns().len();
-    if max_size == 0 || max_size > d {
-        return Err(Error::BadArgument(format!(
-            "The largest size must lie between 1 and the number of key variables ({d})."
-        )));
-    }
-    let incomplete = table.columns().iter().any(|c| c.n_missing() > 0);
-    let table = match missing {
-        Missing::Category if incomplete => {
-            Cow::Owned(table.clone().missing_as_value(&vec![true; d]))
-        }
-        Missing::Exclude if incomplete => {
-            return Err(Error::BadArgument(
-                "Incomplete records must be left out of the table.".into(),
-            ));
-        }
-        _ => Cow::Borrowed(table),
-    };
-    let steps = ((max_size - 1).max(1)..=max_size)
-        .map(|size| KeySets::new(d, size, MOST_SETS).map(|sets| sets.len() as u64))
-        .sum::<Result<u64>>()?;
-    monitor.set_total(steps);
+    let incomplete = is_incomplete(table);
+    let table = judged(table, missing, incomplete)?;
+    monitor.set_total(steps(d, max_size)?);
     let groups = table.group(monitor)?;
-    // Two records with one key are unique on no set: two of them are as good as all.
-    let single = |row: u32| groups.counts()[groups.row_group()[row as usize] as usize] == 1;
-    let mut rows: Vec<u32> = Vec::with_capacity(2 * groups.len());
-    for &first in groups.first_rows() {
-        rows.push(first);
-        if !single(first) {
-            rows.push(first);
-        }
-    }
-    let plain = rows.len() == table.n_rows() && table.multiplicity().is_none();
-    let few = match plain && rows.iter().zip(0..).all(|(&row, i)| row == i) {
-        true => Cow::Borrowed(&*table),
-        false => Cow::Owned(KeyTable::new(
-            table.columns().iter().map(|c| c.select(&rows)).collect(),
-        )?),
-    };
-    let found = Collected::new(&few, max_size, monitor)?;
+    let rows = enough(&groups);
+    let few = selected(&table, &rows)?;
+    let found = Collected::new(few.n_rows(), d, max_size)?;
+    find_minimal(&few, max_size, &found, monitor)?;
     let counts = groups.counts();
     let with = |k: u64| counts.iter().filter(|&&count| count == k).count() as u64;
     let uniques_and_paired = match (pairs, missing) {
@@ -133,6 +105,90 @@ pub fn special_uniques(
         uniques_and_paired,
         ..found.spread(&table, &few, &rows, n_top)?
     })
+}
+
+/// The MSUs of `table` that `released`, coded alike, has as well: the same variables with the
+/// same values. Per row and size from 1, the sizes of a row being neighbours.
+///
+/// # Errors
+///
+/// Those of [`special_uniques`].
+pub fn replicated(
+    table: &KeyTable,
+    released: &KeyTable,
+    max_size: usize,
+    missing: Missing,
+    monitor: &Monitor,
+) -> Result<Vec<u32>> {
+    let d = table.columns().len();
+    // Missing values have one code in both files.
+    let incomplete = is_incomplete(table) || is_incomplete(released);
+    let table = judged(table, missing, incomplete)?;
+    let released = judged(released, missing, incomplete)?;
+    monitor.set_total(2 * steps(d, max_size)?);
+    let few_released = selected(&released, &enough(&released.group(monitor)?))?;
+    let others = Others::of(&few_released);
+    find_minimal(&few_released, max_size, &others, monitor)?;
+    let rows = enough(&table.group(monitor)?);
+    let few = selected(&table, &rows)?;
+    let found = Replicated::new(&few, others, max_size)?;
+    find_minimal(&few, max_size, &found, monitor)?;
+    let mut n_msu = filled(0u32, table.n_rows() * max_size)?;
+    for (counts, &row) in found.counts().chunks(max_size).zip(&rows) {
+        n_msu[row as usize * max_size..][..max_size].copy_from_slice(counts);
+    }
+    Ok(n_msu)
+}
+
+fn is_incomplete(table: &KeyTable) -> bool {
+    table.columns().iter().any(|c| c.n_missing() > 0)
+}
+
+/// The table with missing values as values, if they are.
+fn judged(table: &KeyTable, missing: Missing, incomplete: bool) -> Result<Cow<'_, KeyTable>> {
+    match missing {
+        Missing::Category if incomplete => {
+            let all = vec![true; table.columns().len()];
+            Ok(Cow::Owned(table.clone().missing_as_value(&all)))
+        }
+        Missing::Exclude if incomplete => Err(Error::BadArgument(
+            "Incomplete records must be left out of the table.".into(),
+        )),
+        _ => Ok(Cow::Borrowed(table)),
+    }
+}
+
+/// Sets of variables that are looked at.
+fn steps(d: usize, max_size: usize) -> Result<u64> {
+    if max_size == 0 || max_size > d {
+        return Err(Error::BadArgument(format!(
+            "The largest size must lie between 1 and the number of key variables ({d})."
+        )));
+    }
+    ((max_size - 1).max(1)..=max_size)
+        .map(|size| KeySets::new(d, size, MOST_SETS).map(|sets| sets.len() as u64))
+        .sum()
+}
+
+/// Two records with one key are unique on no set: two of them are as good as all.
+fn enough(groups: &Groups) -> Vec<u32> {
+    let mut rows: Vec<u32> = Vec::with_capacity(2 * groups.len());
+    for (&first, &count) in groups.first_rows().iter().zip(groups.counts()) {
+        rows.push(first);
+        if count > 1 {
+            rows.push(first);
+        }
+    }
+    rows
+}
+
+fn selected<'a>(table: &'a KeyTable, rows: &[u32]) -> Result<Cow<'a, KeyTable>> {
+    let plain = rows.len() == table.n_rows() && table.multiplicity().is_none();
+    if plain && rows.iter().zip(0..).all(|(&row, i)| row == i) {
+        return Ok(Cow::Borrowed(table));
+    }
+    let columns = table.columns().iter().map(|c| c.select(rows)).collect();
+    Ok(Cow::Owned(KeyTable::new(columns)?))
 }
 
 /// Uniques if missing values match everything.

@@ -147,7 +147,83 @@ fn files() -> impl Strategy<Value = Vec<Vec<u32>>> {
         .prop_flat_map(|(d, n, k)| prop::collection::vec(prop::collection::vec(0..k, n), d))
 }
 
+/// The MSUs of a file that the other has, too, by the definition.
+fn check_replicated(own: &[Vec<u32>], released: &[Vec<u32>], max_size: usize, missing: Missing) {
+    let wild = missing == Missing::Wildcard;
+    let n_values = |v: usize| {
+        own[v]
+            .iter()
+            .chain(&released[v])
+            .copied()
+            .max()
+            .unwrap_or(0)
+    };
+    let alike = |columns: &[Vec<u32>]| {
+        let column = |(v, codes): (usize, &Vec<u32>)| {
+            let k = n_values(v);
+            Column::new(Codes::pack(k, codes.iter().copied()), k).unwrap()
+        };
+        KeyTable::new(columns.iter().enumerate().map(column).collect()).unwrap()
+    };
+    let of = brute(own, max_size, wild);
+    let theirs = brute(released, max_size, wild);
+    let same = |i: usize, set: &Vec<usize>| {
+        (0..released[0].len())
+            .any(|j| theirs[j].contains(set) && set.iter().all(|&v| own[v][i] == released[v][j]))
+    };
+    for threads in [1, 2] {
+        let (a, b) = (alike(own), alike(released));
+        let found = with_threads(threads, || {
+            replicated(&a, &b, max_size, missing, &Monitor::new())
+        });
+        let found = found.unwrap();
+        for (i, sets) in of.iter().enumerate() {
+            for size in 1..=max_size {
+                let n = sets
+                    .iter()
+                    .filter(|s| s.len() == size && same(i, s))
+                    .count();
+                assert_eq!(found[i * max_size + size - 1] as usize, n);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_copy_repeats_all_and_other_values_nothing() {
+    let own = vec![vec![1, 1, 2, 3], vec![1, 2, 2, 3]];
+    let n = |released: &[Vec<u32>]| {
+        let found = replicated(
+            &table(&own),
+            &table(released),
+            2,
+            Missing::Category,
+            &Monitor::new(),
+        );
+        found.unwrap().iter().sum::<u32>()
+    };
+    let all: u32 = find(&table(&own), 2, Missing::Category, 1)
+        .n_msu
+        .iter()
+        .sum();
+    assert_eq!(n(&own), all);
+    assert_eq!(n(&[vec![3, 3, 3], vec![1, 1, 2]]), 0);
+}
+
+fn two_files() -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Vec<u32>>)> {
+    let file = |d, n, k| prop::collection::vec(prop::collection::vec(0u32..k, n), d);
+    (1usize..6, 1usize..10, 1usize..10, 2u32..5)
+        .prop_flat_map(move |(d, n, m, k)| (file(d, n, k), file(d, m, k)))
+}
+
 proptest! {
+    #[test]
+    fn replicated_ones_equal_the_definition((own, released) in two_files(), size in 1usize..6) {
+        let size = size.min(own.len());
+        check_replicated(&own, &released, size, Missing::Category);
+        check_replicated(&own, &released, size, Missing::Wildcard);
+    }
+
     #[test]
     fn equals_the_definition(columns in files(), size in 1usize..7) {
         let size = size.min(columns.len());
