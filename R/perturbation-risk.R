@@ -36,8 +36,15 @@
 #' that of the re-identifications), in proportion. It is about what is not known of the population
 #' and not about the chance of one release. The probabilities of the perturbation are exact, so that
 #' the error is that of tau2, and so is `status`. [file_check()] has no verdict on a perturbed file.
-#' In 200 samples of 3,000 people of a known population (`eusilcP`), with four and with six key
-#' variables, the estimate was 11 to 14% too low on average; all intervals held the truth.
+#'
+#' On 600 samples of 5 to 50% of 18 known populations, in which 15% of the values of two key
+#' variables were exchanged, the estimates were 0.3% lower than the correct matches that came true,
+#' in no population more than 2.5% off, and 98% of the intervals held the expected number. With the
+#' true \eqn{F_j} in place of \eqn{E(1/F_j \mid T_j)}{E(1/F_j | T_j)} they were 0.1% lower: the
+#' perturbation adds no error. What is left depends on how the law fits a population: on 60 samples
+#' of `eusilcP` (package simFrame) the estimates were 3% too low with six key variables and age in
+#' years, 12% with age in decades or with four key variables; all intervals held. Rely on the upper
+#' end.
 #'
 #' @section Missing values:
 #' A missing value is a value of its own, which can be randomised as others: the row of its matrix
@@ -174,9 +181,10 @@ cells_of_transition <- function(data, key_vars, transition, ask) {
   group <- if (length(apart)) joint_numbers(lapply(apart, function(x) x[first])) else 0 * first
   groups <- lapply(split(seq_along(first), group), function(at) {
     own <- lapply(names(transition), function(v) text[[v]][first[at]])
+    # By position: a name that is empty selects nothing.
     list(cells = at, to = function(j) {
       Reduce(`*`, Map(function(matrix, values) {
-        unname(matrix[values, values[[j]]])
+        unname(matrix[match(values, rownames(matrix)), match(values[[j]], colnames(matrix))])
       }, transition, own))
     })
   })

@@ -184,3 +184,15 @@ test_that("key variables that `pram` does not exchange are refused", {
     perturbation_risk(nals_prison, pram = secret, pop_size = 8e5)$estimates
   )
 })
+
+test_that("text that is empty is a value", {
+  data <- data.frame(a = c("", "x", "x", "y"), b = c(1, 1, 2, 2))
+  named <- data
+  named$a[1] <- "none"
+  of <- function(data, values) {
+    perturbation_risk(
+      data, c("a", "b"), transition = list(a = stays(values, 0.8)), pop_size = 40
+    )$estimates
+  }
+  expect_identical(of(data, c("", "x", "y")), of(named, c("none", "x", "y")))
+})
