@@ -40,6 +40,12 @@
 #' for linking, and the joined file has the finer one. If neither does, values are candidates of
 #' each other if a person can have both.
 #'
+#' @section Remedies:
+#' A release that has left cannot change, the next one can. Join both by `id` and protect the joined
+#' file: `recode_search(keep = )` with level 0, and `suppress_cells(importance = )` with `Inf`, leave
+#' the variables of the earlier release as they are, so that every limit of these functions is one
+#' on both releases together. `vignette("releases-together")` does this.
+#'
 #' @section Missing values:
 #' In counts a missing value matches every value, and in a link it adds no weight.
 #'

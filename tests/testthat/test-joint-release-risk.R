@@ -267,3 +267,27 @@ test_that("the figures of the paper on releases are those of eusilcP", {
   e <- joint$estimates
   expect_true(all(e$uniqueness_low < truth & truth < e$uniqueness_high))
 })
+
+test_that("remedies of the joined file keep the limit for both releases", {
+  data <- cbind(id = 1:1500, adult[1:1500, c("sex", "race", "education_num", "marital_status")])
+  earlier <- data[c("id", "sex", "race")]
+  later <- data[c("id", "education_num", "marital_status")]
+  keys <- names(data)[-1]
+  unique_in <- function(later) {
+    e <- quietly(joint_release_risk(list(earlier, later), "id", keys))$estimates
+    e$n_unique[e$release == "joined"]
+  }
+  expect_gt(unique_in(later), 30)
+  found <- quietly(recode_search(
+    data[keys], constraint = list(prop_unique = 0.02), keep = list(sex = 0, race = 0)
+  ))
+  recoded <- as.data.frame(quietly(apply_recoding(found, data[keys])))
+  expect_identical(recoded$race, data$race)
+  later[-1] <- recoded[names(later)[-1]]
+  expect_lte(unique_in(later), 30)
+  blanked <- quietly(suppress_cells(data[keys], k = 3, importance = c(sex = Inf, race = Inf)))
+  expect_true(all(blanked$cells$variable %in% c("education_num", "marital_status")))
+  later[-1] <- as.data.frame(quietly(release_data(blanked, shuffle = FALSE)))[names(later)[-1]]
+  joined <- cbind(earlier, later[-1])
+  expect_gte(min(quietly(n_matches(joined, keys))$records$n_matches), 3)
+})
