@@ -23,7 +23,9 @@
 #' out, by `filter()` or `file[rows, ]`, a message (`file_part`) says so once, and the size of
 #' the population, which was that of the whole file, is dropped. `head()` and `as.data.frame()`
 #' give records without roles, `count()` and `summarise()` what they give for any data frame. A
-#' grouped data frame is an error.
+#' table whose rows are not records, such as that of `pivot_longer()`, has no roles, with a message,
+#' nor has a join with the file in the second place: `rbind()` and joins take the roles of their
+#' first file. A grouped data frame is an error.
 #'
 #' The codes of the key variables are kept with the file, so that a second method on
 #' the same key variables begins at once. They are known by the columns that they were made
@@ -42,11 +44,13 @@
 #'     gewicht and the like)}
 #'   \item{a household}{values that repeat, 1.1 to 12 records each on average,
 #'     and a name that says so (hh, hid, household, haushalt, menage)}
-#'   \item{a continuous variable}{numbers with a fraction, or more than 100
-#'     different whole numbers, in more than a fifth of at least 20 records}
+#'   \item{a continuous variable}{more than 30 different numbers with a fraction, or different
+#'     ones in more than a fifth of at least 20 records; more than 100 different whole numbers in
+#'     more than a fifth of the records, or more than 1,000 that differ in their number of digits}
 #'   \item{missing codes}{numbers such as 9, 97 to 99, 999 or -9 to -1 that stand
 #'     farther apart from all other values of a variable than these from each other,
-#'     and text such as "NA" or ".", which are values to every method unless they are
+#'     text such as "-9" or "99" if all others are words, and text such as "NA" or ".", which
+#'     are values to every method unless they are
 #'     declared missing. The summary counts them; `roles` of a [file_check()] says which}
 #' }
 #'
@@ -212,6 +216,7 @@ more_roles <- function(data, ...) {
   given <- rlang::enquos(...)
   given <- given[names(given) %in% names(file_dots)]
   roles <- Map(read_columns, names(given), given, MoreArgs = list(data = data))
+  Map(refuse_lone_number, roles, names(roles))
   rlang::set_names(roles, file_dots[names(roles)])
 }
 

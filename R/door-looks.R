@@ -11,9 +11,23 @@ look_of <- function(x, name, n, n_values) {
     weight = number && named_like(name, weight_words) && is_positive(x),
     household = repeats_as_households(n, n_values) && named_like(name, household_words),
     identifier = n_values > 0.9 * n && (!number || whole && is_numbering(x, name)),
-    "continuous variable" = number && n_values > 0.2 * n && (!whole || n_values > 100)
+    "continuous variable" = number && is_amount(x, n, n_values, whole)
   )
   c(names(looks)[looks], "")[[1]]
+}
+
+# Amounts have more values than codes: fractions soon, whole numbers that are not equally long, as
+# codes are, if there are many.
+is_amount <- function(x, n, n_values, whole) {
+  if (whole) {
+    n_values > 100 && n_values > 0.2 * n || n_values > 1000 && !are_equally_long(x)
+  } else {
+    n_values > min(30, 0.2 * n)
+  }
+}
+
+are_equally_long <- function(x) {
+  length(unique(floor(log10(abs(as.double(x[!is.na(x)])) + 0.5)))) == 1
 }
 
 # Whole numbers that count records or persons rather than measure something: their name
@@ -21,7 +35,7 @@ look_of <- function(x, name, n, n_values) {
 is_numbering <- function(x, name) {
   x <- as.double(x[!is.na(x)])
   named_like(name, identifier_words) || all(diff(x) > 0) || all(diff(x) < 0) ||
-    diff(range(x)) < 2 * length(x) || length(unique(floor(log10(abs(x) + 0.5)))) == 1
+    diff(range(x)) < 2 * length(x) || are_equally_long(x)
 }
 
 # A few records for every value, and more than a few values.
@@ -31,6 +45,29 @@ repeats_as_households <- function(n, n_values) {
 
 # Records of a household on average, above which the column asks who lives there.
 most_members <- 12
+
+# The roles that columns look like: all others are key variables.
+roles_by_looks <- function(data, looks) {
+  like <- function(look) names(looks)[looks == look]
+  hh_id <- utils::head(like("household"), 1)
+  list(
+    key_vars = like(""), weight_var = persons_weight(data, like("weight"), hh_id), hh_id = hh_id,
+    num_vars = like("continuous variable")
+  )
+}
+
+# Of several weights the one that is not that of households, by its name or by its values.
+persons_weight <- function(data, weights, hh_id) {
+  if (length(weights) > 1) {
+    of_homes <- vapply(weights, named_like, NA, c(household_words, "db090"))
+    constant <- vapply(weights, function(name) {
+      length(hh_id) == 1 &&
+        nrow(unique(as.data.frame(data)[c(hh_id, name)])) == length(unique(data[[hh_id]]))
+    }, NA)
+    weights <- weights[order(of_homes, constant)]
+  }
+  utils::head(weights, 1)
+}
 
 # Asked at every door through which a household column comes, once for functions that call
 # each other. What is not a column is for the function itself to refuse.

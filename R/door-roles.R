@@ -77,9 +77,11 @@ missing_codes <- function(x) {
   }
   if (is.factor(x) || is.character(x)) {
     values <- sorted_values(known_texts(x))
-    is_text <- plain_text(values) %in% c(non_responses, "none")
+    plain <- plain_text(values)
+    is_text <- plain %in% c(non_responses, "none")
     order <- if (length(values) <= most_ordered_codes) text_order(values)
-    return(values[is_text | if (is.null(order)) FALSE else order$outside])
+    outside <- if (is.null(order)) codes_among_words(plain[!is_text]) else order$outside
+    return(values[is_text | if (is.null(order)) plain %in% outside else outside])
   }
   x <- column_values(x)
   if (is.object(x) || !is.numeric(x) || !is_whole_column(x)) {
@@ -87,6 +89,13 @@ missing_codes <- function(x) {
   }
   values <- sorted_values(as.double(x))
   c(low_codes(values), high_codes(values))
+}
+
+# Texts such as "-9" and "99" if all others, two at least, are words.
+codes_among_words <- function(texts) {
+  numbers <- texts[grepl("^-?[0-9]+$", texts)]
+  coded <- grepl("^(-[1-9][0-9]{0,2}|9{1,4}[78]?|7{2,4}|8{2,4})$", numbers)
+  if (all(coded) && length(texts) - length(numbers) > 1) numbers
 }
 
 # More levels than ages in years are looked at for texts alone.
@@ -114,10 +123,7 @@ declare_measure(
     seen <- look_at_columns(x)
     key_table_of(seen[match(x$roles$key_vars, seen$variable), ], x$data)
   },
-  rest = "sdc_roles(x)$key_vars", notes = {
-    seen <- look_at_columns(x)
-    c(continuous_line(seen), look_lines(seen))
-  }
+  rest = "sdc_roles(x)$key_vars", notes = look_lines(look_at_columns(x))
 )
 
 key_table_of <- function(keys, data) {
@@ -142,18 +148,15 @@ print.sdc_open_file <- function(x, ...) {
   invisible(x)
 }
 
-#' @export
-dim.sdc_open_file <- function(x) dim(unclass(x)$data)
-
-#' @export
-as.data.frame.sdc_open_file <- function(x, ...) as.data.frame(unclass(x)$data, ...)
-
 # Findings in a file.
 #' @export
 summary.sdc_file <- function(object, ...) {
   announce("summary")
   as_file(object, "object")
 }
+
+#' @export
+summary.sdc_open_file <- summary.sdc_file
 
 # One line of roles, and the records as a tibble prints them.
 #' @export
@@ -218,21 +221,25 @@ role_lines <- function(x, n) {
   )
 }
 
-# Continuous variables that are not key variables, by their role or by their looks: counts of
+# Numbers with many values that are not key variables, by their role or by their values: counts of
 # equal values say nothing of them.
 continuous_line <- function(seen) {
-  found <- seen$variable[seen$role == "continuous" | looks_continuous(seen)]
+  many <- seen$role == "" & seen$looks_like == "" & seen$type %in% c("number", "integer") &
+    seen$n_values > 100
+  found <- seen$variable[seen$role == "continuous" | looks_continuous(seen) | many]
   if (length(found)) {
     paste0(
-      "Continuous (`num_vars`), and not examined: ", quote_names(found),
-      ". interval_disclosure() and link_attack() compare them with a release."
+      "Not examined: ", plural(length(found), "column"), " of numbers with many values, ",
+      quote_names(found, 3),
+      ". interval_disclosure() and link_attack() compare continuous variables (`num_vars`)."
     )
   }
 }
 
 looks_continuous <- function(seen) seen$role == "" & seen$looks_like == "continuous variable"
 
-# Lines for columns without a role. A key variable that looks like an identifier is listed, too.
+# Lines for columns without a role, the gravest first. A key variable that looks like an identifier
+# is listed, too.
 look_lines <- function(seen) {
   surprising <- seen$role %in% c("", "key variable") & nzchar(seen$looks_like) &
     !looks_continuous(seen)
@@ -258,6 +265,7 @@ look_lines <- function(seen) {
         "; see `roles` of file_check()."
       )
     },
+    continuous_line(seen),
     if (nrow(alike)) {
       paste0(
         "Spelling: ", first_columns(paste0(

@@ -62,12 +62,7 @@ data_frames_in <- function(envir) {
 # said of each column.
 proposed_roles <- function(data) {
   seen <- look_at_columns(as_file(sdc_file(data), "data"))
-  like <- function(look) utils::head(seen$variable[seen$looks_like == look], 1)
-  no_key <- c("weight", "household", "identifier", "continuous variable", "no usable type")
-  list(
-    key_vars = seen$variable[!seen$looks_like %in% no_key], weight_var = like("weight"),
-    hh_id = like("household"), seen = seen
-  )
+  c(roles_by_looks(data, rlang::set_names(seen$looks_like, seen$variable)), list(seen = seen))
 }
 
 # Words for columns that are proposed as something other than key variables.

@@ -109,8 +109,7 @@ check_next_steps <- function(x, file, made) {
     "above" %in% x$estimates$verdict[x$estimates$measure %in% measures]
   }
   several <- length(roles$key_vars) > 1
-  c(
-    file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
+  steps <- c(
     looks_step(x, roles),
     if (above(rare_measures)) c(matches_step(roles, k_of(x)), special_step(x)),
     if (protects) protect_steps(x, roles, data, above(rare_measures), above("l")),
@@ -122,12 +121,22 @@ check_next_steps <- function(x, file, made) {
       paste0("qar_risk(file", if (x$settings$p < 3) paste0(", p = ", x$settings$p), ")$variables")
     },
     if (several && above(x$estimates$measure)) without_driver_step(x),
-    without_told_step(x, roles, names(data)),
-    if (is_within_limits(x)) {
-      paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
-    },
-    later_steps(x)
+    without_told_step(x, roles, names(data))
   )
+  later <- later_steps(x)
+  # Every page has a step that can be run without further thought.
+  ends <- is_within_limits(x) || all(is_doubtful_step(c(steps, later), x))
+  c(
+    file_code(x$call$data, c(roles, rule_role(x$settings$missing)), x$roles$variable, made),
+    steps, if (ends) {
+      paste0("sdc_report(file_check(file", page_code(x$settings), "), file = \"report.html\")")
+    }, later
+  )
+}
+
+# Whether values are missing at random needs thought.
+is_doubtful_step <- function(steps, x) {
+  endsWith(steps, "(file, missing = \"exclude\")") & x$settings$missing != "exclude"
 }
 
 rare_measures <- c("k", "n_unique", "prop_unique")

@@ -224,16 +224,16 @@ ask_for_keys <- function(ask) {
   if (!any(nzchar(looks))) {
     return(invisible())
   }
-  roles <- c(list(key_vars = names[!nzchar(looks)]), roles)
-  look <- c(weight_var = "weight", hh_id = "household")
-  for (role in names(look)) {
-    if (is.null(roles[[role]])) roles[[role]] <- utils::head(names[looks == look[[role]]], 1)
-  }
+  roles <- utils::modifyList(roles_by_looks(data, looks), Filter(length, roles))
+  roles <- roles[lengths(roles) > 0]
   given <- ask$call$data
-  call <- as.call(c(
-    list(as.name("file_check"), if (is.symbol(given)) given else as.name("your_data")),
-    roles[lengths(roles) > 0]
-  ))
+  given <- if (is.symbol(given)) given else as.name("your_data")
+  # The page takes continuous variables from the file.
+  call <- if (is.null(roles$num_vars)) {
+    as.call(c(list(as.name("file_check"), given), roles))
+  } else {
+    call("file_check", as.call(c(list(as.name("sdc_file"), given), roles)))
+  }
   stop_sdc(
     "no_key_vars",
     c(

@@ -38,8 +38,8 @@ declare_measure(
     scenario = "none", direction = "none", board = FALSE
   ),
   notes = list(
-    law_lines(x$diagnostics$law), frequency_words(x$hierarchies),
-    told_line(x$diagnostics$told_by_columns, "recoded values"), proof_words(x)
+    told_line(x$diagnostics$told_by_columns, "recoded values"), law_lines(x$diagnostics$law),
+    frequency_words(x$hierarchies), proof_words(x)
   ),
   next_step = "apply_recoding(x, data)",
   measured = paste0(

@@ -26,6 +26,7 @@ describe <- function(x) {
     several = analysis_table(x, all, printed), table = table,
     rest = c(about$rest, "x$estimates")[[1]], most = c(about$most, 6)[[1]],
     spread = record_words(x, of("spread")), notes = Filter(nzchar, unlist(of("notes"))),
+    grave = 0,
     above = limit_line(x),
     scenario = if (length(who)) scenario(who, of("knows")), next_step = of("next_step"),
     sentence = if (!is.null(about$measured)) {
@@ -144,22 +145,39 @@ table_lines <- function(table, said, width) {
   )
 }
 
-# A description as lines of a width, with three notes, or fewer if there are too many rows.
+# A description as lines of a width, with `most` notes, or fewer if there are too many rows, but
+# with the first `said$grave` of them. The number of the others is said, on a page in any case.
 declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else Inf) {
   several <- said$several
-  notes <- utils::head(said$notes, most)
-  for (n in rev(seq_len(length(notes) + 1) - 1)) {
-    lines <- wrap_lines(c(
+  notes <- said$notes
+  lines_with <- function(n, more = more_notes(length(notes) - n, said$everything)) {
+    wrap_lines(c(
       said$title, if (!is.null(said$question)) paste("Question:", said$question), said$size,
       if (is.null(several)) figure_lines(said$figures, width),
       table_lines(several, said, width), table_lines(said$table, said, width),
       said$spread, if (!is.null(said$scenario)) scenario_line(said$scenario),
-      utils::head(notes, n), if (!is.null(said$next_step)) paste("Next:", said$next_step),
+      utils::head(notes, n), more, if (!is.null(said$next_step)) paste("Next:", said$next_step),
       said$above
     ), width)
-    if (length(lines) <= rows) break
   }
-  lines
+  most <- min(length(notes), most)
+  least <- min(most, said$grave)
+  for (n in most:least) {
+    lines <- lines_with(n)
+    if (length(lines) <= rows) {
+      return(lines)
+    }
+  }
+  if (is.null(said$everything)) lines_with(least, NULL) else lines
+}
+
+# `everything`: the code that prints all, if that is more than the notes.
+more_notes <- function(n, everything = NULL) {
+  if (n > 0 || !is.null(everything)) {
+    what <- c(if (n > 0) plural(n, "more note"), if (!is.null(everything)) "everything else")
+    where <- if (is.null(everything)) "print(x, rows = Inf)" else everything
+    paste0(capitalised(paste(what, collapse = " and ")), ": ", where, ".")
+  }
 }
 
 # The one place for the words of scenarios ---------------------------------

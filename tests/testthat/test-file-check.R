@@ -681,6 +681,98 @@ test_that("columns that look like weights, households or ids are no key variable
   expect_identical(sdc_roles(sdc_file(data, named))$key_vars, named)
 })
 
+test_that("a page names what it found of every column, or how much it left out", {
+  set.seed(3)
+  n <- 900
+  data <- data.frame(
+    age = sample(18:60, n, TRUE), edu = sample(c("low", "high", "-9", "99"), n, TRUE),
+    town = sample(c("Wien", "wien ", "Graz", "Linz"), n, TRUE), pid = sprintf("p%04d", seq_len(n)),
+    w = runif(n, 20, 60), pay = ifelse(runif(n) < 0.8, 0, round(rlnorm(n, 8), 2)),
+    job = sample(1000:1250, n, TRUE), wage = rlnorm(n)
+  )
+  data$near <- data$town
+  data$kids <- structure(
+    sample(c(0, 1, 2, 98), n, TRUE), na_values = 98,
+    class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double")
+  )
+  x <- quietly(file_check(data, c("age", "edu", "town", "kids"), weight_var = "w"))
+  pages <- lapply(c(75, 80, 120), function(width) format(x, width = width))
+  expect_true(all(lengths(pages) <= 25))
+  for (page in pages) {
+    text <- paste(trimws(page), collapse = " ")
+    # The gravest is there, and the others are counted.
+    expect_match(text, "Released columns tell key variables: \"near\"", fixed = TRUE)
+    shown <- sum(vapply(
+      c("Released columns", "Missing: kids", "Looks like:", "Possible missing", "Not examined:",
+        "Spelling:"),
+      grepl, NA, text, fixed = TRUE
+    ))
+    counted <- regexpr("[0-9]+(?= more notes? and everything else: )", text, perl = TRUE)
+    hidden <- regmatches(text, counted)
+    expect_identical(shown + sum(as.integer(hidden)), 6L)
+    expect_match(text, "summary(x), print(x, all = TRUE).", fixed = TRUE)
+  }
+  all <- paste(trimws(format(x, all = TRUE)), collapse = " ")
+  expect_match(all, "declared codes 98", fixed = TRUE)
+  coded <- sum(data$edu %in% c("-9", "99"))
+  expect_match(all, sprintf("edu = \"-9\", \"99\" (%d records)", coded), fixed = TRUE)
+  expect_match(all, paste0(
+    "Not examined: 3 columns of numbers with many values, \"pay\", \"job\", \"wage\"."
+  ), fixed = TRUE)
+  expect_match(all, "Spelling: 2 values of \"town\"", fixed = TRUE)
+  # So does the summary of a file.
+  file <- utils::capture.output(print(summary(sdc_file(data, c("age", "edu", "town", "kids")))))
+  expect_match(file, "2 more notes: print(x, rows = Inf).", fixed = TRUE, all = FALSE)
+})
+
+test_that("numbers among words are missing codes, answers among numbers are not", {
+  codes <- function(...) missing_codes(c(...))
+  expect_identical(codes("yes", "no", "99"), "99")
+  expect_identical(codes("single", "married", "-9", "998"), c("-9", "998"))
+  expect_identical(codes("0", "1", "2", "3 or more"), character())
+  expect_identical(codes("none yet", "some", "5", "99"), character())
+  expect_identical(codes("yes", "99"), character())
+})
+
+test_that("every page ends in one next line that runs", {
+  set.seed(4)
+  common <- data.frame(a = rep(1:3, 40), b = rep(c("x", "y"), 60))
+  gone <- transform(common, a = replace(a, 1:50, NA))
+  for (x in quietly(list(
+    file_check(common), file_check(common, pop_size = 1200), file_check(common, limit = list()),
+    file_check(gone), file_check(common, limit = list(journalist = 0.5))
+  ))) {
+    page <- paste(trimws(format(x, width = 120)), collapse = " ")
+    expect_match(page, "Next: ", fixed = TRUE)
+    line <- gsub("report.html", tempfile(fileext = ".html"), next_line(x), fixed = TRUE)
+    expect_no_error(quietly(eval(parse(text = line))))
+  }
+})
+
+test_that("proposed roles leave amounts and the weight of households to others", {
+  set.seed(5)
+  n <- 600
+  home <- rep(seq_len(n / 3), each = 3)
+  data <- data.frame(
+    hid = home, db090 = runif(n / 3, 20, 60)[home], age = sample(18:60, n, TRUE),
+    job = sample(letters, n, TRUE), pay = ifelse(runif(n) < 0.8, 0, round(rlnorm(n, 8), 2)),
+    scale = sample(seq(1, 3, 0.1), n, TRUE)
+  )
+  data$rb050 <- data$db090
+  asked <- expect_error(file_check(data), class = "sdcRisk_error_no_key_vars")
+  expect_identical(asked$proposed, quote(file_check(sdc_file(
+    data, key_vars = KEYS, weight_var = "rb050", hh_id = "hid", num_vars = "pay"
+  ))) |> (\(code) {
+    code[[2]]$key_vars <- c("age", "job", "scale")
+    code
+  })())
+  expect_identical(quietly(eval(asked$proposed))$settings$weight_var, "rb050")
+  names(data)[c(2, 7)] <- c("wt", "weight")
+  data$weight <- data$weight * runif(n, 0.9, 1.1)
+  expect_identical(persons_weight(data, c("wt", "weight"), "hid"), "weight")
+  expect_identical(proposed_roles(data)$weight_var, "weight")
+})
+
 test_that("a verdict is of all of an interval", {
   of <- function(low, high, unit = "count") judge(5, 4, unit, low, high)
   expect_identical(of(NA, NA), "above")
