@@ -194,7 +194,8 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
     sampling_fraction <- ask$sampling_fraction
     hh_id <- ask$hh_id
   }
-  if (is.null(sampling_fraction)) check_size_given(file)
+  more <- dots_of_fit(data)
+  if (is.null(sampling_fraction)) check_size_given(file, more$weight_var)
   score <- check_choice(score, c("tree", "copula", "placement"), "score")
   if (!is.null(calibrate)) check_flag(calibrate, "calibrate")
   check_flag(given_sample, "given_sample")
@@ -210,10 +211,10 @@ copula_uniqueness <- function(data, key_vars = NULL, pop_size, ..., newdata = NU
   if (!is.null(hh_at) && is.null(key_vars) && is.data.frame(data)) {
     # All columns that no other argument names.
     key_vars <- setdiff(
-      seq_along(data), c(hh_at, weight_position(data, other_dots()$weight_var))
+      seq_along(data), c(hh_at, weight_position(data, more$weight_var))
     )
   }
-  known <- fit_or_data(file, key_vars, ...)
+  known <- fit_or_data(file, key_vars, more)
   n_least <- known$n
   pop_size <- size_of_population(
     known$n_file, if (was_given("pop_size")) argument("pop_size"), sampling_fraction
@@ -285,8 +286,22 @@ curve_columns <- c(
   "population_correctness", "correctness_low", "correctness_high"
 )
 
+# Arguments of copula_fit() in `...`; a fit takes none.
+dots_of_fit <- function(data) {
+  fitted <- inherits(data, "sdc_copula_fit")
+  given <- dot_names()[!are_controls(running$ask)]
+  allowed <- if (!fitted) setdiff(names(formals(copula_fit)), c("data", "key_vars", "..."))
+  if (!all(given %in% allowed)) {
+    stop_unknown_arguments(
+      given[!given %in% allowed], c(argument_names(), names(arguments_of("copula_fit"))),
+      if (!fitted) "this function or of `copula_fit()`"
+    )
+  }
+  other_dots()
+}
+
 # A fit, or data to fit: `n` records, and `fit()` to get it.
-fit_or_data <- function(data, key_vars, ...) {
+fit_or_data <- function(data, key_vars, more) {
   if (inherits(data, "sdc_copula_fit")) {
     check_result(data)
     if (!is.null(key_vars)) {
@@ -294,31 +309,11 @@ fit_or_data <- function(data, key_vars, ...) {
         "key_vars", "be NULL if `data` is a fit", advice = "A fit has its key variables."
       )
     }
-    check_no_dots(...)
     return(list(n = data$n, n_file = data$settings$n, fit = function() data, data = NULL))
-  }
-  given <- other_dots()
-  allowed <- setdiff(names(formals(copula_fit)), c("data", "key_vars", "..."))
-  names <- if (is.null(names(given))) character(length(given)) else names(given)
-  if (length(given) && !all(names %in% allowed)) {
-    unknown <- names[!names %in% allowed]
-    unknown[!nzchar(unknown)] <- "(unnamed)"
-    stop_sdc(
-      "bad_argument",
-      c(
-        "All arguments must be arguments of this function or of `copula_fit()`.",
-        x = paste0("Unknown: ", quote_names(unknown), "."),
-        i = nearest_names(
-          setdiff(unknown, "(unnamed)"), union(argument_names(), names(arguments_of("copula_fit")))
-        ),
-        i = "Arguments after `...` must be named in full."
-      ),
-      argument = unknown
-    )
   }
   list(
     n = n_records(data$data), n_file = n_records(data$data), data = data$data, file = data,
-    fit = function() do.call(copula_fit, c(list(data, key_vars), given))
+    fit = function() do.call(copula_fit, c(list(data, key_vars), more))
   )
 }
 

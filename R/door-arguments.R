@@ -31,7 +31,7 @@ check_column_arguments <- function() {
       # The function finds it under its name.
       assign(arg, value, envir = frame)
     }
-    if (arg == "key_vars") refuse_lone_number(get(arg, envir = frame), ask)
+    refuse_lone_number(get(arg, envir = frame), arg)
   }
 }
 
@@ -81,22 +81,28 @@ read_columns <- function(arg, quosure, data) {
   )
 }
 
-# The second argument feels like k to those who come from other programs: as a position it
-# would pick one column, on which hardly any file has a risk.
-refuse_lone_number <- function(key_vars, ask) {
-  if (!is_plain_number(key_vars) || length(key_vars) != 1 || is.na(key_vars)) {
+# The second argument feels like k to those who come from other programs, others like numbers
+# too: as a position each would pick one column, on which hardly any file has a risk.
+refuse_lone_number <- function(value, arg) {
+  if (!is_plain_number(value) || length(value) != 1 || is.na(value)) {
     return(invisible())
   }
+  ask <- running$ask
   columns <- columns_at_door(ask$.frame)
-  column <- if (key_vars %in% seq_along(columns)) columns[[key_vars]]
-  number <- format(key_vars, scientific = FALSE, digits = 15)
-  meant <- (if (key_vars < 1) shares_meant else counts_meant)[ask$.name]
+  column <- if (value %in% seq_along(columns)) columns[[value]]
+  number <- format(value, scientific = FALSE, digits = 15)
+  keys <- arg == "key_vars"
+  meant <- if (keys) (if (value < 1) shares_meant else counts_meant)[ask$.name] else NA
   # Not what is negative, or was given besides.
-  apt <- key_vars > 0 && !is.na(meant) && !was_given(sub(" .*", "", meant))
+  apt <- value > 0 && !is.na(meant) && !was_given(sub(" .*", "", meant))
+  named <- paste0(arg, " = ", if (is.null(column)) "\"...\"" else names_code(column))
   stop_sdc(
     "bad_argument",
     c(
-      "`key_vars` must name key variables, not be a single number.",
+      paste0(
+        "`", arg, "` must name ", if (keys) "key variables" else "columns",
+        ", not be a single number."
+      ),
       x = if (is.null(column)) {
         paste0(number, " was given.")
       } else {
@@ -104,12 +110,14 @@ refuse_lone_number <- function(key_vars, ask) {
       },
       i = if (apt) paste0("Did you mean ", sprintf(meant, number), "?"),
       i = if (is.null(column)) {
-        "Name the column: key_vars = \"...\"."
+        paste0("Name the column: ", named, ".")
+      } else if (keys) {
+        paste0("To use this column alone, name it: ", named, ".")
       } else {
-        paste0("To use this column alone, name it: key_vars = ", names_code(column), ".")
+        paste0("Did you mean ", named, "?")
       }
     ),
-    argument = "key_vars"
+    argument = arg
   )
 }
 
@@ -170,20 +178,44 @@ check_no_dots <- function(...) {
   }
   arguments <- argument_names()
   translated <- given[given %in% names(micro_words) & micro_words[given] %in% arguments]
-  stop_sdc(
-    "bad_argument",
-    c(
-      "All arguments must be arguments of this function.",
-      x = paste0("Unknown: ", quote_names(given), "."),
-      i = if (length(translated)) {
+  # Limits by the names of measures.
+  limited <- names(Filter(
+    function(default) is.call(default) && identical(default[[1]], quote(list)),
+    formals(sys.function(running$ask$.at))
+  ))
+  measures <- if (length(limited)) page_figures()$measure
+  stop_unknown_arguments(
+    given, setdiff(c(arguments, measures), given),
+    known_apart = c(translated, names(other_words), measures),
+    advice = c(
+      if (length(translated)) {
         said <- paste0("`", translated, "` is `", micro_words[translated], "`", collapse = ", ")
         paste0("From sdcMicro: ", said, " here.")
       },
-      i = other_names(given, arguments),
-      i = nearest_names(setdiff(given, c("(unnamed)", translated, names(other_words))), arguments),
-      i = role_advice(given),
-      i = letter_advice(given, arguments),
-      i = if ("(unnamed)" %in% given) several_keys_advice(...),
+      other_names(given, arguments),
+      if (any(given %in% measures)) {
+        paste0(
+          "Limits are one argument: ", limited[[1]], " = list(",
+          paste(intersect(given, measures), "= ...", collapse = ", "), ")."
+        )
+      },
+      role_advice(given), letter_advice(given, arguments),
+      if ("(unnamed)" %in% given) several_keys_advice(...)
+    )
+  )
+}
+
+# Error for arguments that are not `known`, those in `known_apart` without the names near to
+# theirs.
+stop_unknown_arguments <- function(given, known, of = NULL, advice = NULL, known_apart = NULL) {
+  given[!nzchar(given)] <- "(unnamed)"
+  stop_sdc(
+    "bad_argument",
+    c(
+      paste0("All arguments must be arguments of ", c(of, "this function")[[1]], "."),
+      x = paste0("Unknown: ", quote_names(given), "."),
+      if (length(advice)) rlang::set_names(advice, rep("i", length(advice))),
+      i = nearest_names(setdiff(given, c("(unnamed)", known_apart)), unique(known)),
       i = "Arguments after `...` must be named in full."
     ),
     argument = given
@@ -244,11 +276,19 @@ other_names <- function(given, arguments) {
   }
 }
 
-# sdc_file(d, "age", "sex"): the key variables are one argument.
+# sdc_file(d, age, sex): the key variables are one argument.
 several_keys_advice <- function(...) {
-  more <- tryCatch(list(...), error = function(e) NULL)
-  if (!is.null(names(more))) more <- more[!nzchar(names(more))]
-  more <- unlist(more)
+  more <- rlang::enquos(...)
+  more <- more[!nzchar(names(more))]
+  columns <- columns_at_door(running$ask$.frame)
+  more <- unlist(lapply(more, function(quosure) {
+    code <- rlang::quo_get_expr(quosure)
+    if (is.symbol(code) && as.character(code) %in% columns) {
+      as.character(code)
+    } else {
+      tryCatch(rlang::eval_tidy(quosure), error = function(e) NULL)
+    }
+  }))
   keys <- if (was_given("key_vars")) argument("key_vars")
   if (is.character(keys) && is.character(more)) {
     paste0("Several key variables are one argument: key_vars = ", names_code(c(keys, more)), ".")
@@ -266,7 +306,11 @@ role_advice <- function(given) {
     "The counts of this function do not depend on the population."
   }
   why <- c(
-    weight_var = "Sampling weights change nothing that this function counts.",
+    weight_var = if (is_front("population_uniqueness")) {
+      "Weights give the size of the population: sdc_file(data, key_vars, weight_var = ...)."
+    } else {
+      "Sampling weights change nothing that this function counts."
+    },
     hh_id = "This function looks at single records: household_risk() looks at households.",
     key_groups = "This function keeps all key variables apart; paste() makes one of several.",
     sensitive = "Sensitive values are looked at by n_matches().",

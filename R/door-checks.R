@@ -34,10 +34,20 @@ nearest_names <- function(wrong, known) {
     if (length(begun) && nchar(name) > 2) {
       return(begun)
     }
-    far <- utils::adist(name, known, ignore.case = TRUE)
+    far <- spelling_distance(name, known)
     known[which.min(far)][min(far) <= max(1, floor(0.4 * nchar(name)))]
   }))
   if (length(near)) paste0("Did you mean ", quote_names(unique(near)), "?")
+}
+
+# Letters to change; two neighbours in the other order count as one.
+spelling_distance <- function(name, known) {
+  letters <- strsplit(name, "")[[1]]
+  swapped <- vapply(seq_len(length(letters) - 1), function(i) {
+    paste(replace(letters, c(i, i + 1), letters[c(i + 1, i)]), collapse = "")
+  }, "")
+  far <- utils::adist(c(name, swapped), known, ignore.case = TRUE)
+  apply(far + c(0, rep(1, length(swapped))), 2, min)
 }
 
 stop_unknown_columns <- function(arg, absent, columns) {

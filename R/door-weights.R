@@ -136,11 +136,12 @@ fraction_in_use <- function(n, n_all, pop_size, sampling_fraction) {
 }
 
 # Without a population size it is the sum of the weights of the file, if they expand it.
-check_size_given <- function(file) {
+check_size_given <- function(file, weight_var = NULL) {
   if (was_given("pop_size")) {
     return(invisible())
   }
-  weights <- check_weights(file$data, file$roles$weight_var)
+  if (is.null(weight_var)) weight_var <- file$roles$weight_var
+  weights <- check_weights(file$data, weight_var)
   why <- if (is.null(weights)) "the file has no weights either" else
     weights_that_do_not_expand(weights, times_of(file$data), n_records(file$data))
   if (!is.null(why)) {

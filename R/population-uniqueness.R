@@ -97,8 +97,8 @@ population_uniqueness <- function(data, key_vars = NULL, pop_size,
                                   ..., missing = "category", sampling_fraction = NULL) {
   ask <- enter("population_uniqueness", patterns = TRUE)
   pop_size <- ask$pop_size
-  if (is.null(ask$sampling_fraction)) check_size_given(ask$file)
   check_no_dots(...)
+  if (is.null(ask$sampling_fraction)) check_size_given(ask$file)
   methods <- check_methods(method, base::missing(method))
   check_missing_rule(ask$missing)
   table <- key_table(ask$file, ask$key_vars, listwise = ask$missing == "exclude")

@@ -179,6 +179,8 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
 # The path may come last among the results: file |> suppress_cells(k = 3) |> sdc_report("x.html").
 named_file <- function(given, file) {
   texts <- vapply(given, is_one_text, NA)
+  misspelt <- texts & nzchar(rlang::names2(given))
+  if (any(misspelt)) stop_unknown_arguments(names(given)[misspelt], argument_names())
   if (is.null(file) && sum(texts) == 1) {
     file <- given[[which(texts)]]
     given <- given[!texts]

@@ -46,6 +46,39 @@ test_that("a lone number as key_vars is an error in every function that has the 
   }
 })
 
+test_that("a lone number names no column in any other argument either", {
+  files <- c(
+    "data", "wave1", "wave2", "known", "released", "before", "after", "original", "waves",
+    "background", "releases", "x"
+  )
+  tried <- 0
+  for (name in sort(getNamespaceExports("sdcRisk"))) {
+    f <- getExportedValue("sdcRisk", name)
+    arguments <- names(formals(args(f)))
+    own <- setdiff(intersect(column_arguments, arguments), c("key_vars", "key_groups", "linked"))
+    for (arg in if (any(files %in% arguments)) own) {
+      given <- rlang::set_names(intersect(files, arguments))
+      e <- tryCatch(
+        do.call(f, c(lapply(given, function(x) nals_prison), rlang::set_names(list(3), arg))),
+        error = identity
+      )
+      expect_s3_class(e, "sdcRisk_error_bad_argument")
+      if (!identical(e$argument, arg)) next
+      tried <- tried + 1
+      expect_match(conditionMessage(e), "not be a single number", info = paste(name, arg))
+      meant <- paste0("Did you mean ", arg, " = \"EDUC3\"?")
+      expect_match(conditionMessage(e), meant, fixed = TRUE, info = name)
+    }
+  }
+  expect_gt(tried, 40)
+  for (arg in c("id_vars", "num_vars", "cluster", "sensitive_vars", "strata")) {
+    given <- rlang::set_names(list(nals_prison, keys, 3), c("data", "key_vars", arg))
+    e <- expect_error(do.call(sdc_file, given), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), "3 is a position of column `EDUC3`", fixed = TRUE)
+  }
+  expect_error(attribute_risk(nals_prison, keys[1:3], 7), "Did you mean sensitive = ", fixed = TRUE)
+})
+
 test_that("the number is asked about in the words of the function", {
   file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
   asked <- function(call) {
@@ -87,6 +120,37 @@ test_that("other names of arguments are told, and several key variables are one 
   shows(sdc_file(nals_prison, "GENDER", "DAGE3"), "key_vars = c(\"GENDER\", \"DAGE3\")")
   shows(n_matches(nals_prison, keys, k = 3), "below = 3")
   shows(individual_risk(adult, c("age", "sex"), pop_size = 1e7), "give `weight_var`")
+  shows(sdc_file(nals_prison, GENDER, DAGE3), "key_vars = c(\"GENDER\", \"DAGE3\")")
+  shows(file_check(nals_prison, keys, journalist = 0.1), "limit = list(journalist = ...)")
+  shows(file_check(nals_prison, keys, jurnalist = 0.1), "Did you mean \"journalist\"?")
+  shows(file_check(nals_prison, keys, limit = list(jorunalist = 0.1)), "mean \"journalist\"?")
+})
+
+test_that("misspelt arguments are told before others are missed", {
+  shows <- function(call, text, class = "sdcRisk_error_bad_argument") {
+    e <- expect_error(call, class = class)
+    expect_match(conditionMessage(e), text, fixed = TRUE)
+  }
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  for (f in list(copula_uniqueness, population_uniqueness)) {
+    shows(f(nals_prison, keys, popsize = 1e4), "Did you mean \"pop_size\"?")
+  }
+  shows(copula_uniqueness(nals_prison, keys, weight_vra = WEIGHT), "Did you mean \"weight_var\"?")
+  shows(population_uniqueness(nals_prison, keys, weight_var = WEIGHT), "weight_var = ...")
+  # Weights give the population, quoted or not.
+  unquoted <- quietly(copula_uniqueness(
+    nals_prison, keys[1:3], weight_var = WEIGHT, records = FALSE
+  ))
+  quoted <- quietly(copula_uniqueness(
+    nals_prison, keys[1:3], weight_var = "WEIGHT", records = FALSE
+  ))
+  expect_identical(unquoted$settings$pop_size, round(sum(nals_prison$WEIGHT)))
+  expect_identical(quoted$estimates, unquoted$estimates)
+  ages <- data.frame(age = 20:60, sex = 1)
+  shows(top_code(ages, aeg = 40), "Did you mean \"age\"?", "sdcRisk_error_unknown_key_var")
+  found <- n_matches(file)
+  shows(sdc_report(found, flie = tempfile(fileext = ".html")), "Did you mean \"file\"?")
+  expect_identical(spelling_distance("aeg", c("age", "aeg", "egg")), c(1, 0, 2))
 })
 
 test_that("arguments that were forgotten are asked for with the way to give them", {

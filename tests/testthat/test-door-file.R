@@ -159,7 +159,7 @@ test_that("a sampling fraction is a population size where one is asked for, and 
 })
 
 test_that("roles are checked once, by name or position, and keep no positions", {
-  file <- sdc_file(survey(), 2:4, weight_var = 6, hh_id = 5)
+  file <- sdc_file(survey(), 2:4, weight_var = "weight", hh_id = "hh")
   expect_identical(
     sdc_roles(file), list(key_vars = keys, weight_var = "weight", hh_id = "hh")
   )

@@ -200,7 +200,7 @@ test_that("ids of any kind say who is who", {
     second <- transform(waves$second, id = kind(id))
     expect_equal(two_wave_risk(first, second)$estimates, plain)
   }
-  by_place <- two_wave_risk(waves$first, waves$second[c(6:1)], link_vars = 2:3, id = 1)
+  by_place <- two_wave_risk(waves$first, waves$second[c(6:1)], link_vars = 2:3, id = "id")
   expect_equal(by_place$estimates, plain)
   one <- two_wave_risk(list(waves$first), waves$second)$estimates
   expect_equal(one, plain)
