@@ -58,7 +58,7 @@ stop_needs_records <- function(arg, x = NULL) {
         "It is a pattern table: which record is which, and what else it holds, is not in it."
       },
       i = if (lazy) {
-        "dplyr::collect() brings a table, or a sample of it, into R."
+        "dplyr::collect(dplyr::select(table, ...)) brings the key variables, or a sample, into R."
       } else {
         "Give the data frame the pattern table was made from, or a sample of its records."
       },

@@ -125,7 +125,9 @@ replay_files <- function(data) {
     stop_argument(
       "data",
       "be a data frame, an sdc_file(), a pattern_table() or an sdcMicroObj, or a list of them",
-      given_words(data)
+      given_words(data), if (is_lazy_table(data)) {
+        "For a table of a database give its file: sdc_file(data, key_vars, weight_var = ...)."
+      }
     )
   }
   if (is.null(names(files))) names(files) <- character(length(files))

@@ -194,7 +194,13 @@ renamed_roles <- function(roles, old, new) {
 }
 
 #' @export
-as.data.frame.sdc_file <- function(x, ...) as.data.frame(bare_frame(x), ...)
+as.data.frame.sdc_file <- function(x, ...) {
+  inform_second(parent.frame())
+  as.data.frame(bare_frame(x), ...)
+}
+
+#' @export
+duplicated.sdc_file <- function(x, ...) duplicated(bare_frame(x), ...)
 
 #' @importFrom utils head
 #' @export
@@ -226,10 +232,26 @@ bind_files <- function(bind, ...) {
 plot.sdc_file <- function(x, ...) {
   announce("plot")
   stop_argument(
-    "x", "be a result that has a picture", "A file has none.",
-    "plot(file_check(x)) draws the risks of a file."
+    "x", "be a result that has a picture",
+    paste0("A ", if (is_pattern_table(x)) "pattern table" else "file", " has none."),
+    "plot(file_check(x)) draws the risks of a file, plot(n_matches(x)) the numbers of matches."
   )
 }
+
+#' @export
+plot.sdc_open_file <- plot.sdc_file
+
+#' @export
+plot.sdc_pattern_table <- plot.sdc_file
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_file <- function(object, ...) plot.sdc_file(object, ...)
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_open_file <- autoplot.sdc_file
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_pattern_table <- autoplot.sdc_file
 
 # Verbs of dplyr and tibble ---------------------------------------------------------
 
@@ -251,32 +273,6 @@ dplyr_row_slice.sdc_file <- function(data, i, ...) {
   keep_file(dplyr::dplyr_row_slice(bare_frame(data), i, ...), data)
 }
 
-# Their steps select columns: only what the whole verb loses is told.
-row_verb <- function(name) {
-  function(x, y, ...) {
-    verb <- getExportedValue("dplyr", name)
-    keep_file(verb(bare_frame(x), bare_frame(y), ...), x)
-  }
-}
-
-#' @exportS3Method dplyr::rows_insert
-rows_insert.sdc_file <- row_verb("rows_insert")
-
-#' @exportS3Method dplyr::rows_append
-rows_append.sdc_file <- row_verb("rows_append")
-
-#' @exportS3Method dplyr::rows_update
-rows_update.sdc_file <- row_verb("rows_update")
-
-#' @exportS3Method dplyr::rows_patch
-rows_patch.sdc_file <- row_verb("rows_patch")
-
-#' @exportS3Method dplyr::rows_upsert
-rows_upsert.sdc_file <- row_verb("rows_upsert")
-
-#' @exportS3Method dplyr::rows_delete
-rows_delete.sdc_file <- row_verb("rows_delete")
-
 # Groups and counts are not files of records.
 
 #' @exportS3Method dplyr::group_by
@@ -291,7 +287,10 @@ ungroup.sdc_file <- function(x, ...) {
 }
 
 #' @exportS3Method dplyr::rowwise
-rowwise.sdc_file <- function(data, ...) dplyr::rowwise(bare_frame(data), ...)
+rowwise.sdc_file <- function(data, ...) {
+  rows <- dplyr::rowwise(bare_frame(data), ...)
+  as_kept_file(rows, attr(data, "roles"), past_of(data), attr(data, "kept"))
+}
 
 #' @exportS3Method dplyr::summarise
 summarise.sdc_file <- function(.data, ...) dplyr::summarise(bare_frame(.data), ...)
@@ -300,7 +299,10 @@ summarise.sdc_file <- function(.data, ...) dplyr::summarise(bare_frame(.data), .
 count.sdc_file <- function(x, ...) dplyr::count(bare_frame(x), ...)
 
 #' @exportS3Method tibble::as_tibble
-as_tibble.sdc_file <- function(x, ...) tibble::as_tibble(bare_frame(x), ...)
+as_tibble.sdc_file <- function(x, ...) {
+  inform_second(parent.frame())
+  tibble::as_tibble(bare_frame(x), ...)
+}
 
 stop_grouped <- function(data) {
   if (inherits(data, c("grouped_df", "rowwise_df"))) {

@@ -317,6 +317,20 @@ more_of_dplyr <- list(
     dplyr::slice_sample(x, n = 20)
   },
   transmute = function(x) dplyr::transmute(x, age, sex, region, w),
+  unite = function(x) tidyr::unite(x, "place", region, income, remove = FALSE),
+  separate = function(x) {
+    tidyr::separate(dplyr::mutate(x, both = paste(sex, region)), both, c("one", "two"))
+  },
+  extract = function(x) {
+    tidyr::extract(dplyr::mutate(x, both = paste(sex, region)), both, "one", "([fm]) ")
+  },
+  complete = function(x) tidyr::complete(x, sex, region, age, fill = list(w = 1)),
+  union = function(x) dplyr::union(x[1:30, ], x[20:60, ]),
+  intersect = function(x) dplyr::intersect(x, x[5:40, ]),
+  setdiff = function(x) dplyr::setdiff(x, x[5:40, ]),
+  rowwise = function(x) {
+    dplyr::ungroup(dplyr::mutate(dplyr::rowwise(x), most = max(age, w)))
+  },
   update = function(x) {
     x$id <- seq_len(nrow(x))
     x <- dplyr::rows_update(x, data.frame(id = 2L, age = 99L), by = "id")
@@ -326,13 +340,20 @@ more_of_dplyr <- list(
   }
 )
 
+# Without the message that a file is now a part.
+quiet_part <- function(code) {
+  withCallingHandlers(
+    code, sdcRisk_message_file_part = function(m) invokeRestart("muffleMessage")
+  )
+}
+
 test_that("stacks of joins, and verbs of tidyr, keep values, class and roles", {
   skip_if_not_installed("dplyr")
   skip_if_not_installed("tidyr")
   for (name in names(more_of_dplyr)) {
     made <- quietly(more_of_dplyr[[name]](people_file()))
     expect_s3_class(made, "sdc_file")
-    expect_equal(as.data.frame(made), more_of_dplyr[[name]](people()), info = name)
+    expect_equal(as.data.frame(made), as.data.frame(more_of_dplyr[[name]](people())), info = name)
     expect_identical(sdc_roles(made), roles, info = name)
   }
   # Renamed key variables keep their roles in any verb that renames.
@@ -341,10 +362,80 @@ test_that("stacks of joins, and verbs of tidyr, keep values, class and roles", {
   # Steps inside a verb lose nothing that is told.
   expect_silent(dplyr::rows_update(people_file(), data.frame(w = 1, age = 1L)[0, ], by = "w"))
   expect_silent(dplyr::bind_cols(people_file(), data.frame(extra = seq_len(nrow(people())))))
-  # Longer tables have no records any more: their values are those of the data frame.
-  longer <- function(x) tidyr::pivot_longer(x, c("age", "income"))
-  expect_equal(
-    as.data.frame(quietly(longer(people_file()))), as.data.frame(longer(people())),
-    ignore_attr = TRUE
+  expect_silent(quiet_part(tidyr::drop_na(people_file())))
+  expect_silent(quiet_part(unique(people_file())))
+})
+
+test_that("roles that a verb cannot keep are not lost in silence", {
+  skip_if_not_installed("dplyr")
+  skip_if_not_installed("tidyr")
+  lost <- list(
+    longer = function(x) tidyr::pivot_longer(x, c("age", "income")),
+    wider = function(x) tidyr::pivot_wider(x, names_from = sex, values_from = income),
+    nest = function(x) tidyr::nest(x, rest = c(age, income)),
+    unnest = function(x) tidyr::unnest(dplyr::mutate(x, l = lapply(age, seq_len)), l),
+    rows = function(x) tidyr::separate_rows(dplyr::mutate(x, l = "a,b"), l),
+    second = function(x) dplyr::left_join(data.frame(region = letters[1:4]), x, by = "region"),
+    merge = function(x) merge(data.frame(region = letters[1:4]), x)
   )
+  for (name in names(lost)) {
+    told <- expect_message(
+      made <- lost[[name]](people_file()), class = "sdcRisk_message_role_lost"
+    )
+    expect_identical(unname(told$columns), unname(unlist(roles)), info = name)
+    expect_false(inherits(made, "sdc_file"), info = name)
+    expect_equal(
+      as.data.frame(made), as.data.frame(quietly(lost[[name]](people()))), info = name,
+      ignore_attr = TRUE
+    )
+  }
+  # A file that comes first, and a table that is asked for, are as ever.
+  expect_silent(tibble::as_tibble(people_file()))
+  expect_silent(merge(people_file(), data.frame(region = letters[1:4], code = 1:4)))
+  expect_silent(dplyr::left_join(people_file(), people_file()[1:3, "region", drop = FALSE] |>
+                                   quiet_part() |> quietly(), by = "region"))
+})
+
+test_that("what has no picture says what has one", {
+  table <- pattern_table(people(), keys)
+  for (x in list(people_file(), quietly(top_code(people_file(), age = 40)), table)) {
+    e <- expect_error(plot(x), class = "sdcRisk_error_bad_argument")
+    expect_match(conditionMessage(e), "plot(file_check(x))", fixed = TRUE)
+    skip_if_not_installed("ggplot2")
+    expect_error(ggplot2::autoplot(x), class = "sdcRisk_error_bad_argument")
+  }
+})
+
+test_that("the file of a table of a database has its size, first records and history", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("dbplyr")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbWriteTable(con, "people", people())
+  table <- dplyr::tbl(con, "people")
+  file <- quietly(sdc_file(table, keys, weight_var = "w"))
+  expect_identical(dim(file), dim(people()))
+  expect_identical(nrow(file), nrow(people()))
+  expect_equal(head(file, 3), head(people(), 3), ignore_attr = TRUE)
+  refused <- list(
+    function() file$age, function() tail(file), function() as.data.frame(file),
+    function() recode_search(file)
+  )
+  for (f in refused) {
+    e <- expect_error(f(), class = "sdcRisk_error_bad_data")
+    expect_match(conditionMessage(e), "dplyr::collect(", fixed = TRUE)
+  }
+  expect_null(file$nobody)
+  coarse <- quietly(top_code(file, age = 40))
+  expect_identical(summary(coarse)$history, "top_code(): age top coded at 40")
+  blanked <- quietly(suppress_cells(file, k = 2))
+  expect_match(summary(quietly(sdc_file(blanked)))$history, "^suppress_cells")
+  path <- tempfile(fileext = ".html")
+  quietly(sdc_report(n_matches(file), file = path, pictures = FALSE))
+  e <- expect_error(replay(path, table), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "sdc_file(data, key_vars", fixed = TRUE)
+  expect_true(all(quietly(replay(path, file))$equal))
+  patterns <- quietly(sdc_file(pattern_table(people(), keys)))
+  expect_error(head(patterns), class = "sdcRisk_error_bad_data")
+  expect_identical(dim(patterns), c(nrow(people()), length(keys)))
 })
