@@ -41,7 +41,14 @@ check_page <- function(x, all = FALSE) {
     said$rest <- "x$drivers"
     said$next_step <- NULL
   }
-  said$notes <- if (all) whole_notes(x) else page_notes(x)
+  if (all) {
+    said$notes <- whole_notes(x)
+  } else {
+    leads <- c(driver_line(x), remedy_line(x))
+    said$notes <- c(leads, page_notes(x))
+    said$grave <- length(leads) + 1
+    said$everything <- "summary(x), print(x, all = TRUE)"
+  }
   said
 }
 
@@ -55,11 +62,11 @@ check_figures <- function(x, all) {
   rows[if (all) !is.na(rows$value) else !is.na(rows$limit), ]
 }
 
+# What the page found besides its figures, the gravest first.
 page_notes <- function(x) {
   c(
-    driver_line(x), remedy_line(x), continuous_line(x$roles),
-    "Everything else: summary(x), print(x, all = TRUE).",
-    look_lines(x$roles), told_line(x$diagnostics$told_by_columns, "key variables")
+    told_line(x$diagnostics$told_by_columns, "key variables"),
+    missing_line(declared_only(x$diagnostics$missing), x$settings$n), look_lines(x$roles)
   )
 }
 
@@ -67,8 +74,7 @@ whole_notes <- function(x) {
   d <- x$diagnostics
   differ <- x$contradictions
   c(
-    reason_lines(x), missing_line(d$missing, x$settings$n), continuous_line(x$roles),
-    look_lines(x$roles),
+    reason_lines(x), missing_line(d$missing, x$settings$n), look_lines(x$roles),
     told_line(d$told_by_columns, "key variables"), d$notes,
     if (nrow(differ)) {
       c(
@@ -161,18 +167,12 @@ remedy_line <- function(x) {
   }
 }
 
-# The remedy, or else the first step, as one line that runs. A step about
-# whether values are missing at random needs thought, and is not offered here.
+# The remedy, or else the first step, as one line that runs.
 next_line <- function(x) {
   steps <- x$next_steps
   made <- startsWith(steps, "file <- ")
   remedy <- grepl("^(recoding <- recode_search|released <- suppress_cells)[(]file", steps)
-  doubtful <- endsWith(steps, "(file, missing = \"exclude\")") &
-    x$settings$missing != "exclude"
-  line <- c(steps[remedy], steps[!made & !doubtful])
-  if (length(line) == 0) {
-    return(NULL)
-  }
+  line <- c(steps[remedy], steps[!made & !is_doubtful_step(steps, x)])
   file <- sub("^file <- ", "", steps[made])
   if (length(file) == 0) {
     return(line[[1]])
@@ -291,14 +291,14 @@ glance.sdc_file_check <- function(x, ...) {
   enter_verb("glance", x)
   e <- x$estimates
   count <- function(verdict) sum(e$verdict == verdict)
-  frame(
+  as_tidy(frame(
     n_records = x$settings$n, n_keys = length(x$settings$key_vars), n_measures = nrow(e),
     n_limits = sum(!is.na(e$limit)), n_above = count("above"), n_ok = count("ok"),
     n_unclear = count("unclear"), n_not_judged = count("not judged"),
     n_records_above = as_count(sum_over(judged_rows(x)$above, judged_times(x))),
     n_differences = nrow(x$contradictions),
     fingerprint = x$settings$fingerprint
-  )
+  ))
 }
 
 #' @export
@@ -334,8 +334,34 @@ records_at_risk.sdc_file_check <- function(x, limit, ..., k = NULL) {
 records_at_risk.sdc_file <- function(x, limit, ..., k = NULL) {
   announce("records_at_risk")
   check_no_dots(...)
-  given <- list(limit = if (!missing(limit)) limit, k = k)
-  do.call(records_at_risk, c(
-    list(file_check(x)), given[!vapply(given, is.null, NA)]
-  ), quote = TRUE)
+  of_page(file_check(x), if (!missing(limit)) limit, k)
+}
+
+# A remedy stands for its release, the limit of which is its own.
+#' @export
+records_at_risk.sdc_suppress_cells <- function(x, limit, ..., k = NULL) {
+  announce("records_at_risk")
+  check_no_dots(...)
+  check_result(x)
+  known <- record_risk(x)
+  n <- as_count(sum_over(as.double(known > 1 / x$settings$k & !is.na(known)), judged_times(x)))
+  if (n > 0) {
+    inform_sdc(
+      "original_values",
+      c(
+        "The records listed are those of the release.",
+        i = paste0(
+          "An intruder who knows the original values finds ", plural(n, "record"),
+          " among fewer than ", format_count(x$settings$k), ": see `n_candidates`."
+        )
+      ),
+      n = n
+    )
+  }
+  of_page(file_check(x, k = x$settings$k), if (!missing(limit)) limit, k)
+}
+
+of_page <- function(check, limit, k) {
+  given <- list(limit = limit, k = k)
+  do.call(records_at_risk, c(list(check), given[!vapply(given, is.null, NA)]), quote = TRUE)
 }

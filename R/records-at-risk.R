@@ -35,8 +35,9 @@
 #'     `records$score_elliot`: not a probability}
 #'   \item{[household_risk()]}{1/m, one over the number of households that fit its own.
 #'     Prosecutor}
-#'   \item{[suppress_cells()]}{one over the released records that fit the original one, for
-#'     an intruder who knows the original values. Prosecutor}
+#'   \item{[suppress_cells()]}{that of its release, as [file_check()] counts it, with the limit of
+#'     the suppression. For an intruder who knows the original values it is one over
+#'     `n_candidates`, and a message says how many records are above the limit. Prosecutor}
 #'   \item{[exhaustive_tabulation()]}{number of tables in which its cell is small: not a
 #'     probability}
 #'   \item{[risk_contribution()]}{contribution to the extreme risk: not a probability}

@@ -31,7 +31,9 @@ test_that("results of all kinds have their risks", {
   # Not a probability: any number will do.
   expect_equal(records_at_risk(tables, 1), by_hand(tables$records$n_violations, 1))
   blanks <- quietly(suppress_cells(nals_prison, keys))
-  expect_equal(records_at_risk(blanks, 0.3), by_hand(1 / blanks$records$n_candidates, 0.3))
+  # A remedy stands for its release.
+  released <- n_matches(blanks$data, keys)$records$n_matches
+  expect_equal(quietly(records_at_risk(blanks, 0.3)), by_hand(1 / released, 0.3))
 })
 
 test_that("links of waves have them, too", {
@@ -100,6 +102,20 @@ test_that("households have a limit, too, and a NULL limit is told from none", {
     paste(format(found), collapse = " "), "3 of the 7 records are above the limit of 0.5"
   )
   expect_error(records_at_risk(found, NULL), "NULL was given", class = "sdcRisk_error_bad_argument")
+})
+
+test_that("a suppression and its release have the same records at risk", {
+  s <- quietly(suppress_cells(sdc_file(nals_prison, keys), k = 3))
+  release <- quietly(release_data(s, shuffle = FALSE))
+  expect_identical(quietly(records_at_risk(s)), quietly(records_at_risk(release)))
+  expect_identical(nrow(quietly(records_at_risk(s))), 0L)
+  expect_identical(nrow(quietly(records_at_risk(s, k = 5))), {
+    sum(n_matches(s$data, keys)$records$n_matches < 5)
+  })
+  # Whoever knows the values that are blank still finds people.
+  told <- expect_message(records_at_risk(s), class = "sdcRisk_message_original_values")
+  expect_identical(told$n, as_count(sum(s$records$n_candidates < 3)))
+  expect_gt(told$n, 0)
 })
 
 test_that("k = 3 names the records with fewer than 3 matches", {
