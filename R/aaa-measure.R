@@ -48,18 +48,20 @@ declare_measure <- function(of, ..., figures = list(...), terms = NULL, ids = ch
 # limit of its key. `attempt`: it is conditional on an attempt. `board`: whether a page for a
 # board has it; `print`: whether its own print has. `head`: its column if a result has several
 # analyses. `says`: its words in a sentence, with %s for the value. `absent`: why it has no value.
-# `unclear`: whether its value cannot be judged.
+# `unclear`: whether its value cannot be judged. `term`: of numbers of matches, the term of tidy()
+# that is the risk of one over them.
 figure <- function(label, unit, value = NULL, low = NULL, high = NULL, scenario, key = NULL,
                    question = NULL, limit = NULL, n_above = NULL, attempt = FALSE, note = NULL,
                    board = TRUE, absent = NULL, of = NULL, print = TRUE, head = NULL, says = NULL,
-                   unclear = NULL, direction = if (unit == "matches") "less" else "more") {
+                   unclear = NULL, direction = if (unit == "matches") "less" else "more",
+                   term = NULL) {
   list(
     label = substitute(label), unit = unit, value = substitute(value), low = substitute(low),
     high = substitute(high), scenario = scenario, key = key, question = question,
     limit = substitute(limit), n_above = substitute(n_above), attempt = attempt,
     note = substitute(note), board = substitute(board), absent = substitute(absent),
     of = substitute(of), print = print, head = head, says = substitute(says),
-    unclear = substitute(unclear), direction = direction
+    unclear = substitute(unclear), direction = direction, term = term
   )
 }
 

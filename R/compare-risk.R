@@ -298,12 +298,12 @@ glance.sdc_comparison <- function(x, ...) {
   term <- x$table$term[[1]]
   last <- utils::tail(unique(x$table$result), 1)
   shown <- utils::head(x$table[x$table$term == term & x$table$result == last, ], 1)
-  frame(
+  as_tidy(frame(
     kind = sub("^sdc_", "", x$kind), n_results = length(unique(x$table$result)),
     n_rows = nrow(x$table) / length(unique(x$table$result)), term = term,
     before = shown$estimate - shown$change, last = shown$estimate, change = shown$change,
     ratio = shown$ratio
-  )
+  ))
 }
 
 # Columns that tell the analyses apart, where they do.

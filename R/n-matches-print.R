@@ -29,6 +29,7 @@ declare_measure(
   ),
   k = figure(
     "Fewest matches, k", "matches", fewest_matches(x), scenario = "prosecutor", key = "k",
+    term = "risk_max",
     question = "How many records share a key, at least?", head = "k",
     n_above = matched_below(x, limit$k), absent = ifelse(n == 0, "no record is complete", "")
   ),

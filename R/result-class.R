@@ -80,8 +80,8 @@ numbered_rows <- function(table, rows) {
 #'     strata: number of records, mean, 95% and 99% quantile and maximum}
 #'   \item{`as.data.frame()`}{the main table of the method}
 #'   \item{`tidy()`}{the estimates in long form with the names of broom: `term`, `estimate`,
-#'     `std.error`, `conf.low`, `conf.high`, `NA` if the method has none; for a
-#'     [file_check()] also `limit` and `verdict`}
+#'     `std.error`, `conf.low`, `conf.high`, `NA` if the method has none; if a measure has a limit
+#'     also `limit` and `verdict`, those of [measures()]}
 #'   \item{`glance()`}{one row for the whole run}
 #'   \item{`augment()`}{`data` with the columns of `records`, their names
 #'     beginning with a dot}
@@ -106,7 +106,7 @@ numbered_rows <- function(table, rows) {
 #'   what needs them is refused then.
 #' @param ... Passed on to methods.
 #' @return `summary()` an object of class `sdc_summary`, a list of data frames
-#'   with a print method. `tidy()` a tibble, `glance()` a data frame. `augment()`
+#'   with a print method. `tidy()` and `glance()` a tibble. `augment()`
 #'   `data`, in its own class. `plot()` the ggplot, invisibly.
 #' @name sdc_result
 #' @aliases print.sdc_result
@@ -176,7 +176,35 @@ tidy.sdc_result <- function(x, ...) {
   out$std.error <- bound("se")
   out$conf.low <- bound("low")
   out$conf.high <- bound("high")
-  as_tidy(renumber(out))
+  as_tidy(renumber(with_verdicts(out, x, rows)))
+}
+
+# Limits and verdicts of the terms that are measures with a limit by declaration, or that stand for
+# one. `analysis`: the row of the estimates of each term.
+with_verdicts <- function(out, x, analysis) {
+  figures <- Filter(function(f) {
+    !is.null(f$limit) || !is.null(f$key) && f$key %in% names(print_limits)
+  }, declaration_of(x)$figures)
+  if (length(figures) == 0) {
+    return(out)
+  }
+  rows <- figure_rows(x, print_limits)
+  rows <- rows[rows$measure %in% names(figures), ]
+  # Measures may be rows of the estimates.
+  at <- if ("measure" %in% names(out)) {
+    match(out$measure, rows$measure)
+  } else {
+    match(paste(analysis, out$term), paste(rows$analysis, rows$measure))
+  }
+  out$limit <- rows$limit[at]
+  out$verdict <- ifelse(is.na(at), "no limit", rows$verdict[at])
+  # Fewest matches k are a largest risk of 1 / k.
+  for (f in Filter(function(f) !is.null(f$term), figures)) {
+    risk <- out$term == f$term
+    out$limit[risk] <- 1 / print_limits[[f$key]]
+    out$verdict[risk] <- judge(out$estimate[risk], out$limit[risk], "risk")
+  }
+  out
 }
 
 # The column of a bound of a term: `correct_low` is that of `expected_correct`, `low` alone that of
@@ -223,7 +251,7 @@ glance.sdc_result <- function(x, ...) {
     list(fingerprint = settings$fingerprint)
   )
   parts <- parts[lengths(parts) == 1]
-  do.call(frame, parts[!duplicated(names(parts))])
+  as_tidy(do.call(frame, parts[!duplicated(names(parts))]))
 }
 
 single_values <- function(x) {

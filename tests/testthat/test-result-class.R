@@ -538,3 +538,48 @@ test_that("every figure has one row on the page, and a short name there", {
   expect_false(anyDuplicated(page$measure) > 0)
   expect_lte(max(nchar(page$label)), 32)
 })
+
+test_that("limits and verdicts of tidy() are those of measures(), where a measure has one", {
+  keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  tidied <- function(x, term) {
+    rows <- as.data.frame(tidy(x))
+    as.list(rows[rows$term == term, c("estimate", "limit", "verdict")])
+  }
+  matches <- quietly(n_matches(file))
+  expect_identical(
+    tidied(matches, "risk_max"), list(estimate = 1, limit = 1 / 3, verdict = "above")
+  )
+  expect_identical(tidied(matches, "n_unique")$verdict, "no limit")
+  # Each key set has its own.
+  sets <- quietly(n_matches(nals_prison, list("GENDER", keys)))
+  expect_identical(tidied(sets, "risk_max")$verdict, c("ok", "above"))
+  risk <- quietly(individual_risk(file))
+  own <- measures(risk)
+  own <- own[own$measure == "journalist_max", ]
+  expect_identical(
+    tidied(risk, "journalist_max"),
+    list(estimate = own$value, limit = 0.05, verdict = own$verdict)
+  )
+  law <- quietly(population_risk(file))
+  rows <- as.data.frame(tidy(law))
+  expect_identical(rows$limit[rows$measure == "largest"], 0.05)
+  expect_true(all(is.na(rows$limit[rows$measure != "largest"])))
+  at <- measures(law)
+  expect_identical(rows$verdict[rows$measure == "largest"], at$verdict[at$measure == "largest"])
+  secret <- quietly(invariant_pram(file))
+  expect_identical(tidied(secret, "worst_match_prob")$limit, 1 / 3)
+  # Those of a result without its records are the same.
+  expect_identical(tidy(replace(matches, "records", list(NULL))), tidy(matches))
+  # Results without a limit have no such columns.
+  expect_false("limit" %in% names(tidy(quietly(key_overview(nals_prison, keys)))))
+})
+
+test_that("glance() is a tibble, as tidy() is", {
+  keys <- c("CENREG", "DAGE3", "EDUC3")
+  matches <- quietly(n_matches(nals_prison, keys))
+  page <- quietly(file_check(nals_prison, keys))
+  for (x in list(matches, page, quietly(compare_risk(matches, matches)))) {
+    expect_s3_class(glance(x), c("tbl_df", "tbl", "data.frame"), exact = TRUE)
+  }
+})
