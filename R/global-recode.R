@@ -213,13 +213,6 @@ cut_end <- function(x, name, ...) {
 join_categories <- function(x, groups, name) {
   named <- length(names(groups)) == length(groups) && all(nzchar(names(groups)))
   members <- lapply(groups, as.character)
-  if (!named || any(lengths(members) == 0) || anyDuplicated(unlist(members))) {
-    stop_argument(
-      name, "be a list of values by the name of their group",
-      found = if (named) "A group is empty, or a value is in two of them.",
-      advice = paste0(name, " = list(West = c(\"Tyrol\", \"Vorarlberg\"))")
-    )
-  }
   values <- column_values(x)
   old <- if (is.factor(values)) levels(values) else value_names(sorted_values(values))
   text <- if (is.factor(values)) as.character(values) else value_names(values)
@@ -231,13 +224,23 @@ join_categories <- function(x, groups, name) {
     }
     old <- as_label(old)
     text <- as_label(text)
+    # Codes name values, too, unless a label is spelt like one.
+    members <- lapply(members, function(m) ifelse(m %in% old, m, as_label(m)))
+  }
+  if (!named || any(lengths(members) == 0) || anyDuplicated(unlist(members))) {
+    stop_argument(
+      name, "be a list of values by the name of their group",
+      found = if (named) "A group is empty, or a value is in two of them.",
+      advice = paste0(name, " = list(West = c(\"Tyrol\", \"Vorarlberg\"))")
+    )
   }
   text[is.na(values)] <- NA
   absent <- setdiff(unlist(members), old)
   if (length(absent)) {
     stop_argument(
       name, "name values of the variable",
-      found = paste0("Not found: ", quote_names(absent), ".")
+      found = paste0("Not found: ", quote_names(absent), "."),
+      advice = nearest_names(absent, old)
     )
   }
   group <- rep(names(members), lengths(members))

@@ -93,8 +93,8 @@
 #' @inheritParams suppress_cells
 #' @param ... Rarely used arguments, those of `invariant_pram_control()`, by their full names, or
 #'   together: `control = invariant_pram_control(...)`.
-#' @param max_match_prob The bound, between 0 and 1. Default: 1/3 for an [sdc_file()], that of `k
-#'   = 3`; 0.8 for other data.
+#' @param max_match_prob The bound, between 0 and 1. Default: `limit` if it was given; else 1/3 for
+#'   an [sdc_file()], that of `k = 3`, and 0.8 for other data.
 #' @param within Columns inside whose joint levels records move.
 #' @param scope `"risky"`: small blocks around each key above the bound. `"all"`: each level is one
 #'   block.
@@ -164,7 +164,15 @@ invariant_pram <- function(data, key_vars = NULL, max_match_prob = 0.8, ...,
                            hh_vars = NULL, weight_var = NULL, row_id = NULL) {
   ask <- announce("invariant_pram")
   check_no_dots(...)
-  if (!was_given("max_match_prob") && was_given("data") && is_file(data)) max_match_prob <- 1 / 3
+  if (!was_given("max_match_prob") && was_given("data")) {
+    max_match_prob <- if (!is.null(ask$limit)) {
+      check_record_limit(ask$limit)
+    } else if (is_file(data)) {
+      1 / 3
+    } else {
+      max_match_prob
+    }
+  }
   # Households are a role of the file, but kept together only if it is said how.
   torn <- !was_given("hh_id") && is.null(hh_vars)
   if (is.null(hh_vars)) ask$.given <- union(ask$.given, "hh_id")

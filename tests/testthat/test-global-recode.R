@@ -32,6 +32,16 @@ test_that("categories are joined by name, factors, text and labels", {
   data$code <- haven::labelled(c(1, 2, 3, 2), c(Tyrol = 1, Vorarlberg = 2, Vienna = 3))
   labelled <- quietly(global_recode(data, code = list(West = c("Tyrol", "Vorarlberg"))))
   expect_identical(as.character(labelled$code), c("West", "West", "Vienna", "West"))
+  # Codes name values as well as labels do, mixed too, but no value twice.
+  for (west in list(1:2, c("1", "Vorarlberg"))) {
+    by_code <- quietly(global_recode(data, code = list(West = west)))
+    expect_identical(by_code$code, labelled$code)
+  }
+  refused <- function(...) {
+    expect_error(global_recode(data, code = list(...)), class = "sdcRisk_error_bad_argument")
+  }
+  expect_match(conditionMessage(refused(West = 4)), "Not found: \"4\"", fixed = TRUE)
+  expect_match(conditionMessage(refused(a = 1, b = "Tyrol")), "in two of them")
 })
 
 test_that("ends are cut and types stay", {

@@ -314,8 +314,20 @@ test_that("a bound above the limit of the check is said to be", {
   # 0.8 is 2.4 times 1/3.
   plain <- quietly(invariant_pram(nals_prison[keys], within = "GENDER"))
   expect_match(text_of(plain), "Worst case 0.800: 2.4 times the risk of k = 3.", fixed = TRUE)
-  limited <- quietly(invariant_pram(nals_prison[keys], within = "GENDER", limit = 0.5))
+  limited <- quietly(invariant_pram(nals_prison[keys], max_match_prob = 0.8, limit = 0.5,
+                                    within = "GENDER"))
   expect_match(text_of(limited), "Worst case 0.800: 1.6 times the limit of 0.5.", fixed = TRUE)
   kept <- quietly(invariant_pram(nals_prison[keys], within = "GENDER", limit = 0.9))
   expect_no_match(text_of(kept), "That is")
+  # A limit that was given is the bound, unless another one was.
+  expect_identical(kept$estimates$max_match_prob, 0.9)
+  own <- quietly(invariant_pram(nals_prison[keys], keys[1:4], limit = 0.5, unprotected = "merge"))
+  expect_identical(own$estimates$max_match_prob, 0.5)
+  expect_lte(own$estimates$worst_match_prob, 0.5 + 1e-9)
+  # What cannot be reached says what can.
+  two <- data.frame(a = rep(1:2, c(1, 9)))
+  e <- expect_error(invariant_pram(two, limit = 0.05), class = "sdcRisk_error_unprotectable")
+  expect_match(conditionMessage(e), "The lowest bound this file can reach is", fixed = TRUE)
+  reached <- quietly(invariant_pram(two, max_match_prob = e$lowest))
+  expect_lte(reached$estimates$worst_match_prob, e$lowest + 1e-6)
 })
