@@ -30,6 +30,10 @@
 #' file (Giomi et al. 2023, who attack a sample of the records). A control record is identified
 #' if no original record matches it and exactly one released one does.
 #'
+#' @section Cost:
+#' Mostly that of [attribute_risk()]. With a million records in both files, eight key variables and
+#' five sensitive ones 4 s of processor time at 2 threads.
+#'
 #' @inheritParams sdcRisk-params
 #' @param original The original file.
 #' @param released The released file, with the same variables.

@@ -23,6 +23,10 @@
 #' (`diagnostics$pairs$at_bound`). If the correlations together are not
 #' positive definite, the nearest correlation matrix takes their place (Higham
 #' 2002; `diagnostics$projection`).
+#' The adjusted information of the paper (its equation 10) is this difference over
+#' \eqn{\max(H_i, H_j) - E[I]}{max(H_i, H_j) - E(I)}, larger by a factor that differs from 1 by
+#' about \eqn{E[I] / \max(H_i, H_j)}{E(I) / max(H_i, H_j)}. It is not offered: both are 0 for
+#' independent variables, and \eqn{E[I]}{E(I)} falls with the number of records.
 #'
 #' **Order of categories.** Ordered factors, numbers, Dates and logicals keep the
 #' order of their values. For nominal variables `"scaling"` finds the order in

@@ -97,7 +97,7 @@
 #' Weights enter the margins and the pairs. By default the model is then not calibrated; the
 #' interval is that of `calibrate = FALSE`, and its coverage was not measured. With `calibrate =
 #' TRUE` the sample is treated as drawn with equal chances: if rare people were drawn
-#' more often, estimate and interval are too high.
+#' more often, estimate and interval are too high. Use [population_risk()] for such files.
 #'
 #' @section Randomness:
 #' Population estimates and intervals are the same in every call. `score = "copula"` and

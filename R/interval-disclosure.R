@@ -40,7 +40,9 @@
 #' `"percent"`.
 #'
 #' @section Cost:
-#' Sorting of every variable, and a search for the nearest released record.
+#' Sorting of every variable, and a search for the nearest released record: 2.5 s of processor time
+#' for 100,000 records of six variables and all rules, 0.3 s for `"sd"` alone (`dRisk()` of
+#' sdcMicro: 1.2 s).
 #'
 #' @param original,released The file before and after its protection, with the same records in
 #'   the same order: data frames, files of [sdc_file()], or an sdcMicroObj as `released`.

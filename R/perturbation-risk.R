@@ -41,7 +41,7 @@
 #' variables were exchanged, the estimates were 0.3% lower than the correct matches that came true,
 #' in no population more than 2.5% off, and 98% of the intervals held the expected number. With the
 #' true \eqn{F_j} in place of \eqn{E(1/F_j \mid T_j)}{E(1/F_j | T_j)} they were 0.1% lower: the
-#' perturbation adds no error. What is left depends on how the law fits a population: on 60 samples
+#' perturbation adds no error. The rest depends on how the law fits a population: on 60 samples
 #' of `eusilcP` (package simFrame) the estimates were 3% too low with six key variables and age in
 #' years, 12% with age in decades or with four key variables; all intervals held. Rely on the upper
 #' end.

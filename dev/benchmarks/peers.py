@@ -1,15 +1,17 @@
 """Counts distinct keys with polars and DuckDB, beside dev/benchmarks/run.R:
 
-    python3 dev/benchmarks/peers.py <polars|duckdb> <csv> <threads> <sets> <p>
+    python3 dev/benchmarks/peers.py <polars|duckdb|pycanon> <csv> <threads> <sets> <p>
 
 Counts `sets` of the key sets of size p, evenly spread over their order, or all
 of them, and prints the seconds, the number counted and the sum of the distinct
 counts, for the comparison with ours. Only distinct keys are counted here; the
-package counts sample uniques and pairs in the same time it reports.
+package counts sample uniques and pairs in the same time it reports. Of pycanon the sum
+is that of l over the sensitive columns, whose names are s and a number.
 """
 
 import itertools
 import os
+import re
 import sys
 import time
 
@@ -34,6 +36,20 @@ if tool == "polars":
 
     def count():
         return sum(data.select(pl.struct(s).n_unique()).item() for s in sets)
+
+elif tool == "pycanon":
+    from importlib.metadata import version as version_of
+
+    import pandas as pd
+    from pycanon import anonymity
+
+    data = pd.read_csv(path, dtype=str)
+    sets = [name for name in data.columns if re.fullmatch(r"s\d+", name)]
+    keys = [name for name in data.columns if name not in sets]
+    version = version_of("pycanon")
+
+    def count():
+        return sum(anonymity.l_diversity(data, keys, [name]) for name in sets)
 
 else:
     import duckdb

@@ -38,7 +38,7 @@ measure <- function(task, fixture, threads, repeats) {
 }
 
 # The same line for a tool of Python, which reads the fixture as a CSV file.
-measure_python <- function(tool, fixture, threads, n_sets) {
+measure_python <- function(task, tool, fixture, threads, n_sets) {
   data <- fixture(fixture)
   file <- tempfile(fileext = ".csv")
   on.exit(unlink(file))
@@ -55,7 +55,7 @@ measure_python <- function(tool, fixture, threads, n_sets) {
   field <- strsplit(line, " ", fixed = TRUE)[[1]][-1]
   seconds <- as.numeric(field[[2]])
   data.frame(
-    task = paste0("qar@", tool, "-", field[[1]]), fixture = fixture,
+    task = paste0(sub("@.*", "", task), "@", tool, "-", field[[1]]), fixture = fixture,
     rows = nrow(data), columns = ncol(data), threads = threads,
     median_s = seconds, min_s = seconds, max_s = seconds, repeats = 1,
     memory_mb = NA, sets_counted = field[[3]], check = field[[4]]
@@ -67,9 +67,9 @@ if (length(wanted) == 0) wanted <- grep("_large$", names(tasks), invert = TRUE, 
 both <- NULL
 for (group in wanted) {
   rows <- apply(tasks[[group]], 1, function(x) {
-    python <- regmatches(x[[1]], regexec("@(polars|duckdb) (\\d+)", x[[1]]))[[1]]
+    python <- regmatches(x[[1]], regexec("@(polars|duckdb|pycanon) (\\d+)", x[[1]]))[[1]]
     result <- if (length(python)) {
-      measure_python(python[[2]], x[[2]], x[[3]], python[[3]])
+      measure_python(x[[1]], python[[2]], x[[2]], x[[3]], python[[3]])
     } else {
       measure(x[[1]], x[[2]], x[[3]], x[[4]])
     }

@@ -19,6 +19,8 @@ fixtures$measured <- function(n, d) {
 tasks$numeric <- rbind(
   c("nearest@sdcRisk", "measured:1e4:6", 2, 3),
   c("interval@sdcRisk", "measured:1e5:6", 2, 3),
+  c("interval_sd@sdcRisk", "measured:1e5:6", 2, 3),
+  c("interval_sd@sdcMicro", "measured:1e5:6", 1, 3),
   c("mdav@sdcRisk", "measured:1e4:6", 2, 5),
   c("mdav@sdcMicro", "measured:1e4:6", 1, 1),
   c("mdav@sdcRisk", "measured:1e5:6", 2, 3),
@@ -40,6 +42,18 @@ runs[["nearest@sdcRisk"]] <- function() {
 
 runs[["interval@sdcRisk"]] <- function() {
   interval_disclosure(attr(data, "wave1"), data, number_keys())$estimates$n_within[[1]]
+}
+
+# The share of records with all values within a fifth of a standard deviation.
+runs[["interval_sd@sdcRisk"]] <- function() {
+  interval_disclosure(
+    attr(data, "wave1"), data, number_keys(), width = c(sd = 0.2)
+  )$estimates$prop_all
+}
+
+runs[["interval_sd@sdcMicro"]] <- function() {
+  known <- as.data.frame(attr(data, "wave1"))[number_keys()]
+  sdcMicro::dRisk(known, as.data.frame(data)[number_keys()], k = 0.2)
 }
 
 # The sum of squares in standard deviations.

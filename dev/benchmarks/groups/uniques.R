@@ -1,5 +1,5 @@
-# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro, and
-# attacks on a release. Targets on 2 threads, of a million records with eight key variables and
+# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro
+# and pycanon's l-diversity, and attacks on a release. Targets on 2 threads, of a million records with eight key variables and
 # five sensitive ones: attribute_risk() 1 s, attack_release() 2 s.
 
 tasks$uniques <- rbind(
@@ -9,6 +9,7 @@ tasks$uniques <- rbind(
   c("attribute@sdcRisk", "sensitive:1e6", 2, 3),
   c("attribute@sdcRisk", "sensitive:1e4", 2, 5),
   c("attribute@sdcMicro", "sensitive:1e4", 1, 3),
+  c("attribute@pycanon 5", "sensitive:1e4", 1, 1),
   c("release@sdcRisk", "sensitive:1e6", 2, 3)
 )
 
