@@ -135,7 +135,7 @@ test_that("remedies say which variables the order tells, and by how much", {
   expect_false(identical(a$income, data$income))
   expect_setequal(a$income, data$income)
   expect_identical(release_data(x, shuffle = FALSE)$income, data$income)
-  expect_match(paste(format(x), collapse = " "), "The order tells", fixed = TRUE)
+  expect_match(paste(lines_of(x), collapse = " "), "The order tells", fixed = TRUE)
   # In a random order nothing is said, and nothing is shuffled.
   mixed <- data[sample(nrow(data)), ]
   mixed$hid <- NULL
