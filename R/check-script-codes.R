@@ -14,11 +14,11 @@ script_codes <- function() {
       "error", "warning", "error", "warning", "warning",
       "warning", "warning", "warning", "warning", "hint",
       "information", "information", "warning", "error", "error",
-      "error", "information"
+      "error", "warning"
     ),
     means = c(
       "A file is written that is above a limit",
-      "A file is written of which a limit does not settle whether it is kept",
+      "A file is written and it is not known whether a limit is kept",
       "A file is written with a column that identifies persons or households",
       "An identifier that was left out comes back",
       "A protected value comes back in another column",
@@ -55,12 +55,12 @@ no_findings <- function() {
 
 # `fix` is a line of code, and `place` says whether it belongs above or below the line that was
 # found, or replaces the call.
-finding <- function(position, code, message, fix = "", place = "above") {
-  if (length(fix) == 0) fix <- ""
+finding <- function(position, code, message, fix = "", place = "above", severity = NULL) {
   known <- script_codes()
   frame(
     line = as.integer(position[[1]]), column = as.integer(position[[2]]),
-    severity = known$severity[match(code, known$code)], code = code, message = message,
+    severity = c(severity, known$severity[match(code, known$code)])[[1]], code = code,
+    message = message,
     fix = fix, place = if (nzchar(fix)) place else ""
   )
 }

@@ -60,11 +60,14 @@ follow <- function(run, value, name, target, before, comment = NULL, written = F
   # A part of the records is judged when it is written: most parts never are.
   state$part <- !written && !is.null(parent) && is.null(comment) && is_some_records(value, parent)
   state$ids <- identifying_columns(file, if (!written) parent)
+  if (!state$allowed_ids) run$ids[state$ids] <- state$columns[state$ids]
+  again <- any(all.names(run$parsed$code[[run$at]]) %in% script_remedies)
+  state$protected <- if (again) run$at else parent$protected
   if (!is.null(parent)) {
     if (!written && made_plain(value, parent, run)) roles_gone(run, name, parent)
     state <- descend(run, state, parent)
   }
-  if (!state$part) state$page <- judge_frame(state, run$limit, run$followed)
+  if (!state$part) state$page <- judge_frame(state, run$limit, run$followed, written)
   state
 }
 
@@ -76,9 +79,9 @@ is_some_records <- function(value, parent) {
 # Completes the state of a frame before it is written.
 whole_state <- function(run, state) {
   state$ids <- union(state$ids, identifying_columns(state$file))
-  if (state$part) {
+  if (state$part || isTRUE(state$page$draft)) {
     state$part <- FALSE
-    state$page <- judge_frame(state, run$limit, run$followed)
+    state$page <- judge_frame(state, run$limit, run$followed, written = TRUE)
     run$followed[[state$name]] <- state
     run$frames <- c(run$frames, list(frame_line(run, state)))
   }
@@ -231,7 +234,8 @@ roles_gone <- function(run, name, parent) {
     run, "roles_lost", paste0(
       "\"", shorten(name), "\" is a plain data frame: the roles of \"", shorten(parent$name),
       "\" are lost, and functions of sdcRisk would take all its columns as key variables."
-    ), paste0(name_code(name), " <- ", file_call(name, parent$file$roles)), "below"
+    ), paste0(name_code(name), " <- ", file_call(name, parent$file$roles)), "below",
+    name = name, repaired = function(state) state$classed
   )
 }
 
@@ -257,7 +261,8 @@ weights_kept <- function(run, state, parent) {
   if (any(all.names(run$parsed$code[[run$at]]) %in% calibrations)) {
     return(invisible())
   }
-  if (isTRUE(all.equal(sort(as.double(new)), sort(as.double(old)), tolerance = 1e-9))) {
+  moved <- sum(abs(sort(new, na.last = TRUE) - sort(old, na.last = TRUE)), na.rm = TRUE)
+  if (moved <= 1e-9 * sum(abs(old), na.rm = TRUE) && sum(is.na(new)) == sum(is.na(old))) {
     return(invisible())
   }
   add_finding(run, "weights_changed", paste0(
@@ -268,7 +273,9 @@ weights_kept <- function(run, state, parent) {
     ". Risks by weights and published totals no longer agree."
   ), paste0(part_code(state$name, weight), " <- ", part_code(parent$name, weight))[
     nzchar(state$name) && state$name != parent$name
-  ], "below")
+  ], "below", name = state$name, repaired = function(state) {
+    identical(state$columns[[weight]], old)
+  })
 }
 
 # Protection ------------------------------------------------------------------------
@@ -285,8 +292,13 @@ is_reordered <- function(state, parent) {
 }
 
 same_values <- function(new, old) {
-  identical(sort(column_plain(new), method = "radix"), sort(column_plain(old), method = "radix")) &&
-    sum(is.na(new)) == sum(is.na(old))
+  new <- column_plain(new)
+  old <- column_plain(old)
+  values <- unique(old)
+  places <- match(new, values)
+  !anyNA(places) && identical(
+    tabulate(places, length(values)), tabulate(match(old, values), length(values))
+  )
 }
 
 # Effect of a line on a key variable: it protects the variable, so that the values before are kept,
@@ -304,7 +316,8 @@ protection_of <- function(run, state, parent, variable) {
       run, "remedy_undone", paste0(
         "This line puts ", plural(n_back, "value"), " of ", quote_names(variable),
         " back that ", parent_words(parent), " had protected."
-      ), remedy_code(state, run$limit), "below"
+      ), remedy_code(state, run$limit), "below", name = state$name,
+      repaired = protected_since(run$at)
     )
     state$was[[variable]] <- NULL
   } else if (is.null(before) && is_protection(new, old)) {
@@ -312,6 +325,10 @@ protection_of <- function(run, state, parent, variable) {
     if (nrow(state$file$data) != length(old)) state$aligned <- FALSE
   }
   state
+}
+
+protected_since <- function(at) {
+  function(state) isTRUE(state$protected > at) && !any(state$page$rows$verdict == "above")
 }
 
 parent_words <- function(parent) paste0("line ", parent$line)
@@ -353,7 +370,8 @@ come_back <- function(run, state, parent) {
           run, "value_returned", paste0(
             "The column ", quote_names(column), " brings ", plural(n, "protected value"), " of ",
             quote_names(variable), " back."
-          ), without_code(state$name, column), "below"
+          ), without_code(run, state$name, column, "below"), "below", name = state$name,
+          repaired = is_without(column)
         )
       }
     }
@@ -363,7 +381,8 @@ come_back <- function(run, state, parent) {
     add_finding(
       run, "value_returned", paste0(
         "The key variable ", quote_names(again), " is back, which had been left out."
-      ), without_code(state$name, again), "below"
+      ), without_code(run, state$name, again, "below"), "below", name = state$name,
+      repaired = is_without(again)
     )
   }
 }
@@ -405,10 +424,13 @@ returned_ids <- function(run, state, parent) {
       run, "identifier_returned", paste0(
         quote_names(back), ngettext(length(back), " comes", " come"),
         " back, which identifies persons or households."
-      ), without_code(state$name, back), "below"
+      ), without_code(run, state$name, back, "below"), "below", name = state$name,
+      repaired = is_without(back)
     )
   }
 }
+
+is_without <- function(columns) function(state) !any(columns %in% names(state$columns))
 
 frame_words <- function(name) if (nzchar(name)) quote_names(name) else "The data frame"
 
@@ -420,15 +442,27 @@ name_code <- function(name) {
 
 part_code <- function(name, column) paste0(name_code(name), "$", vapply(column, name_code, ""))
 
-# A frame without a name cannot be repaired in a line of its own.
-without_code <- function(name, columns) {
-  if (nzchar(name)) paste0(part_code(name, columns), " <- NULL", collapse = "; ") else ""
+# A frame without a name cannot be repaired in a line of its own, and a column that the line, or
+# one below it, names must stay.
+without_code <- function(run, name, columns, place = "above") {
+  since <- if (place == "above") run$parsed$first[[run$at]] else run$parsed$last[[run$at]] + 1L
+  used <- columns %in% words_of(utils::tail(run$lines, max(0, length(run$lines) - since + 1)))
+  if (nzchar(name) && !any(used)) {
+    paste0(part_code(name, columns), " <- NULL", collapse = "; ")
+  } else {
+    ""
+  }
 }
 
 file_call <- function(name, roles) {
   roles <- roles[intersect(names(roles), setdiff(role_names, "missing"))]
   in_script(code_text(as.call(c(list(as.name("sdc_file"), as.name(name)), roles))))
 }
+
+script_remedies <- c(
+  "suppress_cells", "global_recode", "apply_recoding", "recode_search", "invariant_pram", "kAnon",
+  "localSuppression", "globalRecode", "pram"
+)
 
 # Code for a script, which may not have attached the package.
 in_script <- function(code) {
@@ -445,6 +479,12 @@ remedy_code <- function(state, limit) {
     return("")
   }
   k <- if (is.null(limit$k)) 3 else limit$k
+  if (identical(state$kind, "sdcMicroObj")) {
+    return(paste0(
+      name_code(state$name), " <- sdcMicro::kAnon(", name_code(state$name), ", k = ",
+      number_code(k), ")"
+    ))
+  }
   file <- if (state$classed) name_code(state$name) else file_call(state$name, state$file$roles)
   recode <- isTRUE(state$page$recode)
   in_script(paste0(

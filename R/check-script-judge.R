@@ -2,24 +2,32 @@
 
 # `rows` of measures() with their limits, `n` records, words for people; or the `reason` why
 # there are none. A frame whose columns with roles are those of another has its figures.
-judge_frame <- function(state, limit, known) {
-  of_roles <- unlist(state$file$roles[setdiff(names(state$file$roles), population_roles)])
+# A page that is a `draft`, of a frame that is not `written` yet, has the limits of the key
+# variables alone: the population and households take most of the time.
+judge_frame <- function(state, limit, known, written = FALSE) {
+  file <- state$file
+  if (!written) file$roles <- file$roles[names(file$roles) %in% draft_roles]
+  of_roles <- unlist(file$roles[setdiff(names(file$roles), population_roles)])
   columns <- state$columns[intersect(of_roles, names(state$columns))]
   key <- list(
-    vapply(columns, rlang::obj_address, ""), state$file$roles, state$file$remedy,
-    if (!is.null(state$hash)) state$hash, is.null(state$file$object)
+    vapply(columns, rlang::obj_address, ""), file$roles, file$remedy,
+    if (!is.null(state$hash)) state$hash, is.null(file$object)
   )
   for (other in known) {
     if (identical(other$page$key, key)) {
       return(other$page)
     }
   }
-  page <- tryCatch(judged_page(state$file, limit), sdcRisk_error = function(e) {
+  page <- tryCatch(judged_page(file, limit), sdcRisk_error = function(e) {
     list(reason = first_line(e))
   })
   page$key <- key
+  page$draft <- length(file$roles) < length(state$file$roles)
+  if (page$draft) page$later <- setdiff(names(limit), page$rows$measure)
   page
 }
+
+draft_roles <- c("key_vars", "key_groups", "sensitive", "missing")
 
 judged_page <- function(file, limit) {
   rows <- limit_rows(file, limit)
@@ -39,14 +47,27 @@ judged_page <- function(file, limit) {
 frame_line <- function(run, state) {
   page <- state$page
   judged <- !is.null(page$rows)
+  secret <- is_secret(run, state$name)
   frame(
-    line = state$line, column = state$column, name = state$name,
+    line = state$line, column = state$column,
+    name = if (secret) "(a name that is a value)" else state$name,
     records = nrow(state$file$data), lens = if (judged) lens_words(page) else "not judged",
-    verdict = if (judged) rows_verdict(page$rows, page$n) else page$reason,
-    keys = paste(quote_names(state$file$roles$key_vars)),
+    verdict = if (judged) frame_verdict(page) else page$reason,
+    keys = public_text(run, quote_names(state$file$roles$key_vars)),
     above = judged && any(page$rows$verdict == "above"),
-    fix = if (judged && any(page$rows$verdict == "above")) remedy_code(state, run$limit) else ""
+    fix = if (judged && any(page$rows$verdict == "above") && !secret) {
+      remedy_code(state, run$limit)
+    } else {
+      ""
+    }
   )
+}
+
+frame_verdict <- function(page) {
+  later <- if (length(page$later)) paste0(
+    paste(page$later, collapse = ", "), ": judged when the file is written"
+  )
+  paste(c(if (nrow(page$rows)) rows_verdict(page$rows, page$n), later), collapse = "; ")
 }
 
 # In few words, as in: k = 1, 88 records below 3.
@@ -63,7 +84,9 @@ lens_words <- function(page) {
     if (nrow(others)) paste0(
       others$measure, " ", format_risk(others$value), " above ", format_number(others$limit)
     ),
-    if (!any(rows$verdict == "above")) "within the limits"
+    if (length(page$later)) paste(
+      paste(page$later, collapse = ", "), "judged when written"
+    ) else if (!any(rows$verdict == "above")) "within the limits"
   ), collapse = ", ")
 }
 
@@ -71,7 +94,8 @@ lens_words <- function(page) {
 
 look_at_written <- function(run, one) {
   if (!is.null(one$text)) {
-    return(written_otherwise(run, paste0("Text is written by ", one$name, "()."), one$name))
+    what <- if (is.null(one$what)) paste0("Text is written by ", one$name, "().") else one$what
+    return(written_otherwise(run, what, one$name))
   }
   value <- one$value
   names <- writer_names(one$name)
@@ -106,7 +130,7 @@ written_otherwise <- function(run, what, names = character()) {
 written_frame <- function(run, value, names, variable) {
   tables <- Filter(function(other) other$table && is_unchanged(value, other), run$others)
   if (length(tables)) {
-    return(written_unknown(run, value, names))
+    return(written_unknown(run, value, names, variable))
   }
   known <- Filter(function(state) is_unchanged(value, state), run$followed)
   state <- if (length(known)) {
@@ -119,8 +143,9 @@ written_frame <- function(run, value, names, variable) {
     follow(run, value, variable, target, run$followed, written = TRUE)
   }
   if (is.null(state)) {
-    return(written_unknown(run, value, names))
+    return(written_unknown(run, value, names, variable))
   }
+  settle_held(run, sure = state$name)
   if (is_remedy(value) || is_sdcmicro(value)) {
     release <- if (is_remedy(value)) "release_data(" else "sdcMicro::extractManipData("
     add_finding(
@@ -168,28 +193,36 @@ written_above <- function(run, state, names) {
       remedy_code(state, run$limit), names = names
     )
   } else if (any(verdicts == "unclear")) {
+    # What an intruder finds who knows that a person is in the file needs no model.
+    kept <- verdicts == "ok" & page$rows$scenario == "prosecutor"
     add_finding(run, "limit_unclear", paste0(
-      frame_words(state$name), " is written while it is ", words("unclear"), "."
-    ), names = names)
+      frame_words(state$name), " is written while it is ", words("unclear"), ".",
+      if (any(kept)) paste0(" ", paste(page$rows$measure[kept], collapse = ", "), " is kept.")
+    ), names = names, severity = if (any(kept)) "information")
   }
 }
 
 written_ids <- function(run, state, names) {
   ids <- setdiff(intersect(state$ids, names(state$columns)), if (state$allowed_ids) state$ids)
+  ids_found(run, ids, state$name, names)
+}
+
+ids_found <- function(run, ids, name, names) {
   if (length(ids)) {
     add_finding(
       run, "identifier_written", paste0(
-        frame_words(state$name), " is written with ", quote_names(ids), ", which ",
+        frame_words(name), " is written with ", quote_names(ids), ", which ",
         ngettext(length(ids), "identifies", "identify"), " persons or households."
-      ), without_code(state$name, ids), names = names
+      ), without_code(run, name, ids), names = names
     )
   }
 }
 
 written_told <- function(run, state, names) {
   roles <- state$file$roles
-  told <- told_unasked(told_by_columns(state$file$data, NULL, roles$key_vars, roles$hh_id))
-  told <- told[!told$by %in% unlist(roles) & !grepl(" + ", told$by, fixed = TRUE), ]
+  data <- state$file$data
+  data <- data[setdiff(names(data), setdiff(unlist(roles), roles$key_vars))]
+  told <- told_unasked(told_by_columns(data, NULL, roles$key_vars, pairs = FALSE))
   told <- told[told$share >= 0.5, ]
   for (by in unique(told$by)) {
     of <- told[told$by == by, ]
@@ -197,13 +230,17 @@ written_told <- function(run, state, names) {
       run, "told_by_column", paste0(
         frame_words(state$name), " is written with ", quote_names(by), ", which tells ",
         quote_names(of$variable), ": an intruder who knows it knows more than the key variables."
-      ), without_code(state$name, by), names = names
+      ), without_code(run, state$name, by), names = names
     )
   }
 }
 
-# A file of records that nothing is known of. Short tables are no files of records.
-written_unknown <- function(run, value, names) {
+# A file of records of which nothing is known but columns that identified records of another.
+# Short tables are no files of records.
+written_unknown <- function(run, value, names, variable) {
+  columns <- columns_of(value)
+  is_id <- vapply(columns, function(column) any(vapply(run$ids, identical, NA, column)), NA)
+  ids_found(run, names(columns)[is_id | names(columns) %in% names(run$ids)], variable, names)
   made <- target_of(run$parsed$code[[run$at]])$reads
   known <- length(run$followed) || length(intersect(made, names(run$others)))
   if (nrow(value) >= least_records && known) {

@@ -17,6 +17,16 @@ script_lines <- function(text) {
   strsplit(gsub("\r\n?", "\n", text), "\n", fixed = TRUE)[[1]]
 }
 
+# The names and texts that a script has, comments with roles among them.
+words_of <- function(lines) {
+  lines <- sub("^\\s*#\\|\\s*sdc:", "", lines)
+  found <- regmatches(lines, gregexpr(
+    "(*UCP)[\\p{L}\\p{N}._]+|\"[^\"]*\"|'[^']*'|`[^`]*`", lines, perl = TRUE
+  ))
+  found <- unlist(found)
+  unique(c(found, gsub("^[\"'`]|[\"'`]$", "", found)))
+}
+
 # `code`, the expressions at top level, and where each is: its `first` and `last` line, its first
 # `column` and the last, `end`. An error of the parser is the finding `error`.
 parse_script <- function(lines) {

@@ -3,11 +3,16 @@
 #
 # `run` is an environment:
 #   parsed, at   the script, and the number of the expression that runs
+#   lines        its text
+#   words        names and texts in the script, which are no secret
 #   limit        limits as in file_check()
 #   followed     what is known of the data frames that are followed, by name; see follow()
 #   others       data frames that were read and are not followed: line, columns
 #   written      calls of writers in this expression, until they are looked at
 #   texts        lines and values that were written as text, by file
+#   places       data that were written in this session, by file: `one`s of `written`
+#   held         findings of lines that a later line may repair, see hold_finding()
+#   ids          columns that identify and were in a followed file, by name
 #   folder       files in the working folder, by which writers are seen that are not watched
 #   known        whether a watched function writes a file in this expression
 #   seeded       whether a seed was set
@@ -17,10 +22,11 @@
 
 run_script <- function(lines, limit, log) {
   run <- list2env(list(
-    parsed = parse_script(lines), limit = limit, log = log, at = 0L, followed = list(),
+    parsed = parse_script(lines), lines = lines, words = words_of(lines), limit = limit,
+    log = log, at = 0L, followed = list(),
     others = list(), written = list(), seeded = FALSE, calibrated = NULL, looking = FALSE,
-    texts = list(), folder = folder_state(), known = FALSE, findings = list(), frames = list(),
-    cost = 0
+    texts = list(), places = list(), held = list(), ids = list(), folder = folder_state(),
+    known = FALSE, findings = list(), frames = list(), cost = 0
   ), parent = emptyenv())
   watch_functions(function(kind, name, what, value) watched_call(run, kind, name, what))
   for (i in seq_along(run$parsed$code)) {
@@ -56,10 +62,19 @@ error_words <- function(e) {
     paste0("The script stops here: ", first_line(e), ".")
   } else {
     paste0(
-      "The script stops here with an error of class \"", class(e)[[1]],
+      "The script stops here with an error of class \"", known_class(e),
       "\". Its text is not shown, as it may hold values; run the line to read it."
     )
   }
+}
+
+# A class that R or a common package gives; others may be made of values.
+known_class <- function(e) {
+  c(intersect(class(e), c(
+    "simpleError", "packageNotFoundError", "getMissingError", "missingArgError",
+    "subscriptOutOfBoundsError", "notSubsettableError", "stackOverflowError", "rlang_error",
+    "vctrs_error", "dplyr:::mutate_error"
+  )), "error")[[1]]
 }
 
 tell <- function(run, what) {
@@ -68,12 +83,71 @@ tell <- function(run, what) {
   serialize(what, con)
 }
 
-add_finding <- function(run, code, message, fix = "", place = "above", names = character()) {
+# `repaired` says of a later state of the variable `name` whether a line has repaired it: the
+# finding is held until then, or until it is written or the script ends.
+add_finding <- function(run, code, message, fix = "", place = "above", names = character(),
+                        severity = NULL, name = "", repaired = NULL) {
   position <- position_of(run$parsed, run$at, names)
   comment <- comment_of(run$parsed, run$at)
-  if (!code %in% comment$allow) {
-    run$findings <- c(run$findings, list(finding(position, code, message, fix, place)))
+  if (code %in% comment$allow) {
+    return(invisible())
   }
+  copied <- any(names %in% unlist(lapply(file_copiers, base::names)))
+  if (length(fix) == 0 || copied) fix <- ""
+  one <- finding(position, code, public_text(run, message), fix, place, severity)
+  if (!identical(public_text(run, fix, quote = "[`\"]"), one$fix)) one$fix <- one$place <- ""
+  if (is.null(repaired) || !nzchar(name)) {
+    run$findings <- c(run$findings, list(one))
+  } else {
+    run$held <- c(run$held, list(list(finding = one, name = name, repaired = repaired)))
+  }
+}
+
+# Leaves out what a line has repaired; what is `sure` is told.
+settle_held <- function(run, sure = character()) {
+  gone <- vapply(run$held, function(held) {
+    state <- run$followed[[held$name]]
+    !is.null(state) && held$repaired(state)
+  }, NA)
+  run$held <- run$held[!gone]
+  told <- vapply(run$held, function(held) held$name %in% sure, NA)
+  run$findings <- c(run$findings, lapply(run$held[told], `[[`, "finding"))
+  run$held <- run$held[!told]
+}
+
+held_findings <- function(run) {
+  do.call(rbind, c(list(no_findings()), lapply(run$held, `[[`, "finding")))
+}
+
+# A value can become the name of a variable or column. A name that is not in the script, and is a
+# value of a frame, is left out.
+public_text <- function(run, text, quote = "\"") {
+  parts <- regmatches(text, gregexpr(paste0(quote, "[^`\"]*", quote), text))[[1]]
+  for (part in unique(parts)) {
+    if (is_secret(run, substr(part, 2, nchar(part) - 1))) {
+      text <- gsub(part, "\"(a name that is a value)\"", text, fixed = TRUE)
+    }
+  }
+  text
+}
+
+is_secret <- function(run, name) {
+  if (name %in% run$words) {
+    return(FALSE)
+  }
+  number <- suppressWarnings(as.double(name))
+  holds <- function(column) {
+    if (is.factor(column)) {
+      name %in% levels(column)
+    } else if (is.character(column)) {
+      name %in% column
+    } else {
+      is.numeric(column) && !is.na(number) && number %in% column
+    }
+  }
+  any(vapply(c(run$followed, run$others), function(state) {
+    any(vapply(state$columns, holds, NA))
+  }, NA))
 }
 
 # Records a call of one of the script's functions. Errors here must not end the script.
@@ -85,15 +159,14 @@ watched_call <- function(run, kind, name, what) {
     switch(kind,
       write = note_writing(run, name, what),
       text = note_text(run, name, what),
+      copy = note_copy(run, name, what),
       report = run$known <- TRUE,
       seed = note_set_seed(run, what),
       draw = note_draw(run, name),
       compare = note_comparison(run, what),
       quit = {
         look(run)
-        add_finding(
-          run, "script_ended", "The script ends its process here. Lines below were not run."
-        )
+        note_end(run)
         look_back(run)
         tell(run, list(done = TRUE, cost = run$cost))
       }
@@ -104,22 +177,90 @@ watched_call <- function(run, kind, name, what) {
 
 note_writing <- function(run, name, frame) {
   run$known <- TRUE
+  # Writers call each other.
+  if (caller_of(frame) %in% setdiff(names(script_writers), c("base", "utils"))) {
+    return(invisible())
+  }
   arguments <- unlist(unname(script_writers), recursive = FALSE)[[name]]
-  values <- written_by(arguments, frame)
-  symbol <- eval(bquote(substitute(.(as.name(arguments[[1]])))), frame)
-  variable <- if (is.name(symbol)) as.character(symbol) else ""
-  run$written <- c(run$written, lapply(seq_along(values), function(i) {
-    known <- if (is.null(names(values))) variable else names(values)[[i]]
-    here <- nzchar(known) && exists(known, globalenv(), inherits = FALSE) &&
-      identical(rlang::obj_address(get(known, globalenv())), rlang::obj_address(values[[i]]))
-    list(name = name, value = values[[i]], variable = if (here) known else "")
-  }))
+  values <- written_by(arguments[[1]], frame)
+  code <- if (is.null(names(values))) eval(bquote(substitute(.(as.name(arguments[[1]])))), frame)
+  written <- lapply(seq_along(values), function(i) {
+    said <- if (is.null(names(values))) all.names(code) else names(values)[[i]]
+    list(name = name, value = values[[i]], variable = variable_of(values[[i]], said))
+  })
+  place <- place_of(arguments[[2]], frame)
+  if (!is.null(place)) run$places[[whole_path(place)]] <- written
+  if (is.null(place) || !is_temporary(place)) run$written <- c(run$written, written)
+}
+
+# The variable of the script that a value is, or has its columns and records from, among the names
+# of a piece of code.
+variable_of <- function(value, names) {
+  here <- names[vapply(names, exists, NA, globalenv(), inherits = FALSE)]
+  is_it <- function(name) {
+    other <- get(name, globalenv())
+    identical(rlang::obj_address(other), rlang::obj_address(value)) || is.data.frame(value) &&
+      is.data.frame(other) && nrow(value) == nrow(other) && all(names(value) %in% names(other))
+  }
+  c(Filter(is_it, here), "")[[1]]
+}
+
+# A file that leaves the temporary folder is written there. What is in other files was seen when
+# they were written, or nobody knows it.
+note_copy <- function(run, name, frame) {
+  arguments <- unlist(unname(file_copiers), recursive = FALSE)[[name]]
+  from <- place_values(arguments[[1]], frame)
+  to <- place_values(arguments[[2]], frame)
+  if (!is_by_script(frame) || length(from) == 0 || length(to) == 0) {
+    return(invisible())
+  }
+  run$known <- TRUE
+  packed <- name %in% c("zip", "zipr", "tar")
+  inner <- packed & dir.exists(from)
+  from <- c(from[!inner], list.files(from[inner], full.names = TRUE, recursive = TRUE))
+  to <- rep_len(to, length(from))
+  folders <- dir.exists(to)
+  to[folders] <- file.path(to[folders], basename(from[folders]))
+  for (i in seq_along(from)) {
+    seen <- run$places[[whole_path(from[[i]])]]
+    run$places[[whole_path(to[[i]])]] <- c(
+      if (packed) run$places[[whole_path(to[[i]])]], seen
+    )
+    if (is_temporary(to[[i]]) || grepl(pictures_and_reports, from[[i]])) next
+    if (is.null(seen)) {
+      seen <- list(list(text = from[[i]], what = "A file is copied that this check cannot read."))
+    } else if (!is_temporary(from[[i]])) {
+      next
+    }
+    run$written <- c(run$written, lapply(seen, function(one) {
+      one$name <- name
+      one
+    }))
+  }
+}
+
+place_values <- function(argument, frame) {
+  places <- tryCatch(get(argument, frame), error = function(e) NULL)
+  if (is.character(places)) places[!is.na(places)]
+}
+
+# Expressions below are not checked, and a job must not pass by them.
+note_end <- function(run) {
+  left <- length(run$parsed$code) - run$at
+  if (left) {
+    add_finding(run, "script_ended", paste0(
+      "The script ends its process here, above ", plural(left, "expression"),
+      ". They were not run, so that nothing is known of what they write."
+    ), names = c("quit", "q"))
+  }
 }
 
 # Few lines are no records, unless many calls write them.
 note_text <- function(run, name, frame) {
   arguments <- unlist(unname(text_writers), recursive = FALSE)[[name]]
   place <- text_place(arguments[[2]], frame)
+  file <- if (caller_of(frame) %in% c("R_GlobalEnv", "base")) place_of(arguments[[2]], frame)
+  if (!is.null(file)) run$places[[whole_path(file)]] <- NULL
   if (is.null(place)) {
     return(invisible())
   }
@@ -142,7 +283,7 @@ note_set_seed <- function(run, frame) {
 }
 
 note_draw <- function(run, name) {
-  fix <- "set.seed(as.integer(Sys.getenv(\"RELEASE_SEED\")))"
+  fix <- paste0("set.seed(as.integer(Sys.getenv(\"", seed_variable, "\")))")
   if (!run$seeded) {
     add_finding(
       run, "no_seed", paste0(
@@ -193,13 +334,14 @@ look <- function(run) {
     run$cost <- run$cost + proc.time()[["elapsed"]] - begun
   })
   quietly_or(look_at_objects(run), not_followed_error(run))
+  quietly_or(settle_held(run), not_followed_error(run))
   written <- run$written
   run$written <- list()
   for (one in written) quietly_or(look_at_written(run, one), not_followed_error(run))
   look_at_folder(run)
   look_at_code(run)
   findings <- unique(do.call(rbind, c(list(no_findings()), run$findings)))
-  tell(run, list(findings = findings, frames = run$frames))
+  tell(run, list(findings = findings, frames = run$frames, held = held_findings(run)))
   run$findings <- list()
   run$frames <- list()
 }
@@ -215,7 +357,7 @@ not_followed_error <- function(run) {
     words <- if (inherits(e, "sdcRisk_error")) {
       first_line(e)
     } else {
-      paste("an error of class", class(e)[[1]])
+      paste("an error of class", known_class(e))
     }
     add_finding(run, "not_followed", paste0("This line could not be checked: ", words, "."))
   }
@@ -328,7 +470,7 @@ look_at_code <- function(run) {
     about <- obsolete_calls[[name]]
     add_finding(
       run, "obsolete_call", paste0("`", name, "()` ", about[[1]], " Use ", about[[2]], "."),
-      about[[3]], "above", names = name
+      names = name
     )
   }
 }
@@ -338,26 +480,20 @@ calibrations <- c(
   "ipf", "ipu", "trimWeights", "calibVars", "anesrake"
 )
 
-# Calls of sdcMicro: what is known of them, the answer, and the line that does it.
+# Calls of sdcMicro: what is known of them, and the answer.
 obsolete_calls <- list(
-  LLmodGlobalRisk = c(
-    "is deprecated in sdcMicro.", "loglinear_risk()", "loglinear_risk(file)"
-  ),
+  LLmodGlobalRisk = c("is deprecated in sdcMicro.", "loglinear_risk()"),
   modRisk = c(
     "takes the mean of the sample for that of the population, so that its risks are too high.",
-    "loglinear_risk()", "loglinear_risk(file)"
+    "loglinear_risk()"
   ),
-  pram_strata = c(
-    "has left sdcMicro.", "invariant_pram(within = )", "invariant_pram(file)"
-  ),
+  pram_strata = c("has left sdcMicro.", "invariant_pram(within = )"),
   localSupp = c(
     "suppresses one variable in all records above a threshold, whether they need it or not.",
-    "suppress_cells()", "suppress_cells(file, k = 3)"
+    "suppress_cells()"
   ),
-  localSupp2Wrapper = c(
-    "has left sdcMicro.", "suppress_cells()", "suppress_cells(file, k = 3)"
-  ),
-  sdcGUI = c("has left sdcMicro.", "file_check_addin()", "file_check_addin()")
+  localSupp2Wrapper = c("has left sdcMicro.", "suppress_cells()"),
+  sdcGUI = c("has left sdcMicro.", "file_check_addin()")
 )
 
 # At the end ----------------------------------------------------------------------
@@ -372,6 +508,7 @@ look_back <- function(run) {
       "`#| sdc: key_vars = c(age, sex)`."
     ))
   }
+  settle_held(run, sure = vapply(run$held, `[[`, "", "name"))
   tell(run, list(findings = do.call(rbind, c(list(no_findings()), run$findings))))
   run$findings <- list()
 }

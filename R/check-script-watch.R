@@ -33,6 +33,18 @@ text_writers <- list(
   readr = list(write_lines = c("x", "file"), write_file = c("x", "file"))
 )
 
+# Functions that copy files: the arguments with the files, and with the place or folder.
+file_copiers <- list(
+  base = list(
+    file.copy = c("from", "to"), file.rename = c("from", "to"), file.append = c("file2", "file1")
+  ),
+  utils = list(zip = c("files", "zipfile"), tar = c("files", "tarfile")),
+  fs = list(
+    file_copy = c("path", "new_path"), file_move = c("path", "new_path")
+  ),
+  zip = list(zip = c("files", "zipfile"), zipr = c("files", "zipfile"))
+)
+
 # Names by which a writer may stand in the script.
 writer_names <- function(name) {
   if (name == "write.table") c("write.csv", "write.csv2", name) else name
@@ -55,6 +67,7 @@ watch_functions <- function(tell) {
   watched <- c(
     lapply(script_writers, function(of) rlang::set_names(rep("write", length(of)), names(of))),
     lapply(text_writers, function(of) rlang::set_names(rep("text", length(of)), names(of))),
+    lapply(file_copiers, function(of) rlang::set_names(rep("copy", length(of)), names(of))),
     lapply(script_randomisers, function(names) rlang::set_names(rep("draw", length(names)), names))
   )
   watched$base <- c(watched$base, set.seed = "seed", quit = "quit", q = "quit")
@@ -104,26 +117,31 @@ is_watched <- function(f) {
   is.call(first) && is.function(first[[1]])
 }
 
-# The data that a writer writes, its name in the script, and the place, NULL if the session itself
-# uses that place.
-written_by <- function(package_arguments, frame) {
-  value <- tryCatch(get(package_arguments[[2]], frame), error = function(e) NULL)
-  if (is.character(value) && length(value) == 1 && is_temporary(value)) {
-    return(NULL)
-  }
-  if (package_arguments[[1]] == "...") {
-    return(saved_values(frame))
-  }
-  list(get(package_arguments[[1]], frame))
+# The data that a writer writes, by their names in the script if there are several.
+written_by <- function(argument, frame) {
+  if (argument == "...") saved_values(frame) else list(get(argument, frame))
 }
 
-# The file that a call of a text writer writes, NULL if it writes none, or one of the session's own.
-# Packages write what they please; only calls of the script count, and those by lapply().
-text_place <- function(argument, frame) {
+# The file of a writer: its path, of a connection, too; NULL if that is not known.
+place_of <- function(argument, frame) {
+  place <- tryCatch(get(argument, frame), error = function(e) NULL)
+  if (inherits(place, "connection")) place <- summary(place)$description
+  if (is_text(place)) place
+}
+
+# The name of the package, or of the workspace, from which a function was called.
+caller_of <- function(frame) {
   at <- match(TRUE, vapply(sys.frames(), identical, NA, frame))
   caller <- sys.parents()[[at]]
-  caller <- if (caller == 0) globalenv() else topenv(sys.frame(caller))
-  if (!environmentName(caller) %in% c("R_GlobalEnv", "base", "utils")) {
+  environmentName(if (caller == 0) globalenv() else topenv(sys.frame(caller)))
+}
+
+# Packages write what they please; only calls of the script count, and those by lapply().
+is_by_script <- function(frame) caller_of(frame) %in% c("R_GlobalEnv", "base", "utils")
+
+# The file that a call of a text writer writes, NULL if it writes none, or one of the session's own.
+text_place <- function(argument, frame) {
+  if (!is_by_script(frame)) {
     return(NULL)
   }
   place <- get(argument, frame)
@@ -150,8 +168,12 @@ text_size <- function(argument, frame) {
 }
 
 is_temporary <- function(path) {
-  normal <- function(path) normalizePath(path, "/", mustWork = FALSE)
-  startsWith(normal(dirname(path)), normal(tempdir()))
+  startsWith(paste0(whole_path(path), "/"), paste0(whole_path(tempdir()), "/"))
+}
+
+# The same for every way to write a path, also before the file is there.
+whole_path <- function(path) {
+  file.path(normalizePath(dirname(path), "/", mustWork = FALSE), basename(path))
 }
 
 # save() has names, and an environment.

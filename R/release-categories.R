@@ -49,9 +49,10 @@ category_told <- function(column, v, least) {
   if (n_values * column$n_values > 2e6) {
     return(0)
   }
-  both <- column$codes > 0L & v$codes > 0L
-  cell <- (column$codes - 1) * n_values + v$codes
-  cells <- matrix(tabulate(cell[both], n_values * column$n_values), n_values)
+  # The first row has the records whose value is missing.
+  cell <- (column$codes - 1L) * (n_values + 1L) + v$codes + 1L
+  cells <- matrix(tabulate(cell, (n_values + 1L) * column$n_values), n_values + 1L)
+  cells <- cells[-1, , drop = FALSE]
   size <- colSums(cells)
   best <- max.col(t(cells), ties.method = "first")
   errors <- size - cells[cbind(best, seq_along(best))]

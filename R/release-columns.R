@@ -9,7 +9,7 @@
 # narrow their missing values.
 # `ids` names columns that identify persons or households, `coded` has the codes of columns
 # that are known by name.
-told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL) {
+told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL, pairs = TRUE) {
   none <- frame(
     variable = character(), by = character(), share = double(), n = integer(),
     identifier = logical(), part = logical(), finer = logical()
@@ -76,7 +76,7 @@ told_by_columns <- function(data, released, variables, ids = NULL, coded = NULL)
   } else {
     narrowed_by_columns(columns, protected, told, variables, least)
   }
-  told <- c(told, told_by_pairs(columns, protected, told, n))
+  if (pairs) told <- c(told, told_by_pairs(columns, protected, told, n))
   identifiers <- names(columns)[vapply(columns, `[[`, NA, "identifier")]
   identifiers <- setdiff(identifiers, variables)
   n_values <- vapply(columns, function(column) max(0L, column$codes), 0L)

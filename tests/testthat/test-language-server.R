@@ -354,6 +354,22 @@ test_that("the server ends with its editor, and the script with the server", {
   while (tools::pskill(pid, 0L) && Sys.time() < until) Sys.sleep(0.05)
   expect_false(tools::pskill(pid, 0L))
 
+  # A server that is killed cannot end its script.
+  editor <- start_editor()
+  on.exit(editor$process$kill_tree(), add = TRUE)
+  unlink(path)
+  initialize_editor(editor, options = list(runOnOpen = TRUE))
+  open_script(editor, uri, c("writeLines(as.character(Sys.getpid()), \"pid\")", "repeat {}"))
+  until <- Sys.time() + 20
+  while (!file.exists(path) && Sys.time() < until) Sys.sleep(0.05)
+  Sys.sleep(0.1)
+  pid <- as.integer(readLines(path))
+  expect_true(tools::pskill(pid, 0L))
+  tools::pskill(editor$process$get_pid(), 9L)
+  until <- Sys.time() + 20
+  while (tools::pskill(pid, 0L) && Sys.time() < until) Sys.sleep(0.05)
+  expect_false(tools::pskill(pid, 0L))
+
   # An editor that was killed and whose pipe another process still holds.
   other <- processx::process$new("sleep", "60")
   editor <- start_editor()

@@ -1,0 +1,8 @@
+# The file is written to a temporary place, and copied from there.
+library(sdcRisk)
+prison <- nals_prison[c("CENREG", "DAGE3", "EDUC3", "GENDER", "SCORE")]
+people <- sdc_file(prison, key_vars = c(CENREG, DAGE3, EDUC3, GENDER))
+path <- tempfile(fileext = ".csv")
+write.csv(people, path)
+file.copy(path, "prison.csv") #> above_limit
+unlink(path)
