@@ -168,6 +168,18 @@ data_at_door <- function(frame) {
 
 columns_at_door <- function(frame) names(data_at_door(frame))
 
+# Arguments in `...` that are not rarely used ones: columns are named as in other arguments.
+other_dots <- function(ask = running$ask) {
+  given <- as.list(eval(quote(rlang::enquos(...)), ask$.frame))[!are_controls(ask)]
+  Map(function(quosure, name) {
+    if (name %in% column_arguments && is_unread(quosure)) {
+      read_columns(name, quosure, data_at_door(ask$.frame))
+    } else {
+      rlang::eval_tidy(quosure)
+    }
+  }, given, names(given))
+}
+
 # Nothing may come through `...`.
 check_no_dots <- function(...) {
   check_column_arguments()

@@ -82,15 +82,3 @@ unknown_dots <- function(ask = running$ask) {
   names[!nzchar(names)] <- "(unnamed)"
   names
 }
-
-# Arguments in `...` that are not: columns are named as in other arguments.
-other_dots <- function(ask = running$ask) {
-  given <- as.list(eval(quote(rlang::enquos(...)), ask$.frame))[!are_controls(ask)]
-  Map(function(quosure, name) {
-    if (name %in% column_arguments && is_unread(quosure)) {
-      read_columns(name, quosure, data_at_door(ask$.frame))
-    } else {
-      rlang::eval_tidy(quosure)
-    }
-  }, given, names(given))
-}

@@ -27,7 +27,8 @@
 #' table that has changed since it was counted is an error (`bad_data`). To search for a
 #' recoding, give [recode_search()] the key variables in R, `dplyr::collect(dplyr::select(table,
 #' ...))`, and apply it to the table: `apply_recoding(found, file, blanks = FALSE)`. The loss of
-#' [invariant_pram()] needs the records in R.
+#' [invariant_pram()] needs the records in R. The release is a table of the engine without roles;
+#' `summary(sdc_file(x))$history` says what was done to a result or file `x`.
 #'
 #' @section What happens:
 #' 1. One `GROUP BY` brings the distinct patterns of the key variables, at most

@@ -97,7 +97,8 @@ recode_searched_table <- function(file, x, levels, blanks) {
   if (check_flag(blanks, "blanks")) {
     stop_argument(
       "blanks", "be FALSE for a table of a database",
-      "The recoding was found for a file in R.", "suppress_cells() blanks values afterwards."
+      "The recoding was found for a file in R.",
+      "Suppress values afterwards: suppress_cells(apply_recoding(x, data, blanks = FALSE), k = 3)."
     )
   }
   check_columns(x$settings$key_vars, all_columns_of(file), "data")

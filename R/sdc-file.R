@@ -231,10 +231,15 @@ bind_files <- function(bind, ...) {
 #' @export
 plot.sdc_file <- function(x, ...) {
   announce("plot")
+  nouns <- c(sdc_pattern_table = "pattern table", sdc_hierarchy = "hierarchy")
+  noun <- c(nouns[intersect(class(x), names(nouns))], "file")[[1]]
   stop_argument(
-    "x", "be a result that has a picture",
-    paste0("A ", if (is_pattern_table(x)) "pattern table" else "file", " has none."),
-    "plot(file_check(x)) draws the risks of a file, plot(n_matches(x)) the numbers of matches."
+    "x", "be a result that has a picture", paste0("A ", noun, " has none."),
+    if (noun == "hierarchy") {
+      "plot(recode_search(data)) draws what recodings cost."
+    } else {
+      "plot(file_check(x)) draws the risks of a file, plot(n_matches(x)) the numbers of matches."
+    }
   )
 }
 
@@ -244,6 +249,9 @@ plot.sdc_open_file <- plot.sdc_file
 #' @export
 plot.sdc_pattern_table <- plot.sdc_file
 
+#' @export
+plot.sdc_hierarchy <- plot.sdc_file
+
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_file <- function(object, ...) plot.sdc_file(object, ...)
 
@@ -252,6 +260,9 @@ autoplot.sdc_open_file <- autoplot.sdc_file
 
 #' @exportS3Method ggplot2::autoplot
 autoplot.sdc_pattern_table <- autoplot.sdc_file
+
+#' @exportS3Method ggplot2::autoplot
+autoplot.sdc_hierarchy <- autoplot.sdc_file
 
 # Verbs of dplyr and tibble ---------------------------------------------------------
 

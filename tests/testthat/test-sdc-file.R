@@ -404,6 +404,8 @@ test_that("what has no picture says what has one", {
     skip_if_not_installed("ggplot2")
     expect_error(ggplot2::autoplot(x), class = "sdcRisk_error_bad_argument")
   }
+  e <- expect_error(plot(hierarchy(1:60, widths = 10)), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "plot(recode_search(data))", fixed = TRUE)
 })
 
 test_that("the file of a table of a database has its size, first records and history", {

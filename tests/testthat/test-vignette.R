@@ -2,7 +2,9 @@
 
 test_that("the first vignette leads from import to report in twelve calls", {
   skip_if_not_installed("haven")
-  path <- test_path("..", "..", "vignettes", "sdcRisk.Rmd")
+  # That of the installed package, or else of its sources.
+  path <- system.file("doc", "sdcRisk.Rmd", package = "sdcRisk")
+  if (!nzchar(path)) path <- test_path("..", "..", "vignettes", "sdcRisk.Rmd")
   skip_if_not(file.exists(path), "the sources of the vignettes are not here")
   lines <- readLines(path)
   starts <- grep("^```\\{r", lines)
