@@ -79,7 +79,8 @@
 #' Frames are compared by the addresses of their columns, and judged anew only if a key variable has
 #' changed; a frame that is a part of the records of another is judged when it is written.
 #' In two scripts of 200 lines on 100,000 records the check took 23% and 29% of the processor time
-#' of the scripts (three pairs of runs each, on two cores that were busy). `settings$cost` has the seconds that it took.
+#' of the scripts (three pairs of runs each, on two cores that were busy). `settings$cost` has the
+#' seconds that it took.
 #'
 #' @param path Paths of scripts. Each runs in a process of its own.
 #' @inheritParams sdcRisk-params
