@@ -42,9 +42,9 @@
 #'
 #' @section Remedies:
 #' A release that has left cannot change, the next one can. Join both by `id` and protect the joined
-#' file: `recode_search(keep = )` with level 0, and `suppress_cells(importance = )` with `Inf`, leave
-#' the variables of the earlier release as they are, so that every limit of these functions is one
-#' on both releases together. `vignette("releases-together")` does this.
+#' file: `recode_search(keep = )` with level 0, and `suppress_cells(importance = )` with `Inf`,
+#' leave the variables of the earlier release as they are, so that every limit of these functions is
+#' one on both releases together. `vignette("releases-together")` does this.
 #'
 #' @section Missing values:
 #' In counts a missing value matches every value, and in a link it adds no weight.

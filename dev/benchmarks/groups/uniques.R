@@ -1,6 +1,6 @@
-# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro
-# and pycanon's l-diversity, and attacks on a release. Targets on 2 threads, of a million records with eight key variables and
-# five sensitive ones: attribute_risk() 1 s, attack_release() 2 s.
+# Special uniques and attribute disclosure, beside suda2() and ldiversity() of sdcMicro and
+# pycanon's l-diversity, and attacks on a release. Targets on 2 threads, of a million records with
+# eight key variables and five sensitive ones: attribute_risk() 1 s, attack_release() 2 s.
 
 tasks$uniques <- rbind(
   c("special_full@sdcRisk", "gss:12", 2, 5),
