@@ -124,3 +124,34 @@ test_that("a result has its call and its notes by whatever name its function is 
     expect_lt(as.double(utils::object.size(x$call)), 5000)
   }
 })
+
+test_that("nothing that a build leaves behind ends R or writes to its console", {
+  skip_on_cran()
+  check <- utils::getFromNamespace("check_compiled_code", "tools")
+  expect_length(check(system.file(package = "sdcRisk")), 0)
+  # R 4.5 looks into static libraries, too: that of a source package goes when R is linked to it.
+  root <- test_path("..", "..")
+  skip_if_not(file.exists(file.path(root, "tools", "config.R")), "the tools are not here")
+  skip_if(Sys.which("make") == "" || .Platform$OS.type == "windows", "there is no make")
+  skip_if_not_installed("callr")
+  folder <- tempfile("source")
+  on.exit(unlink(folder, recursive = TRUE))
+  files <- c(
+    "DESCRIPTION", "tools/config.R", "tools/msrv.R", "src/Makevars.in", "src/rust/Cargo.toml",
+    "src/rust/standalone.toml", "src/rust/core/Cargo.toml"
+  )
+  for (file in files) {
+    dir.create(dirname(file.path(folder, file)), FALSE, TRUE)
+    file.copy(file.path(root, file), file.path(folder, file))
+  }
+  callr::rscript("tools/config.R", wd = folder, show = FALSE)
+  steps <- system2(
+    "make", c("-C", file.path(folder, "src"), "-n", "-f", "Makevars", "all", "SHLIB=sdcRisk.so"),
+    stdout = TRUE
+  )
+  built <- grep("cargo build", steps)
+  expect_length(built, 1)
+  removed <- grep("rm -rf rust/target$", steps)
+  expect_length(removed, 1)
+  expect_gt(removed, built)
+})

@@ -133,3 +133,15 @@ test_that("k = 3 names the records with fewer than 3 matches", {
   tables <- quietly(exhaustive_tabulation(nals_prison, keys))
   expect_error(records_at_risk(tables, k = 3), "not a probability", class = "sdcRisk_error")
 })
+
+test_that("0.33 is below 1/3 for limits of records and of remedies alike", {
+  matches <- quietly(n_matches(nals_prison, keys))
+  for (limit in c(0.33, 1 / 3, 0.34, 0.5, 0.25, 0.2)) {
+    k <- quietly(suppress_cells(nals_prison, keys, max_risk = limit))$settings$k
+    expect_identical(k, switch(as.character(limit), "0.33" = 4L, "0.5" = 2L, "0.25" = 4L,
+                               "0.2" = 5L, 3L))
+    flagged <- records_at_risk(matches, limit = limit)$record
+    expect_setequal(flagged, which(matches$records$n_matches < k))
+  }
+  expect_true(any(matches$records$n_matches == 3))
+})
