@@ -14,7 +14,10 @@ record_sums <- list(
         rows$risk, times
       ),
       record_sum("journalist", "expected_unique", rows$risk[alone], times[alone]),
-      record_sum("prosecutor", "prosecutor_mean", 1 / rows$frequency, times),
+      record_sum(
+        "prosecutor", c("prosecutor_mean", "n_cells", "journalist_population"), 1 / rows$frequency,
+        times
+      ),
       if (!is.null(rows$household_risk)) {
         c(by_home("expected_households"), by_home("expected_in_households"))
       }
@@ -229,7 +232,7 @@ withhold_few <- function(entries) {
 }
 
 without_figures <- function(x, sum) {
-  if (inherits(x, c("sdc_file_check", "sdc_population_risk"))) {
+  if (has_measures(x)) {
     x$estimates[x$estimates$measure %in% sum$figures, c("value", "low", "high")] <- NA_real_
   } else {
     for (name in intersect(sum$figures, names(x$estimates))) {
@@ -240,12 +243,56 @@ without_figures <- function(x, sum) {
   x
 }
 
+# TRUE if the figures of a result are rows with their names.
+has_measures <- function(x) inherits(x, c("sdc_file_check", "sdc_population_risk"))
+
+# Sums in steps of what the five records of the largest numbers add, so that few sample uniques do
+# not follow from one whose number is withheld; NA if a sum has not two steps. The ends of an
+# interval have the steps of their figure.
+coarse_sums <- function(x, exact) {
+  for (s in if (has_few_uniques(exact)) sums_of(exact)) {
+    share <- least_alike * max(0, s$of$value) / max(sum(s$of$value * s$of$n), 1e-300)
+    e <- exact$estimates
+    if (has_measures(x)) {
+      at <- which(e$measure %in% s$figures)
+      for (name in intersect(c("value", "low", "high"), names(e))) {
+        x$estimates[[name]][at] <- in_steps(x$estimates[[name]][at], share, e$value[at])
+      }
+    } else {
+      for (name in setdiff(intersect(s$figures, names(e)), "n_right_90")) {
+        of <- sub("_(low|high|se)$", "", name)
+        of <- e[[if (of %in% s$figures) of else name]][s$row]
+        x$estimates[[name]][s$row] <- in_steps(x$estimates[[name]][s$row], share, of)
+      }
+    }
+  }
+  x
+}
+
+has_few_uniques <- function(x) {
+  e <- x$estimates
+  n_unique <- if (has_measures(x)) e$value[e$measure == "n_unique"] else e$n_unique
+  any(are_few(c(n_unique, x$settings$n - n_unique)))
+}
+
+# Numbers as multiples of 1, 2 or 5 times a power of ten, at least a `share` of what they are about.
+in_steps <- function(x, share, of) {
+  least <- share * abs(of)
+  power <- 10^floor(log10(least))
+  step <- power * c(1, 2, 5, 10)[findInterval(least / power, c(0, 1, 2, 5), left.open = TRUE)]
+  fine <- !(least > 0) | step <= 10^(floor(log10(abs(of))) - stated_digits + 1)
+  ifelse(fine, x, ifelse(step > abs(of) / 2, NA_real_, signif(round(x / step) * step, 12)))
+}
+
 # Rounds the figures in sentences of a file_check(), and leaves out withheld ones.
 without_told <- function(entry) {
   if (entry$fun == "file_check") {
     told <- entry$exact
     withheld <- withheld_in(entry, "value")
-    gone <- told$estimates$value[withheld]
+    # Nor with more digits than in the table.
+    exact <- told$estimates$value
+    gone <- exact[withheld | entry$result$estimates$value != coarse(exact)]
+    gone <- gone[!is.na(gone)]
     entry$result$diagnostics$withheld <- told$estimates$measure[withheld]
     entry$result$contradictions$reason <- coarse_text(told$contradictions$reason, gone)
     entry$result$diagnostics$notes <- coarse_text(told$diagnostics$notes, gone)

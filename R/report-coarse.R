@@ -38,20 +38,25 @@ coarse_result <- function(x) {
   e <- unclass(x)$estimates
   single <- single_figures_of(x)
   for (name in names(single)) {
-    alike <- judged_rows(x)[[single[[name]]]]
+    alike <- if (inherits(x, "sdc_n_matches") && !is.null(judged_rows(x))) {
+      lapply(unname(match_columns(x)), function(m) 1 / m)
+    } else {
+      list(judged_rows(x)[[single[[name]]]])
+    }
     # A household is one, however many members.
     of_homes <- startsWith(name, "household") || inherits(x, "sdc_household_risk")
-    if (of_homes) alike <- unique(alike)
-    if (inherits(x, c("sdc_file_check", "sdc_population_risk"))) {
+    if (of_homes) alike <- lapply(alike, unique)
+    if (has_measures(x)) {
       at <- which(e$measure == name)
-      shared <- vapply(e$value[at], shared_figure, 0, alike)
+      shared <- vapply(e$value[at], shared_figure, 0, alike[[1]])
       shown$estimates[at, c("value", "low", "high")] <- list(
         shared, pmin(shared, signif(e$low[at], 2)), pmax(shared, signif(e$high[at], 2))
       )
     } else if (name %in% names(e)) {
-      shown$estimates[[name]] <- vapply(e[[name]], shared_figure, 0, alike)
+      shown$estimates[[name]] <- as.double(Map(shared_figure, e[[name]], alike))
     }
   }
+  shown <- coarse_sums(shown, x)
   for (name in intersect(told_sizes, names(e))) shown$estimates[[name]] <- NA_real_
   for (name in intersect(told_shares, names(e))) {
     few <- length(unlist(x$settings$key_vars)) < 3
@@ -108,6 +113,7 @@ single_figures <- list(
     journalist_max = "risk", risk_q99 = "risk", risk_q95 = "risk",
     household_max = "household_risk"
   ),
+  sdc_n_matches = c(risk_q99 = "n_matches", risk_q95 = "n_matches"),
   sdc_household_risk = c(journalist_max = "journalist_risk"),
   sdc_recode_search = c(risk = "none"),
   sdc_file_check = c(journalist = "journalist_risk", household = "household_risk"),

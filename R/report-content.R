@@ -330,7 +330,9 @@ stated_comparisons <- function(comparisons, entries, settings) {
     terms <- unique(x$table$term)
     gone <- vapply(terms, function(term) {
       any(vapply(entries, function(entry) {
-        inherits(entry$exact, x$kind) && any(withheld_in(entry, term))
+        stepped <- has_few_uniques(entry$exact) &&
+          term %in% unlist(lapply(sums_of(entry$exact), `[[`, "figures"))
+        inherits(entry$exact, x$kind) && (stepped || any(withheld_in(entry, term)))
       }, NA))
     }, NA)
     x$table <- coarse_columns(x$table[!x$table$term %in% terms[gone], , drop = FALSE])

@@ -3,6 +3,23 @@
 # number of records, a count of records within it (those alone among those with few matches),
 # the same count of another key set, or of the file before. A share is withheld with its count.
 
+# In a smaller file the figures of a report leave few numbers of records per key to choose from.
+least_external <- 100
+
+check_large_enough <- function(entries) {
+  n <- unlist(lapply(entries, function(entry) unclass(entry$result)$settings$n))
+  if (any(n < least_external)) {
+    stop_argument(
+      "internal", "be TRUE for a file of fewer than 100 records",
+      found = paste0("The file has ", plural(min(n), "record"), "."),
+      advice = paste(
+        "Counts of fewer than five records follow from the other figures of so small a file.",
+        "Write the report for the agency alone: internal = TRUE."
+      )
+    )
+  }
+}
+
 # Whole numbers of other things: of key variables and their values, key sets, models and steps.
 other_counts <- c(
   "n", "n_records", "n_all", "n_cells", "n_levels", "n_keys", "n_sets", "n_nodes", "n_evaluated",
@@ -85,13 +102,23 @@ without_counts <- function(x, counts, gone, n) {
     # One of its reasons has a count.
     counted <- grepl("n_unique", x$contradictions$measures) & "n_unique" %in% lost$name
     x$contradictions <- x$contradictions[!counted, , drop = FALSE]
+    # Cells of tables are those of the few, too.
+    if ("n_unique" %in% lost$name) {
+      in_tables <- x$estimates$measure %in% c("small_cells", "small_cell_records")
+      x$estimates$value[in_tables] <- NA_real_
+    }
   }
   e <- unclass(x)$estimates
-  is_share <- function(name) grepl("^prop_|_above$", name) & !grepl("^n_", name)
+  is_share <- function(name) {
+    grepl("^prop_|_above$|^small_cell_records$", name) & !grepl("^n_", name)
+  }
+  # Records alone among those with few matches, of which a share is given.
+  kept <- counts$value[!gone & counts$table == "estimates" & grepl(of_matches, counts$name)]
   told <- function(name, value) {
     own <- sub("^prop_", "n_", name) %in% lost$name
     records <- value * n
     own | are_few(ceiling(records - 0.5)) | are_few(ceiling(n - records - 0.5)) |
+      name == "prosecutor_above" & vapply(round(records), is_few_of, NA, kept) |
       vapply(records, function(r) any(abs(r - lost$value) < 0.5), NA)
   }
   if (all(c("measure", "value") %in% names(e))) {
@@ -145,11 +172,13 @@ group_figures <- list(
 )
 
 without_groups <- function(x, exact, n, hides) {
+  tell <- function(groups) are_few(n - groups) | hides & groups * least_alike > n
   of <- group_figures[[class(x)[[1]]]]
-  for (name in names(of)) {
-    groups <- of[[name]](exact$estimates)
-    are_small <- groups * least_alike > n
-    x$estimates[[name]][are_few(n - groups) | hides & are_small] <- NA
+  for (name in names(of)) x$estimates[[name]][tell(of[[name]](exact$estimates))] <- NA
+  if (inherits(x, "sdc_file_check")) {
+    # The risk of a key set is its number of groups by that of records.
+    of_sets <- exact$estimates$measure %in% c("qar", "set_risk")
+    x$estimates$value[of_sets & tell(exact$estimates$value * n) %in% TRUE] <- NA_real_
   }
   x
 }

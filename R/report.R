@@ -77,8 +77,13 @@
 #' report: the number of records, a part of it such as the records alone among those with few
 #' matches, another key set, or the file before the protection. A share is withheld with its
 #' count, and so are a sentence that has such a count and a picture that draws it. The verdict
-#' stays. In a file of some tens of records means of risks can still tell such counts: write an
-#' internal report about it.
+#' stays. An external report of a file of fewer than 100 records is an error, since such counts
+#' follow from its other figures: write an internal one.
+#'
+#' If the number of sample uniques is withheld, sums over records, such as expected
+#' re-identifications, are multiples of a round number that is at least five times the largest risk:
+#' few sample uniques do not follow from them. A sum of fewer than two such steps is withheld.
+#' Means and the number of equivalence classes are such sums. Large files keep three digits.
 #'
 #' Sums that fewer than five records carry are withheld too, such as the expected
 #' re-identifications among four sample uniques, and so is every sum that fewer than five records
@@ -170,6 +175,7 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
   }
   paths <- report_paths(file, overwrite)
   entries <- report_entries(given, data)
+  if (!internal) check_large_enough(entries)
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)
   write_report(content, log, paths)

@@ -234,7 +234,7 @@ test_that("what few records carry is called so in page, tables and checklist", {
   expect_match(made$html, paste0("tau1, bias corrected: ", not_shown), fixed = TRUE)
   again <- replay(made$log_file, data)
   expect_true(all(again$equal))
-  expect_false(any(again$figure == "individual_risk: expected_unique"))
+  expect_false(any(again$figure == "individual_risk: n_unique"))
   inside <- attacked_report(exact, internal = TRUE)
   expect_identical(logged(inside)$expected_unique, exact$estimates$expected_unique)
   # Of a result of which nobody said what its figures are nothing but counts is shown.
@@ -345,7 +345,7 @@ test_that("a largest risk that one record alone has is withheld, and judged", {
   expect_identical(logged(inside)$journalist_max, exact$estimates$journalist_max)
   expect_match(inside$html, "0.03484", fixed = TRUE)
   # A sum over a few uniques is as good as one of them.
-  data <- data.frame(a = c(1, rep(2:3, each = 30)), w = c(7.3, rep(11.9, 60)))
+  data <- data.frame(a = c(1, rep(2:3, each = 60)), w = c(7.3, rep(11.9, 120)))
   few <- attacked_report(individual_risk(data, "a", "w"))
   expect_identical(logged(few)$expected_unique, NA)
 })

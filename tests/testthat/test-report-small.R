@@ -88,11 +88,11 @@ small_count_files <- function() {
     )
   }
   list(
-    few_uniques = of(c(1, 1, 1, rep(2, 5), rep(7, 6), 30)),
-    few_pairs = of(c(rep(1, 20), 2, 2, rep(9, 8))),
-    few_below = of(c(rep(1, 9), rep(2, 4), 3, rep(12, 5))),
-    few_others = of(c(rep(1, 30), rep(2, 10), 4)),
-    one_group = of(c(rep(1, 12), rep(2, 6), rep(3, 5), 6, 40))
+    few_uniques = of(c(1, 1, 1, rep(2, 5), rep(7, 6), 60)),
+    few_pairs = of(c(rep(1, 20), 2, 2, rep(9, 9))),
+    few_below = of(c(rep(1, 9), rep(2, 4), 3, rep(12, 7))),
+    few_others = of(c(rep(1, 70), rep(2, 20), 4)),
+    one_group = of(c(rep(1, 12), rep(2, 6), rep(3, 5), 6, 60))
   )
 }
 
@@ -141,12 +141,27 @@ test_that("no count of fewer than five records follows from an external report",
   expect_gt(n_withheld, 20)
 })
 
+# A file of groups of these sizes.
+grouped_file <- function(sizes) {
+  data.frame(a = rep(seq_along(sizes), sizes), b = 1, w = 20)
+}
+
 # The numbers of groups of each size, for all files of n records.
 partitions <- function(n, largest = n) {
   if (n == 0) return(list(integer()))
   unlist(lapply(seq_len(min(n, largest)), function(size) {
     lapply(partitions(n - size, size), function(rest) c(size, rest))
   }), recursive = FALSE)
+}
+
+# Figures of a result as an external report states them, of files of any size.
+stated_figures <- function(x) {
+  entry <- list(
+    exact = x, result = stated_result(x, FALSE), stage = "before",
+    fun = sub("^sdc_", "", class(x)[[1]])
+  )
+  entry <- withhold_small_counts(withhold_few(list(entry)))[[1]]
+  Filter(is.numeric, as.list(unclass(entry$result)$estimates))
 }
 
 test_that("of all files with the printed figures several have other numbers of uniques", {
@@ -156,8 +171,8 @@ test_that("of all files with the printed figures several have other numbers of u
   pairs <- vapply(all_files, function(sizes) sum(sizes == 2), 0)
   for (sizes in list(c(8, 8, 4, 1, 1, 1, 1), c(12, 9, 2, 1), c(10, 5, 5, 3, 1))) {
     data <- data.frame(a = rep(seq_along(sizes), sizes), b = 1)
-    printed <- printed_numbers(external(quietly(n_matches(data, c("a", "b"), below = 5)))$log)
-    value <- function(name) printed$value[printed$name == name][1]
+    shown <- stated_figures(quietly(n_matches(data, c("a", "b"), below = 5)))
+    value <- function(name) shown[[name]]
     expect_true(is.na(value("n_unique")))
     fits <- (is.na(value("n_below_5")) | below_5 == value("n_below_5")) &
       (is.na(value("n_pairs")) | pairs == value("n_pairs"))
@@ -165,6 +180,47 @@ test_that("of all files with the printed figures several have other numbers of u
     if (!is.na(value("risk_mean"))) fits <- fits & signif(risk, 3) == value("risk_mean")
     expect_gt(length(unique(uniques[fits])), 1)
   }
+})
+
+test_that("individual risks by equal weights tell no number of few sample uniques", {
+  # All 176 files of 15 records: their figures told the sample uniques of 97 if these were few.
+  files <- partitions(15)
+  figures <- vapply(files, function(sizes) {
+    x <- quietly(individual_risk(grouped_file(sizes), c("a", "b"), "w"))
+    paste(signif(unlist(stated_figures(x)), 9), collapse = " ")
+  }, "")
+  uniques <- vapply(files, function(sizes) sum(sizes == 1), 0)
+  others <- ave(uniques, figures, FUN = function(x) length(unique(x)))
+  expect_lte(sum(uniques %in% 1:4 & others == 1), 1)
+  # Few groups, and many records: 1, 2, 3 and 4 sample uniques have the same figures.
+  figures <- lapply(1:4, function(n) {
+    sizes <- c(rep(1, n), rep(60, 11), 200 - n)
+    stated_figures(quietly(individual_risk(grouped_file(sizes), c("a", "b"), "w")))
+  })
+  expect_length(unique(figures), 1)
+  # In a large file hardly any digit is lost.
+  sizes <- c(1, 1, rep(2:9, 300))
+  large <- quietly(individual_risk(grouped_file(sizes), c("a", "b"), "w"))
+  shown <- stated_figures(large)$expected_reidentifications
+  expect_equal(shown, large$estimates$expected_reidentifications, tolerance = 0.01)
+  # The number of records with few matches less that of sample uniques.
+  few <- quietly(individual_risk(grouped_file(c(rep(1, 20), 3, rep(40, 5))), c("a", "b"), "w"))
+  expect_equal(stated_figures(few)$n_unique, 20)
+  expect_identical(stated_figures(few)$prosecutor_above, NA_real_)
+})
+
+test_that("a small file has an internal report alone", {
+  path <- tempfile(fileext = ".html")
+  on.exit(unlink(c(path, sub("html$", "json", path))))
+  x <- quietly(n_matches(grouped_file(c(rep(9, 11))), c("a", "b")))
+  e <- expect_error(sdc_report(x, file = path), class = "sdcRisk_error_bad_argument")
+  expect_match(conditionMessage(e), "The file has 99 records.", fixed = TRUE)
+  expect_match(conditionMessage(e), "internal = TRUE", fixed = TRUE)
+  expect_false(file.exists(path))
+  quietly(sdc_report(x, file = path, internal = TRUE, pictures = FALSE))
+  expect_true(file.exists(path))
+  x <- quietly(n_matches(grouped_file(c(rep(9, 11), 1)), c("a", "b")))
+  expect_no_error(external(x))
 })
 
 test_that("internal reports have every count, and large ones stay in external reports", {
@@ -184,14 +240,9 @@ test_that("internal reports have every count, and large ones stay in external re
   expect_identical(made$log$results[[1]]$tables$estimates$prop_unique[[1]], 0.286)
 })
 
-# A file of groups of these sizes.
-grouped_file <- function(sizes) {
-  data.frame(a = rep(seq_along(sizes), sizes), b = 1, w = 20)
-}
-
 test_that("words, rows of the board and pictures have no count of few records", {
   keys <- c("a", "b")
-  file <- sdc_file(grouped_file(c(1, 1, rep(8, 12))), keys, weight_var = "w")
+  file <- sdc_file(grouped_file(c(1, 1, rep(8, 13))), keys, weight_var = "w")
   results <- quietly(list(
     file_check(file), n_matches(file), individual_risk(file), loglinear_risk(file),
     suppress_cells(file, k = 3)
@@ -200,7 +251,7 @@ test_that("words, rows of the board and pictures have no count of few records", 
   of <- c("record", "sample unique", "value", "person")
   found <- paste0("(?<!than )(?<!least )(?<!most )\\b[1-4] (", paste(of, collapse = "|"), ")s?\\b")
   expect_no_match(made$text, found, perl = TRUE)
-  expect_no_match(made$text, "2 (are unique|of the records|[(]2[.]04%[)])")
+  expect_no_match(made$text, "2 (are unique|of the records|[(]1[.]89%[)])")
   # The verdict of a count that is not shown stays.
   expect_match(made$text, "Fewest matches, k[^.]{0,60}above")
   skip_if_not_installed("ggplot2")
@@ -229,12 +280,14 @@ test_that("the number of groups does not tell the uniques among small ones", {
     expect_identical(value(small, name, individual_risk), NA_real_)
   }
   # One pair is a group less than records.
-  expect_identical(value(c(rep(1, 40), 2), "risk_mean", matches), NA_real_)
-  expect_identical(value(c(1, 1, rep(20, 5)), "n_cells", individual_risk), 7)
+  expect_identical(value(c(rep(1, 110), 2), "risk_mean", matches), NA_real_)
+  # Nor do few groups: by their number the mean risk tells the uniques.
+  expect_identical(value(c(1, 1, rep(20, 5)), "n_cells", individual_risk), NA_real_)
+  expect_identical(value(rep(20, 12), "n_cells", individual_risk), 12)
 })
 
 test_that("counts that are not shown are left out of a replay", {
-  data <- grouped_file(c(1, 1, 1, rep(7, 9)))
+  data <- grouped_file(c(1, 1, 1, rep(7, 15)))
   path <- tempfile(fileext = ".html")
   on.exit(unlink(c(path, sub("html$", "json", path))))
   sdc_report(n_matches(data, c("a", "b")), file = path, pictures = FALSE)

@@ -400,8 +400,8 @@ test_that("Word needs pandoc, and holds the same", {
 })
 
 test_that("results without a figure for the board are reported all the same", {
-  data <- data.frame(a = c(1, 1, 2), b = c(1, 2, 2))
-  wave <- cbind(id = 1:3, data)
+  data <- data.frame(a = rep(c(1, 1, 2), 40), b = rep(c(1, 2, 2), 40))
+  wave <- cbind(id = 1:120, data)
   for (result in list(key_overview(data), key_stability(wave, wave, id = "id"))) {
     file <- tempfile(fileext = ".html")
     sdc_report(result, file = file, pictures = FALSE)
