@@ -8,7 +8,8 @@
 #' package that make results, and arguments are values. Protected files need not be
 #' given if their protection can be computed again, as by [suppress_cells()] and the ten
 #' cheapest recodings of [recode_search()]; they must be for [invariant_pram()], which keeps
-#' no seed on purpose.
+#' no seed on purpose. A file that was recoded before it was protected, as by [global_recode()], is
+#' given beside the original: `data = list(original, recoded)`.
 #'
 #' Random results are computed with the seeds of the log. An external log has none,
 #' so random figures cannot be computed again from it; nor can a result that draws from R's
@@ -290,6 +291,8 @@ place_print <- function(place, places, marks) {
 # All files with the fingerprint: the same may be given twice.
 file_by_print <- function(files, marks, print, released) {
   digits <- marks$digits
+  # Files that are compared are known by their key variables, whatever their weights.
+  if ("before" %in% names(marks$wave_fingerprints)) marks$weight_var <- NULL
   marks <- lapply(marks, decode_mark)
   frames <- which(vapply(files, is.data.frame, NA))
   if (is.null(print)) {
@@ -309,14 +312,21 @@ file_by_print <- function(files, marks, print, released) {
   if (any(same)) frames[same] else NA_integer_
 }
 
-# A released file may be missing, the file of the report may not.
+# A released file may be missing, or one that was recoded before it was protected; the file of the
+# report may not.
 absent_files <- function(entry, plan) {
   several <- length(c(plan$files, plan$absent, unlist(lapply(plan$nested, `[[`, "files")))) > 1
-  if (entry$stage == "before" && !several) {
+  recoded <- entry[["function"]] %in% protections
+  if (entry$stage == "before" && !several && !recoded) {
     stop_other_data(paste0("It is not that of ", quote_names(entry$id), "."))
   }
   list(
-    note = if (several) {
+    note = if (recoded) {
+      paste(
+        "the file that was protected is not among the files. If it was recoded first, give",
+        "data = list(original, recoded)"
+      )
+    } else if (several) {
       paste0(
         "not among the files: ", paste(plan$absent, collapse = ", "), "; give ",
         list_words(plan$absent)

@@ -61,6 +61,32 @@ test_that("results of results, protections and released files are found", {
   expect_true(all(replay(log, list(nals_prison, released, released))$equal))
 })
 
+test_that("a chain with a recoding needs the recoded file, and says so", {
+  keys <- c("CENREG", "DAGE", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
+  file <- sdc_file(nals_prison, keys, weight_var = "WEIGHT")
+  recoded <- quietly(global_recode(file, DAGE = c(0, 25, 35, 120)))
+  protected <- quietly(suppress_cells(recoded, k = 3))
+  results <- quietly(list(
+    file_check(file), protected, file_check(protected), utility_loss(protected)
+  ))
+  for (internal in c(FALSE, TRUE)) {
+    path <- tempfile(fileext = ".html")
+    quietly(sdc_report(results, file = path, internal = internal, pictures = FALSE))
+    alone <- quietly(replay(path, nals_prison))
+    expect_true(all(alone$equal[alone$result == "file_check"]))
+    of_remedy <- alone[alone$result == "suppress_cells", ]
+    expect_true(all(is.na(of_remedy$equal)))
+    expect_match(of_remedy$note, "give data = list(original, recoded)", fixed = TRUE)
+    # With both files all figures are computed again, those of the loss by weights, too.
+    again <- quietly(replay(path, list(nals_prison, as.data.frame(recoded))))
+    expect_true(all(again$equal))
+    expect_setequal(
+      again$result, c("file_check", "suppress_cells", "after: file_check", "utility_loss")
+    )
+    unlink(c(path, sub("html$", "json", path)))
+  }
+})
+
 test_that("two files are found by the names of arguments", {
   keys <- c("gender", "age_group", "education", "income_class")
   one <- panel_waves$wave1[1:600, ]
