@@ -5,11 +5,11 @@ declare_measure(
   reference = c("machanavajjhala2007", "raab2025"),
   ids = c("sensitive", "measure"), terms = c("value", "baseline"),
   lead = attribute_values(x, told_measure(x)) - attribute_values(x, told_measure(x), "baseline"),
-  title = "Attribute disclosure: what a key tells of a sensitive value",
+  title = "Attribute disclosure: what a key reveals of a sensitive value",
   question = if (x$settings$released) {
-    "what does the released file tell of the people in the original?"
+    "what does the released file reveal of the people in the original?"
   } else {
-    "for how many records does the key tell a sensitive value?"
+    "for how many records does the key reveal a sensitive value?"
   },
   size = paste0(
     plural(x$diagnostics$n_used, "record"), ", ", plural(x$diagnostics$n_keys, "key variable"),
@@ -17,11 +17,11 @@ declare_measure(
     attribute_missing_clause(x), "."
   ),
   told = figure(
-    paste("Value told by the key:", attribute_names(x)), "share", attribute_values(x, "dorig"),
+    paste("Value revealed by the key:", attribute_names(x)), "share", attribute_values(x, "dorig"),
     scenario = "prosecutor", note = attribute_note(x, "dorig"), print = FALSE,
     board = !x$settings$released, says = if (!x$settings$released) {
       paste(
-        "the key tells the value of", quote_names_each(attribute_names(x)),
+        "the key reveals the value of", quote_names_each(attribute_names(x)),
         "for %s of the records"
       )
     }
@@ -30,7 +30,7 @@ declare_measure(
     paste("Told rightly by the released file:", attribute_names(x)), "share",
     attribute_values(x, "disco"), scenario = "prosecutor", note = attribute_note(x, "disco"),
     print = FALSE, says = paste(
-      "the released file tells the value of", quote_names_each(attribute_names(x)),
+      "the released file reveals the value of", quote_names_each(attribute_names(x)),
       "rightly for %s of the records"
     )
   ),
@@ -62,7 +62,7 @@ declare_measure(
   ),
   measured = paste0(
     "In the file of ", plural(x$diagnostics$n_used, "record"), " it was measured what ",
-    plural(x$diagnostics$n_keys, "key variable"), " tell of ",
+    plural(x$diagnostics$n_keys, "key variable"), " reveal of ",
     quote_names(attribute_names(x), 3), if (x$settings$released) " through a released file"
   ),
   limits = paste(
@@ -101,7 +101,7 @@ attribute_table <- function(x) {
     guessed = format_percent(of("cap")), "without key " = format_percent(of("cap", "baseline"))
   )
   if (x$settings$released) {
-    cbind(shares, frame("told if found" = format_percent(of("tcap"))))
+    cbind(shares, frame("revealed if found" = format_percent(of("tcap"))))
   } else {
     cbind(shares, frame(l = format_number(of("l_distinct")), t = format_risk(of("t"))))
   }
@@ -153,7 +153,7 @@ autoplot.sdc_attribute_risk <- function(object, type = c("measures", "records"),
 
 draw_attribute_measures <- function(x) {
   shown <- x$estimates[x$estimates$measure %in% c("dorig", "cap", "disco"), ]
-  words <- c(dorig = "told", disco = "told by the released file", cap = "guessed rightly")
+  words <- c(dorig = "revealed", disco = "revealed by the released file", cap = "guessed rightly")
   shown$measure <- factor(words[shown$measure], words)
   ggplot2::ggplot(shown, ggplot2::aes(x = .data$value, y = .data$sensitive)) +
     ggplot2::geom_col(fill = sdc_blue, width = 0.6) +
@@ -163,7 +163,7 @@ draw_attribute_measures <- function(x) {
     ggplot2::facet_wrap(ggplot2::vars(.data$measure)) +
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     ggplot2::labs(
-      title = "What does the key tell of sensitive values?", x = "share of records", y = NULL,
+      title = "What does the key reveal of sensitive values?", x = "share of records", y = NULL,
       caption = "Orange: without a key, from the shares of the values alone."
     ) +
     sdc_theme()

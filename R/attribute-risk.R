@@ -1,4 +1,4 @@
-#' Attribute disclosure: what a key tells of a sensitive value
+#' Attribute disclosure: what a key reveals of a sensitive value
 #'
 #' Measures what an intruder learns of a sensitive value without finding anybody. Records that share
 #' a key may share a sensitive value: anyone who knows the key of a person then knows the value,

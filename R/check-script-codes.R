@@ -22,7 +22,7 @@ script_codes <- function() {
       "A file is written with a column that identifies persons or households",
       "An identifier that was left out comes back",
       "A protected value comes back in another column",
-      "A file is written with a column that tells a key variable",
+      "A file is written with a column that reveals a key variable",
       "A later line takes a remedy back",
       "A file is written that also holds the original values",
       "A file has lost its roles",

@@ -21,9 +21,9 @@
 #' `#| sdc: allow = "told_by_column"` above a line accepts findings of these codes there.
 #'
 #' Frames are judged by the measures that have a limit. Limits of the population and of households
-#' are judged when a file is written, as are columns that tell key variables. A line may bring back
-#' an identifier or a value for a while: there is no finding if a later line repairs it before the
-#' frame is written.
+#' are judged when a file is written, as are columns that reveal key variables. A line may bring
+#' back an identifier or a value for a while: there is no finding if a later line repairs it before
+#' the frame is written.
 #'
 #' **What runs.** The whole script, as by `source()`, in the folder `dir`: files that it writes are
 #' written. Run a script that you trust only. Its prints, messages and warnings are discarded, and
@@ -43,7 +43,7 @@
 #' | `remedy_undone` | error | a later line takes a remedy back |
 #' | `syntax_error`, `script_error`, `time_limit` | error | the script was not run to its end |
 #' | `limit_unclear` | warning | it is not known whether a limit is kept |
-#' | `told_by_column` | warning | a written column tells a key variable, as an age its band |
+#' | `told_by_column` | warning | a written column reveals a key variable, as an age its band |
 #' | `original_written` | warning | a written object also holds the original values |
 #' | `roles_lost` | warning | a file has lost its roles |
 #' | `weights_changed` | warning | weights change after the file has them |

@@ -162,7 +162,7 @@ finer_reason <- function(told) {
 
 told_missing_words <- function(told) {
   if (NROW(told)) {
-    paste0("released columns tell missing values: ", told_words(told))
+    paste0("released columns reveal missing values: ", told_words(told))
   }
 }
 

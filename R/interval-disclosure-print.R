@@ -7,7 +7,7 @@ declare_measure(
   terms = c("prop_within", setdiff(names(e), c("rule", "width", "n", "prop_within"))),
   each = paste0(" (", rule, ")"),
   title = "Interval disclosure of continuous variables",
-  question = "how many released numbers tell the original ones?",
+  question = "how many released numbers reveal the originals?",
   size = paste0(
     plural(x$settings$n, "record"), ", ", plural(x$diagnostics$n_keys, "variable"), ": ",
     quote_names(x$settings$key_vars),
@@ -15,8 +15,8 @@ declare_measure(
   ),
   prop_within = figure(
     "Values disclosed", "share", scenario = "prosecutor", attempt = TRUE, head = "values",
-    question = "Which share of the released numbers tells the original ones?",
-    says = paste0("%s of the released values tell the original ones by the rule \"", rule, "\"")
+    question = "Which share of the released numbers reveals the original ones?",
+    says = paste0("%s of the released values reveal the original ones by the rule \"", rule, "\"")
   ),
   prop_any = figure(
     "Records with a disclosed value", "share", scenario = "prosecutor", attempt = TRUE,
@@ -94,7 +94,7 @@ autoplot.sdc_interval_disclosure <- function(object, ...) {
     ggplot2::scale_x_continuous(labels = format_percent, limits = c(0, 1)) +
     name_axis() +
     ggplot2::labs(
-      title = "Which released numbers tell the original ones?",
+      title = "Which released numbers reveal the original ones?",
       x = "values in the interval", y = NULL
     ) +
     sdc_theme()

@@ -270,7 +270,7 @@ inform_order <- function(told, way) {
   inform_sdc(
     "told_by_order",
     c(
-      "The order of the records tells protected values: they are those of their neighbours.",
+      "The order of the records reveals protected values: they are those of their neighbours.",
       rlang::set_names(order_words(utils::head(worst, 3)), "x"),
       x = if (nrow(worst) > 3) paste0("And ", nrow(worst) - 3, " more in the diagnostics."),
       i = if (anyNA(told$by)) way,
@@ -306,7 +306,7 @@ order_line <- function(x) {
   }
   worst <- told[which.max(told$share - told$chance), ]
   paste0(
-    "The order tells ", worst$variable, " (", format_percent(worst$share), ", by chance ",
+    "The order reveals ", worst$variable, " (", format_percent(worst$share), ", by chance ",
     format_percent(worst$chance), "): ",
     if (anyNA(told$by)) "release_data() shuffles" else
       paste0("renumber ", paste(unique(told$by), collapse = ", ")), "."

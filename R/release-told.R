@@ -15,7 +15,7 @@ told_words <- function(told, most = 3) {
   paste0(paste(words, collapse = ", "), if (rest > 0) paste0(" and ", rest, " more"))
 }
 
-told_verb <- function(told) ifelse(told$part, " narrows ", " tells ")
+told_verb <- function(told) ifelse(told$part, " narrows ", " reveals ")
 
 # Columns without a role that have every value of a key variable and more, such as the age beside
 # its group: what an intruder who knows the group knows, too.
@@ -37,13 +37,13 @@ finer_words <- function(told) {
 told_line <- function(told, what = "protected values") {
   told <- told_unasked(told)
   if (NROW(told)) {
-    paste0("Released columns tell ", what, ": ", told_words(told), ".")
+    paste0("Released columns reveal ", what, ": ", told_words(told), ".")
   }
 }
 
 # `how` are sentences that say what to do.
 inform_told <- function(told, how,
-                        words = paste0("tell protected values: ", told_words(told))) {
+                        words = paste0("reveal protected values: ", told_words(told))) {
   if (NROW(told) == 0) {
     return(invisible())
   }

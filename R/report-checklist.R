@@ -82,9 +82,10 @@ checklist_items <- function() {
       "File", "Do names, addresses, numbers of persons or free text remain in the file?",
       answer_identifiers
     ),
-    item("File", "Do other columns tell key variables?", answer_told),
+    item("File", "Do other columns reveal key variables?", answer_told),
     item(
-      "Geography", "What is the smallest area that can be told, and how many people live in it?"
+      "Geography",
+      "What is the smallest area that can be identified, and how many people live in it?"
     ),
     item("Geography", "Do sampling units, strata or contextual variables narrow the area down?"),
     item("Key variables", "Which variables may an intruder know?", function(e) {
@@ -235,7 +236,7 @@ answer_told <- function(entries) {
     told <- told_unasked(told)
     protected <- if (inherits(x, "sdc_file_check")) "values of " else "protected values of "
     if (nrow(told) == 0) {
-      paste0("None was found that tells ", sub(" of $", "", protected), ".")
+      paste0("None was found that reveals ", sub(" of $", "", protected), ".")
     } else {
       paste0(
         told$by, told_verb(told), format_percent(told$share), " of the ", protected, told$variable,
@@ -354,8 +355,8 @@ own_sensitive <- function(entries) {
     answer_each(entries, "attribute_risk", function(e, x) {
       told <- told_measure(x)
       paste0(
-        format_percent(max(attribute_values(x, told), 0, na.rm = TRUE)), " of the records are ",
-        "told their value by the ", if (x$settings$released) "released file." else "key."
+        format_percent(max(attribute_values(x, told), 0, na.rm = TRUE)), " of the records have ",
+        "a value that the ", if (x$settings$released) "released file" else "key", " reveals."
       )
     })
   )

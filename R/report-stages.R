@@ -374,7 +374,7 @@ told_by_order_lines <- function(entries) {
       worst <- told[which.max(told$share - told$chance), ]
       paste0(
         "The records are in the order of the original (", after[as_it_was][[1]]$label,
-        "), which tells protected values: of ", worst$variable, ", ", format_percent(worst$share),
+        "), which reveals protected values: of ", worst$variable, ", ", format_percent(worst$share),
         " come back (by chance ", format_percent(worst$chance),
         "). Release the file in the secret order of release_data()."
       )

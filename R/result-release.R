@@ -259,7 +259,7 @@ inform_shuffled <- function(x, shuffle, order, new_ids) {
   inform_sdc(
     "shuffled",
     c(
-      "The records are in a secret order: theirs told protected values.",
+      "The records are in a secret order: theirs revealed protected values.",
       i = paste(
         "For comparisons record by record take x$data, which stays as it is.",
         "shuffle = FALSE keeps the order."

@@ -14,7 +14,8 @@ glossary <- c(
   "\\bso many (matches|records|keys|of)\\b|\\bwithin so much\\b|\\bso and so\\b" = "that many",
   "(^|[.:] )Who (?!is|was|could|are|links)[a-z]+s\\b[^?]*$" = "an intruder who, anyone who",
   "\\bby who(ever)? knows\\b|\\bfor who(ever)? knows\\b" = "by anyone who knows",
-  "\\bdistinct key\\b(?! (pattern|set))" = "key"
+  "\\bdistinct key\\b(?! (pattern|set))" = "key",
+  "\\b(columns?|order|released (file|values|numbers)) tells?\\b" = "reveal"
 )
 
 # The texts for people in a file, one per element, named by their lines.

@@ -112,7 +112,7 @@ test_that("the neighbours of a protected value tell no more than chance", {
   expect_gt(n_regions, 100)
 })
 
-test_that("remedies say which variables the order tells, and by how much", {
+test_that("remedies say which variables the order reveals, and by how much", {
   data <- attacked_file()
   expect_message(
     x <- suppress_cells(data, attacked_keys, k = 3), class = "sdcRisk_message_told_by_order"
@@ -135,7 +135,7 @@ test_that("remedies say which variables the order tells, and by how much", {
   expect_false(identical(a$income, data$income))
   expect_setequal(a$income, data$income)
   expect_identical(release_data(x, shuffle = FALSE)$income, data$income)
-  expect_match(paste(lines_of(x), collapse = " "), "The order tells", fixed = TRUE)
+  expect_match(paste(lines_of(x), collapse = " "), "The order reveals", fixed = TRUE)
   # In a random order nothing is said, and nothing is shuffled.
   mixed <- data[sample(nrow(data)), ]
   mixed$hid <- NULL
@@ -377,7 +377,7 @@ test_that("comparisons and reports know a release by either order", {
   stages <- vapply(log$results, `[[`, "", "stage")
   expect_identical(stages, c("before", "before", "after"))
   expect_true(all(replay(file, list(data, released))$equal))
-  expect_match(paste(readLines(file), collapse = " "), "The order tells", fixed = TRUE)
+  expect_match(paste(readLines(file), collapse = " "), "The order reveals", fixed = TRUE)
 })
 
 test_that("values that take turns in the file are told by it, and are shuffled", {

@@ -72,7 +72,7 @@ test_that("a function on a data frame calls into the core six times at most", {
   for (call in calls) {
     made <- crossings(quietly(eval(call)))
     expect_gte(length(made), 1)
-    # Three more for what other released columns tell, and three for the orders of identifiers.
+    # Three more for what other released columns reveal, and three for the orders of identifiers.
     protects <- as.character(call[[1]]) %in% c("invariant_pram", "suppress_cells")
     expect_lte(length(made), if (protects) 12 else 6)
   }

@@ -701,7 +701,7 @@ test_that("a page names what it found of every column, or how much it left out",
   for (page in pages) {
     text <- paste(trimws(page), collapse = " ")
     # The gravest is there, and the others are counted.
-    expect_match(text, "Released columns tell key variables: \"near\"", fixed = TRUE)
+    expect_match(text, "Released columns reveal key variables: \"near\"", fixed = TRUE)
     shown <- sum(vapply(
       c("Released columns", "Missing: kids", "Looks like:", "Possible missing", "Not examined:",
         "Spelling:"),
@@ -930,7 +930,7 @@ test_that("the first line says that a released column tells suppressed values", 
   expect_identical(told[c("variable", "by")], data.frame(variable = "age", by = "born"))
   expect_identical(c(told$n, told$share), c(n_blank, 1))
   why <- paste0(
-    "released columns tell missing values: \"born\" tells ", shown, " of ", shown,
+    "released columns reveal missing values: \"born\" reveals ", shown, " of ", shown,
     " values of \"age\""
   )
   expect_match(format(page, width = 1e4)[[1]], paste0("k unclear (", why, ")"), fixed = TRUE)
@@ -958,7 +958,7 @@ test_that("the first line says that a released column tells suppressed values", 
   for (release in list(data.frame(linked$data), data.frame(x$data)[keys])) {
     page <- quietly(file_check(release, keys))
     expect_identical(NROW(page$diagnostics$told_missing), 0L)
-    expect_no_match(format(page, width = 1e4)[[1]], "tell missing values")
+    expect_no_match(format(page, width = 1e4)[[1]], "reveal missing values")
     expect_identical(page$estimates$verdict[page$estimates$measure == "k"], "ok")
   }
 })

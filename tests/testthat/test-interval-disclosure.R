@@ -1,4 +1,4 @@
-# Released numbers that tell the original ones: an oracle, sdcMicro's figures, and hard inputs.
+# Released numbers that reveal the original ones: an oracle, sdcMicro's figures, and hard inputs.
 
 business <- function(seed = 1, n = 60, d = 3) {
   set.seed(seed)

@@ -35,7 +35,8 @@ test_that("a year of birth tells every suppressed age, and linking or dropping i
   expect_match(conditionMessage(said), "linked = list(age = \"birth_year\"", fixed = TRUE)
   expect_match(conditionMessage(said), "release_data(x, drop = ", fixed = TRUE)
   expect_match(
-    paste(trimws(format(x)), collapse = " "), paste0("tells ", n, " of ", n, " values of \"age\""),
+    paste(trimws(format(x)), collapse = " "),
+    paste0("reveals ", n, " of ", n, " values of \"age\""),
     fixed = TRUE
   )
   linked <- quietly(suppress_cells(
@@ -131,7 +132,7 @@ test_that("recoded values are told by the detailed column", {
   age <- told(found)[told(found)$variable == "age", ]
   expect_identical(age$by, "birth_year")
   expect_identical(age$n, 2000L)
-  expect_match(paste(trimws(format(found)), collapse = " "), "\"birth_year\" tells 2,000 of 2,000")
+  expect_match(paste(trimws(format(found)), collapse = " "), "\"birth_year\" reveals 2,000 of 2,000")
   expect_message(apply_recoding(found, d), class = "sdcRisk_message_determined_keys")
   without <- d[c(person_keys, "income")]
   again <- quietly(recode_search(
@@ -158,14 +159,14 @@ test_that("exchanged values are told by what stays", {
   expect_identical(nrow(told(y)), 0L)
 })
 
-test_that("the page of a file and its report say which columns tell key variables", {
+test_that("the page of a file and its report say which columns reveal key variables", {
   d <- people()
   d$person_no <- sample(1e6, nrow(d))
   check <- quietly(file_check(d, person_keys))
   expect_identical(told(check)$by, c("birth_year", "region_name"))
   expect_identical(told(check)$n, c(2000L, 2000L))
   page <- paste(trimws(format(check)), collapse = " ")
-  expect_match(page, "\"birth_year\" tells 2,000 of 2,000 values of \"age\"", fixed = TRUE)
+  expect_match(page, "\"birth_year\" reveals 2,000 of 2,000 values of \"age\"", fixed = TRUE)
   step <- grep("suppress_cells", check$next_steps, value = TRUE)
   expect_identical(step, paste0(
     "released <- suppress_cells(file, k = 3, ",
@@ -178,7 +179,7 @@ test_that("the page of a file and its report say which columns tell key variable
   on.exit(unlink(path))
   quietly(sdc_report(check, file = path))
   html <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
-  expect_match(html, "birth_year tells 100% of the values of age", fixed = TRUE)
+  expect_match(html, "birth_year reveals 100% of the values of age", fixed = TRUE)
   expect_match(html, "look like identifiers: person_no", fixed = TRUE)
 })
 
@@ -302,7 +303,7 @@ test_that("a time of birth tells an age as its date does", {
     expect_identical(told(x)$by, "birth")
     expect_identical(told(x)$share, 1)
     expect_identical(said$told_by$by, "birth")
-    expect_match(format(quietly(file_check(d, person_keys))), "\"birth\" tells", all = FALSE)
+    expect_match(format(quietly(file_check(d, person_keys))), "\"birth\" reveals", all = FALSE)
   }
 })
 
@@ -465,8 +466,8 @@ test_that("what a protection found stands under after in the checklist of a repo
     pictures = FALSE
   ))
   page <- paste(readLines(path, encoding = "UTF-8"), collapse = " ")
-  expect_match(page, "After: [^<]*DAGE tells 100% of the protected values of DAGE3")
-  expect_no_match(page, "After: None was found that tells")
+  expect_match(page, "After: [^<]*DAGE reveals 100% of the protected values of DAGE3")
+  expect_no_match(page, "After: None was found that reveals")
 })
 
 test_that("a question that was put to some alone tells who they are", {

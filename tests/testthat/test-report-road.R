@@ -219,7 +219,7 @@ test_that("alternative texts of pictures state what is found, rounded as the rep
   expect_false(any(alt %in% titles))
 })
 
-test_that("a release in an order that tells protected values is named first", {
+test_that("a release in an order that reveals protected values is named first", {
   check <- quietly(file_check(road_file))
   protected <- suppress_cells(road_file, k = 3)
   told <- protected$diagnostics$told_by_order
