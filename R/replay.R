@@ -9,7 +9,7 @@
 #' given if their protection can be computed again, as by [suppress_cells()] and the ten
 #' cheapest recodings of [recode_search()]; they must be for [invariant_pram()], which keeps
 #' no seed on purpose. A file that was recoded before it was protected, as by [global_recode()], is
-#' given beside the original: `data = list(original, recoded)`.
+#' given together with the original: `data = list(original, recoded)`.
 #'
 #' Random results are computed with the seeds of the log. An external log has none,
 #' so random figures cannot be computed again from it; nor can a result that draws from R's

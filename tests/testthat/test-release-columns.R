@@ -132,7 +132,8 @@ test_that("recoded values are told by the detailed column", {
   age <- told(found)[told(found)$variable == "age", ]
   expect_identical(age$by, "birth_year")
   expect_identical(age$n, 2000L)
-  expect_match(paste(trimws(format(found)), collapse = " "), "\"birth_year\" reveals 2,000 of 2,000")
+  text <- paste(trimws(format(found)), collapse = " ")
+  expect_match(text, "\"birth_year\" reveals 2,000 of 2,000")
   expect_message(apply_recoding(found, d), class = "sdcRisk_message_determined_keys")
   without <- d[c(person_keys, "income")]
   again <- quietly(recode_search(
