@@ -433,7 +433,7 @@ test_that("the file of a table of a database has its size, first records and his
   blanked <- quietly(suppress_cells(file, k = 2))
   expect_match(summary(quietly(sdc_file(blanked)))$history, "^suppress_cells")
   path <- tempfile(fileext = ".html")
-  quietly(sdc_report(n_matches(file), file = path, pictures = FALSE))
+  quietly(sdc_report(n_matches(file), file = path, internal = TRUE, pictures = FALSE))
   e <- expect_error(replay(path, table), class = "sdcRisk_error_bad_argument")
   expect_match(conditionMessage(e), "sdc_file(data, key_vars", fixed = TRUE)
   expect_true(all(quietly(replay(path, file))$equal))
