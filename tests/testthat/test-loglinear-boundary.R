@@ -74,7 +74,7 @@ test_that("figures of a fit on the boundary are unclear everywhere", {
   expect_match(table$note[[1]], "boundary")
   expect_match(paste(format(x), collapse = " "), "tau1 and tau2 are unclear")
   file <- tempfile(fileext = ".html")
-  quietly(sdc_report(x, file = file, pictures = FALSE))
+  quietly(sdc_report(x, file = file, internal = TRUE, pictures = FALSE))
   page <- paste(readLines(file), collapse = "")
   expect_match(page, "<td class=\"plain\">unclear</td>", fixed = TRUE)
 })
