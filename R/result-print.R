@@ -162,13 +162,14 @@ declared_lines <- function(said, width, rows, most = if (is.finite(rows)) 3 else
   }
   most <- min(length(notes), most)
   least <- min(most, said$grave)
+  page <- !is.null(said$everything)
   for (n in most:least) {
-    lines <- lines_with(n)
-    if (length(lines) <= rows) {
-      return(lines)
-    }
+    lines <- if (page) lines_with(n) else lines_with(n, NULL)
+    if (length(lines) <= rows) break
   }
-  if (is.null(said$everything)) lines_with(least, NULL) else lines
+  # Of other prints no note makes room for the number of the others.
+  counted <- lines_with(n)
+  if (page || length(counted) <= rows) counted else lines
 }
 
 # `everything`: the code that prints all, if that is more than the notes.
