@@ -15,9 +15,9 @@
 #'
 #' **Release.** The value is the file to be released. Levels and value labels that no
 #' record has any more, row names and attributes that could carry values are dropped, as by
-#' [release_data()]. If the order of the records reveals suppressed values, there is a
-#' message (`told_by_order`): after all comparisons with `data`, call `apply_recoding()`
-#' again with `shuffle = TRUE`.
+#' [release_data()]. If the order of the records reveals protected values, there is a
+#' message (`told_by_order`): [release_data()] puts them in a secret order, and `shuffle = TRUE`
+#' does so here.
 #'
 #' @param x A result of [recode_search()].
 #' @param data The data it was made from. `NULL`: those, as long as the session has them; a saved

@@ -6,11 +6,10 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
   from <- first_original(file)
   all_changed <- union(changed, earlier_variables(from, file$data))
   if (is.null(from)) from <- file$data
-  inform_told_recoded(told_by_columns(from, data, all_changed))
-  if (!shuffle) {
-    told <- chain_told(from, data, all_changed, file$roles$hh_id)
-    inform_order(told, recoding_advice)
-  }
+  columns <- told_by_columns(from, data, all_changed)
+  inform_told_recoded(columns)
+  order <- if (!shuffle) chain_told(from, data, all_changed, file$roles$hh_id)
+  inform_order(order, recoding_advice)
   if (!is.null(file$object)) {
     if (shuffle) stop_argument("shuffle", "be FALSE for an sdcMicroObj, which keeps its records")
     return(give_back(file, data, k = k))
@@ -21,16 +20,19 @@ recoded_file <- function(file, data, remedy, words, changed, shuffle = FALSE, k 
       !identical(file$data[[name]], data[[name]])
     }, changed), state)
   )
+  # Without the first values what they revealed before still holds.
+  known <- if (isTRUE(file$forgotten)) file$told
+  past$told <- list(order = rbind(known$order, order), columns = rbind(known$columns, columns))
   past$original <- if (!shuffle) {
     changed <- Filter(function(name) !identical(from[[name]], data[[name]]), all_changed)
     rlang::set_names(lapply(changed, function(name) from[[name]]), changed)
   }
   past$forgotten <- if (shuffle) TRUE
-  order <- if (shuffle) secret_order(data, file$roles$hh_id)
-  as_kept_file(as_released(data, order), file$roles, past)
+  new_order <- if (shuffle) secret_order(data, file$roles$hh_id)
+  as_kept_file(as_released(data, new_order), file$roles, past)
 }
 
-recoding_advice <- "release_data(x, shuffle = TRUE) puts the records in a secret order."
+recoding_advice <- "release_data(x) puts the records in a secret order."
 
 inform_told_recoded <- function(told) {
   inform_told(told, "Recode these columns too, or take them out of the file.")

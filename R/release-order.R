@@ -260,7 +260,7 @@ shuffle_advice <- paste(
 
 # The message of a remedy. `way` says how the records come into another order.
 inform_order <- function(told, way) {
-  if (nrow(told) == 0) {
+  if (is.null(told) || nrow(told) == 0) {
     return(invisible())
   }
   ids <- unique(told$by[!is.na(told$by)])

@@ -25,7 +25,7 @@
 #' If the order of the file reveals a variable, the records are released in a secret
 #' order by default. Its key comes from the operating system, so nobody can compute it
 #' again, not even with R's seed. The result keeps the order: `release_data(x)` gives the
-#' same file each time. The order in `x$data` is that of the input: use `x$data` for
+#' same file each time (a recoded file gets a new order each time). The order in `x$data` is that of the input: use `x$data` for
 #' comparisons record by record, such as [utility_loss()], and for [augment()].
 #'
 #' The same attack is made in the order of every column that looks like an identifier, and of
@@ -192,8 +192,9 @@ release_data.sdc_file <- function(x, ..., shuffle = NULL, new_ids = NULL, keep_i
     return(with_held_levels(recoded_release(file$table, columns)))
   }
   parts <- list(
-    data = file$data, settings = file$roles, order = NULL,
-    diagnostics = list(told_by_order = NULL, told_by_columns = NULL)
+    data = file$data, settings = file$roles,
+    order = if (anyNA(file$told$order$by)) secret_order(file$data, file$roles$hh_id),
+    diagnostics = list(told_by_order = file$told$order, told_by_columns = file$told$columns)
   )
   as_release(file, hand_out(parts, file$roles, shuffle, new_ids, keep_ids, drop))
 }
@@ -259,10 +260,13 @@ inform_shuffled <- function(x, shuffle, order, new_ids) {
   inform_sdc(
     "shuffled",
     c(
-      "The records are in a secret order: theirs revealed protected values.",
-      i = paste(
-        "For comparisons record by record take x$data, which stays as it is.",
-        "shuffle = FALSE keeps the order."
+      paste0(
+        "The records are in a secret order: theirs ",
+        if (anyNA(told$by)) "revealed protected values." else "would reveal the old numbers."
+      ),
+      i = paste0(
+        "For comparisons record by record take ", if (is.null(x$estimates)) "x" else "x$data",
+        ", which stays as it is. shuffle = FALSE keeps the order."
       ),
       i = id_advice(left)
     )

@@ -8,10 +8,11 @@
 
 # State of a file besides its roles. `object`: the sdcMicroObj it came from; `defaults`: arguments
 # that take precedence over those of functions; `protected`, `remedy`: protections; `original`,
-# `forgotten`: see first_original(); `history`, `states`: see release-history.R; `part`: TRUE if
-# records were left out.
+# `forgotten`: see first_original(); `history`, `states`: see release-history.R; `told`: by which
+# columns and orders a recoded file reveals values; `part`: TRUE if records were left out.
 past_parts <- c(
-  "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "part"
+  "object", "defaults", "protected", "remedy", "original", "forgotten", "history", "states", "told",
+  "part"
 )
 
 past_of <- function(file) {
@@ -126,6 +127,8 @@ keep_file <- function(new, old, roles = attr(old, "roles"), same_records = FALSE
       if (is.null(past$part)) inform_part(nrow(new), nrow(old), roles)
       past$part <- TRUE
       roles[c("pop_size", "sampling_fraction")] <- NULL
+    } else if (nrow(new) > nrow(old)) {
+      inform_grown(nrow(new), nrow(old))
     }
   }
   as_kept_file(new, roles, past, attr(old, "kept"))
@@ -143,6 +146,18 @@ inform_part <- function(n, n_before, roles) {
         "The size of the population was that of the whole file: give that of the part."
       },
       i = "Risks are those of records among the records of the part."
+    ),
+    n = n, n_before = n_before
+  )
+}
+
+# A join that repeats records would make every class as many times larger.
+inform_grown <- function(n, n_before) {
+  inform_sdc(
+    "file_grown",
+    c(
+      paste0("The file now has ", plural(n, "record"), ", not ", format_count(n_before), "."),
+      i = "Every record counts as a person of its own: were records repeated by a join?"
     ),
     n = n, n_before = n_before
   )

@@ -40,3 +40,47 @@ test_that("columns of candidates keep the sets that records have, and no others"
     format(as_released(ages, 3:1)$age), rev(format(ages$age))
   )
 })
+
+test_that("a recoded file that its order reveals is released in a secret order", {
+  data <- data.frame(age = sort(rep(1:80, 13)), sex = rep(c("f", "m"), 520))
+  data$pay <- 1e3 + (seq_len(1040) * 7919) %% 1040
+  file <- sdc_file(data, c("age", "sex"))
+  recoded <- quietly(global_recode(file, age = c(0, 20, 40, 60)))
+  told <- expect_message(released <- release_data(recoded, keep_ids = "pay"), class = "sdcRisk_message_shuffled")
+  expect_match(conditionMessage(told), "revealed protected values", fixed = TRUE)
+  expect_setequal(released$pay, data$pay)
+  age <- data$age[match(released$pay, data$pay)]
+  # Ages in the order of the file, guessed by place.
+  expect_lt(mean(abs(age - data$age) <= 2), 0.1)
+  kept <- expect_no_message(
+    release_data(recoded, shuffle = FALSE, keep_ids = "pay"), class = "sdcRisk_message_shuffled"
+  )
+  expect_identical(kept$pay, data$pay)
+  # A later step without a reason of its own does not forget that of the first.
+  expect_message(
+    release_data(quietly(global_recode(recoded, sex = list(all = c("f", "m"))))),
+    class = "sdcRisk_message_shuffled"
+  )
+  mixed <- sdc_file(data[order(data$pay), ], c("age", "sex"))
+  expect_no_message(
+    release_data(quietly(global_recode(mixed, age = c(0, 20, 40, 60)))),
+    class = "sdcRisk_message_shuffled"
+  )
+  # A column that reveals the ages is named once more, unless it is left out.
+  data$born <- 2020 - data$age
+  both <- quietly(global_recode(sdc_file(data, c("age", "sex")), age = c(0, 20, 40, 60)))
+  expect_message(release_data(both), class = "sdcRisk_message_determined_keys")
+  expect_no_message(
+    release_data(both, drop = "born"), class = "sdcRisk_message_determined_keys"
+  )
+})
+
+test_that("an order for new numbers says so", {
+  file <- sdc_file(people(200), "sex")
+  file$hid <- rep(1:100, each = 2)
+  recoded <- quietly(global_recode(file, sex = list(all = c("f", "m"))))
+  told <- expect_message(
+    release_data(recoded, new_ids = "hid"), class = "sdcRisk_message_shuffled"
+  )
+  expect_match(conditionMessage(told), "would reveal the old numbers", fixed = TRUE)
+})

@@ -392,8 +392,14 @@ test_that("roles that a verb cannot keep are not lost in silence", {
   # A file that comes first, and a table that is asked for, are as ever.
   expect_silent(tibble::as_tibble(people_file()))
   expect_silent(merge(people_file(), data.frame(region = letters[1:4], code = 1:4)))
-  expect_silent(dplyr::left_join(people_file(), people_file()[1:3, "region", drop = FALSE] |>
-                                   quiet_part() |> quietly(), by = "region"))
+  region <- quietly(dplyr::distinct(people_file()[1:3, "region", drop = FALSE]))
+  expect_silent(dplyr::left_join(people_file(), region, by = "region"))
+  # Records that a join repeats make every class larger.
+  file <- people_file()
+  twice <- data.frame(region = rep(unique(file$region), 2), code = 1)
+  told <- expect_message(grown <- merge(file, twice), class = "sdcRisk_message_file_grown")
+  expect_identical(c(told$n, told$n_before), c(2L, 1L) * nrow(file))
+  expect_identical(nrow(grown), 2L * nrow(file))
 })
 
 test_that("what has no picture says what has one", {
