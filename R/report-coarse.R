@@ -152,7 +152,7 @@ told_margins <- c(
 # records among three categories for a share of 0.165.
 told_shares <- c("prop_bits_lost", "cost_share")
 
-withheld_note <- paste("not shown: fewer than", least_alike, "records")
+withheld_note <- paste("not shown: reveals fewer than", least_alike, "records")
 withheld_in_words <- paste0("(", withheld_note, ")")
 
 # Of an external report: rows of the board as exact figures judge them, with coarse ones.

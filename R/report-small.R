@@ -6,15 +6,18 @@
 # In a smaller file the figures of a report leave few numbers of records per key to choose from.
 least_external <- 100
 
-check_large_enough <- function(entries) {
+warn_small_file <- function(entries) {
   n <- unlist(lapply(entries, function(entry) unclass(entry$result)$settings$n))
   if (any(n < least_external)) {
-    stop_argument(
-      "internal", "be TRUE for a file of fewer than 100 records",
-      found = paste0("The file has ", plural(min(n), "record"), "."),
-      advice = paste(
-        "Counts of fewer than five records follow from the other figures of so small a file.",
-        "Write the report for the agency alone: internal = TRUE."
+    warn_sdc(
+      "small_file",
+      c(
+        "An external report should be about at least 100 records.",
+        x = paste0("The file has ", plural(min(n), "record"), "."),
+        i = paste(
+          "Counts of fewer than five records are withheld, and may follow from other figures of",
+          "so small a file. Keep this report in the agency: internal = TRUE."
+        )
       )
     )
   }

@@ -77,8 +77,8 @@
 #' report: the number of records, a part of it such as the records alone among those with few
 #' matches, another key set, or the file before the protection. A share is withheld with its
 #' count, and so are a sentence that has such a count and a picture that draws it. The verdict
-#' stays. An external report of a file of fewer than 100 records is an error, since such counts
-#' follow from its other figures: write an internal one.
+#' stays. An external report of a file of fewer than 100 records is a warning (`small_file`), since
+#' such counts may follow from its other figures: write an internal one.
 #'
 #' If the number of sample uniques is withheld, sums over records, such as expected
 #' re-identifications, are multiples of a round number that is at least five times the largest risk:
@@ -89,7 +89,7 @@
 #' re-identifications among four sample uniques, and so is every sum that fewer than five records
 #' tell from another one in the report: the total and a part, the file before and after, two key
 #' sets. Of two such sums that of the file before and the larger one is kept. The page, the
-#' checklist and the tables say `not shown: fewer than 5 records`, the log has `null`, and
+#' checklist and the tables say `not shown: reveals fewer than 5 records`, the log has `null`, and
 #' [replay()] leaves the figure out.
 #'
 #' @section Limits and verdicts:
@@ -175,7 +175,7 @@ sdc_report <- function(..., file = NULL, internal = FALSE, prob_attempt = 1,
   }
   paths <- report_paths(file, overwrite)
   entries <- report_entries(given, data)
-  if (!internal) check_large_enough(entries)
+  if (!internal) warn_small_file(entries)
   content <- report_content(entries, given$comparisons, settings)
   log <- report_log(content, settings)
   write_report(content, log, paths)
@@ -295,7 +295,11 @@ stop_no_result <- function(x, name) {
     },
     advice = c(
       nearest_names(name[nzchar(name)], setdiff(argument_names(), "...")),
-      if (is.data.frame(x)) "The file itself goes into `data`, results into `...`."
+      if (has_history(x)) {
+        "Its steps are in the report if file_check() of it is: leave the file out."
+      } else if (is.data.frame(x)) {
+        "The file itself goes into `data`, results into `...`."
+      }
     )
   )
 }

@@ -226,7 +226,7 @@ test_that("what few records carry is called so in page, tables and checklist", {
   expect_true(all(is.na(unlist(logged(made, 2)[grep("^tau[12]", names(logged(made, 2)))]))))
   expect_true(all(is.na(unlist(logged(made, 3)[c("theta", "theta_se", "theta_low")]))))
   expect_false("l_entropy" %in% names(logged(made, 3)))
-  not_shown <- "not shown: fewer than 5 records"
+  not_shown <- "not shown: reveals fewer than 5 records"
   expect_match(made$html, paste0("expected_unique</td><td class=\"num\">", not_shown), fixed = TRUE)
   expect_match(
     made$html, paste0("(", not_shown, ") of (", not_shown, ") expected."), fixed = TRUE
@@ -336,7 +336,7 @@ test_that("a largest risk that one record alone has is withheld, and judged", {
   made <- attacked_report(exact)
   expect_identical(logged(made)$journalist_max, NA)
   expect_no_match(made$html, "0.0348", fixed = TRUE)
-  expect_match(made$html, "Largest record risk: not shown: fewer than 5 records</td>", fixed = TRUE)
+  expect_match(made$html, "Largest record risk: not shown: reveals fewer than 5 records</td>", fixed = TRUE)
   # By weights alone no limit is known to be kept.
   expect_match(made$html, "<td class=\"plain\">unclear</td>", fixed = TRUE)
   tight <- attacked_report(exact, limit = list(journalist = 0.03))

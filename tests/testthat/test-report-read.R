@@ -144,8 +144,8 @@ test_that("the checklist says what a recoding cost", {
     list(a = hierarchy(data$a, widths = 10)), constraint = list(k = 3), suppress = 0.25
   ))
   expect_match(report_text(many), paste0(
-    "The cheapest recoding: (not shown: fewer than 5 records) of the information lost, ",
-    "(not shown: fewer than 5 records) record"
+    "The cheapest recoding: (not shown: reveals fewer than 5 records) of the information lost, ",
+    "(not shown: reveals fewer than 5 records) record"
   ), fixed = TRUE)
 })
 

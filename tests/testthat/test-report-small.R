@@ -209,15 +209,17 @@ test_that("individual risks by equal weights tell no number of few sample unique
   expect_identical(stated_figures(few)$prosecutor_above, NA_real_)
 })
 
-test_that("a small file has an internal report alone", {
+test_that("an external report of a small file is a warning, an internal one is not", {
   path <- tempfile(fileext = ".html")
   on.exit(unlink(c(path, sub("html$", "json", path))))
   x <- quietly(n_matches(grouped_file(c(rep(9, 11))), c("a", "b")))
-  e <- expect_error(sdc_report(x, file = path), class = "sdcRisk_error_bad_argument")
+  e <- expect_warning(
+    sdc_report(x, file = path, pictures = FALSE), class = "sdcRisk_warning_small_file"
+  )
   expect_match(conditionMessage(e), "The file has 99 records.", fixed = TRUE)
   expect_match(conditionMessage(e), "internal = TRUE", fixed = TRUE)
-  expect_false(file.exists(path))
-  quietly(sdc_report(x, file = path, internal = TRUE, pictures = FALSE))
+  unlink(path)
+  expect_no_warning(sdc_report(x, file = path, internal = TRUE, pictures = FALSE))
   expect_true(file.exists(path))
   x <- quietly(n_matches(grouped_file(c(rep(9, 11), 1)), c("a", "b")))
   expect_no_error(external(x))
@@ -233,7 +235,7 @@ test_that("internal reports have every count, and large ones stay in external re
   expect_identical(log$results[[1]]$tables$estimates$n_unique[[1]], 3L)
   made <- external(result)
   expect_null(made$log$results[[1]]$tables$estimates$n_unique[[1]])
-  expect_match(made$text, "not shown: fewer than 5 records", fixed = TRUE)
+  expect_match(made$text, "not shown: reveals fewer than 5 records", fixed = TRUE)
   keys <- c("CENREG", "DAGE3", "EDUC3", "GENDER", "BORNUSA", "DRACE3")
   made <- external(n_matches(nals_prison, keys))
   expect_identical(made$log$results[[1]]$tables$estimates$n_unique[[1]], 52L)
